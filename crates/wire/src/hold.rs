@@ -1,0 +1,293 @@
+//! What is said to a holder and by it. Holders outlive upgrades, so this stays small: new fields
+//! need a default, and no word changes its meaning.
+//!
+//! Both the daemon and an attached terminal are clients of the same socket. A client's raw frame
+//! is input for the agent; its tag is an order number that is confirmed by [`Report::Wrote`], or
+//! 0 if nobody waits for it. A holder's raw frame is output; its tag is the offset of its first
+//! byte in the session's log.
+
+use serde::{Deserialize, Serialize};
+
+/// Version of this protocol. Goes up only when an old peer would misunderstand.
+pub const PROTOCOL: u32 = 1;
+
+/// File names inside a session's folder, which both sides must agree on.
+pub mod place {
+    /// The holder's socket.
+    pub const SOCKET: &str = "hold.sock";
+    /// Locked as long as a holder lives for this session.
+    pub const LOCK: &str = "hold.lock";
+    /// The folder with the raw output, one file per stretch, named by its first offset
+    /// (16 hexadecimal digits).
+    pub const OUTPUT: &str = "output";
+    /// The terminal's size over time: lines `OFFSET COLUMNS ROWS`.
+    pub const SIZES: &str = "sizes";
+    /// How the process ended: one [`super::ExitRecord`] as JSON.
+    pub const EXIT: &str = "exit.json";
+    /// Standard error of an agent on pipes, capped like the output.
+    pub const ERRORS: &str = "errors";
+    /// What the holder itself has to complain about.
+    pub const COMPLAINTS: &str = "hold.err";
+}
+
+/// Environment variable that marks every process of a session with the session's id.
+pub const MARK: &str = "GLIS_SESSION";
+/// Environment variable with the generation that a process belongs to.
+pub const MARK_GENERATION: &str = "GLIS_GENERATION";
+
+/// Everything a holder needs, handed to it on standard input and never written to disk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Launch {
+    /// The session's id, which becomes the mark.
+    pub session: String,
+    /// Which start of the session's process this is.
+    pub generation: u32,
+    /// Program and arguments.
+    pub argv: Vec<String>,
+    /// The whole environment; nothing is inherited.
+    pub env: Vec<(String, String)>,
+    /// Working directory; `PWD` is set to it as well.
+    pub cwd: String,
+    /// Terminal or pipes.
+    pub face: Face,
+    /// The session's folder, with the files of [`place`].
+    pub dir: String,
+    /// A lock file for the agent's own session id, where it is known beforehand.
+    #[serde(default)]
+    pub ref_lock: Option<String>,
+    /// Bytes of output kept on disk; the oldest are cut.
+    pub log_bytes_max: u64,
+    /// File mode mask for the agent.
+    pub umask: u32,
+}
+
+/// What the agent's standard streams are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Face {
+    /// A terminal of this size.
+    Terminal(Size),
+    /// Pipes: input, and output with errors on a pipe of their own that is logged apart.
+    Pipes,
+}
+
+/// A terminal's size in cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Size {
+    /// Columns.
+    pub columns: u16,
+    /// Rows.
+    pub rows: u16,
+}
+
+impl Size {
+    /// The size of a terminal that nobody has looked at yet.
+    pub const USUAL: Self = Self { columns: 120, rows: 40 };
+
+    /// The nearest size that programs survive: no emptiness, nothing that costs gigabytes.
+    #[must_use]
+    pub fn clamped(self) -> Self {
+        Self { columns: self.columns.clamp(2, 1000), rows: self.rows.clamp(1, 1000) }
+    }
+}
+
+/// What a client asks of a holder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// Send every byte of output from this offset on, live.
+    Follow {
+        /// First offset wanted; what was cut already is skipped, and the frames' tags tell.
+        from: u64,
+    },
+    /// Send one [`Report::Output`] once the log is longer than this; then forget it.
+    Watch {
+        /// The length that must be exceeded.
+        beyond: u64,
+    },
+    /// This client's terminal has this size. The last active client's size is applied.
+    Resize(Size),
+    /// Send this signal (by number) to the agent's process group.
+    Signal {
+        /// As in `kill -l`.
+        number: i32,
+    },
+    /// End the agent and everything it started, step by step, in bounded time.
+    Stop(Ladder),
+    /// Take the lock file of the agent's own session id as well, or report that it is taken.
+    Lock {
+        /// Path of the lock file.
+        path: String,
+    },
+    /// The exit status was recorded durably elsewhere: the holder may go.
+    Collected,
+}
+
+/// How an agent is brought to an end. A step with no time is left out; killing never is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ladder {
+    /// SIGINT to the group, then this long.
+    pub interrupt_ms: u32,
+    /// Standard input closed, SIGTERM and SIGCONT to the group, then this long.
+    pub terminate_ms: u32,
+}
+
+/// What a holder says to its clients.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Report {
+    /// The first word on every connection.
+    Hello(Hello),
+    /// The log is now this long (the answer to [`Order::Watch`]).
+    Output {
+        /// Length of the log: the offset of the next byte.
+        end: u64,
+    },
+    /// All bytes of the raw frame with this tag were handed to the agent's terminal or pipe.
+    Wrote {
+        /// The tag of the frame.
+        order: u64,
+    },
+    /// An order could not be carried out.
+    Refused {
+        /// The tag of the raw frame, or 0.
+        order: u64,
+        /// Why, for a log or a person.
+        why: String,
+    },
+    /// The agent and everything it started are gone.
+    Ended(ExitRecord),
+    /// The number of clients that follow the output has changed.
+    Audience {
+        /// How many follow.
+        clients: u32,
+    },
+    /// The terminal has another size from this offset on.
+    Resized {
+        /// Offset of the first byte after the change.
+        at: u64,
+        /// The size in force.
+        size: Size,
+    },
+    /// Output could not be written to disk: the bytes in between are lost to the log.
+    Gap {
+        /// Offset where the log stops.
+        at: u64,
+        /// The operating system's reason.
+        why: String,
+    },
+}
+
+/// Who a holder is and what it holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// [`PROTOCOL`] of the holder.
+    pub protocol: u32,
+    /// Version of the program that the holder was started from.
+    pub version: String,
+    /// The session's id.
+    pub session: String,
+    /// The generation.
+    pub generation: u32,
+    /// The holder's own process.
+    pub holder_pid: i32,
+    /// The agent's process.
+    pub process: ProcessMark,
+    /// Length of the log.
+    pub end: u64,
+    /// Offset where this generation's output begins.
+    pub began_at: u64,
+    /// Oldest offset that is still on disk.
+    pub oldest: u64,
+    /// The terminal's size; `None` with pipes.
+    pub size: Option<Size>,
+    /// Clients that follow the output.
+    pub clients: u32,
+    /// Set once the agent has ended.
+    pub ended: Option<ExitRecord>,
+}
+
+/// What identifies a process beyond the reuse of its number.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessMark {
+    /// Process id.
+    pub pid: i32,
+    /// Start time in clock ticks since boot, as in `/proc/PID/stat`.
+    pub start_ticks: u64,
+    /// The boot that the two belong to.
+    pub boot_id: String,
+}
+
+/// How a session's process ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExitRecord {
+    /// The session's id.
+    pub session: String,
+    /// The generation that ended.
+    pub generation: u32,
+    /// The process that was the agent.
+    pub process: ProcessMark,
+    /// How it ended.
+    pub end: End,
+    /// Whether we ended it ([`Order::Stop`]) or it ended by itself.
+    pub ordered: bool,
+    /// Length of the log at the end.
+    pub log_end: u64,
+    /// Processes that had to be ended with it.
+    pub killed: Vec<Killed>,
+    /// Processes that could not be ended in time.
+    #[serde(default)]
+    pub stuck: Vec<Killed>,
+}
+
+/// The way a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// It exited with this status.
+    Exited(i32),
+    /// It was killed by this signal.
+    Signalled(i32),
+}
+
+/// A process that was ended along with the agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Killed {
+    /// Process id.
+    pub pid: i32,
+    /// Its command line, cut to a readable length.
+    pub command: String,
+    /// Its working directory, where it could be read.
+    pub cwd: Option<String>,
+    /// The last signal that was needed.
+    pub signal: i32,
+}
+
+/// What a holder prints on standard output once, when it is ready or has failed to start.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Birth {
+    /// The agent runs and the socket listens.
+    Ready(Hello),
+    /// Nothing runs.
+    Failed {
+        /// What kind of failure.
+        kind: BirthFault,
+        /// For a person.
+        message: String,
+    },
+}
+
+/// Why a holder could not start its agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BirthFault {
+    /// Another holder has the session, or another process the agent's session id.
+    Locked,
+    /// The program does not exist or may not be executed.
+    NoProgram,
+    /// The working directory is not there.
+    NoDirectory,
+    /// Anything else.
+    System,
+}

@@ -1,0 +1,5 @@
+//! The words that glis' processes exchange, and how they are framed. Nothing here does I/O.
+#![forbid(unsafe_code)]
+
+pub mod frame;
+pub mod hold;
