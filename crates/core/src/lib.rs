@@ -1,1 +1,28 @@
-//! placeholder
+//! The lifecycle of sessions as a pure function: an input goes in, events and effects come out.
+//!
+//! [`House::decide`] says what an input leads to and changes nothing; [`House::apply`] folds a
+//! recorded event into the state. Whoever calls them stamps the events, makes them durable, and
+//! only then carries out the effects. Nothing here reads a clock, a file or the environment.
+#![forbid(unsafe_code)]
+
+mod decide;
+pub mod effect;
+pub mod event;
+pub mod house;
+pub mod ids;
+pub mod input;
+pub mod name;
+pub mod pause;
+pub mod refusal;
+pub mod safe;
+pub mod session;
+pub mod spec;
+pub mod talk;
+
+pub use effect::Effect;
+pub use event::{Event, Recorded};
+pub use house::{Decision, House, Reply};
+pub use ids::{AskId, MessageId, OpId, SessionId};
+pub use input::{Command, Input};
+pub use refusal::Refusal;
+pub use session::{Phase, Session, Status};

@@ -1,0 +1,191 @@
+//! What each input leads to. A [`Draft`] collects the events and shows the session as it will be
+//! once they are applied, so that one decision can build on its own beginning.
+
+mod ask;
+mod end;
+mod message;
+mod pause;
+mod recover;
+mod sign;
+mod start;
+
+use crate::effect::{Deed, Effect};
+use crate::event::Event;
+use crate::house::{Decision, House, Reply};
+use crate::ids::{MessageId, OpId, SessionId};
+use crate::input::{Command, Input, Outcome};
+use crate::refusal::Refusal;
+use crate::session::{Phase, Session};
+
+pub(crate) fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
+    match input {
+        Input::Command(command) => command_of(house, command),
+        Input::Outcome { session, outcome } => Ok(match Draft::of(house, &session) {
+            Some(mut draft) => {
+                take_outcome(&mut draft, outcome);
+                draft.settle()
+            }
+            None => Decision::default(),
+        }),
+        Input::Sign { session, generation, spot, sign } => Ok(match Draft::of(house, &session) {
+            Some(mut draft) if draft.session.generation == generation => {
+                sign::take(&mut draft, spot, sign);
+                draft.settle()
+            }
+            // A sign of a process that was replaced says nothing about the one that runs.
+            Some(_) | None => Decision::default(),
+        }),
+        Input::Alarm { session, op } => Ok(match Draft::of(house, &session) {
+            Some(mut draft) => {
+                pause::time_is_up(&mut draft, op);
+                start::time_is_up(&mut draft, op);
+                draft.settle()
+            }
+            None => Decision::default(),
+        }),
+        Input::Observed { session, world } => Ok(match Draft::of(house, &session) {
+            Some(mut draft) => {
+                recover::observed(&mut draft, world);
+                draft.settle()
+            }
+            None => Decision::default(),
+        }),
+    }
+}
+
+fn command_of(house: &House, command: Command) -> Result<Decision, Refusal> {
+    let mut draft = match &command {
+        Command::New { id, name, spec, agent_ref } => {
+            return start::create(house, id, name, spec, agent_ref.as_deref());
+        }
+        Command::Send { session, .. }
+        | Command::Pause { session, .. }
+        | Command::CancelPause { session }
+        | Command::Resume { session, .. }
+        | Command::Restart { session, .. }
+        | Command::Stop { session }
+        | Command::Remove { session }
+        | Command::Answer { session, .. } => Draft::of(house, session)
+            .ok_or_else(|| Refusal::NoSuchSession { given: session.0.clone() })?,
+    };
+    match command {
+        Command::New { .. } => {}
+        Command::Send { text, .. } => message::send(&mut draft, text)?,
+        Command::Pause { mode, reason, on_timeout, .. } => {
+            pause::begin(&mut draft, mode, reason, on_timeout)?;
+        }
+        Command::CancelPause { .. } => pause::cancel(&mut draft)?,
+        Command::Resume { prompt, .. } => start::resume(&mut draft, prompt)?,
+        Command::Restart { agent_ref, prompt, .. } => {
+            start::restart(&mut draft, agent_ref, prompt)?;
+        }
+        Command::Stop { .. } => end::stop(&mut draft)?,
+        Command::Remove { .. } => end::remove(&mut draft)?,
+        Command::Answer { ask, answer, .. } => ask::answer(&mut draft, ask, answer)?,
+    }
+    Ok(draft.settle())
+}
+
+fn take_outcome(draft: &mut Draft, outcome: Outcome) {
+    match outcome {
+        Outcome::WorktreeMade { op, worktree, branch } => {
+            start::worktree_made(draft, op, worktree, branch);
+        }
+        Outcome::WorktreeFailed { op, why } => start::worktree_failed(draft, op, why),
+        Outcome::StartChecked { op } => start::checked(draft, op),
+        Outcome::StartUnfit { op, fault } | Outcome::ProcessNotStarted { op, fault } => {
+            start::failed(draft, op, fault);
+        }
+        Outcome::ProcessStarted { op, generation, process, began_at } => {
+            start::process_started(draft, op, generation, process, began_at);
+        }
+        Outcome::Delivered { message } => message::delivered(draft, message),
+        Outcome::NotDelivered { message, why } => message::not_delivered(draft, message, why),
+        Outcome::AnswerGiven { ask } => ask::given(draft, &ask),
+        Outcome::AnswerNotGiven { ask, why } => ask::not_given(draft, ask, why),
+        Outcome::TerminalCaptured { op, screen_at } => pause::captured(draft, op, screen_at),
+        Outcome::CaptureFailed { op, why } => pause::failed(draft, op, "capture the terminal", why),
+        Outcome::SnapshotTaken { op, snapshot } => pause::saved(draft, op, snapshot),
+        Outcome::SnapshotFailed { op, why } => pause::not_saved(draft, op, why),
+        Outcome::ProcessEnded { generation, ending, ordered, killed } => {
+            end::process_ended(draft, generation, &ending, ordered, killed);
+        }
+        Outcome::PutAside { op, place } => end::put_aside(draft, op, place),
+        Outcome::NotPutAside { op, why } => end::not_put_aside(draft, op, why),
+    }
+}
+
+/// A decision in the making, about one session.
+struct Draft {
+    session: Session,
+    decision: Decision,
+    next_op: OpId,
+    next_message: MessageId,
+    /// Nothing is handed over in this decision, even if something could be.
+    hold_back: bool,
+}
+
+impl Draft {
+    fn of(house: &House, id: &SessionId) -> Option<Self> {
+        house.session(id).map(|session| Self {
+            session: session.clone(),
+            decision: Decision::default(),
+            next_op: house.next_op(),
+            next_message: house.next_message(),
+            hold_back: false,
+        })
+    }
+
+    /// Adds an event and shows its consequence at once.
+    fn event(&mut self, event: Event) {
+        // The true time is stamped when it is recorded; no decision looks at it.
+        self.session.apply(self.session.last_active_at, &event);
+        self.decision.events.push((self.session.id.clone(), event));
+    }
+
+    fn deed(&mut self, deed: Deed) {
+        self.decision.effects.push(Effect { session: self.session.id.clone(), deed });
+    }
+
+    fn reply(&mut self, reply: Reply) {
+        self.decision.reply = reply;
+    }
+
+    /// A fresh operation; the caller is told how it ends.
+    fn new_op(&mut self) -> OpId {
+        let op = self.next_op;
+        self.next_op = OpId(op.0 + 1);
+        self.reply(Reply::Pending(op));
+        op
+    }
+
+    fn new_message(&mut self, text: String) -> MessageId {
+        let message = self.next_message;
+        self.next_message = MessageId(message.0 + 1);
+        self.event(Event::MessageQueued { message, text });
+        message
+    }
+
+    fn busy(&self) -> Refusal {
+        let with = self.session.operation().map_or("another operation", |(_, word)| word);
+        Refusal::Busy { session: self.session.name.clone(), with: with.to_owned() }
+    }
+
+    fn wrong_status(&self, verb: &str) -> Refusal {
+        Refusal::WrongStatus {
+            session: self.session.name.clone(),
+            status: self.session.status(),
+            verb: verb.to_owned(),
+        }
+    }
+
+    /// Lets everything follow that has become possible, and ends the draft.
+    fn settle(mut self) -> Decision {
+        if matches!(self.session.phase, Phase::Pausing(_)) {
+            pause::go_on_if_safe(&mut self);
+        }
+        message::wake_if_wanted(&mut self);
+        message::deliver_next(&mut self);
+        self.decision
+    }
+}

@@ -1,0 +1,82 @@
+//! Answers to what is asked: given once, bound to the question, void when it is gone.
+
+use super::Draft;
+use crate::effect::Deed;
+use crate::event::Event;
+use crate::ids::{AskId, MessageId};
+use crate::refusal::Refusal;
+use crate::session::Phase;
+use crate::talk::{Ask, AskKind, Leg};
+
+pub(super) fn answer(
+    draft: &mut Draft,
+    which: Option<AskId>,
+    answer: String,
+) -> Result<(), Refusal> {
+    let name = draft.session.name.clone();
+    let ask = choose(draft, which)?;
+    if ask.kind == AskKind::Doubt {
+        return decide_doubt(draft, &ask, &answer);
+    }
+    if draft.session.phase != Phase::Live {
+        return Err(if draft.session.operation().is_some() {
+            draft.busy()
+        } else {
+            Refusal::NothingAsked { session: name }
+        });
+    }
+    if ask.answering {
+        return Err(Refusal::AnswerUnderWay { session: name });
+    }
+    let generation = draft.session.generation;
+    draft.event(Event::AnswerBegan { ask: ask.id.clone(), answer: answer.clone() });
+    draft.deed(Deed::GiveAnswer { generation, ask, answer });
+    Ok(())
+}
+
+fn choose(draft: &Draft, which: Option<AskId>) -> Result<Ask, Refusal> {
+    let session = draft.session.name.clone();
+    let asks = &draft.session.asks;
+    let wrong = || Refusal::WrongAsk {
+        session: draft.session.name.clone(),
+        open: asks.iter().map(|ask| ask.id.clone()).collect(),
+    };
+    match (which, asks.as_slice()) {
+        (_, []) => Err(Refusal::NothingAsked { session }),
+        (None, [only]) => Ok(only.clone()),
+        (None, _) => Err(wrong()),
+        (Some(id), _) => asks.iter().find(|ask| ask.id == id).cloned().ok_or_else(wrong),
+    }
+}
+
+/// Our own question: `allow` sends the doubtful message again, anything else drops it.
+fn decide_doubt(draft: &mut Draft, ask: &Ask, answer: &str) -> Result<(), Refusal> {
+    let doubtful = draft.session.queue.iter().find(|m| m.leg == Leg::Doubtful);
+    let Some(message) = doubtful.map(|m| m.id).filter(|id| doubt_of(ask) == Some(*id)) else {
+        return Err(Refusal::NothingAsked { session: draft.session.name.clone() });
+    };
+    draft.event(if answer == "allow" {
+        Event::MessageRequeued { message }
+    } else {
+        Event::MessageDropped { message }
+    });
+    Ok(())
+}
+
+fn doubt_of(ask: &Ask) -> Option<MessageId> {
+    ask.id.0.strip_prefix("doubt-")?.parse().ok().map(MessageId)
+}
+
+/// Handed over; the agent's own sign ends the question. A screen gives none: there it is gone.
+pub(super) fn given(draft: &mut Draft, id: &AskId) {
+    let from_screen = id.0.starts_with("screen-");
+    if from_screen && draft.session.asks.iter().any(|ask| ask.id == *id) {
+        draft.event(Event::AskGone { ask: id.clone(), spot: None });
+    }
+}
+
+pub(super) fn not_given(draft: &mut Draft, id: AskId, why: String) {
+    if draft.session.asks.iter().any(|ask| ask.id == id && ask.answering) {
+        draft.event(Event::AnswerFailed { ask: id, why });
+    }
+}

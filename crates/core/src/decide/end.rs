@@ -1,0 +1,143 @@
+//! Ends: a process that ended, a session that is stopped or put aside.
+
+use super::{Draft, message, pause, start};
+use crate::effect::{Deed, Urgency};
+use crate::event::{Ending, Event};
+use crate::house::Reply;
+use crate::ids::OpId;
+use crate::pause::PauseStep;
+use crate::refusal::{Refusal, ResumeFault};
+use crate::session::{Phase, Rest, Session, StartCause, StartStep};
+use crate::spec::RefOrigin;
+
+pub(super) fn stop(draft: &mut Draft) -> Result<(), Refusal> {
+    match &draft.session.phase {
+        Phase::Live => {
+            let op = draft.new_op();
+            draft.event(Event::StopBegan { op });
+            let urgency = if draft.session.turn.open { Urgency::Interrupt } else { Urgency::Quiet };
+            draft.deed(Deed::StopProcess { generation: draft.session.generation, urgency });
+        }
+        Phase::Stopping { op } => {
+            // A second press means that the first was too gentle.
+            let op = *op;
+            draft.reply(Reply::Pending(op));
+            let generation = draft.session.generation;
+            draft.deed(Deed::StopProcess { generation, urgency: Urgency::Kill });
+        }
+        Phase::Starting(_) | Phase::Pausing(_) | Phase::Removing { .. } => return Err(draft.busy()),
+        Phase::Rest(_) => draft.reply(Reply::Already),
+    }
+    Ok(())
+}
+
+pub(super) fn process_ended(
+    draft: &mut Draft,
+    generation: u32,
+    ending: &Ending,
+    ordered: bool,
+    killed: Vec<String>,
+) {
+    if draft.session.generation != generation || !draft.session.expects_process() {
+        return;
+    }
+    let former = draft.session.clone();
+    message::doubt_in_flight(draft);
+    draft.event(Event::ProcessEnded { generation, ending: ending.clone(), ordered, killed });
+    match &draft.session.phase {
+        Phase::Starting(begun) => {
+            let (op, cause, step) = (begun.op, begun.cause, begun.step);
+            if step == StartStep::Ready && cause != StartCause::New {
+                let why = format!("it ended before it was ready ({})", told(ending));
+                start::failed(draft, op, ResumeFault::NotReady(why));
+            } else {
+                draft.event(Event::StartFailed { op, fault: ResumeFault::NotReady(told(ending)) });
+            }
+        }
+        Phase::Pausing(under_way) => {
+            let unasked = !ordered && under_way.step == PauseStep::Boundary;
+            if unasked && draft.session.spec.traits.refs == RefOrigin::None {
+                // It came to its own end before anybody disturbed it.
+                let op = under_way.op;
+                let doing = format!("it ended by itself first ({})", told(ending));
+                draft.event(Event::PauseRefused { op, doing });
+                by_itself(draft, &former, ending);
+            } else {
+                pause::process_is_gone(draft);
+            }
+        }
+        Phase::Stopping { op } => {
+            let op = *op;
+            draft.event(Event::Suspended { op: Some(op) });
+        }
+        Phase::Live => by_itself(draft, &former, ending),
+        Phase::Rest(_) | Phase::Removing { .. } => {}
+    }
+}
+
+/// Nobody ordered it. A command is judged by its exit status; an agent's lies, so its own signs
+/// count.
+fn by_itself(draft: &mut Draft, former: &Session, ending: &Ending) {
+    let first = draft.session.generation == 1;
+    match (draft.session.spec.traits.refs, ending) {
+        (RefOrigin::None, Ending::Exited(0)) => draft.event(Event::Completed),
+        (RefOrigin::None, Ending::Exited(_) | Ending::Signalled(_)) => {
+            draft.event(Event::Failed { why: told(ending) });
+        }
+        (RefOrigin::Chosen | RefOrigin::Learned, Ending::Exited(_) | Ending::Signalled(_))
+            if first && !former.ready =>
+        {
+            draft.event(Event::Failed {
+                why: format!("it ended before it was ready: {}", told(ending)),
+            });
+        }
+        (RefOrigin::Chosen | RefOrigin::Learned, Ending::Exited(0)) if !former.turn.open => {
+            draft.event(Event::Suspended { op: None });
+        }
+        (_, Ending::Exited(_) | Ending::Signalled(_) | Ending::Unknown) => {
+            draft.event(Event::Interrupted { why: told(ending) });
+        }
+    }
+}
+
+pub(super) fn told(ending: &Ending) -> String {
+    match ending {
+        Ending::Exited(status) => format!("exit status {status}"),
+        Ending::Signalled(signal) => format!("killed by signal {signal}"),
+        Ending::Unknown => "its holder is gone".to_owned(),
+    }
+}
+
+pub(super) fn remove(draft: &mut Draft) -> Result<(), Refusal> {
+    match &draft.session.phase {
+        Phase::Removing { op, .. } => {
+            let op = *op;
+            draft.reply(Reply::Pending(op));
+            Ok(())
+        }
+        Phase::Rest(Rest::Archived) => {
+            draft.reply(Reply::Already);
+            Ok(())
+        }
+        Phase::Live => Err(draft.wrong_status("rm")),
+        Phase::Starting(_) | Phase::Pausing(_) | Phase::Stopping { .. } => Err(draft.busy()),
+        Phase::Rest(_) => {
+            let op = draft.new_op();
+            draft.event(Event::RemovalBegan { op });
+            draft.deed(Deed::PutAside { op });
+            Ok(())
+        }
+    }
+}
+
+pub(super) fn put_aside(draft: &mut Draft, op: OpId, place: String) {
+    if matches!(draft.session.phase, Phase::Removing { op: under_way, .. } if under_way == op) {
+        draft.event(Event::Archived { op, place });
+    }
+}
+
+pub(super) fn not_put_aside(draft: &mut Draft, op: OpId, why: String) {
+    if matches!(draft.session.phase, Phase::Removing { op: under_way, .. } if under_way == op) {
+        draft.event(Event::RemovalFailed { op, why });
+    }
+}

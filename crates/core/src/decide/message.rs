@@ -1,0 +1,118 @@
+//! Messages: stored first, handed over at most once and in order, doubted rather than repeated.
+
+use super::{Draft, start};
+use crate::effect::Deed;
+use crate::event::{Event, Spot};
+use crate::house::Reply;
+use crate::ids::MessageId;
+use crate::refusal::Refusal;
+use crate::session::{Phase, Rest, StartCause};
+use crate::spec::{SignSource, Takes};
+use crate::talk::Leg;
+
+/// What an agent reads before the first message after its turn was cut off.
+const CUT_OFF_NOTE: &str = "[glis] Your last step was cut off before it ended. \
+     Check whether it took effect before you do anything again.\n\n";
+
+pub(super) fn send(draft: &mut Draft, text: String) -> Result<(), Refusal> {
+    match &draft.session.phase {
+        Phase::Rest(Rest::Completed | Rest::Failed(_) | Rest::Archived)
+        | Phase::Removing { .. } => {
+            return Err(draft.wrong_status("send to"));
+        }
+        Phase::Starting(_)
+        | Phase::Live
+        | Phase::Pausing(_)
+        | Phase::Stopping { .. }
+        | Phase::Rest(Rest::Paused(_) | Rest::Suspended | Rest::Interrupted | Rest::Created) => {}
+    }
+    let status = draft.session.status();
+    let before = draft.session.queue.len();
+    let message = draft.new_message(text);
+    draft.reply(Reply::Queued { message, before, status });
+    Ok(())
+}
+
+/// A message is reason enough to start what sleeps. What is paused stays paused.
+pub(super) fn wake_if_wanted(draft: &mut Draft) {
+    let sleeps = match &draft.session.phase {
+        Phase::Rest(Rest::Created) => true,
+        Phase::Rest(Rest::Suspended) => draft.session.resumable(),
+        Phase::Rest(
+            Rest::Paused(_)
+            | Rest::Interrupted
+            | Rest::Completed
+            | Rest::Failed(_)
+            | Rest::Archived,
+        )
+        | Phase::Starting(_)
+        | Phase::Live
+        | Phase::Pausing(_)
+        | Phase::Stopping { .. }
+        | Phase::Removing { .. } => false,
+    };
+    // Only a message that has just come wakes a session: one that is left over from a failed
+    // start must not start it again and again.
+    let arrived = draft.decision.events.iter().any(|(_, event)| {
+        matches!(event, Event::MessageQueued { .. } | Event::MessageRequeued { .. })
+    });
+    if sleeps && arrived && draft.session.queue.front().is_some_and(|m| m.leg == Leg::Queued) {
+        let reply = draft.decision.reply.clone();
+        let op = draft.new_op();
+        draft.reply(reply);
+        start::begin(draft, op, StartCause::Message);
+    }
+}
+
+pub(super) fn deliver_next(draft: &mut Draft) {
+    let session = &draft.session;
+    if draft.hold_back || session.phase != Phase::Live {
+        return;
+    }
+    let may = match session.spec.traits.takes {
+        Takes::Anytime => true,
+        Takes::WhenIdle => session.ready && !session.turn.open && session.asks.is_empty(),
+    };
+    let Some(next) = session.queue.front() else { return };
+    if !may || next.leg != Leg::Queued {
+        return;
+    }
+    let (message, mut text) = (next.id, next.text.clone());
+    if session.cut_off && session.spec.traits.signs == SignSource::Structured {
+        text.insert_str(0, CUT_OFF_NOTE);
+    }
+    let generation = session.generation;
+    draft.event(Event::DeliveryBegan { message });
+    draft.deed(Deed::Deliver { generation, message, text });
+}
+
+/// It was handed over. Whether that is all that can be seen depends on the agent.
+pub(super) fn delivered(draft: &mut Draft, message: MessageId) {
+    let sent = draft.session.in_flight().is_some_and(|m| m.id == message);
+    if sent && draft.session.spec.traits.takes == Takes::Anytime {
+        draft.event(Event::MessageTaken { message, spot: None });
+    }
+}
+
+pub(super) fn not_delivered(draft: &mut Draft, message: MessageId, why: String) {
+    if draft.session.in_flight().is_some_and(|m| m.id == message) {
+        draft.event(Event::DeliveryRefused { message, why });
+        // Tried again at the next sign of life; at once would be a loop.
+        draft.hold_back = true;
+    }
+}
+
+/// The agent was seen to take what it was last handed, or what was in doubt.
+pub(super) fn taken(draft: &mut Draft, spot: Spot) {
+    let front = draft.session.queue.front();
+    if let Some(message) = front.filter(|m| m.leg != Leg::Queued).map(|m| m.id) {
+        draft.event(Event::MessageTaken { message, spot: Some(spot) });
+    }
+}
+
+/// Nobody can know any more whether the agent took it.
+pub(super) fn doubt_in_flight(draft: &mut Draft) {
+    if let Some(message) = draft.session.in_flight().map(|m| m.id) {
+        draft.event(Event::MessageDoubted { message });
+    }
+}

@@ -1,0 +1,212 @@
+//! Pausing: fence, interrupt, safe state, capture, snapshot, stop, snapshot, confirm.
+
+use super::Draft;
+use crate::effect::{Deed, Urgency};
+use crate::event::Event;
+use crate::house::Reply;
+use crate::ids::OpId;
+use crate::pause::{OnTimeout, Pause, PauseMode, PauseReason, PauseStep, SnapshotRef};
+use crate::refusal::Refusal;
+use crate::session::{Phase, Rest};
+
+pub(super) fn begin(
+    draft: &mut Draft,
+    mode: PauseMode,
+    reason: PauseReason,
+    on_timeout: OnTimeout,
+) -> Result<(), Refusal> {
+    match &draft.session.phase {
+        Phase::Rest(Rest::Paused(_)) => {
+            draft.reply(Reply::Already);
+            Ok(())
+        }
+        Phase::Pausing(pause) => {
+            let (op, before) = (pause.op, (pause.mode, pause.on_timeout));
+            draft.reply(Reply::Pending(op));
+            // Asking again may only make it more urgent: a second press forces.
+            let after = (before.0.max(mode), stronger(before.1, on_timeout));
+            if after != before {
+                draft.event(Event::PauseHastened { op, mode: after.0, on_timeout: after.1 });
+                hasten(draft, op, before.0);
+            }
+            Ok(())
+        }
+        Phase::Starting(_) | Phase::Stopping { .. } | Phase::Removing { .. } => Err(draft.busy()),
+        Phase::Rest(Rest::Completed | Rest::Failed(_) | Rest::Archived) => {
+            Err(draft.wrong_status("pause"))
+        }
+        Phase::Rest(Rest::Suspended | Rest::Interrupted | Rest::Created) | Phase::Live => {
+            let op = draft.new_op();
+            draft.event(Event::PauseBegan { op, mode, reason, on_timeout });
+            if let Phase::Pausing(Pause { from: None, .. }) = draft.session.phase {
+                hasten(draft, op, PauseMode::Boundary);
+            } else {
+                reach(draft, op, "no process runs".to_owned(), false);
+            }
+            Ok(())
+        }
+    }
+}
+
+fn stronger(a: OnTimeout, b: OnTimeout) -> OnTimeout {
+    if a == OnTimeout::Force { a } else { b }
+}
+
+/// Does what the mode allows beyond waiting, unless the agent is safe anyway.
+fn hasten(draft: &mut Draft, op: OpId, former: PauseMode) {
+    let Phase::Pausing(pause) = &draft.session.phase else { return };
+    let (mode, step) = (pause.mode, pause.step);
+    if !matches!(step, PauseStep::Boundary | PauseStep::Interrupting) {
+        // Past the safe state there is nothing to hurry but the ending itself.
+        if step == PauseStep::Ending && mode == PauseMode::Force {
+            let generation = draft.session.generation;
+            draft.deed(Deed::StopProcess { generation, urgency: Urgency::Kill });
+        }
+        return;
+    }
+    match mode {
+        PauseMode::Boundary => {}
+        PauseMode::Interrupt => {
+            if step == PauseStep::Boundary && draft.session.safe_rule().is_none() {
+                draft.event(Event::InterruptBegan { op });
+                draft.deed(Deed::Interrupt { generation: draft.session.generation });
+                draft.deed(Deed::AwaitSafeState { op });
+            }
+        }
+        PauseMode::Force => {
+            let rule = draft.session.safe_rule();
+            let forced = rule.is_none();
+            let rule = rule.unwrap_or_else(|| match former {
+                PauseMode::Boundary | PauseMode::Force => "forced".to_owned(),
+                PauseMode::Interrupt => "forced while waiting for a safe state".to_owned(),
+            });
+            reach(draft, op, rule, forced);
+        }
+    }
+}
+
+pub(super) fn cancel(draft: &mut Draft) -> Result<(), Refusal> {
+    match &draft.session.phase {
+        Phase::Pausing(Pause { op, step, .. }) => {
+            let op = *op;
+            if !matches!(step, PauseStep::Boundary | PauseStep::Interrupting) {
+                return Err(Refusal::TooLate { session: draft.session.name.clone() });
+            }
+            draft.event(Event::PauseCancelled { op });
+            Ok(())
+        }
+        Phase::Starting(_)
+        | Phase::Live
+        | Phase::Stopping { .. }
+        | Phase::Rest(_)
+        | Phase::Removing { .. } => Err(draft.wrong_status("cancel a pause of")),
+    }
+}
+
+/// Goes on as soon as the agent's own signs, or its screen, say that it may be stopped.
+pub(super) fn go_on_if_safe(draft: &mut Draft) {
+    let Phase::Pausing(pause) = &draft.session.phase else { return };
+    let op = pause.op;
+    if matches!(pause.step, PauseStep::Boundary | PauseStep::Interrupting)
+        && draft.session.process.is_some()
+        && let Some(rule) = draft.session.safe_rule()
+    {
+        reach(draft, op, rule, false);
+    }
+}
+
+fn reach(draft: &mut Draft, op: OpId, rule: String, forced: bool) {
+    draft.event(Event::SafeStateReached { op, rule, forced });
+    draft.deed(Deed::CaptureTerminal { op });
+}
+
+pub(super) fn time_is_up(draft: &mut Draft, op: OpId) {
+    let Phase::Pausing(pause) = &draft.session.phase else { return };
+    if pause.op != op || pause.step != PauseStep::Interrupting {
+        return;
+    }
+    match pause.on_timeout {
+        OnTimeout::Refuse => {
+            let doing = draft.session.doing();
+            draft.event(Event::PauseRefused { op, doing });
+        }
+        OnTimeout::Force => {
+            reach(draft, op, "Agent did not reach safe state, forcing pause".to_owned(), true);
+        }
+    }
+}
+
+/// The process ended while a pause was waiting for it to become safe: nothing is safer.
+pub(super) fn process_is_gone(draft: &mut Draft) {
+    let Phase::Pausing(pause) = &draft.session.phase else { return };
+    let op = pause.op;
+    match pause.step {
+        PauseStep::Boundary | PauseStep::Interrupting => {
+            reach(draft, op, "the process has ended".to_owned(), false);
+        }
+        PauseStep::Sealing => draft.deed(Deed::TakeSnapshot { op }),
+        // The outcome that is under way finds no process and goes on from there.
+        PauseStep::Capturing | PauseStep::Saving | PauseStep::Ending => {}
+    }
+}
+
+pub(super) fn captured(draft: &mut Draft, op: OpId, screen_at: u64) {
+    if at_step(draft, op, PauseStep::Capturing) {
+        draft.event(Event::TerminalCaptured { op, screen_at });
+        draft.deed(Deed::TakeSnapshot { op });
+    }
+}
+
+pub(super) fn saved(draft: &mut Draft, op: OpId, snapshot: Option<SnapshotRef>) {
+    if at_step(draft, op, PauseStep::Saving) {
+        draft.event(Event::SnapshotTaken { op, snapshot, warning: None });
+        if draft.session.process.is_some() {
+            draft.event(Event::EndBegan { op });
+            draft.deed(Deed::StopProcess {
+                generation: draft.session.generation,
+                urgency: urgency(draft),
+            });
+        } else {
+            confirm(draft, op);
+        }
+    } else if at_step(draft, op, PauseStep::Sealing) {
+        draft.event(Event::SnapshotTaken { op, snapshot, warning: None });
+        confirm(draft, op);
+    }
+}
+
+/// Before the stop, no snapshot means no pause. After it, the first one still stands.
+pub(super) fn not_saved(draft: &mut Draft, op: OpId, why: String) {
+    if at_step(draft, op, PauseStep::Saving) {
+        failed(draft, op, "snapshot the worktree", why);
+    } else if at_step(draft, op, PauseStep::Sealing) {
+        let warning = Some(format!("no snapshot after the stop: {why}"));
+        draft.event(Event::SnapshotTaken { op, snapshot: None, warning });
+        confirm(draft, op);
+    }
+}
+
+pub(super) fn failed(draft: &mut Draft, op: OpId, step: &str, why: String) {
+    let before_the_end =
+        at_step(draft, op, PauseStep::Capturing) || at_step(draft, op, PauseStep::Saving);
+    if before_the_end {
+        draft.event(Event::PauseFailed { op, step: step.to_owned(), why });
+    }
+}
+
+fn confirm(draft: &mut Draft, op: OpId) {
+    draft.event(Event::Paused { op });
+}
+
+pub(super) fn urgency(draft: &Draft) -> Urgency {
+    let Phase::Pausing(pause) = &draft.session.phase else { return Urgency::Quiet };
+    match pause.mode {
+        PauseMode::Force => Urgency::Kill,
+        PauseMode::Boundary | PauseMode::Interrupt if pause.record.forced => Urgency::Interrupt,
+        PauseMode::Boundary | PauseMode::Interrupt => Urgency::Quiet,
+    }
+}
+
+fn at_step(draft: &Draft, op: OpId, step: PauseStep) -> bool {
+    matches!(&draft.session.phase, Phase::Pausing(pause) if pause.op == op && pause.step == step)
+}

@@ -1,0 +1,125 @@
+//! After a start of the daemon: what the log says meets what is found.
+//!
+//! An operation goes on from where its journal ends; its steps may be repeated safely. What may
+//! not be repeated (typing into an agent) is left as it is, and asked about.
+
+use super::{Draft, end, message, pause, start};
+use crate::effect::{Deed, Urgency};
+use crate::event::{Ending, Event};
+use crate::ids::OpId;
+use crate::input::World;
+use crate::pause::PauseStep;
+use crate::refusal::ResumeFault;
+use crate::session::{Phase, StartCause, StartStep};
+
+pub(super) fn observed(draft: &mut Draft, world: World) {
+    // A process from another generation than the journal's was never confirmed; it cannot be,
+    // since a holder refuses to start while another one holds the session.
+    let world = match world {
+        World::Alive { generation, .. } | World::Ended { generation, .. }
+            if generation != draft.session.generation =>
+        {
+            World::Gone { killed: Vec::new() }
+        }
+        World::Alive { .. } | World::Ended { .. } | World::Gone { .. } => world,
+    };
+    match draft.session.phase.clone() {
+        Phase::Rest(_) => {}
+        Phase::Removing { op, .. } => draft.deed(Deed::PutAside { op }),
+        Phase::Starting(begun) => match begun.step {
+            StartStep::Worktree => draft.deed(Deed::MakeWorktree { op: begun.op }),
+            StartStep::Check => draft.deed(Deed::CheckStart { op: begun.op }),
+            StartStep::Process => started_or_not(draft, begun.op, begun.cause, world),
+            StartStep::Ready => match world {
+                World::Alive { .. } => draft.deed(Deed::AwaitReady { op: begun.op }),
+                World::Ended { .. } | World::Gone { .. } => gone(draft, world),
+            },
+        },
+        Phase::Live => match world {
+            World::Alive { .. } => settle_live(draft),
+            World::Ended { .. } | World::Gone { .. } => gone(draft, world),
+        },
+        Phase::Stopping { .. } => match world {
+            World::Alive { generation, .. } => {
+                draft.deed(Deed::StopProcess { generation, urgency: Urgency::Interrupt });
+            }
+            World::Ended { .. } | World::Gone { .. } => gone(draft, world),
+        },
+        Phase::Pausing(under_way) => pausing(draft, under_way.op, under_way.step, world),
+    }
+}
+
+fn started_or_not(draft: &mut Draft, op: OpId, cause: StartCause, world: World) {
+    match world {
+        World::Alive { generation, process, began_at } => {
+            start::process_started(draft, op, generation, process, began_at);
+        }
+        World::Ended { generation, ending, ordered, killed } => {
+            draft.event(Event::ProcessEnded {
+                generation,
+                ending: ending.clone(),
+                ordered,
+                killed,
+            });
+            draft
+                .event(Event::StartFailed { op, fault: ResumeFault::NotReady(end::told(&ending)) });
+        }
+        World::Gone { .. } => {
+            // Nothing was started. Whoever asked is gone, and with them the environment that the
+            // process was to have: falling back loses nothing, guessing might.
+            let why = "the daemon ended before the process was started".to_owned();
+            draft.event(Event::StartFailed { op, fault: ResumeFault::System(why) });
+            if cause == StartCause::New {
+                draft.event(Event::Interrupted { why: "its first start was cut short".to_owned() });
+            }
+        }
+    }
+}
+
+/// It ran on without us. What was being typed when the daemon died may or may not have arrived.
+fn settle_live(draft: &mut Draft) {
+    message::doubt_in_flight(draft);
+    let answering: Vec<_> =
+        draft.session.asks.iter().filter(|ask| ask.answering).map(|ask| ask.id.clone()).collect();
+    for ask in answering {
+        let why = "the daemon ended while the answer was on its way".to_owned();
+        draft.event(Event::AnswerFailed { ask, why });
+    }
+}
+
+fn gone(draft: &mut Draft, world: World) {
+    let generation = draft.session.generation;
+    match world {
+        World::Alive { .. } => {}
+        World::Ended { ending, ordered, killed, .. } => {
+            end::process_ended(draft, generation, &ending, ordered, killed);
+        }
+        World::Gone { killed } => {
+            end::process_ended(draft, generation, &Ending::Unknown, false, killed);
+        }
+    }
+}
+
+fn pausing(draft: &mut Draft, op: OpId, step: PauseStep, world: World) {
+    let lives = matches!(world, World::Alive { .. });
+    if !lives && draft.session.process.is_some() {
+        gone(draft, world);
+        if !matches!(step, PauseStep::Capturing | PauseStep::Saving) {
+            return;
+        }
+    }
+    if lives {
+        settle_live(draft);
+    }
+    match step {
+        // The promise stands: it goes on when the agent's signs allow it.
+        PauseStep::Boundary => {}
+        PauseStep::Interrupting => draft.deed(Deed::AwaitSafeState { op }),
+        PauseStep::Capturing => draft.deed(Deed::CaptureTerminal { op }),
+        PauseStep::Saving | PauseStep::Sealing => draft.deed(Deed::TakeSnapshot { op }),
+        PauseStep::Ending => {
+            let generation = draft.session.generation;
+            draft.deed(Deed::StopProcess { generation, urgency: pause::urgency(draft) });
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What an agent was seen to do, each thing once.
+
+use super::{Draft, message, start};
+use crate::event::{Event, Spot};
+use crate::ids::AskId;
+use crate::input::Sign;
+use crate::refusal::ResumeFault;
+use crate::safe::ScreenState;
+use crate::session::Phase;
+use crate::talk::{Ask, AskKind};
+
+pub(super) fn take(draft: &mut Draft, spot: Spot, sign: Sign) {
+    if already_seen(draft, spot) || draft.session.process.is_none() {
+        return;
+    }
+    match sign {
+        Sign::RefKnown(agent_ref) => {
+            if draft.session.agent_ref.as_ref() != Some(&agent_ref) {
+                draft.event(Event::AgentRefLearned { agent_ref, spot });
+            }
+        }
+        Sign::Ready => {
+            if !draft.session.ready {
+                draft.event(Event::BecameReady { spot });
+            }
+            start::became_ready(draft);
+        }
+        Sign::TookMessage => message::taken(draft, spot),
+        Sign::TurnBegan => {
+            if !draft.session.turn.open {
+                draft.event(Event::TurnBegan { spot });
+            }
+        }
+        Sign::ToolBegan(tool) => draft.event(Event::ToolBegan { tool, spot }),
+        Sign::ToolEnded(tool) => draft.event(Event::ToolEnded { tool, spot }),
+        Sign::Background(running) => {
+            if draft.session.turn.background != running {
+                draft.event(Event::BackgroundChanged { running, spot });
+            }
+        }
+        Sign::TurnEnded => {
+            if draft.session.turn.open {
+                draft.event(Event::TurnEnded { spot });
+            }
+        }
+        Sign::Asked(ask) => {
+            if !draft.session.asks.iter().any(|known| known.id == ask.id) {
+                draft.event(Event::Asked { ask, spot });
+            }
+        }
+        Sign::AskGone(ask) => {
+            if draft.session.asks.iter().any(|known| known.id == ask) {
+                draft.event(Event::AskGone { ask, spot: Some(spot) });
+            }
+        }
+        Sign::LimitReached { reset_at } => draft.event(Event::LimitReached { reset_at, spot }),
+        Sign::Screen(state) => judge_screen(draft, state),
+        Sign::RefRejected(why) => {
+            if let Phase::Starting(start) = &draft.session.phase {
+                let op = start.op;
+                start::failed(draft, op, ResumeFault::Rejected(why));
+            }
+        }
+    }
+}
+
+fn already_seen(draft: &Draft, spot: Spot) -> bool {
+    match spot {
+        Spot::Stream(offset) => offset <= draft.session.seen.stream,
+        Spot::Transcript(offset) => offset <= draft.session.seen.transcript,
+        Spot::Screen => false,
+    }
+}
+
+/// A question on a screen becomes an ask, named by what it says, and is gone when the screen
+/// moves on.
+fn judge_screen(draft: &mut Draft, state: ScreenState) {
+    if draft.session.screen == state {
+        return;
+    }
+    let open: Vec<AskId> = draft
+        .session
+        .asks
+        .iter()
+        .filter(|ask| ask.id.0.starts_with("screen-"))
+        .map(|ask| ask.id.clone())
+        .collect();
+    for ask in open {
+        draft.event(Event::AskGone { ask, spot: None });
+    }
+    draft.event(Event::ScreenJudged { state: state.clone() });
+    if let ScreenState::Asking { line, .. } = state {
+        let number = draft.session.seen.stream;
+        draft.event(Event::Asked {
+            ask: Ask {
+                id: AskId(format!("screen-{}-{number}", draft.session.generation)),
+                kind: AskKind::Approval,
+                text: line,
+                answering: false,
+            },
+            spot: Spot::Screen,
+        });
+    }
+}

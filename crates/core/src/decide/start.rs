@@ -1,0 +1,194 @@
+//! Bringing a process up: new sessions, resume, restart.
+
+use super::Draft;
+use crate::effect::{Deed, Effect};
+use crate::event::Event;
+use crate::house::{Decision, House, Reply};
+use crate::ids::{OpId, SessionId};
+use crate::name;
+use crate::refusal::{Refusal, ResumeFault};
+use crate::session::{Phase, Process, Rest, Start, StartCause, StartStep};
+use crate::spec::{RefOrigin, SignSource, Spec};
+
+pub(super) fn create(
+    house: &House,
+    id: &SessionId,
+    name: &str,
+    spec: &Spec,
+    agent_ref: Option<&str>,
+) -> Result<Decision, Refusal> {
+    name::check(name).map_err(|why| Refusal::BadName { name: name.to_owned(), why })?;
+    if house.sessions().any(|session| session.name == name) {
+        return Err(Refusal::NameTaken { name: name.to_owned() });
+    }
+    let op = house.next_op();
+    let mut events = vec![(
+        id.clone(),
+        Event::SessionCreated {
+            op,
+            name: name.to_owned(),
+            spec: Box::new(spec.clone()),
+            agent_ref: agent_ref.map(ToOwned::to_owned),
+        },
+    )];
+    if let Some(text) = &spec.prompt {
+        let queued = Event::MessageQueued { message: house.next_message(), text: text.clone() };
+        events.push((id.clone(), queued));
+    }
+    let effects = vec![Effect { session: id.clone(), deed: Deed::MakeWorktree { op } }];
+    Ok(Decision { events, effects, reply: Reply::Pending(op) })
+}
+
+pub(super) fn worktree_made(draft: &mut Draft, op: OpId, worktree: String, branch: Option<String>) {
+    if !at_step(draft, op, StartStep::Worktree) {
+        return;
+    }
+    draft.event(Event::WorktreeMade { op, worktree, branch });
+    if draft.session.starts_at_once() || !draft.session.queue.is_empty() {
+        begin(draft, op, StartCause::New);
+    } else {
+        draft.event(Event::CreationEnded { op });
+    }
+}
+
+pub(super) fn worktree_failed(draft: &mut Draft, op: OpId, why: String) {
+    if at_step(draft, op, StartStep::Worktree) {
+        draft.event(Event::CreationFailed { op, why });
+    }
+}
+
+pub(super) fn resume(draft: &mut Draft, prompt: Option<String>) -> Result<(), Refusal> {
+    match &draft.session.phase {
+        Phase::Live => draft.reply(Reply::Already),
+        Phase::Starting(start) => {
+            let op = start.op;
+            draft.reply(Reply::Pending(op));
+        }
+        Phase::Pausing(_) | Phase::Stopping { .. } | Phase::Removing { .. } => {
+            return Err(draft.busy());
+        }
+        Phase::Rest(Rest::Completed | Rest::Failed(_) | Rest::Archived) => {
+            return Err(draft.wrong_status("resume"));
+        }
+        Phase::Rest(Rest::Created) if draft.session.queue.is_empty() => {
+            return Err(draft.wrong_status("resume"));
+        }
+        Phase::Rest(Rest::Paused(_) | Rest::Suspended | Rest::Interrupted | Rest::Created) => {
+            if !draft.session.resumable() {
+                return Err(Refusal::NotResumable {
+                    session: draft.session.name.clone(),
+                    agent: draft.session.spec.agent.clone(),
+                    agent_ref: None,
+                    why: ResumeFault::NoRef,
+                });
+            }
+            let op = draft.new_op();
+            if let Some(text) = prompt {
+                draft.new_message(text);
+            }
+            begin(draft, op, StartCause::Resume);
+            return Ok(());
+        }
+    }
+    // The prompt of somebody who finds it running already is a message like any other.
+    if let Some(text) = prompt {
+        draft.new_message(text);
+    }
+    Ok(())
+}
+
+pub(super) fn restart(
+    draft: &mut Draft,
+    agent_ref: Option<String>,
+    prompt: Option<String>,
+) -> Result<(), Refusal> {
+    match &draft.session.phase {
+        Phase::Rest(Rest::Archived | Rest::Created) | Phase::Live => {
+            return Err(draft.wrong_status("restart"));
+        }
+        Phase::Starting(_)
+        | Phase::Pausing(_)
+        | Phase::Stopping { .. }
+        | Phase::Removing { .. } => {
+            return Err(draft.busy());
+        }
+        Phase::Rest(_) => {}
+    }
+    let op = draft.new_op();
+    draft.event(Event::RestartBegan { op, agent_ref });
+    // What was meant for the former conversation does not belong into the fresh one.
+    let stale: Vec<_> = draft.session.queue.iter().map(|message| message.id).collect();
+    for message in stale {
+        draft.event(Event::MessageDropped { message });
+    }
+    if let Some(text) = prompt {
+        draft.new_message(text);
+    }
+    begin(draft, op, StartCause::Restart);
+    Ok(())
+}
+
+/// Journals the intent; from here on the former process's signs are void.
+pub(super) fn begin(draft: &mut Draft, op: OpId, cause: StartCause) {
+    let generation = draft.session.generation + 1;
+    draft.event(Event::StartBegan { op, cause, generation });
+    draft.deed(Deed::CheckStart { op });
+}
+
+pub(super) fn checked(draft: &mut Draft, op: OpId) {
+    if at_step(draft, op, StartStep::Check) {
+        draft.event(Event::StartChecked { op });
+        draft.deed(Deed::StartProcess { op, generation: draft.session.generation });
+    }
+}
+
+pub(super) fn process_started(
+    draft: &mut Draft,
+    op: OpId,
+    generation: u32,
+    process: Process,
+    began_at: u64,
+) {
+    if !at_step(draft, op, StartStep::Process) || draft.session.generation != generation {
+        return;
+    }
+    draft.event(Event::ProcessStarted { op, process, began_at });
+    let Phase::Starting(start) = &draft.session.phase else { return };
+    let cause = start.cause;
+    let must_show = draft.session.spec.traits.signs == SignSource::Structured
+        && draft.session.spec.traits.refs != RefOrigin::None
+        && matches!(cause, StartCause::Resume | StartCause::Message)
+        && start.from != Rest::Created;
+    if must_show {
+        // Only the agent itself can say whether it accepts the id it was given.
+        draft.deed(Deed::AwaitReady { op });
+    } else {
+        draft.event(Event::StartEnded { op, cause });
+    }
+}
+
+/// The agent showed that it takes messages: a start that waited for this is over.
+pub(super) fn became_ready(draft: &mut Draft) {
+    if let Phase::Starting(Start { op, cause, step: StartStep::Ready, .. }) = draft.session.phase {
+        draft.event(Event::StartEnded { op, cause });
+    }
+}
+
+pub(super) fn time_is_up(draft: &mut Draft, op: OpId) {
+    if at_step(draft, op, StartStep::Ready) {
+        // It runs and has not refused: a slow agent is no reason to lose the session.
+        became_ready(draft);
+    }
+}
+
+pub(super) fn failed(draft: &mut Draft, op: OpId, fault: ResumeFault) {
+    let under_way = matches!(&draft.session.phase, Phase::Starting(start)
+        if start.op == op && start.step != StartStep::Worktree);
+    if under_way {
+        draft.event(Event::StartFailed { op, fault });
+    }
+}
+
+fn at_step(draft: &Draft, op: OpId, step: StartStep) -> bool {
+    matches!(&draft.session.phase, Phase::Starting(start) if start.op == op && start.step == step)
+}

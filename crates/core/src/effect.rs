@@ -1,0 +1,58 @@
+//! What is to be done outside. Each effect may be carried out twice without harm, unless it says
+//! otherwise; its end comes back as an [`Outcome`](crate::input::Outcome).
+
+use crate::ids::{MessageId, OpId, SessionId};
+use crate::talk::Ask;
+
+/// One thing to do, for one session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Effect {
+    /// The session.
+    pub session: SessionId,
+    /// What to do.
+    pub deed: Deed,
+}
+
+/// How gently a process is ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Urgency {
+    /// No turn is open: close its input and terminate it.
+    Quiet,
+    /// A turn may be open: interrupt it first.
+    Interrupt,
+    /// At once.
+    Kill,
+}
+
+/// What to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    missing_docs,
+    reason = "the fields are named like the session's own, where they are explained"
+)]
+pub enum Deed {
+    /// Make or find the session's worktree.
+    MakeWorktree { op: OpId },
+    /// See whether a start can succeed.
+    CheckStart { op: OpId },
+    /// Start the holder, unless one of this generation lives.
+    StartProcess { op: OpId, generation: u32 },
+    /// Hand a message over. Never twice.
+    Deliver { generation: u32, message: MessageId, text: String },
+    /// Hand an answer over. Never twice.
+    GiveAnswer { generation: u32, ask: Ask, answer: String },
+    /// Tell the agent to stop its turn. Never twice.
+    Interrupt { generation: u32 },
+    /// Keep the screen.
+    CaptureTerminal { op: OpId },
+    /// Save the worktree.
+    TakeSnapshot { op: OpId },
+    /// End the process and everything it started.
+    StopProcess { generation: u32, urgency: Urgency },
+    /// Raise an alarm for the operation after the time for a safe state.
+    AwaitSafeState { op: OpId },
+    /// Raise an alarm for the operation after the time for getting ready.
+    AwaitReady { op: OpId },
+    /// Put everything it holds aside, deleting nothing.
+    PutAside { op: OpId },
+}

@@ -1,0 +1,254 @@
+//! What has happened. The fold of these is the whole state, so a form that was ever stored stays
+//! readable: new fields get a default, no field changes its meaning.
+
+use crate::ids::{AskId, MessageId, OpId, SessionId};
+use crate::pause::{OnTimeout, PauseMode, PauseReason, SnapshotRef};
+use crate::refusal::{Refusal, ResumeFault};
+use crate::safe::ScreenState;
+use crate::session::{Process, Session, StartCause, WallMs};
+use crate::spec::Spec;
+use crate::talk::Ask;
+use serde::{Deserialize, Serialize};
+
+/// An event with its place in the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// Position in the log; no gaps.
+    pub seq: u64,
+    /// When it was recorded.
+    pub at: WallMs,
+    /// The session it is about.
+    pub session: SessionId,
+    /// What happened.
+    pub event: Event,
+}
+
+/// Where in an agent's words a sign was seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Spot {
+    /// This offset in the session's output.
+    Stream(u64),
+    /// This offset in the agent's transcript.
+    Transcript(u64),
+    /// On the screen, which has no memory.
+    Screen,
+}
+
+/// How a process ended, as far as it is known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// With this exit status.
+    Exited(i32),
+    /// By this signal.
+    Signalled(i32),
+    /// Its holder is gone and left no record.
+    Unknown,
+}
+
+/// What has happened to a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(
+    missing_docs,
+    reason = "the fields are named like the session's own, where they are explained"
+)]
+pub enum Event {
+    /// A session exists.
+    SessionCreated { op: OpId, name: String, spec: Box<Spec>, agent_ref: Option<String> },
+    /// It has a place to work in.
+    WorktreeMade { op: OpId, worktree: String, branch: Option<String> },
+    /// It could not be made; the name is free again.
+    CreationFailed { op: OpId, why: String },
+    /// It waits for its first message.
+    CreationEnded { op: OpId },
+    /// A process is to be started; everything the former one might still do is void.
+    StartBegan { op: OpId, cause: StartCause, generation: u32 },
+    /// Directory, program and transcript are there.
+    StartChecked { op: OpId },
+    /// The holder reports a process.
+    ProcessStarted { op: OpId, process: Process, began_at: u64 },
+    /// The start is over: the agent takes messages, or at least runs.
+    StartEnded { op: OpId, cause: StartCause },
+    /// The start failed; the session is what it was before.
+    StartFailed { op: OpId, fault: ResumeFault },
+    /// All that was agreed with the agent is forgotten; a fresh one begins.
+    RestartBegan { op: OpId, agent_ref: Option<String> },
+    /// The agent told its session id, or another one than before.
+    AgentRefLearned { agent_ref: String, spot: Spot },
+    /// A message is stored.
+    MessageQueued { message: MessageId, text: String },
+    /// From here on the message counts as perhaps delivered.
+    DeliveryBegan { message: MessageId },
+    /// Nothing of it was handed over; it is queued again.
+    DeliveryRefused { message: MessageId, why: String },
+    /// The agent took it.
+    MessageTaken { message: MessageId, spot: Option<Spot> },
+    /// Whether the agent took it is unknown.
+    MessageDoubted { message: MessageId },
+    /// Somebody decided that it is sent again.
+    MessageRequeued { message: MessageId },
+    /// Somebody decided that it is not sent again.
+    MessageDropped { message: MessageId },
+    /// The agent takes messages.
+    BecameReady { spot: Spot },
+    /// The agent works.
+    TurnBegan { spot: Spot },
+    /// A tool runs.
+    ToolBegan { tool: String, spot: Spot },
+    /// A tool has ended.
+    ToolEnded { tool: String, spot: Spot },
+    /// So much work goes on beside the turn.
+    BackgroundChanged { running: u32, spot: Spot },
+    /// The agent is done with its turn.
+    TurnEnded { spot: Spot },
+    /// The agent asks.
+    Asked { ask: Ask, spot: Spot },
+    /// The question is answered or void.
+    AskGone { ask: AskId, spot: Option<Spot> },
+    /// From here on the answer counts as perhaps given.
+    AnswerBegan { ask: AskId, answer: String },
+    /// The answer did not get there, or nobody knows; it may be given again.
+    AnswerFailed { ask: AskId, why: String },
+    /// The agent's usage limit is reached.
+    LimitReached { reset_at: String, spot: Spot },
+    /// The screen of a program without signs has come to another state.
+    ScreenJudged { state: ScreenState },
+    /// A pause was promised.
+    PauseBegan { op: OpId, mode: PauseMode, reason: PauseReason, on_timeout: OnTimeout },
+    /// It may disturb more than at first.
+    PauseHastened { op: OpId, mode: PauseMode, on_timeout: OnTimeout },
+    /// The agent is told to stop its turn; this is never repeated.
+    InterruptBegan { op: OpId },
+    /// It may be stopped.
+    SafeStateReached { op: OpId, rule: String, forced: bool },
+    /// The screen is kept.
+    TerminalCaptured { op: OpId, screen_at: u64 },
+    /// The worktree is saved, or need not be.
+    SnapshotTaken { op: OpId, snapshot: Option<SnapshotRef>, warning: Option<String> },
+    /// Everything is kept; the process is ended.
+    EndBegan { op: OpId },
+    /// The pause is over and true.
+    Paused { op: OpId },
+    /// It was called off in time.
+    PauseCancelled { op: OpId },
+    /// No safe state in time; the agent goes on.
+    PauseRefused { op: OpId, doing: String },
+    /// A step failed; the agent goes on.
+    PauseFailed { op: OpId, step: String, why: String },
+    /// The process is ended, the session stays.
+    StopBegan { op: OpId },
+    /// The process is gone, and everything it had started.
+    ProcessEnded { generation: u32, ending: Ending, ordered: bool, killed: Vec<String> },
+    /// Nothing runs; the next message wakes it.
+    Suspended { op: Option<OpId> },
+    /// It died uncleanly.
+    Interrupted { why: String },
+    /// The command ended well.
+    Completed,
+    /// The command, or the agent's first start, failed.
+    Failed { why: String },
+    /// What it holds is being put aside.
+    RemovalBegan { op: OpId },
+    /// It could not be put aside; nothing was lost.
+    RemovalFailed { op: OpId, why: String },
+    /// It is put aside there.
+    Archived { op: OpId, place: String },
+}
+
+impl Event {
+    /// The operation that this is a step of.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the rest are no steps of an operation")]
+    pub fn op(&self) -> Option<OpId> {
+        match self {
+            Self::SessionCreated { op, .. }
+            | Self::WorktreeMade { op, .. }
+            | Self::CreationFailed { op, .. }
+            | Self::CreationEnded { op }
+            | Self::StartBegan { op, .. }
+            | Self::StartChecked { op }
+            | Self::ProcessStarted { op, .. }
+            | Self::StartEnded { op, .. }
+            | Self::StartFailed { op, .. }
+            | Self::RestartBegan { op, .. }
+            | Self::PauseBegan { op, .. }
+            | Self::PauseHastened { op, .. }
+            | Self::InterruptBegan { op }
+            | Self::SafeStateReached { op, .. }
+            | Self::TerminalCaptured { op, .. }
+            | Self::SnapshotTaken { op, .. }
+            | Self::EndBegan { op }
+            | Self::Paused { op }
+            | Self::PauseCancelled { op }
+            | Self::PauseRefused { op, .. }
+            | Self::PauseFailed { op, .. }
+            | Self::StopBegan { op }
+            | Self::RemovalBegan { op }
+            | Self::RemovalFailed { op, .. }
+            | Self::Archived { op, .. } => Some(*op),
+            Self::Suspended { op } => *op,
+            _ => None,
+        }
+    }
+
+    /// Where in the agent's words this was seen.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the rest were not seen in an agent's words"
+    )]
+    pub(crate) fn spot(&self) -> Option<Spot> {
+        match self {
+            Self::AgentRefLearned { spot, .. }
+            | Self::BecameReady { spot }
+            | Self::TurnBegan { spot }
+            | Self::ToolBegan { spot, .. }
+            | Self::ToolEnded { spot, .. }
+            | Self::BackgroundChanged { spot, .. }
+            | Self::TurnEnded { spot }
+            | Self::Asked { spot, .. }
+            | Self::LimitReached { spot, .. } => Some(*spot),
+            Self::MessageTaken { spot, .. } | Self::AskGone { spot, .. } => *spot,
+            _ => None,
+        }
+    }
+
+    /// Whether this ends the operation `op`, and how. `session` is the session's name.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the rest end no operation")]
+    pub fn ends(&self, session: &Session) -> Option<(OpId, Result<(), Refusal>)> {
+        let name = || session.name.clone();
+        let failed = |step: &str, why: &str| Refusal::Failed {
+            session: name(),
+            step: step.to_owned(),
+            why: why.to_owned(),
+        };
+        match self {
+            Self::CreationEnded { op }
+            | Self::StartEnded { op, .. }
+            | Self::Paused { op }
+            | Self::Archived { op, .. }
+            | Self::Suspended { op: Some(op) } => Some((*op, Ok(()))),
+            Self::CreationFailed { op, why } => {
+                Some((*op, Err(failed("create the worktree", why))))
+            }
+            Self::StartFailed { op, fault } => Some((
+                *op,
+                Err(Refusal::NotResumable {
+                    session: name(),
+                    agent: session.spec.agent.clone(),
+                    agent_ref: session.agent_ref.clone(),
+                    why: fault.clone(),
+                }),
+            )),
+            Self::PauseCancelled { op } => Some((*op, Err(Refusal::Cancelled { session: name() }))),
+            Self::PauseRefused { op, doing } => {
+                Some((*op, Err(Refusal::NotSafe { session: name(), doing: doing.clone() })))
+            }
+            Self::PauseFailed { op, step, why } => Some((*op, Err(failed(step, why)))),
+            Self::RemovalFailed { op, why } => {
+                Some((*op, Err(failed("put the session aside", why))))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! All sessions together, and the two functions through which they change.
+
+mod apply;
+
+use crate::decide;
+use crate::effect::Effect;
+use crate::event::{Event, Recorded};
+use crate::ids::{MessageId, OpId, SessionId};
+use crate::input::Input;
+use crate::refusal::Refusal;
+use crate::session::{Phase, Rest, Session, Status};
+use std::collections::BTreeMap;
+
+/// The state of everything: the fold of all events.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct House {
+    sessions: BTreeMap<SessionId, Session>,
+    /// Sequence number of the last event that was applied.
+    last_seq: u64,
+    next_op: u64,
+    next_message: u64,
+}
+
+/// What an input leads to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Decision {
+    /// To be recorded and applied, in this order.
+    pub events: Vec<(SessionId, Event)>,
+    /// To be carried out once the events are durable.
+    pub effects: Vec<Effect>,
+    /// What whoever asked is told.
+    pub reply: Reply,
+}
+
+/// What whoever asked is told once the events are durable.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Reply {
+    /// Nobody asked, or it is done.
+    #[default]
+    Done,
+    /// It was so already.
+    Already,
+    /// The operation is under way; its end is an event.
+    Pending(OpId),
+    /// The message has this number and so many are before it.
+    Queued {
+        /// Its number.
+        message: MessageId,
+        /// How many stand before it.
+        before: usize,
+        /// What the session was when it arrived.
+        status: Status,
+    },
+}
+
+impl House {
+    /// Says what `input` leads to, and changes nothing.
+    pub fn decide(&self, input: Input) -> Result<Decision, Refusal> {
+        decide::decide(self, input)
+    }
+
+    /// Folds a recorded event into the state.
+    pub fn apply(&mut self, recorded: &Recorded) {
+        self.last_seq = recorded.seq;
+        self.count(&recorded.event);
+        apply::apply(&mut self.sessions, recorded);
+    }
+
+    /// Sequence number of the last event that was applied.
+    pub fn last_seq(&self) -> u64 {
+        self.last_seq
+    }
+
+    /// All sessions that were not removed.
+    pub fn sessions(&self) -> impl Iterator<Item = &Session> {
+        self.sessions.values().filter(|s| s.phase != Phase::Rest(Rest::Archived))
+    }
+
+    /// All sessions, removed ones included.
+    pub fn all_sessions(&self) -> impl Iterator<Item = &Session> {
+        self.sessions.values()
+    }
+
+    /// The session with exactly this id.
+    pub fn session(&self, id: &SessionId) -> Option<&Session> {
+        self.sessions.get(id)
+    }
+
+    /// The session that a person means: by name, by id, or by a unique beginning of the id.
+    pub fn find(&self, given: &str) -> Result<&Session, Refusal> {
+        if let Some(session) = self.sessions().find(|s| s.name == given) {
+            return Ok(session);
+        }
+        if let Some(session) = self.sessions.get(&SessionId(given.to_owned())) {
+            return Ok(session);
+        }
+        let mut like = self.sessions().filter(|s| !given.is_empty() && s.id.0.starts_with(given));
+        match (like.next(), like.next()) {
+            (Some(session), None) => Ok(session),
+            (Some(_), Some(_)) => Err(Refusal::Ambiguous { given: given.to_owned() }),
+            (None, _) => Err(Refusal::NoSuchSession { given: given.to_owned() }),
+        }
+    }
+
+    pub(crate) fn next_op(&self) -> OpId {
+        OpId(self.next_op)
+    }
+
+    pub(crate) fn next_message(&self) -> MessageId {
+        MessageId(self.next_message)
+    }
+
+    /// Numbers are never given twice, however often the daemon dies.
+    fn count(&mut self, event: &Event) {
+        if let Some(OpId(op)) = event.op() {
+            self.next_op = self.next_op.max(op + 1);
+        }
+        if let Event::MessageQueued { message: MessageId(message), .. } = event {
+            self.next_message = self.next_message.max(message + 1);
+        }
+    }
+}

@@ -1,0 +1,404 @@
+//! The fold: how each event changes a session.
+
+use crate::event::{Event, Recorded, Spot};
+use crate::ids::{AskId, MessageId, SessionId};
+use crate::pause::{Pause, PauseRecord, PauseStep};
+use crate::safe::ScreenState;
+use crate::session::{Phase, Rest, Seen, Session, Start, StartCause, StartStep, WallMs};
+use crate::talk::{Ask, AskKind, Leg, Message, Turn};
+use std::collections::{BTreeMap, VecDeque};
+
+pub(super) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Recorded) {
+    if let Event::SessionCreated { op, name, spec, agent_ref } = &recorded.event {
+        let start = Start {
+            op: *op,
+            cause: StartCause::New,
+            step: StartStep::Worktree,
+            from: Rest::Created,
+        };
+        sessions.insert(
+            recorded.session.clone(),
+            Session {
+                id: recorded.session.clone(),
+                name: name.clone(),
+                spec: (**spec).clone(),
+                phase: Phase::Starting(start),
+                worktree: None,
+                branch: None,
+                agent_ref: agent_ref.clone(),
+                former_refs: Vec::new(),
+                generation: 0,
+                process: None,
+                ready: false,
+                turn: Turn::default(),
+                screen: ScreenState::Flowing,
+                rule: "it is new".to_owned(),
+                asks: Vec::new(),
+                queue: VecDeque::new(),
+                cut_off: false,
+                seen: Seen::default(),
+                limit_until: None,
+                killed: Vec::new(),
+                created_at: recorded.at,
+                last_active_at: recorded.at,
+                resumed_at: None,
+                paused_at: None,
+            },
+        );
+    } else if let Some(session) = sessions.get_mut(&recorded.session) {
+        session.apply(recorded.at, &recorded.event);
+    }
+}
+
+impl Session {
+    /// Folds one event in. Each family of events has its own function below.
+    pub(crate) fn apply(&mut self, at: WallMs, event: &Event) {
+        self.last_active_at = at;
+        if let Some(spot) = event.spot() {
+            match spot {
+                Spot::Stream(offset) => self.seen.stream = self.seen.stream.max(offset),
+                Spot::Transcript(offset) => self.seen.transcript = self.seen.transcript.max(offset),
+                Spot::Screen => {}
+            }
+        }
+        // Every event is named here, so that a new one stops the compiler.
+        match event {
+            Event::SessionCreated { .. } => {}
+            Event::WorktreeMade { .. }
+            | Event::CreationFailed { .. }
+            | Event::CreationEnded { .. }
+            | Event::StartBegan { .. }
+            | Event::StartChecked { .. }
+            | Event::ProcessStarted { .. }
+            | Event::StartEnded { .. }
+            | Event::StartFailed { .. }
+            | Event::RestartBegan { .. }
+            | Event::AgentRefLearned { .. } => self.apply_start(at, event),
+            Event::MessageQueued { .. }
+            | Event::DeliveryBegan { .. }
+            | Event::DeliveryRefused { .. }
+            | Event::MessageTaken { .. }
+            | Event::MessageDoubted { .. }
+            | Event::MessageRequeued { .. }
+            | Event::MessageDropped { .. } => self.apply_message(event),
+            Event::BecameReady { .. }
+            | Event::TurnBegan { .. }
+            | Event::ToolBegan { .. }
+            | Event::ToolEnded { .. }
+            | Event::BackgroundChanged { .. }
+            | Event::TurnEnded { .. }
+            | Event::Asked { .. }
+            | Event::AskGone { .. }
+            | Event::AnswerBegan { .. }
+            | Event::AnswerFailed { .. }
+            | Event::LimitReached { .. }
+            | Event::ScreenJudged { .. } => self.apply_sign(event),
+            Event::PauseBegan { .. }
+            | Event::PauseHastened { .. }
+            | Event::InterruptBegan { .. }
+            | Event::SafeStateReached { .. }
+            | Event::TerminalCaptured { .. }
+            | Event::SnapshotTaken { .. }
+            | Event::EndBegan { .. }
+            | Event::Paused { .. }
+            | Event::PauseCancelled { .. }
+            | Event::PauseRefused { .. }
+            | Event::PauseFailed { .. } => self.apply_pause(at, event),
+            Event::StopBegan { .. }
+            | Event::ProcessEnded { .. }
+            | Event::Suspended { .. }
+            | Event::Interrupted { .. }
+            | Event::Completed
+            | Event::Failed { .. }
+            | Event::RemovalBegan { .. }
+            | Event::RemovalFailed { .. }
+            | Event::Archived { .. } => self.apply_rest(event),
+        }
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
+    fn apply_start(&mut self, at: WallMs, event: &Event) {
+        match event {
+            Event::WorktreeMade { worktree, branch, .. } => {
+                self.worktree = Some(worktree.clone());
+                self.branch.clone_from(branch);
+                self.step(StartStep::Check);
+            }
+            Event::CreationFailed { .. } => self.phase = Phase::Rest(Rest::Archived),
+            Event::CreationEnded { .. } => self.phase = Phase::Rest(Rest::Created),
+            Event::StartBegan { op, cause, generation } => {
+                let from = self.resting();
+                self.generation = *generation;
+                self.ready = false;
+                self.turn = Turn::default();
+                self.screen = ScreenState::Flowing;
+                self.asks.retain(|ask| ask.kind == AskKind::Doubt);
+                let step = StartStep::Check;
+                self.phase = Phase::Starting(Start { op: *op, cause: *cause, step, from });
+            }
+            Event::StartChecked { .. } => self.step(StartStep::Process),
+            Event::ProcessStarted { process, began_at, .. } => {
+                self.process = Some(process.clone());
+                self.seen.stream = self.seen.stream.max(*began_at);
+                self.step(StartStep::Ready);
+            }
+            Event::StartEnded { cause, .. } => {
+                self.phase = Phase::Live;
+                self.paused_at = None;
+                if *cause != StartCause::New {
+                    self.resumed_at = Some(at);
+                }
+            }
+            Event::StartFailed { fault, .. } => {
+                self.process = None;
+                self.phase = match &self.phase {
+                    Phase::Starting(start) if start.cause == StartCause::New => {
+                        Phase::Rest(Rest::Failed(format!("{fault:?}")))
+                    }
+                    _ => Phase::Rest(self.resting()),
+                };
+            }
+            Event::RestartBegan { agent_ref, .. } => {
+                self.former_refs.extend(self.agent_ref.take());
+                self.agent_ref.clone_from(agent_ref);
+                self.cut_off = false;
+                self.seen.transcript = 0;
+            }
+            Event::AgentRefLearned { agent_ref, .. } => {
+                self.former_refs.extend(self.agent_ref.replace(agent_ref.clone()));
+                self.seen.transcript = 0;
+            }
+            _ => {}
+        }
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
+    fn apply_message(&mut self, event: &Event) {
+        match event {
+            Event::MessageQueued { message, text } => {
+                self.queue.push_back(Message {
+                    id: *message,
+                    text: text.clone(),
+                    leg: Leg::Queued,
+                });
+            }
+            Event::DeliveryBegan { message } => {
+                self.set_leg(*message, Leg::Sent);
+                self.cut_off = false;
+            }
+            Event::DeliveryRefused { message, .. } => self.set_leg(*message, Leg::Queued),
+            Event::MessageRequeued { message } => {
+                self.set_leg(*message, Leg::Queued);
+                self.drop_doubt(*message);
+            }
+            Event::MessageTaken { message, .. } | Event::MessageDropped { message } => {
+                self.queue.retain(|m| m.id != *message);
+                self.drop_doubt(*message);
+            }
+            Event::MessageDoubted { message } => {
+                self.set_leg(*message, Leg::Doubtful);
+                let text = self.queue.iter().find(|m| m.id == *message).map(|m| m.text.clone());
+                self.asks.push(Ask {
+                    id: doubt(*message),
+                    kind: AskKind::Doubt,
+                    text: text.unwrap_or_default(),
+                    answering: false,
+                });
+            }
+            _ => {}
+        }
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
+    fn apply_sign(&mut self, event: &Event) {
+        match event {
+            Event::BecameReady { .. } => {
+                self.ready = true;
+                "the agent is ready".clone_into(&mut self.rule);
+            }
+            Event::TurnBegan { .. } => {
+                self.turn.open = true;
+                "the agent began a turn".clone_into(&mut self.rule);
+            }
+            Event::ToolBegan { tool, .. } => self.turn.tools.push(tool.clone()),
+            Event::ToolEnded { tool, .. } => self.turn.tools.retain(|t| t != tool),
+            Event::BackgroundChanged { running, .. } => self.turn.background = *running,
+            Event::TurnEnded { .. } => {
+                self.turn.open = false;
+                self.turn.tools.clear();
+                "the agent ended its turn".clone_into(&mut self.rule);
+            }
+            Event::Asked { ask, .. } => {
+                self.asks.retain(|a| a.id != ask.id);
+                self.asks.push(ask.clone());
+                "the agent asks something".clone_into(&mut self.rule);
+            }
+            Event::AskGone { ask, .. } => self.asks.retain(|a| a.id != *ask),
+            Event::AnswerBegan { ask, .. } => self.set_answering(ask, true),
+            Event::AnswerFailed { ask, .. } => self.set_answering(ask, false),
+            Event::LimitReached { reset_at, .. } => self.limit_until = Some(reset_at.clone()),
+            Event::ScreenJudged { state } => self.judge_screen(state),
+            _ => {}
+        }
+    }
+
+    fn judge_screen(&mut self, state: &ScreenState) {
+        self.screen = state.clone();
+        self.rule = match state {
+            ScreenState::Flowing => "its output flows".to_owned(),
+            ScreenState::Silent => "no output for 5 s, no prompt in the last line".to_owned(),
+            ScreenState::AtPrompt { pattern } => {
+                format!("quiet, and the last line ends in {pattern:?}")
+            }
+            ScreenState::Asking { pattern, .. } => {
+                format!("quiet, and the last line asks with {pattern:?}")
+            }
+        };
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
+    fn apply_pause(&mut self, at: WallMs, event: &Event) {
+        if let Event::PauseBegan { op, mode, reason, on_timeout } = event {
+            let from = (!self.expects_process()).then(|| self.resting());
+            let record = PauseRecord {
+                at,
+                reason: *reason,
+                rule: String::new(),
+                forced: false,
+                screen_at: 0,
+                question: self
+                    .asks
+                    .iter()
+                    .find(|a| a.kind != AskKind::Doubt)
+                    .map(|a| a.text.clone()),
+                snapshots: Vec::new(),
+                warnings: Vec::new(),
+            };
+            self.phase = Phase::Pausing(Pause {
+                op: *op,
+                mode: *mode,
+                reason: *reason,
+                on_timeout: *on_timeout,
+                step: PauseStep::Boundary,
+                record,
+                from,
+            });
+            return;
+        }
+        if matches!(
+            event,
+            Event::PauseCancelled { .. } | Event::PauseRefused { .. } | Event::PauseFailed { .. }
+        ) {
+            self.fall_back_from_pause();
+            return;
+        }
+        let asks = self.asks.iter().find(|a| a.kind != AskKind::Doubt).map(|a| a.text.clone());
+        let Phase::Pausing(pause) = &mut self.phase else { return };
+        match event {
+            Event::PauseHastened { mode, on_timeout, .. } => {
+                pause.mode = *mode;
+                pause.on_timeout = *on_timeout;
+            }
+            Event::InterruptBegan { .. } => pause.step = PauseStep::Interrupting,
+            Event::SafeStateReached { rule, forced, .. } => {
+                pause.step = PauseStep::Capturing;
+                pause.record.rule.clone_from(rule);
+                pause.record.forced = *forced;
+                pause.record.question = pause.record.question.take().or(asks);
+            }
+            Event::TerminalCaptured { screen_at, .. } => {
+                pause.step = PauseStep::Saving;
+                pause.record.screen_at = *screen_at;
+            }
+            Event::SnapshotTaken { snapshot, warning, .. } => {
+                pause.record.snapshots.extend(snapshot.clone());
+                pause.record.warnings.extend(warning.clone());
+            }
+            Event::EndBegan { .. } => pause.step = PauseStep::Ending,
+            Event::Paused { .. } => {
+                pause.record.at = at;
+                self.paused_at = Some(at);
+                self.phase = Phase::Rest(Rest::Paused(Box::new(pause.record.clone())));
+            }
+            _ => {}
+        }
+    }
+
+    fn fall_back_from_pause(&mut self) {
+        if let Phase::Pausing(pause) = &mut self.phase {
+            self.phase = match pause.from.take() {
+                Some(rest) => Phase::Rest(rest),
+                None if self.process.is_none() => Phase::Rest(Rest::Interrupted),
+                None => Phase::Live,
+            };
+        }
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
+    fn apply_rest(&mut self, event: &Event) {
+        match event {
+            Event::StopBegan { op } => self.phase = Phase::Stopping { op: *op },
+            Event::ProcessEnded { killed, .. } => {
+                self.cut_off |= self.turn.open || !self.turn.tools.is_empty();
+                self.process = None;
+                self.ready = false;
+                self.turn = Turn::default();
+                self.asks.retain(|ask| ask.kind == AskKind::Doubt);
+                self.killed.clone_from(killed);
+                if let Phase::Pausing(pause) = &mut self.phase
+                    && pause.step == PauseStep::Ending
+                {
+                    pause.step = PauseStep::Sealing;
+                }
+            }
+            Event::Suspended { .. } => self.phase = Phase::Rest(Rest::Suspended),
+            Event::Interrupted { .. } => self.phase = Phase::Rest(Rest::Interrupted),
+            Event::Completed => self.phase = Phase::Rest(Rest::Completed),
+            Event::Failed { why } => self.phase = Phase::Rest(Rest::Failed(why.clone())),
+            Event::RemovalBegan { op } => {
+                self.phase = Phase::Removing { op: *op, from: self.resting() };
+            }
+            Event::RemovalFailed { .. } => self.phase = Phase::Rest(self.resting()),
+            Event::Archived { .. } => self.phase = Phase::Rest(Rest::Archived),
+            _ => {}
+        }
+    }
+
+    /// The resting state behind whatever is under way.
+    fn resting(&self) -> Rest {
+        match &self.phase {
+            Phase::Rest(rest) | Phase::Removing { from: rest, .. } => rest.clone(),
+            Phase::Starting(start) => start.from.clone(),
+            Phase::Pausing(pause) => pause.from.clone().unwrap_or(Rest::Interrupted),
+            Phase::Live | Phase::Stopping { .. } => Rest::Interrupted,
+        }
+    }
+
+    fn step(&mut self, to: StartStep) {
+        if let Phase::Starting(start) = &mut self.phase {
+            start.step = to;
+        }
+    }
+
+    fn set_leg(&mut self, message: MessageId, leg: Leg) {
+        if let Some(message) = self.queue.iter_mut().find(|m| m.id == message) {
+            message.leg = leg;
+        }
+    }
+
+    fn drop_doubt(&mut self, message: MessageId) {
+        let id = doubt(message);
+        self.asks.retain(|ask| ask.id != id);
+    }
+
+    fn set_answering(&mut self, id: &AskId, answering: bool) {
+        if let Some(ask) = self.asks.iter_mut().find(|ask| ask.id == *id) {
+            ask.answering = answering;
+        }
+    }
+}
+
+/// The name of the question whether a message is to be sent again.
+pub(crate) fn doubt(message: MessageId) -> AskId {
+    AskId(format!("doubt-{}", message.0))
+}

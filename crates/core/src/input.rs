@@ -1,0 +1,151 @@
+//! What comes in: commands from people, outcomes from adapters, signs from agents, alarms.
+
+use crate::event::{Ending, Spot};
+use crate::ids::{AskId, MessageId, OpId, SessionId};
+use crate::pause::{OnTimeout, PauseMode, PauseReason, SnapshotRef};
+use crate::refusal::ResumeFault;
+use crate::safe::ScreenState;
+use crate::session::Process;
+use crate::spec::Spec;
+use crate::talk::Ask;
+use serde::{Deserialize, Serialize};
+
+/// One thing to decide on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// Somebody asks for something.
+    Command(Command),
+    /// An effect has had an end.
+    Outcome {
+        /// The session.
+        session: SessionId,
+        /// What came of it.
+        outcome: Outcome,
+    },
+    /// An agent was seen to do something.
+    Sign {
+        /// The session.
+        session: SessionId,
+        /// The start of its process that this is about.
+        generation: u32,
+        /// Where it was seen.
+        spot: Spot,
+        /// What was seen.
+        sign: Sign,
+    },
+    /// A time that was asked for has passed.
+    Alarm {
+        /// The session.
+        session: SessionId,
+        /// The operation that asked for it.
+        op: OpId,
+    },
+    /// What the world looks like after this daemon's own start.
+    Observed {
+        /// The session.
+        session: SessionId,
+        /// What was found.
+        world: World,
+    },
+}
+
+/// What a person can ask of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(
+    missing_docs,
+    reason = "the fields are named like the session's own, where they are explained"
+)]
+pub enum Command {
+    /// A session of its own.
+    New { id: SessionId, name: String, spec: Box<Spec>, agent_ref: Option<String> },
+    /// A message.
+    Send { session: SessionId, text: String },
+    /// Stop and keep everything.
+    Pause { session: SessionId, mode: PauseMode, reason: PauseReason, on_timeout: OnTimeout },
+    /// Call a pause off.
+    CancelPause { session: SessionId },
+    /// Go on.
+    Resume { session: SessionId, prompt: Option<String> },
+    /// Begin anew, with this first message.
+    Restart { session: SessionId, agent_ref: Option<String>, prompt: Option<String> },
+    /// End the process, keep the session.
+    Stop { session: SessionId },
+    /// Put the session aside.
+    Remove { session: SessionId },
+    /// Answer what it asks.
+    Answer { session: SessionId, ask: Option<AskId>, answer: String },
+}
+
+/// What came of an effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each names the effect that it answers")]
+pub enum Outcome {
+    WorktreeMade { op: OpId, worktree: String, branch: Option<String> },
+    WorktreeFailed { op: OpId, why: String },
+    StartChecked { op: OpId },
+    StartUnfit { op: OpId, fault: ResumeFault },
+    ProcessStarted { op: OpId, generation: u32, process: Process, began_at: u64 },
+    ProcessNotStarted { op: OpId, fault: ResumeFault },
+    Delivered { message: MessageId },
+    NotDelivered { message: MessageId, why: String },
+    AnswerGiven { ask: AskId },
+    AnswerNotGiven { ask: AskId, why: String },
+    TerminalCaptured { op: OpId, screen_at: u64 },
+    CaptureFailed { op: OpId, why: String },
+    SnapshotTaken { op: OpId, snapshot: Option<SnapshotRef> },
+    SnapshotFailed { op: OpId, why: String },
+    ProcessEnded { generation: u32, ending: Ending, ordered: bool, killed: Vec<String> },
+    PutAside { op: OpId, place: String },
+    NotPutAside { op: OpId, why: String },
+}
+
+/// What an agent was seen to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(
+    missing_docs,
+    reason = "the fields are named like the session's own, where they are explained"
+)]
+pub enum Sign {
+    /// It told its session id.
+    RefKnown(String),
+    /// It takes messages.
+    Ready,
+    /// It took a message.
+    TookMessage,
+    /// It works.
+    TurnBegan,
+    /// It started a tool.
+    ToolBegan(String),
+    /// A tool has ended.
+    ToolEnded(String),
+    /// Work beside its turn.
+    Background(u32),
+    /// It is done with its turn.
+    TurnEnded,
+    /// It asks.
+    Asked(Ask),
+    /// It no longer asks.
+    AskGone(AskId),
+    /// Its usage limit is reached.
+    LimitReached { reset_at: String },
+    /// Its screen has come to another state.
+    Screen(ScreenState),
+    /// It rejects the session id it was given.
+    RefRejected(String),
+}
+
+/// What was found of a session after a start of the daemon.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    missing_docs,
+    reason = "the fields are named like the session's own, where they are explained"
+)]
+pub enum World {
+    /// A holder lives, and its agent too.
+    Alive { generation: u32, process: Process, began_at: u64 },
+    /// The process has ended and left a record.
+    Ended { generation: u32, ending: Ending, ordered: bool, killed: Vec<String> },
+    /// Neither holder nor record; leftovers were ended.
+    Gone { killed: Vec<String> },
+}

@@ -1,0 +1,119 @@
+//! A pause: how it was asked for, how far it is, what it has to tell afterwards.
+
+use crate::ids::OpId;
+use crate::session::{Rest, WallMs};
+use serde::{Deserialize, Serialize};
+
+/// What a pause has to tell afterwards.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PauseRecord {
+    /// When it was confirmed.
+    pub at: WallMs,
+    /// Why.
+    pub reason: PauseReason,
+    /// Which rule said that stopping was safe.
+    pub rule: String,
+    /// The agent was stopped without having come to a safe state.
+    pub forced: bool,
+    /// Offset of the output that the screen was captured at.
+    pub screen_at: u64,
+    /// The agent asked this when it was paused.
+    pub question: Option<String>,
+    /// Snapshot before and after the stop.
+    pub snapshots: Vec<SnapshotRef>,
+    /// What could not be done, without harm to what was.
+    pub warnings: Vec<String>,
+}
+
+/// A saved state of the worktree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SnapshotRef {
+    /// The ref that keeps it.
+    #[serde(rename = "ref")]
+    pub name: String,
+    /// The commit it names.
+    pub commit: String,
+}
+
+/// Why a session was paused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PauseReason {
+    /// Somebody asked for it.
+    User,
+    /// Somebody interrupted a run.
+    UserInterrupt,
+    /// Memory or processes ran short.
+    Resource,
+    /// Something failed.
+    Error,
+    /// Idle for long.
+    IdleTimeout,
+    /// The whole house was paused.
+    Global,
+    /// The agent's usage limit was reached.
+    RateLimit,
+    /// The budget was used up.
+    Budget,
+    /// The machine or the daemon shuts down.
+    Shutdown,
+}
+
+/// How much a pause may disturb.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PauseMode {
+    /// After the current turn.
+    Boundary,
+    /// Now: interrupt the turn, wait for a safe state.
+    Interrupt,
+    /// Now, safe or not.
+    Force,
+}
+
+/// What to do when the safe state does not come in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnTimeout {
+    /// Call the pause off; the agent goes on.
+    Refuse,
+    /// Stop it all the same, and say so.
+    Force,
+}
+
+/// A pause under way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pause {
+    /// The operation.
+    pub op: OpId,
+    /// How much it may disturb.
+    pub mode: PauseMode,
+    /// Why it was asked for.
+    pub reason: PauseReason,
+    /// What happens when the agent does not come to a safe state.
+    pub on_timeout: OnTimeout,
+    /// How far it is.
+    pub step: PauseStep,
+    /// What it will have to tell.
+    pub record: PauseRecord,
+    /// Where a session without a process falls back to.
+    pub from: Option<Rest>,
+}
+
+/// How far a pause is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PauseStep {
+    /// Waiting for the end of the turn.
+    Boundary,
+    /// The agent was interrupted; waiting for a safe state.
+    Interrupting,
+    /// Keeping the screen.
+    Capturing,
+    /// Snapshot before the stop.
+    Saving,
+    /// Ending the process.
+    Ending,
+    /// Snapshot after every writer is dead.
+    Sealing,
+}

@@ -1,0 +1,126 @@
+//! Why the house does not do what it was asked. Nothing has changed when one of these is returned.
+
+use crate::{ids::AskId, name::BadName, session::Status};
+use serde::{Deserialize, Serialize};
+
+/// A request that cannot be met as things stand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Refusal {
+    /// No session has this name or id.
+    NoSuchSession {
+        /// What was asked for.
+        given: String,
+    },
+    /// More than one session's id begins like this.
+    Ambiguous {
+        /// What was asked for.
+        given: String,
+    },
+    /// A living session has this name already.
+    NameTaken {
+        /// The name.
+        name: String,
+    },
+    /// The name cannot be a session's.
+    BadName {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        why: BadName,
+    },
+    /// The verb makes no sense in the session's status.
+    WrongStatus {
+        /// The session's name.
+        session: String,
+        /// Its status.
+        status: Status,
+        /// The verb.
+        verb: String,
+    },
+    /// Another operation is under way.
+    Busy {
+        /// The session's name.
+        session: String,
+        /// What is under way.
+        with: String,
+    },
+    /// The agent did not come to a safe state in time; it goes on.
+    NotSafe {
+        /// The session's name.
+        session: String,
+        /// What it was seen doing.
+        doing: String,
+    },
+    /// A pause that is past its safe state runs to its end.
+    TooLate {
+        /// The session's name.
+        session: String,
+    },
+    /// The pause was called off before it took effect.
+    Cancelled {
+        /// The session's name.
+        session: String,
+    },
+    /// The session cannot be resumed, and nothing else is tried instead.
+    NotResumable {
+        /// The session's name.
+        session: String,
+        /// The agent.
+        agent: String,
+        /// The agent's session id, where one is known.
+        agent_ref: Option<String>,
+        /// Why not.
+        why: ResumeFault,
+    },
+    /// Nothing waits for an answer.
+    NothingAsked {
+        /// The session's name.
+        session: String,
+    },
+    /// Another request than the named one is open, or several are.
+    WrongAsk {
+        /// The session's name.
+        session: String,
+        /// The ones that are open.
+        open: Vec<AskId>,
+    },
+    /// An answer to this request is on its way.
+    AnswerUnderWay {
+        /// The session's name.
+        session: String,
+    },
+    /// Something outside failed.
+    Failed {
+        /// The session's name.
+        session: String,
+        /// What was being done.
+        step: String,
+        /// The reason as it was given.
+        why: String,
+    },
+}
+
+/// Why a session cannot be resumed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResumeFault {
+    /// The agent never told its session id.
+    NoRef,
+    /// The agent does not know the id, or rejects it.
+    Rejected(String),
+    /// The repository is another one.
+    WrongRoot(String),
+    /// The working directory is not there.
+    NoDirectory(String),
+    /// The agent's program is not there.
+    NotInstalled(String),
+    /// The agent's transcript is not there.
+    NoTranscript(String),
+    /// Another process has the agent's session id.
+    Locked(String),
+    /// The agent ended or fell silent before it was ready.
+    NotReady(String),
+    /// The operating system refused.
+    System(String),
+}

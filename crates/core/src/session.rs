@@ -1,0 +1,397 @@
+//! One session: what is known about it and what it is doing.
+
+use crate::ids::{OpId, SessionId};
+use crate::pause::{Pause, PauseRecord};
+use crate::safe::ScreenState;
+use crate::spec::{Mode, RefOrigin, SignSource, Spec};
+use crate::talk::{Ask, AskKind, Leg, Message, Turn};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Milliseconds since the Unix epoch.
+pub type WallMs = i64;
+
+/// The public word for what a session is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It exists; no process was started yet.
+    Created,
+    /// The agent works.
+    Busy,
+    /// The agent waits for the next message.
+    Idle,
+    /// The agent asks something.
+    Waiting,
+    /// A pause was promised and is under way.
+    Pausing,
+    /// Nothing runs, by the user's will.
+    Paused,
+    /// The process is being brought back.
+    Resuming,
+    /// Nothing runs, for thrift; the next message wakes it.
+    Suspended,
+    /// The process died uncleanly.
+    Interrupted,
+    /// The command ended well.
+    Completed,
+    /// The command or the first start failed.
+    Failed,
+    /// Removed; kept for its history.
+    Archived,
+}
+
+impl Status {
+    /// Every status, in the order of the contract.
+    pub const ALL: [Self; 12] = [
+        Self::Created,
+        Self::Busy,
+        Self::Idle,
+        Self::Waiting,
+        Self::Pausing,
+        Self::Paused,
+        Self::Resuming,
+        Self::Suspended,
+        Self::Interrupted,
+        Self::Completed,
+        Self::Failed,
+        Self::Archived,
+    ];
+
+    /// The word of the contract.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Busy => "busy",
+            Self::Idle => "idle",
+            Self::Waiting => "waiting",
+            Self::Pausing => "pausing",
+            Self::Paused => "paused",
+            Self::Resuming => "resuming",
+            Self::Suspended => "suspended",
+            Self::Interrupted => "interrupted",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Archived => "archived",
+        }
+    }
+}
+
+/// A process, beyond the reuse of its number.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// Process id.
+    pub pid: i32,
+    /// Start time in clock ticks since boot.
+    pub start_ticks: u64,
+    /// The boot that both belong to.
+    pub boot_id: String,
+}
+
+/// What a session is doing, with what that needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Phase {
+    /// The process is being brought up.
+    Starting(Start),
+    /// The process runs.
+    Live,
+    /// A pause is under way.
+    Pausing(Pause),
+    /// The process is being ended; the session stays.
+    Stopping {
+        /// The operation.
+        op: OpId,
+    },
+    /// Nothing runs.
+    Rest(Rest),
+    /// What it holds is being put aside.
+    Removing {
+        /// The operation.
+        op: OpId,
+        /// Where it falls back to.
+        from: Rest,
+    },
+}
+
+/// A state in which nothing runs and nothing is under way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rest {
+    /// By the user's will.
+    Paused(Box<PauseRecord>),
+    /// For thrift.
+    Suspended,
+    /// After an unclean death.
+    Interrupted,
+    /// The command ended well.
+    Completed,
+    /// It failed; why, as far as it is known.
+    Failed(String),
+    /// Removed.
+    Archived,
+    /// Never started.
+    Created,
+}
+
+/// A process on its way up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Start {
+    /// The operation.
+    pub op: OpId,
+    /// Who wants it.
+    pub cause: StartCause,
+    /// How far it is.
+    pub step: StartStep,
+    /// Where the session falls back to if it fails.
+    pub from: Rest,
+}
+
+/// Why a process is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StartCause {
+    /// The session is new.
+    New,
+    /// A message wakes it.
+    Message,
+    /// Somebody resumed it.
+    Resume,
+    /// Somebody restarted it.
+    Restart,
+}
+
+/// How far a start is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StartStep {
+    /// The worktree is being made.
+    Worktree,
+    /// Directory, program and transcript are being looked at.
+    Check,
+    /// The holder is being started.
+    Process,
+    /// The agent runs and is not ready yet.
+    Ready,
+}
+
+/// Everything that is known about a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    /// Its id.
+    pub id: SessionId,
+    /// Its name.
+    pub name: String,
+    /// What it was asked to be.
+    pub spec: Spec,
+    /// What it is doing.
+    pub phase: Phase,
+    /// Where it works, once that is there.
+    pub worktree: Option<String>,
+    /// Its branch, if it has one of its own.
+    pub branch: Option<String>,
+    /// The agent's own session id.
+    pub agent_ref: Option<String>,
+    /// Ids it had before a restart or a rotation.
+    pub former_refs: Vec<String>,
+    /// Goes up with every start of its process.
+    pub generation: u32,
+    /// The agent's process, while one is known to live.
+    pub process: Option<Process>,
+    /// The agent showed that it takes messages.
+    pub ready: bool,
+    /// Its turn, by structured signs.
+    pub turn: Turn,
+    /// Its screen, where that is all there is.
+    pub screen: ScreenState,
+    /// Which rule decided the last change of status.
+    pub rule: String,
+    /// What it asks.
+    pub asks: Vec<Ask>,
+    /// Messages not yet taken, oldest first.
+    pub queue: VecDeque<Message>,
+    /// The last turn ended with the process, not by itself.
+    pub cut_off: bool,
+    /// How far its stream and its transcript are accounted for.
+    pub seen: Seen,
+    /// A usage limit lasts until then.
+    pub limit_until: Option<String>,
+    /// Processes that were ended along with the last one.
+    pub killed: Vec<String>,
+    /// When it was created.
+    pub created_at: WallMs,
+    /// When something last happened.
+    pub last_active_at: WallMs,
+    /// When it was last resumed.
+    pub resumed_at: Option<WallMs>,
+    /// The last pause, while it lasts.
+    pub paused_at: Option<WallMs>,
+}
+
+/// Positions up to which an agent's signs are accounted for. A restarted daemon reads everything
+/// again and leaves out what lies before them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen {
+    /// Offset in the session's output.
+    pub stream: u64,
+    /// Offset in the agent's transcript.
+    pub transcript: u64,
+}
+
+impl Session {
+    /// The public word for what it is doing.
+    pub fn status(&self) -> Status {
+        match &self.phase {
+            Phase::Starting(start) => match start.cause {
+                StartCause::New => Status::Created,
+                StartCause::Message | StartCause::Resume | StartCause::Restart => Status::Resuming,
+            },
+            Phase::Live | Phase::Stopping { .. } => self.live_status(),
+            Phase::Pausing(_) => Status::Pausing,
+            Phase::Rest(rest) | Phase::Removing { from: rest, .. } => rest.status(),
+        }
+    }
+
+    fn live_status(&self) -> Status {
+        if !self.asks.is_empty() {
+            return Status::Waiting;
+        }
+        match self.spec.traits.signs {
+            SignSource::Structured => {
+                let works = !self.ready || self.turn.open || self.turn.background > 0;
+                if works { Status::Busy } else { Status::Idle }
+            }
+            SignSource::Screen => match self.screen {
+                ScreenState::Flowing => Status::Busy,
+                ScreenState::Silent | ScreenState::AtPrompt { .. } => Status::Idle,
+                ScreenState::Asking { .. } => Status::Waiting,
+            },
+        }
+    }
+
+    /// Whether the agent may be stopped right now, and by which rule.
+    pub fn safe_rule(&self) -> Option<String> {
+        match self.spec.traits.signs {
+            SignSource::Structured => {
+                if self.asks.iter().any(|ask| ask.kind != AskKind::Doubt) {
+                    return Some("the agent waits for an answer".to_owned());
+                }
+                let quiet =
+                    !self.turn.open && self.turn.tools.is_empty() && self.turn.background == 0;
+                (quiet && self.ready).then(|| "the agent's turn has ended".to_owned())
+            }
+            SignSource::Screen => match &self.screen {
+                ScreenState::AtPrompt { pattern } => {
+                    Some(format!("quiet for 5 s with the prompt {pattern:?} in the last line"))
+                }
+                ScreenState::Asking { pattern, .. } => {
+                    Some(format!("quiet for 5 s with the question {pattern:?} in the last line"))
+                }
+                ScreenState::Flowing | ScreenState::Silent => None,
+            },
+        }
+    }
+
+    /// What keeps the agent from being in a safe state, for a person.
+    pub fn doing(&self) -> String {
+        if let Some(tool) = self.turn.tools.last() {
+            return format!("it runs {tool}");
+        }
+        if self.turn.background > 0 {
+            return "it has work in the background".to_owned();
+        }
+        match (self.spec.traits.signs, &self.screen) {
+            (SignSource::Structured, _) => "its turn is still open".to_owned(),
+            (SignSource::Screen, ScreenState::Flowing) => "it still prints".to_owned(),
+            (SignSource::Screen, _) => "it is silent, but shows no prompt".to_owned(),
+        }
+    }
+
+    /// Whether a process is known to live or to be on its way.
+    pub fn expects_process(&self) -> bool {
+        match &self.phase {
+            Phase::Rest(_) | Phase::Removing { .. } => false,
+            Phase::Starting(start) => {
+                matches!(start.step, StartStep::Process | StartStep::Ready)
+            }
+            Phase::Live | Phase::Stopping { .. } => true,
+            Phase::Pausing(_) => self.process.is_some(),
+        }
+    }
+
+    /// Whether it could be resumed by what is known without looking at the world.
+    pub fn resumable(&self) -> bool {
+        self.spec.traits.refs == RefOrigin::None || self.agent_ref.is_some()
+    }
+
+    /// Whether `pause` would do something.
+    pub fn can_pause(&self) -> bool {
+        match &self.phase {
+            Phase::Live => true,
+            Phase::Rest(rest) => match rest {
+                Rest::Suspended | Rest::Interrupted | Rest::Created => true,
+                Rest::Paused(_) | Rest::Completed | Rest::Failed(_) | Rest::Archived => false,
+            },
+            Phase::Starting(_)
+            | Phase::Pausing(_)
+            | Phase::Stopping { .. }
+            | Phase::Removing { .. } => false,
+        }
+    }
+
+    /// Whether `resume` would do something.
+    pub fn can_resume(&self) -> bool {
+        match &self.phase {
+            Phase::Rest(Rest::Paused(_) | Rest::Suspended | Rest::Interrupted) => self.resumable(),
+            Phase::Rest(Rest::Created) => !self.queue.is_empty(),
+            Phase::Rest(Rest::Completed | Rest::Failed(_) | Rest::Archived)
+            | Phase::Starting(_)
+            | Phase::Live
+            | Phase::Pausing(_)
+            | Phase::Stopping { .. }
+            | Phase::Removing { .. } => false,
+        }
+    }
+
+    /// Whether its process starts together with it, or only at its first message.
+    pub fn starts_at_once(&self) -> bool {
+        self.spec.mode == Mode::Terminal || self.spec.traits.refs == RefOrigin::None
+    }
+
+    /// The operation under way, and a word for it.
+    pub fn operation(&self) -> Option<(OpId, &'static str)> {
+        match &self.phase {
+            Phase::Starting(start) => Some((
+                start.op,
+                match start.cause {
+                    StartCause::New => "new",
+                    StartCause::Message => "a wake-up",
+                    StartCause::Resume => "resume",
+                    StartCause::Restart => "restart",
+                },
+            )),
+            Phase::Pausing(pause) => Some((pause.op, "pause")),
+            Phase::Stopping { op } => Some((*op, "stop")),
+            Phase::Removing { op, .. } => Some((*op, "rm")),
+            Phase::Live | Phase::Rest(_) => None,
+        }
+    }
+
+    /// The message that is on its way, if any.
+    pub fn in_flight(&self) -> Option<&Message> {
+        self.queue.front().filter(|message| message.leg == Leg::Sent)
+    }
+}
+
+impl Rest {
+    /// The public word.
+    pub fn status(&self) -> Status {
+        match self {
+            Self::Paused(_) => Status::Paused,
+            Self::Suspended => Status::Suspended,
+            Self::Interrupted => Status::Interrupted,
+            Self::Completed => Status::Completed,
+            Self::Failed(_) => Status::Failed,
+            Self::Archived => Status::Archived,
+            Self::Created => Status::Created,
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What a session was asked to be, and what its agent can do.
+
+use serde::{Deserialize, Serialize};
+
+/// How an agent is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// In a terminal of its own.
+    Terminal,
+    /// By lines on its standard streams.
+    Headless,
+}
+
+/// What an agent can do, as far as the lifecycle cares. Fixed at creation, so that a session
+/// keeps its rules when the agent's table changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Traits {
+    /// Where its session id comes from.
+    pub refs: RefOrigin,
+    /// How it tells what it is doing.
+    pub signs: SignSource,
+    /// When it takes a message.
+    pub takes: Takes,
+}
+
+/// Where an agent's own session id comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RefOrigin {
+    /// We choose it and hand it over.
+    Chosen,
+    /// The agent tells it some time after its start.
+    Learned,
+    /// It has none: resuming starts the command again.
+    None,
+}
+
+/// How an agent tells what it is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SignSource {
+    /// By structured words in its stream or transcript.
+    Structured,
+    /// Not at all: only its screen can be looked at.
+    Screen,
+}
+
+/// When an agent takes a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Takes {
+    /// Between turns, and it shows that it has taken it.
+    WhenIdle,
+    /// Whenever it runs; handing it over is all that can be seen.
+    Anytime,
+}
+
+/// What a session was asked to be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spec {
+    /// The agent's name in the table of agents.
+    pub agent: String,
+    /// Terminal or headless.
+    pub mode: Mode,
+    /// What the agent can do.
+    pub traits: Traits,
+    /// Root of the repository.
+    pub repo_root: String,
+    /// The session runs in the repository itself.
+    pub in_place: bool,
+    /// Revision to begin from.
+    pub base: Option<String>,
+    /// Arguments or command after `--`.
+    pub argv: Vec<String>,
+    /// The first message, which a restart sends again.
+    pub prompt: Option<String>,
+    /// Model, where the agent has a choice.
+    pub model: Option<String>,
+    /// Persona, by name.
+    pub persona: Option<String>,
+    /// Idle time after which it may be suspended.
+    pub idle_timeout_secs: u64,
+    /// Whether prompts are answered by rules.
+    pub auto_yes: bool,
+}

@@ -1,0 +1,64 @@
+//! What goes back and forth between a person and an agent: messages, questions, turns.
+
+use crate::ids::{AskId, MessageId};
+use serde::{Deserialize, Serialize};
+
+/// A message on its way to an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Its number.
+    pub id: MessageId,
+    /// Its text.
+    pub text: String,
+    /// How far it is.
+    pub leg: Leg,
+}
+
+/// How far a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Leg {
+    /// Stored.
+    Queued,
+    /// Perhaps handed over, not yet seen to be taken.
+    Sent,
+    /// The process ended or we died in between: only a person can tell.
+    Doubtful,
+}
+
+/// Something an agent asks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ask {
+    /// Its name.
+    pub id: AskId,
+    /// Approval, question, or our own doubt.
+    pub kind: AskKind,
+    /// What it asks.
+    pub text: String,
+    /// An answer may be on its way.
+    #[serde(default)]
+    pub answering: bool,
+}
+
+/// What kind of thing is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AskKind {
+    /// Yes or no.
+    Approval,
+    /// Free text.
+    Question,
+    /// Ours: whether to deliver a message again whose fate is unknown.
+    Doubt,
+}
+
+/// How far an agent is in its turn, by its own signs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    /// A turn is open.
+    pub open: bool,
+    /// Tools that were started and have not ended.
+    pub tools: Vec<String>,
+    /// Work that goes on between turns.
+    pub background: u32,
+}
