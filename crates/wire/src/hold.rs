@@ -266,6 +266,7 @@ pub struct Killed {
 /// What a holder prints on standard output once, when it is ready or has failed to start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "one is made per process, and printed at once")]
 pub enum Birth {
     /// The agent runs and the socket listens.
     Ready(Hello),

@@ -1,5 +1,8 @@
 //! The words that glis' processes exchange, and how they are framed. Nothing here does I/O.
 #![forbid(unsafe_code)]
 
+pub mod client;
 pub mod frame;
 pub mod hold;
+pub mod home;
+pub mod view;

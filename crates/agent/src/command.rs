@@ -1,0 +1,102 @@
+//! Any program: no session id of its own, no words about itself, only a screen.
+
+use crate::{Agent, Approach, Dialect, Heard, Interrupt, LaunchPlan, Places, Source};
+use glis_core::session::Session;
+use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
+use glis_core::talk::Ask;
+
+const SIGINT: i32 = 2;
+
+pub(crate) struct AnyCommand;
+
+impl Agent for AnyCommand {
+    fn traits(&self, _mode: Mode, _argv: &[String]) -> Traits {
+        Traits { refs: RefOrigin::None, signs: SignSource::Screen, takes: Takes::Anytime }
+    }
+
+    fn check(&self, argv: &[String]) -> Result<(), String> {
+        if argv.first().is_none_or(String::is_empty) {
+            return Err("the agent `command` needs a program after `--`".to_owned());
+        }
+        Ok(())
+    }
+
+    fn launch(&self, session: &Session, _how: Approach, _places: &Places) -> LaunchPlan {
+        LaunchPlan { argv: session.spec.argv.clone(), env: Vec::new() }
+    }
+
+    fn transcript(&self, _agent_ref: &str, _places: &Places) -> Option<String> {
+        None
+    }
+
+    fn dialect(&self, mode: Mode) -> Box<dyn Dialect> {
+        Box::new(Plain { mode })
+    }
+}
+
+struct Plain {
+    mode: Mode,
+}
+
+impl Dialect for Plain {
+    fn hear(&mut self, _offset: u64, _bytes: &[u8]) -> Vec<Heard> {
+        Vec::new()
+    }
+
+    fn read(&mut self, _offset: u64, _bytes: &[u8]) -> Vec<Heard> {
+        Vec::new()
+    }
+
+    /// A line, as it would be typed. An unknown program need not know about pasting.
+    fn say(&self, text: &str) -> Vec<u8> {
+        let end = match self.mode {
+            Mode::Terminal => '\r',
+            Mode::Headless => '\n',
+        };
+        let mut line: String =
+            text.chars().filter(|c| !c.is_control() || matches!(c, '\t' | '\n')).collect();
+        line.push(end);
+        line.into_bytes()
+    }
+
+    fn interrupt(&self) -> Interrupt {
+        match self.mode {
+            Mode::Terminal => Interrupt::Bytes(vec![3]),
+            Mode::Headless => Interrupt::Signal(SIGINT),
+        }
+    }
+
+    fn answer(&self, _ask: &Ask, answer: &str) -> Vec<u8> {
+        self.say(match answer {
+            "allow" => "y",
+            "deny" => "n",
+            other => other,
+        })
+    }
+
+    fn shows_ready(&self, _lines: &[String]) -> bool {
+        true
+    }
+
+    fn source(&self) -> Source {
+        Source::Screen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_one_typed_line_without_hidden_keys() {
+        let plain = Plain { mode: Mode::Terminal };
+        assert_eq!(plain.say("ls\x1b[A\x03 -l"), b"ls[A -l\r".to_vec());
+        assert_eq!(Plain { mode: Mode::Headless }.say("a\tb"), b"a\tb\n".to_vec());
+    }
+
+    #[test]
+    fn a_command_needs_a_program() {
+        assert!(AnyCommand.check(&[]).is_err());
+        assert!(AnyCommand.check(&["sh".to_owned()]).is_ok());
+    }
+}

@@ -1,0 +1,76 @@
+//! Cuts a stream of bytes into lines and remembers where each one ends.
+
+/// Longest line that is kept; what is longer is skipped whole, since half a line means nothing.
+const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// A stream that arrives in pieces.
+#[derive(Debug, Default)]
+pub struct Lines {
+    pending: Vec<u8>,
+    too_long: bool,
+}
+
+impl Lines {
+    /// Takes bytes that begin at `offset`; returns the lines that are complete now, without their
+    /// ends, each with the offset just behind it.
+    pub fn feed(&mut self, offset: u64, bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
+        let mut found = Vec::new();
+        let mut at = offset;
+        for part in bytes.split_inclusive(|&b| b == b'\n') {
+            at += part.len() as u64;
+            if self.pending.len() + part.len() > LINE_BYTES_MAX {
+                self.too_long = true;
+                self.pending.clear();
+            }
+            if !self.too_long {
+                self.pending.extend_from_slice(part);
+            }
+            if part.ends_with(b"\n") {
+                if !std::mem::take(&mut self.too_long) {
+                    let mut line = std::mem::take(&mut self.pending);
+                    while line.last().is_some_and(|b| matches!(b, b'\n' | b'\r')) {
+                        line.pop();
+                    }
+                    found.push((at, line));
+                }
+                self.pending.clear();
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_found_however_they_are_chopped() {
+        let text = b"one\r\ntwo\n\nfour";
+        for size in 1..text.len() {
+            let mut lines = Lines::default();
+            let mut found = Vec::new();
+            let mut at = 100;
+            for part in text.chunks(size) {
+                found.extend(lines.feed(at, part));
+                at += part.len() as u64;
+            }
+            assert_eq!(
+                found,
+                vec![(105, b"one".to_vec()), (109, b"two".to_vec()), (110, b"".to_vec())]
+            );
+        }
+    }
+
+    #[test]
+    fn an_endless_line_costs_bounded_memory_and_is_skipped() {
+        let mut lines = Lines::default();
+        let piece = vec![b'x'; 1024 * 1024];
+        for n in 0..6 {
+            assert!(lines.feed(n * piece.len() as u64, &piece).is_empty());
+        }
+        assert!(lines.pending.len() <= LINE_BYTES_MAX);
+        assert!(lines.feed(0, b"\n").is_empty());
+        assert_eq!(lines.feed(1, b"next\n"), vec![(6, b"next".to_vec())]);
+    }
+}

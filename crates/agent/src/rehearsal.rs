@@ -1,0 +1,218 @@
+//! The built-in rehearsal agent: JSON lines on its streams, or a terminal and a transcript in the
+//! same words.
+
+use crate::lines::Lines;
+use crate::{Agent, Approach, Dialect, Heard, Interrupt, LaunchPlan, Places, Said, Source, typed};
+use glis_core::AskId;
+use glis_core::input::Sign;
+use glis_core::session::Session;
+use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
+use glis_core::talk::{Ask, AskKind};
+use glis_wire::view::Voice;
+use serde::Deserialize;
+use serde_json::json;
+
+const ESCAPE: u8 = 0x1b;
+
+pub(crate) struct Rehearsal;
+
+impl Agent for Rehearsal {
+    fn traits(&self, _mode: Mode, argv: &[String]) -> Traits {
+        // An agent that is told to be slow or silent about its id plays one that chooses its own.
+        let learns = argv.iter().any(|a| a.starts_with("late-id") || a == "never-id");
+        let refs = if learns { RefOrigin::Learned } else { RefOrigin::Chosen };
+        Traits { refs, signs: SignSource::Structured, takes: Takes::WhenIdle }
+    }
+
+    fn check(&self, _argv: &[String]) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn launch(&self, session: &Session, how: Approach, places: &Places) -> LaunchPlan {
+        let mut argv = vec![places.own_program.clone(), "rehearse".to_owned()];
+        let mut option = |name: &str, value: &str| {
+            argv.push(name.to_owned());
+            argv.push(value.to_owned());
+        };
+        match (&session.agent_ref, how) {
+            (Some(id), Approach::Resume) => option("--resume", id),
+            (Some(id), Approach::Fresh) => option("--session-id", id),
+            (None, _) => {}
+        }
+        if let Some(model) = &session.spec.model {
+            option("--model", model);
+        }
+        if session.spec.mode == Mode::Headless {
+            argv.push("--headless".to_owned());
+        }
+        argv.extend(session.spec.argv.iter().cloned());
+        let env = vec![("GLIS_REHEARSAL_DIR".to_owned(), places.rehearsal.clone())];
+        LaunchPlan { argv, env }
+    }
+
+    fn transcript(&self, agent_ref: &str, places: &Places) -> Option<String> {
+        Some(format!("{}/{agent_ref}.jsonl", places.rehearsal))
+    }
+
+    fn dialect(&self, mode: Mode) -> Box<dyn Dialect> {
+        Box::new(Rehearsing { mode, lines: Lines::default() })
+    }
+}
+
+struct Rehearsing {
+    mode: Mode,
+    lines: Lines,
+}
+
+/// One line of the rehearsal agent, in its stream or in its transcript.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Line {
+    Session { id: String },
+    Ready,
+    Resumed,
+    User { text: String },
+    TurnStarted,
+    Text { text: String },
+    ToolStarted { id: String, tool: String, input: serde_json::Value },
+    ToolEnded { id: String },
+    Background { running: u32 },
+    Ask { id: String, kind: AskKind, text: String },
+    AskGone { id: String },
+    Todo { items: Vec<String> },
+    Limit { reset_at: String },
+    TurnEnded,
+    Error { message: String },
+}
+
+impl Rehearsing {
+    fn understand(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
+        let lines = self.lines.feed(offset, bytes);
+        lines.into_iter().flat_map(|(at, line)| meaning(at, &line)).collect()
+    }
+}
+
+/// A line that is no word of the agent's is noise: garbage in a stream loses nothing else.
+fn meaning(at: u64, line: &[u8]) -> Vec<Heard> {
+    let Ok(line) = serde_json::from_slice::<Line>(line) else { return Vec::new() };
+    let say = |voice, content: String| Said { voice, content, tool: None, pending: None };
+    let sign = |sign| vec![Heard { at, sign: Some(sign), said: None }];
+    match line {
+        Line::Session { id } => sign(Sign::RefKnown(id)),
+        Line::Ready => sign(Sign::Ready),
+        Line::Resumed => Vec::new(),
+        Line::User { text } => {
+            let said = Some(say(Voice::User, text));
+            vec![Heard { at, sign: Some(Sign::TookMessage), said }]
+        }
+        Line::TurnStarted => sign(Sign::TurnBegan),
+        Line::Text { text } => {
+            vec![Heard { at, sign: None, said: Some(say(Voice::Assistant, text)) }]
+        }
+        Line::ToolStarted { id, tool, input } => {
+            let content = input.as_str().map_or_else(|| input.to_string(), ToOwned::to_owned);
+            let mut said = say(Voice::Tool, content);
+            said.tool = Some(tool);
+            vec![Heard { at, sign: Some(Sign::ToolBegan(id)), said: Some(said) }]
+        }
+        Line::ToolEnded { id } => sign(Sign::ToolEnded(id)),
+        Line::Background { running } => sign(Sign::Background(running)),
+        Line::Ask { id, kind, text } => {
+            sign(Sign::Asked(Ask { id: AskId(id), kind, text, answering: false }))
+        }
+        Line::AskGone { id } => sign(Sign::AskGone(AskId(id))),
+        Line::Todo { items } => {
+            let mut said = say(Voice::Assistant, format!("To do: {}", items.join("; ")));
+            said.pending = Some(items);
+            vec![Heard { at, sign: None, said: Some(said) }]
+        }
+        Line::Limit { reset_at } => sign(Sign::LimitReached { reset_at }),
+        Line::TurnEnded => sign(Sign::TurnEnded),
+        Line::Error { message } => sign(Sign::RefRejected(message)),
+    }
+}
+
+impl Dialect for Rehearsing {
+    fn hear(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
+        match self.mode {
+            Mode::Headless => self.understand(offset, bytes),
+            Mode::Terminal => Vec::new(),
+        }
+    }
+
+    fn read(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
+        match self.mode {
+            Mode::Headless => Vec::new(),
+            Mode::Terminal => self.understand(offset, bytes),
+        }
+    }
+
+    fn say(&self, text: &str) -> Vec<u8> {
+        match self.mode {
+            Mode::Terminal => typed(text),
+            Mode::Headless => line(&json!({"type": "user", "text": text})),
+        }
+    }
+
+    fn interrupt(&self) -> Interrupt {
+        Interrupt::Bytes(match self.mode {
+            Mode::Terminal => vec![ESCAPE],
+            Mode::Headless => line(&json!({"type": "interrupt"})),
+        })
+    }
+
+    fn answer(&self, ask: &Ask, answer: &str) -> Vec<u8> {
+        match (self.mode, ask.kind, answer) {
+            (Mode::Headless, _, _) => {
+                line(&json!({"type": "answer", "id": ask.id.0, "answer": answer}))
+            }
+            (Mode::Terminal, AskKind::Approval, "allow") => b"y".to_vec(),
+            (Mode::Terminal, AskKind::Approval, _) => b"n".to_vec(),
+            (Mode::Terminal, AskKind::Question | AskKind::Doubt, text) => typed(text),
+        }
+    }
+
+    fn shows_ready(&self, lines: &[String]) -> bool {
+        let last = lines.iter().rev().find(|line| !line.is_empty());
+        self.mode == Mode::Terminal && last.is_some_and(|line| line.trim_end() == ">")
+    }
+
+    fn source(&self) -> Source {
+        match self.mode {
+            Mode::Terminal => Source::Transcript,
+            Mode::Headless => Source::Stream,
+        }
+    }
+}
+
+fn line(words: &serde_json::Value) -> Vec<u8> {
+    let mut bytes = words.to_string().into_bytes();
+    bytes.push(b'\n');
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_heard_between_garbage_and_each_has_its_place() {
+        let mut dialect = Rehearsal.dialect(Mode::Headless);
+        let heard = dialect.hear(
+            10,
+            b"\xff\xfe noise\n{\"type\":\"session\",\"id\":\"a\",\"n\":1}\n{\"type\":\"user\",\"text\":\"hi\"}\n",
+        );
+        assert_eq!(heard.len(), 2);
+        assert_eq!(heard[0].sign, Some(Sign::RefKnown("a".to_owned())));
+        assert_eq!(heard[1].sign, Some(Sign::TookMessage));
+        assert!(heard[0].at < heard[1].at && heard[0].at > 10);
+    }
+
+    #[test]
+    fn a_terminal_is_listened_to_through_its_transcript() {
+        let mut dialect = Rehearsal.dialect(Mode::Terminal);
+        let words = b"{\"type\":\"turn_started\"}\n";
+        assert!(dialect.hear(0, words).is_empty());
+        assert_eq!(dialect.read(0, words)[0].sign, Some(Sign::TurnBegan));
+    }
+}

@@ -1,0 +1,96 @@
+//! The one place that runs `git`. Agents can write to the repositories we work in, so nothing of a
+//! repository's own (hooks, monitors, pagers) may run on our behalf.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What went wrong with a call of git.
+#[derive(Debug, thiserror::Error)]
+pub enum GitFault {
+    /// There is no git, or it cannot be run.
+    #[error("cannot run git: {0}")]
+    NotRun(#[source] std::io::Error),
+    /// Git ran and refused.
+    #[error("git {verb}: {message}")]
+    Refused {
+        /// The first word of the command.
+        verb: String,
+        /// The last thing it said.
+        message: String,
+    },
+    /// The folder is in no repository.
+    #[error("{} is not in a git repository", .0.display())]
+    NoRepository(PathBuf),
+}
+
+/// Settings for every call: nothing that the repository configures is executed, nothing is locked
+/// that an agent might need at the same moment, nothing is cleaned up behind our back.
+const SETTINGS: [&str; 7] = [
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.pager=cat",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "protocol.ext.allow=never",
+    "advice.detachedHead=false",
+];
+
+/// Variables that would send git to another repository than the one we name.
+const MISLEADING: [&str; 8] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+];
+
+/// A call of git in `dir`, ready for its arguments.
+pub fn git(dir: &Path) -> Command {
+    let mut command = Command::new("git");
+    command.current_dir(dir).stdin(Stdio::null());
+    for name in MISLEADING {
+        command.env_remove(name);
+    }
+    command.env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0");
+    for setting in SETTINGS {
+        command.args(["-c", setting]);
+    }
+    command
+}
+
+/// Runs git in `dir` and returns what it prints, without the last newline.
+pub fn run<S: AsRef<OsStr>>(dir: &Path, args: &[S]) -> Result<String, GitFault> {
+    let output = git(dir).args(args).output().map_err(GitFault::NotRun)?;
+    if output.status.success() {
+        let text = String::from_utf8_lossy(&output.stdout);
+        return Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let message =
+        said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no reason given");
+    Err(GitFault::Refused {
+        verb: args
+            .first()
+            .map(|arg| arg.as_ref().to_string_lossy().into_owned())
+            .unwrap_or_default(),
+        message: message.trim_start_matches("fatal: ").to_owned(),
+    })
+}
+
+/// The main worktree of the repository that `dir` is in.
+pub fn main_root(dir: &Path) -> Result<PathBuf, GitFault> {
+    let top = run(dir, &["rev-parse", "--show-toplevel"])
+        .map_err(|_| GitFault::NoRepository(dir.to_owned()))?;
+    let list = run(dir, &["worktree", "list", "--porcelain", "-z"])?;
+    // The first record is the main worktree, unless the repository is bare and has none.
+    let first = list.split("\0\0").next().unwrap_or_default();
+    if first.split('\0').any(|line| line == "bare") {
+        return Ok(PathBuf::from(top));
+    }
+    let path = first.split('\0').find_map(|line| line.strip_prefix("worktree "));
+    Ok(PathBuf::from(path.unwrap_or(&top)))
+}

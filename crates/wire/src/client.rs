@@ -1,0 +1,195 @@
+//! What front ends ask of the daemon, and what it answers.
+//!
+//! A connection begins with [`Greeting`] in both directions. Then a front end sends one
+//! [`Petition`] at a time and reads frames until a final one ([`Answer::is_final`]); raw frames in
+//! between are output bytes, tagged with their offset.
+
+use crate::hold::Size;
+use crate::view::{DaemonView, Entry, Finding, SessionView};
+use glis_core::pause::{OnTimeout, PauseMode};
+use glis_core::{Refusal, Status};
+use serde::{Deserialize, Serialize};
+
+/// Version of this protocol. Front end and daemon come from one program, so a mismatch means that
+/// the daemon is older or newer and has to be replaced.
+pub const PROTOCOL: u32 = 1;
+
+/// The first words in both directions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Greeting {
+    /// [`PROTOCOL`].
+    pub protocol: u32,
+    /// Version of the program.
+    pub version: String,
+}
+
+/// A request with what comes along.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Petition {
+    /// What is asked for.
+    pub request: Request,
+    /// The caller's environment, for requests that may start a process. Never written to disk.
+    #[serde(default)]
+    pub env: Option<Vec<(String, String)>>,
+}
+
+/// What a front end asks for. `session` is a name, an id, or a unique beginning of an id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the contract explains each verb and its options")]
+pub enum Request {
+    New(Box<NewSession>),
+    List { all: bool },
+    Show { session: String },
+    Attach { session: String },
+    Send { session: String, text: String },
+    Wait { session: String, statuses: Vec<Status>, timeout_ms: Option<u64> },
+    Pause { session: String, mode: PauseMode, on_timeout: OnTimeout },
+    CancelPause { session: String },
+    Resume { session: String, prompt: Option<String> },
+    Restart { session: String, with_context: bool },
+    Stop { session: String },
+    Remove { session: String },
+    Answer { session: String, ask: Option<String>, answer: String },
+    Log { session: String, follow: bool },
+    Screen { session: String },
+    Output { session: String, from: u64, follow: bool },
+    Events { from: u64, follow: bool },
+    Doctor,
+    DaemonStatus,
+    DaemonStop { agents: bool },
+}
+
+/// What a new session is to be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the contract explains each option of `new`")]
+pub struct NewSession {
+    pub name: String,
+    pub agent: Option<String>,
+    pub prompt: Option<String>,
+    /// Absolute path of a folder in the repository.
+    pub repo: String,
+    pub base: Option<String>,
+    pub in_place: bool,
+    pub headless: bool,
+    pub persona: Option<String>,
+    pub model: Option<String>,
+    pub idle_timeout_secs: Option<u64>,
+    pub auto_yes: bool,
+    pub argv: Vec<String>,
+}
+
+/// What the daemon says. All but the streamed ones end the exchange.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the fields are named like what the contract prints")]
+pub enum Answer {
+    /// It is done; this is the session afterwards.
+    Done {
+        session: Box<SessionView>,
+        already: bool,
+    },
+    /// The message is stored.
+    Queued {
+        session: Box<SessionView>,
+        message: u64,
+        before: usize,
+        status: Status,
+    },
+    Session(Box<SessionView>),
+    Sessions(Vec<SessionView>),
+    /// Paint this (the raw frame before), then follow the holder in this folder from `from`.
+    Attached {
+        session: Box<SessionView>,
+        from: u64,
+        size: Size,
+        holder_dir: Option<String>,
+    },
+    Screen {
+        lines: Vec<String>,
+        ansi: Vec<String>,
+        cursor: (u16, u16),
+        size: Size,
+        offset: u64,
+    },
+    Daemon(DaemonView),
+    Findings(Vec<Finding>),
+    /// The stream has come to its end.
+    End,
+    /// Not in this state.
+    Refused(Refusal),
+    /// Something else went wrong.
+    Trouble {
+        kind: Trouble,
+        message: String,
+    },
+    /// Streamed: a step of the operation that the caller waits for, as an event's JSON.
+    Step(serde_json::Value),
+    /// Streamed: an event's JSON.
+    Event(serde_json::Value),
+    /// Streamed: a line of a conversation.
+    Entry(Entry),
+    /// Streamed: output before this offset is no longer there.
+    Cut {
+        oldest: u64,
+    },
+}
+
+/// What kind of trouble it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the words explain themselves")]
+pub enum Trouble {
+    BadInput,
+    TimedOut,
+    Storage,
+    Internal,
+}
+
+impl Answer {
+    /// Whether the exchange is over with this.
+    pub fn is_final(&self) -> bool {
+        match self {
+            Self::Step(_) | Self::Event(_) | Self::Entry(_) | Self::Cut { .. } => false,
+            Self::Done { .. }
+            | Self::Queued { .. }
+            | Self::Session(_)
+            | Self::Sessions(_)
+            | Self::Attached { .. }
+            | Self::Screen { .. }
+            | Self::Daemon(_)
+            | Self::Findings(_)
+            | Self::End
+            | Self::Refused(_)
+            | Self::Trouble { .. } => true,
+        }
+    }
+}
+
+impl Request {
+    /// Whether this may start a process, and so needs the caller's environment.
+    pub fn may_start(&self) -> bool {
+        match self {
+            Self::New(_)
+            | Self::Send { .. }
+            | Self::Resume { .. }
+            | Self::Restart { .. }
+            | Self::Answer { .. } => true,
+            Self::List { .. }
+            | Self::Show { .. }
+            | Self::Attach { .. }
+            | Self::Wait { .. }
+            | Self::Pause { .. }
+            | Self::CancelPause { .. }
+            | Self::Stop { .. }
+            | Self::Remove { .. }
+            | Self::Log { .. }
+            | Self::Screen { .. }
+            | Self::Output { .. }
+            | Self::Events { .. }
+            | Self::Doctor
+            | Self::DaemonStatus
+            | Self::DaemonStop { .. } => false,
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! A session as front ends and scripts see it. The field names are the contract's.
+
+use glis_core::Status;
+use glis_core::pause::{PauseReason, SnapshotRef};
+use glis_core::spec::Mode;
+use glis_core::talk::AskKind;
+use serde::{Deserialize, Serialize};
+
+/// A session as JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the contract explains each field under this very name")]
+#[expect(clippy::struct_excessive_bools, reason = "the contract's flat JSON has them")]
+pub struct SessionView {
+    pub id: String,
+    pub name: String,
+    pub status: Status,
+    pub agent: String,
+    pub mode: Mode,
+    pub agent_session_ref: Option<String>,
+    pub resumable: bool,
+    pub repo_root: String,
+    pub worktree: Option<String>,
+    pub branch: Option<String>,
+    pub pid: Option<i32>,
+    pub created_at: String,
+    pub last_active_at: String,
+    pub paused_at: Option<String>,
+    pub pause_reason: Option<PauseReason>,
+    pub resumed_at: Option<String>,
+    pub idle_timeout_secs: u64,
+    pub can_pause: bool,
+    pub can_resume: bool,
+    pub snapshot: Option<SnapshotRef>,
+    pub conversation_summary: Option<String>,
+    pub last_action: Option<String>,
+    pub pending_tasks: Vec<String>,
+    pub queued: usize,
+    pub waiting_for: Option<WaitingFor>,
+    pub auto_yes: bool,
+    pub generation: u32,
+    /// Which rule decided the status.
+    pub verdict: String,
+    /// What is under way: a verb, or nothing.
+    pub operation: Option<String>,
+    /// Why it failed, where it did.
+    pub failure: Option<String>,
+    /// Its last turn was cut off by the end of its process.
+    pub cut_off: bool,
+    /// A usage limit lasts until then.
+    pub limit_until: Option<String>,
+    /// Other processes that were ended along with the last one.
+    pub killed: Vec<String>,
+    /// What the last pause could not do.
+    pub warnings: Vec<String>,
+    /// Which rule said that stopping was safe, of the last pause.
+    pub pause_rule: Option<String>,
+    /// The command or the agent's extra arguments.
+    pub argv: Vec<String>,
+    pub model: Option<String>,
+    pub persona: Option<String>,
+    pub in_place: bool,
+    /// Terminals that watch it right now.
+    pub attached: u32,
+    /// Terminal output is missing from here on, because the disk was full.
+    pub output_gap_at: Option<u64>,
+    /// Names of the variables in the environment it was last started with.
+    pub env_names: Vec<String>,
+}
+
+/// What a session asks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitingFor {
+    /// The request, for `answer --request`.
+    pub request: String,
+    /// Approval, question or doubt.
+    pub kind: AskKind,
+    /// What it asks.
+    pub text: String,
+}
+
+/// One line of a conversation file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// When it was written, RFC 3339.
+    pub timestamp: String,
+    /// Who speaks.
+    #[serde(rename = "type")]
+    pub voice: Voice,
+    /// What is said.
+    pub content: String,
+    /// More about it: the tool, the offset it was read at.
+    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+    pub metadata: serde_json::Map<String, serde_json::Value>,
+}
+
+/// Who speaks in a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the words explain themselves")]
+pub enum Voice {
+    User,
+    Assistant,
+    System,
+    Tool,
+}
+
+/// The daemon about itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the contract explains each field under this very name")]
+pub struct DaemonView {
+    pub pid: u32,
+    pub version: String,
+    pub home: String,
+    pub sessions: usize,
+    pub uptime_secs: u64,
+}
+
+/// One thing that `doctor` looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// What was looked at.
+    pub subject: String,
+    /// How it is.
+    pub health: Health,
+    /// What was seen.
+    pub message: String,
+    /// How to mend it.
+    pub hint: Option<String>,
+}
+
+/// How something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the words explain themselves")]
+pub enum Health {
+    Good,
+    Warning,
+    Bad,
+}
