@@ -1,1 +1,52 @@
-fn main() {}
+//! One program, several roles: what is typed decides which.
+
+mod demo;
+
+use glis_front::Next;
+use glis_wire::home::Home;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> =
+        std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    // Roles that only glis itself takes on; they come first because holders must stay small.
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [_, "hold"] => return glis_hold::run(),
+        [_, "hold-sweep", session, dir] => return glis_hold::run_sweep(session, Path::new(dir)),
+        [_, "rehearse", ..] => {
+            return glis_rehearse::run(arguments.get(2..).unwrap_or_default());
+        }
+        _ => {}
+    }
+    match glis_front::run(std::env::args_os()) {
+        Next::Exit(status) => ExitCode::from(status),
+        Next::Daemon { detached } => daemon(detached),
+        Next::Demo { json } => demo::run(json),
+    }
+}
+
+/// Says `ready` on standard output once front ends are let in, or why that will not happen.
+fn daemon(detached: bool) -> ExitCode {
+    let Some(home) = Home::find(|name| std::env::var(name).ok()) else {
+        tell("neither GLIS_HOME nor HOME is set");
+        return ExitCode::FAILURE;
+    };
+    if detached {
+        glis_daemon::detach();
+    }
+    match glis_daemon::run(&home, || tell("ready")) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(fault) => {
+            tell(&fault.to_string());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn tell(text: &str) {
+    let mut out = std::io::stdout().lock();
+    // Whoever started us may have gone; the exit status still tells.
+    drop(writeln!(out, "{}", text.lines().next().unwrap_or_default()).and_then(|()| out.flush()));
+}

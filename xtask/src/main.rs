@@ -1,1 +1,56 @@
-fn main() {}
+//! The project's own tools: `cargo xtask test`, `check` and `bench`.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool that talks to a terminal")]
+
+mod bench;
+mod cargo;
+mod proc;
+mod test;
+mod tools;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+const HELP: &str = "\
+cargo xtask VERB
+
+  test              everything a change must pass: style, lints, tests, release build, demo
+  check             the quick part of it: style, lints, tests
+  bench [MEASURE…]  measures glis beside tmux, dtach and a bare terminal loop, as ratios
+  help              this page
+
+`cargo xtask bench --help` lists the measures and options.
+";
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    let verb = arguments.next().unwrap_or_else(|| OsString::from("help"));
+    let rest: Vec<OsString> = arguments.collect();
+    match run(&verb.to_string_lossy(), &rest) {
+        Ok(code) => code,
+        Err(failure) => {
+            eprintln!("error: {failure:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(verb: &str, rest: &[OsString]) -> Result<ExitCode> {
+    match verb {
+        "test" => test::run(test::Extent::Everything),
+        "check" => test::run(test::Extent::Quick),
+        "bench" => bench::run(rest),
+        "help" | "--help" | "-h" => {
+            print!("{HELP}");
+            Ok(ExitCode::SUCCESS)
+        }
+        // What the bench runs inside and beside the sessions; not for people.
+        "payload-cat" | "payload-echo" | "hold-floor" | "sweep" => bench::inside(verb, rest),
+        other => {
+            eprintln!("error: no verb `{other}`\n");
+            eprint!("{HELP}");
+            Ok(ExitCode::from(2))
+        }
+    }
+}

@@ -108,7 +108,7 @@ pub enum Interrupt {
 }
 
 /// The words of one agent in one mode: what it says is fed in, what it is told comes out.
-pub trait Dialect: Send {
+pub trait Dialect: Send + Sync {
     /// Takes output bytes that begin at `offset`.
     fn hear(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard>;
 

@@ -15,7 +15,7 @@ use crate::house::{Decision, House, Reply};
 use crate::ids::{MessageId, OpId, SessionId};
 use crate::input::{Command, Input, Outcome};
 use crate::refusal::Refusal;
-use crate::session::{Phase, Session};
+use crate::session::{Phase, Session, StartStep};
 
 pub(crate) fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
     match input {
@@ -93,8 +93,9 @@ fn take_outcome(draft: &mut Draft, outcome: Outcome) {
         }
         Outcome::WorktreeFailed { op, why } => start::worktree_failed(draft, op, why),
         Outcome::StartChecked { op } => start::checked(draft, op),
-        Outcome::StartUnfit { op, fault } | Outcome::ProcessNotStarted { op, fault } => {
-            start::failed(draft, op, fault);
+        Outcome::StartUnfit { op, fault } => start::failed(draft, op, StartStep::Check, fault),
+        Outcome::ProcessNotStarted { op, fault } => {
+            start::failed(draft, op, StartStep::Process, fault);
         }
         Outcome::ProcessStarted { op, generation, process, began_at } => {
             start::process_started(draft, op, generation, process, began_at);
@@ -121,6 +122,10 @@ struct Draft {
     decision: Decision,
     next_op: OpId,
     next_message: MessageId,
+    /// Where in the log this decision begins.
+    next_seq: u64,
+    /// A message that came earlier wakes the session in this decision.
+    wake: bool,
     /// Nothing is handed over in this decision, even if something could be.
     hold_back: bool,
 }
@@ -132,6 +137,8 @@ impl Draft {
             decision: Decision::default(),
             next_op: house.next_op(),
             next_message: house.next_message(),
+            next_seq: house.last_seq() + 1,
+            wake: false,
             hold_back: false,
         })
     }

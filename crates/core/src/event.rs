@@ -71,6 +71,8 @@ pub enum Event {
     ProcessStarted { op: OpId, process: Process, began_at: u64 },
     /// The start is over: the agent takes messages, or at least runs.
     StartEnded { op: OpId, cause: StartCause },
+    /// The agent rejects the session id it was given; its process is ended.
+    RefRejected { why: String, spot: Spot },
     /// The start failed; the session is what it was before.
     StartFailed { op: OpId, fault: ResumeFault },
     /// All that was agreed with the agent is forgotten; a fresh one begins.
@@ -127,7 +129,7 @@ pub enum Event {
     TerminalCaptured { op: OpId, screen_at: u64 },
     /// The worktree is saved, or need not be.
     SnapshotTaken { op: OpId, snapshot: Option<SnapshotRef>, warning: Option<String> },
-    /// Everything is kept; the process is ended.
+    /// Everything is kept; the process is ended, unless it has ended by itself.
     EndBegan { op: OpId },
     /// The pause is over and true.
     Paused { op: OpId },
@@ -199,7 +201,8 @@ impl Event {
     )]
     pub(crate) fn spot(&self) -> Option<Spot> {
         match self {
-            Self::AgentRefLearned { spot, .. }
+            Self::RefRejected { spot, .. }
+            | Self::AgentRefLearned { spot, .. }
             | Self::BecameReady { spot }
             | Self::TurnBegan { spot }
             | Self::ToolBegan { spot, .. }

@@ -101,6 +101,8 @@ pub enum Phase {
     Stopping {
         /// The operation.
         op: OpId,
+        /// A message came meanwhile, which wakes it afterwards.
+        awaited: bool,
     },
     /// Nothing runs.
     Rest(Rest),
@@ -143,6 +145,8 @@ pub struct Start {
     pub step: StartStep,
     /// Where the session falls back to if it fails.
     pub from: Rest,
+    /// The agent rejected its session id, for this reason, and is being ended.
+    pub rejected: Option<String>,
 }
 
 /// Why a process is started.
@@ -192,6 +196,10 @@ pub struct Session {
     pub agent_ref: Option<String>,
     /// Ids it had before a restart or a rotation.
     pub former_refs: Vec<String>,
+    /// A start has succeeded since the agent's conversation began: there is one to go on with.
+    pub ran: bool,
+    /// What a restart has set aside, until it succeeds.
+    pub set_aside: Option<Box<SetAside>>,
     /// Goes up with every start of its process.
     pub generation: u32,
     /// The agent's process, while one is known to live.
@@ -224,6 +232,19 @@ pub struct Session {
     pub resumed_at: Option<WallMs>,
     /// The last pause, while it lasts.
     pub paused_at: Option<WallMs>,
+}
+
+/// What was agreed with an agent before a restart, which counts again if the restart fails.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetAside {
+    /// The agent's own session id.
+    pub agent_ref: Option<String>,
+    /// A process ran under it.
+    pub ran: bool,
+    /// Its last turn ended with the process.
+    pub cut_off: bool,
+    /// How far its transcript is accounted for.
+    pub transcript: u64,
 }
 
 /// Positions up to which an agent's signs are accounted for. A restarted daemon reads everything
@@ -276,7 +297,9 @@ impl Session {
                 }
                 let quiet =
                     !self.turn.open && self.turn.tools.is_empty() && self.turn.background == 0;
-                (quiet && self.ready).then(|| "the agent's turn has ended".to_owned())
+                // What was just handed over may have begun a turn that nobody has told us of yet.
+                (quiet && self.ready && self.in_flight().is_none())
+                    .then(|| "the agent's turn has ended".to_owned())
             }
             SignSource::Screen => match &self.screen {
                 ScreenState::AtPrompt { pattern } => {
@@ -297,6 +320,9 @@ impl Session {
         }
         if self.turn.background > 0 {
             return "it has work in the background".to_owned();
+        }
+        if !self.turn.open && self.in_flight().is_some() {
+            return "a message is on its way to it".to_owned();
         }
         match (self.spec.traits.signs, &self.screen) {
             (SignSource::Structured, _) => "its turn is still open".to_owned(),
@@ -319,7 +345,7 @@ impl Session {
 
     /// Whether it could be resumed by what is known without looking at the world.
     pub fn resumable(&self) -> bool {
-        self.spec.traits.refs == RefOrigin::None || self.agent_ref.is_some()
+        self.spec.traits.refs == RefOrigin::None || self.agent_ref.is_some() || !self.ran
     }
 
     /// Whether `pause` would do something.
@@ -369,7 +395,7 @@ impl Session {
                 },
             )),
             Phase::Pausing(pause) => Some((pause.op, "pause")),
-            Phase::Stopping { op } => Some((*op, "stop")),
+            Phase::Stopping { op, .. } => Some((*op, "stop")),
             Phase::Removing { op, .. } => Some((*op, "rm")),
             Phase::Live | Phase::Rest(_) => None,
         }

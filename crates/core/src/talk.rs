@@ -12,6 +12,9 @@ pub struct Message {
     pub text: String,
     /// How far it is.
     pub leg: Leg,
+    /// It carries the note that the last turn was cut off.
+    #[serde(default)]
+    pub noted: bool,
 }
 
 /// How far a message is.

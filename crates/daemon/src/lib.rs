@@ -1,1 +1,254 @@
-//! placeholder
+//! The daemon: one controller that owns all state, and the adapters that act for it.
+#![forbid(unsafe_code)]
+
+mod adapters;
+mod config;
+mod controller;
+mod conversation;
+mod doctor;
+mod failpoint;
+mod launch;
+mod log;
+pub mod output;
+mod peer;
+pub mod screen;
+mod screens;
+mod serve;
+mod tend;
+mod view;
+mod worktrees;
+
+use crate::adapters::Adapters;
+use crate::config::Config;
+use crate::controller::{Controller, Line, Look, Mail};
+use crate::log::{EventLog, LogFault, Salvage};
+use crate::serve::{Closing, Door};
+use glis_core::{Command, House, Session};
+use glis_wire::home::{self, Home};
+use rustix::fs::{FlockOperation, Mode, flock};
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::net::UnixListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{mpsc, oneshot};
+
+/// Why the daemon does not run.
+#[derive(Debug, thiserror::Error)]
+pub enum DaemonFault {
+    /// Another one serves this house.
+    #[error("already running (pid {pid})")]
+    AlreadyRunning {
+        /// Its process.
+        pid: String,
+    },
+    /// The state folder is not usable.
+    #[error("{}: {why}", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// The configuration has a fault.
+    #[error("{0}")]
+    Config(String),
+    /// The event log cannot be used.
+    #[error("{0}")]
+    Log(String),
+    /// The operating system refused something.
+    #[error("{0}")]
+    System(#[from] io::Error),
+}
+
+/// Runs the daemon of this house until it is told to end. `ready` is called once front ends are
+/// let in.
+pub fn run(home: &Home, ready: impl FnOnce()) -> Result<(), DaemonFault> {
+    let umask = rustix::process::umask(Mode::from_raw_mode(0o077));
+    prepare(&home.state)?;
+    let lock = take_lock(&home.state)?;
+    let config = Config::read(&home.config_file()).map_err(DaemonFault::Config)?;
+    let mut house = House::default();
+    let (log, salvage) = open_log(home, &mut house)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(16)
+        .build()?;
+    let outcome = runtime.block_on(async {
+        let (line, inbox) = Line::new();
+        let hands = Adapters::new(home.clone(), config, line.clone(), umask.as_raw_mode());
+        let unsettled: Vec<Session> = house.all_sessions().cloned().collect();
+        let controller = Controller::new(house, log, line.clone(), Arc::clone(&hands));
+        let (failed, failure) = oneshot::channel();
+        let thread = std::thread::Builder::new()
+            .name("controller".to_owned())
+            .spawn(move || drop(failed.send(controller.run(inbox))))?;
+        diary(&format!("started, pid {}", std::process::id()));
+        if let Some(salvage) = salvage {
+            tell_salvage(&salvage);
+        }
+        recover(&hands, unsettled).await;
+        let listener = listen(&home.state)?;
+        ready();
+        let result = serve_until_closed(&hands, listener, failure).await;
+        drop(thread);
+        result
+    });
+    // The socket first: whoever comes now starts a daemon of their own, and waits for the lock.
+    drop(std::fs::remove_file(home.state.join(home::SOCKET)));
+    drop(lock);
+    runtime.shutdown_background();
+    outcome
+}
+
+/// Leaves the terminal and the folder of whoever started us: both may go away.
+pub fn detach() {
+    // It fails only for who leads a session already, which is all that is wanted.
+    rustix::process::setsid().ok();
+    std::env::set_current_dir("/").ok();
+}
+
+fn open_log(home: &Home, house: &mut House) -> Result<(EventLog, Option<Salvage>), DaemonFault> {
+    let opened = EventLog::open(&home.events(), |recorded| {
+        // Read twice where the first reading met damage.
+        if recorded.seq > house.last_seq() {
+            house.apply(recorded);
+        }
+    });
+    opened.map_err(|fault| DaemonFault::Log(fault.to_string()))
+}
+
+fn tell_salvage(salvage: &Salvage) {
+    diary(&format!(
+        "the event log was damaged: {} records lost, the damaged file is kept as {}",
+        salvage.lost.len(),
+        salvage.kept.display()
+    ));
+}
+
+/// Finds out what became of everything that was under way, before anybody is let in.
+async fn recover(hands: &Arc<Adapters>, sessions: Vec<Session>) {
+    let at_rest = |session: &Session| {
+        matches!(session.phase, glis_core::Phase::Rest(_)) && !session.expects_process()
+    };
+    let mut tasks = tokio::task::JoinSet::new();
+    for session in sessions.into_iter().filter(|session| !at_rest(session)) {
+        let hands = Arc::clone(hands);
+        tasks.spawn(async move { tend::recover(&hands, session).await });
+    }
+    while tasks.join_next().await.is_some() {}
+}
+
+async fn serve_until_closed(
+    hands: &Arc<Adapters>,
+    listener: UnixListener,
+    failure: oneshot::Receiver<Result<(), LogFault>>,
+) -> Result<(), DaemonFault> {
+    let (close, mut closing) = mpsc::channel(4);
+    let door = Arc::new(Door { hands: Arc::clone(hands), since: Instant::now(), close });
+    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let mut child = signal(SignalKind::child())?;
+    let serving = tokio::spawn(serve::serve(Arc::clone(&door), listener));
+    tokio::pin!(failure);
+    let how = loop {
+        tokio::select! {
+            Some(how) = closing.recv() => break how,
+            _ = term.recv() => {
+                diary("Received exit signal SIGTERM");
+                break Closing::LeaveAgents;
+            }
+            _ = int.recv() => {
+                diary("Received exit signal SIGINT");
+                break Closing::LeaveAgents;
+            }
+            _ = child.recv() => hands.reap(),
+            failed = &mut failure => {
+                serving.abort();
+                let why = match failed {
+                    Ok(Err(fault)) => fault.to_string(),
+                    Ok(Ok(())) | Err(_) => "the controller has ended".to_owned(),
+                };
+                diary(&why);
+                return Err(DaemonFault::Log(why));
+            }
+        }
+    };
+    if how == Closing::SuspendAgents {
+        suspend_all(hands).await;
+    }
+    serving.abort();
+    let (answer, closed) = oneshot::channel();
+    drop(hands.line.mail.send(Mail::Close(answer)).await);
+    drop(closed.await);
+    diary("ended");
+    Ok(())
+}
+
+/// Ends every agent, in parallel; the ladder of each has a bound.
+async fn suspend_all(hands: &Arc<Adapters>) {
+    let mut news = hands.line.news.subscribe();
+    for session in hands.line.look(Look::Living).await {
+        if session.expects_process() {
+            drop(hands.line.command(Command::Stop { session: session.id }).await);
+        }
+    }
+    while hands.line.look(Look::Living).await.iter().any(Session::expects_process) {
+        if news.recv().await.is_err() {
+            break;
+        }
+    }
+}
+
+/// The state folder: ours, private, not a link to somewhere else.
+fn prepare(state: &Path) -> Result<(), DaemonFault> {
+    let fault = |why: String| DaemonFault::Folder { path: state.to_owned(), why };
+    launch::private_folder(state).map_err(|f| fault(f.to_string()))?;
+    let facts = state.symlink_metadata().map_err(|f| fault(f.to_string()))?;
+    if facts.is_symlink() {
+        return Err(fault("it is a symbolic link; name its target instead".to_owned()));
+    }
+    if facts.uid() != rustix::process::getuid().as_raw() {
+        return Err(fault("it belongs to another user".to_owned()));
+    }
+    if facts.mode() & 0o077 != 0 {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        std::fs::set_permissions(state, mode).map_err(|f| fault(f.to_string()))?;
+    }
+    Ok(())
+}
+
+/// One daemon per house: whoever has the lock.
+fn take_lock(state: &Path) -> Result<File, DaemonFault> {
+    let path = state.join(home::LOCK);
+    let mut options = File::options();
+    let mut file =
+        options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path)?;
+    if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        let pid = std::fs::read_to_string(&path).unwrap_or_default().trim().to_owned();
+        return Err(DaemonFault::AlreadyRunning { pid });
+    }
+    file.set_len(0)?;
+    writeln!(file, "{}", std::process::id())?;
+    Ok(file)
+}
+
+/// Opens the door. A socket that is there already is stale, since we have the lock.
+fn listen(state: &Path) -> io::Result<UnixListener> {
+    match std::fs::remove_file(state.join(home::SOCKET)) {
+        Err(fault) if fault.kind() != io::ErrorKind::NotFound => return Err(fault),
+        Ok(()) | Err(_) => {}
+    }
+    let (path, folder) = peer::short_path(state, home::SOCKET)?;
+    let listener = UnixListener::bind(path)?;
+    drop(folder);
+    Ok(listener)
+}
+
+/// Standard error is a file: whoever starts the daemon sees to that.
+#[expect(clippy::print_stderr, reason = "standard error is the daemon's diary")]
+fn diary(text: &str) {
+    eprintln!("{} {text}", conversation::now());
+}

@@ -1,1 +1,11 @@
-//! placeholder
+//! The front ends: everything a person or a script uses. They know the daemon's words, nothing
+//! else of it.
+
+pub mod attach;
+mod cli;
+pub mod complaint;
+pub mod control;
+pub mod tty;
+mod words;
+
+pub use cli::{Next, run};

@@ -1,1 +1,83 @@
-//! placeholder
+//! The holder: owns one terminal (or a pair of pipes) and one agent, drains it to disk at full
+//! speed, serves the output from any offset, and ends the agent and all it started when told to.
+//!
+//! One process per running session, without threads, configuration or opinion. It outlives the
+//! daemon that started it and every upgrade.
+
+mod birth;
+mod client;
+mod errors;
+mod folder;
+mod holder;
+mod hunt;
+mod input;
+mod kin;
+mod ladder;
+mod log;
+mod orders;
+mod output;
+mod program;
+mod ring;
+mod sizes;
+mod socket;
+mod spawn;
+mod sweep;
+mod sys;
+
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
+
+use glis_wire::hold::Birth;
+
+pub use sweep::{SweepFault, sweep};
+
+/// Becomes the holder of the session whose [`glis_wire::hold::Launch`] is read from standard
+/// input, and returns when its work is done. One [`Birth`] is printed as a line when the agent
+/// runs or could not be started.
+pub fn run() -> ExitCode {
+    match birth::begin() {
+        Ok(holder) => {
+            announce(&Birth::Ready(holder.hello()));
+            if let Err(fault) = holder.detach() {
+                complain("the standard streams could not be closed", &fault);
+            }
+            sys::give_back_heap();
+            holder.hold();
+            ExitCode::SUCCESS
+        }
+        Err(fault) => {
+            announce(&Birth::Failed { kind: fault.kind, message: fault.message });
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// [`sweep`] as a verb: prints what was ended as one line of JSON.
+pub fn run_sweep(session: &str, dir: &Path) -> ExitCode {
+    match sweep(session, dir) {
+        Ok(killed) => {
+            say(&serde_json::to_string(&killed).unwrap_or_default());
+            ExitCode::SUCCESS
+        }
+        Err(fault) => {
+            complain("the session was not swept", &fault);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn announce(birth: &Birth) {
+    say(&serde_json::to_string(birth).unwrap_or_default());
+}
+
+/// Whoever asked may be gone; that is no reason for a holder to go as well.
+fn say(line: &str) {
+    drop(writeln!(io::stdout(), "{line}"));
+    drop(io::stdout().flush());
+}
+
+/// Says on standard error, which is the session's file of complaints, what went wrong.
+fn complain(what: &str, why: &dyn std::error::Error) {
+    drop(writeln!(io::stderr(), "{what}: {why}"));
+}

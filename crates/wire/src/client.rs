@@ -42,15 +42,8 @@ pub enum Request {
     List { all: bool },
     Show { session: String },
     Attach { session: String },
-    Send { session: String, text: String },
+    Act { session: String, action: Action },
     Wait { session: String, statuses: Vec<Status>, timeout_ms: Option<u64> },
-    Pause { session: String, mode: PauseMode, on_timeout: OnTimeout },
-    CancelPause { session: String },
-    Resume { session: String, prompt: Option<String> },
-    Restart { session: String, with_context: bool },
-    Stop { session: String },
-    Remove { session: String },
-    Answer { session: String, ask: Option<String>, answer: String },
     Log { session: String, follow: bool },
     Screen { session: String },
     Output { session: String, from: u64, follow: bool },
@@ -58,6 +51,21 @@ pub enum Request {
     Doctor,
     DaemonStatus,
     DaemonStop { agents: bool },
+}
+
+/// What a front end wants done with a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the contract explains each verb and its options")]
+pub enum Action {
+    Send { text: String },
+    Pause { mode: PauseMode, on_timeout: OnTimeout },
+    CancelPause,
+    Resume { prompt: Option<String> },
+    Restart { with_context: bool },
+    Stop,
+    Remove,
+    Answer { ask: Option<String>, answer: String },
 }
 
 /// What a new session is to be.
@@ -170,19 +178,18 @@ impl Request {
     /// Whether this may start a process, and so needs the caller's environment.
     pub fn may_start(&self) -> bool {
         match self {
-            Self::New(_)
-            | Self::Send { .. }
-            | Self::Resume { .. }
-            | Self::Restart { .. }
-            | Self::Answer { .. } => true,
+            Self::New(_) => true,
+            Self::Act { action, .. } => match action {
+                Action::Send { .. }
+                | Action::Resume { .. }
+                | Action::Restart { .. }
+                | Action::Answer { .. } => true,
+                Action::Pause { .. } | Action::CancelPause | Action::Stop | Action::Remove => false,
+            },
             Self::List { .. }
             | Self::Show { .. }
             | Self::Attach { .. }
             | Self::Wait { .. }
-            | Self::Pause { .. }
-            | Self::CancelPause { .. }
-            | Self::Stop { .. }
-            | Self::Remove { .. }
             | Self::Log { .. }
             | Self::Screen { .. }
             | Self::Output { .. }

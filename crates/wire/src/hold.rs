@@ -59,6 +59,10 @@ pub struct Launch {
     pub log_bytes_max: u64,
     /// File mode mask for the agent.
     pub umask: u32,
+    /// Written into the log before the agent's first byte, if the log holds an earlier run: what
+    /// brings a terminal back to its usual modes, below everything that is on it.
+    #[serde(default)]
+    pub seam: Option<String>,
 }
 
 /// What the agent's standard streams are.

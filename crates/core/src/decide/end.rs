@@ -1,13 +1,13 @@
 //! Ends: a process that ended, a session that is stopped or put aside.
 
-use super::{Draft, message, pause, start};
+use super::{Draft, message, pause};
 use crate::effect::{Deed, Urgency};
 use crate::event::{Ending, Event};
 use crate::house::Reply;
 use crate::ids::OpId;
 use crate::pause::PauseStep;
 use crate::refusal::{Refusal, ResumeFault};
-use crate::session::{Phase, Rest, Session, StartCause, StartStep};
+use crate::session::{Phase, Rest, Session};
 use crate::spec::RefOrigin;
 
 pub(super) fn stop(draft: &mut Draft) -> Result<(), Refusal> {
@@ -18,7 +18,7 @@ pub(super) fn stop(draft: &mut Draft) -> Result<(), Refusal> {
             let urgency = if draft.session.turn.open { Urgency::Interrupt } else { Urgency::Quiet };
             draft.deed(Deed::StopProcess { generation: draft.session.generation, urgency });
         }
-        Phase::Stopping { op } => {
+        Phase::Stopping { op, .. } => {
             // A second press means that the first was too gentle.
             let op = *op;
             draft.reply(Reply::Pending(op));
@@ -46,12 +46,20 @@ pub(super) fn process_ended(
     draft.event(Event::ProcessEnded { generation, ending: ending.clone(), ordered, killed });
     match &draft.session.phase {
         Phase::Starting(begun) => {
-            let (op, cause, step) = (begun.op, begun.cause, begun.step);
-            if step == StartStep::Ready && cause != StartCause::New {
-                let why = format!("it ended before it was ready ({})", told(ending));
-                start::failed(draft, op, ResumeFault::NotReady(why));
+            let (op, cause) = (begun.op, begun.cause);
+            let fault = match &begun.rejected {
+                Some(why) => ResumeFault::Rejected(why.clone()),
+                None => ResumeFault::NotReady(format!(
+                    "it ended before it was ready ({})",
+                    told(ending)
+                )),
+            };
+            if draft.session.spec.traits.refs == RefOrigin::None {
+                // A short command can be over before anybody hears of its beginning.
+                draft.event(Event::StartEnded { op, cause });
+                by_itself(draft, &former, ending);
             } else {
-                draft.event(Event::StartFailed { op, fault: ResumeFault::NotReady(told(ending)) });
+                draft.event(Event::StartFailed { op, fault });
             }
         }
         Phase::Pausing(under_way) => {
@@ -66,9 +74,10 @@ pub(super) fn process_ended(
                 pause::process_is_gone(draft);
             }
         }
-        Phase::Stopping { op } => {
-            let op = *op;
+        Phase::Stopping { op, awaited } => {
+            let (op, awaited) = (*op, *awaited);
             draft.event(Event::Suspended { op: Some(op) });
+            draft.wake = awaited;
         }
         Phase::Live => by_itself(draft, &former, ending),
         Phase::Rest(_) | Phase::Removing { .. } => {}
@@ -100,7 +109,7 @@ fn by_itself(draft: &mut Draft, former: &Session, ending: &Ending) {
     }
 }
 
-pub(super) fn told(ending: &Ending) -> String {
+fn told(ending: &Ending) -> String {
     match ending {
         Ending::Exited(status) => format!("exit status {status}"),
         Ending::Signalled(signal) => format!("killed by signal {signal}"),

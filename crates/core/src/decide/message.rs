@@ -16,10 +16,10 @@ const CUT_OFF_NOTE: &str = "[glis] Your last step was cut off before it ended. \
 
 pub(super) fn send(draft: &mut Draft, text: String) -> Result<(), Refusal> {
     match &draft.session.phase {
-        Phase::Rest(Rest::Completed | Rest::Failed(_) | Rest::Archived)
-        | Phase::Removing { .. } => {
+        Phase::Rest(Rest::Completed | Rest::Failed(_) | Rest::Archived) => {
             return Err(draft.wrong_status("send to"));
         }
+        Phase::Removing { .. } => return Err(draft.busy()),
         Phase::Starting(_)
         | Phase::Live
         | Phase::Pausing(_)
@@ -56,7 +56,8 @@ pub(super) fn wake_if_wanted(draft: &mut Draft) {
     let arrived = draft.decision.events.iter().any(|(_, event)| {
         matches!(event, Event::MessageQueued { .. } | Event::MessageRequeued { .. })
     });
-    if sleeps && arrived && draft.session.queue.front().is_some_and(|m| m.leg == Leg::Queued) {
+    let wanted = arrived || draft.wake;
+    if sleeps && wanted && draft.session.queue.front().is_some_and(|m| m.leg == Leg::Queued) {
         let reply = draft.decision.reply.clone();
         let op = draft.new_op();
         draft.reply(reply);
@@ -104,6 +105,10 @@ pub(super) fn not_delivered(draft: &mut Draft, message: MessageId, why: String) 
 
 /// The agent was seen to take what it was last handed, or what was in doubt.
 pub(super) fn taken(draft: &mut Draft, spot: Spot) {
+    if draft.session.spec.traits.takes == Takes::Anytime {
+        // It may hold several that it has not looked at yet; nobody can say which one this is.
+        return;
+    }
     let front = draft.session.queue.front();
     if let Some(message) = front.filter(|m| m.leg != Leg::Queued).map(|m| m.id) {
         draft.event(Event::MessageTaken { message, spot: Some(spot) });

@@ -166,6 +166,10 @@ pub(super) fn saved(draft: &mut Draft, op: OpId, snapshot: Option<SnapshotRef>) 
                 generation: draft.session.generation,
                 urgency: urgency(draft),
             });
+        } else if matches!(&draft.session.phase, Phase::Pausing(Pause { from: None, .. })) {
+            // It died meanwhile, perhaps after the snapshot: what it wrote last is not in it.
+            draft.event(Event::EndBegan { op });
+            draft.deed(Deed::TakeSnapshot { op });
         } else {
             confirm(draft, op);
         }

@@ -13,12 +13,15 @@ use crate::refusal::ResumeFault;
 use crate::session::{Phase, StartCause, StartStep};
 
 pub(super) fn observed(draft: &mut Draft, world: World) {
-    // A process from another generation than the journal's was never confirmed; it cannot be,
-    // since a holder refuses to start while another one holds the session.
     let world = match world {
-        World::Alive { generation, .. } | World::Ended { generation, .. }
-            if generation != draft.session.generation =>
+        // Nobody waits for this process any more. While it holds the session, no other can start.
+        World::Alive { generation, .. }
+            if generation != draft.session.generation || !draft.session.expects_process() =>
         {
+            draft.deed(Deed::StopProcess { generation, urgency: Urgency::Kill });
+            World::Gone { killed: Vec::new() }
+        }
+        World::Ended { generation, .. } if generation != draft.session.generation => {
             World::Gone { killed: Vec::new() }
         }
         World::Alive { .. } | World::Ended { .. } | World::Gone { .. } => world,
@@ -31,6 +34,9 @@ pub(super) fn observed(draft: &mut Draft, world: World) {
             StartStep::Check => draft.deed(Deed::CheckStart { op: begun.op }),
             StartStep::Process => started_or_not(draft, begun.op, begun.cause, world),
             StartStep::Ready => match world {
+                World::Alive { generation, .. } if begun.rejected.is_some() => {
+                    draft.deed(Deed::StopProcess { generation, urgency: Urgency::Kill });
+                }
                 World::Alive { .. } => draft.deed(Deed::AwaitReady { op: begun.op }),
                 World::Ended { .. } | World::Gone { .. } => gone(draft, world),
             },
@@ -54,16 +60,7 @@ fn started_or_not(draft: &mut Draft, op: OpId, cause: StartCause, world: World) 
         World::Alive { generation, process, began_at } => {
             start::process_started(draft, op, generation, process, began_at);
         }
-        World::Ended { generation, ending, ordered, killed } => {
-            draft.event(Event::ProcessEnded {
-                generation,
-                ending: ending.clone(),
-                ordered,
-                killed,
-            });
-            draft
-                .event(Event::StartFailed { op, fault: ResumeFault::NotReady(end::told(&ending)) });
-        }
+        World::Ended { .. } => gone(draft, world),
         World::Gone { .. } => {
             // Nothing was started. Whoever asked is gone, and with them the environment that the
             // process was to have: falling back loses nothing, guessing might.

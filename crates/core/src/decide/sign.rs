@@ -1,10 +1,10 @@
 //! What an agent was seen to do, each thing once.
 
 use super::{Draft, message, start};
+use crate::effect::{Deed, Urgency};
 use crate::event::{Event, Spot};
 use crate::ids::AskId;
 use crate::input::Sign;
-use crate::refusal::ResumeFault;
 use crate::safe::ScreenState;
 use crate::session::Phase;
 use crate::talk::{Ask, AskKind};
@@ -55,12 +55,24 @@ pub(super) fn take(draft: &mut Draft, spot: Spot, sign: Sign) {
         }
         Sign::LimitReached { reset_at } => draft.event(Event::LimitReached { reset_at, spot }),
         Sign::Screen(state) => judge_screen(draft, state),
-        Sign::RefRejected(why) => {
-            if let Phase::Starting(start) = &draft.session.phase {
-                let op = start.op;
-                start::failed(draft, op, ResumeFault::Rejected(why));
-            }
+        Sign::RefRejected(why) => rejected(draft, why, spot),
+    }
+}
+
+/// Some agents say so and live on. The start has failed when the process is gone; if it was believed
+/// to be over already, the session was never more than a process that does nothing.
+fn rejected(draft: &mut Draft, why: String, spot: Spot) {
+    let useless = match &draft.session.phase {
+        Phase::Starting(begun) => begun.rejected.is_none(),
+        Phase::Live => !draft.session.ready,
+        Phase::Pausing(_) | Phase::Stopping { .. } | Phase::Rest(_) | Phase::Removing { .. } => {
+            false
         }
+    };
+    if useless {
+        draft.event(Event::RefRejected { why, spot });
+        let generation = draft.session.generation;
+        draft.deed(Deed::StopProcess { generation, urgency: Urgency::Kill });
     }
 }
 
@@ -72,8 +84,8 @@ fn already_seen(draft: &Draft, spot: Spot) -> bool {
     }
 }
 
-/// A question on a screen becomes an ask, named by what it says, and is gone when the screen
-/// moves on.
+/// A question on a screen becomes an ask, named by its place in the log, so that an answer to one
+/// never meets another. It is gone when the screen moves on.
 fn judge_screen(draft: &mut Draft, state: ScreenState) {
     if draft.session.screen == state {
         return;
@@ -90,10 +102,10 @@ fn judge_screen(draft: &mut Draft, state: ScreenState) {
     }
     draft.event(Event::ScreenJudged { state: state.clone() });
     if let ScreenState::Asking { line, .. } = state {
-        let number = draft.session.seen.stream;
+        let place = draft.next_seq + draft.decision.events.len() as u64;
         draft.event(Event::Asked {
             ask: Ask {
-                id: AskId(format!("screen-{}-{number}", draft.session.generation)),
+                id: AskId(format!("screen-{}-{place}", draft.session.generation)),
                 kind: AskKind::Approval,
                 text: line,
                 answering: false,

@@ -1,7 +1,7 @@
 //! Bringing a process up: new sessions, resume, restart.
 
 use super::Draft;
-use crate::effect::{Deed, Effect};
+use crate::effect::{Deed, Effect, Urgency};
 use crate::event::Event;
 use crate::house::{Decision, House, Reply};
 use crate::ids::{OpId, SessionId};
@@ -20,6 +20,9 @@ pub(super) fn create(
     name::check(name).map_err(|why| Refusal::BadName { name: name.to_owned(), why })?;
     if house.sessions().any(|session| session.name == name) {
         return Err(Refusal::NameTaken { name: name.to_owned() });
+    }
+    if house.session(id).is_some() {
+        return Err(Refusal::NameTaken { name: id.0.clone() });
     }
     let op = house.next_op();
     let mut events = vec![(
@@ -115,12 +118,12 @@ pub(super) fn restart(
         Phase::Rest(_) => {}
     }
     let op = draft.new_op();
-    draft.event(Event::RestartBegan { op, agent_ref });
     // What was meant for the former conversation does not belong into the fresh one.
     let stale: Vec<_> = draft.session.queue.iter().map(|message| message.id).collect();
     for message in stale {
         draft.event(Event::MessageDropped { message });
     }
+    draft.event(Event::RestartBegan { op, agent_ref });
     if let Some(text) = prompt {
         draft.new_message(text);
     }
@@ -150,6 +153,10 @@ pub(super) fn process_started(
     began_at: u64,
 ) {
     if !at_step(draft, op, StartStep::Process) || draft.session.generation != generation {
+        if draft.session.generation != generation || draft.session.process.is_none() {
+            // The start was given up before this was told. Nobody waits for the process.
+            draft.deed(Deed::StopProcess { generation, urgency: Urgency::Kill });
+        }
         return;
     }
     draft.event(Event::ProcessStarted { op, process, began_at });
@@ -158,7 +165,7 @@ pub(super) fn process_started(
     let must_show = draft.session.spec.traits.signs == SignSource::Structured
         && draft.session.spec.traits.refs != RefOrigin::None
         && matches!(cause, StartCause::Resume | StartCause::Message)
-        && start.from != Rest::Created;
+        && draft.session.ran;
     if must_show {
         // Only the agent itself can say whether it accepts the id it was given.
         draft.deed(Deed::AwaitReady { op });
@@ -169,7 +176,9 @@ pub(super) fn process_started(
 
 /// The agent showed that it takes messages: a start that waited for this is over.
 pub(super) fn became_ready(draft: &mut Draft) {
-    if let Phase::Starting(Start { op, cause, step: StartStep::Ready, .. }) = draft.session.phase {
+    if let Phase::Starting(Start { op, cause, step: StartStep::Ready, rejected: None, .. }) =
+        draft.session.phase
+    {
         draft.event(Event::StartEnded { op, cause });
     }
 }
@@ -181,10 +190,9 @@ pub(super) fn time_is_up(draft: &mut Draft, op: OpId) {
     }
 }
 
-pub(super) fn failed(draft: &mut Draft, op: OpId, fault: ResumeFault) {
-    let under_way = matches!(&draft.session.phase, Phase::Starting(start)
-        if start.op == op && start.step != StartStep::Worktree);
-    if under_way {
+/// A report about another step than the present one comes too late to mean anything.
+pub(super) fn failed(draft: &mut Draft, op: OpId, step: StartStep, fault: ResumeFault) {
+    if at_step(draft, op, step) {
         draft.event(Event::StartFailed { op, fault });
     }
 }

@@ -4,7 +4,7 @@ use crate::event::{Event, Recorded, Spot};
 use crate::ids::{AskId, MessageId, SessionId};
 use crate::pause::{Pause, PauseRecord, PauseStep};
 use crate::safe::ScreenState;
-use crate::session::{Phase, Rest, Seen, Session, Start, StartCause, StartStep, WallMs};
+use crate::session::{Phase, Rest, Seen, Session, SetAside, Start, StartCause, StartStep, WallMs};
 use crate::talk::{Ask, AskKind, Leg, Message, Turn};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -15,6 +15,7 @@ pub(super) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Reco
             cause: StartCause::New,
             step: StartStep::Worktree,
             from: Rest::Created,
+            rejected: None,
         };
         sessions.insert(
             recorded.session.clone(),
@@ -27,6 +28,8 @@ pub(super) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Reco
                 branch: None,
                 agent_ref: agent_ref.clone(),
                 former_refs: Vec::new(),
+                ran: false,
+                set_aside: None,
                 generation: 0,
                 process: None,
                 ready: false,
@@ -71,6 +74,7 @@ impl Session {
             | Event::StartChecked { .. }
             | Event::ProcessStarted { .. }
             | Event::StartEnded { .. }
+            | Event::RefRejected { .. }
             | Event::StartFailed { .. }
             | Event::RestartBegan { .. }
             | Event::AgentRefLearned { .. } => self.apply_start(at, event),
@@ -134,7 +138,8 @@ impl Session {
                 self.screen = ScreenState::Flowing;
                 self.asks.retain(|ask| ask.kind == AskKind::Doubt);
                 let step = StartStep::Check;
-                self.phase = Phase::Starting(Start { op: *op, cause: *cause, step, from });
+                let (op, cause, rejected) = (*op, *cause, None);
+                self.phase = Phase::Starting(Start { op, cause, step, from, rejected });
             }
             Event::StartChecked { .. } => self.step(StartStep::Process),
             Event::ProcessStarted { process, began_at, .. } => {
@@ -144,13 +149,21 @@ impl Session {
             }
             Event::StartEnded { cause, .. } => {
                 self.phase = Phase::Live;
+                self.ran = true;
                 self.paused_at = None;
+                self.former_refs.extend(self.set_aside.take().and_then(|aside| aside.agent_ref));
                 if *cause != StartCause::New {
                     self.resumed_at = Some(at);
                 }
             }
+            Event::RefRejected { why, .. } => {
+                if let Phase::Starting(start) = &mut self.phase {
+                    start.rejected = Some(why.clone());
+                }
+            }
             Event::StartFailed { fault, .. } => {
                 self.process = None;
+                self.put_back();
                 self.phase = match &self.phase {
                     Phase::Starting(start) if start.cause == StartCause::New => {
                         Phase::Rest(Rest::Failed(format!("{fault:?}")))
@@ -159,8 +172,13 @@ impl Session {
                 };
             }
             Event::RestartBegan { agent_ref, .. } => {
-                self.former_refs.extend(self.agent_ref.take());
-                self.agent_ref.clone_from(agent_ref);
+                self.set_aside = Some(Box::new(SetAside {
+                    agent_ref: std::mem::replace(&mut self.agent_ref, agent_ref.clone()),
+                    ran: self.ran,
+                    cut_off: self.cut_off,
+                    transcript: self.seen.transcript,
+                }));
+                self.ran = false;
                 self.cut_off = false;
                 self.seen.transcript = 0;
             }
@@ -180,18 +198,33 @@ impl Session {
                     id: *message,
                     text: text.clone(),
                     leg: Leg::Queued,
+                    noted: false,
                 });
+                self.await_message();
             }
             Event::DeliveryBegan { message } => {
                 self.set_leg(*message, Leg::Sent);
-                self.cut_off = false;
+                let noted = std::mem::take(&mut self.cut_off);
+                if let Some(message) = self.queue.iter_mut().find(|m| m.id == *message) {
+                    message.noted = noted;
+                }
             }
-            Event::DeliveryRefused { message, .. } => self.set_leg(*message, Leg::Queued),
+            Event::DeliveryRefused { message, .. } => {
+                self.set_leg(*message, Leg::Queued);
+                self.take_note_back(*message);
+            }
             Event::MessageRequeued { message } => {
                 self.set_leg(*message, Leg::Queued);
+                self.take_note_back(*message);
+                self.drop_doubt(*message);
+                self.await_message();
+            }
+            Event::MessageTaken { message, .. } => {
+                self.queue.retain(|m| m.id != *message);
                 self.drop_doubt(*message);
             }
-            Event::MessageTaken { message, .. } | Event::MessageDropped { message } => {
+            Event::MessageDropped { message } => {
+                self.take_note_back(*message);
                 self.queue.retain(|m| m.id != *message);
                 self.drop_doubt(*message);
             }
@@ -293,6 +326,7 @@ impl Session {
             return;
         }
         let asks = self.asks.iter().find(|a| a.kind != AskKind::Doubt).map(|a| a.text.clone());
+        let runs = self.process.is_some();
         let Phase::Pausing(pause) = &mut self.phase else { return };
         match event {
             Event::PauseHastened { mode, on_timeout, .. } => {
@@ -314,7 +348,9 @@ impl Session {
                 pause.record.snapshots.extend(snapshot.clone());
                 pause.record.warnings.extend(warning.clone());
             }
-            Event::EndBegan { .. } => pause.step = PauseStep::Ending,
+            Event::EndBegan { .. } => {
+                pause.step = if runs { PauseStep::Ending } else { PauseStep::Sealing };
+            }
             Event::Paused { .. } => {
                 pause.record.at = at;
                 self.paused_at = Some(at);
@@ -337,7 +373,7 @@ impl Session {
     #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
     fn apply_rest(&mut self, event: &Event) {
         match event {
-            Event::StopBegan { op } => self.phase = Phase::Stopping { op: *op },
+            Event::StopBegan { op } => self.phase = Phase::Stopping { op: *op, awaited: false },
             Event::ProcessEnded { killed, .. } => {
                 self.cut_off |= self.turn.open || !self.turn.tools.is_empty();
                 self.process = None;
@@ -374,6 +410,16 @@ impl Session {
         }
     }
 
+    /// A restart that failed has changed nothing.
+    fn put_back(&mut self) {
+        if let Some(aside) = self.set_aside.take() {
+            self.agent_ref = aside.agent_ref;
+            self.ran = aside.ran;
+            self.cut_off = aside.cut_off;
+            self.seen.transcript = aside.transcript;
+        }
+    }
+
     fn step(&mut self, to: StartStep) {
         if let Phase::Starting(start) = &mut self.phase {
             start.step = to;
@@ -383,6 +429,20 @@ impl Session {
     fn set_leg(&mut self, message: MessageId, leg: Leg) {
         if let Some(message) = self.queue.iter_mut().find(|m| m.id == message) {
             message.leg = leg;
+        }
+    }
+
+    /// The note that a message carried may not have got there: the next one carries it again.
+    fn take_note_back(&mut self, message: MessageId) {
+        if let Some(message) = self.queue.iter_mut().find(|m| m.id == message) {
+            self.cut_off |= std::mem::take(&mut message.noted);
+        }
+    }
+
+    /// Whoever sends to a session that is being stopped wants it back afterwards.
+    fn await_message(&mut self) {
+        if let Phase::Stopping { awaited, .. } = &mut self.phase {
+            *awaited = true;
         }
     }
 

@@ -1,0 +1,146 @@
+//! Every form in which an event was ever stored stays readable.
+//!
+//! `golden/events.jsonl` holds a line of each. Lines are added, none is ever edited: a form that
+//! changes gets another line beside the former one. A field that came later may be missing in an
+//! old line; such lines go into a file of their own, which is only read.
+
+use glis_core::event::{Ending, Spot};
+use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
+use glis_core::refusal::ResumeFault;
+use glis_core::safe::ScreenState;
+use glis_core::session::StartCause;
+use glis_core::spec::{Mode, RefOrigin, SignSource, Takes};
+use glis_core::talk::AskKind;
+use glis_core::{Event, House, Recorded};
+use std::collections::BTreeSet;
+
+const GOLDEN: &str = include_str!("golden/events.jsonl");
+
+/// Names a variant, or all of them. A new variant stops the compiler here, and then wants a line.
+macro_rules! variants {
+    ($($name:ident: $of:ident { $($variant:ident)+ })+) => {$(
+        fn $name(of: Option<&$of>) -> Vec<&'static str> {
+            match of {
+                None => vec![$(concat!(stringify!($of), "::", stringify!($variant))),+],
+                Some(of) => vec![match of {
+                    $($of::$variant { .. } => {
+                        concat!(stringify!($of), "::", stringify!($variant))
+                    })+
+                }],
+            }
+        }
+    )+};
+}
+
+variants! {
+    event: Event {
+        SessionCreated WorktreeMade CreationFailed CreationEnded StartBegan StartChecked
+        ProcessStarted StartEnded RefRejected StartFailed RestartBegan AgentRefLearned MessageQueued
+        DeliveryBegan DeliveryRefused MessageTaken MessageDoubted MessageRequeued MessageDropped
+        BecameReady TurnBegan ToolBegan ToolEnded BackgroundChanged TurnEnded Asked AskGone
+        AnswerBegan AnswerFailed LimitReached ScreenJudged PauseBegan PauseHastened InterruptBegan
+        SafeStateReached TerminalCaptured SnapshotTaken EndBegan Paused PauseCancelled PauseRefused
+        PauseFailed StopBegan ProcessEnded Suspended Interrupted Completed Failed RemovalBegan
+        RemovalFailed Archived
+    }
+    mode: Mode { Terminal Headless }
+    refs: RefOrigin { Chosen Learned None }
+    signs: SignSource { Structured Screen }
+    takes: Takes { WhenIdle Anytime }
+    cause: StartCause { New Message Resume Restart }
+    fault: ResumeFault {
+        NoRef Rejected WrongRoot NoDirectory NotInstalled NoTranscript Locked NotReady System
+    }
+    spot: Spot { Stream Transcript Screen }
+    ask: AskKind { Approval Question Doubt }
+    screen: ScreenState { Flowing Silent AtPrompt Asking }
+    pause_mode: PauseMode { Boundary Interrupt Force }
+    reason: PauseReason {
+        User UserInterrupt Resource Error IdleTimeout Global RateLimit Budget Shutdown
+    }
+    on_timeout: OnTimeout { Refuse Force }
+    ending: Ending { Exited Signalled Unknown }
+}
+
+/// Everything that a stored event is made of and that comes in more than one form.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the rest hold nothing that has variants")]
+fn parts(of: &Event) -> Vec<&'static str> {
+    let inner = match of {
+        Event::SessionCreated { spec, .. } => vec![
+            mode(Some(&spec.mode)),
+            refs(Some(&spec.traits.refs)),
+            signs(Some(&spec.traits.signs)),
+            takes(Some(&spec.traits.takes)),
+        ],
+        Event::StartBegan { cause: of, .. } => vec![cause(Some(of))],
+        Event::StartFailed { fault: of, .. } => vec![fault(Some(of))],
+        Event::Asked { ask: of, spot: at } => vec![ask(Some(&of.kind)), spot(Some(at))],
+        Event::ScreenJudged { state } => vec![screen(Some(state))],
+        Event::PauseBegan { mode, reason: why, on_timeout: then, .. } => {
+            vec![pause_mode(Some(mode)), reason(Some(why)), on_timeout(Some(then))]
+        }
+        Event::ProcessEnded { ending: of, .. } => vec![ending(Some(of))],
+        _ => Vec::new(),
+    };
+    inner.into_iter().flatten().chain(event(Some(of))).collect()
+}
+
+#[test]
+fn every_stored_line_is_read_and_written_back_as_it_was() {
+    for line in GOLDEN.lines() {
+        let recorded: Recorded =
+            serde_json::from_str(line).map_err(|why| format!("{line}\n{why}")).unwrap();
+        assert_eq!(serde_json::to_string(&recorded).unwrap(), line);
+    }
+}
+
+#[test]
+fn every_variant_has_a_line() {
+    let mut missing: BTreeSet<_> = [
+        event(None),
+        mode(None),
+        refs(None),
+        signs(None),
+        takes(None),
+        cause(None),
+        fault(None),
+        spot(None),
+        ask(None),
+        screen(None),
+        pause_mode(None),
+        reason(None),
+        on_timeout(None),
+        ending(None),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    for line in GOLDEN.lines() {
+        let recorded: Recorded = serde_json::from_str(line).unwrap();
+        for part in parts(&recorded.event) {
+            missing.remove(part);
+        }
+    }
+    assert!(missing.is_empty(), "no line in golden/events.jsonl has {missing:?}");
+}
+
+#[test]
+fn stored_lines_fold_in_any_order_without_harm() {
+    let mut lines: Vec<Recorded> =
+        GOLDEN.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for start in 0..lines.len() {
+        let mut house = House::default();
+        for recorded in &lines {
+            house.apply(recorded);
+        }
+        assert!(house.all_sessions().count() <= 1, "begun at line {start}");
+        lines.rotate_left(1);
+    }
+}
+
+#[test]
+fn an_ask_without_the_mark_of_an_answer_is_open() {
+    let line = r#"{"asked":{"ask":{"id":"a","kind":"approval","text":"?"},"spot":"screen"}}"#;
+    let Event::Asked { ask, .. } = serde_json::from_str(line).unwrap() else { panic!("{line}") };
+    assert!(!ask.answering);
+}

@@ -1,0 +1,100 @@
+//! Ten thousand lives of a house, each from a seed: random commands, agents, failures and deaths,
+//! judged at every step by what must always hold.
+//!
+//! A decision's events are recorded together or not at all, as in one transaction. Between two
+//! decisions the daemon can die at any time; what it had dispatched was then done or not.
+
+#[path = "simulator/agent.rs"]
+mod agent;
+#[path = "simulator/daemon.rs"]
+mod daemon;
+#[path = "simulator/play.rs"]
+mod play;
+#[path = "simulator/rng.rs"]
+mod rng;
+#[path = "simulator/rules.rs"]
+mod rules;
+#[path = "simulator/world.rs"]
+mod world;
+
+use play::Play;
+use std::collections::BTreeMap;
+
+/// How many kinds of events there are.
+const EVENTS: usize = 51;
+
+/// Enough for a session to be made, worked with, paused and resumed a few times.
+const STEPS: usize = 400;
+
+/// How much of a failed life is told.
+const TRACE_MAX: usize = 60;
+
+/// Two halves, so that two processors share them.
+#[test]
+fn five_thousand_even_seeds_hold_every_rule() {
+    (0..10_000).step_by(2).try_for_each(live).unwrap();
+}
+
+#[test]
+fn five_thousand_odd_seeds_hold_every_rule() {
+    (1..10_000).step_by(2).try_for_each(live).unwrap();
+}
+
+/// A simulator that never gets anywhere holds every rule too.
+#[test]
+fn every_event_occurs_in_some_life() {
+    let mut seen = BTreeMap::new();
+    for seed in 0..600 {
+        let mut play = Play::new(seed, None);
+        play.run(STEPS).unwrap();
+        for recorded in &play.daemon.log {
+            let value = serde_json::to_value(&recorded.event).unwrap();
+            let name = value.as_str().map(ToOwned::to_owned);
+            let name = name.or_else(|| value.as_object()?.keys().next().cloned()).unwrap();
+            *seen.entry(name).or_insert(0) += 1;
+        }
+    }
+    println!("{seen:#?}");
+    assert_eq!(seen.len(), EVENTS, "{seen:#?}");
+}
+
+#[test]
+fn a_house_goes_on_from_any_beginning_of_its_log() {
+    for seed in 0..40 {
+        let mut play = Play::new(seed, None);
+        play.run(STEPS).unwrap();
+        for kept in &play.daemon.ends {
+            play.after_a_power_cut(*kept)
+                .map_err(|fault| format!("seed {seed}, {kept} events: {fault}"))
+                .unwrap();
+        }
+    }
+}
+
+/// `GLIS_SEED=N cargo nextest run -p glis-core --no-capture one_seed` tells what happens.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the seed to replay is a wish of whoever looks")]
+fn one_seed_is_replayed_aloud() {
+    let wish = std::env::var("GLIS_SEED").ok().and_then(|seed| seed.parse().ok());
+    let mut play = Play::new(wish.unwrap_or(0), Some(Vec::new()));
+    let verdict = play.run(STEPS);
+    if wish.is_some() {
+        println!("{}", play.daemon.trace.unwrap_or_default().join("\n"));
+    }
+    verdict.unwrap();
+}
+
+/// Lives one life; a fault is told with its last steps and how to see the others.
+fn live(seed: u64) -> Result<(), String> {
+    let Err(fault) = Play::new(seed, None).run(STEPS) else { return Ok(()) };
+    let mut again = Play::new(seed, Some(Vec::new()));
+    let repeated = again.run(STEPS);
+    let trace = again.daemon.trace.unwrap_or_default();
+    let last = trace.get(trace.len().saturating_sub(TRACE_MAX)..).unwrap_or_default();
+    let same = if repeated == Err(fault.clone()) { "" } else { " (it is not repeatable!)" };
+    Err(format!(
+        "\n{}\n\nseed {seed}: {fault}{same}\n\
+         replay: GLIS_SEED={seed} cargo nextest run -p glis-core --no-capture one_seed\n",
+        last.join("\n")
+    ))
+}

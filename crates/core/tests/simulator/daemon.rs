@@ -1,0 +1,154 @@
+//! The controller of the simulated house: decide, record, apply, dispatch; and die.
+
+use crate::rng::Rng;
+use crate::rules::Rules;
+use crate::world::{Luck, World};
+use glis_core::effect::Deed;
+use glis_core::event::Ending;
+use glis_core::input::{Command, Outcome};
+use glis_core::{Effect, House, Input, OpId, Recorded, SessionId};
+
+/// The daemon, with what it holds only in memory.
+#[derive(Default)]
+pub(crate) struct Daemon {
+    pub(crate) house: House,
+    /// What is durable.
+    pub(crate) log: Vec<Recorded>,
+    /// Where in the log each decision ends.
+    pub(crate) ends: Vec<usize>,
+    /// Dispatched and not yet carried out.
+    pub(crate) todo: Vec<Effect>,
+    /// Has happened and was not yet told.
+    pub(crate) reports: Vec<(SessionId, Outcome)>,
+    pub(crate) alarms: Vec<(SessionId, OpId)>,
+    pub(crate) rules: Rules,
+    /// What has happened, in words, if anybody wants to know.
+    pub(crate) trace: Option<Vec<String>>,
+}
+
+impl Daemon {
+    pub(crate) fn note(&mut self, words: impl FnOnce() -> String) {
+        if let Some(trace) = &mut self.trace {
+            trace.push(words());
+        }
+    }
+
+    /// Takes one input all the way.
+    pub(crate) fn feed(&mut self, world: &World, input: &Input) -> Result<(), String> {
+        self.note(|| format!("-> {input:?}"));
+        let decision = match self.house.decide(input.clone()) {
+            Ok(decision) => decision,
+            Err(refusal) => {
+                self.note(|| format!("   refused: {refusal:?}"));
+                return Ok(());
+            }
+        };
+        let first = self.log.len();
+        for (session, event) in decision.events {
+            let seq = self.house.last_seq() + 1;
+            let recorded = Recorded { seq, at: i64::try_from(seq).unwrap_or(0), session, event };
+            self.note(|| format!("   {} {}: {:?}", seq, recorded.session, recorded.event));
+            let before = self.house.session(&recorded.session).cloned();
+            self.house.apply(&recorded);
+            self.rules.event(before.as_ref(), input, &recorded, world)?;
+            self.log.push(recorded);
+        }
+        let id = session_of(input);
+        self.rules.replied(Some(id), &decision.reply)?;
+        if let Some(session) = self.house.session(id) {
+            self.rules.stands(session, self.log.get(first..).unwrap_or_default())?;
+        }
+        if self.log.len() > first {
+            self.ends.push(self.log.len());
+            self.rules.house(&self.house)?;
+        }
+        for effect in decision.effects {
+            self.note(|| format!("   do {effect:?}"));
+            Rules::dispatched(&self.house, &effect)?;
+            self.todo.push(effect);
+        }
+        Ok(())
+    }
+
+    /// Carries out one effect; what comes of it is told later.
+    pub(crate) fn perform(
+        &mut self,
+        world: &mut World,
+        effect: &Effect,
+        rng: &mut Rng,
+        luck: Luck,
+    ) -> Result<Option<Outcome>, String> {
+        if let Deed::AwaitSafeState { op } | Deed::AwaitReady { op } = effect.deed {
+            self.alarms.push((effect.session.clone(), op));
+        }
+        let outcome = world.perform(&self.house, effect, rng, luck)?;
+        self.note(|| format!(".. {effect:?} gives {outcome:?}"));
+        self.rules.performed(effect, world)?;
+        Ok(outcome)
+    }
+
+    /// Everything that was only in memory is gone, some of it done and some of it not.
+    pub(crate) fn crash(&mut self, world: &mut World, rng: &mut Rng) -> Result<(), String> {
+        self.note(|| "** the daemon dies".to_owned());
+        for effect in std::mem::take(&mut self.todo) {
+            if rng.percent(50) {
+                self.perform(world, &effect, rng, Luck::Mixed)?;
+            }
+        }
+        self.reports.clear();
+        self.alarms.clear();
+        let ids: Vec<_> = world.sites.keys().cloned().collect();
+        for id in ids {
+            if rng.percent(15) {
+                // In a power cut the holder dies too and leaves no word.
+                let ending = if rng.percent(40) { Ending::Unknown } else { Ending::Exited(0) };
+                world.end(&id, ending);
+            }
+        }
+        let folded = fold(&self.log);
+        if folded != self.house {
+            return Err("the fold of the log is not the state".to_owned());
+        }
+        self.house = folded;
+        for agent in world.sites.values_mut().flat_map(|site| &mut site.agents) {
+            agent.read = 0;
+        }
+        let ids: Vec<_> = self.house.all_sessions().map(|session| session.id.clone()).collect();
+        for id in ids {
+            if rng.percent(5) {
+                return self.crash(world, rng);
+            }
+            let found = world.observe(&id);
+            self.feed(world, &Input::Observed { session: id, world: found })?;
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn fold(log: &[Recorded]) -> House {
+    let mut house = House::default();
+    for recorded in log {
+        house.apply(recorded);
+    }
+    house
+}
+
+fn session_of(input: &Input) -> &SessionId {
+    match input {
+        Input::Command(
+            Command::New { id: session, .. }
+            | Command::Send { session, .. }
+            | Command::Pause { session, .. }
+            | Command::CancelPause { session }
+            | Command::Resume { session, .. }
+            | Command::Restart { session, .. }
+            | Command::Stop { session }
+            | Command::Remove { session }
+            | Command::Answer { session, .. },
+        )
+        | Input::Outcome { session, .. }
+        | Input::Sign { session, .. }
+        | Input::Alarm { session, .. }
+        | Input::Observed { session, .. } => session,
+    }
+}

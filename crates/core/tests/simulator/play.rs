@@ -1,0 +1,315 @@
+//! One life of a house: chance, until it is left alone and comes to rest.
+
+use crate::agent::Kind;
+use crate::daemon::{Daemon, fold};
+use crate::rng::Rng;
+use crate::world::{Luck, World};
+use glis_core::effect::Deed;
+use glis_core::event::Ending;
+use glis_core::input::{Command, Outcome};
+use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
+use glis_core::{AskId, Input, SessionId};
+
+/// A house that does not come to rest in so many rounds never will: the longest of ten thousand
+/// took 40.
+const ROUNDS_MAX: usize = 300;
+
+pub(crate) struct Play {
+    pub(crate) daemon: Daemon,
+    world: World,
+    rng: Rng,
+    refs: u32,
+}
+
+impl Play {
+    pub(crate) fn new(seed: u64, trace: Option<Vec<String>>) -> Self {
+        let daemon = Daemon { trace, ..Daemon::default() };
+        Self { daemon, world: World::default(), rng: Rng::new(seed), refs: 0 }
+    }
+
+    /// Plays so many steps, then lets everything come to rest, and judges it.
+    pub(crate) fn run(&mut self, steps: usize) -> Result<(), String> {
+        for _ in 0..=self.rng.below(4) {
+            self.create()?;
+        }
+        for _ in 0..steps {
+            self.step()?;
+        }
+        self.come_to_rest()
+    }
+
+    /// What is left of a house after a power cut is a beginning of its log. Goes on from there.
+    pub(crate) fn after_a_power_cut(&self, kept: usize) -> Result<(), String> {
+        let log = self.daemon.log.get(..kept).unwrap_or_default().to_vec();
+        let mut rest = Self::new(0, None);
+        rest.world.kinds.clone_from(&self.world.kinds);
+        rest.daemon.house = fold(&log);
+        rest.daemon.log = log;
+        rest.daemon.crash(&mut rest.world, &mut rest.rng)?;
+        rest.come_to_rest()
+    }
+
+    fn come_to_rest(&mut self) -> Result<(), String> {
+        self.daemon.note(|| "** left alone".to_owned());
+        for _ in 0..ROUNDS_MAX {
+            if !self.calm_round()? {
+                self.daemon.rules.at_rest(&self.daemon.house, &self.world)?;
+                if fold(&self.daemon.log) != self.daemon.house {
+                    return Err("the fold of the log is not the state".to_owned());
+                }
+                return Ok(());
+            }
+        }
+        Err("it never comes to rest".to_owned())
+    }
+
+    fn step(&mut self) -> Result<(), String> {
+        match self.rng.below(100) {
+            0..=21 => self.command(),
+            22..=45 => self.perform(),
+            46..=61 => self.report(),
+            62..=77 => self.read(),
+            78..=90 => {
+                if let Some(id) = self.any_site() {
+                    let site = self.world.sites.get_mut(&id);
+                    if let Some(agent) = site.and_then(|site| site.agents.first_mut()) {
+                        agent.act(&mut self.rng);
+                    }
+                }
+                Ok(())
+            }
+            91..=92 => self.ring(),
+            93..=95 => self.end_ordered(),
+            96..=97 => match self.any_site() {
+                Some(id) => self.die(&id),
+                None => Ok(()),
+            },
+            _ => self.daemon.crash(&mut self.world, &mut self.rng),
+        }
+    }
+
+    fn any_site(&mut self) -> Option<SessionId> {
+        let ids: Vec<_> = self.world.sites.keys().cloned().collect();
+        self.rng.pick(&ids).cloned()
+    }
+
+    fn feed(&mut self, input: &Input) -> Result<(), String> {
+        self.daemon.feed(&self.world, input)
+    }
+
+    fn create(&mut self) -> Result<(), String> {
+        let kind = *self.rng.pick(&Kind::ALL).unwrap_or(&Kind::Chosen);
+        let id = SessionId(format!("s{}", self.daemon.house.all_sessions().count()));
+        let name = format!("n{}", self.rng.below(6));
+        let prompt = self.rng.percent(50).then(|| "begin".to_owned());
+        let agent_ref = self.mint(kind);
+        self.world.kinds.insert(id.clone(), kind);
+        let spec = Box::new(kind.spec(prompt));
+        self.feed(&Input::Command(Command::New { id, name, spec, agent_ref }))
+    }
+
+    fn mint(&mut self, kind: Kind) -> Option<String> {
+        self.refs += 1;
+        matches!(kind, Kind::Chosen | Kind::Anytime).then(|| format!("chosen-{}", self.refs))
+    }
+
+    fn command(&mut self) -> Result<(), String> {
+        let ids: Vec<_> = self.daemon.house.all_sessions().map(|s| s.id.clone()).collect();
+        let Some(session) = self.rng.pick(&ids).cloned() else { return self.create() };
+        let text = format!("m{}", self.daemon.log.len());
+        let prompt = self.rng.percent(30).then(|| text.clone());
+        let command = match self.rng.below(30) {
+            0 if ids.len() < 5 => return self.create(),
+            0..=8 => Command::Send { session, text },
+            9..=13 => {
+                let modes = [PauseMode::Boundary, PauseMode::Interrupt, PauseMode::Force];
+                let mode = *self.rng.pick(&modes).unwrap_or(&PauseMode::Boundary);
+                let force = self.rng.percent(50);
+                let on_timeout = if force { OnTimeout::Force } else { OnTimeout::Refuse };
+                Command::Pause { session, mode, reason: PauseReason::User, on_timeout }
+            }
+            14 => Command::CancelPause { session },
+            15..=20 => Command::Resume { session, prompt },
+            21 | 22 => {
+                let kind = self.world.kinds.get(&session).copied().unwrap_or(Kind::Command);
+                let agent_ref = self.mint(kind);
+                Command::Restart { session, agent_ref, prompt }
+            }
+            23 | 24 => Command::Stop { session },
+            25 if self.rng.percent(30) => Command::Remove { session },
+            _ => self.answer(session),
+        };
+        self.feed(&Input::Command(command))
+    }
+
+    fn answer(&mut self, session: SessionId) -> Command {
+        let open: Vec<AskId> = self
+            .daemon
+            .house
+            .session(&session)
+            .map(|session| session.asks.iter().map(|ask| ask.id.clone()).collect())
+            .unwrap_or_default();
+        let ask = match self.rng.below(4) {
+            0 => None,
+            1 => Some(AskId("another".to_owned())),
+            _ => self.rng.pick(&open).cloned(),
+        };
+        let answer = if self.rng.percent(50) { "allow" } else { "deny" };
+        if open.iter().any(|ask| ask.0.starts_with("doubt-")) {
+            self.world.ghosts.insert(session.clone());
+        }
+        Command::Answer { session, ask, answer: answer.to_owned() }
+    }
+
+    fn perform(&mut self) -> Result<(), String> {
+        if self.daemon.todo.is_empty() {
+            return Ok(());
+        }
+        let at = self.rng.below(self.daemon.todo.len());
+        let effect = self.daemon.todo.swap_remove(at);
+        let session = effect.session.clone();
+        let outcome = self.daemon.perform(&mut self.world, &effect, &mut self.rng, Luck::Mixed)?;
+        let given_up = matches!(outcome, Some(Outcome::ProcessNotStarted { .. }));
+        if let Some(outcome) = outcome {
+            self.daemon.reports.push((session.clone(), outcome));
+        }
+        // A second report of a snapshot would pass for the one after the stop.
+        let once = matches!(
+            effect.deed,
+            Deed::Deliver { .. }
+                | Deed::GiveAnswer { .. }
+                | Deed::Interrupt { .. }
+                | Deed::TakeSnapshot { .. }
+        );
+        if !once && !given_up && self.rng.percent(4) {
+            // Done again, as if somebody had not heard of the first time; both are told at once.
+            self.flush()?;
+            let again = self.daemon.perform(&mut self.world, &effect, &mut self.rng, Luck::Good)?;
+            if let Some(outcome) = again {
+                self.feed(&Input::Outcome { session, outcome })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn report(&mut self) -> Result<(), String> {
+        if self.daemon.reports.is_empty() {
+            return Ok(());
+        }
+        let at = self.rng.below(self.daemon.reports.len());
+        let (session, outcome) = self.daemon.reports.swap_remove(at);
+        let once =
+            matches!(outcome, Outcome::SnapshotTaken { .. } | Outcome::SnapshotFailed { .. });
+        let input = Input::Outcome { session, outcome };
+        self.feed(&input)?;
+        if !once && self.rng.percent(4) { self.feed(&input) } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), String> {
+        while let Some((session, outcome)) = self.daemon.reports.pop() {
+            self.feed(&Input::Outcome { session, outcome })?;
+        }
+        Ok(())
+    }
+
+    /// Reads on in what one agent has said.
+    fn read(&mut self) -> Result<(), String> {
+        let Some(id) = self.any_site() else { return Ok(()) };
+        for _ in 0..=self.rng.below(4) {
+            self.read_one(&id)?;
+        }
+        Ok(())
+    }
+
+    fn read_one(&mut self, session: &SessionId) -> Result<bool, String> {
+        let site = self.world.sites.get_mut(session);
+        let Some(agent) = site.and_then(|site| site.agents.first_mut()) else { return Ok(false) };
+        let known = self.daemon.house.session(session);
+        // Nobody reads before the holder has told of the process.
+        if known.is_none_or(|s| s.process.is_none() || s.generation != agent.generation) {
+            return Ok(false);
+        }
+        let Some((spot, sign)) = agent.said.get(agent.read).cloned() else { return Ok(false) };
+        agent.read += 1;
+        let generation = agent.generation;
+        self.feed(&Input::Sign { session: session.clone(), generation, spot, sign })?;
+        Ok(true)
+    }
+
+    fn ring(&mut self) -> Result<(), String> {
+        if self.daemon.alarms.is_empty() {
+            return Ok(());
+        }
+        let at = self.rng.below(self.daemon.alarms.len());
+        let (session, op) = self.daemon.alarms.swap_remove(at);
+        self.feed(&Input::Alarm { session, op })
+    }
+
+    /// A process ends. Mostly its last words are read first.
+    fn die(&mut self, session: &SessionId) -> Result<(), String> {
+        if self.rng.percent(70) {
+            while self.read_one(session)? {}
+        }
+        let endings = [Ending::Exited(0), Ending::Exited(1), Ending::Signalled(9), Ending::Unknown];
+        let ending = self.rng.pick(&endings).cloned().unwrap_or(Ending::Unknown);
+        let site = self.world.sites.get(session);
+        let Some(agent) = site.and_then(|site| site.agents.first()) else { return Ok(()) };
+        let (generation, ordered) = (agent.generation, agent.ordered);
+        self.daemon.note(|| format!(".. {session} {generation} ends by {ending:?}"));
+        self.world.end(session, ending.clone());
+        let outcome = Outcome::ProcessEnded { generation, ending, ordered, killed: Vec::new() };
+        self.daemon.reports.push((session.clone(), outcome));
+        Ok(())
+    }
+
+    /// The processes that were told to end do.
+    fn end_ordered(&mut self) -> Result<(), String> {
+        let ordered: Vec<_> = self
+            .world
+            .sites
+            .iter()
+            .filter(|(_, site)| site.agents.iter().any(|agent| agent.ordered))
+            .map(|(id, _)| id.clone())
+            .collect();
+        ordered.iter().try_for_each(|id| self.die(id))
+    }
+
+    /// Everything that is under way goes well, and says so. Tells whether anything moved.
+    fn calm_round(&mut self) -> Result<bool, String> {
+        let events = self.daemon.log.len();
+        let mut moved = false;
+        for effect in std::mem::take(&mut self.daemon.todo) {
+            let session = effect.session.clone();
+            let outcome =
+                self.daemon.perform(&mut self.world, &effect, &mut self.rng, Luck::Good)?;
+            self.daemon.reports.extend(outcome.map(|outcome| (session, outcome)));
+            moved = true;
+        }
+        self.end_ordered()?;
+        moved |= !self.daemon.reports.is_empty();
+        self.flush()?;
+        let ids: Vec<_> = self.world.sites.keys().cloned().collect();
+        for id in ids {
+            while self.read_one(&id)? {
+                moved = true;
+            }
+            let site = self.world.sites.get_mut(&id);
+            if let Some(agent) = site.and_then(|site| site.agents.first_mut()) {
+                let (leaves, works) = (agent.has_left(), agent.has_work());
+                moved |= leaves || works;
+                if leaves {
+                    self.die(&id)?;
+                } else if works {
+                    agent.calm_down();
+                }
+            }
+        }
+        if !moved {
+            moved = !self.daemon.alarms.is_empty();
+            while !self.daemon.alarms.is_empty() {
+                self.ring()?;
+            }
+        }
+        Ok(moved || self.daemon.log.len() > events)
+    }
+}

@@ -1,0 +1,316 @@
+//! What must hold at every step, judged by the log and by the world together.
+
+use crate::world::World;
+use glis_core::effect::Deed;
+use glis_core::input::{Command, Input, Outcome};
+use glis_core::pause::PauseStep;
+use glis_core::session::{Rest, StartStep};
+use glis_core::talk::{AskKind, Leg};
+use glis_core::{
+    Effect, Event, House, MessageId, OpId, Phase, Recorded, Reply, Session, SessionId,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+type Verdict = Result<(), String>;
+
+/// What is remembered to judge by.
+#[derive(Debug, Default)]
+pub(crate) struct Rules {
+    queued: BTreeMap<MessageId, SessionId>,
+    settled: BTreeSet<MessageId>,
+    allowed: BTreeMap<MessageId, u32>,
+    handed_last: BTreeMap<SessionId, MessageId>,
+    promised: BTreeMap<OpId, SessionId>,
+    ended: BTreeSet<OpId>,
+    interrupts: BTreeMap<SessionId, BTreeSet<OpId>>,
+    answers: BTreeMap<(SessionId, String), u32>,
+    saved: BTreeMap<OpId, u32>,
+}
+
+fn must(holds: bool, rule: impl FnOnce() -> String) -> Verdict {
+    if holds { Ok(()) } else { Err(rule()) }
+}
+
+impl Rules {
+    pub(crate) fn replied(&mut self, session: Option<&SessionId>, reply: &Reply) -> Verdict {
+        if let (Reply::Pending(op), Some(session)) = (reply, session) {
+            must(!self.ended.contains(op), || format!("{op:?} is promised after its end"))?;
+            self.promised.insert(*op, session.clone());
+        }
+        Ok(())
+    }
+
+    /// Judges an event in the light of what the session was and what came in.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the rest have rules of their own below")]
+    pub(crate) fn event(
+        &mut self,
+        before: Option<&Session>,
+        input: &Input,
+        recorded: &Recorded,
+        world: &World,
+    ) -> Verdict {
+        let id = &recorded.session;
+        let Some(before) = before else {
+            let created = matches!(recorded.event, Event::SessionCreated { .. });
+            return must(created, || format!("{recorded:?} of no session"));
+        };
+        self.message_event(before, input, &recorded.event, world)?;
+        self.pause_event(before, &recorded.event, world)?;
+        match &recorded.event {
+            Event::SessionCreated { .. } => Err(format!("{id} was created twice")),
+            Event::StartBegan { generation, .. } => {
+                let next = *generation == before.generation + 1;
+                must(next, || {
+                    format!("{id}: generation {generation} after {}", before.generation)
+                })?;
+                must(may_start(before, input), || {
+                    format!("{id}: started from {:?} by {input:?}", before.phase)
+                })
+            }
+            Event::AnswerBegan { ask, .. } => {
+                let asked = matches!(input, Input::Command(Command::Answer { .. }));
+                must(asked, || format!("{ask} is answered and nobody did"))?;
+                *self.answers.entry((id.clone(), ask.0.clone())).or_default() += 1;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only messages are judged here")]
+    fn message_event(
+        &mut self,
+        before: &Session,
+        input: &Input,
+        event: &Event,
+        world: &World,
+    ) -> Verdict {
+        let id = &before.id;
+        match event {
+            Event::MessageQueued { message, .. } => {
+                let last = self.queued.last_key_value().map(|(last, _)| *last);
+                must(last < Some(*message), || format!("{message:?} after {last:?}"))?;
+                self.queued.insert(*message, id.clone());
+            }
+            Event::DeliveryBegan { message } => {
+                let front = before.queue.front().is_some_and(|m| m.id == *message);
+                must(front, || format!("{id}: {message:?} overtakes another"))?;
+            }
+            Event::MessageTaken { message, .. } => {
+                let handed = world.sites.get(id).is_some_and(|s| s.handed.contains_key(message));
+                // A sign does not say which message was taken: see `World::ghosts`.
+                must(handed || world.ghosts.contains(id), || {
+                    format!("{id}: {message:?} is taken and was never handed over")
+                })?;
+                let first = self.settled.insert(*message);
+                must(first, || format!("{message:?} is settled twice"))?;
+            }
+            Event::MessageDropped { message } => {
+                let somebody = matches!(
+                    input,
+                    Input::Command(Command::Restart { .. } | Command::Answer { .. })
+                );
+                must(somebody, || format!("{message:?} is dropped by {input:?}"))?;
+                let first = self.settled.insert(*message);
+                must(first, || format!("{message:?} is settled twice"))?;
+            }
+            Event::MessageRequeued { message } => {
+                let allowed = matches!(input, Input::Command(Command::Answer { answer, .. })
+                    if answer == "allow");
+                must(allowed, || format!("{message:?} is sent again and nobody allowed it"))?;
+                *self.allowed.entry(*message).or_default() += 1;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only pauses are judged here")]
+    fn pause_event(&mut self, before: &Session, event: &Event, world: &World) -> Verdict {
+        let id = &before.id;
+        match event {
+            Event::InterruptBegan { op } => {
+                let first = self.interrupts.entry(id.clone()).or_default().insert(*op);
+                must(first, || format!("{id}: {op:?} interrupts twice"))
+            }
+            Event::SnapshotTaken { op, .. } => {
+                *self.saved.entry(*op).or_default() += 1;
+                Ok(())
+            }
+            Event::EndBegan { op } => {
+                must(self.saved.contains_key(op), || format!("{id}: ended before it was saved"))
+            }
+            Event::Paused { op } => {
+                must(self.saved.contains_key(op), || format!("{id}: paused and not saved"))?;
+                let site = world.sites.get(id);
+                let runs = site.is_some_and(|site| !site.agents.is_empty());
+                must(!runs, || format!("{id}: paused, and a process runs"))?;
+                let Phase::Pausing(pause) = &before.phase else {
+                    return Err(format!("{id}: paused out of {:?}", before.phase));
+                };
+                let sealed = site.is_some_and(|site| {
+                    site.snapshots.iter().any(|(of, endings)| of == op && *endings == site.endings)
+                });
+                must(sealed || !pause.record.warnings.is_empty(), || {
+                    format!("{id}: paused, and the last snapshot is older than the last writer")
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Judges an effect by what is durable when it is dispatched.
+    pub(crate) fn dispatched(house: &House, effect: &Effect) -> Verdict {
+        let Some(session) = house.session(&effect.session) else {
+            return Err(format!("{effect:?} for nobody"));
+        };
+        let step = match &session.phase {
+            Phase::Pausing(pause) => Some(pause.step),
+            Phase::Starting(_)
+            | Phase::Live
+            | Phase::Stopping { .. }
+            | Phase::Rest(_)
+            | Phase::Removing { .. } => None,
+        };
+        let journalled = match &effect.deed {
+            Deed::StartProcess { op, generation } => {
+                matches!(&session.phase, Phase::Starting(start)
+                    if start.op == *op && start.step == StartStep::Process)
+                    && session.generation == *generation
+            }
+            Deed::Deliver { message, .. } => session.in_flight().is_some_and(|m| m.id == *message),
+            Deed::GiveAnswer { ask, .. } => {
+                session.asks.iter().any(|open| open.id == ask.id && open.answering)
+            }
+            Deed::Interrupt { .. } => step == Some(PauseStep::Interrupting),
+            Deed::StopProcess { generation, .. } => {
+                step.is_none()
+                    || step == Some(PauseStep::Ending)
+                    || *generation != session.generation
+                    || session.process.is_none()
+            }
+            Deed::PutAside { .. } => matches!(session.phase, Phase::Removing { .. }),
+            Deed::MakeWorktree { .. }
+            | Deed::CheckStart { .. }
+            | Deed::CaptureTerminal { .. }
+            | Deed::TakeSnapshot { .. }
+            | Deed::AwaitSafeState { .. }
+            | Deed::AwaitReady { .. } => true,
+        };
+        must(journalled, || format!("{effect:?} has no durable reason in {:?}", session.phase))
+    }
+
+    /// Judges what an effect did to the world.
+    pub(crate) fn performed(&mut self, effect: &Effect, world: &World) -> Verdict {
+        let id = &effect.session;
+        let Some(site) = world.sites.get(id) else { return Ok(()) };
+        if let Deed::Deliver { message, .. } = &effect.deed {
+            let handed = site.handed.get(message).copied().unwrap_or(0);
+            let may = 1 + self.allowed.get(message).copied().unwrap_or(0);
+            must(handed <= may, || format!("{id}: {message:?} was handed over {handed} times"))?;
+            if handed == 1 && !world.ghosts.contains(id) {
+                let last = self.handed_last.insert(id.clone(), *message);
+                must(last <= Some(*message), || format!("{id}: {message:?} came after {last:?}"))?;
+            }
+        }
+        let interrupts = self.interrupts.get(id).map_or(0, BTreeSet::len);
+        must(site.interrupts <= interrupts, || format!("{id}: interrupted more than intended"))?;
+        for (ask, given) in &site.answers {
+            let began = self.answers.get(&(id.clone(), ask.clone())).copied().unwrap_or(0);
+            must(*given <= began, || format!("{id}: {ask} was answered {given} times"))?;
+        }
+        must(site.agents.len() <= 1, || format!("{id}: two processes"))
+    }
+
+    /// Judges a session as it stands after a decision.
+    pub(crate) fn stands(&mut self, session: &Session, recorded: &[Recorded]) -> Verdict {
+        for event in recorded.iter().map(|r| &r.event) {
+            if let Some((op, _)) = event.ends(session) {
+                self.promised.remove(&op);
+                let first = self.ended.insert(op);
+                must(first, || format!("{op:?} ends twice, by {event:?}"))?;
+            }
+        }
+        let id = &session.id;
+        if let Phase::Rest(_) = &session.phase {
+            must(session.process.is_none(), || format!("{id}: rests with a process"))?;
+            let asks = session.asks.iter().any(|ask| ask.kind != AskKind::Doubt);
+            must(!asks, || format!("{id}: nobody is there who could ask"))?;
+        }
+        let ahead = session.queue.iter().skip(1).all(|m| m.leg == Leg::Queued);
+        must(ahead, || format!("{id}: more than one message on its way"))?;
+        let doubts = session.asks.iter().filter(|ask| ask.kind == AskKind::Doubt).count();
+        let doubtful = session.queue.iter().filter(|m| m.leg == Leg::Doubtful).count();
+        must(doubts == doubtful, || format!("{id}: {doubts} doubts, {doubtful} doubtful"))?;
+        must(session.set_aside.is_none() || session.operation().is_some(), || {
+            format!("{id}: something is set aside and no restart is under way")
+        })
+    }
+
+    /// Judges the house as a whole: names, and that no message is missing.
+    pub(crate) fn house(&self, house: &House) -> Verdict {
+        let mut names = BTreeSet::new();
+        for session in house.sessions() {
+            must(names.insert(&session.name), || format!("two are named {}", session.name))?;
+            let found = house.find(&session.name).map(|s| &s.id);
+            must(found == Ok(&session.id), || format!("{} finds {found:?}", session.name))?;
+        }
+        let waiting: BTreeSet<_> =
+            house.all_sessions().flat_map(|s| s.queue.iter().map(|m| m.id)).collect();
+        for (message, session) in &self.queued {
+            let known = waiting.contains(message) != self.settled.contains(message);
+            must(known, || format!("{session}: {message:?} has vanished, or is there twice"))?;
+        }
+        Ok(())
+    }
+
+    /// Judges a house in which nothing moves any more.
+    pub(crate) fn at_rest(&self, house: &House, world: &World) -> Verdict {
+        for session in house.all_sessions() {
+            let id = &session.id;
+            let agents = world.sites.get(id).map_or(&[][..], |site| &site.agents);
+            match &session.phase {
+                Phase::Live => {
+                    let same = agents.first().is_some_and(|a| a.generation == session.generation);
+                    must(same, || format!("{id}: lives only in the log"))?;
+                    let stuck = session.in_flight().is_some();
+                    must(!stuck, || format!("{id}: a message is on its way for ever"))?;
+                }
+                Phase::Rest(_) => {
+                    must(agents.is_empty(), || format!("{id}: rests, and a process runs"))?;
+                }
+                Phase::Starting(_)
+                | Phase::Pausing(_)
+                | Phase::Stopping { .. }
+                | Phase::Removing { .. } => {
+                    return Err(format!("{id}: stuck in {:?}", session.phase));
+                }
+            }
+        }
+        must(self.promised.is_empty(), || format!("promised and not kept: {:?}", self.promised))
+    }
+}
+
+/// Who may start a process. What is paused or died starts only by a person's word.
+fn may_start(before: &Session, input: &Input) -> bool {
+    let asked = matches!(input, Input::Command(Command::Resume { .. } | Command::Restart { .. }));
+    let message = matches!(input, Input::Command(Command::Send { .. } | Command::Answer { .. }));
+    let ended = matches!(
+        input,
+        Input::Outcome { outcome: Outcome::ProcessEnded { .. }, .. } | Input::Observed { .. }
+    );
+    match &before.phase {
+        Phase::Starting(start) => start.step == StartStep::Check,
+        Phase::Rest(Rest::Created) => asked || message,
+        // The end of a stop is the moment for a message that came during the stop.
+        Phase::Rest(Rest::Suspended) => asked || message || ended,
+        Phase::Rest(Rest::Paused(_) | Rest::Interrupted | Rest::Completed | Rest::Failed(_)) => {
+            asked
+        }
+        Phase::Rest(Rest::Archived)
+        | Phase::Live
+        | Phase::Pausing(_)
+        | Phase::Stopping { .. }
+        | Phase::Removing { .. } => false,
+    }
+}

@@ -1,0 +1,21 @@
+//! What each state does with each command, and the stories that a session can live through.
+
+#[path = "transitions/script.rs"]
+mod script;
+#[path = "transitions/words.rs"]
+mod words;
+
+#[path = "transitions/pauses.rs"]
+mod pauses;
+#[path = "transitions/recovery.rs"]
+mod recovery;
+#[path = "transitions/regressions.rs"]
+mod regressions;
+#[path = "transitions/starts.rs"]
+mod starts;
+#[path = "transitions/table.rs"]
+mod table;
+#[path = "transitions/talks.rs"]
+mod talks;
+#[path = "transitions/under_way.rs"]
+mod under_way;

@@ -1,0 +1,277 @@
+//! Stories of pauses.
+
+use crate::script::{Kind, Stage, check};
+use crate::table::{BUSY, IDLE, PAUSED};
+use glis_core::session::{Phase, Rest};
+use glis_core::{Refusal, Status};
+
+fn told(kind: Kind, story: &[&str]) -> Result<Stage, String> {
+    check(kind, &story.join("\n"))
+}
+
+#[test]
+fn a_pause_fences_interrupts_saves_stops_and_saves_again() {
+    let stage = told(
+        Kind::Agent,
+        &[
+            IDLE,
+            BUSY,
+            "pause interrupt => pause began, interrupt began | do interrupt, await safe state | pending
+            send later => message queued | queued while pausing
+            turn ended => turn ended, safe state reached | do capture terminal
+            captured => terminal captured | do take snapshot
+            saved => snapshot taken, end began | do stop quietly
+            ended => process ended | do take snapshot
+            saved => snapshot taken, paused",
+        ],
+    )
+    .unwrap();
+    let session = stage.session().unwrap();
+    let Phase::Rest(Rest::Paused(record)) = &session.phase else { panic!("{:?}", session.phase) };
+    assert_eq!(record.snapshots.len(), 2);
+    assert_eq!(record.rule, "the agent's turn has ended");
+    assert_eq!(record.screen_at, 7);
+    assert!(!record.forced);
+    assert_eq!(session.paused_at, Some(record.at));
+    assert_eq!(session.queue.len(), 1, "what came meanwhile waits");
+}
+
+#[test]
+fn a_pause_at_the_boundary_waits_for_the_turn_and_its_background() {
+    told(
+        Kind::Agent,
+        &[
+            IDLE,
+            BUSY,
+            "tool bash
+            pause => pause began | pending
+            alarm => nothing
+            tooled bash => tool ended
+            background 1 => background changed
+            turn ended => turn ended
+            background 0 => background changed, safe state reached | do capture terminal",
+        ],
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_forced_pause_saves_before_it_kills() {
+    let stage = told(
+        Kind::Agent,
+        &[
+            IDLE,
+            BUSY,
+            "pause force => pause began, safe state reached by force | do capture terminal | pending
+            captured => terminal captured | do take snapshot
+            saved => snapshot taken, end began | do kill
+            ended => process ended | do take snapshot
+            saved => snapshot taken, paused",
+        ],
+    )
+    .unwrap();
+    assert!(stage.session().unwrap().cut_off);
+}
+
+#[test]
+fn pressing_again_hastens_and_a_softer_wish_does_not_slow_down() {
+    told(
+        Kind::Agent,
+        &[
+            IDLE,
+            BUSY,
+            "pause => pause began | pending
+            pause interrupt => pause hastened, interrupt began | do interrupt, await safe state | pending
+            pause => pending
+            pause firmly => pause hastened | pending
+            pause interrupt => pending
+            pause force => pause hastened, safe state reached by force | do capture terminal | pending
+            captured
+            saved => snapshot taken, end began | do kill
+            pause force => pending",
+        ],
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_pause_is_called_off_before_it_takes_effect_and_not_after() {
+    for mode in ["pause", "pause interrupt"] {
+        let stage =
+            told(Kind::Agent, &[IDLE, BUSY, mode, "cancel => pause cancelled", "alarm => nothing"])
+                .unwrap();
+        assert_eq!(stage.session().unwrap().status(), Status::Busy);
+    }
+    for step in ["", "captured", "captured\nsaved", "captured\nsaved\nended"] {
+        told(Kind::Agent, &[IDLE, "pause", step, "cancel => refused: too late"]).unwrap();
+    }
+}
+
+#[test]
+fn what_was_queued_is_delivered_after_a_cancelled_pause() {
+    told(
+        Kind::Agent,
+        &[
+            IDLE,
+            BUSY,
+            "pause
+            send hello
+            cancel => pause cancelled
+            turn ended => turn ended, delivery began | do deliver hello",
+        ],
+    )
+    .unwrap();
+}
+
+#[test]
+fn an_agent_that_does_not_listen_is_left_alone_or_forced() {
+    let stage = told(
+        Kind::Agent,
+        &[
+            IDLE,
+            BUSY,
+            "tool bash
+            pause interrupt
+            alarm => pause refused: it runs bash
+            alarm => nothing",
+        ],
+    )
+    .unwrap();
+    assert_eq!(stage.session().unwrap().status(), Status::Busy);
+    let (event, session) = (&stage.log.last().unwrap().event, stage.session().unwrap());
+    let (_, end) = event.ends(session).unwrap();
+    let doing = "it runs bash".to_owned();
+    assert_eq!(end, Err(Refusal::NotSafe { session: "blue".to_owned(), doing }));
+    told(
+        Kind::Agent,
+        &[
+            IDLE,
+            BUSY,
+            "pause firmly
+            alarm => safe state reached by force | do capture terminal
+            captured
+            saved => snapshot taken, end began | do stop with an interrupt",
+        ],
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_step_that_fails_before_the_stop_leaves_the_agent_running() {
+    for (steps, failing) in [
+        ("", "uncaptured => pause failed: capture the terminal"),
+        ("captured", "unsaved => pause failed: snapshot the worktree"),
+    ] {
+        let stage = told(Kind::Agent, &[IDLE, "pause", steps, failing]).unwrap();
+        let session = stage.session().unwrap();
+        assert_eq!(session.phase, Phase::Live);
+        assert!(session.process.is_some());
+    }
+}
+
+#[test]
+fn a_step_that_fails_for_a_session_at_rest_leaves_it_as_it_was() {
+    let stage = told(
+        Kind::Agent,
+        &[IDLE, "stop\nended\npause\nuncaptured => pause failed: capture the terminal"],
+    )
+    .unwrap();
+    assert_eq!(stage.session().unwrap().status(), Status::Suspended);
+}
+
+#[test]
+fn a_failed_second_snapshot_is_a_warning() {
+    let stage = told(
+        Kind::Agent,
+        &[IDLE, "pause\ncaptured\nsaved\nended\nunsaved => snapshot taken with a warning, paused"],
+    )
+    .unwrap();
+    let Phase::Rest(Rest::Paused(record)) = &stage.session().unwrap().phase else { panic!() };
+    assert_eq!((record.snapshots.len(), record.warnings.len()), (1, 1));
+}
+
+#[test]
+fn an_agent_that_dies_during_its_pause_is_paused_all_the_same() {
+    for (beginning, rest) in [
+        (
+            "turn began\npause",
+            "ended 1 => process ended, safe state reached | do capture terminal
+            captured
+            saved => snapshot taken, end began | do take snapshot
+            saved => snapshot taken, paused",
+        ),
+        (
+            "turn began\npause interrupt",
+            "ended 1 => process ended, safe state reached | do capture terminal",
+        ),
+        (
+            "pause",
+            "ended 1 => process ended
+            captured => terminal captured | do take snapshot
+            saved => snapshot taken, end began | do take snapshot
+            saved => snapshot taken, paused",
+        ),
+        ("pause\ncaptured\nsaved", "ended 1 => process ended | do take snapshot"),
+    ] {
+        told(Kind::Agent, &[IDLE, beginning, rest]).unwrap();
+    }
+}
+
+#[test]
+fn an_agent_that_dies_before_a_failing_snapshot_is_interrupted() {
+    let stage = told(
+        Kind::Agent,
+        &[IDLE, "pause\ncaptured\nended 1\nunsaved => pause failed: snapshot the worktree"],
+    )
+    .unwrap();
+    assert_eq!(stage.session().unwrap().status(), Status::Interrupted);
+}
+
+#[test]
+fn a_command_that_ends_by_itself_before_it_was_disturbed_has_just_ended() {
+    told(
+        Kind::Command,
+        &["new\nmade\nchecked\nstarted
+        pause => pause began | pending
+        ended 0 => process ended, pause refused: it ended by itself first (exit status 0), completed"],
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_command_is_safe_at_its_prompt_and_not_while_it_is_merely_silent() {
+    told(
+        Kind::Command,
+        &["new\nmade\nchecked\nstarted
+        pause => pause began | pending
+        screen silent => screen judged
+        screen prompt => screen judged, safe state reached | do capture terminal"],
+    )
+    .unwrap();
+}
+
+#[test]
+fn the_question_that_was_open_is_kept_with_the_pause() {
+    let stage = told(Kind::Agent, &[IDLE, BUSY, "asks rm", PAUSED]).unwrap();
+    let session = stage.session().unwrap();
+    let Phase::Rest(Rest::Paused(record)) = &session.phase else { panic!("{:?}", session.phase) };
+    assert_eq!(record.question.as_deref(), Some("rm?"));
+    assert_eq!(session.asks, []);
+}
+
+#[test]
+fn a_late_outcome_of_another_pause_changes_nothing() {
+    told(
+        Kind::Agent,
+        &[
+            IDLE,
+            "saved => nothing
+            captured => nothing
+            uncaptured => nothing
+            aside => nothing
+            checked => nothing
+            made => nothing",
+        ],
+    )
+    .unwrap();
+}

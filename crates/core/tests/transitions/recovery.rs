@@ -1,0 +1,159 @@
+//! What a daemon does with each state that it finds in its log, and each world that it finds around
+//! it.
+
+use crate::script::{Kind, Stage, check, check_each};
+use crate::table::{BUSY, IDLE, PAUSED};
+
+/// The log is folded anew, then each world is found after it.
+fn found(kind: Kind, story: &[&str], table: &str) -> Result<(), String> {
+    let mut story = story.to_vec();
+    story.push("crash => as before");
+    check_each(kind, &story.join("\n"), table)
+}
+
+#[test]
+fn a_session_that_was_being_made() {
+    found(
+        Kind::Agent,
+        &["new"],
+        "found alive => do kill, make worktree
+        found gone => do make worktree",
+    )
+    .unwrap();
+    found(Kind::Agent, &["new\nmade"], "found gone => do check start").unwrap();
+}
+
+#[test]
+fn a_process_that_was_being_started_for_the_first_time() {
+    found(
+        Kind::Agent,
+        &["new\nmade\nchecked"],
+        "found alive => process started, start ended
+        found exit 1 => process ended, start failed: not ready
+        found gone => start failed: system, interrupted",
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_process_that_was_being_started_again() {
+    found(
+        Kind::Agent,
+        &[IDLE, PAUSED, "resume\nchecked"],
+        "found alive => process started | do await ready
+        found exit 1 => process ended, start failed: not ready
+        found gone => start failed: system",
+    )
+    .unwrap();
+}
+
+#[test]
+fn an_agent_that_was_getting_ready() {
+    found(
+        Kind::Agent,
+        &[IDLE, PAUSED, "resume\nchecked\nstarted"],
+        "found alive => do await ready
+        found exit 1 => process ended, start failed: not ready
+        found gone => process ended, start failed: not ready",
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_live_session() {
+    found(
+        Kind::Agent,
+        &[IDLE],
+        "found alive => nothing
+        found exit 0 => process ended, suspended
+        found exit 1 => process ended, interrupted
+        found gone => process ended, interrupted",
+    )
+    .unwrap();
+    found(
+        Kind::Agent,
+        &[IDLE, BUSY, "send hello"],
+        "found alive => nothing
+        found exit 0 => process ended, interrupted",
+    )
+    .unwrap();
+    found(
+        Kind::Agent,
+        &[IDLE, "send hello"],
+        "found alive => message doubted
+        found gone => message doubted, process ended, interrupted",
+    )
+    .unwrap();
+    found(
+        Kind::Command,
+        &[IDLE],
+        "found exit 0 => process ended, completed
+        found exit 1 => process ended, failed
+        found gone => process ended, interrupted",
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_pause_at_each_step() {
+    for (step, alive, gone) in [
+        ("turn began\npause", "nothing", "process ended, safe state reached | do capture terminal"),
+        (
+            "turn began\npause interrupt",
+            "do await safe state",
+            "process ended, safe state reached | do capture terminal",
+        ),
+        ("pause", "do capture terminal", "process ended | do capture terminal"),
+        ("pause\ncaptured", "do take snapshot", "process ended | do take snapshot"),
+        ("pause\ncaptured\nsaved", "do stop quietly", "process ended | do take snapshot"),
+        ("pause\ncaptured\nsaved\nended", "do kill, take snapshot", "do take snapshot"),
+    ] {
+        let table = format!(
+            "found alive => {alive}
+            found exit 0 => {gone}
+            found gone => {gone}"
+        );
+        found(Kind::Agent, &[IDLE, step], &table).unwrap();
+    }
+}
+
+#[test]
+fn an_interrupt_is_never_repeated() {
+    let stage = check(
+        Kind::Agent,
+        &[IDLE, BUSY, "pause interrupt\ncrash\nfound alive => do await safe state"].join("\n"),
+    )
+    .map(|mut stage: Stage| stage.play("pause interrupt"));
+    assert_eq!(stage, Ok(Ok("pending".to_owned())));
+}
+
+#[test]
+fn a_stop() {
+    found(
+        Kind::Agent,
+        &[IDLE, "stop"],
+        "found alive => do stop with an interrupt
+        found exit 0 => process ended, suspended
+        found gone => process ended, suspended",
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_removal() {
+    found(Kind::Agent, &[IDLE, PAUSED, "rm"], "found gone => do put aside").unwrap();
+}
+
+#[test]
+fn what_rests_is_left_to_rest() {
+    for rest in [PAUSED, "stop\nended", "ended 1", "stop\nended\nrm\naside"] {
+        found(
+            Kind::Agent,
+            &[IDLE, rest],
+            "found gone => nothing
+            found exit 1 => nothing
+            found alive => do kill",
+        )
+        .unwrap();
+    }
+}

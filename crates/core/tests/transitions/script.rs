@@ -1,0 +1,304 @@
+//! Stories as text: one input a line, with what it leads to behind `=>`.
+//!
+//! The words of an input are read by [`Stage::input`]; operation, generation and message numbers
+//! are filled in from the session as it is, so that a story reads as it would be told.
+
+use crate::words;
+use glis_core::event::{Ending, Spot};
+use glis_core::input::{Command, Outcome, Sign, World};
+use glis_core::pause::{OnTimeout, PauseMode, PauseReason, SnapshotRef};
+use glis_core::refusal::ResumeFault;
+use glis_core::safe::ScreenState;
+use glis_core::session::Process;
+use glis_core::spec::{Mode, RefOrigin, SignSource, Spec, Takes, Traits};
+use glis_core::talk::{Ask, AskKind};
+use glis_core::{AskId, House, Input, MessageId, OpId, Recorded, Session, SessionId};
+
+/// What kind of program a session runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// An agent in a terminal that takes the id we choose and tells what it does.
+    Agent,
+    /// A headless agent that tells its id some time after its start.
+    Learner,
+    /// Any command: a screen and nothing else.
+    Command,
+}
+
+impl Kind {
+    pub(crate) fn spec(self) -> Spec {
+        let (mode, refs, signs, takes) = match self {
+            Self::Agent => {
+                (Mode::Terminal, RefOrigin::Chosen, SignSource::Structured, Takes::WhenIdle)
+            }
+            Self::Learner => {
+                (Mode::Headless, RefOrigin::Learned, SignSource::Structured, Takes::WhenIdle)
+            }
+            Self::Command => (Mode::Terminal, RefOrigin::None, SignSource::Screen, Takes::Anytime),
+        };
+        Spec {
+            agent: "it".to_owned(),
+            mode,
+            traits: Traits { refs, signs, takes },
+            repo_root: "/r".to_owned(),
+            in_place: false,
+            base: None,
+            argv: Vec::new(),
+            prompt: None,
+            model: None,
+            persona: None,
+            idle_timeout_secs: 600,
+            auto_yes: false,
+        }
+    }
+}
+
+/// A house with one session, `blue`, on which a story is played.
+#[derive(Clone)]
+pub(crate) struct Stage {
+    pub(crate) house: House,
+    pub(crate) log: Vec<Recorded>,
+    kind: Kind,
+    /// How far the agent's words are.
+    offset: u64,
+}
+
+impl Stage {
+    pub(crate) fn new(kind: Kind) -> Self {
+        Self { house: House::default(), log: Vec::new(), kind, offset: 100 }
+    }
+
+    pub(crate) fn id() -> SessionId {
+        SessionId("s1".to_owned())
+    }
+
+    pub(crate) fn session(&self) -> Option<&Session> {
+        self.house.session(&Self::id())
+    }
+
+    /// Plays one line and tells in words what came of it.
+    pub(crate) fn play(&mut self, line: &str) -> Result<String, String> {
+        if line == "crash" {
+            return self.crash();
+        }
+        let input = self.input(line)?;
+        match self.house.decide(input) {
+            Err(refusal) => Ok(words::refusal(&refusal)),
+            Ok(decision) => {
+                let told = words::decision(&decision);
+                for (session, event) in decision.events {
+                    let seq = self.house.last_seq() + 1;
+                    let at = i64::try_from(seq).unwrap_or(0);
+                    let recorded = Recorded { seq, at, session, event };
+                    self.house.apply(&recorded);
+                    self.log.push(recorded);
+                }
+                Ok(told)
+            }
+        }
+    }
+
+    /// The daemon dies: what is left is the log.
+    fn crash(&mut self) -> Result<String, String> {
+        let before = std::mem::take(&mut self.house);
+        for recorded in &self.log {
+            self.house.apply(recorded);
+        }
+        if self.house == before {
+            Ok("as before".to_owned())
+        } else {
+            Err("the fold differs".into())
+        }
+    }
+
+    fn op(&self) -> OpId {
+        self.session().and_then(Session::operation).map_or(OpId(999), |(op, _)| op)
+    }
+
+    fn generation(&self) -> u32 {
+        self.session().map_or(0, |session| session.generation)
+    }
+
+    /// The message that stands first, or the last one that stood there.
+    fn message(&self) -> MessageId {
+        self.session().and_then(|s| s.queue.front()).map_or(MessageId(999), |m| m.id)
+    }
+
+    fn input(&mut self, line: &str) -> Result<Input, String> {
+        let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
+        if let Some(command) = self.command(verb, rest) {
+            return Ok(Input::Command(command));
+        }
+        let session = Self::id();
+        if let Some(outcome) = self.outcome(verb, rest) {
+            return Ok(Input::Outcome { session, outcome });
+        }
+        if let Some(world) = self.world(verb, rest) {
+            return Ok(Input::Observed { session, world });
+        }
+        if verb == "alarm" {
+            return Ok(Input::Alarm { session, op: self.op() });
+        }
+        if let Some(sign) = sign(line) {
+            self.offset += 1;
+            let on_screen = matches!(sign, Sign::Screen(_));
+            let spot = if on_screen { Spot::Screen } else { Spot::Stream(self.offset) };
+            return Ok(Input::Sign { session, generation: self.generation(), spot, sign });
+        }
+        Err(format!("no such line: {line:?}"))
+    }
+
+    fn command(&self, verb: &str, rest: &str) -> Option<Command> {
+        let session = Self::id();
+        let some = (!rest.is_empty()).then(|| rest.to_owned());
+        Some(match verb {
+            "new" => {
+                let agent_ref = (self.kind == Kind::Agent).then(|| "ref-1".to_owned());
+                let spec = Spec { prompt: some, ..self.kind.spec() };
+                Command::New {
+                    id: session,
+                    name: "blue".to_owned(),
+                    spec: Box::new(spec),
+                    agent_ref,
+                }
+            }
+            "send" => Command::Send { session, text: rest.to_owned() },
+            "pause" => {
+                let (mode, on_timeout) = match rest {
+                    "interrupt" => (PauseMode::Interrupt, OnTimeout::Refuse),
+                    "firmly" => (PauseMode::Interrupt, OnTimeout::Force),
+                    "force" => (PauseMode::Force, OnTimeout::Force),
+                    _ => (PauseMode::Boundary, OnTimeout::Refuse),
+                };
+                Command::Pause { session, mode, reason: PauseReason::User, on_timeout }
+            }
+            "cancel" => Command::CancelPause { session },
+            "resume" => Command::Resume { session, prompt: some },
+            "restart" => {
+                let agent_ref = (self.kind == Kind::Agent).then(|| "ref-2".to_owned());
+                Command::Restart { session, agent_ref, prompt: some }
+            }
+            "stop" => Command::Stop { session },
+            "rm" => Command::Remove { session },
+            "answer" => {
+                let (answer, ask) = rest.split_once(" to ").unwrap_or((rest, ""));
+                let ask = (!ask.is_empty()).then(|| AskId(ask.to_owned()));
+                Command::Answer { session, ask, answer: answer.to_owned() }
+            }
+            _ => return None,
+        })
+    }
+
+    fn outcome(&self, verb: &str, rest: &str) -> Option<Outcome> {
+        let (op, generation, why) = (self.op(), self.generation(), "no".to_owned());
+        let fault = ResumeFault::System(why.clone());
+        Some(match verb {
+            "made" => Outcome::WorktreeMade { op, worktree: "/w".to_owned(), branch: None },
+            "unmade" => Outcome::WorktreeFailed { op, why },
+            "checked" => Outcome::StartChecked { op },
+            "unfit" => Outcome::StartUnfit { op, fault },
+            "started" => {
+                Outcome::ProcessStarted { op, generation, process: process(), began_at: 0 }
+            }
+            "unstarted" => Outcome::ProcessNotStarted { op, fault },
+            "delivered" => Outcome::Delivered { message: self.message() },
+            "undelivered" => Outcome::NotDelivered { message: self.message(), why },
+            "given" => Outcome::AnswerGiven { ask: AskId(rest.to_owned()) },
+            "ungiven" => Outcome::AnswerNotGiven { ask: AskId(rest.to_owned()), why },
+            "captured" => Outcome::TerminalCaptured { op, screen_at: 7 },
+            "uncaptured" => Outcome::CaptureFailed { op, why },
+            "saved" => Outcome::SnapshotTaken {
+                op,
+                snapshot: Some(SnapshotRef { name: format!("snap-{}", op.0), commit: "c".into() }),
+            },
+            "unsaved" => Outcome::SnapshotFailed { op, why },
+            "ended" => Outcome::ProcessEnded {
+                generation,
+                ending: ending(rest),
+                ordered: rest.is_empty(),
+                killed: Vec::new(),
+            },
+            "aside" => Outcome::PutAside { op, place: "/trash".to_owned() },
+            "unaside" => Outcome::NotPutAside { op, why },
+            _ => return None,
+        })
+    }
+
+    fn world(&self, verb: &str, rest: &str) -> Option<World> {
+        let generation = self.generation();
+        Some(match (verb, rest) {
+            ("found", "alive") => World::Alive { generation, process: process(), began_at: 0 },
+            ("found", "gone") => World::Gone { killed: Vec::new() },
+            ("found", exit) => {
+                let ending = ending(exit.trim_start_matches("exit "));
+                World::Ended { generation, ending, ordered: false, killed: Vec::new() }
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// Plays a story and compares every line that says what it leads to.
+pub(crate) fn check(kind: Kind, story: &str) -> Result<Stage, String> {
+    let mut stage = Stage::new(kind);
+    for line in story.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let (input, expected) = line.split_once("=>").unwrap_or((line, ""));
+        let told = stage.play(input.trim())?;
+        let expected = expected.trim();
+        if !expected.is_empty() && told != expected {
+            return Err(format!(
+                "\n  line      {input}\n  expected  {expected}\n  but       {told}\n"
+            ));
+        }
+    }
+    Ok(stage)
+}
+
+/// Plays each line by itself after the same beginning.
+pub(crate) fn check_each(kind: Kind, beginning: &str, table: &str) -> Result<(), String> {
+    let stage = check(kind, beginning)?;
+    let mut faults = String::new();
+    for line in table.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let (input, expected) = line.split_once("=>").ok_or("a line without =>")?;
+        let told = stage.clone().play(input.trim())?;
+        if told != expected.trim() {
+            let fault = format!("\n{} => {told}\n  not{expected}", input.trim());
+            faults.push_str(&fault);
+        }
+    }
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
+}
+
+fn process() -> Process {
+    Process { pid: 7, start_ticks: 1, boot_id: "b".to_owned() }
+}
+
+fn ending(words: &str) -> Ending {
+    words.parse().map_or(Ending::Unknown, Ending::Exited)
+}
+
+fn sign(line: &str) -> Option<Sign> {
+    let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
+    let own = rest.to_owned();
+    let ask =
+        |kind| Ask { id: AskId(own.clone()), kind, text: format!("{own}?"), answering: false };
+    Some(match (verb, rest) {
+        ("told", _) => Sign::RefKnown(own),
+        ("ready", _) => Sign::Ready,
+        ("took", _) => Sign::TookMessage,
+        ("turn", "began") => Sign::TurnBegan,
+        ("turn", "ended") => Sign::TurnEnded,
+        ("tool", _) => Sign::ToolBegan(own),
+        ("tooled", _) => Sign::ToolEnded(own),
+        ("background", _) => Sign::Background(rest.parse().ok()?),
+        ("asks", _) => Sign::Asked(ask(AskKind::Approval)),
+        ("unasks", _) => Sign::AskGone(AskId(own)),
+        ("limit", _) => Sign::LimitReached { reset_at: own },
+        ("rejects", _) => Sign::RefRejected("unknown id".to_owned()),
+        ("screen", "flowing") => Sign::Screen(ScreenState::Flowing),
+        ("screen", "silent") => Sign::Screen(ScreenState::Silent),
+        ("screen", "prompt") => Sign::Screen(ScreenState::AtPrompt { pattern: "$ ".to_owned() }),
+        ("screen", _) => Sign::Screen(ScreenState::Asking { pattern: "? ".to_owned(), line: own }),
+        _ => return None,
+    })
+}

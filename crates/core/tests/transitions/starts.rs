@@ -1,0 +1,230 @@
+//! Stories of beginnings and ends: new, resume, restart, stop, rm.
+
+use crate::script::{Kind, Stage, check};
+use crate::table::{BUSY, IDLE, PAUSED};
+use glis_core::{Refusal, Status};
+
+fn told(kind: Kind, story: &[&str]) -> Result<Stage, String> {
+    check(kind, &story.join("\n"))
+}
+
+#[test]
+fn a_terminal_session_starts_at_once_and_a_headless_one_at_its_first_message() {
+    told(
+        Kind::Agent,
+        &["new => session created | do make worktree | pending
+        made => worktree made, start began | do check start
+        checked => start checked | do start process 1
+        started => process started, start ended
+        ready => became ready"],
+    )
+    .unwrap();
+    told(
+        Kind::Learner,
+        &["new
+        made => worktree made, creation ended
+        send hello => message queued, start began | do check start | queued while created"],
+    )
+    .unwrap();
+    told(
+        Kind::Learner,
+        &["new hello => session created, message queued | do make worktree | pending
+        made => worktree made, start began | do check start"],
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_session_that_could_not_be_made_leaves_its_name() {
+    let mut stage = told(Kind::Agent, &["new\nunmade => creation failed"]).unwrap();
+    assert!(stage.house.find("blue").is_err());
+    assert_eq!(stage.play("send hello").unwrap(), "refused: archived");
+}
+
+#[test]
+fn a_name_is_taken_once_and_checked_first() {
+    let mut stage = told(Kind::Agent, &["new"]).unwrap();
+    assert_eq!(stage.play("new").unwrap(), "refused: name taken");
+}
+
+#[test]
+fn a_first_start_that_fails_fails_the_session() {
+    told(Kind::Agent, &["new\nmade\nunfit => start failed: system\nresume => refused: failed"])
+        .unwrap();
+    told(Kind::Agent, &["new\nmade\nchecked\nunstarted => start failed: system"]).unwrap();
+    told(Kind::Agent, &["new\nmade\nchecked\nstarted\nended 1 => process ended, failed"]).unwrap();
+}
+
+#[test]
+fn each_resting_state_is_resumed() {
+    for (beginning, from) in [
+        (PAUSED, Status::Paused),
+        ("stop\nended", Status::Suspended),
+        ("turn began\nended 1", Status::Interrupted),
+        ("ended 0", Status::Suspended),
+    ] {
+        let stage = told(Kind::Agent, &[IDLE, beginning]).unwrap();
+        assert_eq!(stage.session().unwrap().status(), from);
+        let stage = told(
+            Kind::Agent,
+            &[
+                IDLE,
+                beginning,
+                "resume => start began | do check start | pending
+                checked => start checked | do start process 2
+                started => process started | do await ready
+                ready => became ready, start ended
+                resume => already",
+            ],
+        )
+        .unwrap();
+        let session = stage.session().unwrap();
+        assert_eq!(session.status(), Status::Idle);
+        assert!(session.resumed_at.is_some());
+        assert_eq!((session.paused_at, session.generation), (None, 2));
+    }
+}
+
+#[test]
+fn a_slow_agent_is_no_reason_to_lose_the_session() {
+    told(Kind::Agent, &[IDLE, PAUSED, "resume\nchecked\nstarted\nalarm => start ended"]).unwrap();
+}
+
+#[test]
+fn a_resume_that_fails_leaves_the_session_paused() {
+    for failing in [
+        "unfit => start failed: system",
+        "checked\nunstarted => start failed: system",
+        "checked\nstarted\nended 1 => process ended, start failed: not ready",
+        "checked\nstarted\nrejects\nended 1 => process ended, start failed: rejected",
+    ] {
+        let stage = told(Kind::Agent, &[IDLE, PAUSED, "resume go on", failing]).unwrap();
+        let session = stage.session().unwrap();
+        assert_eq!(session.status(), Status::Paused);
+        assert!(session.paused_at.is_some());
+        assert_eq!(session.queue.len(), 1, "the message is kept");
+        let (_, end) = stage.log.last().unwrap().event.ends(session).unwrap();
+        assert!(matches!(end, Err(Refusal::NotResumable { .. })), "{end:?}");
+    }
+}
+
+#[test]
+fn an_agent_that_never_told_its_id_cannot_be_resumed() {
+    let story = "new hello\nmade\nchecked\nstarted\nready\ntook";
+    let stage = told(
+        Kind::Learner,
+        &[story, PAUSED, "resume => refused: not resumable, no ref", "send hi"],
+    )
+    .unwrap();
+    assert!(!stage.session().unwrap().can_resume());
+    told(
+        Kind::Learner,
+        &[
+            story,
+            "told x => agent ref learned",
+            PAUSED,
+            "resume => start began | do check start | pending",
+        ],
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_resumed_agent_may_tell_another_id() {
+    let stage =
+        told(Kind::Agent, &[IDLE, "told other => agent ref learned\ntold other => nothing"])
+            .unwrap();
+    let session = stage.session().unwrap();
+    assert_eq!(session.agent_ref.as_deref(), Some("other"));
+    assert_eq!(session.former_refs, ["ref-1"]);
+}
+
+#[test]
+fn a_command_is_started_again_in_the_same_place() {
+    told(
+        Kind::Command,
+        &[
+            "new\nmade\nchecked\nstarted\nscreen prompt",
+            PAUSED,
+            "resume\nchecked
+        started => process started, start ended",
+        ],
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_restart_keeps_the_history_and_drops_the_queue() {
+    let stage = told(
+        Kind::Agent,
+        &[
+            IDLE,
+            PAUSED,
+            "send one
+            send two
+            restart anew => message dropped, message dropped, restart began, message queued, start began | do check start | pending
+            checked => start checked | do start process 2
+            started => process started, start ended
+            ready => became ready, delivery began | do deliver anew",
+        ],
+    )
+    .unwrap();
+    let session = stage.session().unwrap();
+    assert_eq!(session.agent_ref.as_deref(), Some("ref-2"));
+    assert_eq!(session.former_refs, ["ref-1"]);
+    assert_eq!(session.worktree.as_deref(), Some("/w"));
+}
+
+#[test]
+fn stopping_twice_kills() {
+    let stage = told(
+        Kind::Agent,
+        &[
+            IDLE,
+            BUSY,
+            "stop => stop began | do stop with an interrupt | pending
+            stop => do kill | pending
+            ended => process ended, suspended
+            stop => already",
+        ],
+    )
+    .unwrap();
+    assert!(stage.session().unwrap().cut_off);
+}
+
+#[test]
+fn what_is_put_aside_is_kept_for_its_history_and_gives_its_name_back() {
+    let stage = told(
+        Kind::Agent,
+        &[
+            IDLE,
+            "stop\nended
+            rm => removal began | do put aside | pending
+            unaside => removal failed
+            send hello => message queued, start began | do check start | queued while suspended
+            unfit
+            rm
+            aside => archived",
+        ],
+    )
+    .unwrap();
+    assert!(stage.house.find("blue").is_err());
+    assert!(stage.house.find("s1").is_ok());
+    assert_eq!(stage.house.sessions().count(), 0);
+}
+
+#[test]
+fn an_unasked_end_is_judged_by_what_the_agent_was_doing() {
+    for (kind, beginning, end, status) in [
+        (Kind::Agent, "", "ended 0", Status::Suspended),
+        (Kind::Agent, "", "ended 1", Status::Interrupted),
+        (Kind::Agent, "turn began", "ended 0", Status::Interrupted),
+        (Kind::Agent, "", "ended unknown", Status::Interrupted),
+        (Kind::Command, "", "ended 0", Status::Completed),
+        (Kind::Command, "", "ended 2", Status::Failed),
+        (Kind::Command, "", "ended unknown", Status::Interrupted),
+    ] {
+        let stage = told(kind, &[IDLE, beginning, end]).unwrap();
+        assert_eq!(stage.session().unwrap().status(), status, "{kind:?} {beginning} {end}");
+    }
+}

@@ -1,0 +1,292 @@
+//! Stories of messages and questions.
+
+use crate::script::{Kind, Stage, check};
+use crate::table::{BUSY, IDLE, PAUSED};
+use glis_core::talk::Leg;
+
+fn told(kind: Kind, story: &[&str]) -> Result<Stage, String> {
+    check(kind, &story.join("\n"))
+}
+
+/// A message is on its way when the daemon dies.
+const DOUBT: &str = "send hello
+    crash => as before
+    found alive => message doubted";
+
+#[test]
+fn a_message_is_stored_delivered_once_and_taken() {
+    let stage = told(
+        Kind::Agent,
+        &[
+            IDLE,
+            "send one => message queued, delivery began | do deliver one | queued while idle
+            send two => message queued | queued while idle
+            delivered => nothing
+            took => message taken, delivery began | do deliver two
+            turn began => turn began
+            undelivered => delivery refused
+            turn ended => turn ended, delivery began | do deliver two
+            took => message taken
+            took => nothing",
+        ],
+    )
+    .unwrap();
+    assert!(stage.session().unwrap().queue.is_empty());
+}
+
+#[test]
+fn messages_wait_for_the_turn_and_for_the_answer() {
+    told(
+        Kind::Agent,
+        &[
+            IDLE,
+            BUSY,
+            "send hello => message queued | queued while busy
+            asks rm => asked
+            turn ended => turn ended
+            unasks rm => ask gone, delivery began | do deliver hello",
+        ],
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_command_is_handed_everything_at_once() {
+    told(
+        Kind::Command,
+        &["new\nmade\nchecked\nstarted
+        send y => message queued, delivery began | do deliver y | queued while busy
+        send z => message queued | queued while busy
+        delivered => message taken, delivery began | do deliver z
+        delivered => message taken"],
+    )
+    .unwrap();
+}
+
+#[test]
+fn what_is_sent_to_a_paused_session_waits_for_its_resume() {
+    told(
+        Kind::Agent,
+        &[
+            IDLE,
+            PAUSED,
+            "send one => message queued | queued while paused
+            resume two
+            checked
+            started
+            ready => became ready, start ended, delivery began | do deliver one
+            took => message taken, delivery began | do deliver two",
+        ],
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_message_wakes_a_suspended_session_and_survives_a_failed_start() {
+    told(
+        Kind::Agent,
+        &[
+            IDLE,
+            "stop\nended
+            send one => message queued, start began | do check start | queued while suspended
+            send two => message queued | queued while resuming
+            unfit => start failed: system
+            alarm => nothing
+            send three => message queued, start began | do check start | queued while suspended
+            checked
+            started
+            ready => became ready, start ended, delivery began | do deliver one",
+        ],
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_message_wakes_neither_what_is_paused_nor_what_died() {
+    told(Kind::Agent, &[IDLE, PAUSED, "send hi => message queued | queued while paused"]).unwrap();
+    told(
+        Kind::Agent,
+        &[IDLE, BUSY, "ended 1\nsend hi => message queued | queued while interrupted"],
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_message_on_its_way_to_a_process_that_dies_is_doubted() {
+    let stage = told(
+        Kind::Agent,
+        &[
+            IDLE,
+            "send hello
+            send again
+            ended 0 => message doubted, process ended, suspended
+            resume
+            checked
+            started
+            ready => became ready, start ended",
+        ],
+    )
+    .unwrap();
+    let legs: Vec<_> = stage.session().unwrap().queue.iter().map(|m| m.leg).collect();
+    assert_eq!(legs, [Leg::Doubtful, Leg::Queued], "nothing overtakes it");
+}
+
+#[test]
+fn a_doubt_is_decided_by_a_person() {
+    told(
+        Kind::Agent,
+        &[IDLE, DOUBT, "answer allow => message requeued, delivery began | do deliver hello"],
+    )
+    .unwrap();
+    told(
+        Kind::Agent,
+        &[
+            IDLE,
+            DOUBT,
+            "send next => message queued | queued while waiting
+            answer deny => message dropped, delivery began | do deliver next
+            answer deny => refused: nothing asked",
+        ],
+    )
+    .unwrap();
+    told(
+        Kind::Agent,
+        &[
+            IDLE,
+            "send hello
+            ended 0
+            answer allow => message requeued, start began | do check start",
+        ],
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_sign_that_the_message_was_taken_ends_the_doubt() {
+    let stage = told(
+        Kind::Agent,
+        &[IDLE, DOUBT, "took => message taken\nanswer allow => refused: nothing asked"],
+    )
+    .unwrap();
+    assert_eq!(stage.session().unwrap().asks, []);
+}
+
+#[test]
+fn an_agent_whose_turn_was_cut_off_is_told_once() {
+    told(
+        Kind::Agent,
+        &[
+            IDLE,
+            BUSY,
+            "ended 1
+            resume one
+            checked
+            started
+            ready => became ready, start ended, delivery began | do deliver one with the note
+            took => message taken
+            send two => message queued, delivery began | do deliver two | queued while idle",
+        ],
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_question_is_answered_once() {
+    told(
+        Kind::Agent,
+        &[
+            IDLE,
+            BUSY,
+            "asks rm => asked
+            asks rm => nothing
+            answer allow to other => refused: wrong ask
+            answer allow to rm => answer began | do give answer allow
+            answer allow to rm => refused: answer under way
+            given rm => nothing
+            unasks rm => ask gone
+            answer allow to rm => refused: nothing asked",
+        ],
+    )
+    .unwrap();
+}
+
+#[test]
+fn an_answer_that_did_not_get_there_may_be_given_again() {
+    told(
+        Kind::Agent,
+        &[
+            IDLE,
+            BUSY,
+            "asks rm
+            answer deny
+            ungiven rm => answer failed
+            ungiven rm => nothing
+            answer deny => answer began | do give answer deny
+            crash
+            found alive => answer failed",
+        ],
+    )
+    .unwrap();
+}
+
+#[test]
+fn of_several_questions_one_must_be_named() {
+    told(
+        Kind::Agent,
+        &[
+            IDLE,
+            BUSY,
+            "asks one
+            asks two
+            answer allow => refused: wrong ask
+            answer allow to two => answer began | do give answer allow",
+        ],
+    )
+    .unwrap();
+}
+
+#[test]
+fn questions_expire_with_the_process() {
+    told(
+        Kind::Agent,
+        &[IDLE, BUSY, "asks rm\nended 1\nanswer allow to rm => refused: nothing asked"],
+    )
+    .unwrap();
+}
+
+#[test]
+fn nothing_is_answered_while_a_pause_is_under_way() {
+    told(Kind::Agent, &[IDLE, BUSY, "asks rm\npause\nanswer allow => busy with pause"]).unwrap();
+}
+
+#[test]
+fn a_question_on_a_screen_is_asked_until_the_screen_moves_on() {
+    let mut stage = told(
+        Kind::Command,
+        &["new\nmade\nchecked\nstarted
+        screen go? => screen judged, asked
+        screen go? => nothing
+        answer y => answer began | do give answer y"],
+    )
+    .unwrap();
+    let ask = stage.session().unwrap().asks[0].id.clone();
+    assert_eq!(stage.play(&format!("given {ask}")).unwrap(), "ask gone");
+    assert_eq!(stage.play("screen sure?").unwrap(), "screen judged, asked");
+    assert_eq!(stage.play("screen flowing").unwrap(), "ask gone, screen judged");
+}
+
+#[test]
+fn a_sign_counts_once_however_often_it_is_read() {
+    use glis_core::event::Spot;
+    use glis_core::input::{Input, Sign};
+    let stage = told(Kind::Agent, &[IDLE, BUSY]).unwrap();
+    for (generation, offset) in [(1, 102), (1, 5), (0, 900), (2, 900)] {
+        let again = stage.house.decide(Input::Sign {
+            session: Stage::id(),
+            generation,
+            spot: Spot::Stream(offset),
+            sign: Sign::TurnEnded,
+        });
+        assert_eq!(again.unwrap().events, [], "{generation} {offset}");
+    }
+}

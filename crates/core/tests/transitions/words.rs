@@ -1,0 +1,90 @@
+//! Events, effects, replies and refusals in words.
+
+use glis_core::effect::{Deed, Urgency};
+use glis_core::{Decision, Event, Refusal, Reply};
+use serde::Serialize;
+
+/// Events, then effects after a bar, then the reply after another; what is empty is left out.
+pub(crate) fn decision(decision: &Decision) -> String {
+    let events: Vec<_> = decision.events.iter().map(|(_, told)| event(told)).collect();
+    let deeds: Vec<_> = decision.effects.iter().map(|effect| deed(&effect.deed)).collect();
+    let mut parts = Vec::new();
+    if !events.is_empty() {
+        parts.push(events.join(", "));
+    }
+    if !deeds.is_empty() {
+        parts.push(format!("do {}", deeds.join(", ")));
+    }
+    match &decision.reply {
+        Reply::Done => {}
+        Reply::Already => parts.push("already".to_owned()),
+        Reply::Pending(_) => parts.push("pending".to_owned()),
+        Reply::Queued { status, .. } => parts.push(format!("queued while {}", status.word())),
+    }
+    if parts.is_empty() { "nothing".to_owned() } else { parts.join(" | ") }
+}
+
+/// A refusal names what stands in the way.
+pub(crate) fn refusal(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::WrongStatus { status, .. } => format!("refused: {}", status.word()),
+        Refusal::Busy { with, .. } => format!("busy with {with}"),
+        Refusal::NotResumable { why, .. } => format!("refused: not resumable, {}", name(why)),
+        Refusal::NoSuchSession { .. }
+        | Refusal::Ambiguous { .. }
+        | Refusal::NameTaken { .. }
+        | Refusal::BadName { .. }
+        | Refusal::NotSafe { .. }
+        | Refusal::TooLate { .. }
+        | Refusal::Cancelled { .. }
+        | Refusal::NothingAsked { .. }
+        | Refusal::WrongAsk { .. }
+        | Refusal::AnswerUnderWay { .. }
+        | Refusal::Failed { .. } => format!("refused: {}", name(refusal)),
+    }
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "the rest are told by their name alone")]
+fn event(event: &Event) -> String {
+    let name = name(event);
+    match event {
+        Event::SafeStateReached { forced: true, .. } => format!("{name} by force"),
+        Event::StartFailed { fault, .. } => format!("{name}: {}", self::name(fault)),
+        Event::PauseRefused { doing, .. } => format!("{name}: {doing}"),
+        Event::SnapshotTaken { warning: Some(_), .. } => format!("{name} with a warning"),
+        Event::PauseFailed { step, .. } => format!("{name}: {step}"),
+        _ => name,
+    }
+}
+
+fn deed(deed: &Deed) -> String {
+    match deed {
+        Deed::MakeWorktree { .. } => "make worktree".to_owned(),
+        Deed::CheckStart { .. } => "check start".to_owned(),
+        Deed::StartProcess { generation, .. } => format!("start process {generation}"),
+        Deed::Deliver { text, .. } => {
+            let note = if text.starts_with("[glis]") { " with the note" } else { "" };
+            format!("deliver {}{note}", text.lines().last().unwrap_or_default())
+        }
+        Deed::GiveAnswer { answer, .. } => format!("give answer {answer}"),
+        Deed::Interrupt { .. } => "interrupt".to_owned(),
+        Deed::CaptureTerminal { .. } => "capture terminal".to_owned(),
+        Deed::TakeSnapshot { .. } => "take snapshot".to_owned(),
+        Deed::StopProcess { urgency, .. } => match urgency {
+            Urgency::Quiet => "stop quietly".to_owned(),
+            Urgency::Interrupt => "stop with an interrupt".to_owned(),
+            Urgency::Kill => "kill".to_owned(),
+        },
+        Deed::AwaitSafeState { .. } => "await safe state".to_owned(),
+        Deed::AwaitReady { .. } => "await ready".to_owned(),
+        Deed::PutAside { .. } => "put aside".to_owned(),
+    }
+}
+
+/// The stored name of a variant, as words.
+fn name(of: &impl Serialize) -> String {
+    let value = serde_json::to_value(of).unwrap_or_default();
+    let name = value.as_str().map(ToOwned::to_owned);
+    let name = name.or_else(|| value.as_object()?.keys().next().cloned());
+    name.unwrap_or_default().replace('_', " ")
+}

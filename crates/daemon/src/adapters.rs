@@ -1,0 +1,307 @@
+//! The hands of the house: what carries out effects and reports back what came of them.
+
+use crate::config::Config;
+use crate::controller::Line;
+use crate::conversation::Digest;
+use crate::launch::{self, Env};
+use crate::screens::Screens;
+use crate::{conversation, tend, worktrees};
+use glis_agent::Places;
+use glis_core::effect::{Deed, Urgency};
+use glis_core::input::Outcome;
+use glis_core::refusal::ResumeFault;
+use glis_core::session::{Process, Session};
+use glis_core::talk::Ask;
+use glis_core::{Input, MessageId, OpId, SessionId};
+use glis_wire::hold::{Ladder, ProcessMark};
+use glis_wire::home::Home;
+use std::collections::HashMap;
+use std::process::Child;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, watch};
+
+/// How long a resumed agent may take until it shows that it is ready; then it counts as running.
+const READY_TIME: Duration = Duration::from_secs(60);
+/// Errands that may wait for one holder. More than a few means that its connection is stuck.
+const ERRANDS: usize = 64;
+
+/// What is known about a session beside the log, and forgotten with the daemon.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Live {
+    /// Terminals that follow its output.
+    pub(crate) audience: u32,
+    /// Output is missing from here on.
+    pub(crate) gap_at: Option<u64>,
+    /// Names of the variables it was last started with.
+    pub(crate) env_names: Vec<String>,
+    env: Option<Env>,
+    digest: Option<(u64, Digest)>,
+}
+
+/// Something to tell a holder.
+#[derive(Debug)]
+pub(crate) enum Errand {
+    Deliver { message: MessageId, text: String },
+    Answer { ask: Ask, answer: String },
+    Interrupt,
+    Stop(Ladder),
+}
+
+pub(crate) struct Adapters {
+    pub(crate) home: Home,
+    pub(crate) config: Config,
+    pub(crate) line: Line,
+    pub(crate) places: Places,
+    pub(crate) umask: u32,
+    pub(crate) screens: Screens,
+    /// Grows whenever a conversation does.
+    pub(crate) talk: watch::Sender<u64>,
+    runtime: Handle,
+    own_env: Env,
+    live: Mutex<HashMap<SessionId, Live>>,
+    holders: Mutex<HashMap<SessionId, mpsc::Sender<Errand>>>,
+    children: Mutex<Vec<Child>>,
+}
+
+impl Adapters {
+    pub(crate) fn new(home: Home, config: Config, line: Line, umask: u32) -> Arc<Self> {
+        let own_program = std::env::current_exe().unwrap_or_default();
+        Arc::new(Self {
+            places: Places {
+                own_program: own_program.to_string_lossy().into_owned(),
+                rehearsal: home.state.join("rehearsal").to_string_lossy().into_owned(),
+            },
+            screens: Screens::default(),
+            talk: watch::Sender::new(0),
+            runtime: Handle::current(),
+            own_env: own_environment(),
+            live: Mutex::default(),
+            holders: Mutex::default(),
+            children: Mutex::default(),
+            home,
+            config,
+            line,
+            umask,
+        })
+    }
+
+    /// Sets an effect going. Never blocks: the controller is waiting.
+    pub(crate) fn carry_out(self: &Arc<Self>, deed: Deed, session: &Session) {
+        let id = session.id.clone();
+        match deed {
+            Deed::MakeWorktree { op } => {
+                self.blocking(session, move |hands, session| {
+                    Some(worktrees::make(hands, session, op))
+                });
+            }
+            Deed::CheckStart { op } => self.blocking(session, move |hands, session| {
+                Some(match launch::check(hands, session) {
+                    Ok(()) => Outcome::StartChecked { op },
+                    Err(fault) => Outcome::StartUnfit { op, fault },
+                })
+            }),
+            Deed::StartProcess { op, generation } => self.start(session, op, generation),
+            Deed::Deliver { message, text, .. } => {
+                if let Err(why) = self.errand(&id, Errand::Deliver { message, text }) {
+                    self.report(id, Outcome::NotDelivered { message, why });
+                }
+            }
+            Deed::GiveAnswer { ask, answer, .. } => {
+                let asked = ask.id.clone();
+                if let Err(why) = self.errand(&id, Errand::Answer { ask, answer }) {
+                    self.report(id, Outcome::AnswerNotGiven { ask: asked, why });
+                }
+            }
+            // Whoever waits for the consequence of these two has an alarm or the end to wait for.
+            Deed::Interrupt { .. } => drop(self.errand(&id, Errand::Interrupt)),
+            Deed::StopProcess { generation, urgency } => self.stop(session, generation, urgency),
+            Deed::CaptureTerminal { op } => self.blocking(session, move |hands, session| {
+                Some(match crate::screens::capture(hands, session) {
+                    Ok(screen_at) => Outcome::TerminalCaptured { op, screen_at },
+                    Err(fault) => Outcome::CaptureFailed { op, why: fault.to_string() },
+                })
+            }),
+            // The worktree stays where it is and as it is; what is to be saved beside it is saved
+            // here.
+            Deed::TakeSnapshot { op } => {
+                self.report(id, Outcome::SnapshotTaken { op, snapshot: None });
+            }
+            Deed::AwaitSafeState { op } => self.alarm(id, op, self.config.safe_state_time()),
+            Deed::AwaitReady { op } => self.alarm(id, op, READY_TIME),
+            Deed::PutAside { op } => {
+                self.blocking(session, move |hands, session| {
+                    Some(worktrees::put_aside(hands, session, op))
+                });
+            }
+        }
+    }
+
+    fn blocking(
+        self: &Arc<Self>,
+        session: &Session,
+        work: impl FnOnce(&Arc<Self>, &Session) -> Option<Outcome> + Send + 'static,
+    ) {
+        let (hands, session) = (Arc::clone(self), session.clone());
+        drop(self.runtime.spawn_blocking(move || {
+            if let Some(outcome) = work(&hands, &session) {
+                hands.line.tell_blocking(Input::Outcome { session: session.id.clone(), outcome });
+            }
+        }));
+    }
+
+    fn report(&self, session: SessionId, outcome: Outcome) {
+        let line = self.line.clone();
+        drop(
+            self.runtime.spawn(async move { line.tell(Input::Outcome { session, outcome }).await }),
+        );
+    }
+
+    fn alarm(&self, session: SessionId, op: OpId, after: Duration) {
+        let line = self.line.clone();
+        drop(self.runtime.spawn(async move {
+            tokio::time::sleep(after).await;
+            line.tell(Input::Alarm { session, op }).await;
+        }));
+    }
+
+    fn start(self: &Arc<Self>, session: &Session, op: OpId, generation: u32) {
+        self.blocking(session, move |hands, session| {
+            tend::await_former(&hands.home.session(&session.id.0));
+            // A leftover of a holder that was killed would be a second agent under one id.
+            let begun = launch::start(hands, session, generation).or_else(|fault| {
+                let locked = matches!(fault, ResumeFault::Locked(_));
+                if locked && !tend::sweep(hands, &session.id).is_empty() {
+                    launch::start(hands, session, generation)
+                } else {
+                    Err(fault)
+                }
+            });
+            match begun {
+                Ok((hello, child)) => {
+                    lock(&hands.children).push(child);
+                    // Open before anybody learns of the process: errands wait until it is met.
+                    let errands = hands.open_errands(&session.id);
+                    let started = Outcome::ProcessStarted {
+                        op,
+                        generation,
+                        process: process_of(&hello.process),
+                        began_at: hello.began_at,
+                    };
+                    hands.line.tell_blocking(Input::Outcome {
+                        session: session.id.clone(),
+                        outcome: started,
+                    });
+                    let runtime = hands.runtime.clone();
+                    tend::begin(hands, session.clone(), errands, &runtime);
+                    None
+                }
+                Err(fault) => Some(Outcome::ProcessNotStarted { op, fault }),
+            }
+        });
+    }
+
+    fn stop(self: &Arc<Self>, session: &Session, generation: u32, urgency: Urgency) {
+        let ms = |secs: u32| secs.saturating_mul(1000);
+        let pause = &self.config.pause;
+        let ladder = match urgency {
+            Urgency::Quiet => Ladder { interrupt_ms: 0, terminate_ms: ms(pause.terminate_secs) },
+            Urgency::Interrupt => Ladder {
+                interrupt_ms: ms(pause.interrupt_secs),
+                terminate_ms: ms(pause.terminate_secs),
+            },
+            Urgency::Kill => Ladder { interrupt_ms: 0, terminate_ms: 0 },
+        };
+        if self.errand(&session.id, Errand::Stop(ladder)).is_err() {
+            // Nobody tends a holder: whatever is left is found and reported.
+            self.blocking(session, move |hands, session| {
+                let (ending, ordered, killed) = tend::what_is_left(hands, &session.id, generation);
+                Some(Outcome::ProcessEnded { generation, ending, ordered, killed })
+            });
+        }
+    }
+
+    fn errand(&self, id: &SessionId, errand: Errand) -> Result<(), String> {
+        let sender = lock(&self.holders).get(id).cloned();
+        let sender = sender.ok_or("its process is not reached")?;
+        sender.try_send(errand).map_err(|fault| match fault {
+            mpsc::error::TrySendError::Full(_) => "too much is under way already".to_owned(),
+            mpsc::error::TrySendError::Closed(_) => "its process is gone".to_owned(),
+        })
+    }
+
+    /// The way to the holder of `id`, for whoever tends it.
+    pub(crate) fn open_errands(&self, id: &SessionId) -> mpsc::Receiver<Errand> {
+        let (sender, receiver) = mpsc::channel(ERRANDS);
+        lock(&self.holders).insert(id.clone(), sender);
+        receiver
+    }
+
+    pub(crate) fn close_errands(&self, id: &SessionId) {
+        lock(&self.holders).remove(id);
+        self.reap();
+    }
+
+    /// Collects holders of ours that have ended, so that they do not stay behind as zombies.
+    pub(crate) fn reap(&self) {
+        lock(&self.children).retain_mut(|child| !matches!(child.try_wait(), Ok(Some(_)) | Err(_)));
+    }
+
+    pub(crate) fn live(&self, id: &SessionId) -> Live {
+        lock(&self.live).get(id).cloned().unwrap_or_default()
+    }
+
+    pub(crate) fn change_live(&self, id: &SessionId, change: impl FnOnce(&mut Live)) {
+        change(lock(&self.live).entry(id.clone()).or_default());
+    }
+
+    /// Remembers the environment of whoever asked, in memory only.
+    pub(crate) fn remember_env(&self, id: &SessionId, env: Env) {
+        self.change_live(id, |live| {
+            live.env_names = env.iter().map(|(name, _)| name.clone()).collect();
+            live.env_names.sort();
+            live.env = Some(env);
+        });
+    }
+
+    /// The environment for the next start, and whether it is only the daemon's own.
+    pub(crate) fn env_for(&self, session: &Session) -> (Env, bool) {
+        match self.live(&session.id).env {
+            Some(env) => (env, false),
+            None => (self.own_env.clone(), true),
+        }
+    }
+
+    /// What the conversation comes down to; read again only when it has grown.
+    pub(crate) fn digest(&self, id: &SessionId) -> Digest {
+        let path = conversation::file_of(&self.home.session(&id.0));
+        let len = path.metadata().map_or(0, |facts| facts.len());
+        if len == 0 {
+            return Digest::default();
+        }
+        if let Some((known, digest)) = self.live(id).digest
+            && known == len
+        {
+            return digest;
+        }
+        let digest = Digest::of(&path);
+        self.change_live(id, |live| live.digest = Some((len, digest.clone())));
+        digest
+    }
+}
+
+fn own_environment() -> Env {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
+
+pub(crate) fn process_of(mark: &ProcessMark) -> Process {
+    Process { pid: mark.pid, start_ticks: mark.start_ticks, boot_id: mark.boot_id.clone() }
+}
+
+/// A lock whose data stays usable after a panic: each is a table whose entries stand alone.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,142 @@
+//! The configuration file: what may be set, and what holds without it.
+
+use glis_core::safe::Patterns;
+use serde::Deserialize;
+use std::path::Path;
+use std::time::Duration;
+
+/// Larger files are no configuration.
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Everything that can be set. Unknown keys are refused, so that a typing error is not silence.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Config {
+    pub(crate) default_agent: Option<String>,
+    pub(crate) worktree: WorktreeConfig,
+    pub(crate) pause: PauseConfig,
+    pub(crate) screen: ScreenConfig,
+    pub(crate) output: OutputConfig,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct WorktreeConfig {
+    /// What a session's branch is called, before its name.
+    pub(crate) branch_prefix: String,
+    /// Folder for worktrees; the usual one if unset.
+    pub(crate) place: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(clippy::struct_field_names, reason = "a unit stands last in the name of a number")]
+pub(crate) struct PauseConfig {
+    /// How long an interrupted agent may take to come to a safe state.
+    pub(crate) safe_state_secs: u64,
+    /// How long it may take after SIGINT.
+    pub(crate) interrupt_secs: u32,
+    /// How long it may take after SIGTERM.
+    pub(crate) terminate_secs: u32,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ScreenConfig {
+    pub(crate) prompts: Option<Vec<String>>,
+    pub(crate) questions: Option<Vec<String>>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct OutputConfig {
+    /// Megabytes of raw output kept per session.
+    pub(crate) megabytes_max: u64,
+}
+
+impl Default for WorktreeConfig {
+    fn default() -> Self {
+        Self { branch_prefix: "glis/".to_owned(), place: None }
+    }
+}
+
+impl Default for PauseConfig {
+    fn default() -> Self {
+        Self { safe_state_secs: 30, interrupt_secs: 5, terminate_secs: 5 }
+    }
+}
+
+impl Default for OutputConfig {
+    fn default() -> Self {
+        Self { megabytes_max: 256 }
+    }
+}
+
+impl Config {
+    /// Reads the file; a missing one means that everything is as usual.
+    pub(crate) fn read(path: &Path) -> Result<Self, String> {
+        let shown = path.display();
+        match std::fs::metadata(path) {
+            Err(fault) if fault.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Self::default());
+            }
+            Err(fault) => return Err(format!("cannot read {shown}: {fault}")),
+            Ok(facts) if facts.len() > FILE_BYTES_MAX => {
+                return Err(format!("{shown} is too large for a configuration file"));
+            }
+            Ok(_) => {}
+        }
+        let text = std::fs::read_to_string(path)
+            .map_err(|fault| format!("cannot read {shown}: {fault}"))?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        toml::from_str(text).map_err(|fault| format!("{shown}: {fault}"))
+    }
+
+    pub(crate) fn safe_state_time(&self) -> Duration {
+        Duration::from_secs(self.pause.safe_state_secs)
+    }
+
+    pub(crate) fn patterns(&self) -> Patterns {
+        let usual = Patterns::default();
+        Patterns {
+            prompts: self.screen.prompts.clone().unwrap_or(usual.prompts),
+            questions: self.screen.questions.clone().unwrap_or(usual.questions),
+        }
+    }
+
+    pub(crate) fn output_bytes_max(&self) -> u64 {
+        self.output.megabytes_max.max(1) * 1024 * 1024
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Config, String> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        std::fs::write(&path, text).unwrap();
+        Config::read(&path)
+    }
+
+    #[test]
+    fn nothing_needs_to_be_set() {
+        let config = read("").unwrap();
+        assert_eq!(config.worktree.branch_prefix, "glis/");
+        assert_eq!(config.safe_state_time(), Duration::from_secs(30));
+    }
+
+    #[test]
+    fn faults_are_told_with_their_line() {
+        let fault = read("[pause]\nsafe_state_secs = 5\nsave_state = 1\n").unwrap_err();
+        assert!(fault.contains("line 3") && fault.contains("save_state"), "{fault}");
+        let fault = read("[pause]\nsafe_state_secs = \"x\"\n").unwrap_err();
+        assert!(fault.contains("line 2"), "{fault}");
+    }
+
+    #[test]
+    fn a_byte_order_mark_does_no_harm() {
+        assert!(read("\u{feff}default_agent = \"command\"\n").is_ok());
+    }
+}

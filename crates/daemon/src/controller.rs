@@ -1,0 +1,226 @@
+//! The one owner of all state: take inputs, decide, make durable, apply, tell, act.
+
+use crate::adapters::Adapters;
+use crate::failpoint;
+use crate::log::{EventLog, LogFault};
+use glis_core::house::Reply;
+use glis_core::{
+    Command, Effect, Event, House, Input, OpId, Recorded, Refusal, Session, SessionId,
+};
+use std::sync::Arc;
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+/// Inputs decided on before the log is written: one sync for all of them.
+const BATCH_MAX: usize = 256;
+/// Inputs that may wait. Whoever has more must wait too; nothing is dropped.
+pub(crate) const MAILBOX: usize = 1024;
+/// Published events that a slow listener may be behind; then it reads the log instead.
+const LISTENERS_BEHIND_MAX: usize = 1024;
+
+/// What reaches the controller.
+pub(crate) enum Mail {
+    /// Something happened.
+    Input(Input),
+    /// Somebody asks for something and waits for the answer.
+    Command(Command, oneshot::Sender<Result<Reply, Refusal>>),
+    /// Somebody wants to see sessions.
+    Look(Look, oneshot::Sender<Vec<Session>>),
+    /// Somebody wants to see events.
+    Read { from: u64, max: u32, answer: oneshot::Sender<Vec<Recorded>> },
+    /// The house is closed.
+    Close(oneshot::Sender<()>),
+}
+
+/// Which sessions somebody wants to see.
+pub(crate) enum Look {
+    Living,
+    All,
+    One(String),
+}
+
+/// An event that is durable, with what it means to those who wait.
+#[derive(Debug, Clone)]
+pub(crate) struct Published {
+    pub(crate) recorded: Recorded,
+    pub(crate) ended: Option<(OpId, Result<(), Refusal>)>,
+}
+
+/// The way to the controller, for everybody else.
+#[derive(Clone)]
+pub(crate) struct Line {
+    pub(crate) mail: mpsc::Sender<Mail>,
+    pub(crate) news: broadcast::Sender<Arc<Published>>,
+}
+
+impl Line {
+    pub(crate) fn new() -> (Self, mpsc::Receiver<Mail>) {
+        let (mail, inbox) = mpsc::channel(MAILBOX);
+        let (news, _) = broadcast::channel(LISTENERS_BEHIND_MAX);
+        (Self { mail, news }, inbox)
+    }
+
+    /// Hands an input in. If the controller is gone, so is the daemon.
+    pub(crate) async fn tell(&self, input: Input) {
+        drop(self.mail.send(Mail::Input(input)).await);
+    }
+
+    /// As [`Line::tell`], from a thread that may block.
+    pub(crate) fn tell_blocking(&self, input: Input) {
+        drop(self.mail.blocking_send(Mail::Input(input)));
+    }
+
+    pub(crate) async fn command(&self, command: Command) -> Option<Result<Reply, Refusal>> {
+        let (answer, wait) = oneshot::channel();
+        self.mail.send(Mail::Command(command, answer)).await.ok()?;
+        wait.await.ok()
+    }
+
+    pub(crate) async fn look(&self, look: Look) -> Vec<Session> {
+        let (answer, wait) = oneshot::channel();
+        if self.mail.send(Mail::Look(look, answer)).await.is_err() {
+            return Vec::new();
+        }
+        wait.await.unwrap_or_default()
+    }
+
+    pub(crate) async fn read(&self, from: u64, max: u32) -> Vec<Recorded> {
+        let (answer, wait) = oneshot::channel();
+        if self.mail.send(Mail::Read { from, max, answer }).await.is_err() {
+            return Vec::new();
+        }
+        wait.await.unwrap_or_default()
+    }
+}
+
+/// What is told once the events are durable.
+enum Due {
+    Reply(oneshot::Sender<Result<Reply, Refusal>>, Result<Reply, Refusal>),
+    Sessions(oneshot::Sender<Vec<Session>>, Vec<Session>),
+    Events(oneshot::Sender<Vec<Recorded>>, u64, u32),
+    Closed(oneshot::Sender<()>),
+}
+
+pub(crate) struct Controller {
+    house: House,
+    log: EventLog,
+    line: Line,
+    adapters: Arc<Adapters>,
+}
+
+impl Controller {
+    pub(crate) fn new(house: House, log: EventLog, line: Line, adapters: Arc<Adapters>) -> Self {
+        Self { house, log, line, adapters }
+    }
+
+    /// Works until the house is closed or the log fails. After a failed write nothing is retried:
+    /// what was decided on was never true, and the next start finds what is.
+    pub(crate) fn run(mut self, mut inbox: mpsc::Receiver<Mail>) -> Result<(), LogFault> {
+        while let Some(first) = inbox.blocking_recv() {
+            let mut batch = vec![first];
+            while batch.len() < BATCH_MAX
+                && let Ok(more) = inbox.try_recv()
+            {
+                batch.push(more);
+            }
+            if self.work_through(batch)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Decides on a batch, makes it durable, then tells and acts. True when the house is closed.
+    fn work_through(&mut self, batch: Vec<Mail>) -> Result<bool, LogFault> {
+        let mut events = Vec::new();
+        let mut effects = Vec::new();
+        let mut due = Vec::new();
+        let mut published = Vec::new();
+        for mail in batch {
+            match mail {
+                Mail::Input(input) => {
+                    // Only commands can be refused, so there is nobody to tell.
+                    drop(self.decide(input, &mut events, &mut effects, &mut published));
+                }
+                Mail::Command(command, answer) => {
+                    let input = Input::Command(command);
+                    let reply = self.decide(input, &mut events, &mut effects, &mut published);
+                    due.push(Due::Reply(answer, reply));
+                }
+                Mail::Look(look, answer) => due.push(Due::Sessions(answer, self.look(&look))),
+                Mail::Read { from, max, answer } => due.push(Due::Events(answer, from, max)),
+                Mail::Close(answer) => due.push(Due::Closed(answer)),
+            }
+        }
+        self.commit(&events)?;
+        // Whoever asked learns the operation's number before its end can be published.
+        let closed = self.settle(due)?;
+        for news in published {
+            drop(self.line.news.send(Arc::new(news)));
+        }
+        for effect in effects {
+            if let Some(session) = self.house.session(&effect.session) {
+                self.adapters.carry_out(effect.deed, session);
+            }
+        }
+        Ok(closed)
+    }
+
+    fn decide(
+        &mut self,
+        input: Input,
+        events: &mut Vec<Recorded>,
+        effects: &mut Vec<Effect>,
+        published: &mut Vec<Published>,
+    ) -> Result<Reply, Refusal> {
+        let decision = self.house.decide(input)?;
+        let at = jiff::Timestamp::now().as_millisecond();
+        for (session, event) in decision.events {
+            let recorded = Recorded { seq: self.house.last_seq() + 1, at, session, event };
+            self.house.apply(&recorded);
+            let ended = self.ended(&recorded.session, &recorded.event);
+            published.push(Published { recorded: recorded.clone(), ended });
+            events.push(recorded);
+        }
+        effects.extend(decision.effects);
+        Ok(decision.reply)
+    }
+
+    fn ended(&self, id: &SessionId, event: &Event) -> Option<(OpId, Result<(), Refusal>)> {
+        self.house.session(id).and_then(|session| event.ends(session))
+    }
+
+    fn commit(&mut self, events: &[Recorded]) -> Result<(), LogFault> {
+        if events.is_empty() {
+            return Ok(());
+        }
+        failpoint::pass("before", events);
+        self.log.append(events)?;
+        failpoint::pass("after", events);
+        Ok(())
+    }
+
+    fn settle(&self, due: Vec<Due>) -> Result<bool, LogFault> {
+        let mut closed = false;
+        for due in due {
+            // Whoever has gone meanwhile does not need the answer.
+            match due {
+                Due::Reply(answer, reply) => drop(answer.send(reply)),
+                Due::Sessions(answer, sessions) => drop(answer.send(sessions)),
+                Due::Events(answer, from, max) => drop(answer.send(self.log.read(from, max)?)),
+                Due::Closed(answer) => {
+                    answer.send(()).ok();
+                    closed = true;
+                }
+            }
+        }
+        Ok(closed)
+    }
+
+    fn look(&self, look: &Look) -> Vec<Session> {
+        match look {
+            Look::Living => self.house.sessions().cloned().collect(),
+            Look::All => self.house.all_sessions().cloned().collect(),
+            Look::One(given) => self.house.find(given).into_iter().cloned().collect(),
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! A session's conversation: one JSON object a line, appended, each entry once.
+
+use glis_agent::Said;
+use glis_wire::view::{Entry, Voice};
+use serde_json::{Map, Value, json};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// Name of the file in a session's folder.
+const FILE: &str = "conversation.jsonl";
+/// How much of the end is looked at for a digest: some hundred entries.
+const DIGEST_BYTES: u64 = 128 * 1024;
+/// A digest is for a list, not for reading.
+const DIGEST_CHARS_MAX: usize = 200;
+
+/// Where an entry was heard, so that it is written once however often it is heard again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// In the session's output.
+    Stream(u64),
+    /// In the agent's transcript, which belongs to one session id of the agent.
+    Transcript(u64),
+    /// Nowhere: it is ours.
+    Ours,
+}
+
+/// A conversation, open for appending.
+pub(crate) struct Conversation {
+    file: File,
+    stream_seen: u64,
+    transcript_seen: u64,
+}
+
+impl Conversation {
+    /// Opens the file in `dir` and finds out what it holds already.
+    pub(crate) fn open(dir: &Path, agent_ref: Option<&str>) -> io::Result<Self> {
+        let path = dir.join(FILE);
+        let mut file =
+            OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(&path)?;
+        end_torn_line(&mut file)?;
+        let (mut stream_seen, mut transcript_seen) = (0, 0);
+        for entry in read_tail(&path, u64::MAX)?.0 {
+            let number = |key: &str| entry.metadata.get(key).and_then(Value::as_u64).unwrap_or(0);
+            stream_seen = stream_seen.max(number("offset"));
+            let of = entry.metadata.get("agent_session_ref").and_then(Value::as_str);
+            if of == agent_ref {
+                transcript_seen = transcript_seen.max(number("transcript_offset"));
+            }
+        }
+        Ok(Self { file, stream_seen, transcript_seen })
+    }
+
+    /// How far the session's output has been written down.
+    pub(crate) fn stream_seen(&self) -> u64 {
+        self.stream_seen
+    }
+
+    /// Appends what was said, unless it was written down before.
+    pub(crate) fn add(
+        &mut self,
+        heard: Heard,
+        agent_ref: Option<&str>,
+        said: Said,
+    ) -> io::Result<()> {
+        let mut metadata = Map::new();
+        match heard {
+            Heard::Stream(at) if at <= self.stream_seen => return Ok(()),
+            Heard::Transcript(at) if at <= self.transcript_seen => return Ok(()),
+            Heard::Stream(at) => {
+                metadata.insert("offset".to_owned(), json!(at));
+                self.stream_seen = at;
+            }
+            Heard::Transcript(at) => {
+                metadata.insert("transcript_offset".to_owned(), json!(at));
+                self.transcript_seen = at;
+            }
+            Heard::Ours => {}
+        }
+        if let Some(agent_ref) = agent_ref {
+            metadata.insert("agent_session_ref".to_owned(), json!(agent_ref));
+        }
+        if let Some(tool) = said.tool {
+            metadata.insert("tool".to_owned(), json!(tool));
+        }
+        if let Some(pending) = said.pending {
+            metadata.insert("pending_tasks".to_owned(), json!(pending));
+        }
+        let entry = Entry { timestamp: now(), voice: said.voice, content: said.content, metadata };
+        let mut line = serde_json::to_vec(&entry)?;
+        line.push(b'\n');
+        // One write: a reader sees the whole line or none of it.
+        self.file.write_all(&line)
+    }
+
+    /// Makes what was written durable.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+}
+
+/// The file of the session whose folder is `dir`.
+pub(crate) fn file_of(dir: &Path) -> PathBuf {
+    dir.join(FILE)
+}
+
+/// A crash may have left half a line; it must not swallow the next one.
+fn end_torn_line(file: &mut File) -> io::Result<()> {
+    let len = file.metadata()?.len();
+    if len == 0 {
+        return Ok(());
+    }
+    file.seek(SeekFrom::Start(len - 1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    if last != *b"\n" {
+        file.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+/// Entries in the last `bytes_max` bytes, and how many lines among them are damaged.
+pub(crate) fn read_tail(path: &Path, bytes_max: u64) -> io::Result<(Vec<Entry>, usize)> {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), 0)),
+        Err(fault) => return Err(fault),
+    };
+    let from = file.metadata()?.len().saturating_sub(bytes_max);
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    // The first line is cut in half unless the whole file was read.
+    let skip =
+        if from == 0 { 0 } else { bytes.iter().position(|&b| b == b'\n').map_or(0, |p| p + 1) };
+    Ok(parse(bytes.get(skip..).unwrap_or_default()))
+}
+
+/// Parses whole lines; damaged ones are counted and left out.
+pub(crate) fn parse(bytes: &[u8]) -> (Vec<Entry>, usize) {
+    let mut damaged = 0;
+    let lines = bytes.split(|&b| b == b'\n').filter(|line| !line.is_empty());
+    let entries = lines.filter_map(|line| {
+        let entry = serde_json::from_slice(line).ok();
+        damaged += usize::from(entry.is_none());
+        entry
+    });
+    (entries.collect(), damaged)
+}
+
+/// What a conversation comes down to, without a model.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Digest {
+    pub(crate) summary: Option<String>,
+    pub(crate) last_action: Option<String>,
+    pub(crate) pending: Vec<String>,
+}
+
+impl Digest {
+    pub(crate) fn of(path: &Path) -> Self {
+        let entries = read_tail(path, DIGEST_BYTES).map(|(entries, _)| entries).unwrap_or_default();
+        let mut digest = Self::default();
+        let mut asked = None;
+        let mut said = None;
+        for entry in &entries {
+            match entry.voice {
+                Voice::User => asked = Some(short(&entry.content)),
+                Voice::Assistant => said = Some(short(&entry.content)),
+                Voice::Tool => {
+                    let tool = entry.metadata.get("tool").and_then(Value::as_str).unwrap_or("tool");
+                    digest.last_action = Some(short(&format!("{tool} {}", entry.content)));
+                    continue;
+                }
+                Voice::System => continue,
+            }
+            if entry.voice == Voice::Assistant {
+                digest.last_action.clone_from(&said);
+            }
+            if let Some(Value::Array(tasks)) = entry.metadata.get("pending_tasks") {
+                let text = tasks.iter().filter_map(Value::as_str);
+                digest.pending = text.map(ToOwned::to_owned).collect();
+            }
+        }
+        digest.summary = match (asked, said) {
+            (Some(asked), Some(said)) => Some(format!("Asked: {asked}. Last said: {said}")),
+            (Some(asked), None) => Some(format!("Asked: {asked}")),
+            (None, said) => said.map(|said| format!("Last said: {said}")),
+        };
+        digest
+    }
+}
+
+fn short(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= DIGEST_CHARS_MAX {
+        return line;
+    }
+    let cut: String = line.chars().take(DIGEST_CHARS_MAX).collect();
+    format!("{cut}\u{2026}")
+}
+
+pub(crate) fn now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(voice: Voice, content: &str) -> Said {
+        Said { voice, content: content.to_owned(), tool: None, pending: None }
+    }
+
+    #[test]
+    fn an_entry_heard_twice_is_written_once_also_after_a_crash() {
+        let dir = tempfile::tempdir().unwrap();
+        for _ in 0..2 {
+            let mut talk = Conversation::open(dir.path(), None).unwrap();
+            talk.add(Heard::Stream(10), None, said(Voice::User, "hi")).unwrap();
+            talk.add(Heard::Stream(20), None, said(Voice::Assistant, "ho")).unwrap();
+        }
+        let (entries, damaged) = read_tail(&file_of(dir.path()), u64::MAX).unwrap();
+        assert_eq!((entries.len(), damaged), (2, 0));
+    }
+
+    #[test]
+    fn a_torn_line_and_junk_lose_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        {
+            let mut talk = Conversation::open(dir.path(), None).unwrap();
+            talk.add(Heard::Ours, None, said(Voice::User, "one")).unwrap();
+        }
+        let path = file_of(dir.path());
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(b"junk\xff\n{\"timestamp\":\"x\",\"ty").unwrap();
+        let mut talk = Conversation::open(dir.path(), None).unwrap();
+        talk.add(Heard::Ours, None, said(Voice::User, "two")).unwrap();
+        let (entries, damaged) = read_tail(&path, u64::MAX).unwrap();
+        let texts: Vec<_> = entries.iter().map(|e| e.content.as_str()).collect();
+        assert_eq!((texts, damaged), (vec!["one", "two"], 2));
+    }
+
+    #[test]
+    fn a_digest_tells_the_last_action_and_what_is_left() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut talk = Conversation::open(dir.path(), None).unwrap();
+        talk.add(Heard::Ours, None, said(Voice::User, "fix it")).unwrap();
+        let mut list = said(Voice::Assistant, "To do: a; b");
+        list.pending = Some(vec!["a".to_owned(), "b".to_owned()]);
+        talk.add(Heard::Ours, None, list).unwrap();
+        let mut tool = said(Voice::Tool, "ls");
+        tool.tool = Some("run".to_owned());
+        talk.add(Heard::Ours, None, tool).unwrap();
+        let digest = Digest::of(&file_of(dir.path()));
+        assert_eq!(digest.last_action.as_deref(), Some("run ls"));
+        assert_eq!(digest.pending, ["a", "b"]);
+        assert!(digest.summary.unwrap().contains("fix it"));
+    }
+}

@@ -1,0 +1,205 @@
+//! Starting a session's process: is everything there, and then the holder.
+
+use crate::adapters::Adapters;
+use crate::conversation;
+use glis_agent::{Agent, Approach, LaunchPlan};
+use glis_core::refusal::ResumeFault;
+use glis_core::session::Session;
+use glis_core::spec::Mode;
+use glis_wire::hold::{Birth, BirthFault, Face, Hello, Launch, MARK, MARK_GENERATION, Size};
+use glis_wire::view::Voice;
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// What is written between the screens of two runs: back to the main screen, usual modes, and a
+/// fresh line below everything, so that the former screen stays above.
+const SEAM: &str =
+    "\x1b[?1049l\x1b[!p\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?2004l\x1b[0m\x1b[999;1H\r\n";
+
+/// The environment of whoever asked.
+pub(crate) type Env = Vec<(String, String)>;
+
+/// Looks at everything that a start needs, and changes nothing.
+pub(crate) fn check(adapters: &Adapters, session: &Session) -> Result<(), ResumeFault> {
+    let agent = agent_of(session)?;
+    let worktree = PathBuf::from(session.worktree.as_deref().unwrap_or_default());
+    if !worktree.is_dir() {
+        return Err(ResumeFault::NoDirectory(worktree.display().to_string()));
+    }
+    if !session.spec.in_place {
+        let root = glis_snapshot::git::main_root(&worktree)
+            .map_err(|fault| ResumeFault::WrongRoot(fault.to_string()))?;
+        if root != Path::new(&session.spec.repo_root) {
+            return Err(ResumeFault::WrongRoot(root.display().to_string()));
+        }
+    }
+    let (plan, _) = plan(adapters, session, agent)?;
+    let env = adapters.env_for(session).0;
+    program(&plan, &env, &worktree).map(drop)
+}
+
+/// The command line for the next start. A session id whose transcript is gone is an error, unless
+/// the agent never took a message under it: then there is nothing that could be missing.
+fn plan(
+    adapters: &Adapters,
+    session: &Session,
+    agent: &dyn Agent,
+) -> Result<(LaunchPlan, Approach), ResumeFault> {
+    let transcript =
+        session.agent_ref.as_ref().and_then(|id| agent.transcript(id, &adapters.places));
+    let approach = match &transcript {
+        None => Approach::Fresh,
+        Some(path) if Path::new(path).exists() => Approach::Resume,
+        Some(path) => {
+            if took_messages(adapters, session) {
+                return Err(ResumeFault::NoTranscript(path.clone()));
+            }
+            Approach::Fresh
+        }
+    };
+    Ok((agent.launch(session, approach, &adapters.places), approach))
+}
+
+fn took_messages(adapters: &Adapters, session: &Session) -> bool {
+    let file = conversation::file_of(&adapters.home.session(&session.id.0));
+    let entries = conversation::read_tail(&file, u64::MAX).map(|(all, _)| all).unwrap_or_default();
+    let current = session.agent_ref.as_deref();
+    entries.iter().any(|entry| {
+        let of = entry.metadata.get("agent_session_ref").and_then(|id| id.as_str());
+        entry.voice == Voice::User && of == current
+    })
+}
+
+fn agent_of(session: &Session) -> Result<&'static dyn Agent, ResumeFault> {
+    let name = &session.spec.agent;
+    glis_agent::find(name).ok_or_else(|| ResumeFault::NotInstalled(format!("no agent {name:?}")))
+}
+
+/// Finds the program the way a shell would, with the environment that it will have.
+fn program(plan: &LaunchPlan, env: &Env, cwd: &Path) -> Result<PathBuf, ResumeFault> {
+    let name = plan.argv.first().map(String::as_str).unwrap_or_default();
+    let runs = |path: &Path| {
+        path.metadata()
+            .is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
+    };
+    let found = if name.contains('/') {
+        Some(cwd.join(name)).filter(|path| runs(path))
+    } else {
+        let path =
+            env.iter().find(|(key, _)| key == "PATH").map_or("", |(_, value)| value.as_str());
+        path.split(':').map(|dir| Path::new(dir).join(name)).find(|path| runs(path))
+    };
+    found.ok_or_else(|| ResumeFault::NotInstalled(name.to_owned()))
+}
+
+/// Starts the holder and returns what it says about itself.
+pub(crate) fn start(
+    adapters: &Adapters,
+    session: &Session,
+    generation: u32,
+) -> Result<(Hello, Child), ResumeFault> {
+    let agent = agent_of(session)?;
+    let (plan, _) = plan(adapters, session, agent)?;
+    let dir = adapters.home.session(&session.id.0);
+    private_folder(&dir).map_err(|fault| ResumeFault::System(fault.to_string()))?;
+    let locks = adapters.home.state.join("locks");
+    private_folder(&locks).map_err(|fault| ResumeFault::System(fault.to_string()))?;
+    let (env, _) = adapters.env_for(session);
+    let launch = Launch {
+        session: session.id.0.clone(),
+        generation,
+        env: environment(env, plan.env, session.spec.mode),
+        argv: plan.argv,
+        cwd: session.worktree.clone().unwrap_or_default(),
+        face: match session.spec.mode {
+            Mode::Terminal => Face::Terminal(last_size(&dir)),
+            Mode::Headless => Face::Pipes,
+        },
+        dir: dir.to_string_lossy().into_owned(),
+        ref_lock: session.agent_ref.as_deref().map(|id| {
+            locks.join(lock_name(&session.spec.agent, id)).to_string_lossy().into_owned()
+        }),
+        log_bytes_max: adapters.config.output_bytes_max(),
+        umask: adapters.umask,
+        seam: (session.spec.mode == Mode::Terminal).then(|| SEAM.to_owned()),
+    };
+    spawn(&launch)
+}
+
+/// What the agent gets: the caller's variables, the agent's own, and none of ours from outside.
+fn environment(caller: Env, agent: Env, mode: Mode) -> Env {
+    let ours = [MARK, MARK_GENERATION];
+    let mut env: Env = caller
+        .into_iter()
+        .filter(|(key, _)| !ours.contains(&key.as_str()) && agent.iter().all(|(k, _)| k != key))
+        .collect();
+    let term = env.iter().position(|(key, _)| key == "TERM");
+    let usable = term.and_then(|at| env.get(at)).is_some_and(|(_, v)| !v.is_empty() && v != "dumb");
+    if mode == Mode::Terminal && !usable {
+        env.retain(|(key, _)| key != "TERM");
+        env.push(("TERM".to_owned(), "xterm-256color".to_owned()));
+    }
+    env.extend(agent);
+    env
+}
+
+fn last_size(dir: &Path) -> Size {
+    crate::output::OutputLog::new(dir).sizes().last().map_or(Size::USUAL, |(_, size)| *size)
+}
+
+/// Ids come from outside: only what cannot lead out of the folder is kept.
+pub(crate) fn lock_name(agent: &str, id: &str) -> String {
+    let clean: String = id
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '_' })
+        .take(128)
+        .collect();
+    format!("{agent}-{clean}.lock")
+}
+
+#[expect(clippy::disallowed_methods, reason = "a holder is started here and nowhere else")]
+fn spawn(launch: &Launch) -> Result<(Hello, Child), ResumeFault> {
+    let system = |fault: std::io::Error| ResumeFault::System(format!("starting a holder: {fault}"));
+    // The running program itself, even if its file was replaced or removed meanwhile.
+    let mut child = Command::new("/proc/self/exe")
+        .arg("hold")
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(system)?;
+    let words = serde_json::to_vec(launch).map_err(|f| ResumeFault::System(f.to_string()))?;
+    if let Some(mut stdin) = child.stdin.take() {
+        stdin.write_all(&words).map_err(system)?;
+    }
+    let mut said = String::new();
+    if let Some(mut stdout) = child.stdout.take() {
+        stdout.read_to_string(&mut said).map_err(system)?;
+    }
+    match serde_json::from_str(said.trim()) {
+        Ok(Birth::Ready(hello)) => Ok((hello, child)),
+        Ok(Birth::Failed { kind, message }) => {
+            // It has said its last word; this only reaps it.
+            drop(child.wait());
+            Err(match kind {
+                BirthFault::Locked => ResumeFault::Locked(message),
+                BirthFault::NoProgram => ResumeFault::NotInstalled(message),
+                BirthFault::NoDirectory => ResumeFault::NoDirectory(message),
+                BirthFault::System => ResumeFault::System(message),
+            })
+        }
+        Err(_) => {
+            drop(child.kill());
+            drop(child.wait());
+            Err(ResumeFault::System("the holder ended without a word".to_owned()))
+        }
+    }
+}
+
+/// A folder that only we can look into.
+pub(crate) fn private_folder(path: &Path) -> std::io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+}

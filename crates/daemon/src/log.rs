@@ -1,0 +1,254 @@
+//! The event log: one `SQLite` file, one writer, durable before anybody is told.
+
+use glis_core::{Event, Recorded, SessionId};
+use rusqlite::{Connection, OpenFlags, params};
+use std::path::{Path, PathBuf};
+
+/// Form of the tables. A larger number on disk was written by a newer program.
+const FORM: i64 = 1;
+
+const TABLES: &str = "CREATE TABLE IF NOT EXISTS events (
+    seq INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    session TEXT NOT NULL,
+    body TEXT NOT NULL,
+    sum INTEGER NOT NULL
+) STRICT;";
+
+/// What can go wrong with the log.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LogFault {
+    #[error("the event log {} cannot be opened: {why}", path.display())]
+    Open { path: PathBuf, why: String },
+    #[error(
+        "the event log was written by a newer version (form {found}, known {FORM}); it was left untouched"
+    )]
+    Newer { found: i64 },
+    #[error("the event log cannot be written: {0}")]
+    Write(rusqlite::Error),
+    #[error("the event log cannot be read: {0}")]
+    Read(rusqlite::Error),
+}
+
+/// What was wrong with a damaged log, after it was salvaged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Salvage {
+    /// Where the damaged file was kept.
+    pub(crate) kept: PathBuf,
+    /// Records that could not be read.
+    pub(crate) lost: Vec<u64>,
+}
+
+/// One row as it is stored; `None` where the record is damaged.
+struct Row {
+    seq: u64,
+    recorded: Option<Recorded>,
+}
+
+/// The log, open for writing. There is one in a house.
+pub(crate) struct EventLog {
+    db: Connection,
+}
+
+impl EventLog {
+    /// Opens the log and hands every event to `fold`, oldest first. A damaged log is kept under
+    /// another name and what can be read is carried over.
+    pub(crate) fn open(
+        path: &Path,
+        mut fold: impl FnMut(&Recorded),
+    ) -> Result<(Self, Option<Salvage>), LogFault> {
+        match Self::open_sound(path) {
+            Ok(log) => {
+                let mut lost = Vec::new();
+                let read = log.each(|row| match row.recorded {
+                    Some(recorded) if lost.is_empty() => fold(&recorded),
+                    Some(_) => {}
+                    None => lost.push(row.seq),
+                });
+                match read {
+                    Ok(()) if lost.is_empty() => return Ok((log, None)),
+                    Ok(()) => {}
+                    Err(fault) if is_damage(&fault) => {}
+                    Err(fault) => return Err(LogFault::Read(fault)),
+                }
+            }
+            Err(LogFault::Read(fault)) if is_damage(&fault) => {}
+            Err(fault) => return Err(fault),
+        }
+        // `fold` has seen a prefix at most; it sees the rest once the salvaged log is read.
+        salvage(path, fold)
+    }
+
+    fn open_sound(path: &Path) -> Result<Self, LogFault> {
+        let open = |why: String| LogFault::Open { path: path.to_owned(), why };
+        if path.is_dir() {
+            return Err(open("it is a folder".to_owned()));
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let db = Connection::open_with_flags(path, flags).map_err(|f| open(f.to_string()))?;
+        let set = |db: &Connection| -> rusqlite::Result<()> {
+            // Alone with its file, `SQLite` needs no shared memory beside it.
+            db.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+            db.pragma_update(None, "journal_mode", "WAL")?;
+            db.pragma_update(None, "synchronous", "FULL")?;
+            db.pragma_update(None, "cache_size", -512)
+        };
+        set(&db).map_err(LogFault::Read)?;
+        let found: i64 = db
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .map_err(LogFault::Read)?;
+        if found > FORM {
+            return Err(LogFault::Newer { found });
+        }
+        if found < FORM {
+            db.execute_batch(TABLES).map_err(LogFault::Write)?;
+            db.pragma_update(None, "user_version", FORM).map_err(LogFault::Write)?;
+        }
+        Ok(Self { db })
+    }
+
+    /// Makes the events durable, all of them or none.
+    pub(crate) fn append(&mut self, events: &[Recorded]) -> Result<(), LogFault> {
+        let write = |db: &mut Connection| -> rusqlite::Result<()> {
+            let tx = db.transaction()?;
+            {
+                let mut insert = tx.prepare_cached(
+                    "INSERT INTO events (seq, at, session, body, sum) VALUES (?1, ?2, ?3, ?4, ?5)",
+                )?;
+                for recorded in events {
+                    let body = serde_json::to_string(&recorded.event)
+                        .map_err(|f| rusqlite::Error::ToSqlConversionFailure(Box::new(f)))?;
+                    insert.execute(params![
+                        signed(recorded.seq),
+                        recorded.at,
+                        recorded.session.0,
+                        body,
+                        sum(&body)
+                    ])?;
+                }
+            }
+            tx.commit()
+        };
+        write(&mut self.db).map_err(LogFault::Write)
+    }
+
+    /// Reads up to `max` events from `from` on.
+    pub(crate) fn read(&self, from: u64, max: u32) -> Result<Vec<Recorded>, LogFault> {
+        let read = |db: &Connection| -> rusqlite::Result<Vec<Recorded>> {
+            let mut query = db.prepare_cached(
+                "SELECT seq, at, session, body, sum FROM events WHERE seq >= ?1 ORDER BY seq LIMIT ?2",
+            )?;
+            let rows = query.query_map(params![signed(from), max], row_of)?;
+            rows.filter_map(|row| row.map(|row| row.recorded).transpose()).collect()
+        };
+        read(&self.db).map_err(LogFault::Read)
+    }
+
+    fn each(&self, mut see: impl FnMut(Row)) -> rusqlite::Result<()> {
+        let mut query =
+            self.db.prepare("SELECT seq, at, session, body, sum FROM events ORDER BY seq")?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            see(row_of(row)?);
+        }
+        Ok(())
+    }
+}
+
+/// Keeps the damaged file and carries over what can be read, record by record.
+fn salvage(
+    path: &Path,
+    mut fold: impl FnMut(&Recorded),
+) -> Result<(EventLog, Option<Salvage>), LogFault> {
+    let stamp = jiff::Timestamp::now().as_millisecond();
+    let kept = path.with_extension(format!("db.damaged-{stamp}"));
+    let renamed = |from: &Path, to: &Path| match std::fs::rename(from, to) {
+        Err(fault) if fault.kind() != std::io::ErrorKind::NotFound => {
+            Err(LogFault::Open { path: from.to_owned(), why: fault.to_string() })
+        }
+        Ok(()) | Err(_) => Ok(()),
+    };
+    renamed(path, &kept)?;
+    renamed(&beside(path, "-wal"), &beside(&kept, "-wal"))?;
+    renamed(&beside(path, "-shm"), &beside(&kept, "-shm"))?;
+    let found = readable(&kept);
+    let mut log = EventLog::open_sound(path)?;
+    let last = found.iter().map(|recorded| recorded.seq).max().unwrap_or(0);
+    let known: std::collections::BTreeSet<u64> =
+        found.iter().map(|recorded| recorded.seq).collect();
+    let lost = (1..=last).filter(|seq| !known.contains(seq)).collect();
+    log.append(&found)?;
+    for recorded in &found {
+        fold(recorded);
+    }
+    Ok((log, Some(Salvage { kept, lost })))
+}
+
+/// Every sound record of a damaged file. A page that cannot be read loses its own records only:
+/// after an error the search goes on behind it.
+fn readable(path: &Path) -> Vec<Recorded> {
+    let Ok(db) = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    let mut from = 0_i64;
+    let mut misses = 0_u32;
+    // A record is at most this far from the last one that could be read; beyond lies nothing.
+    while misses < 4096 {
+        let row = db.query_row(
+            "SELECT seq, at, session, body, sum FROM events WHERE seq >= ?1 ORDER BY seq LIMIT 1",
+            [from],
+            row_of,
+        );
+        match row {
+            Ok(row) => {
+                from = signed(row.seq) + 1;
+                misses = 0;
+                found.extend(row.recorded);
+            }
+            Err(rusqlite::Error::QueryReturnedNoRows) => break,
+            Err(_) => {
+                from += 1;
+                misses += 1;
+            }
+        }
+    }
+    found
+}
+
+fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+    let seq = u64::try_from(row.get::<_, i64>(0)?).unwrap_or_default();
+    let recorded = || -> Option<Recorded> {
+        let body: String = row.get(3).ok()?;
+        let event: Event = serde_json::from_str(&body).ok()?;
+        (row.get::<_, i64>(4).ok()? == sum(&body)).then_some(())?;
+        Some(Recorded { seq, at: row.get(1).ok()?, session: SessionId(row.get(2).ok()?), event })
+    };
+    Ok(Row { seq, recorded: recorded() })
+}
+
+fn is_damage(fault: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+    matches!(fault.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
+}
+
+/// FNV-1a: enough to notice a flipped bit, cheap enough to check at every start.
+fn sum(body: &str) -> i64 {
+    let hash = body.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, b| {
+        (hash ^ u64::from(b)).wrapping_mul(0x100_0000_01b3)
+    });
+    hash.cast_signed()
+}
+
+fn signed(seq: u64) -> i64 {
+    i64::try_from(seq).unwrap_or(i64::MAX)
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests;

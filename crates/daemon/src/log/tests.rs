@@ -1,0 +1,95 @@
+//! The event log under damage.
+
+use super::*;
+use glis_core::OpId;
+
+fn record(seq: u64) -> Recorded {
+    let event = Event::Archived { op: OpId(seq), place: "x".repeat(200) };
+    Recorded { seq, at: 7, session: SessionId("s".to_owned()), event }
+}
+
+fn filled(path: &Path, count: u64) {
+    let (mut log, _) = EventLog::open(path, |_| {}).unwrap();
+    let events: Vec<_> = (1..=count).map(record).collect();
+    log.append(&events).unwrap();
+}
+
+fn reopened(path: &Path) -> (Vec<u64>, Option<Salvage>) {
+    let mut seen = std::collections::BTreeSet::new();
+    let (_, salvage) = EventLog::open(path, |recorded| {
+        seen.insert(recorded.seq);
+    })
+    .unwrap();
+    (seen.into_iter().collect(), salvage)
+}
+
+#[test]
+fn what_was_appended_is_read_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("events.db");
+    filled(&path, 10);
+    let (seen, salvage) = reopened(&path);
+    assert_eq!(seen, (1..=10).collect::<Vec<_>>());
+    assert_eq!(salvage, None);
+    let (log, _) = EventLog::open(&path, |_| {}).unwrap();
+    assert_eq!(log.read(4, 3).unwrap(), vec![record(4), record(5), record(6)]);
+}
+
+#[test]
+fn a_flipped_bit_loses_its_own_record_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("events.db");
+    filled(&path, 200);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let hit = bytes.windows(30).rposition(|w| w == [b'x'; 30]).unwrap();
+    bytes[hit] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    let (seen, salvage) = reopened(&path);
+    let salvage = salvage.expect("the damage is noticed");
+    assert_eq!(salvage.lost.len(), 1, "{salvage:?}");
+    assert_eq!(seen.len(), 199);
+    assert!(salvage.kept.exists());
+    let (again, second) = reopened(&path);
+    assert_eq!((again.len(), second), (199, None), "the salvaged log is sound");
+}
+
+#[test]
+fn a_file_cut_anywhere_still_opens_with_what_is_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = dir.path().join("events.db");
+    filled(&whole, 60);
+    let bytes = std::fs::read(&whole).unwrap();
+    for cut in (0..bytes.len()).step_by(509) {
+        let path = dir.path().join(format!("cut-{cut}.db"));
+        std::fs::write(&path, &bytes[..cut]).unwrap();
+        let (seen, _) = reopened(&path);
+        assert!(seen.len() <= 60);
+    }
+}
+
+#[test]
+fn a_log_of_a_newer_form_is_refused_and_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("events.db");
+    filled(&path, 1);
+    {
+        let db = Connection::open(&path).unwrap();
+        db.pragma_update(None, "user_version", FORM + 1).unwrap();
+    }
+    let before = std::fs::read(&path).unwrap();
+    assert!(matches!(EventLog::open(&path, |_| {}), Err(LogFault::Newer { .. })));
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn garbage_is_kept_aside_and_a_folder_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("events.db");
+    std::fs::write(&path, b"this was never a database, whatever its name says. ".repeat(40))
+        .unwrap();
+    let (seen, salvage) = reopened(&path);
+    assert!(seen.is_empty() && salvage.is_some());
+    let folder = dir.path().join("folder.db");
+    std::fs::create_dir(&folder).unwrap();
+    assert!(matches!(EventLog::open(&folder, |_| {}), Err(LogFault::Open { .. })));
+}

@@ -1,0 +1,151 @@
+//! Screens, derived from the raw log when somebody looks.
+
+use crate::adapters::Adapters;
+use crate::output::OutputLog;
+use crate::screen::Screen;
+use glis_core::SessionId;
+use glis_core::session::Session;
+use glis_wire::hold::{Size, place};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Screens kept ready. Each costs some hundred kilobytes; the one unused for longest goes.
+const KEPT_MAX: usize = 8;
+/// For a glance at the last lines this much output is enough.
+const GLANCE_BYTES: u64 = 64 * 1024;
+/// Name of the captured screen in a session's folder.
+const CAPTURE: &str = "screen.json";
+
+/// A screen as somebody sees it.
+pub(crate) struct Picture {
+    pub(crate) lines: Vec<String>,
+    pub(crate) ansi: Vec<String>,
+    pub(crate) cursor: (u16, u16),
+    pub(crate) size: Size,
+    pub(crate) offset: u64,
+    pub(crate) paint: Vec<u8>,
+}
+
+/// A picture on disk, as it was when the session was paused.
+#[derive(Serialize, Deserialize)]
+struct Captured {
+    schema_version: u32,
+    offset: u64,
+    size: Size,
+    cursor: (u16, u16),
+    lines: Vec<String>,
+    ansi: Vec<String>,
+    /// The bytes that paint it, as the text they are apart from escapes.
+    paint: String,
+}
+
+type Kept = (SessionId, Arc<Mutex<Screen>>);
+
+#[derive(Default)]
+pub(crate) struct Screens {
+    kept: Mutex<Vec<Kept>>,
+}
+
+impl Screens {
+    /// The session's screen as of now.
+    pub(crate) fn look(&self, dir: &Path, id: &SessionId) -> io::Result<Picture> {
+        let log = OutputLog::new(dir);
+        let end = log.end();
+        if let Some(picture) = captured(dir).filter(|picture| picture.offset == end) {
+            return Ok(picture);
+        }
+        let screen = self.take(id);
+        let mut screen = screen.lock().unwrap_or_else(PoisonError::into_inner);
+        if screen.offset() > end || screen.offset() < log.oldest() {
+            *screen = Screen::replay(&log, end)?;
+        } else {
+            screen.catch_up(&log, end)?;
+        }
+        Ok(picture(&screen))
+    }
+
+    fn take(&self, id: &SessionId) -> Arc<Mutex<Screen>> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = kept.iter().position(|(known, _)| known == id).map(|at| kept.remove(at));
+        let entry =
+            found.unwrap_or_else(|| (id.clone(), Arc::new(Mutex::new(Screen::new(Size::USUAL)))));
+        let screen = Arc::clone(&entry.1);
+        kept.push(entry);
+        if kept.len() > KEPT_MAX {
+            kept.remove(0);
+        }
+        screen
+    }
+}
+
+fn picture(screen: &Screen) -> Picture {
+    Picture {
+        lines: screen.lines(),
+        ansi: screen.ansi_lines(),
+        cursor: screen.cursor(),
+        size: screen.size(),
+        offset: screen.offset(),
+        paint: screen.paint(),
+    }
+}
+
+/// The last lines, from the last stretch of output alone: cheap however much there is.
+pub(crate) fn glance(dir: &Path) -> io::Result<Vec<String>> {
+    let log = OutputLog::new(dir);
+    let size = log.sizes().last().map_or(Size::USUAL, |(_, size)| *size);
+    Ok(Screen::tail(&log, GLANCE_BYTES, log.end(), size)?.lines())
+}
+
+/// Keeps the screen, durably, and returns the offset it shows.
+pub(crate) fn capture(hands: &Adapters, session: &Session) -> io::Result<u64> {
+    let dir = hands.home.session(&session.id.0);
+    crate::launch::private_folder(&dir)?;
+    let picture = hands.screens.look(&dir, &session.id)?;
+    sync_output(&dir)?;
+    let captured = Captured {
+        schema_version: 1,
+        offset: picture.offset,
+        size: picture.size,
+        cursor: picture.cursor,
+        lines: picture.lines,
+        ansi: picture.ansi,
+        paint: String::from_utf8_lossy(&picture.paint).into_owned(),
+    };
+    write_durably(&dir, CAPTURE, &serde_json::to_vec(&captured)?)?;
+    Ok(captured.offset)
+}
+
+fn captured(dir: &Path) -> Option<Picture> {
+    let kept: Captured = serde_json::from_slice(&std::fs::read(dir.join(CAPTURE)).ok()?).ok()?;
+    Some(Picture {
+        lines: kept.lines,
+        ansi: kept.ansi,
+        cursor: kept.cursor,
+        size: kept.size,
+        offset: kept.offset,
+        paint: kept.paint.into_bytes(),
+    })
+}
+
+/// What the agent has printed so far must not be lost to a power cut after the pause.
+fn sync_output(dir: &Path) -> io::Result<()> {
+    let folder = dir.join(place::OUTPUT);
+    let Ok(segments) = std::fs::read_dir(&folder) else { return Ok(()) };
+    let newest = segments.filter_map(|entry| Some(entry.ok()?.path())).max();
+    newest.map_or(Ok(()), |path| File::open(path)?.sync_data())
+}
+
+/// Writes a file beside its place, syncs it, moves it there and syncs the folder.
+pub(crate) fn write_durably(dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let fresh = dir.join(format!("{name}.new"));
+    let mut file =
+        File::options().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    std::fs::rename(&fresh, dir.join(name))?;
+    File::open(dir)?.sync_all()
+}

@@ -1,0 +1,193 @@
+//! The daemon's door: one task per front end, one petition at a time.
+
+mod act;
+mod stream;
+
+use crate::adapters::Adapters;
+use crate::controller::Look;
+use crate::peer::Peer;
+use crate::{doctor, view};
+use glis_core::session::Session;
+use glis_core::{Refusal, Status};
+use glis_wire::client::{Answer, Greeting, PROTOCOL, Petition, Request, Trouble};
+use glis_wire::view::{DaemonView, SessionView};
+use rustix::net::sockopt::socket_peercred;
+use rustix::process::getuid;
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::{Semaphore, mpsc};
+
+/// Front ends served at once. The next one waits in the socket's own queue.
+const CONNECTIONS_MAX: usize = 256;
+/// Whoever connects and says nothing in this time is not one of ours.
+const GREETING_TIME: Duration = Duration::from_secs(10);
+
+/// How the daemon is to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Closing {
+    LeaveAgents,
+    SuspendAgents,
+}
+
+/// Everything that a connection needs.
+pub(crate) struct Door {
+    pub(crate) hands: Arc<Adapters>,
+    pub(crate) since: Instant,
+    pub(crate) close: mpsc::Sender<Closing>,
+}
+
+/// Lets front ends in until the daemon ends.
+pub(crate) async fn serve(door: Arc<Door>, listener: UnixListener) {
+    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    loop {
+        let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let door = Arc::clone(&door);
+                drop(tokio::spawn(async move {
+                    // A connection that breaks concerns nobody but the one who broke it.
+                    drop(converse(&door, stream).await);
+                    drop(place);
+                }));
+            }
+            // Out of descriptors, most likely: others will end and give theirs back.
+            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+        }
+    }
+}
+
+async fn converse(door: &Door, stream: UnixStream) -> io::Result<()> {
+    let peer_uid = socket_peercred(&stream)?.uid;
+    if peer_uid != getuid() {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "another user"));
+    }
+    let mut peer = Peer::new(stream);
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    peer.send(&Greeting { protocol: PROTOCOL, version }).await?;
+    let greeted = tokio::time::timeout(GREETING_TIME, peer.next()).await;
+    let Ok(Ok(Some(frame))) = greeted else { return Ok(()) };
+    if frame.words::<Greeting>().is_err() {
+        return Ok(());
+    }
+    while let Some(frame) = peer.next().await? {
+        match frame.words::<Petition>() {
+            Ok(petition) => answer(door, &mut peer, petition).await?,
+            Err(fault) => {
+                let message = fault.to_string();
+                peer.send(&Answer::Trouble { kind: Trouble::BadInput, message }).await?;
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn answer(door: &Door, peer: &mut Peer, petition: Petition) -> io::Result<()> {
+    let env = petition.env;
+    let reply = match petition.request {
+        Request::List { all } => list(door, all).await,
+        Request::Show { session } => match find(door, &session).await {
+            Ok(found) => Answer::Session(Box::new(seen(door, &found))),
+            Err(refusal) => Answer::Refused(refusal),
+        },
+        Request::Attach { session } => stream::attach(door, peer, &session).await?,
+        Request::Screen { session } => stream::screen(door, &session).await,
+        Request::Output { session, from, follow } => {
+            stream::output(door, peer, &session, from, follow).await?
+        }
+        Request::Log { session, follow } => stream::log(door, peer, &session, follow).await?,
+        Request::Events { from, follow } => stream::events(door, peer, from, follow).await?,
+        Request::Wait { session, statuses, timeout_ms } => {
+            wait(door, peer, &session, &statuses, timeout_ms).await?
+        }
+        Request::Doctor => doctor::examine(door).await,
+        Request::DaemonStatus => status(door).await,
+        Request::DaemonStop { agents } => {
+            let closing = if agents { Closing::SuspendAgents } else { Closing::LeaveAgents };
+            door.close.send(closing).await.ok();
+            Answer::End
+        }
+        Request::New(wanted) => act::new(door, peer, *wanted, env).await?,
+        Request::Act { session, action } => act::act(door, peer, &session, action, env).await?,
+    };
+    peer.send(&reply).await
+}
+
+/// The session that somebody means.
+async fn find(door: &Door, given: &str) -> Result<Session, Refusal> {
+    let found = door.hands.line.look(Look::One(given.to_owned())).await;
+    if let Some(session) = found.into_iter().next() {
+        return Ok(session);
+    }
+    let all = door.hands.line.look(Look::Living).await;
+    let like = all.iter().filter(|s| !given.is_empty() && s.id.0.starts_with(given)).count();
+    let given = given.to_owned();
+    Err(if like > 1 { Refusal::Ambiguous { given } } else { Refusal::NoSuchSession { given } })
+}
+
+fn seen(door: &Door, session: &Session) -> SessionView {
+    view::session(session, &door.hands.live(&session.id), door.hands.digest(&session.id))
+}
+
+async fn list(door: &Door, all: bool) -> Answer {
+    let mut sessions = door.hands.line.look(if all { Look::All } else { Look::Living }).await;
+    sessions.sort_by_key(|session| std::cmp::Reverse(session.last_active_at));
+    Answer::Sessions(sessions.iter().map(|session| seen(door, session)).collect())
+}
+
+async fn status(door: &Door) -> Answer {
+    Answer::Daemon(DaemonView {
+        pid: std::process::id(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        home: door.hands.home.state.to_string_lossy().into_owned(),
+        sessions: door.hands.line.look(Look::Living).await.len(),
+        uptime_secs: door.since.elapsed().as_secs(),
+    })
+}
+
+/// Returns when the session is in one of these states: at once, or with the event that brings it
+/// there.
+async fn wait(
+    door: &Door,
+    peer: &mut Peer,
+    given: &str,
+    statuses: &[Status],
+    timeout_ms: Option<u64>,
+) -> io::Result<Answer> {
+    let mut news = door.hands.line.news.subscribe();
+    let mut session = match find(door, given).await {
+        Ok(session) => session,
+        Err(refusal) => return Ok(Answer::Refused(refusal)),
+    };
+    let limit = timeout_ms.map(Duration::from_millis);
+    let deadline = limit.map(|limit| tokio::time::Instant::now() + limit);
+    loop {
+        if statuses.contains(&session.status()) {
+            return Ok(Answer::Session(Box::new(seen(door, &session))));
+        }
+        let timed_out = async {
+            match deadline {
+                Some(deadline) => tokio::time::sleep_until(deadline).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            published = news.recv() => {
+                // A listener that was left behind looks at the session all the same.
+                if published.is_ok_and(|p| p.recorded.session != session.id) {
+                    continue;
+                }
+            }
+            () = timed_out => {
+                let message = format!("session `{}` is {}", session.name, session.status().word());
+                return Ok(Answer::Trouble { kind: Trouble::TimedOut, message });
+            }
+            () = peer.gone() => return Err(io::ErrorKind::BrokenPipe.into()),
+        }
+        if let Ok(found) = find(door, &session.id.0).await {
+            session = found;
+        }
+    }
+}

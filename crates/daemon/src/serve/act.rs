@@ -1,0 +1,250 @@
+//! Requests that change something: translated into commands, waited for until they are true.
+
+use super::{Door, find, seen};
+use crate::controller::{Look, Published};
+use crate::launch::Env;
+use crate::peer::Peer;
+use crate::view;
+use glis_core::house::Reply;
+use glis_core::pause::PauseReason;
+use glis_core::spec::{Mode, RefOrigin, Spec};
+use glis_core::{AskId, Command, OpId, Refusal, Session, SessionId};
+use glis_wire::client::{Action, Answer, NewSession, Trouble};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::sync::broadcast;
+
+/// Idle time after which a session may be suspended, unless it says otherwise.
+const IDLE_TIMEOUT_SECS: u64 = 600;
+
+/// Makes a session.
+pub(super) async fn new(
+    door: &Door,
+    peer: &mut Peer,
+    wanted: NewSession,
+    env: Option<Env>,
+) -> io::Result<Answer> {
+    match create(door, wanted).await {
+        Ok(command) => carry_out(door, peer, command, env).await,
+        Err(answer) => Ok(*answer),
+    }
+}
+
+/// Does something with a session.
+pub(super) async fn act(
+    door: &Door,
+    peer: &mut Peer,
+    given: &str,
+    action: Action,
+    env: Option<Env>,
+) -> io::Result<Answer> {
+    match translate(door, given, action).await {
+        Ok(command) => carry_out(door, peer, command, env).await,
+        Err(answer) => Ok(*answer),
+    }
+}
+
+async fn carry_out(
+    door: &Door,
+    peer: &mut Peer,
+    (id, command): (SessionId, Command),
+    env: Option<Env>,
+) -> io::Result<Answer> {
+    // Listening begins before anything is asked for, so that its end cannot be missed.
+    let mut news = door.hands.line.news.subscribe();
+    if let Some(env) = env {
+        door.hands.remember_env(&id, env);
+    }
+    let reply = match door.hands.line.command(command).await {
+        Some(Ok(reply)) => reply,
+        Some(Err(refusal)) => return Ok(Answer::Refused(refusal)),
+        None => return Ok(storage()),
+    };
+    match reply {
+        Reply::Done => done(door, &id, false).await,
+        Reply::Already => done(door, &id, true).await,
+        Reply::Queued { message, before, status } => {
+            let Some(session) = look(door, &id).await else { return Ok(storage()) };
+            let session = Box::new(seen(door, &session));
+            Ok(Answer::Queued { session, message: message.0, before, status })
+        }
+        Reply::Pending(op) => match until_ended(door, peer, &mut news, &id, op).await? {
+            Ok(()) => done(door, &id, false).await,
+            Err(refusal) => Ok(Answer::Refused(refusal)),
+        },
+    }
+}
+
+fn storage() -> Answer {
+    Answer::Trouble {
+        kind: Trouble::Storage,
+        message: "the event log cannot be written; agents run on, nothing was changed".to_owned(),
+    }
+}
+
+async fn look(door: &Door, id: &SessionId) -> Option<Session> {
+    door.hands.line.look(Look::One(id.0.clone())).await.into_iter().next()
+}
+
+async fn done(door: &Door, id: &SessionId, already: bool) -> io::Result<Answer> {
+    Ok(match look(door, id).await {
+        Some(session) => Answer::Done { session: Box::new(seen(door, &session)), already },
+        None => storage(),
+    })
+}
+
+/// Waits for the end of an operation and passes its steps on.
+async fn until_ended(
+    door: &Door,
+    peer: &mut Peer,
+    news: &mut broadcast::Receiver<Arc<Published>>,
+    id: &SessionId,
+    op: OpId,
+) -> io::Result<Result<(), Refusal>> {
+    loop {
+        let published = tokio::select! {
+            published = news.recv() => published,
+            () = peer.gone() => return Err(io::ErrorKind::BrokenPipe.into()),
+        };
+        match published {
+            Ok(published) => {
+                if published.recorded.session != *id {
+                    continue;
+                }
+                if let Some((ended, result)) = &published.ended
+                    && *ended == op
+                {
+                    return Ok(result.clone());
+                }
+                peer.send(&Answer::Step(view::event(&published.recorded))).await?;
+            }
+            // Left behind: whether it is still under way can be seen from the session itself.
+            Err(broadcast::error::RecvError::Lagged(_)) => {
+                let session = look(door, id).await;
+                if session
+                    .is_none_or(|s| s.operation().is_none_or(|(under_way, _)| under_way != op))
+                {
+                    return Ok(Ok(()));
+                }
+            }
+            Err(broadcast::error::RecvError::Closed) => {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            }
+        }
+    }
+}
+
+type Translated = Result<(SessionId, Command), Box<Answer>>;
+
+async fn translate(door: &Door, given: &str, action: Action) -> Translated {
+    let found = find(door, given).await.map_err(|refusal| Box::new(Answer::Refused(refusal)))?;
+    let session = found.id.clone();
+    let command = match action {
+        Action::Send { text } => Command::Send { session, text },
+        Action::Pause { mode, on_timeout } => {
+            Command::Pause { session, mode, reason: PauseReason::User, on_timeout }
+        }
+        Action::CancelPause => Command::CancelPause { session },
+        Action::Resume { prompt } => Command::Resume { session, prompt },
+        Action::Restart { with_context } => restart(door, &found, with_context),
+        Action::Stop => Command::Stop { session },
+        Action::Remove => Command::Remove { session },
+        Action::Answer { ask, answer } => Command::Answer { session, ask: ask.map(AskId), answer },
+    };
+    Ok((found.id, command))
+}
+
+fn restart(door: &Door, session: &Session, with_context: bool) -> Command {
+    let prompt = if with_context {
+        let digest = door.hands.digest(&session.id);
+        Some(glis_agent::context::resume_prompt(
+            digest.summary.as_deref().unwrap_or("(nothing was said yet)"),
+            digest.last_action.as_deref().unwrap_or("(none recorded)"),
+            &digest.pending,
+        ))
+    } else {
+        session.spec.prompt.clone()
+    };
+    let agent_ref = fresh_ref(session.spec.traits.refs);
+    Command::Restart { session: session.id.clone(), agent_ref, prompt }
+}
+
+fn fresh_ref(origin: RefOrigin) -> Option<String> {
+    (origin == RefOrigin::Chosen).then(|| uuid::Uuid::new_v4().to_string())
+}
+
+async fn create(door: &Door, wanted: NewSession) -> Translated {
+    let bad = |message: String| Box::new(Answer::Trouble { kind: Trouble::BadInput, message });
+    // The name is judged before git or anything else sees it.
+    glis_core::name::check(&wanted.name).map_err(|why| {
+        Box::new(Answer::Refused(Refusal::BadName { name: wanted.name.clone(), why }))
+    })?;
+    let usual = if wanted.argv.is_empty() { "rehearsal" } else { "command" };
+    let configured = door.hands.config.default_agent.as_deref().unwrap_or(usual);
+    let agent_name = wanted.agent.as_deref().unwrap_or(configured).to_owned();
+    let agent = glis_agent::find(&agent_name).ok_or_else(|| {
+        let known: Vec<_> = glis_agent::table().iter().map(|(name, _)| *name).collect();
+        bad(format!("there is no agent {agent_name:?}; known are {}", known.join(", ")))
+    })?;
+    agent.check(&wanted.argv).map_err(bad)?;
+    let mode = if wanted.headless { Mode::Headless } else { agent.usual_mode() };
+    let repo_root = root_of(PathBuf::from(&wanted.repo), wanted.in_place).await.map_err(bad)?;
+    // A revision means what it means where the caller stands, not at the repository's root.
+    let base = base_of(PathBuf::from(&wanted.repo), wanted.base.clone(), wanted.in_place)
+        .await
+        .map_err(bad)?;
+    let traits = agent.traits(mode, &wanted.argv);
+    let id = SessionId(uuid::Uuid::now_v7().to_string());
+    let spec = Spec {
+        agent: agent_name,
+        mode,
+        traits,
+        repo_root,
+        in_place: wanted.in_place,
+        base,
+        argv: wanted.argv,
+        prompt: wanted.prompt,
+        model: wanted.model,
+        persona: wanted.persona,
+        idle_timeout_secs: wanted.idle_timeout_secs.unwrap_or(IDLE_TIMEOUT_SECS),
+        auto_yes: wanted.auto_yes,
+    };
+    let agent_ref = fresh_ref(traits.refs);
+    let command =
+        Command::New { id: id.clone(), name: wanted.name, spec: Box::new(spec), agent_ref };
+    Ok((id, command))
+}
+
+async fn root_of(dir: PathBuf, in_place: bool) -> Result<String, String> {
+    let found = tokio::task::spawn_blocking(move || {
+        let dir = dir.canonicalize().map_err(|fault| format!("{}: {fault}", dir.display()))?;
+        if !dir.is_dir() {
+            return Err(format!("{} is not a folder", dir.display()));
+        }
+        if in_place {
+            return Ok(dir);
+        }
+        glis_snapshot::git::main_root(&dir).map_err(|fault| fault.to_string())
+    });
+    let root = found.await.map_err(|fault| fault.to_string())??;
+    root.into_os_string().into_string().map_err(|_| "the path is not valid UTF-8".to_owned())
+}
+
+async fn base_of(
+    dir: PathBuf,
+    base: Option<String>,
+    in_place: bool,
+) -> Result<Option<String>, String> {
+    if in_place {
+        return Ok(None);
+    }
+    let commit = move |dir: &Path| match base {
+        Some(base) => {
+            glis_snapshot::worktree::commit(dir, &base).map(Some).map_err(|f| f.to_string())
+        }
+        // A repository without a commit has none to begin from.
+        None => Ok(glis_snapshot::worktree::commit(dir, "HEAD").ok()),
+    };
+    tokio::task::spawn_blocking(move || commit(&dir)).await.map_err(|fault| fault.to_string())?
+}

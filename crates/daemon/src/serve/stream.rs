@@ -1,0 +1,188 @@
+//! Requests that are answered by a stream: output, conversation, events, and the way to a screen.
+
+use super::{Door, find, seen};
+use crate::output::OutputLog;
+use crate::peer::Peer;
+use crate::{conversation, view};
+use glis_core::session::Session;
+use glis_wire::client::{Answer, Trouble};
+use glis_wire::hold::{Order, Report, place};
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::sync::Arc;
+use tokio::sync::broadcast::error::RecvError;
+
+const CHUNK_BYTES: usize = 256 * 1024;
+const EVENTS_READ: u32 = 500;
+
+pub(super) async fn attach(door: &Door, peer: &mut Peer, given: &str) -> io::Result<Answer> {
+    let session = match find(door, given).await {
+        Ok(session) => session,
+        Err(refusal) => return Ok(Answer::Refused(refusal)),
+    };
+    let picture = match look(door, &session).await {
+        Ok(picture) => picture,
+        Err(fault) => return Ok(trouble(&fault)),
+    };
+    peer.send_raw(picture.offset, &picture.paint).await?;
+    let lives = session.process.is_some();
+    let dir = door.hands.home.session(&session.id.0);
+    Ok(Answer::Attached {
+        session: Box::new(seen(door, &session)),
+        from: picture.offset,
+        size: picture.size,
+        holder_dir: lives.then(|| dir.to_string_lossy().into_owned()),
+    })
+}
+
+pub(super) async fn screen(door: &Door, given: &str) -> Answer {
+    match find(door, given).await {
+        Ok(session) => match look(door, &session).await {
+            Ok(picture) => Answer::Screen {
+                lines: picture.lines,
+                ansi: picture.ansi,
+                cursor: picture.cursor,
+                size: picture.size,
+                offset: picture.offset,
+            },
+            Err(fault) => trouble(&fault),
+        },
+        Err(refusal) => Answer::Refused(refusal),
+    }
+}
+
+async fn look(door: &Door, session: &Session) -> io::Result<crate::screens::Picture> {
+    let (hands, id) = (Arc::clone(&door.hands), session.id.clone());
+    let dir = hands.home.session(&id.0);
+    tokio::task::spawn_blocking(move || hands.screens.look(&dir, &id))
+        .await
+        .map_err(io::Error::other)?
+}
+
+fn trouble(fault: &io::Error) -> Answer {
+    Answer::Trouble { kind: Trouble::Internal, message: fault.to_string() }
+}
+
+pub(super) async fn output(
+    door: &Door,
+    peer: &mut Peer,
+    given: &str,
+    from: u64,
+    follow: bool,
+) -> io::Result<Answer> {
+    let session = match find(door, given).await {
+        Ok(session) => session,
+        Err(refusal) => return Ok(Answer::Refused(refusal)),
+    };
+    let dir = door.hands.home.session(&session.id.0);
+    let log = OutputLog::new(&dir);
+    let mut at = from;
+    if log.oldest() > from {
+        peer.send(&Answer::Cut { oldest: log.oldest() }).await?;
+    }
+    // The holder tells when there is more; without one there will not be any.
+    let mut holder = if follow { Peer::connect(&dir, place::SOCKET).await.ok() } else { None };
+    loop {
+        loop {
+            let chunk = log.read(at, CHUNK_BYTES)?;
+            if chunk.bytes.is_empty() {
+                break;
+            }
+            at = chunk.at + chunk.bytes.len() as u64;
+            peer.send_raw(chunk.at, &chunk.bytes).await?;
+        }
+        let Some(live) = &mut holder else { return Ok(Answer::End) };
+        live.send(&Order::Watch { beyond: at }).await.ok();
+        tokio::select! {
+            moved = next_output(live) => if !moved { holder = None; },
+            () = peer.gone() => return Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+}
+
+/// Waits for more output; false when there will be none.
+async fn next_output(holder: &mut Peer) -> bool {
+    loop {
+        match holder.next().await {
+            Ok(Some(frame)) => match frame.words::<Report>() {
+                Ok(Report::Output { .. }) => return true,
+                Ok(Report::Ended(_)) => return false,
+                Ok(_) | Err(_) => {}
+            },
+            Ok(None) | Err(_) => return false,
+        }
+    }
+}
+
+pub(super) async fn log(
+    door: &Door,
+    peer: &mut Peer,
+    given: &str,
+    follow: bool,
+) -> io::Result<Answer> {
+    let session = match find(door, given).await {
+        Ok(session) => session,
+        Err(refusal) => return Ok(Answer::Refused(refusal)),
+    };
+    let path = conversation::file_of(&door.hands.home.session(&session.id.0));
+    let mut growth = door.hands.talk.subscribe();
+    let mut at = 0;
+    loop {
+        let (entries, read) = entries_from(&path, at)?;
+        at += read;
+        for entry in entries {
+            peer.send(&Answer::Entry(entry)).await?;
+        }
+        if !follow {
+            return Ok(Answer::End);
+        }
+        tokio::select! {
+            grown = growth.changed() => if grown.is_err() { return Ok(Answer::End); },
+            () = peer.gone() => return Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+}
+
+/// Whole lines from an offset on, and how many bytes they were.
+fn entries_from(
+    path: &std::path::Path,
+    offset: u64,
+) -> io::Result<(Vec<glis_wire::view::Entry>, u64)> {
+    let Ok(mut file) = File::open(path) else { return Ok((Vec::new(), 0)) };
+    file.seek(SeekFrom::Start(offset))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
+    bytes.truncate(whole);
+    Ok((conversation::parse(&bytes).0, whole as u64))
+}
+
+pub(super) async fn events(
+    door: &Door,
+    peer: &mut Peer,
+    from: u64,
+    follow: bool,
+) -> io::Result<Answer> {
+    let mut news = door.hands.line.news.subscribe();
+    let mut next = from.max(1);
+    loop {
+        // The log itself is read until its end; the news only say when there is more.
+        loop {
+            let batch = door.hands.line.read(next, EVENTS_READ).await;
+            let Some(last) = batch.last() else { break };
+            next = last.seq + 1;
+            for recorded in &batch {
+                peer.send(&Answer::Event(view::event(recorded))).await?;
+            }
+        }
+        if !follow {
+            return Ok(Answer::End);
+        }
+        tokio::select! {
+            published = news.recv() => if matches!(published, Err(RecvError::Closed)) {
+                return Ok(Answer::End);
+            },
+            () = peer.gone() => return Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What is left of a session's process when nobody holds a connection to it.
+
+use crate::adapters::Adapters;
+use crate::peer::Peer;
+use glis_core::SessionId;
+use glis_core::event::Ending;
+use glis_core::input::World;
+use glis_wire::hold::{End, ExitRecord, Hello, Killed, place};
+use rustix::fs::{FlockOperation, flock};
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// A holder binds its socket within milliseconds of taking its lock; one that does not in this
+/// time never will.
+const BIRTH_TIME: Duration = Duration::from_secs(5);
+const BIRTH_PACE: Duration = Duration::from_millis(5);
+/// A holder whose agent has ended serves its last readers for some seconds at most.
+const FORMER_TIME: Duration = Duration::from_secs(8);
+
+/// Connects to the holder of the session in `dir`, if one lives. One that was being born when the
+/// last daemon died is waited for: its lock tells.
+pub(super) async fn find_holder(dir: &Path) -> Option<(Peer, Hello)> {
+    let patience = tokio::time::Instant::now() + BIRTH_TIME;
+    loop {
+        if let Ok(found) = super::meet(dir).await {
+            return Some(found);
+        }
+        if !is_locked(dir) || tokio::time::Instant::now() > patience {
+            return None;
+        }
+        tokio::time::sleep(BIRTH_PACE).await;
+    }
+}
+
+fn is_locked(dir: &Path) -> bool {
+    let Ok(file) = File::open(dir.join(place::LOCK)) else { return false };
+    flock(&file, FlockOperation::NonBlockingLockShared).is_err()
+}
+
+/// What became of a process whose holder is not there.
+pub(super) fn world(hands: &Adapters, id: &SessionId, generation: u32) -> World {
+    match record(hands, id, generation) {
+        Some(record) => World::Ended {
+            generation,
+            ending: ending(&record),
+            ordered: record.ordered,
+            killed: told(&record.killed),
+        },
+        None => World::Gone { killed: told(&sweep(hands, id)) },
+    }
+}
+
+/// How the process ended, as the holder recorded it or as far as it can be known. Whatever it left
+/// running is ended first.
+pub(crate) fn what_is_left(
+    hands: &Adapters,
+    id: &SessionId,
+    generation: u32,
+) -> (Ending, bool, Vec<String>) {
+    match record(hands, id, generation) {
+        Some(record) => told_by(&record),
+        None => (Ending::Unknown, false, told(&sweep(hands, id))),
+    }
+}
+
+/// How the process ended, in the holder's words.
+pub(super) fn told_by(record: &ExitRecord) -> (Ending, bool, Vec<String>) {
+    (ending(record), record.ordered, told(&record.killed))
+}
+
+#[expect(clippy::disallowed_methods, reason = "a lock of another process has no other event")]
+/// Waits until the holder of an earlier run has gone. It has nothing left to do but to serve those
+/// who still read, and that has a bound of its own.
+pub(crate) fn await_former(dir: &Path) {
+    let patience = std::time::Instant::now() + FORMER_TIME;
+    while is_locked(dir) && std::time::Instant::now() < patience {
+        std::thread::sleep(BIRTH_PACE);
+    }
+}
+
+fn record(hands: &Adapters, id: &SessionId, generation: u32) -> Option<ExitRecord> {
+    let path = hands.home.session(&id.0).join(place::EXIT);
+    let record: ExitRecord = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+    (record.generation == generation).then_some(record)
+}
+
+fn ending(record: &ExitRecord) -> Ending {
+    match record.end {
+        End::Exited(status) => Ending::Exited(status),
+        End::Signalled(signal) => Ending::Signalled(signal),
+    }
+}
+
+fn told(killed: &[Killed]) -> Vec<String> {
+    killed.iter().map(|killed| format!("{} (pid {})", killed.command, killed.pid)).collect()
+}
+
+/// Ends processes that carry the session's mark and have no holder any more.
+#[expect(clippy::disallowed_methods, reason = "the sweep is a process of its own, as a holder is")]
+pub(crate) fn sweep(hands: &Adapters, id: &SessionId) -> Vec<Killed> {
+    let dir = hands.home.session(&id.0);
+    let output = Command::new("/proc/self/exe")
+        .arg("hold-sweep")
+        .arg(&id.0)
+        .arg(&dir)
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output();
+    output.ok().and_then(|output| serde_json::from_slice(&output.stdout).ok()).unwrap_or_default()
+}
+
+/// Everything in a file from an offset on; nothing if it is not there yet.
+pub(super) fn read_from(path: &Path, offset: u64) -> io::Result<Vec<u8>> {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(fault) => return Err(fault),
+    };
+    file.seek(SeekFrom::Start(offset))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,126 @@
+//! Sessions and events as the outside sees them.
+
+use crate::adapters::Live;
+use crate::conversation::Digest;
+use glis_core::session::{Phase, Rest, Session, WallMs};
+use glis_core::{Event, Recorded};
+use glis_wire::view::{SessionView, WaitingFor};
+use serde_json::{Map, Value, json};
+
+/// A session with everything that is known beside the log.
+pub(crate) fn session(session: &Session, live: &Live, digest: Digest) -> SessionView {
+    let pause = match &session.phase {
+        Phase::Rest(Rest::Paused(record)) => Some(record),
+        Phase::Rest(_)
+        | Phase::Starting(_)
+        | Phase::Live
+        | Phase::Pausing(_)
+        | Phase::Stopping { .. }
+        | Phase::Removing { .. } => None,
+    };
+    SessionView {
+        id: session.id.0.clone(),
+        name: session.name.clone(),
+        status: session.status(),
+        agent: session.spec.agent.clone(),
+        mode: session.spec.mode,
+        agent_session_ref: session.agent_ref.clone(),
+        resumable: session.resumable(),
+        repo_root: session.spec.repo_root.clone(),
+        worktree: session.worktree.clone(),
+        branch: session.branch.clone(),
+        pid: session.process.as_ref().map(|process| process.pid),
+        created_at: time(session.created_at),
+        last_active_at: time(session.last_active_at),
+        paused_at: session.paused_at.map(time),
+        pause_reason: pause.map(|record| record.reason),
+        resumed_at: session.resumed_at.map(time),
+        idle_timeout_secs: session.spec.idle_timeout_secs,
+        can_pause: session.can_pause(),
+        can_resume: session.can_resume(),
+        snapshot: pause.and_then(|record| record.snapshots.last().cloned()),
+        conversation_summary: digest.summary,
+        last_action: digest.last_action,
+        pending_tasks: digest.pending,
+        queued: session.queue.len(),
+        waiting_for: waiting_for(session, pause.and_then(|record| record.question.as_deref())),
+        auto_yes: session.spec.auto_yes,
+        generation: session.generation,
+        verdict: session.rule.clone(),
+        operation: session.operation().map(|(_, word)| word.to_owned()),
+        failure: match &session.phase {
+            Phase::Rest(Rest::Failed(why)) => Some(why.clone()),
+            Phase::Rest(_)
+            | Phase::Starting(_)
+            | Phase::Live
+            | Phase::Pausing(_)
+            | Phase::Stopping { .. }
+            | Phase::Removing { .. } => None,
+        },
+        cut_off: session.cut_off,
+        limit_until: session.limit_until.clone(),
+        killed: session.killed.clone(),
+        warnings: pause.map(|record| record.warnings.clone()).unwrap_or_default(),
+        pause_rule: pause.map(|record| record.rule.clone()),
+        argv: session.spec.argv.clone(),
+        model: session.spec.model.clone(),
+        persona: session.spec.persona.clone(),
+        in_place: session.spec.in_place,
+        attached: live.audience,
+        output_gap_at: live.gap_at,
+        env_names: live.env_names.clone(),
+    }
+}
+
+fn waiting_for(session: &Session, kept: Option<&str>) -> Option<WaitingFor> {
+    let open = session.asks.first().map(|ask| WaitingFor {
+        request: ask.id.0.clone(),
+        kind: ask.kind,
+        text: ask.text.clone(),
+    });
+    // A paused agent cannot be answered, but what it asked is not forgotten.
+    open.or_else(|| {
+        kept.map(|text| WaitingFor {
+            request: String::new(),
+            kind: glis_core::talk::AskKind::Question,
+            text: text.to_owned(),
+        })
+    })
+}
+
+/// RFC 3339 in UTC.
+pub(crate) fn time(ms: WallMs) -> String {
+    let stamp = jiff::Timestamp::from_millisecond(ms).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    stamp.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
+/// An event as the contract prints it: flat, with its name under `event`.
+pub(crate) fn event(recorded: &Recorded) -> Value {
+    let mut flat = Map::new();
+    flat.insert("seq".to_owned(), json!(recorded.seq));
+    flat.insert("at".to_owned(), json!(time(recorded.at)));
+    flat.insert("session".to_owned(), json!(recorded.session));
+    let (name, fields) = parts(&recorded.event);
+    flat.insert("event".to_owned(), json!(name));
+    for (key, value) in fields {
+        flat.entry(key).or_insert(value);
+    }
+    Value::Object(flat)
+}
+
+/// The word that an event is known by.
+pub(crate) fn event_name(event: &Event) -> String {
+    parts(event).0
+}
+
+fn parts(event: &Event) -> (String, Map<String, Value>) {
+    match serde_json::to_value(event) {
+        Ok(Value::String(name)) => (name, Map::new()),
+        Ok(Value::Object(outer)) => match outer.into_iter().next() {
+            Some((name, Value::Object(fields))) => (name, fields),
+            Some((name, _)) => (name, Map::new()),
+            None => (String::new(), Map::new()),
+        },
+        Ok(_) | Err(_) => (String::new(), Map::new()),
+    }
+}

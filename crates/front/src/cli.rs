@@ -1,0 +1,193 @@
+//! The command line: what can be typed, and which verb it goes to.
+
+mod args;
+mod look;
+mod session;
+mod upkeep;
+
+use crate::complaint::{Complaint, Kind};
+use crate::control::{Control, Streamed};
+use crate::words;
+use args::{Cli, DaemonVerb, Verb};
+use clap::{CommandFactory as _, Parser as _};
+use glis_wire::client::{Answer, Request};
+use serde::Serialize;
+use std::io::{self, IsTerminal as _, Write as _};
+
+/// What is left to do for whoever called: other roles of the same program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Nothing: exit with this status.
+    Exit(u8),
+    /// Be the daemon.
+    Daemon {
+        /// In a session of its own, for whoever started it is about to leave.
+        detached: bool,
+    },
+    /// Show the whole promise in a minute.
+    Demo {
+        /// As one JSON document at the end.
+        json: bool,
+    },
+}
+
+/// Understands the command line and carries out the verb.
+pub fn run<I, T>(arguments: I) -> Next
+where
+    I: IntoIterator<Item = T>,
+    T: Into<std::ffi::OsString> + Clone,
+{
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(fault) => return Next::Exit(misunderstood(&fault)),
+    };
+    let out = Out { json: cli.json };
+    let done = match cli.verb {
+        None => help(),
+        Some(Verb::Demo) => return Next::Demo { json: cli.json },
+        Some(Verb::Daemon { verb: DaemonVerb::Run { detached } }) => {
+            return Next::Daemon { detached };
+        }
+        Some(verb) => carry_out(verb, &out),
+    };
+    Next::Exit(match done {
+        Ok(()) => 0,
+        Err(complaint) => out.complain(&complaint),
+    })
+}
+
+fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
+    match verb {
+        Verb::New(new) => session::new(new, out),
+        Verb::Ls { all } => look::ls(all, out),
+        Verb::Show { name } => look::show(name, out),
+        Verb::Attach { name } => look::attach(&name),
+        Verb::Send { name, text } => session::send(name, &text, out),
+        Verb::Wait(wait) => session::wait(wait, out),
+        Verb::Pause(pause) => session::pause(&pause, out),
+        Verb::Resume(resume) => session::resume(&resume, out),
+        Verb::Restart(restart) => session::restart(&restart, out),
+        Verb::Stop { name } => session::stop(name, out),
+        Verb::Rm { name } => session::rm(&name, out),
+        Verb::Answer(answer) => session::answer(answer, out),
+        Verb::Log { name, follow } => look::log(name, follow, out),
+        Verb::Screen { name, ansi } => look::screen(name, ansi, out),
+        Verb::Output { name, from, follow } => look::output(name, from, follow, out),
+        Verb::Events { from, follow } => look::events(from, follow, out),
+        Verb::Doctor => upkeep::doctor(out),
+        Verb::Daemon { verb } => upkeep::daemon(&verb, out),
+        Verb::Completions { shell } => upkeep::completions(shell),
+        Verb::Man => upkeep::man(),
+        // Taken before.
+        Verb::Demo => Ok(()),
+    }
+}
+
+fn help() -> Result<(), Complaint> {
+    say(&Cli::command().render_long_help().to_string())
+}
+
+/// Clap's own words, on the right stream, with the contract's exit status. A script gets them as
+/// JSON.
+fn misunderstood(fault: &clap::Error) -> u8 {
+    if !fault.use_stderr() {
+        drop(fault.print());
+        return 0;
+    }
+    if std::env::args_os().take_while(|arg| arg != "--").any(|arg| arg == "--json") {
+        let rendered = fault.render().to_string();
+        let message = rendered.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        let complaint = Complaint::new(Kind::Usage, message).hint("`glis help` lists the verbs");
+        return Out { json: true }.complain(&complaint);
+    }
+    drop(fault.print());
+    Kind::Usage.exit_status()
+}
+
+/// Where results go: words for a person, one JSON document for a script.
+pub(crate) struct Out {
+    json: bool,
+}
+
+impl Out {
+    fn document(
+        &self,
+        document: &impl Serialize,
+        words: impl FnOnce() -> String,
+    ) -> Result<(), Complaint> {
+        if self.json {
+            let text = serde_json::to_string(document)
+                .map_err(|fault| Complaint::new(Kind::Failed, fault.to_string()))?;
+            return say(&text);
+        }
+        say(&words())
+    }
+
+    fn complain(&self, complaint: &Complaint) -> u8 {
+        // Nobody left to tell is no reason to fail otherwise.
+        if self.json {
+            drop(say(&complaint.json().to_string()));
+        } else {
+            drop(writeln!(io::stderr().lock(), "{}", complaint.text()));
+        }
+        complaint.kind.exit_status()
+    }
+}
+
+/// Prints a line. A reader that has gone away ends the program quietly, as in any pipe.
+pub(crate) fn say(text: &str) -> Result<(), Complaint> {
+    let mut out = io::stdout().lock();
+    let text = text.trim_end_matches('\n');
+    if text.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|fault| unsaid(&fault))
+}
+
+pub(crate) fn unsaid(fault: &io::Error) -> Complaint {
+    Complaint::new(Kind::Failed, format!("cannot write: {fault}"))
+}
+
+/// Asks, and keeps a person who has to wait informed.
+pub(crate) fn ask(control: &mut Control, request: Request) -> Result<Answer, Complaint> {
+    let mut progress = Progress { shown: io::stderr().is_terminal(), step: None, wrote: false };
+    let answer = control.ask(request, |streamed| {
+        match streamed {
+            Streamed::Words(Answer::Step(event)) => progress.step = words::step(&event),
+            Streamed::Silence(since) => progress.show(since),
+            Streamed::Words(_) | Streamed::Bytes(..) => {}
+        }
+        Ok(())
+    });
+    progress.clear();
+    answer
+}
+
+struct Progress {
+    shown: bool,
+    step: Option<&'static str>,
+    wrote: bool,
+}
+
+impl Progress {
+    fn show(&mut self, since: std::time::Duration) {
+        if self.shown {
+            let step = self.step.unwrap_or("waiting");
+            let mut err = io::stderr().lock();
+            drop(write!(err, "\r\x1b[K{step}\u{2026} {} s", since.as_secs()));
+            drop(err.flush());
+            self.wrote = true;
+        }
+    }
+
+    fn clear(&self) {
+        if self.wrote {
+            drop(write!(io::stderr().lock(), "\r\x1b[K"));
+        }
+    }
+}
+
+/// A daemon of the same protocol never gives an answer of another kind than was asked for.
+pub(crate) fn unexpected() -> Complaint {
+    Complaint::new(Kind::Failed, "the daemon gave an answer that does not fit the question")
+}

@@ -1,0 +1,310 @@
+//! Every verb and option, as they are typed.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Keeps AI coding agents alive: pause anything, resume anything, lose nothing.
+#[derive(Debug, Parser)]
+#[command(name = "glis", version, about, after_help = EXIT_CODES, disable_help_subcommand = false)]
+pub(crate) struct Cli {
+    /// One JSON document on standard output (streams: a line each)
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) verb: Option<Verb>,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such session, \
+4 refused in this state, 5 agent not in a safe state, 6 cannot be resumed, 7 busy or timed out, \
+8 the daemon cannot be reached, 130 interrupted.\n\n\
+GLIS_HOME=DIR moves every file of glis into DIR.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// The whole promise in a minute: offline, in a temporary home and repository
+    Demo,
+    /// A session in a worktree of its own, on a branch of its own
+    New(New),
+    /// Sessions, latest activity first
+    Ls {
+        /// Removed ones too
+        #[arg(long)]
+        all: bool,
+    },
+    /// Everything about one session
+    Show {
+        /// Name, id, or a unique beginning of the id
+        name: String,
+    },
+    /// The agent's terminal: the screen as it is, then live; ctrl+q detaches
+    Attach {
+        /// Name, id, or a unique beginning of the id
+        name: String,
+    },
+    /// One message: stored first, delivered once and in order; wakes a suspended session
+    Send {
+        /// Name, id, or a unique beginning of the id
+        name: String,
+        /// The message; `-` reads standard input
+        #[arg(allow_hyphen_values = true)]
+        text: String,
+    },
+    /// Returns when the session is in one of these states
+    Wait(Wait),
+    /// Stops an agent and keeps everything
+    Pause(Pause),
+    /// Brings an agent back, in its own conversation
+    Resume(Resume),
+    /// A fresh start in the same worktree
+    Restart(Restart),
+    /// Ends the process, keeps the session (suspended)
+    Stop {
+        /// Name, id, or a unique beginning of the id
+        name: String,
+    },
+    /// Puts a session aside; nothing is deleted
+    Rm {
+        /// Name, id, or a unique beginning of the id
+        name: String,
+    },
+    /// Answers what a session asks
+    Answer(Answer),
+    /// The conversation
+    Log {
+        /// Name, id, or a unique beginning of the id
+        name: String,
+        /// Go on as it grows
+        #[arg(long, short)]
+        follow: bool,
+    },
+    /// The terminal's screen as text, running or not
+    Screen {
+        /// Name, id, or a unique beginning of the id
+        name: String,
+        /// With colours
+        #[arg(long)]
+        ansi: bool,
+    },
+    /// The raw bytes that the agent printed
+    Output {
+        /// Name, id, or a unique beginning of the id
+        name: String,
+        /// First offset
+        #[arg(long, default_value_t = 0)]
+        from: u64,
+        /// Go on as it grows
+        #[arg(long, short)]
+        follow: bool,
+    },
+    /// What has happened, one JSON object a line
+    Events {
+        /// First sequence number
+        #[arg(long, default_value_t = 1)]
+        from: u64,
+        /// Go on as it happens
+        #[arg(long, short)]
+        follow: bool,
+    },
+    /// Looks for what is wrong and says how to mend it
+    Doctor,
+    /// The daemon, which otherwise starts by itself
+    Daemon {
+        #[command(subcommand)]
+        verb: DaemonVerb,
+    },
+    /// Completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// The manual page, for `man -l -`
+    Man,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DaemonVerb {
+    /// Starts it, if it does not run
+    Start,
+    /// Ends it; the agents run on
+    Stop {
+        /// Suspend the agents first
+        #[arg(long)]
+        agents: bool,
+    },
+    /// Says whether it runs
+    Status,
+    /// Is the daemon, in the foreground
+    Run {
+        /// In a session of its own
+        #[arg(long, hide = true)]
+        detached: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct New {
+    /// The session's name: lower-case letters, digits, `.`, `_`, `-`
+    pub(crate) name: String,
+    /// The agent: `rehearsal`, or `command` with a program after `--`
+    #[arg(long)]
+    pub(crate) agent: Option<String>,
+    /// The first message
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) prompt: Option<String>,
+    /// A folder in the repository; this one if not given
+    #[arg(long)]
+    pub(crate) repo: Option<PathBuf>,
+    /// Revision to begin from; the current one if not given
+    #[arg(long)]
+    pub(crate) base: Option<String>,
+    /// In the repository itself, without a worktree; nothing there is ever removed
+    #[arg(long)]
+    pub(crate) in_place: bool,
+    /// Without a terminal
+    #[arg(long)]
+    pub(crate) headless: bool,
+    /// Persona
+    #[arg(long)]
+    pub(crate) persona: Option<String>,
+    /// Model
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+    /// Idle time after which it may be suspended, such as 10m
+    #[arg(long, value_parser = duration)]
+    pub(crate) idle_timeout: Option<Duration>,
+    /// Answer its prompts by the rules of the configuration
+    #[arg(long)]
+    pub(crate) auto_yes: bool,
+    /// A program and its arguments, or further arguments for the agent
+    #[arg(last = true)]
+    pub(crate) argv: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Wait {
+    /// Name, id, or a unique beginning of the id
+    pub(crate) name: String,
+    /// The states to wait for
+    #[arg(long = "for", value_delimiter = ',', required = true, value_parser = status)]
+    pub(crate) states: Vec<glis_core::Status>,
+    /// Give up after this time, such as 30s
+    #[arg(long, value_parser = duration)]
+    pub(crate) timeout: Option<Duration>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Pause {
+    /// Names, ids, or unique beginnings of ids
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    pub(crate) names: Vec<String>,
+    /// All sessions that can be paused
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// How much it may disturb
+    #[arg(long, value_enum, default_value_t = Mode::Interrupt)]
+    pub(crate) mode: Mode,
+    /// Call off a pause that is still waiting
+    #[arg(long, conflicts_with = "mode")]
+    pub(crate) cancel: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Mode {
+    /// After the current turn
+    Boundary,
+    /// Interrupt the turn, wait for a safe state
+    Interrupt,
+    /// At once, safe or not
+    Force,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Resume {
+    /// Names, ids, or unique beginnings of ids
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    pub(crate) names: Vec<String>,
+    /// All sessions that are paused
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// The first message after it is back
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) prompt: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Restart {
+    /// Name, id, or a unique beginning of the id
+    pub(crate) name: String,
+    /// Tell the fresh agent what the former one was doing
+    #[arg(long)]
+    pub(crate) with_context: bool,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Answer {
+    /// Name, id, or a unique beginning of the id
+    pub(crate) name: String,
+    /// `allow`, `deny`, or the text for a question
+    #[arg(allow_hyphen_values = true, value_name = "ANSWER")]
+    pub(crate) words: String,
+    /// Which request, if several are open
+    #[arg(long)]
+    pub(crate) request: Option<String>,
+    /// Allow it for the rest of the session
+    #[arg(long)]
+    pub(crate) for_session: bool,
+}
+
+/// A number with its unit: 500ms, 30s, 10m, 2h. A bare number is seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = text.strip_prefix(digits).unwrap_or_default();
+    let number: f64 = digits.parse().map_err(|_| format!("`{text}` is no time; try 30s or 10m"))?;
+    let seconds = match unit {
+        "ms" => number / 1000.0,
+        "" | "s" => number,
+        "m" => number * 60.0,
+        "h" => number * 3600.0,
+        _ => return Err(format!("`{unit}` is no unit of time; there are ms, s, m, h")),
+    };
+    Duration::try_from_secs_f64(seconds).map_err(|_| format!("`{text}` is no time; try 30s or 10m"))
+}
+
+fn status(text: &str) -> Result<glis_core::Status, String> {
+    let known = glis_core::Status::ALL;
+    known.into_iter().find(|status| status.word() == text).ok_or_else(|| {
+        let words: Vec<_> = known.iter().map(|status| status.word()).collect();
+        format!("there is no such state; there are {}", words.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(duration("30s"), Ok(Duration::from_secs(30)));
+        assert_eq!(duration("10m"), Ok(Duration::from_secs(600)));
+        assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
+        for bad in ["", "x", "5y", "-1s", "1e999"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn states_are_the_contracts() {
+        assert_eq!(status("paused"), Ok(glis_core::Status::Paused));
+        assert!(status("Paused").is_err());
+    }
+}

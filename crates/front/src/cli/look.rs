@@ -1,0 +1,162 @@
+//! Verbs that only look.
+
+use super::{Out, ask, say, unexpected, unsaid};
+use crate::attach::{AttachSpec, CTRL_Q, Leave, Painting};
+use crate::complaint::{Complaint, Kind};
+use crate::control::{Control, Streamed};
+use crate::words;
+use glis_wire::client::{Answer, Request};
+use glis_wire::view::SessionView;
+use serde_json::json;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+pub(super) fn ls(all: bool, out: &Out) -> Result<(), Complaint> {
+    let Answer::Sessions(sessions) = ask(&mut Control::connect()?, Request::List { all })? else {
+        return Err(unexpected());
+    };
+    out.document(&sessions, || words::table(&sessions))
+}
+
+pub(super) fn show(name: String, out: &Out) -> Result<(), Complaint> {
+    let Answer::Session(session) = ask(&mut Control::connect()?, Request::Show { session: name })?
+    else {
+        return Err(unexpected());
+    };
+    out.document(&session, || words::whole(&session))
+}
+
+pub(super) fn attach(name: &str) -> Result<(), Complaint> {
+    if !crate::tty::is_terminal() {
+        return Err(Complaint::new(Kind::Usage, "attach needs a terminal").hint(format!(
+            "`glis screen {name}` prints the screen, `glis output {name}` the bytes"
+        )));
+    }
+    let mut control = Control::connect()?;
+    let (session, painting, size, holder_dir) = painted(&mut control, name)?;
+    let id = session.id.clone();
+    let again = move |_| {
+        let painted = painted(&mut control, &id);
+        painted.map(|(_, painting, _, _)| painting).map_err(|c| io::Error::other(c.message))
+    };
+    let left = crate::attach::attach(AttachSpec {
+        paint: painting.bytes,
+        paint_size: Some(size),
+        from: painting.at,
+        holder_dir,
+        detach: CTRL_Q,
+        repaint: Some(Box::new(again)),
+    });
+    let left = left.map_err(|fault| Complaint::new(Kind::Failed, format!("attach: {fault}")))?;
+    say(&match left {
+        Leave::Detached => format!("detached from `{}`; it runs on", session.name),
+        Leave::NotRunning => format!("`{}` is {}", session.name, session.status.word()),
+        Leave::Ended(_) => format!("`{}` has ended", session.name),
+        Leave::Lost => {
+            return Err(Complaint::new(
+                Kind::Failed,
+                format!("the connection to `{}` was lost", session.name),
+            )
+            .hint(format!("`glis show {}` tells what became of it", session.name)));
+        }
+    })
+}
+
+type Painted = (SessionView, Painting, glis_wire::hold::Size, Option<PathBuf>);
+
+fn painted(control: &mut Control, name: &str) -> Result<Painted, Complaint> {
+    let mut bytes = Vec::new();
+    let answer = control.ask(Request::Attach { session: name.to_owned() }, |streamed| {
+        if let Streamed::Bytes(_, part) = streamed {
+            bytes.extend(part);
+        }
+        Ok(())
+    })?;
+    let Answer::Attached { session, from, size, holder_dir } = answer else {
+        return Err(unexpected());
+    };
+    let painting = Painting { at: from, bytes };
+    Ok((*session, painting, size, holder_dir.map(PathBuf::from)))
+}
+
+pub(super) fn log(name: String, follow: bool, out: &Out) -> Result<(), Complaint> {
+    let request = Request::Log { session: name, follow };
+    let mut entries = Vec::new();
+    Control::connect()?.ask(request, |streamed| {
+        let Streamed::Words(Answer::Entry(entry)) = streamed else { return Ok(()) };
+        match (out.json, follow) {
+            (true, true) => say(&json!(entry).to_string()),
+            (true, false) => {
+                entries.push(entry);
+                Ok(())
+            }
+            (false, _) => say(&words::entry(&entry)),
+        }
+    })?;
+    if out.json && !follow { say(&json!(entries).to_string()) } else { Ok(()) }
+}
+
+pub(super) fn screen(name: String, ansi: bool, out: &Out) -> Result<(), Complaint> {
+    let Answer::Screen { lines, ansi: coloured, cursor, size, offset } =
+        ask(&mut Control::connect()?, Request::Screen { session: name })?
+    else {
+        return Err(unexpected());
+    };
+    let document = json!({
+        "lines": lines, "cursor": {"x": cursor.0, "y": cursor.1},
+        "columns": size.columns, "rows": size.rows, "offset": offset,
+    });
+    out.document(&document, || {
+        let shown = if ansi { coloured } else { lines };
+        let last = shown.iter().rposition(|line| !line.is_empty()).map_or(0, |at| at + 1);
+        shown.get(..last).unwrap_or_default().join("\n")
+    })
+}
+
+pub(super) fn output(name: String, from: u64, follow: bool, out: &Out) -> Result<(), Complaint> {
+    let request = Request::Output { session: name, from, follow };
+    let mut whole = Vec::new();
+    let mut oldest = None;
+    let mut first = None;
+    Control::connect()?.ask(request, |streamed| match streamed {
+        Streamed::Bytes(at, bytes) if out.json => {
+            first.get_or_insert(at);
+            if follow {
+                say(&json!({"offset": at, "text": String::from_utf8_lossy(&bytes)}).to_string())
+            } else {
+                whole.extend(bytes);
+                Ok(())
+            }
+        }
+        Streamed::Bytes(_, bytes) => {
+            let mut stdout = io::stdout().lock();
+            stdout.write_all(&bytes).and_then(|()| stdout.flush()).map_err(|f| unsaid(&f))
+        }
+        Streamed::Words(Answer::Cut { oldest: at }) => {
+            oldest = Some(at);
+            if !out.json {
+                drop(writeln!(io::stderr(), "glis: output before offset {at} was cut"));
+            }
+            Ok(())
+        }
+        Streamed::Words(_) | Streamed::Silence(_) => Ok(()),
+    })?;
+    if out.json && !follow {
+        let text = String::from_utf8_lossy(&whole);
+        let document = json!({
+            "offset": first.unwrap_or(from), "bytes": whole.len(), "text": text, "cut_before": oldest,
+        });
+        return say(&document.to_string());
+    }
+    Ok(())
+}
+
+pub(super) fn events(from: u64, follow: bool, _out: &Out) -> Result<(), Complaint> {
+    // A line of JSON is what a person gets as well: events are for following and filtering.
+    Control::connect()?
+        .ask(Request::Events { from, follow }, |streamed| match streamed {
+            Streamed::Words(Answer::Event(event)) => say(&event.to_string()),
+            Streamed::Words(_) | Streamed::Bytes(..) | Streamed::Silence(_) => Ok(()),
+        })
+        .map(drop)
+}

@@ -1,0 +1,243 @@
+//! What goes wrong, as a person or a script is told: what happened, to what, and what to do next.
+
+use glis_core::Refusal;
+use glis_core::name::BadName;
+use glis_core::refusal::ResumeFault;
+use glis_wire::client::Trouble;
+use serde_json::{Value, json};
+
+/// The kinds of failure, each with the exit status of the contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the contract's list of exit codes explains them")]
+pub enum Kind {
+    Failed,
+    Usage,
+    NotFound,
+    Refused,
+    NotSafe,
+    NotResumable,
+    Busy,
+    TimedOut,
+    NoDaemon,
+}
+
+impl Kind {
+    /// The exit status.
+    pub fn exit_status(self) -> u8 {
+        match self {
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::NotFound => 3,
+            Self::Refused => 4,
+            Self::NotSafe => 5,
+            Self::NotResumable => 6,
+            Self::Busy | Self::TimedOut => 7,
+            Self::NoDaemon => 8,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Usage => "usage",
+            Self::NotFound => "not_found",
+            Self::Refused => "refused",
+            Self::NotSafe => "not_safe",
+            Self::NotResumable => "not_resumable",
+            Self::Busy => "busy",
+            Self::TimedOut => "timed_out",
+            Self::NoDaemon => "no_daemon",
+        }
+    }
+}
+
+/// One failure, ready to be told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Complaint {
+    /// What kind.
+    pub kind: Kind,
+    /// What happened, to which session.
+    pub message: String,
+    /// The next step.
+    pub hint: Option<String>,
+}
+
+impl Complaint {
+    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hint: None }
+    }
+
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// For a script.
+    pub fn json(&self) -> Value {
+        json!({"error": {"kind": self.kind.word(), "message": self.message, "hint": self.hint}})
+    }
+
+    /// For a person.
+    pub fn text(&self) -> String {
+        match &self.hint {
+            Some(hint) => format!("error: {}\n hint: {hint}", self.message),
+            None => format!("error: {}", self.message),
+        }
+    }
+
+    pub(crate) fn trouble(kind: Trouble, message: String) -> Self {
+        match kind {
+            Trouble::BadInput => Self::new(Kind::Usage, message),
+            Trouble::TimedOut => Self::new(Kind::TimedOut, format!("timed out: {message}"))
+                .hint("`glis show` tells what it is doing"),
+            Trouble::Storage => Self::new(Kind::Failed, message)
+                .hint("free some space or mend the disk, then ask again; `glis doctor` looks"),
+            Trouble::Internal => Self::new(Kind::Failed, message),
+        }
+    }
+}
+
+impl From<Refusal> for Complaint {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::NoSuchSession { given } => {
+                Self::new(Kind::NotFound, format!("there is no session `{given}`"))
+                    .hint("`glis ls` lists them")
+            }
+            Refusal::Ambiguous { given } => Self::new(
+                Kind::NotFound,
+                format!("more than one session's id begins with `{given}`"),
+            )
+            .hint("give more of the id, or the name"),
+            Refusal::NameTaken { name } => {
+                Self::new(Kind::Refused, format!("there is a session `{name}` already"))
+                    .hint(format!("choose another name, or put it aside with `glis rm {name}`"))
+            }
+            Refusal::BadName { name, why } => bad_name(&name, why),
+            Refusal::WrongStatus { session, status, verb } => wrong_status(&session, status, &verb),
+            Refusal::Busy { session, with } => {
+                Self::new(Kind::Busy, format!("session `{session}` is busy with {with}"))
+                    .hint("ask again in a moment")
+            }
+            Refusal::NotSafe { session, doing } => Self::new(
+                Kind::NotSafe,
+                format!("Agent not in safe state: session `{session}` goes on, {doing}"),
+            )
+            .hint(format!(
+                "`glis pause {session} --mode boundary` waits for its turn to end, \
+                 `--mode force` stops it as it is"
+            )),
+            Refusal::TooLate { session } => Self::new(
+                Kind::Refused,
+                format!("session `{session}` is past the point of turning back"),
+            )
+            .hint(format!("`glis resume {session}` once it is paused")),
+            Refusal::Cancelled { session } => Self::new(
+                Kind::Refused,
+                format!("the pause of `{session}` was cancelled; it goes on"),
+            ),
+            Refusal::NotResumable { session, agent, agent_ref, why } => {
+                not_resumable(&session, &agent, agent_ref.as_deref(), &why)
+            }
+            Refusal::NothingAsked { session } => {
+                Self::new(Kind::Refused, format!("session `{session}` asks nothing right now"))
+                    .hint(format!("`glis show {session}` tells what it is doing"))
+            }
+            Refusal::WrongAsk { session, open } => {
+                let open: Vec<_> = open.iter().map(ToString::to_string).collect();
+                Self::new(Kind::Refused, format!("session `{session}` asks: {}", open.join(", ")))
+                    .hint("name one of them with --request")
+            }
+            Refusal::AnswerUnderWay { session } => {
+                Self::new(Kind::Busy, format!("an answer for `{session}` is on its way already"))
+            }
+            Refusal::Failed { session, step, why } => {
+                Self::new(Kind::Failed, format!("failed to {step} of `{session}`: {why}"))
+                    .hint("nothing was lost; mend the reason and ask again")
+            }
+        }
+    }
+}
+
+fn bad_name(name: &str, why: BadName) -> Complaint {
+    let shown: String = name.chars().take(40).flat_map(char::escape_default).collect();
+    let rule = match why {
+        BadName::Empty => "it is empty",
+        BadName::TooLong => "it is longer than 64 characters",
+        BadName::BadStart => "it must begin with a lower-case letter or a digit",
+        BadName::BadCharacter => "only lower-case letters, digits, `.`, `_` and `-` are allowed",
+        BadName::ReservedForm => "git reserves `..`, `.lock` and a dot at the end",
+    };
+    Complaint::new(Kind::Usage, format!("`{shown}` cannot be a session's name: {rule}"))
+        .hint("for example: glis new fix-login")
+}
+
+fn wrong_status(session: &str, status: glis_core::Status, verb: &str) -> Complaint {
+    use glis_core::Status;
+    let message = match (verb, status) {
+        ("resume", _) => {
+            format!("nothing to resume: instance not paused, status: {}", status.word())
+        }
+        _ => format!("cannot {verb} `{session}`, status: {}", status.word()),
+    };
+    let hint = match status {
+        Status::Busy | Status::Idle | Status::Waiting => {
+            format!("`glis stop {session}` ends its process and keeps the session")
+        }
+        Status::Completed | Status::Failed => {
+            format!("`glis restart {session}` begins anew, `glis screen {session}` shows its end")
+        }
+        Status::Created => format!("`glis send {session} TEXT` starts it"),
+        Status::Pausing | Status::Resuming => "ask again in a moment".to_owned(),
+        Status::Paused | Status::Suspended | Status::Interrupted => {
+            format!("`glis resume {session}` brings it back")
+        }
+        Status::Archived => "it was removed; its branch is still there".to_owned(),
+    };
+    Complaint::new(Kind::Refused, message).hint(hint)
+}
+
+fn not_resumable(
+    session: &str,
+    agent: &str,
+    agent_ref: Option<&str>,
+    why: &ResumeFault,
+) -> Complaint {
+    let (reason, mend) = match why {
+        ResumeFault::NoRef => ("the agent never told its session id".to_owned(), None),
+        ResumeFault::Rejected(why) => (format!("the agent rejects its session id: {why}"), None),
+        ResumeFault::WrongRoot(found) => (
+            format!("its directory belongs to another repository ({found})"),
+            Some("move the repository back to where it was"),
+        ),
+        ResumeFault::NoDirectory(path) => (
+            format!("its directory is not there ({path})"),
+            Some("bring it back with `git worktree add`"),
+        ),
+        ResumeFault::NotInstalled(program) => (
+            format!("its program is not there ({program})"),
+            Some("install it, or mend PATH, and resume again"),
+        ),
+        ResumeFault::NoTranscript(path) => (
+            format!("the agent's transcript is not there ({path})"),
+            Some("put the file back and resume again"),
+        ),
+        ResumeFault::Locked(who) => {
+            (format!("another process has it: {who}"), Some("end that process, then resume again"))
+        }
+        ResumeFault::NotReady(what) => (
+            format!("the agent did not get ready: {what}"),
+            Some("`glis screen` shows what it said; nothing was lost"),
+        ),
+        ResumeFault::System(what) => (what.clone(), Some("nothing was lost; ask again")),
+    };
+    let id = agent_ref.unwrap_or("none");
+    let restart = format!("`glis restart {session}` begins a fresh conversation");
+    let hint = mend.map_or(restart.clone(), |mend| format!("{mend}; {restart}"));
+    Complaint::new(
+        Kind::NotResumable,
+        format!("session `{session}` cannot be resumed: {reason} (agent {agent}, session id {id})"),
+    )
+    .hint(hint)
+}

@@ -1,0 +1,207 @@
+//! The one client: connects to the daemon, starts it where there is none, asks and listens.
+
+use crate::complaint::{Complaint, Kind};
+use glis_wire::client::{Answer, Greeting, PROTOCOL, Petition, Request};
+use glis_wire::frame::{Decoder, Frame, encode_words};
+use glis_wire::home::{self, Home};
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Whoever waits longer than this is told what for.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A connection to the daemon of this house.
+pub struct Control {
+    home: Home,
+    stream: UnixStream,
+    decoder: Decoder,
+}
+
+/// What arrives before the final answer.
+pub enum Streamed {
+    /// Words: a step, an event, a line of a conversation.
+    Words(Answer),
+    /// Output bytes from this offset on.
+    Bytes(u64, Vec<u8>),
+    /// Nothing for a second; this long since the question.
+    Silence(Duration),
+}
+
+impl Control {
+    /// Connects, and starts the daemon if there is none.
+    pub fn connect() -> Result<Self, Complaint> {
+        let home = find_home()?;
+        if let Some(control) = Self::connect_to(&home)? {
+            return Ok(control);
+        }
+        start_daemon(&home)?;
+        Self::connect_to(&home)?.ok_or_else(|| {
+            Complaint::new(Kind::NoDaemon, "the daemon started, but cannot be reached")
+                .hint(format!("its diary is {}", home.state.join(home::DIARY).display()))
+        })
+    }
+
+    /// Connects to a daemon that runs; `None` if there is none.
+    pub fn connect_running() -> Result<Option<Self>, Complaint> {
+        Self::connect_to(&find_home()?)
+    }
+
+    fn connect_to(home: &Home) -> Result<Option<Self>, Complaint> {
+        let Ok(stream) = open_socket(home) else { return Ok(None) };
+        let mut control = Self { home: home.clone(), stream, decoder: Decoder::default() };
+        let own = Greeting { protocol: PROTOCOL, version: env!("CARGO_PKG_VERSION").to_owned() };
+        // A daemon that is just ending may close the door again: then there is none.
+        if control.stream.write_all(&encode_words(&own)).is_err() {
+            return Ok(None);
+        }
+        let Ok(Some(frame)) = control.next(None) else { return Ok(None) };
+        match frame.words::<Greeting>() {
+            Ok(greeting) if greeting.protocol == PROTOCOL => Ok(Some(control)),
+            Ok(greeting) => Err(Complaint::new(
+                Kind::NoDaemon,
+                format!("the daemon is of another version ({})", greeting.version),
+            )
+            .hint("end it (its agents run on) and ask again: kill the pid in daemon.lock")),
+            Err(fault) => Err(Complaint::new(Kind::NoDaemon, fault.to_string())),
+        }
+    }
+
+    /// The house that this daemon serves.
+    pub fn home(&self) -> &Home {
+        &self.home
+    }
+
+    /// Asks and waits for the final answer; everything before it goes to `see`.
+    pub fn ask(
+        &mut self,
+        request: Request,
+        mut see: impl FnMut(Streamed) -> Result<(), Complaint>,
+    ) -> Result<Answer, Complaint> {
+        let env = request.may_start().then(environment);
+        let begun = Instant::now();
+        self.stream.write_all(&encode_words(&Petition { request, env })).map_err(|f| lost(&f))?;
+        loop {
+            let frame = match self.next(Some(PATIENCE)) {
+                Ok(Some(frame)) => frame,
+                Ok(None) => return Err(lost(&io::ErrorKind::UnexpectedEof.into())),
+                Err(fault) if is_timeout(&fault) => {
+                    see(Streamed::Silence(begun.elapsed()))?;
+                    continue;
+                }
+                Err(fault) => return Err(lost(&fault)),
+            };
+            if let Frame::Raw { tag, bytes } = frame {
+                see(Streamed::Bytes(tag, bytes))?;
+                continue;
+            }
+            let answer = frame.words::<Answer>();
+            let answer = answer.map_err(|f| Complaint::new(Kind::NoDaemon, f.to_string()))?;
+            if !answer.is_final() {
+                see(Streamed::Words(answer))?;
+            } else if let Answer::Refused(refusal) = answer {
+                return Err(refusal.into());
+            } else if let Answer::Trouble { kind, message } = answer {
+                return Err(Complaint::trouble(kind, message));
+            } else {
+                return Ok(answer);
+            }
+        }
+    }
+
+    /// Waits until the daemon closes the connection, which it does by ending.
+    pub fn until_closed(&mut self) {
+        while let Ok(Some(_)) = self.next(None) {}
+    }
+
+    fn next(&mut self, timeout: Option<Duration>) -> io::Result<Option<Frame>> {
+        self.stream.set_read_timeout(timeout)?;
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            let found = self.decoder.next_frame();
+            if let Some(frame) = found.map_err(|f| io::Error::new(io::ErrorKind::InvalidData, f))? {
+                return Ok(Some(frame));
+            }
+            match self.stream.read(&mut buffer) {
+                Ok(0) => return Ok(None),
+                Ok(read) => self.decoder.feed(buffer.get(..read).unwrap_or_default()),
+                Err(fault) if fault.kind() == io::ErrorKind::Interrupted => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+    }
+}
+
+fn is_timeout(fault: &io::Error) -> bool {
+    matches!(fault.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
+fn lost(fault: &io::Error) -> Complaint {
+    Complaint::new(Kind::NoDaemon, format!("the daemon went away before it answered ({fault})"))
+        .hint("agents run on; ask again, and the daemon starts anew and finds them")
+}
+
+fn find_home() -> Result<Home, Complaint> {
+    Home::find(|name| std::env::var(name).ok()).ok_or_else(|| {
+        Complaint::new(Kind::NoDaemon, "neither GLIS_HOME nor HOME is set")
+            .hint("set GLIS_HOME to a folder of your own")
+    })
+}
+
+fn environment() -> Vec<(String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
+
+/// Through an open folder, so that the path always fits into a socket's address.
+fn open_socket(home: &Home) -> io::Result<UnixStream> {
+    let folder = File::open(&home.state)?;
+    let path = PathBuf::from(format!("/proc/self/fd/{}/{}", folder.as_raw_fd(), home::SOCKET));
+    UnixStream::connect(path)
+}
+
+/// Starts the daemon and waits until it lets us in, or says why it does not.
+fn start_daemon(home: &Home) -> Result<(), Complaint> {
+    let failed = |fault: io::Error| {
+        Complaint::new(Kind::NoDaemon, format!("the daemon cannot be started: {fault}"))
+            .hint(format!("{} must be writable", home.state.display()))
+    };
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&home.state).map_err(failed)?;
+    let diary = File::options()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .open(home.state.join(home::DIARY))
+        .map_err(failed)?;
+    let mut child = Command::new("/proc/self/exe")
+        .args(["daemon", "run", "--detached"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(diary)
+        .spawn()
+        .map_err(failed)?;
+    let mut said = String::new();
+    if let Some(stdout) = child.stdout.take() {
+        BufReader::new(stdout).read_line(&mut said).map_err(failed)?;
+    }
+    match said.trim() {
+        "ready" => Ok(()),
+        // Somebody else was faster. Theirs is as good.
+        said if said.contains("already running") => {
+            drop(child.wait());
+            Ok(())
+        }
+        "" => Err(failed(io::Error::other("it ended without a word"))),
+        why => {
+            drop(child.wait());
+            Err(Complaint::new(Kind::NoDaemon, format!("the daemon does not start: {why}"))
+                .hint(format!("its diary is {}", home.state.join(home::DIARY).display())))
+        }
+    }
+}

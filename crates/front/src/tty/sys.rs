@@ -1,0 +1,212 @@
+//! The one module of this crate that speaks to libc directly: signals, and the watchdog's process.
+#![expect(unsafe_code, reason = "fork and signal handlers cannot be had without it")]
+#![expect(
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "what runs in a handler or after a fork is one stretch of system calls"
+)]
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
+use std::ptr;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use rustix::pipe::{PipeFlags, pipe_with};
+
+/// Where the handler writes the numbers of signals; -1 while nobody wants them.
+static SIGNAL_PIPE: AtomicI32 = AtomicI32::new(-1);
+
+/// The pipe to the watchdog; -1 if there is none, or if it was told goodbye.
+static LEASH: AtomicI32 = AtomicI32::new(-1);
+
+/// Signals as bytes in a pipe, so that one `poll` waits for them and for everything else.
+pub(super) struct Signals {
+    pub(super) reader: OwnedFd,
+    _writer: OwnedFd,
+    before: Vec<(i32, libc::sigaction)>,
+}
+
+impl Signals {
+    /// Takes over `numbers`, and ignores `ignored`, until dropped.
+    pub(super) fn catch(numbers: &[i32], ignored: &[i32]) -> io::Result<Self> {
+        let (reader, writer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+        SIGNAL_PIPE.store(writer.as_raw_fd(), Ordering::SeqCst);
+        let mut caught = Self { reader, _writer: writer, before: Vec::new() };
+        let handler = note_signal as extern "C" fn(i32) as libc::sighandler_t;
+        for &number in numbers {
+            caught.before.push((number, set_action(number, handler)?));
+        }
+        for &number in ignored {
+            caught.before.push((number, set_action(number, libc::SIG_IGN)?));
+        }
+        Ok(caught)
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        for (number, action) in &self.before {
+            // SAFETY: the action was returned by the same call for the same signal.
+            unsafe { libc::sigaction(*number, action, ptr::null_mut()) };
+        }
+        SIGNAL_PIPE.store(-1, Ordering::SeqCst);
+    }
+}
+
+extern "C" fn note_signal(number: i32) {
+    let pipe = SIGNAL_PIPE.load(Ordering::SeqCst);
+    let byte = u8::try_from(number).unwrap_or(0);
+    // SAFETY: `write` may be called in a handler; the byte outlives the call. A full pipe loses
+    // the signal, after thousands that nobody has read. `errno` is put back for whoever we
+    // interrupted.
+    unsafe {
+        let errno = libc::__errno_location();
+        let kept = *errno;
+        libc::write(pipe, ptr::from_ref(&byte).cast(), 1);
+        *errno = kept;
+    }
+}
+
+fn set_action(number: i32, handler: libc::sighandler_t) -> io::Result<libc::sigaction> {
+    let mut before = MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: all zeroes is a valid `sigaction`: no flags and an empty mask. Calls are not
+    // restarted, so that a write to a terminal that hangs returns.
+    let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
+    action.sa_sigaction = handler;
+    // SAFETY: both point to structures of the right type that live through the call.
+    if unsafe { libc::sigaction(number, &raw const action, before.as_mut_ptr()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call has succeeded and filled it.
+    Ok(unsafe { before.assume_init() })
+}
+
+/// A process that outlives ours when we are killed, and then puts the terminal in order.
+pub(super) struct Watchdog {
+    /// Closed by the kernel when we die, whichever way.
+    _leash: OwnedFd,
+    pid: libc::pid_t,
+}
+
+impl Watchdog {
+    /// Starts it. `tty` must still be in the state that is to be restored.
+    pub(super) fn start(tty: BorrowedFd<'_>, reset: &'static [u8]) -> io::Result<Self> {
+        let mut original = MaybeUninit::<libc::termios>::zeroed();
+        // SAFETY: the descriptor is open, and the structure lives through the call.
+        if unsafe { libc::tcgetattr(tty.as_raw_fd(), original.as_mut_ptr()) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the call has succeeded and filled it.
+        let original = unsafe { original.assume_init() };
+        let (watched, leash) = pipe_with(PipeFlags::CLOEXEC)?;
+        // SAFETY: the child calls nothing but system calls until it exits: no allocation, no
+        // lock, nothing that another thread could have left half done.
+        match unsafe { libc::fork() } {
+            -1 => Err(io::Error::last_os_error()),
+            // SAFETY: this is the child, and the descriptors are open in it.
+            0 => unsafe { watch(watched.as_raw_fd(), tty.as_raw_fd(), &original, reset) },
+            pid => {
+                LEASH.store(leash.as_raw_fd(), Ordering::SeqCst);
+                Ok(Self { _leash: leash, pid })
+            }
+        }
+    }
+}
+
+/// Tells the watchdog that the terminal is in order already. Putting it in order twice would move
+/// the cursor over what was printed in between.
+pub(super) fn say_goodbye() {
+    let leash = LEASH.swap(-1, Ordering::SeqCst);
+    if leash != -1 {
+        // SAFETY: the number is that of the open pipe until the watchdog's owner is dropped, and
+        // that takes it out first. If nobody reads any more, there is nobody to say goodbye to.
+        unsafe { libc::write(leash, b".".as_ptr().cast(), 1) };
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        say_goodbye();
+        // SAFETY: the process is our child and was not waited for. It exits at the byte above.
+        while unsafe { libc::waitpid(self.pid, ptr::null_mut(), 0) } == -1
+            && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
+        {}
+    }
+}
+
+/// The watchdog's life: waits for a goodbye or for our end.
+///
+/// # Safety
+/// Only in a freshly forked child; both descriptors must be open.
+unsafe fn watch(watched: RawFd, tty: RawFd, original: &libc::termios, reset: &[u8]) -> ! {
+    // Far above what a process has open by itself, so that neither copy hits the other.
+    const HIGH: RawFd = 10;
+    // SAFETY: system calls on descriptors that are open, as promised; the buffer and the
+    // structure outlive them. All others are closed, because a descriptor that lives on here
+    // would keep a connection open that our parent has closed.
+    unsafe {
+        // A session of its own: no signal of the terminal or of the parent's group arrives, and
+        // the terminal's settings may be changed from outside its own session.
+        libc::setsid();
+        for number in [
+            libc::SIGINT,
+            libc::SIGQUIT,
+            libc::SIGTERM,
+            libc::SIGHUP,
+            libc::SIGTTOU,
+            libc::SIGPIPE,
+            libc::SIGTSTP,
+        ] {
+            libc::signal(number, libc::SIG_IGN);
+        }
+        let watched = libc::fcntl(watched, libc::F_DUPFD, HIGH);
+        let tty = libc::fcntl(tty, libc::F_DUPFD, HIGH);
+        if watched == -1 || tty == -1 || libc::dup2(watched, 0) == -1 || libc::dup2(tty, 1) == -1 {
+            libc::_exit(1);
+        }
+        libc::syscall(libc::SYS_close_range, 2, libc::c_uint::MAX, 0);
+        let mut byte = 0_u8;
+        loop {
+            match libc::read(0, ptr::from_mut(&mut byte).cast(), 1) {
+                1.. => libc::_exit(0),
+                0 => break,
+                _ if *libc::__errno_location() == libc::EINTR => {}
+                _ => break,
+            }
+        }
+        // A shell that was quicker has its own settings by now, and they are not raw.
+        let mut now = *original;
+        libc::tcgetattr(1, &raw mut now);
+        if now.c_lflag & (libc::ICANON | libc::ECHO | libc::ISIG) == 0 {
+            libc::tcsetattr(1, libc::TCSANOW, original);
+        }
+        libc::write(1, reset.as_ptr().cast(), reset.len());
+        libc::_exit(0)
+    }
+}
+
+/// A terminal for tests: the end that a terminal emulator holds, and the one that programs get.
+#[cfg(test)]
+pub(crate) fn open_pty(columns: u16, rows: u16) -> io::Result<(OwnedFd, OwnedFd)> {
+    use std::os::fd::FromRawFd as _;
+    let size = libc::winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    let (mut master, mut slave) = (-1, -1);
+    // SAFETY: all pointers are to live variables or null where the call allows it.
+    let done = unsafe {
+        libc::openpty(
+            &raw mut master,
+            &raw mut slave,
+            ptr::null_mut(),
+            ptr::null(),
+            &raw const size,
+        )
+    };
+    if done != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call has succeeded and nobody else owns the descriptor.
+    let master = unsafe { OwnedFd::from_raw_fd(master) };
+    // SAFETY: as above.
+    let slave = unsafe { OwnedFd::from_raw_fd(slave) };
+    Ok((master, slave))
+}

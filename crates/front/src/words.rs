@@ -1,0 +1,347 @@
+//! How things read to a person. No other place in glis has words for a screen.
+
+use glis_core::Status;
+use glis_core::spec::Mode;
+use glis_core::talk::AskKind;
+use glis_wire::view::{DaemonView, Entry, Finding, Health, SessionView, Voice};
+use serde_json::Value;
+use std::io::IsTerminal as _;
+use std::path::Path;
+
+/// A mark for each state, so that colour is never the only sign.
+fn mark(status: Status) -> char {
+    match status {
+        Status::Created => '\u{25cb}',
+        Status::Busy => '\u{25cf}',
+        Status::Idle => '\u{25d0}',
+        Status::Waiting => '?',
+        Status::Pausing | Status::Resuming => '\u{2026}',
+        Status::Paused => '\u{2016}',
+        Status::Suspended => 'z',
+        Status::Interrupted => '!',
+        Status::Completed => '\u{2713}',
+        Status::Failed => '\u{2717}',
+        Status::Archived => '-',
+    }
+}
+
+fn colour(status: Status) -> &'static str {
+    match status {
+        Status::Busy | Status::Completed => "32",
+        Status::Idle => "36",
+        Status::Waiting | Status::Pausing | Status::Resuming | Status::Paused => "33",
+        Status::Interrupted | Status::Failed => "31",
+        Status::Created | Status::Suspended | Status::Archived => "2",
+    }
+}
+
+fn coloured() -> bool {
+    std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty())
+}
+
+/// A session's text comes from agents: nothing in it may move a cursor or ring a bell.
+fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// What `ls` prints.
+pub(crate) fn table(sessions: &[SessionView]) -> String {
+    if sessions.is_empty() {
+        return "No sessions found. Use `glis new NAME` to create one.".to_owned();
+    }
+    let colours = coloured();
+    let head = ["NAME", "STATUS", "AGENT", "BRANCH", "QUEUED", "ACTIVE", "NOTE"];
+    let rows: Vec<[String; 7]> = sessions
+        .iter()
+        .map(|s| {
+            [
+                s.name.clone(),
+                format!("{} {}", mark(s.status), s.status.word()),
+                s.agent.clone(),
+                s.branch.clone().unwrap_or_else(|| "-".to_owned()),
+                if s.queued == 0 { "-".to_owned() } else { s.queued.to_string() },
+                ago(&s.last_active_at),
+                note(s),
+            ]
+        })
+        .collect();
+    let mut widths: [usize; 7] = head.map(str::len);
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let line = |cells: &[String; 7], status: Option<Status>| {
+        let mut text = String::new();
+        for (at, (cell, width)) in cells.iter().zip(widths).enumerate() {
+            let pad = if at == 6 { 0 } else { width - cell.chars().count() + 2 };
+            match status.filter(|_| colours && at == 1) {
+                Some(status) => {
+                    text.extend(["\x1b[", colour(status), "m", cell, "\x1b[0m"]);
+                }
+                None => text.push_str(cell),
+            }
+            text.push_str(&" ".repeat(pad));
+        }
+        text.trim_end().to_owned()
+    };
+    let mut lines = vec![line(&head.map(ToOwned::to_owned), None)];
+    lines.extend(sessions.iter().zip(&rows).map(|(s, row)| line(row, Some(s.status))));
+    lines.join("\n")
+}
+
+fn note(session: &SessionView) -> String {
+    let text = match (&session.waiting_for, &session.failure, &session.last_action) {
+        (Some(ask), _, _) if ask.kind == AskKind::Doubt => format!("taken? {}", ask.text),
+        (Some(ask), _, _) => ask.text.clone(),
+        (None, Some(why), _) => why.clone(),
+        (None, None, Some(action)) => action.clone(),
+        (None, None, None) => String::new(),
+    };
+    let text = plain(&text);
+    if text.chars().count() <= 60 {
+        return text;
+    }
+    let cut: String = text.chars().take(59).collect();
+    format!("{cut}\u{2026}")
+}
+
+/// How long ago a time of ours was.
+fn ago(time: &str) -> String {
+    let Ok(then) = time.parse::<jiff::Timestamp>() else { return "-".to_owned() };
+    let seconds = (jiff::Timestamp::now().as_second() - then.as_second()).max(0);
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{}m", seconds / 60),
+        3600..86_400 => format!("{}h", seconds / 3600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+/// What `show` prints.
+pub(crate) fn whole(s: &SessionView) -> String {
+    let mut lines = vec![format!("{} {} ({})", mark(s.status), s.name, s.status.word())];
+    let mut fact = |name: &str, value: Option<String>| {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            lines.push(format!("  {name:<14}{}", plain(&value)));
+        }
+    };
+    fact("why", Some(s.verdict.clone()));
+    fact("under way", s.operation.clone());
+    fact("asks", s.waiting_for.as_ref().map(|ask| asks(&s.name, ask.kind, &ask.text)));
+    fact("failed", s.failure.clone());
+    fact("id", Some(s.id.clone()));
+    fact("agent", Some(agent(s)));
+    fact("agent's id", s.agent_session_ref.clone());
+    fact("resumable", Some(if s.resumable { "yes" } else { "no" }.to_owned()));
+    fact("command", (!s.argv.is_empty()).then(|| s.argv.join(" ")));
+    fact("repository", Some(s.repo_root.clone()));
+    fact("worktree", s.worktree.clone());
+    fact("branch", s.branch.clone());
+    fact("process", s.pid.map(|pid| format!("{pid}, start {} of this session", s.generation)));
+    fact("attached", (s.attached > 0).then(|| s.attached.to_string()));
+    fact("created", Some(s.created_at.clone()));
+    fact("last active", Some(s.last_active_at.clone()));
+    fact("paused", s.paused_at.clone());
+    fact("safe because", s.pause_rule.clone());
+    fact("resumed", s.resumed_at.clone());
+    fact("queued", (s.queued > 0).then(|| s.queued.to_string()));
+    fact("cut off", s.cut_off.then(|| "its last turn ended with its process".to_owned()));
+    fact("limit until", s.limit_until.clone());
+    fact("ended with it", (!s.killed.is_empty()).then(|| s.killed.join(", ")));
+    fact("warnings", (!s.warnings.is_empty()).then(|| s.warnings.join("; ")));
+    fact(
+        "output lost",
+        s.output_gap_at.map(|at| format!("from offset {at} on, the disk was full")),
+    );
+    fact("summary", s.conversation_summary.clone());
+    fact("last action", s.last_action.clone());
+    fact("pending", (!s.pending_tasks.is_empty()).then(|| s.pending_tasks.join("; ")));
+    fact("auto-yes", s.auto_yes.then(|| "on".to_owned()));
+    lines.join("\n")
+}
+
+fn agent(s: &SessionView) -> String {
+    let mode = match s.mode {
+        Mode::Terminal => "terminal",
+        Mode::Headless => "headless",
+    };
+    match &s.model {
+        Some(model) => format!("{} ({mode}, {model})", s.agent),
+        None => format!("{} ({mode})", s.agent),
+    }
+}
+
+fn asks(name: &str, kind: AskKind, text: &str) -> String {
+    match kind {
+        AskKind::Approval => format!("{text}  (glis answer {name} allow|deny)"),
+        AskKind::Question => format!("{text}  (glis answer {name} TEXT)"),
+        AskKind::Doubt => format!(
+            "was this message taken? {text:?}  (glis answer {name} allow sends it again, deny drops it)"
+        ),
+    }
+}
+
+/// What `new` says.
+pub(crate) fn created(s: &SessionView) -> String {
+    let place = s.worktree.as_deref().unwrap_or("-");
+    let branch = s.branch.as_ref().map_or(String::new(), |branch| format!(" on branch {branch}"));
+    let next = match s.status {
+        Status::Created => format!("`glis send {} TEXT` starts it", s.name),
+        Status::Completed | Status::Failed => format!("`glis screen {}` shows its end", s.name),
+        Status::Busy
+        | Status::Idle
+        | Status::Waiting
+        | Status::Pausing
+        | Status::Paused
+        | Status::Resuming
+        | Status::Suspended
+        | Status::Interrupted
+        | Status::Archived => match s.mode {
+            Mode::Terminal => format!("`glis attach {}` shows its terminal", s.name),
+            Mode::Headless => format!("`glis log {} --follow` shows what is said", s.name),
+        },
+    };
+    format!("`{}` is {}: {} in {place}{branch}\n{next}", s.name, s.status.word(), s.agent)
+}
+
+/// What `wait` says.
+pub(crate) fn is(s: &SessionView) -> String {
+    format!("`{}` is {}", s.name, s.status.word())
+}
+
+pub(crate) fn already(s: &SessionView) -> String {
+    format!("`{}` is {} already", s.name, s.status.word())
+}
+
+/// What `pause` says.
+pub(crate) fn paused(s: &SessionView) -> String {
+    let rule = s.pause_rule.as_ref().map_or(String::new(), |rule| format!(" ({})", plain(rule)));
+    let mut lines = vec![format!("`{}` is paused{rule}", s.name)];
+    if !s.killed.is_empty() {
+        lines.push(format!("ended with it: {}", plain(&s.killed.join(", "))));
+    }
+    lines.extend(s.warnings.iter().map(|warning| format!("warning: {}", plain(warning))));
+    lines.push(format!("Resume with: glis resume {}", s.name));
+    lines.join("\n")
+}
+
+/// What `resume` says.
+pub(crate) fn resumed(s: &SessionView) -> String {
+    let how = match (&s.agent_session_ref, s.agent.as_str()) {
+        (Some(id), _) => format!("in its own conversation {id}"),
+        (None, _) => "its command was started again in the same place".to_owned(),
+    };
+    format!("`{}` is {}: {how}", s.name, s.status.word())
+}
+
+/// What `restart` says.
+pub(crate) fn restarted(s: &SessionView) -> String {
+    format!("`{}` is {}: a fresh start, number {}", s.name, s.status.word(), s.generation)
+}
+
+/// What `stop` says.
+pub(crate) fn stopped(s: &SessionView) -> String {
+    format!("`{}` is {}; `glis resume {}` brings it back", s.name, s.status.word(), s.name)
+}
+
+/// What `rm` says.
+pub(crate) fn removed(s: &SessionView, place: &Path) -> String {
+    let branch = s.branch.as_ref().map_or(String::new(), |b| format!("; branch {b} stays"));
+    format!("`{}` was put aside in {}{branch}", s.name, place.display())
+}
+
+/// What `answer` says.
+pub(crate) fn answered(s: &SessionView) -> String {
+    format!("answered; `{}` is {}", s.name, s.status.word())
+}
+
+/// What `send` says.
+pub(crate) fn queued(s: &SessionView, before: usize, status: Status) -> String {
+    let place = match before {
+        0 => String::new(),
+        n => format!(" behind {n} other"),
+    };
+    match status {
+        Status::Paused => {
+            format!("queued{place}. Session is paused. `glis resume {}` to continue.", s.name)
+        }
+        Status::Interrupted => format!(
+            "queued{place}. The session was interrupted. `glis resume {}` to continue.",
+            s.name
+        ),
+        Status::Suspended => match idle_minutes(s) {
+            n if n > 1 => format!("Resuming session (idle for {n} min)..."),
+            _ => "Resuming session...".to_owned(),
+        },
+        Status::Created
+        | Status::Busy
+        | Status::Idle
+        | Status::Waiting
+        | Status::Pausing
+        | Status::Resuming
+        | Status::Completed
+        | Status::Failed
+        | Status::Archived => format!("stored{place}; `{}` is {}", s.name, s.status.word()),
+    }
+}
+
+fn idle_minutes(s: &SessionView) -> i64 {
+    let then = s.last_active_at.parse::<jiff::Timestamp>().map_or(0, jiff::Timestamp::as_second);
+    (jiff::Timestamp::now().as_second() - then) / 60
+}
+
+/// A line of a conversation.
+pub(crate) fn entry(entry: &Entry) -> String {
+    let voice = match entry.voice {
+        Voice::User => "you",
+        Voice::Assistant => "agent",
+        Voice::System => "glis",
+        Voice::Tool => "tool",
+    };
+    let tool = entry.metadata.get("tool").and_then(Value::as_str);
+    let tool = tool.map_or(String::new(), |tool| format!("{} ", plain(tool)));
+    let time = entry.timestamp.get(11..19).unwrap_or_default();
+    let text: Vec<String> = entry.content.lines().map(plain).collect();
+    format!("{time} {voice:>5}  {tool}{}", text.join("\n                "))
+}
+
+/// What `daemon status` prints.
+pub(crate) fn daemon(view: &DaemonView) -> String {
+    format!(
+        "running, pid {}, version {}, {} sessions, up {} s\nhome {}",
+        view.pid, view.version, view.sessions, view.uptime_secs, view.home
+    )
+}
+
+/// What `doctor` prints.
+pub(crate) fn findings(findings: &[Finding]) -> String {
+    let lines = findings.iter().map(|finding| {
+        let mark = match finding.health {
+            Health::Good => "ok   ",
+            Health::Warning => "warn ",
+            Health::Bad => "BAD  ",
+        };
+        let hint =
+            finding.hint.as_ref().map_or(String::new(), |hint| format!("\n       hint: {hint}"));
+        format!("{mark}{}: {}{hint}", plain(&finding.subject), plain(&finding.message))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// What is being done at a step of an operation, for somebody who waits.
+pub(crate) fn step(event: &Value) -> Option<&'static str> {
+    Some(match event.get("event")?.as_str()? {
+        "session_created" => "making the worktree",
+        "worktree_made" | "start_began" | "start_checked" => "starting the agent",
+        "process_started" => "waiting for the agent to get ready",
+        "pause_began" => "PAUSING... after this turn",
+        "interrupt_began" => "PAUSING... waiting for a safe state",
+        "safe_state_reached" => "keeping the screen",
+        "terminal_captured" => "saving the worktree",
+        "end_began" | "stop_began" => "ending the process",
+        "process_ended" => "saving what it left",
+        "removal_began" => "putting it aside",
+        _ => return None,
+    })
+}

@@ -1,0 +1,68 @@
+//! What an agent on pipes writes to its standard error, capped.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::os::fd::OwnedFd;
+
+use glis_wire::hold::place;
+use rustix::io::Errno;
+
+use crate::folder::Folder;
+
+/// Two files of this size at most: the one that grows and the one before it.
+const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
+/// The file before the one that grows.
+const BEFORE: &str = "errors.old";
+
+/// As much as is read at once. Errors are few; a larger piece would only cost stack.
+const PIECE_BYTES: usize = 4096;
+
+/// The pipe and the file that it is drained into.
+#[derive(Debug)]
+pub(crate) struct Errors {
+    /// The pipe's end; `None` once the other end is closed.
+    pub(crate) source: Option<OwnedFd>,
+    file: Option<File>,
+    bytes: u64,
+}
+
+impl Errors {
+    /// Nothing was read yet.
+    pub(crate) fn new(source: OwnedFd) -> Self {
+        Self { source: Some(source), file: None, bytes: 0 }
+    }
+
+    /// Drains what is there. A disk that takes nothing does not stop the agent: what cannot be
+    /// kept is lost.
+    pub(crate) fn drain(&mut self, folder: &Folder) {
+        let mut piece = [0; PIECE_BYTES];
+        while let Some(source) = &self.source {
+            match rustix::io::read(source, &mut piece) {
+                Ok(0) => self.source = None,
+                Ok(len) => self.keep(folder, &piece[..len]),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return,
+                Err(_) => self.source = None,
+            }
+        }
+    }
+
+    fn keep(&mut self, folder: &Folder, bytes: &[u8]) {
+        if self.bytes > FILE_BYTES_MAX {
+            self.file = None;
+            drop(folder.rename(place::ERRORS, BEFORE));
+        }
+        if self.file.is_none() {
+            self.file = folder.append(place::ERRORS).ok();
+            let metadata = self.file.as_ref().and_then(|file| file.metadata().ok());
+            self.bytes = metadata.map_or(0, |metadata| metadata.len());
+        }
+        if let Some(file) = &mut self.file {
+            match file.write_all(bytes) {
+                Ok(()) => self.bytes += bytes.len() as u64,
+                Err(_) => self.file = None,
+            }
+        }
+    }
+}

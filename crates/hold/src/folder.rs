@@ -1,0 +1,128 @@
+//! The session's folder: opened once, used by handle, so that neither a long path nor a rename
+//! matters.
+
+use std::fs::{DirBuilder, File};
+use std::io::{self, Write as _};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::Path;
+
+use glis_wire::hold::{ExitRecord, place};
+use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+
+/// Files of a session are nobody else's business.
+const FILE_MODE: Mode = Mode::from_raw_mode(0o600);
+
+/// A folder by handle.
+#[derive(Debug)]
+pub(crate) struct Folder(OwnedFd);
+
+/// Why a lock was not taken.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LockFault {
+    /// Somebody has it.
+    #[error("it is taken")]
+    Taken,
+    /// It could not even be tried.
+    #[error(transparent)]
+    System(io::Error),
+}
+
+impl Folder {
+    /// Opens the session's folder, or makes it. It must be ours.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
+        let folder = rustix::fs::openat(CWD, path, flags, Mode::empty())?;
+        if rustix::fs::fstat(&folder)?.st_uid != rustix::process::geteuid().as_raw() {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the folder is not ours"));
+        }
+        Ok(Self(folder))
+    }
+
+    /// Opens the folder below this one, or makes it.
+    pub(crate) fn below(&self, name: &str) -> io::Result<Self> {
+        match rustix::fs::mkdirat(&self.0, name, Mode::from_raw_mode(0o700)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(fault) => return Err(fault.into()),
+        }
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
+        Ok(Self(rustix::fs::openat(&self.0, name, flags, Mode::empty())?))
+    }
+
+    /// Opens a file to add to its end, or makes it.
+    pub(crate) fn append(&self, name: &str) -> io::Result<File> {
+        self.file(name, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)
+    }
+
+    /// Opens a file to read.
+    pub(crate) fn read(&self, name: &str) -> io::Result<File> {
+        self.file(name, OFlags::RDONLY)
+    }
+
+    /// Makes a file anew.
+    pub(crate) fn anew(&self, name: &str) -> io::Result<File> {
+        self.file(name, OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC)
+    }
+
+    fn file(&self, name: &str, how: OFlags) -> io::Result<File> {
+        let how = how | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        Ok(File::from(rustix::fs::openat(&self.0, name, how, FILE_MODE)?))
+    }
+
+    /// Removes a file; one that is not there counts as removed.
+    pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
+        match rustix::fs::unlinkat(&self.0, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(fault) => Err(fault.into()),
+        }
+    }
+
+    /// Renames a file within the folder.
+    pub(crate) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        Ok(rustix::fs::renameat(&self.0, from, &self.0, to)?)
+    }
+
+    /// Takes the session's lock.
+    pub(crate) fn lock(&self) -> Result<File, LockFault> {
+        let file = self.file(place::LOCK, OFlags::RDWR | OFlags::CREATE);
+        take(file.map_err(LockFault::System)?)
+    }
+
+    /// Puts the record of the end in its place: whole and durable, or not at all.
+    pub(crate) fn keep(&self, record: &ExitRecord) -> io::Result<()> {
+        const BEFORE: &str = "exit.json.tmp";
+        let mut file = self.anew(BEFORE)?;
+        file.write_all(&serde_json::to_vec(record)?)?;
+        file.sync_all()?;
+        self.rename(BEFORE, place::EXIT)?;
+        Ok(rustix::fs::fsync(&self.0)?)
+    }
+
+    /// The record of the generation that ended last, if it can be read.
+    pub(crate) fn kept(&self) -> Option<ExitRecord> {
+        serde_json::from_reader(self.read(place::EXIT).ok()?).ok()
+    }
+}
+
+impl AsFd for Folder {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// Takes the lock of any file by its path.
+pub(crate) fn lock_at(path: &str) -> Result<File, LockFault> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let file = rustix::fs::openat(CWD, path, flags, FILE_MODE);
+    take(File::from(file.map_err(|fault| LockFault::System(fault.into()))?))
+}
+
+fn take(file: File) -> Result<File, LockFault> {
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(file),
+        Err(Errno::WOULDBLOCK) => Err(LockFault::Taken),
+        Err(fault) => Err(LockFault::System(fault.into())),
+    }
+}

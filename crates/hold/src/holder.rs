@@ -1,0 +1,385 @@
+//! The loop: one wait, then whatever happened, then what is due to whom.
+
+use std::fs::File;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use glis_wire::hold::{Hello, PROTOCOL, ProcessMark, Report, Size, place};
+use rustix::event::Timespec;
+use rustix::event::epoll::{self, Event, EventData, EventFlags};
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal};
+
+use crate::client::{Client, Room};
+use crate::errors::Errors;
+use crate::folder::Folder;
+use crate::hunt::Hunt;
+use crate::input::Input;
+use crate::kin::Family;
+use crate::ladder::Stage;
+use crate::output::Output;
+use crate::spawn::Spawned;
+use crate::{complain, sizes, socket};
+
+/// A daemon and many terminals; who comes later is turned away.
+const CLIENTS_MAX: usize = 64;
+
+/// No descriptor was to be had: try again then, instead of turning in circles.
+const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
+
+/// Complaints of earlier generations are kept up to this size.
+const COMPLAINTS_BYTES_MAX: u64 = 64 * 1024;
+
+const EVENTS_PER_TURN: usize = 32;
+
+/// Whom an event concerns; clients come after these.
+const TOKEN_SIGNALS: u64 = 0;
+const TOKEN_LISTENER: u64 = 1;
+const TOKEN_OUTPUT: u64 = 2;
+const TOKEN_INPUT: u64 = 3;
+const TOKEN_ERRORS: u64 = 4;
+const TOKEN_CLIENTS: u64 = 16;
+
+/// What does not change while the holder lives, but for the size.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    /// The session's id.
+    pub(crate) session: String,
+    /// The generation.
+    pub(crate) generation: u32,
+    /// The agent's process.
+    pub(crate) process: ProcessMark,
+    /// Offset where this generation's output begins.
+    pub(crate) began_at: u64,
+    /// The terminal's size in force; `None` with pipes.
+    pub(crate) size: Option<Size>,
+}
+
+/// What is made before the agent is.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    /// The session's folder.
+    pub(crate) folder: Folder,
+    /// Locks that end with this process, by path.
+    pub(crate) locks: Vec<(String, File)>,
+    /// The event queue.
+    pub(crate) epoll: OwnedFd,
+    /// The file that signals are read from.
+    pub(crate) signals: OwnedFd,
+    /// The socket.
+    pub(crate) listener: OwnedFd,
+    /// The log, which has no source yet.
+    pub(crate) output: Output,
+}
+
+/// A holder at work.
+#[derive(Debug)]
+pub(crate) struct Holder {
+    pub(crate) facts: Facts,
+    pub(crate) folder: Folder,
+    pub(crate) locks: Vec<(String, File)>,
+    pub(crate) agent: Pid,
+    pub(crate) output: Output,
+    pub(crate) input: Input,
+    pub(crate) input_pipe: Option<OwnedFd>,
+    pub(crate) errors: Option<Errors>,
+    pub(crate) far_end: Option<OwnedFd>,
+    pub(crate) clients: Vec<Client>,
+    pub(crate) stage: Stage,
+    pub(crate) hunt: Hunt,
+    epoll: OwnedFd,
+    signals: OwnedFd,
+    listener: OwnedFd,
+    next_client: u64,
+    audience: u32,
+    input_armed: bool,
+    accept_again_at: Option<Instant>,
+}
+
+impl Holder {
+    /// Puts a running agent and the parts together.
+    pub(crate) fn begin(facts: Facts, parts: Parts, spawned: Spawned) -> io::Result<Self> {
+        let agent = spawned.pid.as_raw_pid();
+        let family = Family::of_agent(&facts.session, agent);
+        let mut holder = Self {
+            facts,
+            folder: parts.folder,
+            locks: parts.locks,
+            agent: spawned.pid,
+            output: parts.output,
+            input: Input::default(),
+            input_pipe: spawned.input,
+            errors: spawned.errors.map(Errors::new),
+            far_end: spawned.far_end,
+            clients: Vec::new(),
+            stage: Stage::default(),
+            hunt: Hunt::new(family, Some(agent)),
+            epoll: parts.epoll,
+            signals: parts.signals,
+            listener: parts.listener,
+            next_client: TOKEN_CLIENTS,
+            audience: 0,
+            input_armed: false,
+            accept_again_at: None,
+        };
+        holder.watch(TOKEN_SIGNALS, holder.signals.as_fd(), EventFlags::IN)?;
+        holder.watch(TOKEN_LISTENER, holder.listener.as_fd(), EventFlags::IN)?;
+        holder.watch(TOKEN_OUTPUT, spawned.output.as_fd(), EventFlags::IN)?;
+        if let Some(source) = holder.errors.as_ref().and_then(|errors| errors.source.as_ref()) {
+            holder.watch(TOKEN_ERRORS, source.as_fd(), EventFlags::IN)?;
+        }
+        holder.output.source = Some(spawned.output);
+        if let Some(size) = holder.facts.size {
+            holder.note_size(size);
+        }
+        Ok(holder)
+    }
+
+    /// Who this is, for a client that asks first of all.
+    pub(crate) fn hello(&self) -> Hello {
+        Hello {
+            protocol: PROTOCOL,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            session: self.facts.session.clone(),
+            generation: self.facts.generation,
+            holder_pid: crate::kin::own_pid(),
+            process: self.facts.process.clone(),
+            end: self.output.end(),
+            began_at: self.facts.began_at,
+            oldest: self.output.oldest(),
+            size: self.facts.size,
+            clients: self.audience,
+            ended: self.stage.record().cloned(),
+        }
+    }
+
+    /// Lets go of whoever started this process. Complaints go to a file from here on.
+    pub(crate) fn detach(&self) -> io::Result<()> {
+        let nothing =
+            rustix::fs::openat(CWD, "/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+        rustix::stdio::dup2_stdin(&nothing)?;
+        rustix::stdio::dup2_stdout(&nothing)?;
+        rustix::stdio::dup2_stderr(&nothing)?;
+        let complaints = self.folder.append(place::COMPLAINTS)?;
+        if complaints.metadata()?.len() > COMPLAINTS_BYTES_MAX {
+            complaints.set_len(0)?;
+        }
+        Ok(rustix::stdio::dup2_stderr(&complaints)?)
+    }
+
+    /// Works until the agent has ended and everybody has heard of it.
+    pub(crate) fn hold(mut self) {
+        let mut room = [MaybeUninit::<Event>::uninit(); EVENTS_PER_TURN];
+        loop {
+            let timeout = self.deadline().map(|at| at.saturating_duration_since(Instant::now()));
+            let timeout = timeout.and_then(|left| Timespec::try_from(left).ok());
+            match epoll::wait(&self.epoll, &mut room, timeout.as_ref()) {
+                Ok((events, _)) => {
+                    for event in events {
+                        self.respond(event.data.u64(), event.flags);
+                    }
+                }
+                Err(Errno::INTR) => {}
+                // Without events nothing can be done in order; what is left is to end in order.
+                Err(_) => self.stop_for(Signal::TERM),
+            }
+            let now = Instant::now();
+            if self.output.rest_at().is_some_and(|at| at <= now) {
+                self.output.rest();
+            }
+            if self.accept_again_at.is_some_and(|at| at <= now) {
+                self.accept_clients();
+            }
+            self.climb(now);
+            self.flow_input();
+            self.settle(now);
+            if self.may_leave(Instant::now()) {
+                break;
+            }
+        }
+        if let Err(fault) = self.folder.remove(place::SOCKET) {
+            complain("the socket stays behind", &fault);
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let due = [self.stage.deadline(), self.output.rest_at(), self.accept_again_at];
+        due.into_iter().flatten().min()
+    }
+
+    fn respond(&mut self, token: u64, flags: EventFlags) {
+        match token {
+            TOKEN_SIGNALS => self.take_signals(),
+            TOKEN_LISTENER => self.accept_clients(),
+            TOKEN_OUTPUT => {
+                // Writability is looked at in every turn; only readable output is news here.
+                if flags.intersects(EventFlags::IN | EventFlags::HUP | EventFlags::ERR) {
+                    self.take_output();
+                }
+            }
+            TOKEN_INPUT => {}
+            TOKEN_ERRORS => {
+                if let Some(errors) = &mut self.errors {
+                    errors.drain(&self.folder);
+                }
+            }
+            id => {
+                if let Some(client) = self.clients.iter_mut().find(|client| client.id == id) {
+                    if flags.contains(EventFlags::OUT) {
+                        client.room = Room::Found;
+                    }
+                    if flags.intersects(EventFlags::IN | EventFlags::HUP | EventFlags::ERR) {
+                        self.listen_to(id);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Drains the agent and tells everybody if the disk does not take it.
+    pub(crate) fn take_output(&mut self) {
+        if let Err(gap) = self.output.drain() {
+            complain("output is lost to the log", &gap.why);
+            self.tell_all(&Report::Gap { at: gap.at, why: gap.why.to_string() });
+        }
+    }
+
+    /// Queues a report for every client.
+    pub(crate) fn tell_all(&mut self, report: &Report) {
+        for client in &mut self.clients {
+            client.tell(report);
+        }
+    }
+
+    /// Notes a size for whoever derives the screen later.
+    pub(crate) fn note_size(&self, size: Size) {
+        if let Err(fault) = sizes::note(&self.folder, self.output.end(), size) {
+            complain("a size was not noted", &fault);
+        }
+    }
+
+    /// Where input goes, as long as there is an agent to read it.
+    pub(crate) fn input_end(&self) -> Option<BorrowedFd<'_>> {
+        match self.facts.size {
+            Some(_) => self.output.source.as_ref().map(OwnedFd::as_fd),
+            None => self.input_pipe.as_ref().map(OwnedFd::as_fd),
+        }
+    }
+
+    /// Asks to be woken when the agent takes input again, or no longer.
+    pub(crate) fn arm_input(&mut self, wanted: bool) {
+        if self.input_armed == wanted {
+            return;
+        }
+        self.input_armed = wanted;
+        let Some(end) = self.input_end() else { return };
+        let (write, both) = (EventFlags::OUT, EventFlags::IN | EventFlags::OUT);
+        let data = EventData::new_u64;
+        let outcome = match (self.facts.size.is_some(), wanted) {
+            (true, true) => epoll::modify(&self.epoll, end, data(TOKEN_OUTPUT), both),
+            (true, false) => epoll::modify(&self.epoll, end, data(TOKEN_OUTPUT), EventFlags::IN),
+            // A pipe that nobody reads is always an event; it is awaited only when needed.
+            (false, true) => epoll::add(&self.epoll, end, data(TOKEN_INPUT), write),
+            (false, false) => epoll::delete(&self.epoll, end),
+        };
+        if let Err(fault) = outcome {
+            complain("input cannot be awaited", &fault);
+        }
+    }
+
+    fn watch(&self, token: u64, end: BorrowedFd<'_>, flags: EventFlags) -> io::Result<()> {
+        Ok(epoll::add(&self.epoll, end, EventData::new_u64(token), flags)?)
+    }
+
+    fn accept_clients(&mut self) {
+        self.accept_again_at = None;
+        loop {
+            match socket::accept(&self.listener) {
+                Ok(Some(_)) if self.clients.len() >= CLIENTS_MAX => {}
+                Ok(Some(client)) => self.welcome(client),
+                Ok(None) => break,
+                Err(fault) => {
+                    complain("a client cannot be accepted", &fault);
+                    self.accept_again_at = Some(Instant::now() + ACCEPT_PAUSE);
+                    break;
+                }
+            }
+        }
+        // While descriptors are short the listener would be an event without end.
+        let flags =
+            if self.accept_again_at.is_some() { EventFlags::empty() } else { EventFlags::IN };
+        let _ =
+            epoll::modify(&self.epoll, &self.listener, EventData::new_u64(TOKEN_LISTENER), flags);
+    }
+
+    fn welcome(&mut self, socket: OwnedFd) {
+        let id = self.next_client;
+        if self.watch(id, socket.as_fd(), EventFlags::IN).is_err() {
+            return;
+        }
+        self.next_client += 1;
+        let mut client = Client::new(id, socket);
+        client.tell(&Report::Hello(self.hello()));
+        self.clients.push(client);
+    }
+
+    /// Gives every client what it is due, and lets go of those that are broken.
+    fn settle(&mut self, now: Instant) {
+        let end = self.output.end();
+        for client in &mut self.clients {
+            if client.watch.is_some_and(|beyond| end > beyond) {
+                client.watch = None;
+                client.tell(&Report::Output { end });
+            }
+        }
+        self.count_audience();
+        let mut progress = false;
+        for client in &mut self.clients {
+            if client.room == Room::Awaited {
+                continue;
+            }
+            progress |= client.serve(&mut self.output, self.stage.record());
+            let room = if client.is_behind(end) { Room::Awaited } else { Room::Supposed };
+            // The wish is registered only when it changes: it costs a system call.
+            if (room == Room::Supposed) != (client.room == Room::Supposed) && !client.broken {
+                let mut flags = EventFlags::IN;
+                flags.set(EventFlags::OUT, room == Room::Awaited);
+                let data = EventData::new_u64(client.id);
+                client.broken |= epoll::modify(&self.epoll, &client.socket, data, flags).is_err();
+            }
+            client.room = room;
+        }
+        if progress {
+            self.stage.progressed(now);
+        }
+        if self.clients.iter().any(|client| client.broken) {
+            self.clients.retain(|client| !client.broken);
+            self.settle(now);
+        }
+    }
+
+    fn count_audience(&mut self) {
+        let following = self.clients.iter().filter(|client| client.cursor.is_some()).count();
+        let following = u32::try_from(following).unwrap_or(u32::MAX);
+        if following != self.audience {
+            self.audience = following;
+            self.tell_all(&Report::Audience { clients: following });
+        }
+    }
+
+    /// The signals that have come in; the numbers lie first in fixed records.
+    fn take_signals(&mut self) {
+        let mut record = [0_u8; 128];
+        while let Ok(len) = rustix::io::read(&self.signals, &mut record) {
+            let Some(number) = record[..len].first_chunk::<4>() else { return };
+            match Signal::from_named_raw(i32::from_ne_bytes(*number)) {
+                Some(Signal::CHILD) => self.reap(),
+                Some(signal @ (Signal::TERM | Signal::INT | Signal::HUP)) => self.stop_for(signal),
+                Some(_) | None => {}
+            }
+        }
+    }
+}

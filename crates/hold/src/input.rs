@@ -1,0 +1,101 @@
+//! What clients want the agent to read, in the order in which they said it.
+
+use std::collections::VecDeque;
+use std::os::fd::BorrowedFd;
+
+use rustix::io::Errno;
+
+/// An agent that does not read holds this much; who comes later is refused.
+const QUEUE_BYTES_MAX: usize = 1024 * 1024;
+
+/// What a frame costs besides its bytes, so that a million empty ones are not free.
+const PIECE_COST: usize = 64;
+
+/// The queue of input that the agent has not taken yet.
+#[derive(Debug, Default)]
+pub(crate) struct Input {
+    queue: VecDeque<Piece>,
+    cost: usize,
+}
+
+/// One frame of input.
+#[derive(Debug)]
+pub(crate) struct Piece {
+    /// Who sent it.
+    pub(crate) client: u64,
+    /// The sender's number for it, or 0.
+    pub(crate) order: u64,
+    bytes: Vec<u8>,
+    taken: usize,
+}
+
+/// What came of an attempt to hand over input.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// The queue is empty.
+    Done,
+    /// The agent takes no more for the moment.
+    Blocked,
+    /// The agent will never read again.
+    Closed,
+}
+
+impl Input {
+    /// Queues a frame, or says that there is no room for it.
+    pub(crate) fn queue(&mut self, client: u64, order: u64, bytes: Vec<u8>) -> Result<(), ()> {
+        let cost = bytes.len() + PIECE_COST;
+        if self.cost + cost > QUEUE_BYTES_MAX {
+            return Err(());
+        }
+        self.cost += cost;
+        self.queue.push_back(Piece { client, order, bytes, taken: 0 });
+        Ok(())
+    }
+
+    /// Whether anything waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// Hands over as much as the agent takes. `done` is told of every frame that is through.
+    pub(crate) fn flow(&mut self, into: BorrowedFd<'_>, mut done: impl FnMut(&Piece)) -> Flow {
+        while let Some(piece) = self.queue.front_mut() {
+            if piece.taken < piece.bytes.len() {
+                match rustix::io::write(into, &piece.bytes[piece.taken..]) {
+                    Ok(len) => piece.taken += len,
+                    Err(Errno::INTR) => {}
+                    Err(Errno::AGAIN) => return Flow::Blocked,
+                    Err(_) => return Flow::Closed,
+                }
+            }
+            if piece.taken == piece.bytes.len() {
+                self.cost -= piece.bytes.len() + PIECE_COST;
+                done(piece);
+                self.queue.pop_front();
+            }
+        }
+        // One large paste must not make an idle holder keep its memory.
+        self.queue.shrink_to(0);
+        Flow::Done
+    }
+
+    /// Takes everything that will not be handed over any more.
+    pub(crate) fn give_up(&mut self) -> VecDeque<Piece> {
+        self.cost = 0;
+        std::mem::take(&mut self.queue)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_that_nobody_empties_refuses_in_the_end() {
+        let mut input = Input::default();
+        let taken = (0..100_000).take_while(|_| input.queue(1, 0, Vec::new()).is_ok()).count();
+        assert_eq!(taken, QUEUE_BYTES_MAX / PIECE_COST);
+        assert_eq!(input.give_up().len(), taken);
+        assert!(input.queue(1, 0, vec![0; 1000]).is_ok());
+    }
+}

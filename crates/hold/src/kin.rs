@@ -1,0 +1,224 @@
+//! Who belongs to a session: found in `/proc`, because a process group alone loses everything
+//! that took a session or a group of its own.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+
+use glis_wire::hold::{MARK, ProcessMark};
+
+/// A command line longer than this is of no use to a reader.
+const COMMAND_CHARS_MAX: usize = 200;
+
+/// The verbs of this program whose processes belong to the house and not to a session. An agent
+/// that runs `glis` while the daemon is down becomes the daemon's ancestor, and its environment
+/// the daemon's: stopping that session must not end the daemon and with it every answer.
+const HOUSE_VERBS: [&[u8]; 2] = [b"daemon", b"hold"];
+
+/// One line of the process table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Process {
+    /// Process id.
+    pub(crate) pid: i32,
+    /// Its parent.
+    pub(crate) parent: i32,
+    /// Its process group.
+    pub(crate) group: i32,
+    session: i32,
+    /// Start in clock ticks since boot.
+    pub(crate) start_ticks: u64,
+    /// Ended, and not yet waited for.
+    pub(crate) zombie: bool,
+}
+
+impl Process {
+    /// Whether the process of this number is still the one that was seen. One that got another
+    /// parent or group meanwhile counts as a stranger until it is found again.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        look(self.pid).is_some_and(|now| Self { zombie: self.zombie, ..now } == *self)
+            && self.is_ours()
+    }
+
+    fn is_ours(&self) -> bool {
+        user_of(self.pid) == Some(rustix::process::geteuid().as_raw())
+    }
+}
+
+/// What makes a process one of a session's.
+#[derive(Debug, Clone)]
+pub(crate) struct Family {
+    mark: Vec<u8>,
+    /// The agent, whose group, session and descendants belong to it. Its number must be pinned:
+    /// alive, or not yet waited for. `None` leaves the mark as the only sign.
+    agent: Option<i32>,
+}
+
+impl Family {
+    /// The processes that carry the session's mark, and their descendants.
+    pub(crate) fn marked(session: &str) -> Self {
+        Self { mark: format!("{MARK}={session}").into_bytes(), agent: None }
+    }
+
+    /// The processes of the session whose agent is this child of ours.
+    pub(crate) fn of_agent(session: &str, agent: i32) -> Self {
+        Self { agent: Some(agent), ..Self::marked(session) }
+    }
+
+    /// Every process that belongs to the family at this moment, zombies included. Never this
+    /// process, never the first one, never another user's.
+    pub(crate) fn members(&self) -> Vec<Process> {
+        let own = own_pid();
+        let table: Vec<Process> =
+            table().into_iter().filter(|process| process.pid != own && process.pid > 1).collect();
+        let mut belongs: Vec<bool> = table
+            .iter()
+            .map(|process| self.claims(process, own) && !is_house(process.pid))
+            .collect();
+        // Descent is followed until nobody else turns up.
+        let mut grew = true;
+        while grew {
+            grew = false;
+            for at in (0..table.len()).filter(|at| !belongs[*at]).collect::<Vec<_>>() {
+                let parent = table.binary_search_by_key(&table[at].parent, |other| other.pid);
+                if parent.is_ok_and(|parent| belongs[parent]) && !is_house(table[at].pid) {
+                    belongs[at] = true;
+                    grew = true;
+                }
+            }
+        }
+        let members = table.into_iter().zip(belongs).filter(|(_, belongs)| *belongs);
+        members.map(|(process, _)| process).filter(Process::is_ours).collect()
+    }
+
+    fn claims(&self, process: &Process, own: i32) -> bool {
+        let by_number = self.agent.is_some_and(|agent| {
+            process.group == agent || process.session == agent || process.parent == own
+        });
+        by_number || (!process.zombie && carries(process.pid, &self.mark))
+    }
+}
+
+/// The id of this process.
+pub(crate) fn own_pid() -> i32 {
+    rustix::process::getpid().as_raw_pid()
+}
+
+/// What identifies a process of this boot.
+pub(crate) fn mark_of(pid: i32) -> Option<ProcessMark> {
+    let boot_id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let start_ticks = look(pid)?.start_ticks;
+    Some(ProcessMark { pid, start_ticks, boot_id: boot_id.trim().to_owned() })
+}
+
+/// A process' command line as a person would read it.
+pub(crate) fn command_of(pid: i32) -> String {
+    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let line = String::from_utf8_lossy(&line);
+    line.trim_end_matches('\0').replace('\0', " ").chars().take(COMMAND_CHARS_MAX).collect()
+}
+
+/// A process' working directory.
+pub(crate) fn cwd_of(pid: i32) -> Option<String> {
+    let path = fs::read_link(format!("/proc/{pid}/cwd")).ok()?;
+    Some(path.to_string_lossy().into_owned())
+}
+
+/// The process table, by ascending process id.
+fn table() -> Vec<Process> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let mut table: Vec<Process> = pids.filter_map(look).collect();
+    table.sort_unstable_by_key(|process| process.pid);
+    table
+}
+
+/// One process as it is now.
+fn look(pid: i32) -> Option<Process> {
+    parse_stat(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// The program's name may contain anything, brackets and line ends included, so fields are
+/// counted from the last bracket.
+fn parse_stat(pid: i32, stat: &[u8]) -> Option<Process> {
+    let close = stat.iter().rposition(|byte| *byte == b')')?;
+    let rest = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
+    let mut fields = rest.split_ascii_whitespace();
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    let group = fields.next()?.parse().ok()?;
+    let session = fields.next()?.parse().ok()?;
+    // Field 22 of the whole line; the state is the third.
+    let start_ticks = fields.nth(15)?.parse().ok()?;
+    let zombie = matches!(state, "Z" | "X");
+    Some(Process { pid, parent, group, session, start_ticks, zombie })
+}
+
+/// The user that a process runs for. The owner of its folder would be root for a process that
+/// forbids to be inspected.
+fn user_of(pid: i32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+    line.split_ascii_whitespace().next()?.parse().ok()
+}
+
+fn carries(pid: i32, mark: &[u8]) -> bool {
+    let folder = format!("/proc/{pid}");
+    let ours = rustix::process::geteuid().as_raw();
+    if !fs::metadata(&folder).is_ok_and(|folder| folder.uid() == ours) {
+        return false;
+    }
+    let environ = fs::read(folder + "/environ").unwrap_or_default();
+    environ.split(|byte| *byte == 0).any(|entry| entry == mark)
+}
+
+/// Whether this is a daemon or a holder of this program, of whatever version.
+fn is_house(pid: i32) -> bool {
+    let Ok(line) = fs::read(format!("/proc/{pid}/cmdline")) else { return false };
+    let verb = line.split(|byte| *byte == 0).nth(1).unwrap_or_default();
+    HOUSE_VERBS.contains(&verb)
+        && program_of("self")
+            .is_some_and(|own| program_of(&pid.to_string()).is_some_and(|other| own == other))
+}
+
+/// The file name of a process' program, also after an upgrade has replaced the file.
+fn program_of(pid: &str) -> Option<Vec<u8>> {
+    let path = fs::read_link(format!("/proc/{pid}/exe")).ok()?;
+    let name = path.file_name()?.as_bytes();
+    Some(name.strip_suffix(b" (deleted)").unwrap_or(name).to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_full_of_brackets_does_not_shift_the_fields() {
+        let line = b"7 (a) b) (c\n) S 3 4 5 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 987 0";
+        let process = parse_stat(7, line).unwrap();
+        assert_eq!((process.parent, process.group, process.session), (3, 4, 5));
+        assert_eq!((process.start_ticks, process.zombie), (987, false));
+    }
+
+    #[test]
+    fn this_process_is_in_the_table_and_in_no_family() {
+        let own = own_pid();
+        assert!(table().iter().any(|process| process.pid == own));
+        assert!(Family::of_agent("nobody", own).members().iter().all(|one| one.pid != own));
+        assert!(mark_of(own).unwrap().start_ticks > 0);
+    }
+
+    #[test]
+    fn a_process_is_found_by_its_mark_alone() {
+        let session = format!("mark-{}", own_pid());
+        let sleeper = std::process::Command::new("sleep").arg("60").env(MARK, &session).spawn();
+        let mut sleeper = sleeper.unwrap();
+        let pid = i32::try_from(sleeper.id()).unwrap();
+        let found = Family::marked(&session).members();
+        let shorter = Family::marked(session.trim_end_matches(char::is_numeric)).members();
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
+        assert_eq!(found.iter().map(|one| one.pid).collect::<Vec<_>>(), vec![pid]);
+        assert!(!command_of(own_pid()).is_empty());
+        assert!(shorter.is_empty());
+    }
+}

@@ -1,0 +1,365 @@
+//! The way down: from the first request to go, to the last process that is gone and recorded.
+//!
+//! Nothing here waits. Each stage knows when it is over, and the loop comes back by then.
+
+use std::time::{Duration, Instant};
+
+use glis_wire::hold::{End, ExitRecord, Ladder};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process_group, waitid, waitpid,
+};
+
+use crate::holder::Holder;
+use crate::{complain, sys};
+
+/// What an agent that ended by itself has left gets this long to go in peace.
+const LEFTOVERS_WAIT: Duration = Duration::from_millis(500);
+
+/// What survives SIGKILL for so long sits in the kernel and will not go soon.
+const KILL_WAIT: Duration = Duration::from_secs(2);
+
+/// Everybody who could write is gone, so what is left comes at once or not at all.
+const DRAIN_WAIT: Duration = Duration::from_secs(1);
+
+/// A follower that takes nothing for so long will not take the rest.
+const FOLLOWER_WAIT: Duration = Duration::from_secs(5);
+
+/// A disk that was full may have room again; the record is worth another attempt.
+const KEEP_AGAIN: Duration = Duration::from_secs(5);
+
+/// The first and the longest time between two looks at who is left. A look reads all of `/proc`,
+/// and most deaths are told by a signal anyway.
+const LOOK_FIRST: Duration = Duration::from_millis(10);
+const LOOK_LAST: Duration = Duration::from_millis(160);
+
+/// For whoever ends the holder itself: a machine that shuts down does not wait much longer.
+const ON_SIGNAL: Ladder = Ladder { interrupt_ms: 5_000, terminate_ms: 3_000 };
+
+/// The same, said twice.
+const ON_SIGNAL_AGAIN: Ladder = Ladder { interrupt_ms: 0, terminate_ms: 1_000 };
+
+/// How far the agent's life has come.
+#[derive(Debug, Default)]
+pub(crate) struct Stage {
+    step: Step,
+    /// How the agent ended, once it has. It is not waited for before everything else is gone.
+    end: Option<End>,
+    /// Whether it was told to.
+    ordered: bool,
+}
+
+#[derive(Debug, Default)]
+enum Step {
+    #[default]
+    Running,
+    /// SIGINT was sent; then this long for SIGTERM.
+    Interrupting {
+        until: Instant,
+        terminate: Duration,
+    },
+    /// SIGTERM was sent.
+    Terminating {
+        until: Instant,
+    },
+    /// The agent is gone; what it left was asked to go.
+    Leaving {
+        until: Instant,
+        look: Look,
+    },
+    /// Everything gets SIGKILL.
+    Killing {
+        until: Instant,
+        look: Look,
+    },
+    /// Nobody is left; the last of the output is read.
+    Draining {
+        until: Instant,
+    },
+    Ended(Ended),
+}
+
+/// When to look again at who is left.
+#[derive(Debug, Clone, Copy)]
+struct Look {
+    at: Instant,
+    pause: Duration,
+}
+
+impl Look {
+    fn now(now: Instant) -> Self {
+        Self { at: now, pause: LOOK_FIRST }
+    }
+
+    fn later(self, now: Instant) -> Self {
+        Self { at: now + self.pause, pause: (self.pause * 2).min(LOOK_LAST) }
+    }
+}
+
+#[derive(Debug)]
+struct Ended {
+    record: ExitRecord,
+    /// Whether the record is on disk.
+    kept: bool,
+    /// Whether somebody else has it.
+    collected: bool,
+    keep_again_at: Instant,
+    /// When a client last took anything.
+    progress_at: Instant,
+}
+
+impl Stage {
+    /// How the agent ended, from the moment that this is known.
+    pub(crate) fn agent_end(&self) -> Option<End> {
+        self.end
+    }
+
+    /// The record, from the moment that everything is over.
+    pub(crate) fn record(&self) -> Option<&ExitRecord> {
+        match &self.step {
+            Step::Ended(ended) => Some(&ended.record),
+            Step::Running
+            | Step::Interrupting { .. }
+            | Step::Terminating { .. }
+            | Step::Leaving { .. }
+            | Step::Killing { .. }
+            | Step::Draining { .. } => None,
+        }
+    }
+
+    /// When something is due.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        match &self.step {
+            Step::Running => None,
+            Step::Interrupting { until, .. }
+            | Step::Terminating { until }
+            | Step::Draining { until } => Some(*until),
+            Step::Leaving { until, look } | Step::Killing { until, look } => {
+                Some(look.at.min(*until))
+            }
+            Step::Ended(ended) if ended.kept || ended.collected => {
+                Some(ended.progress_at + FOLLOWER_WAIT)
+            }
+            Step::Ended(ended) => Some(ended.keep_again_at),
+        }
+    }
+
+    /// Notes that a client has taken something.
+    pub(crate) fn progressed(&mut self, now: Instant) {
+        if let Step::Ended(ended) = &mut self.step {
+            ended.progress_at = now;
+        }
+    }
+
+    /// Notes that the record is safe elsewhere. Says whether there is one.
+    pub(crate) fn collect(&mut self) -> bool {
+        if let Step::Ended(ended) = &mut self.step {
+            ended.collected = true;
+            return true;
+        }
+        false
+    }
+}
+
+impl Holder {
+    /// Begins the way down, or hurries on it. A later order can shorten what an earlier one has
+    /// granted, and never lengthen it.
+    pub(crate) fn stop(&mut self, ladder: Ladder) {
+        let now = Instant::now();
+        let interrupt = Duration::from_millis(ladder.interrupt_ms.into());
+        let granted = Duration::from_millis(ladder.terminate_ms.into());
+        // An agent that has ended unnoticed has ended by itself.
+        self.reap();
+        self.stage.ordered |= self.stage.end.is_none();
+        match &mut self.stage.step {
+            Step::Running if self.stage.end.is_some() => {}
+            Step::Running => {
+                self.stage.step = Step::Interrupting { until: now + interrupt, terminate: granted };
+                if !interrupt.is_zero() {
+                    self.signal_groups(Signal::INT);
+                }
+            }
+            Step::Interrupting { until, terminate } => {
+                *until = (*until).min(now + interrupt);
+                *terminate = (*terminate).min(granted);
+            }
+            Step::Terminating { until } | Step::Leaving { until, .. } => {
+                *until = (*until).min(now + granted);
+            }
+            Step::Killing { .. } | Step::Draining { .. } | Step::Ended(_) => {}
+        }
+    }
+
+    /// Somebody wants the holder itself to go: the agent goes first, and in order.
+    pub(crate) fn stop_for(&mut self, _signal: Signal) {
+        let begun = !matches!(self.stage.step, Step::Running);
+        self.stop(if begun { ON_SIGNAL_AGAIN } else { ON_SIGNAL });
+        self.stage.collect();
+    }
+
+    /// Takes every step that is due.
+    pub(crate) fn climb(&mut self, now: Instant) {
+        while let Some(next) = self.next_step(now) {
+            self.stage.step = next;
+        }
+    }
+
+    /// Whether the holder's work is done.
+    pub(crate) fn may_leave(&self, now: Instant) -> bool {
+        let Step::Ended(ended) = &self.stage.step else { return false };
+        let end = self.output.end();
+        let settled = self.clients.iter().all(|client| client.knows_end && !client.is_behind(end));
+        (ended.kept || ended.collected) && (settled || now >= ended.progress_at + FOLLOWER_WAIT)
+    }
+
+    /// Sees who has ended. The agent is not waited for: as long as it is a zombie, its number, its
+    /// group and its session belong to nobody else.
+    pub(crate) fn reap(&mut self) {
+        if let Step::Leaving { look, .. } | Step::Killing { look, .. } = &mut self.stage.step {
+            look.at = Instant::now();
+        }
+        while self.stage.end.is_none() || matches!(self.stage.step, Step::Ended(_)) {
+            let Some(pid) = sys::ended_child().and_then(Pid::from_raw) else { return };
+            if pid == self.agent && self.stage.end.is_none() {
+                self.stage.end = agent_end(pid);
+            } else {
+                let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+            }
+        }
+    }
+
+    fn next_step(&mut self, now: Instant) -> Option<Step> {
+        let agent_ended = self.stage.end.is_some();
+        match &self.stage.step {
+            Step::Running | Step::Interrupting { .. } | Step::Terminating { .. } if agent_ended => {
+                Some(Step::Leaving { until: now + LEFTOVERS_WAIT, look: Look::now(now) })
+            }
+            Step::Interrupting { until, terminate } if now >= *until => {
+                let until = now + *terminate;
+                if !terminate.is_zero() {
+                    self.close_input();
+                    self.signal_groups(Signal::TERM);
+                    // A stopped process takes no other signal than this one.
+                    let _ = kill_process_group(self.agent, Signal::CONT);
+                }
+                Some(Step::Terminating { until })
+            }
+            Step::Terminating { until } if now >= *until => Some(killing(now)),
+            Step::Leaving { until, look } if now >= look.at.min(*until) => {
+                let (until, look) = (*until, look.later(now));
+                match self.hunt.round(&[Signal::TERM, Signal::CONT]) {
+                    0 => Some(Step::Draining { until: now + DRAIN_WAIT }),
+                    _ if now >= until => Some(killing(now)),
+                    _ => self.look_again(Step::Leaving { until, look }),
+                }
+            }
+            Step::Killing { until, look } if now >= look.at.min(*until) => {
+                let (until, look) = (*until, look.later(now));
+                match self.hunt.round(&[Signal::KILL]) {
+                    0 if self.agent_is_gone() => Some(Step::Draining { until: now + DRAIN_WAIT }),
+                    _ if now >= until => Some(Step::Draining { until: now + DRAIN_WAIT }),
+                    _ => self.look_again(Step::Killing { until, look }),
+                }
+            }
+            Step::Draining { until } => {
+                let until = *until;
+                self.drained_by(now, until).then(|| Step::Ended(self.finish(now)))
+            }
+            Step::Ended(ended) if !ended.kept && now >= ended.keep_again_at => {
+                let record = ended.record.clone();
+                let kept = self.keep(&record);
+                if let Step::Ended(ended) = &mut self.stage.step {
+                    ended.kept = kept;
+                    ended.keep_again_at = now + KEEP_AGAIN;
+                }
+                None
+            }
+            Step::Running
+            | Step::Interrupting { .. }
+            | Step::Terminating { .. }
+            | Step::Leaving { .. }
+            | Step::Killing { .. }
+            | Step::Ended(_) => None,
+        }
+    }
+
+    fn look_again(&mut self, step: Step) -> Option<Step> {
+        self.stage.step = step;
+        None
+    }
+
+    /// The signal that tells of the agent's end may still be on its way.
+    fn agent_is_gone(&mut self) -> bool {
+        self.reap();
+        self.stage.end.is_some()
+    }
+
+    /// Sends a signal to the agent's group and, with a terminal, to whatever runs in front of it.
+    fn signal_groups(&mut self, signal: Signal) {
+        let terminal = self.facts.size.and(self.output.source.as_ref());
+        let front = terminal.and_then(|terminal| rustix::termios::tcgetpgrp(terminal).ok());
+        let front = front.filter(|group| *group != self.agent);
+        let groups: Vec<Pid> = std::iter::once(self.agent).chain(front).collect();
+        let numbers: Vec<i32> = groups.iter().map(|group| group.as_raw_pid()).collect();
+        self.hunt.note(signal, &numbers);
+        for group in groups {
+            let _ = kill_process_group(group, signal);
+        }
+    }
+
+    fn drained_by(&mut self, now: Instant, until: Instant) -> bool {
+        // With this end closed, the terminal says so when there is nothing more to read.
+        self.far_end = None;
+        self.take_output();
+        let mut errors_open = false;
+        if let Some(errors) = &mut self.errors {
+            errors.drain(&self.folder);
+            errors_open = errors.source.is_some();
+        }
+        now >= until || (self.output.source.is_none() && !errors_open)
+    }
+
+    fn finish(&mut self, now: Instant) -> Ended {
+        self.close_input();
+        self.output.source = None;
+        self.errors = None;
+        let _ = waitpid(Some(self.agent), WaitOptions::NOHANG);
+        if let Err(fault) = self.output.sync() {
+            complain("the log is not durable", &fault);
+        }
+        let (killed, stuck) = self.hunt.outcome();
+        let record = ExitRecord {
+            session: self.facts.session.clone(),
+            generation: self.facts.generation,
+            process: self.facts.process.clone(),
+            // An agent that cannot even be killed was at least sent this.
+            end: self.stage.end.unwrap_or(End::Signalled(Signal::KILL.as_raw())),
+            ordered: self.stage.ordered,
+            log_end: self.output.end(),
+            killed,
+            stuck,
+        };
+        let kept = self.keep(&record);
+        let keep_again_at = now + KEEP_AGAIN;
+        Ended { record, kept, collected: false, keep_again_at, progress_at: now }
+    }
+
+    fn keep(&self, record: &ExitRecord) -> bool {
+        let outcome = self.folder.keep(record);
+        if let Err(fault) = &outcome {
+            complain("the exit status could not be written", fault);
+        }
+        outcome.is_ok()
+    }
+}
+
+fn killing(now: Instant) -> Step {
+    Step::Killing { until: now + KILL_WAIT, look: Look::now(now) }
+}
+
+/// How the agent ended; it stays a zombie.
+fn agent_end(agent: Pid) -> Option<End> {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let status = waitid(WaitId::Pid(agent), options).ok()??;
+    let exited = status.exit_status().map(End::Exited);
+    exited.or_else(|| status.terminating_signal().map(End::Signalled))
+}

@@ -1,0 +1,188 @@
+//! What clients ask for, and what comes of it.
+
+use glis_wire::frame::{Frame, FrameFault};
+use glis_wire::hold::{Order, Report, Size};
+use rustix::io::Errno;
+use rustix::process::Signal;
+
+use crate::client::Client;
+use crate::folder::lock_at;
+use crate::holder::Holder;
+use crate::input::Flow;
+use crate::spawn::winsize;
+
+/// As much as is read from a client at once.
+const PIECE_BYTES: usize = 4096;
+
+/// Pieces read from one client before the others have their turn.
+const PIECES_PER_TURN: usize = 16;
+
+impl Holder {
+    /// Reads what a client has said and carries it out. Nonsense closes its connection.
+    pub(crate) fn listen_to(&mut self, id: u64) {
+        let mut piece = [0; PIECE_BYTES];
+        for _ in 0..PIECES_PER_TURN {
+            let Some(client) = self.clients.iter_mut().find(|client| client.id == id) else {
+                return;
+            };
+            match rustix::io::read(&client.socket, &mut piece) {
+                Ok(0) => client.broken = true,
+                Ok(len) => client.decoder.feed(&piece[..len]),
+                Err(Errno::AGAIN) => break,
+                Err(Errno::INTR) => continue,
+                Err(_) => client.broken = true,
+            }
+            if client.broken {
+                return;
+            }
+            self.obey_frames(id);
+        }
+        // A window that is dragged says its size a hundred times; the last one counts.
+        self.apply_size_of(id);
+    }
+
+    fn obey_frames(&mut self, id: u64) {
+        loop {
+            let Some(client) = self.clients.iter_mut().find(|client| client.id == id) else {
+                return;
+            };
+            match client.decoder.next_frame() {
+                Ok(None) => return,
+                Ok(Some(Frame::Raw { tag, bytes })) => self.take_input(id, tag, bytes),
+                Ok(Some(frame @ Frame::Words(_))) => match frame.words() {
+                    Ok(order) => self.obey(id, order),
+                    Err(fault) => self.doubt(id, &frame, &fault),
+                },
+                Err(_) => client.broken = true,
+            }
+            if self.clients.iter().any(|client| client.id == id && client.broken) {
+                return;
+            }
+        }
+    }
+
+    /// An order of a later version is refused; what is no JSON at all is not spoken to.
+    fn doubt(&mut self, id: u64, frame: &Frame, fault: &FrameFault) {
+        if frame.words::<serde_json::Value>().is_ok() {
+            self.refuse(id, 0, &fault.to_string());
+        } else if let Some(client) = self.clients.iter_mut().find(|client| client.id == id) {
+            client.broken = true;
+        }
+    }
+
+    fn obey(&mut self, id: u64, order: Order) {
+        let Some(client) = self.clients.iter_mut().find(|client| client.id == id) else { return };
+        match order {
+            Order::Follow { from } => {
+                client.cursor = Some(from);
+                client.knows_end = false;
+            }
+            Order::Watch { beyond } => client.watch = Some(beyond),
+            Order::Resize(size) => client.resize(size.clamped()),
+            Order::Signal { number } => self.signal_agent(id, number),
+            Order::Stop(ladder) => self.stop(ladder),
+            Order::Lock { path } => self.lock(id, path),
+            Order::Collected => {
+                if !self.stage.collect() {
+                    self.refuse(id, 0, "the agent has not ended");
+                }
+            }
+        }
+    }
+
+    fn take_input(&mut self, id: u64, order: u64, bytes: Vec<u8>) {
+        if self.stage.agent_end().is_some() || self.input_end().is_none() {
+            self.refuse(id, order, "the agent reads no more input");
+            return;
+        }
+        if let Some(client) = self.clients.iter_mut().find(|client| client.id == id) {
+            client.is_active();
+        }
+        self.apply_size_of(id);
+        if self.input.queue(id, order, bytes).is_err() {
+            self.refuse(id, order, "the agent does not read its input, and too much waits already");
+        }
+    }
+
+    /// Hands input over as far as the agent takes it.
+    pub(crate) fn flow_input(&mut self) {
+        if self.input.is_empty() {
+            return;
+        }
+        let mut input = std::mem::take(&mut self.input);
+        let mut through = Vec::new();
+        let flow = match self.input_end() {
+            Some(end) => input.flow(end, |piece| through.push((piece.client, piece.order))),
+            None => Flow::Closed,
+        };
+        self.input = input;
+        for (id, order) in through.into_iter().filter(|(_, order)| *order != 0) {
+            if let Some(client) = self.clients.iter_mut().find(|client| client.id == id) {
+                client.tell(&Report::Wrote { order });
+            }
+        }
+        self.arm_input(flow == Flow::Blocked);
+        if flow == Flow::Closed {
+            self.close_input();
+        }
+    }
+
+    /// Ends the agent's input. What still waits is refused.
+    pub(crate) fn close_input(&mut self) {
+        self.arm_input(false);
+        self.input_pipe = None;
+        for piece in self.input.give_up() {
+            self.refuse(piece.client, piece.order, "the agent reads no more input");
+        }
+    }
+
+    fn apply_size_of(&mut self, id: u64) {
+        let wanted = self.clients.iter_mut().find(|client| client.id == id);
+        let wanted = wanted.and_then(Client::size_due);
+        if let Some(size) = wanted {
+            self.apply_size(size);
+        }
+    }
+
+    fn apply_size(&mut self, size: Size) {
+        // With pipes there is no size in force and nothing to apply.
+        if self.facts.size.is_none_or(|now| now == size) {
+            return;
+        }
+        let Some(terminal) = &self.output.source else { return };
+        if rustix::termios::tcsetwinsize(terminal, winsize(size)).is_err() {
+            return;
+        }
+        self.facts.size = Some(size);
+        self.note_size(size);
+        self.tell_all(&Report::Resized { at: self.output.end(), size });
+    }
+
+    fn signal_agent(&mut self, id: u64, number: i32) {
+        let outcome = match Signal::from_named_raw(number) {
+            None => Err("there is no such signal".to_owned()),
+            Some(_) if self.stage.agent_end().is_some() => Err("the agent has ended".to_owned()),
+            Some(signal) => rustix::process::kill_process_group(self.agent, signal)
+                .map_err(|fault| fault.to_string()),
+        };
+        if let Err(why) = outcome {
+            self.refuse(id, 0, &why);
+        }
+    }
+
+    fn lock(&mut self, id: u64, path: String) {
+        if self.locks.iter().any(|(held, _)| *held == path) {
+            return;
+        }
+        match lock_at(&path) {
+            Ok(file) => self.locks.push((path, file)),
+            Err(fault) => self.refuse(id, 0, &format!("{path}: {fault}")),
+        }
+    }
+
+    fn refuse(&mut self, id: u64, order: u64, why: &str) {
+        if let Some(client) = self.clients.iter_mut().find(|client| client.id == id) {
+            client.tell(&Report::Refused { order, why: why.to_owned() });
+        }
+    }
+}

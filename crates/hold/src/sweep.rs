@@ -1,0 +1,68 @@
+//! Ending what a killed holder has left behind.
+
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use glis_wire::hold::Killed;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Signal;
+
+use crate::folder::{Folder, LockFault};
+use crate::hunt::Hunt;
+use crate::kin::Family;
+
+/// Long enough for a server to close its files; the user waits for this.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// What survives SIGKILL for so long sits in the kernel and will not go soon.
+const KILL_WAIT: Duration = Duration::from_secs(2);
+
+/// A process that the family did not start yet may turn up while another is awaited.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// Why nothing was swept, or not everything.
+#[derive(Debug, thiserror::Error)]
+pub enum SweepFault {
+    /// A holder lives: ask it.
+    #[error("a holder lives for this session")]
+    Held,
+    /// Some could not be ended.
+    #[error("{} processes could not be ended", .0.len())]
+    Stuck(Vec<Killed>),
+    /// The session's folder cannot be used.
+    #[error("the session's folder cannot be used: {0}")]
+    Folder(io::Error),
+}
+
+/// Ends every process that carries the session's mark, in bounded time, and says which. Refuses
+/// while a holder lives; none can start meanwhile.
+pub fn sweep(session: &str, dir: &Path) -> Result<Vec<Killed>, SweepFault> {
+    let folder = Folder::open(dir).map_err(SweepFault::Folder)?;
+    let lock = folder.lock().map_err(|fault| match fault {
+        LockFault::Taken => SweepFault::Held,
+        LockFault::System(fault) => SweepFault::Folder(fault),
+    })?;
+    let mut hunt = Hunt::new(Family::marked(session), None);
+    let gone = until_gone(&mut hunt, &[Signal::TERM, Signal::CONT], GRACE)
+        || until_gone(&mut hunt, &[Signal::KILL], KILL_WAIT);
+    let (killed, stuck) = hunt.outcome();
+    drop(lock);
+    if gone { Ok(killed) } else { Err(SweepFault::Stuck(stuck)) }
+}
+
+fn until_gone(hunt: &mut Hunt, signals: &[Signal], within: Duration) -> bool {
+    let deadline = Instant::now() + within;
+    while hunt.round(signals) > 0 {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return false;
+        }
+        let mut handles: Vec<PollFd<'_>> =
+            hunt.handles().map(|handle| PollFd::new(handle, PollFlags::IN)).collect();
+        let pause = left.min(LOOK_AGAIN);
+        let pause = Timespec::try_from(pause).ok();
+        let _ = poll(&mut handles, pause.as_ref());
+    }
+    true
+}

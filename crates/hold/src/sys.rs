@@ -1,0 +1,183 @@
+//! The one module that may speak to libc directly: what rustix lacks.
+#![expect(unsafe_code, reason = "raw system calls live here and nowhere else")]
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::ops::{Deref, DerefMut};
+use std::os::fd::{FromRawFd as _, OwnedFd};
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+use std::ptr::{self, NonNull};
+
+use rustix::fs::Mode;
+
+/// The signals that reach a holder as bytes on a file, and never by surprise.
+const AWAITED: [i32; 5] = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGCHLD, libc::SIGPIPE];
+
+/// The last signal number of Linux.
+const SIGNAL_MAX: i32 = 64;
+
+/// Blocks the awaited signals and returns the file that they can be read from.
+pub(crate) fn signals_as_file() -> io::Result<OwnedFd> {
+    let mut set = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: the pointer is valid for writes, and the call fills the whole set.
+    unsafe { libc::sigemptyset(set.as_mut_ptr()) };
+    for number in AWAITED {
+        // SAFETY: the set was filled above, and every number is a valid signal.
+        unsafe { libc::sigaddset(set.as_mut_ptr(), number) };
+    }
+    // SAFETY: the set is valid for reads; the old mask is not asked for.
+    if unsafe { libc::sigprocmask(libc::SIG_BLOCK, set.as_ptr(), ptr::null_mut()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: -1 asks for a fresh file; the set is valid for reads.
+    let file = unsafe { libc::signalfd(-1, set.as_ptr(), libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) };
+    if file < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call has just returned this descriptor and nobody else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(file) })
+}
+
+/// Closes every descriptor beyond the standard ones: a lock or a terminal that a careless parent
+/// let slip through would otherwise be kept for as long as the agent lives.
+pub(crate) fn close_inherited() {
+    // SAFETY: called before this process opens anything, so no owned descriptor is invalidated.
+    unsafe { libc::close_range(3, libc::c_uint::MAX, 0) };
+}
+
+/// Whether a new process gets its standard input as its controlling terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Controlling {
+    /// Standard input is a terminal and becomes the session's.
+    Terminal,
+    /// There is no terminal.
+    Nothing,
+}
+
+/// Makes the program begin with a clean slate: a session of its own, default signals, an empty
+/// mask, the given umask, and no descriptor beyond the standard ones.
+pub(crate) fn clean_slate(command: &mut Command, controlling: Controlling, umask: u32) {
+    let begin = move || {
+        rustix::process::setsid()?;
+        if controlling == Controlling::Terminal {
+            rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
+        }
+        default_signals();
+        rustix::process::umask(Mode::from_raw_mode(umask));
+        // The pipe on which a failed exec is told must live until then: mark, do not close.
+        // SAFETY: only a flag of this process' descriptors changes.
+        unsafe { libc::close_range(3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC.cast_signed()) };
+        Ok(())
+    };
+    // SAFETY: the closure makes system calls only; it neither allocates nor takes a lock.
+    unsafe { command.pre_exec(begin) };
+}
+
+/// Signals that were ignored by whoever started us would stay ignored in the agent: ^C would do
+/// nothing. The raw call also reaches the two signals that libc keeps for itself.
+fn default_signals() {
+    // All zeroes is the default action with no flags, whatever the architecture's field order.
+    let action = [0_u64; 4];
+    for number in 1..=SIGNAL_MAX {
+        // SAFETY: the kernel reads at most 32 bytes from `action`; the old action is not asked
+        // for. SIGKILL and SIGSTOP are refused, which changes nothing.
+        unsafe {
+            libc::syscall(
+                libc::SYS_rt_sigaction,
+                number,
+                action.as_ptr(),
+                ptr::null::<u8>(),
+                size_of::<u64>(),
+            )
+        };
+    }
+    let mut empty = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: the pointer is valid for writes, and the call fills the whole set.
+    unsafe { libc::sigemptyset(empty.as_mut_ptr()) };
+    // SAFETY: the set was filled above; the old mask is not asked for.
+    unsafe { libc::sigprocmask(libc::SIG_SETMASK, empty.as_ptr(), ptr::null_mut()) };
+}
+
+/// The process id of a child that has ended, which stays a zombie.
+pub(crate) fn ended_child() -> Option<i32> {
+    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: the pointer is valid for writes.
+    let result = unsafe { libc::waitid(libc::P_ALL, 0, info.as_mut_ptr(), options) };
+    if result != 0 {
+        return None;
+    }
+    // SAFETY: all zeroes is a valid siginfo, and the kernel has filled it if a child has ended.
+    let info = unsafe { info.assume_init() };
+    // SAFETY: waitid fills the fields of SIGCHLD, or leaves the zeroes.
+    let pid = unsafe { info.si_pid() };
+    (pid > 0).then_some(pid)
+}
+
+/// Returns freed memory to the system: what a holder needed for its start it never needs again.
+pub(crate) fn give_back_heap() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: the call has no requirements.
+    unsafe {
+        libc::malloc_trim(0)
+    };
+}
+
+/// Anonymous memory that costs nothing until it is touched and can be given back.
+#[derive(Debug)]
+pub(crate) struct Pages {
+    at: NonNull<u8>,
+    len: usize,
+}
+
+impl Pages {
+    /// Maps `len` bytes, all zero.
+    pub(crate) fn new(len: usize) -> io::Result<Self> {
+        // SAFETY: a fresh private mapping at an address of the kernel's choice.
+        let at = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                len,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        if at == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let at = NonNull::new(at.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { at, len })
+    }
+
+    /// Gives the memory back; what is read afterwards is zero.
+    pub(crate) fn give_back(&mut self) {
+        // SAFETY: the range is ours alone, and zeroes are valid bytes.
+        unsafe { libc::madvise(self.at.as_ptr().cast(), self.len, libc::MADV_DONTNEED) };
+    }
+}
+
+impl Deref for Pages {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: the mapping has this length, is initialised to zero and lives as long as `self`.
+        unsafe { std::slice::from_raw_parts(self.at.as_ptr(), self.len) }
+    }
+}
+
+impl DerefMut for Pages {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and `&mut self` makes it the only reference.
+        unsafe { std::slice::from_raw_parts_mut(self.at.as_ptr(), self.len) }
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `new` with this length and nobody refers to it.
+        unsafe { libc::munmap(self.at.as_ptr().cast(), self.len) };
+    }
+}

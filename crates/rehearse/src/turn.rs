@@ -1,0 +1,133 @@
+//! One turn: carries out the steps of a message, in order, until done or stopped.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use crate::agent::Agent;
+use crate::record::{AskKind, Body, Manner, Outcome};
+use crate::script::{self, Rate, Reset, Step};
+use crate::{clock, mischief, sys, tool};
+
+/// Whether the turn goes on after a step, or how it ends.
+pub(crate) type Flow = io::Result<ControlFlow<Outcome>>;
+
+pub(crate) const GO_ON: Flow = Ok(ControlFlow::Continue(()));
+
+/// Carries out what `text` says.
+pub(crate) fn perform(agent: &mut Agent, text: &str) -> io::Result<Outcome> {
+    let steps = script::parse(text);
+    let answer_only = steps.is_empty().then(|| Step::Say { text: format!("You said: {text}") });
+    for step in steps.into_iter().chain(answer_only) {
+        agent.glance()?;
+        if let ControlFlow::Break(outcome) = unless_interrupted(agent)? {
+            return Ok(outcome);
+        }
+        if let ControlFlow::Break(outcome) = carry_out(agent, step)? {
+            return Ok(outcome);
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+/// Goes on, unless somebody interrupted the turn.
+pub(crate) fn unless_interrupted(agent: &Agent) -> Flow {
+    if agent.is_interrupted() { Ok(ControlFlow::Break(Outcome::Interrupted)) } else { GO_ON }
+}
+
+fn carry_out(agent: &mut Agent, step: Step) -> Flow {
+    match step {
+        Step::Write { path, text } => tool::write(agent, &path, &text),
+        Step::Append { path, text } => tool::append(agent, &path, &text),
+        Step::Edit { path, old, new } => tool::edit(agent, &path, &old, &new),
+        Step::Delete { path } => tool::delete(agent, &path),
+        Step::Run { command } => tool::run(agent, &command),
+        Step::TouchSlowly { path, lines, rate } => tool::touch_slowly(agent, &path, lines, rate),
+        Step::Say { text } => say(agent, text),
+        Step::Stream { words, rate } => stream(agent, words, rate),
+        Step::Approve { text } => approve(agent, &text),
+        Step::Question { text } => question(agent, &text),
+        Step::Work { time } => work(agent, time),
+        Step::Todo { items } => {
+            agent.record(Body::Todo { items })?;
+            GO_ON
+        }
+        Step::Limit { reset } => limit(agent, reset),
+        Step::Recall => recall(agent),
+        Step::Ignore(what) => {
+            agent.ignore(what);
+            GO_ON
+        }
+        Step::Orphan { time } => mischief::orphan(agent, time),
+        Step::Background { time } => mischief::background(agent, time),
+        Step::Die { code } => sys::exit_now(code),
+        Step::Crash => mischief::crash(),
+        Step::Noise => mischief::noise(agent),
+        Step::Garbage { bytes } => mischief::garbage(agent, bytes),
+        Step::Flood { megabytes } => mischief::flood(agent, megabytes),
+        Step::Misread { part } => say(agent, format!("I cannot make sense of `{part}`.")),
+    }
+}
+
+/// Works silently.
+pub(crate) fn work(agent: &mut Agent, time: Duration) -> Flow {
+    agent.work_until(Instant::now() + time)?;
+    unless_interrupted(agent)
+}
+
+fn say(agent: &mut Agent, text: String) -> Flow {
+    agent.say(text)?;
+    GO_ON
+}
+
+fn stream(agent: &mut Agent, words: u32, rate: Rate) -> Flow {
+    let start = Instant::now();
+    for index in 0..words {
+        agent.work_until(start + rate.due(index))?;
+        // A fast stream never pauses, and has to listen all the same.
+        agent.glance()?;
+        if agent.is_interrupted() {
+            break;
+        }
+        let text = format!("word{}", index + 1);
+        agent.record(Body::Text { text, manner: Manner::Piece })?;
+    }
+    unless_interrupted(agent)
+}
+
+fn approve(agent: &mut Agent, text: &str) -> Flow {
+    let answer = agent.ask(AskKind::Approval, text)?;
+    Ok(match answer.as_deref() {
+        Some("allow") => ControlFlow::Continue(()),
+        Some(_) => ControlFlow::Break(Outcome::Refused),
+        None => ControlFlow::Break(Outcome::Interrupted),
+    })
+}
+
+fn question(agent: &mut Agent, text: &str) -> Flow {
+    let answer = agent.ask(AskKind::Question, text)?;
+    Ok(match answer {
+        Some(_) => ControlFlow::Continue(()),
+        None => ControlFlow::Break(Outcome::Interrupted),
+    })
+}
+
+fn limit(agent: &mut Agent, reset: Reset) -> Flow {
+    let reset_at = match reset {
+        Reset::In(wait) => clock::after(wait),
+        Reset::At(moment) => moment,
+    };
+    agent.record(Body::Limit { reset_at })?;
+    Ok(ControlFlow::Break(Outcome::Limit))
+}
+
+/// Proves memory: reads the file, not what this process happens to know.
+fn recall(agent: &mut Agent) -> Flow {
+    let texts = agent.transcript().user_texts()?;
+    let mut said = format!("I remember {} messages:", texts.len());
+    for text in texts {
+        said.push('\n');
+        said.push_str(&text.replace('\n', "\\n"));
+    }
+    say(agent, said)
+}

@@ -1,0 +1,252 @@
+//! The house rules that a machine can hold: who may use whom, and how a file looks.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+
+/// Which of our packages each of our packages may use. A package that is missing here is a fault: a
+/// new crate is a decision, and this line is where it is written down.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("glis-core", &[]),
+    ("glis-wire", &["glis-core"]),
+    ("glis-agent", &["glis-core", "glis-wire"]),
+    ("glis-snapshot", &[]),
+    ("glis-hold", &["glis-wire"]),
+    ("glis-rehearse", &[]),
+    ("glis-daemon", &["glis-core", "glis-wire", "glis-agent", "glis-snapshot"]),
+    ("glis-front", &["glis-core", "glis-wire"]),
+    ("glis", &["glis-front", "glis-daemon", "glis-hold", "glis-rehearse"]),
+    ("xtask", &[]),
+];
+
+/// Which foreign packages a package of ours must do without, and why.
+const BANS: &[(&str, &[&str], &str)] = &[
+    ("glis-core", &["tokio", "rusqlite", "rustix", "libc"], "the core does no I/O"),
+    ("glis-wire", &["tokio", "rustix"], "the words are sans-I/O"),
+    ("glis-agent", &["tokio", "rustix"], "agents' dialects are sans-I/O"),
+    ("glis-hold", &["tokio"], "a holder stays small and has no runtime"),
+    ("glis-daemon", &["clap", "ratatui", "axum"], "what people see belongs to the front"),
+];
+
+/// Longer than this, a file has a second subject that wants a file of its own.
+const LINES_MAX: usize = 600;
+
+/// Where our Rust sources lie.
+const SOURCE_ROOTS: &[&str] = &["src", "crates", "xtask", "tests"];
+
+#[test]
+fn packages_use_only_the_layers_below_them() {
+    let faults = layer_faults(&manifests().unwrap());
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+#[test]
+fn packages_form_no_circle() {
+    let uses = manifests().unwrap();
+    for package in uses.keys() {
+        let mut reached = BTreeSet::new();
+        let mut ahead: Vec<&String> = dependencies_of(&uses, package);
+        while let Some(next) = ahead.pop() {
+            assert!(next != package, "{package}: rule layers: it reaches itself again");
+            if reached.insert(next) {
+                ahead.extend(dependencies_of(&uses, next));
+            }
+        }
+    }
+}
+
+#[test]
+fn sources_keep_the_house_style() {
+    let mut faults = Vec::new();
+    for file in rust_sources().unwrap() {
+        let text = fs::read_to_string(root().join(&file)).unwrap();
+        source_faults(&file, &text, &mut faults);
+    }
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+#[test]
+fn no_file_knows_the_machine_it_was_written_on() {
+    let mut faults = Vec::new();
+    for file in texts().unwrap() {
+        let text = fs::read_to_string(root().join(&file)).unwrap();
+        for (number, line) in text.lines().enumerate() {
+            if let Some(path) = machine_path(line) {
+                faults.push(format!(
+                    "{}:{}: rule machine-path: names `{path}`, a folder of one machine",
+                    file.display(),
+                    number + 1
+                ));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+#[test]
+fn a_machine_path_is_told_from_a_relative_one() {
+    let absolute = concat!("see `/wo", "rk/x`");
+    let relative = concat!("{dir}/wo", "rk/x and tree/wo", "rk/y");
+    assert!(machine_path(absolute).is_some());
+    assert!(machine_path(relative).is_none());
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every package of the workspace with all it depends on, ours and foreign.
+fn manifests() -> Result<BTreeMap<String, BTreeSet<String>>> {
+    let mut paths = vec![root().join("Cargo.toml"), root().join("xtask/Cargo.toml")];
+    for entry in fs::read_dir(root().join("crates"))? {
+        paths.push(entry?.path().join("Cargo.toml"));
+    }
+    let mut packages = BTreeMap::new();
+    for path in paths.iter().filter(|path| path.exists()) {
+        let (name, uses) = manifest(path).with_context(|| path.display().to_string())?;
+        packages.insert(name, uses);
+    }
+    Ok(packages)
+}
+
+fn manifest(path: &Path) -> Result<(String, BTreeSet<String>)> {
+    let text = fs::read_to_string(path)?;
+    let table: toml::Table = text.parse()?;
+    let name = table
+        .get("package")
+        .and_then(|package| package.get("name"))
+        .and_then(toml::Value::as_str)
+        .context("it has no package name")?;
+    let mut uses = BTreeSet::new();
+    collect(table.get("dependencies"), &mut uses);
+    collect(table.get("build-dependencies"), &mut uses);
+    if let Some(targets) = table.get("target").and_then(toml::Value::as_table) {
+        for target in targets.values() {
+            collect(target.get("dependencies"), &mut uses);
+        }
+    }
+    Ok((name.to_owned(), uses))
+}
+
+/// Adds the packages of one dependency table; a renamed one counts under its real name.
+fn collect(dependencies: Option<&toml::Value>, uses: &mut BTreeSet<String>) {
+    let Some(dependencies) = dependencies.and_then(toml::Value::as_table) else { return };
+    for (key, value) in dependencies {
+        let name = value.get("package").and_then(toml::Value::as_str).unwrap_or(key);
+        uses.insert(name.to_owned());
+    }
+}
+
+fn layer_faults(uses: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (package, dependencies) in uses {
+        let Some((_, allowed)) = LAYERS.iter().find(|(name, _)| name == package) else {
+            faults.push(format!("{package}: rule layers: it has no line in LAYERS"));
+            continue;
+        };
+        for used in dependencies.iter().filter(|name| uses.contains_key(*name)) {
+            if !allowed.contains(&used.as_str()) {
+                faults.push(format!("{package}: rule layers: it may not use {used}"));
+            }
+        }
+        for (_, banned, why) in BANS.iter().filter(|(name, _, _)| name == package) {
+            for used in dependencies.iter().filter(|name| banned.contains(&name.as_str())) {
+                faults.push(format!("{package}: rule layers: it may not use {used}: {why}"));
+            }
+        }
+    }
+    for (package, _) in LAYERS {
+        if !uses.contains_key(*package) {
+            faults.push(format!("{package}: rule layers: LAYERS has it, the workspace does not"));
+        }
+    }
+    faults
+}
+
+fn dependencies_of<'a>(
+    uses: &'a BTreeMap<String, BTreeSet<String>>,
+    package: &str,
+) -> Vec<&'a String> {
+    let dependencies = uses.get(package).into_iter().flatten();
+    dependencies.filter(|name| uses.contains_key(*name)).collect()
+}
+
+fn source_faults(file: &Path, text: &str, faults: &mut Vec<String>) {
+    let shown = file.display();
+    if !text.starts_with("//!") {
+        faults.push(format!("{shown}:1: rule first-line: say with `//!` what the file is for"));
+    }
+    if file.file_name().is_some_and(|name| name == "mod.rs") {
+        faults
+            .push(format!("{shown}: rule no-mod-rs: name it after its module, beside the folder"));
+    }
+    let lines = text.lines().count();
+    if lines > LINES_MAX && !holds_tests(file) {
+        faults.push(format!("{shown}: rule length: {lines} lines, at most {LINES_MAX}"));
+    }
+    for (number, line) in text.lines().enumerate() {
+        // Put together here, so that this file keeps its own rule.
+        if line.contains(concat!("TO", "DO")) && !line.contains("issue") {
+            let number = number + 1;
+            faults.push(format!("{shown}:{number}: rule promises: name the issue it waits for"));
+        }
+    }
+}
+
+fn holds_tests(file: &Path) -> bool {
+    file.file_name().is_some_and(|name| name == "tests.rs")
+        || file.components().any(|part| part.as_os_str() == "tests")
+}
+
+/// The folder of a build machine that `line` names as an absolute path, if any.
+fn machine_path(line: &str) -> Option<&'static str> {
+    let folders = [concat!("/wo", "rk/"), concat!("/ro", "ot/")];
+    folders.into_iter().find(|folder| {
+        line.match_indices(folder).any(|(at, _)| {
+            // After a name or a placeholder the slash only separates: `tree/…`, `{dir}/…`,
+            // `$HOME/…`.
+            let before = line.get(..at).and_then(|head| head.chars().next_back());
+            !before.is_some_and(|c| c.is_alphanumeric() || "._-}>)/".contains(c))
+        })
+    })
+}
+
+fn rust_sources() -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for folder in SOURCE_ROOTS {
+        walk(Path::new(folder), &mut found)?;
+    }
+    found.retain(|file| file.extension().is_some_and(|ext| ext == "rs"));
+    Ok(found)
+}
+
+/// Everything a person wrote: sources, pages, manifests, scripts.
+fn texts() -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    walk(Path::new(""), &mut found)?;
+    found.retain(|file| {
+        file.starts_with(".ci")
+            || file.extension().is_some_and(|ext| {
+                ["rs", "md", "toml", "sh"].iter().any(|ours| ext.eq_ignore_ascii_case(ours))
+            })
+    });
+    Ok(found)
+}
+
+/// Adds the files below `folder`, relative to the workspace; build output and git's own files are
+/// not ours.
+fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(root().join(folder))? {
+        let entry = entry?;
+        let path = folder.join(entry.file_name());
+        let kind = entry.file_type()?;
+        if kind.is_dir() && !["target", ".git"].iter().any(|skip| path.ends_with(skip)) {
+            walk(&path, found)?;
+        } else if kind.is_file() {
+            found.push(path);
+        }
+    }
+    Ok(())
+}

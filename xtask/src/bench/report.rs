@@ -1,0 +1,125 @@
+//! The page that a run leaves behind: the table, and under what circumstances it came about.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::process::Command;
+
+use super::Plan;
+use super::board::{Bar, Board, ROWS, Row};
+use super::house::Peer;
+
+/// With more CPUs than this busy elsewhere, a row says more about the neighbours than about us.
+const OTHERS_MAX: f64 = 0.3;
+
+/// The page in Markdown.
+pub(crate) fn page(plan: &Plan, board: &Board, words: &str) -> String {
+    let mut page = String::from("# Benchmarks\n\n");
+    page.push_str(
+        "glis beside tmux, dtach and the floor (a terminal and a bare read loop), taking turns in one run. Read the\n\
+         ratios; the figures themselves belong to the machine. *CPU* and memory are those of all holder-side\n\
+         processes together: tmux's server, dtach's masters, glis' daemon and holders.\n\n",
+    );
+    page.push_str(
+        "| measure | unit | glis | tmux | dtach | floor | ratio | bar | met? | others |\n",
+    );
+    page.push_str("|---|---|---:|---:|---:|---:|---:|---|---|---:|\n");
+    for row in ROWS.iter().filter(|row| board.holds(row.key)) {
+        page.push_str(&line(row, board));
+    }
+    page.push_str(
+        "\n*others*: CPUs that were busy with processes not of this run, kernel threads left out; a row marked ⚠ \
+         (above 0.3) is\nto be measured again on a quieter machine. A dash: the peer has no such thing, or see below.\n",
+    );
+    failures(&mut page, board);
+    circumstances(&mut page, plan, words);
+    page
+}
+
+fn line(row: &Row, board: &Board) -> String {
+    let mut line = format!("| {} | {} |", row.key, row.unit);
+    for peer in Peer::ALL {
+        let shown = board.value(row.key, peer).map_or_else(|| "—".to_owned(), number);
+        write!(line, " {shown} |").ok();
+    }
+    let ratio = row.ratio(board);
+    let ratio = ratio.map_or_else(|| "—".to_owned(), |(r, of)| format!("{r:.2} × {}", of.name()));
+    let met = match row.met(board) {
+        Some(true) => "yes",
+        Some(false) => "**no**",
+        None => "not measured",
+    };
+    let others = board.others(row.key).map_or_else(
+        || "—".to_owned(),
+        |others| format!("{others:.2}{}", if others > OTHERS_MAX { " ⚠" } else { "" }),
+    );
+    writeln!(line, " {ratio} | {} | {met} | {others} |", bar(row)).ok();
+    line
+}
+
+fn bar(row: &Row) -> String {
+    match row.bar {
+        Bar::AtMost { times, of } => format!("≤ {times} × {}", of.name()),
+        Bar::AtLeast { times, of } => format!("≥ {times} × {}", of.name()),
+        Bar::Below(limit) => format!("≤ {limit} {}", row.unit),
+    }
+}
+
+/// Three digits that count, whatever the size.
+fn number(value: f64) -> String {
+    match value.abs() {
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+fn failures(page: &mut String, board: &Board) {
+    let mut heading = "\n## Not measured\n\n";
+    for (key, peer, why) in board.failures() {
+        page.push_str(heading);
+        heading = "";
+        let why: String = why.lines().next().unwrap_or_default().chars().take(160).collect();
+        writeln!(page, "- {key}, {}: {why}", peer.name()).ok();
+    }
+}
+
+fn circumstances(page: &mut String, plan: &Plan, words: &str) {
+    let versions: Vec<String> =
+        plan.peers.iter().filter_map(|peer| peer.version(&plan.programs)).collect();
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    let machine = format!("{cores} cores, {}, {}", cpu_model(), kernel());
+    let load = format!(
+        "{} passes, medians; streams of {:.0} MB; idle window {} s; terminals of 120×40; tmux keeps 10,000 lines",
+        plan.passes,
+        plan.loads.first().map_or(0.0, |load| load.mb),
+        plan.idle.as_secs()
+    );
+    page.push_str("\n## How\n\n");
+    for (name, text) in [
+        ("command", format!("`{}`", format!("cargo xtask bench {words}").trim_end())),
+        ("load", load),
+        ("machine", machine),
+        ("versions", versions.join("; ")),
+        ("date", today()),
+    ] {
+        writeln!(page, "- {name}: {text}").ok();
+    }
+}
+
+fn cpu_model() -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    model.map_or_else(|| "unknown CPU".to_owned(), |(_, name)| name.trim().to_owned())
+}
+
+fn kernel() -> String {
+    let name = rustix::system::uname();
+    format!("{} {}", name.sysname().to_string_lossy(), name.release().to_string_lossy())
+}
+
+/// The day in UTC; `date` knows calendars, so we need not.
+fn today() -> String {
+    let said = Command::new("date").args(["-u", "+%Y-%m-%d"]).output();
+    let said = said.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    said.unwrap_or_else(|_| "unknown".to_owned())
+}

@@ -1,0 +1,191 @@
+//! `cargo xtask test` and `check`: every step in order, fastest first, until one fails.
+
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+
+use crate::cargo::{self, Workspace, cargo};
+use crate::proc;
+use crate::tools;
+
+/// How much of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// Style, lints and tests.
+    Quick,
+    /// All of that, tools installed before and the release build rehearsed after.
+    Everything,
+}
+
+/// The demo promises a minute; past three it hangs.
+const DEMO_WAIT: Duration = Duration::from_secs(180);
+
+/// How one step ended.
+enum Outcome {
+    Passed,
+    Failed(String),
+    Skipped { why: String, installable: bool },
+}
+
+/// What has happened so far.
+struct Course {
+    workspace: Workspace,
+    timings: Vec<(&'static str, Duration)>,
+    skipped: Vec<String>,
+    /// On a build server a skip of something that could be installed is a failure: nobody reads its
+    /// log.
+    strict: bool,
+    failed: Option<String>,
+}
+
+type Step = (&'static str, fn(&mut Course) -> Outcome);
+
+const QUICK: &[Step] = &[("fmt", fmt), ("clippy", clippy), ("tests", tests)];
+
+const EVERYTHING: &[Step] = &[
+    ("tools", install),
+    ("fmt", fmt),
+    ("clippy", clippy),
+    ("build", build),
+    ("tests", tests),
+    ("release", release),
+    ("demo", demo),
+];
+
+/// Runs the steps and says how they went; the exit status is that of the whole.
+pub(crate) fn run(extent: Extent) -> Result<ExitCode> {
+    let mut course = Course {
+        workspace: Workspace::find()?,
+        timings: Vec::new(),
+        skipped: Vec::new(),
+        strict: std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false"),
+        failed: None,
+    };
+    let started = Instant::now();
+    let steps = match extent {
+        Extent::Quick => QUICK,
+        Extent::Everything => EVERYTHING,
+    };
+    for (name, step) in steps {
+        println!("\n=== {name}");
+        let began = Instant::now();
+        let outcome = step(&mut course);
+        course.timings.push((name, began.elapsed()));
+        course.take(name, outcome);
+        if course.failed.is_some() {
+            break;
+        }
+    }
+    Ok(course.close(started.elapsed()))
+}
+
+impl Course {
+    fn take(&mut self, name: &str, outcome: Outcome) {
+        match outcome {
+            Outcome::Passed => {}
+            Outcome::Failed(why) => self.failed = Some(format!("{name}: {why}")),
+            Outcome::Skipped { why, installable } => self.skip(name, &why, installable),
+        }
+    }
+
+    fn skip(&mut self, what: &str, why: &str, installable: bool) {
+        eprintln!("SKIPPED: {what}: {why}");
+        self.skipped.push(format!("{what}: {why}"));
+        if self.strict && installable {
+            self.failed = Some(format!("{what} was skipped, and CI is set"));
+        }
+    }
+
+    /// Prints the summary; skips come late, so that they are the last thing a reader sees before
+    /// the verdict.
+    fn close(self, took: Duration) -> ExitCode {
+        println!("\n=== summary");
+        for (name, took) in &self.timings {
+            println!("{name:>10}  {:>7.1} s", took.as_secs_f64());
+        }
+        for skipped in &self.skipped {
+            println!("SKIPPED: {skipped}");
+        }
+        let steps = self.timings.len();
+        let (skips, secs) = (self.skipped.len(), took.as_secs_f64());
+        if let Some(why) = self.failed {
+            println!("FAILED at step {steps} after {secs:.1} s: {why}");
+            return ExitCode::FAILURE;
+        }
+        println!("PASSED: {steps} steps in {secs:.1} s, {skips} skipped");
+        ExitCode::SUCCESS
+    }
+
+    fn cargo(&self, words: &[&str]) -> Outcome {
+        let mut command = cargo();
+        command.args(words).current_dir(&self.workspace.root).stdin(Stdio::null());
+        let words = words.join(" ");
+        match command.status() {
+            Ok(status) if status.success() => Outcome::Passed,
+            Ok(status) => Outcome::Failed(format!("`cargo {words}` ended with {status}")),
+            Err(failure) => Outcome::Failed(format!("`cargo {words}` cannot be run: {failure}")),
+        }
+    }
+}
+
+fn install(course: &mut Course) -> Outcome {
+    for missing in tools::install() {
+        course.skip(&missing.what, &missing.why, missing.installable);
+    }
+    Outcome::Passed
+}
+
+fn fmt(course: &mut Course) -> Outcome {
+    if !cargo::has("fmt") {
+        return component_missing("rustfmt");
+    }
+    course.cargo(&["fmt", "--all", "--check"])
+}
+
+fn clippy(course: &mut Course) -> Outcome {
+    if !cargo::has("clippy") {
+        return component_missing("clippy");
+    }
+    course.cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
+}
+
+fn build(course: &mut Course) -> Outcome {
+    course.cargo(&["build", "--workspace", "--all-targets"])
+}
+
+fn tests(course: &mut Course) -> Outcome {
+    if cargo::has("nextest") {
+        return course.cargo(&["nextest", "run", "--workspace"]);
+    }
+    course.cargo(&["test", "--workspace"])
+}
+
+fn release(course: &mut Course) -> Outcome {
+    course.cargo(&["build", "--release"])
+}
+
+/// The release binary does what it promises, offline and in a home of its own.
+fn demo(course: &mut Course) -> Outcome {
+    rehearse(course).unwrap_or_else(|failure| Outcome::Failed(format!("{failure:#}")))
+}
+
+fn rehearse(course: &Course) -> Result<Outcome> {
+    let mut command = Command::new(course.workspace.release("glis"));
+    command.arg("demo").env_remove("GLIS_HOME").stdin(Stdio::null());
+    let mut child = command.spawn().context("the release build of glis cannot be run")?;
+    let Some(status) = proc::wait_at_most(&mut child, DEMO_WAIT)? else {
+        child.kill()?;
+        child.wait()?;
+        return Ok(Outcome::Failed(format!("`glis demo` took over {} s", DEMO_WAIT.as_secs())));
+    };
+    if status.success() {
+        return Ok(Outcome::Passed);
+    }
+    Ok(Outcome::Failed(format!("`glis demo` ended with {status}")))
+}
+
+fn component_missing(component: &str) -> Outcome {
+    let why = format!("{component} is not installed beside cargo");
+    Outcome::Skipped { why, installable: tools::find("rustup").is_some() }
+}
