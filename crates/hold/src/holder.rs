@@ -197,11 +197,16 @@ impl Holder {
             self.flow_input();
             self.settle(now);
             if self.may_leave(Instant::now()) {
-                break;
+                // Whoever has connected already is told as well; after that nobody can.
+                if let Err(fault) = self.folder.remove(place::SOCKET) {
+                    complain("the socket stays behind", &fault);
+                }
+                self.accept_clients();
+                self.settle(now);
+                if self.may_leave(Instant::now()) {
+                    return;
+                }
             }
-        }
-        if let Err(fault) = self.folder.remove(place::SOCKET) {
-            complain("the socket stays behind", &fault);
         }
     }
 

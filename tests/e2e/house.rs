@@ -1,0 +1,227 @@
+//! A throw-away house: a home, a repository, and the program to drive them. Whatever was started
+//! in it is ended with it.
+
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use serde_json::Value;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+/// A failure of a test's own making, or of what it looks at.
+pub(crate) type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+pub(crate) struct House {
+    folder: tempfile::TempDir,
+}
+
+impl House {
+    /// A house with a repository that holds one commit.
+    pub(crate) fn new() -> Outcome<Self> {
+        let house = Self { folder: tempfile::Builder::new().prefix("glis-e2e-").tempdir()? };
+        std::fs::create_dir(house.repo())?;
+        house.git(&["init", "--quiet", "--initial-branch=main", "."])?;
+        house.git(&["config", "user.name", "Test"])?;
+        house.git(&["config", "user.email", "test@example.org"])?;
+        std::fs::write(house.repo().join("file.txt"), "one\n")?;
+        house.git(&["add", "--all"])?;
+        house.git(&["commit", "--quiet", "--message=base"])?;
+        Ok(house)
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
+    pub(crate) fn repo(&self) -> PathBuf {
+        self.folder.path().join("repo")
+    }
+
+    /// The program, pointed at this house, with nothing of the caller's own configuration.
+    pub(crate) fn glis(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_glis"));
+        command
+            .env("GLIS_HOME", self.home())
+            .env_remove("GLIS_SESSION")
+            .env_remove("GLIS_FAILPOINT")
+            .env("NO_COLOR", "1")
+            .current_dir(self.repo())
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs a command line that has to succeed, and returns what it prints.
+    pub(crate) fn ok(&self, args: &[&str]) -> Outcome<String> {
+        let output = self.glis().args(args).output()?;
+        if !output.status.success() {
+            return Err(told(args, &output).into());
+        }
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
+    /// As [`House::ok`], with `--json`.
+    pub(crate) fn json(&self, args: &[&str]) -> Outcome<Value> {
+        let text = self.ok(&[&["--json"], args].concat())?;
+        Ok(serde_json::from_str(&text)?)
+    }
+
+    /// Runs a command line that has to fail; returns its exit status and the error's JSON.
+    pub(crate) fn fails(&self, args: &[&str]) -> Outcome<(i32, Value)> {
+        let output = self.glis().arg("--json").args(args).output()?;
+        if output.status.success() {
+            return Err(format!("should have failed: {}", told(args, &output)).into());
+        }
+        let status = output.status.code().ok_or("killed")?;
+        let document: Value =
+            serde_json::from_slice(&output.stdout).map_err(|_| told(args, &output))?;
+        Ok((status, document["error"].clone()))
+    }
+
+    /// Waits until the session is in one of these states.
+    pub(crate) fn until(&self, name: &str, states: &str) -> Outcome<Value> {
+        self.json(&["wait", name, "--for", states, "--timeout", "40s"])
+    }
+
+    pub(crate) fn show(&self, name: &str) -> Outcome<Value> {
+        self.json(&["show", name])
+    }
+
+    /// A headless rehearsal session that has done nothing yet.
+    pub(crate) fn rehearsal(&self, name: &str) -> Outcome<Value> {
+        self.json(&["new", name, "--agent", "rehearsal", "--headless"])
+    }
+
+    /// The path of a file in a session's worktree.
+    pub(crate) fn file(&self, name: &str, file: &str) -> Outcome<PathBuf> {
+        let session = self.show(name)?;
+        let worktree = session["worktree"].as_str().ok_or("no worktree")?;
+        Ok(Path::new(worktree).join(file))
+    }
+
+    /// The conversation as (voice, text).
+    pub(crate) fn talk(&self, name: &str) -> Outcome<Vec<(String, String)>> {
+        let entries = self.json(&["log", name])?;
+        let entries = entries.as_array().ok_or("no array")?.iter();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        Ok(entries.map(|e| (text(&e["type"]), text(&e["content"]))).collect())
+    }
+
+    /// The names of all events of a session, oldest first.
+    pub(crate) fn events(&self, id: &str) -> Outcome<Vec<String>> {
+        let all = self.ok(&["events"])?;
+        let events = all.lines().map(serde_json::from_str::<Value>).collect::<Result<Vec<_>, _>>()?;
+        let of = events.iter().filter(|event| event["session"] == id);
+        Ok(of.filter_map(|event| event["event"].as_str().map(ToOwned::to_owned)).collect())
+    }
+
+    pub(crate) fn daemon_pid(&self) -> Outcome<i32> {
+        let pid = self.json(&["daemon", "status"])?["pid"].as_i64().ok_or("no pid")?;
+        Ok(i32::try_from(pid)?)
+    }
+
+    /// Kills the daemon as a crash would, and waits until it is gone.
+    pub(crate) fn kill_daemon(&self) -> Outcome {
+        kill_and_wait(self.daemon_pid()?)
+    }
+
+    pub(crate) fn git(&self, args: &[&str]) -> Outcome<String> {
+        let output = Command::new("git")
+            .args(args)
+            .current_dir(self.repo())
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .output()?;
+        if !output.status.success() {
+            return Err(told(args, &output).into());
+        }
+        Ok(String::from_utf8(output.stdout)?.trim_end().to_owned())
+    }
+
+    /// Every living process whose environment names this house: daemon, holders, agents, and what
+    /// those started.
+    pub(crate) fn processes(&self) -> Vec<i32> {
+        let wanted = format!("GLIS_HOME={}", self.home().display()).into_bytes();
+        let own = i32::try_from(std::process::id()).unwrap_or_default();
+        let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+        let pids = entries.filter_map(|e| e.ok()?.file_name().to_str()?.parse::<i32>().ok());
+        pids.filter(|pid| *pid != own)
+            .filter(|pid| {
+                let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+                environ.split(|b| *b == 0).any(|variable| variable == wanted)
+            })
+            .collect()
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        // Several rounds: a holder that sees its agent die may be at work itself.
+        for _ in 0..5 {
+            let left = self.processes();
+            if left.is_empty() {
+                break;
+            }
+            for pid in left {
+                drop(kill_and_wait(pid));
+            }
+        }
+        if std::thread::panicking() {
+            let diary = std::fs::read_to_string(self.home().join("daemon.log")).unwrap_or_default();
+            eprintln!("--- the daemon's diary ---\n{diary}");
+        }
+    }
+}
+
+fn told(args: &[&str], output: &Output) -> String {
+    format!(
+        "{args:?}: {}\n{}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+/// Kills a process of ours and returns when it is gone.
+pub(crate) fn kill_and_wait(pid: i32) -> Outcome {
+    let pid = Pid::from_raw(pid).ok_or("no pid")?;
+    let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { return Ok(()) };
+    pidfd_send_signal(&process, Signal::KILL).ok();
+    await_end(&process)
+}
+
+/// Returns when the process is gone; fails after half a minute.
+fn await_end(process: &impl std::os::fd::AsFd) -> Outcome {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let patience = Timespec { tv_sec: 30, tv_nsec: 0 };
+    let ready = poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&patience))?;
+    if ready == 0 { Err("the process did not end".into()) } else { Ok(()) }
+}
+
+/// Returns once `pid` is gone.
+pub(crate) fn await_gone(pid: i32) -> Outcome {
+    let pid = Pid::from_raw(pid).ok_or("no pid")?;
+    match pidfd_open(pid, PidfdFlags::empty()) {
+        Ok(process) => await_end(&process),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Whether a process with this number lives (and is no zombie).
+pub(crate) fn lives(pid: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
+}
+
+/// Starts a command in the background; killed when the test ends.
+pub(crate) struct Background(pub(crate) Child);
+
+impl Background {
+    pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
+        Ok(Self(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?))
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
