@@ -3,9 +3,11 @@
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde_json::Value;
-use std::io;
+use std::io::{self, BufRead as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// A failure of a test's own making, or of what it looks at.
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
@@ -90,6 +92,38 @@ impl House {
         self.json(&["new", name, "--agent", "rehearsal", "--headless"])
     }
 
+    /// Writes the configuration; it counts from the next start of the daemon on.
+    pub(crate) fn configure(&self, text: &str) -> Outcome {
+        std::fs::create_dir_all(self.home())?;
+        Ok(std::fs::write(self.home().join("config.toml"), text)?)
+    }
+
+    /// A rehearsal session in a terminal that waits for its first message.
+    pub(crate) fn in_terminal(&self, name: &str) -> Outcome<Value> {
+        self.json(&["new", name, "--agent", "rehearsal"])?;
+        self.until(name, "idle")
+    }
+
+    /// A session of any program, in a terminal.
+    pub(crate) fn command(&self, name: &str, argv: &[&str]) -> Outcome<Value> {
+        self.json(&[&["new", name, "--agent", "command", "--"], argv].concat())
+    }
+
+    /// Sends a message and returns when the agent has taken it and is done with it.
+    pub(crate) fn turn(&self, name: &str, text: &str) -> Outcome<Value> {
+        let sent = self.json(&["send", name, text])?;
+        let id = self.show(name)?["id"].clone();
+        let mut events = self.follow(1)?;
+        events.until(|e| e["event"] == "message_taken" && e["message"] == sent["message"])?;
+        events.until(|e| e["event"] == "turn_ended" && e["session"] == id)?;
+        self.show(name)
+    }
+
+    /// The events from a number on, as they happen.
+    pub(crate) fn follow(&self, from: u64) -> Outcome<Lines> {
+        Lines::of(self.glis().args(["events", "--follow", "--from", &from.to_string()]))
+    }
+
     /// The path of a file in a session's worktree.
     pub(crate) fn file(&self, name: &str, file: &str) -> Outcome<PathBuf> {
         let session = self.show(name)?;
@@ -108,7 +142,8 @@ impl House {
     /// The names of all events of a session, oldest first.
     pub(crate) fn events(&self, id: &str) -> Outcome<Vec<String>> {
         let all = self.ok(&["events"])?;
-        let events = all.lines().map(serde_json::from_str::<Value>).collect::<Result<Vec<_>, _>>()?;
+        let events =
+            all.lines().map(serde_json::from_str::<Value>).collect::<Result<Vec<_>, _>>()?;
         let of = events.iter().filter(|event| event["session"] == id);
         Ok(of.filter_map(|event| event["event"].as_str().map(ToOwned::to_owned)).collect())
     }
@@ -208,6 +243,48 @@ pub(crate) fn await_gone(pid: i32) -> Outcome {
 pub(crate) fn lives(pid: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
+}
+
+/// The lines of JSON that a command prints, one after the other.
+pub(crate) struct Lines {
+    lines: mpsc::Receiver<String>,
+    _command: Background,
+}
+
+impl Lines {
+    pub(crate) fn of(command: &mut Command) -> Outcome<Self> {
+        let mut command = Background::start(command)?;
+        let stdout = command.0.stdout.take().ok_or("no stdout")?;
+        let (sender, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            let lines = io::BufReader::new(stdout).lines().map_while(Result::ok);
+            lines.for_each(|line| drop(sender.send(line)));
+        });
+        Ok(Self { lines, _command: command })
+    }
+
+    /// Waits for a line like this; fails when the stream ends or stays silent for long.
+    pub(crate) fn until(&mut self, wanted: impl Fn(&Value) -> bool) -> Outcome<Value> {
+        loop {
+            let line = self.lines.recv_timeout(Duration::from_secs(40))?;
+            let value = serde_json::from_str(&line)?;
+            if wanted(&value) {
+                return Ok(value);
+            }
+        }
+    }
+
+    /// All lines up to the end of the stream.
+    pub(crate) fn rest(&mut self) -> Outcome<Vec<Value>> {
+        let mut rest = Vec::new();
+        loop {
+            match self.lines.recv_timeout(Duration::from_secs(40)) {
+                Ok(line) => rest.push(serde_json::from_str(&line)?),
+                Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(rest),
+                Err(silent) => return Err(silent.into()),
+            }
+        }
+    }
 }
 
 /// Starts a command in the background; killed when the test ends.

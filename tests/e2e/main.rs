@@ -1,4 +1,7 @@
 //! The real program from end to end: real daemon, real holders, real git, real processes.
 
+mod contract;
+mod faults;
 mod house;
 mod lifecycle;
+mod wreck;

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 const EVENTS: usize = 51;
 
 /// Enough for a session to be made, worked with, paused and resumed a few times.
-const STEPS: usize = 400;
+const STEPS: usize = 300;
 
 /// How much of a failed life is told.
 const TRACE_MAX: usize = 60;

@@ -12,6 +12,7 @@ use args::{Cli, DaemonVerb, Verb};
 use clap::{CommandFactory as _, Parser as _};
 use glis_wire::client::{Answer, Request};
 use serde::Serialize;
+use serde_json::json;
 use std::io::{self, IsTerminal as _, Write as _};
 
 /// What is left to do for whoever called: other roles of the same program.
@@ -43,7 +44,7 @@ where
     };
     let out = Out { json: cli.json };
     let done = match cli.verb {
-        None => help(),
+        None => help(&out),
         Some(Verb::Demo) => return Next::Demo { json: cli.json },
         Some(Verb::Daemon { verb: DaemonVerb::Run { detached } }) => {
             return Next::Daemon { detached };
@@ -61,7 +62,7 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::New(new) => session::new(new, out),
         Verb::Ls { all } => look::ls(all, out),
         Verb::Show { name } => look::show(name, out),
-        Verb::Attach { name } => look::attach(&name),
+        Verb::Attach { name } => look::attach(&name, out),
         Verb::Send { name, text } => session::send(name, &text, out),
         Verb::Wait(wait) => session::wait(wait, out),
         Verb::Pause(pause) => session::pause(&pause, out),
@@ -76,15 +77,16 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::Events { from, follow } => look::events(from, follow, out),
         Verb::Doctor => upkeep::doctor(out),
         Verb::Daemon { verb } => upkeep::daemon(&verb, out),
-        Verb::Completions { shell } => upkeep::completions(shell),
-        Verb::Man => upkeep::man(),
+        Verb::Completions { shell } => upkeep::completions(shell, out),
+        Verb::Man => upkeep::man(out),
         // Taken before.
         Verb::Demo => Ok(()),
     }
 }
 
-fn help() -> Result<(), Complaint> {
-    say(&Cli::command().render_long_help().to_string())
+fn help(out: &Out) -> Result<(), Complaint> {
+    let text = Cli::command().render_long_help().to_string();
+    out.document(&json!({"help": text}), || text.clone())
 }
 
 /// Clap's own words, on the right stream, with the contract's exit status. A script gets them as
@@ -96,12 +98,18 @@ fn misunderstood(fault: &clap::Error) -> u8 {
     }
     if std::env::args_os().take_while(|arg| arg != "--").any(|arg| arg == "--json") {
         let rendered = fault.render().to_string();
-        let message = rendered.lines().next().unwrap_or_default().trim_start_matches("error: ");
-        let complaint = Complaint::new(Kind::Usage, message).hint("`glis help` lists the verbs");
+        let complaint = Complaint::new(Kind::Usage, fault_of(&rendered))
+            .hint("`glis help` lists the verbs, `glis help VERB` its options");
         return Out { json: true }.complain(&complaint);
     }
     drop(fault.print());
     Kind::Usage.exit_status()
+}
+
+/// What is wrong, in one line: everything up to the first gap, after which clap gives advice.
+fn fault_of(rendered: &str) -> String {
+    let lines = rendered.lines().map(str::trim).take_while(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ").trim_start_matches("error: ").to_owned()
 }
 
 /// Where results go: words for a person, one JSON document for a script.
@@ -125,7 +133,8 @@ impl Out {
 
     fn complain(&self, complaint: &Complaint) -> u8 {
         // Nobody left to tell is no reason to fail otherwise.
-        if self.json {
+        if complaint.told || complaint.kind == Kind::ReaderGone {
+        } else if self.json {
             drop(say(&complaint.json().to_string()));
         } else {
             drop(writeln!(io::stderr().lock(), "{}", complaint.text()));
@@ -145,7 +154,11 @@ pub(crate) fn say(text: &str) -> Result<(), Complaint> {
 }
 
 pub(crate) fn unsaid(fault: &io::Error) -> Complaint {
-    Complaint::new(Kind::Failed, format!("cannot write: {fault}"))
+    let kind = match fault.kind() {
+        io::ErrorKind::BrokenPipe => Kind::ReaderGone,
+        _ => Kind::Failed,
+    };
+    Complaint::new(kind, format!("cannot write: {fault}"))
 }
 
 /// Asks, and keeps a person who has to wait informed.

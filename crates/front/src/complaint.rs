@@ -19,12 +19,15 @@ pub enum Kind {
     Busy,
     TimedOut,
     NoDaemon,
+    /// Whoever reads our output has seen enough. As in any pipe, that is no failure.
+    ReaderGone,
 }
 
 impl Kind {
     /// The exit status.
     pub fn exit_status(self) -> u8 {
         match self {
+            Self::ReaderGone => 0,
             Self::Failed => 1,
             Self::Usage => 2,
             Self::NotFound => 3,
@@ -47,6 +50,7 @@ impl Kind {
             Self::Busy => "busy",
             Self::TimedOut => "timed_out",
             Self::NoDaemon => "no_daemon",
+            Self::ReaderGone => "reader_gone",
         }
     }
 }
@@ -60,11 +64,13 @@ pub struct Complaint {
     pub message: String,
     /// The next step.
     pub hint: Option<String>,
+    /// It stands in the document that was printed; only the exit status is left to tell.
+    pub(crate) told: bool,
 }
 
 impl Complaint {
     pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: None }
+        Self { kind, message: message.into(), hint: None, told: false }
     }
 
     #[must_use]
@@ -88,12 +94,14 @@ impl Complaint {
 
     pub(crate) fn trouble(kind: Trouble, message: String) -> Self {
         match kind {
-            Trouble::BadInput => Self::new(Kind::Usage, message),
+            Trouble::BadInput => {
+                Self::new(Kind::Usage, message).hint("`glis help new` explains the options")
+            }
             Trouble::TimedOut => Self::new(Kind::TimedOut, format!("timed out: {message}"))
                 .hint("`glis show` tells what it is doing"),
             Trouble::Storage => Self::new(Kind::Failed, message)
                 .hint("free some space or mend the disk, then ask again; `glis doctor` looks"),
-            Trouble::Internal => Self::new(Kind::Failed, message),
+            Trouble::Internal => Self::new(Kind::Failed, message).hint("`glis doctor` looks"),
         }
     }
 }
@@ -136,7 +144,8 @@ impl From<Refusal> for Complaint {
             Refusal::Cancelled { session } => Self::new(
                 Kind::Refused,
                 format!("the pause of `{session}` was cancelled; it goes on"),
-            ),
+            )
+            .hint(format!("`glis pause {session}` pauses it after all")),
             Refusal::NotResumable { session, agent, agent_ref, why } => {
                 not_resumable(&session, &agent, agent_ref.as_deref(), &why)
             }
@@ -151,6 +160,7 @@ impl From<Refusal> for Complaint {
             }
             Refusal::AnswerUnderWay { session } => {
                 Self::new(Kind::Busy, format!("an answer for `{session}` is on its way already"))
+                    .hint(format!("`glis show {session}` tells when it has arrived"))
             }
             Refusal::Failed { session, step, why } => {
                 Self::new(Kind::Failed, format!("failed to {step} of `{session}`: {why}"))
@@ -177,7 +187,8 @@ fn wrong_status(session: &str, status: glis_core::Status, verb: &str) -> Complai
     use glis_core::Status;
     let message = match (verb, status) {
         ("resume", _) => {
-            format!("nothing to resume: instance not paused, status: {}", status.word())
+            let status = status.word();
+            format!("nothing to resume in `{session}`: instance not paused, status: {status}")
         }
         _ => format!("cannot {verb} `{session}`, status: {}", status.word()),
     };

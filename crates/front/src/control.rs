@@ -16,6 +16,10 @@ use std::time::{Duration, Instant};
 /// Whoever waits longer than this is told what for.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// A daemon that is neither reachable nor gone in this time needs a person to look at it.
+const START_TIME: Duration = Duration::from_secs(20);
+const START_PACE: Duration = Duration::from_millis(5);
+
 /// A connection to the daemon of this house.
 pub struct Control {
     home: Home,
@@ -40,11 +44,21 @@ impl Control {
         if let Some(control) = Self::connect_to(&home)? {
             return Ok(control);
         }
-        start_daemon(&home)?;
-        Self::connect_to(&home)?.ok_or_else(|| {
-            Complaint::new(Kind::NoDaemon, "the daemon started, but cannot be reached")
-                .hint(format!("its diary is {}", home.state.join(home::DIARY).display()))
-        })
+        // Of many that come at once, one starts the daemon and the others wait here.
+        let gate = start_gate(&home)?;
+        let begun = Instant::now();
+        while begun.elapsed() < START_TIME {
+            if let Some(control) = Self::connect_to(&home)? {
+                drop(gate);
+                return Ok(control);
+            }
+            if start_daemon(&home)? == Started::Elsewhere {
+                // Another daemon has the lock and no open door: it is just coming or going.
+                std::thread::sleep(START_PACE);
+            }
+        }
+        Err(Complaint::new(Kind::NoDaemon, "the daemon started, but cannot be reached")
+            .hint(format!("its diary is {}", home.state.join(home::DIARY).display())))
     }
 
     /// Connects to a daemon that runs; `None` if there is none.
@@ -166,42 +180,57 @@ fn open_socket(home: &Home) -> io::Result<UnixStream> {
     UnixStream::connect(path)
 }
 
-/// Starts the daemon and waits until it lets us in, or says why it does not.
-fn start_daemon(home: &Home) -> Result<(), Complaint> {
-    let failed = |fault: io::Error| {
-        Complaint::new(Kind::NoDaemon, format!("the daemon cannot be started: {fault}"))
-            .hint(format!("{} must be writable", home.state.display()))
+#[derive(Debug, PartialEq, Eq)]
+enum Started {
+    Here,
+    Elsewhere,
+}
+
+fn not_started(home: &Home, fault: &io::Error) -> Complaint {
+    Complaint::new(Kind::NoDaemon, format!("the daemon cannot be started: {fault}"))
+        .hint(format!("{} must be a folder that you can write to", home.state.display()))
+}
+
+/// Waits for our turn to start the daemon. The lock goes with the file.
+fn start_gate(home: &Home) -> Result<File, Complaint> {
+    let open = || {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&home.state)?;
+        let path = home.state.join("daemon.gate");
+        let file =
+            File::options().write(true).create(true).truncate(false).mode(0o600).open(path)?;
+        rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive)?;
+        Ok(file)
     };
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&home.state).map_err(failed)?;
-    let diary = File::options()
-        .append(true)
-        .create(true)
-        .mode(0o600)
-        .open(home.state.join(home::DIARY))
-        .map_err(failed)?;
+    open().map_err(|fault| not_started(home, &fault))
+}
+
+/// Starts the daemon and waits until it lets us in, or says why it does not.
+fn start_daemon(home: &Home) -> Result<Started, Complaint> {
+    let failed = |fault: io::Error| not_started(home, &fault);
+    let diary = home.state.join(home::DIARY);
+    let file =
+        File::options().append(true).create(true).mode(0o600).open(&diary).map_err(failed)?;
     let mut child = Command::new("/proc/self/exe")
         .args(["daemon", "run", "--detached"])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(diary)
+        .stderr(file)
         .spawn()
         .map_err(failed)?;
     let mut said = String::new();
     if let Some(stdout) = child.stdout.take() {
         BufReader::new(stdout).read_line(&mut said).map_err(failed)?;
     }
-    match said.trim() {
-        "ready" => Ok(()),
-        // Somebody else was faster. Theirs is as good.
-        said if said.contains("already running") => {
-            drop(child.wait());
-            Ok(())
-        }
-        "" => Err(failed(io::Error::other("it ended without a word"))),
-        why => {
-            drop(child.wait());
-            Err(Complaint::new(Kind::NoDaemon, format!("the daemon does not start: {why}"))
-                .hint(format!("its diary is {}", home.state.join(home::DIARY).display())))
-        }
+    let said = said.trim();
+    if said == "ready" {
+        return Ok(Started::Here);
     }
+    // It has said its last word; this only reaps it.
+    drop(child.wait());
+    if said.contains("already running") {
+        return Ok(Started::Elsewhere);
+    }
+    let why = if said.is_empty() { "it ended without a word" } else { said };
+    Err(Complaint::new(Kind::NoDaemon, format!("the daemon does not start: {why}"))
+        .hint(format!("its diary is {}", diary.display())))
 }

@@ -1,10 +1,11 @@
 //! From a launch to a holder, in an order that leaves nothing behind when a step fails.
 
-use std::io::{self, Read as _};
+use std::io;
 use std::path::Path;
 
 use glis_wire::hold::{BirthFault, Face, Launch, ProcessMark, place};
 use rustix::fs::Mode;
+use rustix::io::Errno;
 use rustix::process::Signal;
 
 use crate::folder::{Folder, LockFault, lock_at};
@@ -42,10 +43,14 @@ pub(crate) fn begin() -> Result<Holder, Fault> {
     let pid = spawned.pid;
     let facts = facts(&launch, &spawned, output.end());
     let parts = Parts { folder, locks, epoll, signals, listener, output };
-    Holder::begin(facts, parts, spawned).map_err(|why| {
+    let mut holder = Holder::begin(facts, parts, spawned).map_err(|why| {
         let _ = rustix::process::kill_process_group(pid, Signal::KILL);
         Fault::system("events cannot be awaited", why)
-    })
+    })?;
+    // Nothing was read yet, so this comes before the agent's first byte; and it comes only now,
+    // because a start that fails must leave no trace in the log.
+    holder.put_seam(launch.seam.as_deref().unwrap_or_default());
+    Ok(holder)
 }
 
 /// A holder whose parent has made it a leader of its session already is fine as it is.
@@ -58,12 +63,22 @@ fn own_session() -> io::Result<()> {
 }
 
 fn read_launch() -> Result<Launch, Fault> {
-    let mut text = Vec::new();
-    io::stdin()
-        .lock()
-        .read_to_end(&mut text)
-        .map_err(|why| Fault::system("the launch could not be read", why))?;
+    let text = read_stdin().map_err(|why| Fault::system("the launch could not be read", why))?;
     serde_json::from_slice(&text).map_err(|why| Fault::system("the launch is not understood", why))
+}
+
+/// Straight from the descriptor: the buffers of the standard streams are never given back.
+fn read_stdin() -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let mut piece = [0; 4096];
+    loop {
+        match rustix::io::read(rustix::stdio::stdin(), &mut piece) {
+            Ok(0) => return Ok(text),
+            Ok(len) => text.extend_from_slice(&piece[..len]),
+            Err(Errno::INTR) => {}
+            Err(fault) => return Err(fault.into()),
+        }
+    }
 }
 
 fn take_locks(folder: &Folder, launch: &Launch) -> Result<Vec<(String, std::fs::File)>, Fault> {

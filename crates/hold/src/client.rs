@@ -40,6 +40,9 @@ pub(crate) struct Client {
     pub(crate) knows_end: bool,
     /// Whether the connection is to be closed.
     pub(crate) broken: bool,
+    /// Whether it takes nothing any more. What it has said before it went still counts: somebody
+    /// who says "stop" and hangs up means it.
+    deaf: bool,
     pending: Vec<u8>,
     sent: usize,
 }
@@ -74,6 +77,7 @@ impl Client {
             room: Room::Supposed,
             knows_end: false,
             broken: false,
+            deaf: false,
             pending: Vec::new(),
             sent: 0,
         }
@@ -99,11 +103,19 @@ impl Client {
 
     /// Queues a report.
     pub(crate) fn tell(&mut self, report: &Report) {
+        if self.deaf {
+            return;
+        }
         if self.pending.len() - self.sent > PENDING_BYTES_MAX {
             self.broken = true;
             return;
         }
         self.pending.extend_from_slice(&encode_words(report));
+    }
+
+    /// Whether it has all that it is owed.
+    pub(crate) fn is_satisfied(&self, end: u64) -> bool {
+        self.deaf || (self.knows_end && !self.is_behind(end))
     }
 
     /// Whether anything is still to be sent.
@@ -115,7 +127,7 @@ impl Client {
     pub(crate) fn serve(&mut self, output: &mut Output, ended: Option<&ExitRecord>) -> bool {
         let mut progress = false;
         for _ in 0..FRAMES_PER_TURN {
-            if !self.flush(&mut progress) {
+            if self.deaf || !self.flush(&mut progress) {
                 return progress;
             }
             if !self.lags(output.end()) {
@@ -150,7 +162,7 @@ impl Client {
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return false,
                 Err(_) => {
-                    self.broken = true;
+                    self.go_deaf();
                     return false;
                 }
             }
@@ -184,9 +196,17 @@ impl Client {
             }
             Err(Errno::AGAIN | Errno::INTR) => false,
             Err(_) => {
-                self.broken = true;
+                self.go_deaf();
                 false
             }
         }
+    }
+
+    fn go_deaf(&mut self) {
+        self.deaf = true;
+        self.pending = Vec::new();
+        self.sent = 0;
+        self.cursor = None;
+        self.watch = None;
     }
 }

@@ -138,6 +138,15 @@ impl Holder {
         Ok(holder)
     }
 
+    /// Writes what parts this generation's output from the one before, if there was one.
+    pub(crate) fn put_seam(&mut self, seam: &str) {
+        if self.facts.began_at > 0
+            && let Err(gap) = self.output.put(seam.as_bytes())
+        {
+            complain("output is lost to the log", &gap.why);
+        }
+    }
+
     /// Who this is, for a client that asks first of all.
     pub(crate) fn hello(&self) -> Hello {
         Hello {

@@ -60,14 +60,15 @@ impl Hunt {
                 known.handle = None;
                 continue;
             };
-            let Some(handle) = &known.handle else { continue };
             // The handle is open: whoever is still the one that was seen is the right one.
-            if known.killed.signal != first && member.is_unchanged() {
-                known.killed.signal = first;
-                for signal in signals {
-                    // It may be gone in this instant, which is what was wanted.
-                    let _ = pidfd_send_signal(handle, *signal);
-                }
+            if known.handle.is_none() || known.killed.signal == first || !member.is_unchanged() {
+                continue;
+            }
+            known.killed.signal = first;
+            known.describe();
+            for (signal, handle) in signals.iter().zip(known.handle.iter().cycle()) {
+                // It may be gone in this instant, which is what was wanted.
+                let _ = pidfd_send_signal(handle, *signal);
             }
         }
         reap(&members, self.agent);
@@ -103,19 +104,23 @@ impl Hunt {
                 continue;
             }
             let handle = handle();
-            let killed = Killed {
-                pid: member.pid,
-                command: kin::command_of(member.pid),
-                cwd: kin::cwd_of(member.pid),
-                signal: 0,
-            };
+            let killed = Killed { pid: member.pid, command: String::new(), cwd: None, signal: 0 };
             let start_ticks = member.start_ticks;
-            self.known.push(Known { start_ticks, handle, alive: true, killed });
+            let mut known = Known { start_ticks, handle, alive: true, killed };
+            known.describe();
+            self.known.push(known);
         }
     }
 }
 
 impl Known {
+    /// What it is may have changed since it was met: between its fork and its exec a process
+    /// looks like its parent.
+    fn describe(&mut self) {
+        self.killed.command = kin::command_of(self.killed.pid);
+        self.killed.cwd = kin::cwd_of(self.killed.pid);
+    }
+
     fn is(&self, process: &Process) -> bool {
         self.killed.pid == process.pid && self.start_ticks == process.start_ticks
     }

@@ -189,6 +189,9 @@ fn program_of(pid: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::process::{Command, Stdio};
+
     use super::*;
 
     #[test]
@@ -210,8 +213,12 @@ mod tests {
     #[test]
     fn a_process_is_found_by_its_mark_alone() {
         let session = format!("mark-{}", own_pid());
-        let sleeper = std::process::Command::new("sleep").arg("60").env(MARK, &session).spawn();
-        let mut sleeper = sleeper.unwrap();
+        let mut command = Command::new("cat");
+        command.env(MARK, &session).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut sleeper = command.spawn().unwrap();
+        // Its environment is there for certain once it has said something.
+        sleeper.stdin.as_mut().unwrap().write_all(b"!").unwrap();
+        sleeper.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
         let pid = i32::try_from(sleeper.id()).unwrap();
         let found = Family::marked(&session).members();
         let shorter = Family::marked(session.trim_end_matches(char::is_numeric)).members();

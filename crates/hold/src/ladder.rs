@@ -207,7 +207,7 @@ impl Holder {
     pub(crate) fn may_leave(&self, now: Instant) -> bool {
         let Step::Ended(ended) = &self.stage.step else { return false };
         let end = self.output.end();
-        let settled = self.clients.iter().all(|client| client.knows_end && !client.is_behind(end));
+        let settled = self.clients.iter().all(|client| client.is_satisfied(end));
         (ended.kept || ended.collected) && (settled || now >= ended.progress_at + FOLLOWER_WAIT)
     }
 

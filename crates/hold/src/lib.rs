@@ -71,10 +71,18 @@ fn announce(birth: &Birth) {
     say(&serde_json::to_string(birth).unwrap_or_default());
 }
 
-/// Whoever asked may be gone; that is no reason for a holder to go as well.
+/// Whoever asked may be gone; that is no reason for a holder to go as well. The line goes straight
+/// to the descriptor, because the buffer of standard output would never be given back.
 fn say(line: &str) {
-    drop(writeln!(io::stdout(), "{line}"));
-    drop(io::stdout().flush());
+    let line = format!("{line}\n");
+    let mut rest = line.as_bytes();
+    while !rest.is_empty() {
+        match rustix::io::write(rustix::stdio::stdout(), rest) {
+            Ok(len) => rest = rest.get(len..).unwrap_or_default(),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
 }
 
 /// Says on standard error, which is the session's file of complaints, what went wrong.

@@ -75,6 +75,21 @@ impl Output {
         }
     }
 
+    /// Adds bytes that do not come from the agent.
+    pub(crate) fn put(&mut self, mut bytes: &[u8]) -> Result<(), LogGap> {
+        let mut outcome = Ok(());
+        while !bytes.is_empty() {
+            let room = self.ring.room();
+            let (part, rest) = bytes.split_at(room.len().min(bytes.len()));
+            room[..part.len()].copy_from_slice(part);
+            self.ring.advance(part.len());
+            outcome = outcome.and(self.log.append(part));
+            bytes = rest;
+        }
+        self.quiet_since = Some(Instant::now());
+        outcome
+    }
+
     /// The next stretch at or after this offset; what was cut or lost is skipped.
     pub(crate) fn stretch(&mut self, from: u64) -> Option<Stretch<'_>> {
         let mut at = from.max(self.oldest());

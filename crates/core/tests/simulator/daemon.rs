@@ -21,6 +21,8 @@ pub(crate) struct Daemon {
     /// Has happened and was not yet told.
     pub(crate) reports: Vec<(SessionId, Outcome)>,
     pub(crate) alarms: Vec<(SessionId, OpId)>,
+    /// Was read from a process that has ended since.
+    pub(crate) late: Vec<Input>,
     pub(crate) rules: Rules,
     /// What has happened, in words, if anybody wants to know.
     pub(crate) trace: Option<Vec<String>>,
@@ -97,6 +99,7 @@ impl Daemon {
         }
         self.reports.clear();
         self.alarms.clear();
+        self.late.clear();
         let ids: Vec<_> = world.sites.keys().cloned().collect();
         for id in ids {
             if rng.percent(15) {

@@ -3,6 +3,7 @@
 use crate::agent::Kind;
 use crate::daemon::{Daemon, fold};
 use crate::rng::Rng;
+use crate::rules::Rules;
 use crate::world::{Luck, World};
 use glis_core::effect::Deed;
 use glis_core::event::Ending;
@@ -10,8 +11,8 @@ use glis_core::input::{Command, Outcome};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::{AskId, Input, SessionId};
 
-/// A house that does not come to rest in so many rounds never will: the longest of ten thousand
-/// took 40.
+/// A house that does not come to rest in so many rounds never will: a queued message takes a few
+/// rounds to be delivered, taken and worked off, and no life queues a hundred for one session.
 const ROUNDS_MAX: usize = 300;
 
 pub(crate) struct Play {
@@ -52,7 +53,14 @@ impl Play {
     fn come_to_rest(&mut self) -> Result<(), String> {
         self.daemon.note(|| "** left alone".to_owned());
         for _ in 0..ROUNDS_MAX {
-            if !self.calm_round()? {
+            if !self.quiet_round()? {
+                Rules::waiting(&self.daemon.house)?;
+                break;
+            }
+        }
+        self.daemon.note(|| "** the agents calm down".to_owned());
+        for _ in 0..ROUNDS_MAX {
+            if !self.quiet_round()? && !self.calm_agents()? {
                 self.daemon.rules.at_rest(&self.daemon.house, &self.world)?;
                 if fold(&self.daemon.log) != self.daemon.house {
                     return Err("the fold of the log is not the state".to_owned());
@@ -68,7 +76,11 @@ impl Play {
             0..=21 => self.command(),
             22..=45 => self.perform(),
             46..=61 => self.report(),
-            62..=77 => self.read(),
+            62..=76 => self.read(),
+            77 => match self.daemon.late.pop() {
+                Some(sign) => self.feed(&sign),
+                None => Ok(()),
+            },
             78..=90 => {
                 if let Some(id) = self.any_site() {
                     let site = self.world.sites.get_mut(&id);
@@ -184,7 +196,8 @@ impl Play {
         if !once && !given_up && self.rng.percent(4) {
             // Done again, as if somebody had not heard of the first time; both are told at once.
             self.flush()?;
-            let again = self.daemon.perform(&mut self.world, &effect, &mut self.rng, Luck::Good)?;
+            let again =
+                self.daemon.perform(&mut self.world, &effect, &mut self.rng, Luck::Mixed)?;
             if let Some(outcome) = again {
                 self.feed(&Input::Outcome { session, outcome })?;
             }
@@ -255,6 +268,10 @@ impl Play {
         let site = self.world.sites.get(session);
         let Some(agent) = site.and_then(|site| site.agents.first()) else { return Ok(()) };
         let (generation, ordered) = (agent.generation, agent.ordered);
+        for (spot, sign) in agent.said.get(agent.read..).unwrap_or_default().iter().rev() {
+            let (session, spot, sign) = (session.clone(), *spot, sign.clone());
+            self.daemon.late.push(Input::Sign { session, generation, spot, sign });
+        }
         self.daemon.note(|| format!(".. {session} {generation} ends by {ending:?}"));
         self.world.end(session, ending.clone());
         let outcome = Outcome::ProcessEnded { generation, ending, ordered, killed: Vec::new() };
@@ -275,7 +292,7 @@ impl Play {
     }
 
     /// Everything that is under way goes well, and says so. Tells whether anything moved.
-    fn calm_round(&mut self) -> Result<bool, String> {
+    fn quiet_round(&mut self) -> Result<bool, String> {
         let events = self.daemon.log.len();
         let mut moved = false;
         for effect in std::mem::take(&mut self.daemon.todo) {
@@ -293,6 +310,21 @@ impl Play {
             while self.read_one(&id)? {
                 moved = true;
             }
+        }
+        if !moved {
+            moved = !self.daemon.alarms.is_empty();
+            while !self.daemon.alarms.is_empty() {
+                self.ring()?;
+            }
+        }
+        Ok(moved || self.daemon.log.len() > events)
+    }
+
+    /// The agents come to an end with what they do. Tells whether anyone had something to do.
+    fn calm_agents(&mut self) -> Result<bool, String> {
+        let mut moved = false;
+        let ids: Vec<_> = self.world.sites.keys().cloned().collect();
+        for id in ids {
             let site = self.world.sites.get_mut(&id);
             if let Some(agent) = site.and_then(|site| site.agents.first_mut()) {
                 let (leaves, works) = (agent.has_left(), agent.has_work());
@@ -304,12 +336,6 @@ impl Play {
                 }
             }
         }
-        if !moved {
-            moved = !self.daemon.alarms.is_empty();
-            while !self.daemon.alarms.is_empty() {
-                self.ring()?;
-            }
-        }
-        Ok(moved || self.daemon.log.len() > events)
+        Ok(moved)
     }
 }

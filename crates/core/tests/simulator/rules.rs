@@ -67,9 +67,14 @@ impl Rules {
                     format!("{id}: started from {:?} by {input:?}", before.phase)
                 })
             }
+            Event::RestartBegan { .. } => must(before.queue.is_empty(), || {
+                format!("{id}: a fresh conversation inherits {:?}", before.queue)
+            }),
             Event::AnswerBegan { ask, .. } => {
                 let asked = matches!(input, Input::Command(Command::Answer { .. }));
                 must(asked, || format!("{ask} is answered and nobody did"))?;
+                let open = before.asks.iter().any(|open| open.id == *ask && !open.answering);
+                must(open, || format!("{id}: {ask} is answered while an answer is on its way"))?;
                 *self.answers.entry((id.clone(), ask.0.clone())).or_default() += 1;
                 Ok(())
             }
@@ -260,6 +265,20 @@ impl Rules {
         for (message, session) in &self.queued {
             let known = waiting.contains(message) != self.settled.contains(message);
             must(known, || format!("{session}: {message:?} has vanished, or is there twice"))?;
+        }
+        Ok(())
+    }
+
+    /// Judges a house in which everything was told and every alarm has rung, while the agents do
+    /// nothing: only a pause that was to wait for one may still wait.
+    pub(crate) fn waiting(house: &House) -> Verdict {
+        for session in house.all_sessions() {
+            let waits = match &session.phase {
+                Phase::Live | Phase::Rest(_) => true,
+                Phase::Pausing(pause) => pause.step == PauseStep::Boundary,
+                Phase::Starting(_) | Phase::Stopping { .. } | Phase::Removing { .. } => false,
+            };
+            must(waits, || format!("{}: nobody will ever end {:?}", session.id, session.phase))?;
         }
         Ok(())
     }

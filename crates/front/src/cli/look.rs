@@ -26,7 +26,7 @@ pub(super) fn show(name: String, out: &Out) -> Result<(), Complaint> {
     out.document(&session, || words::whole(&session))
 }
 
-pub(super) fn attach(name: &str) -> Result<(), Complaint> {
+pub(super) fn attach(name: &str, out: &Out) -> Result<(), Complaint> {
     if !crate::tty::is_terminal() {
         return Err(Complaint::new(Kind::Usage, "attach needs a terminal").hint(format!(
             "`glis screen {name}` prints the screen, `glis output {name}` the bytes"
@@ -48,10 +48,12 @@ pub(super) fn attach(name: &str) -> Result<(), Complaint> {
         repaint: Some(Box::new(again)),
     });
     let left = left.map_err(|fault| Complaint::new(Kind::Failed, format!("attach: {fault}")))?;
-    say(&match left {
-        Leave::Detached => format!("detached from `{}`; it runs on", session.name),
-        Leave::NotRunning => format!("`{}` is {}", session.name, session.status.word()),
-        Leave::Ended(_) => format!("`{}` has ended", session.name),
+    let (word, text) = match left {
+        Leave::Detached => ("detached", format!("detached from `{}`; it runs on", session.name)),
+        Leave::NotRunning => {
+            ("not_running", format!("`{}` is {}", session.name, session.status.word()))
+        }
+        Leave::Ended(_) => ("ended", format!("`{}` has ended", session.name)),
         Leave::Lost => {
             return Err(Complaint::new(
                 Kind::Failed,
@@ -59,7 +61,8 @@ pub(super) fn attach(name: &str) -> Result<(), Complaint> {
             )
             .hint(format!("`glis show {}` tells what became of it", session.name)));
         }
-    })
+    };
+    out.document(&json!({"session": session.name, "left": word}), || text)
 }
 
 type Painted = (SessionView, Painting, glis_wire::hold::Size, Option<PathBuf>);

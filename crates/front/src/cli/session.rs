@@ -7,6 +7,7 @@ use crate::control::Control;
 use crate::words;
 use glis_core::Status;
 use glis_core::pause::{OnTimeout, PauseMode};
+use glis_core::talk::AskKind;
 use glis_wire::client::{Action, Answer, NewSession, Request};
 use glis_wire::view::SessionView;
 use serde_json::{Value, json};
@@ -26,7 +27,7 @@ pub(super) fn new(new: New, out: &Out) -> Result<(), Complaint> {
     let request = Request::New(Box::new(NewSession {
         name: new.name,
         agent: new.agent,
-        prompt: new.prompt,
+        prompt: new.prompt.map(sayable).transpose()?,
         repo,
         base: new.base,
         in_place: new.in_place,
@@ -37,8 +38,17 @@ pub(super) fn new(new: New, out: &Out) -> Result<(), Complaint> {
         auto_yes: new.auto_yes,
         argv: new.argv,
     }));
-    let session = done(&mut Control::connect()?, request)?.0;
+    let session = done(&mut Control::connect()?, request).map_err(not_started)?.0;
     out.document(&session, || words::created(&session))
+}
+
+/// The reasons are those of a resume, but there is nothing yet that could be resumed.
+fn not_started(complaint: Complaint) -> Complaint {
+    if complaint.kind != Kind::NotResumable {
+        return complaint;
+    }
+    let message = complaint.message.replacen("cannot be resumed", "was made, but not started", 1);
+    Complaint { kind: Kind::Failed, message, ..complaint }
 }
 
 /// Does something with one session and returns what it is afterwards.
@@ -57,18 +67,41 @@ fn done(control: &mut Control, request: Request) -> Result<(SessionView, bool), 
     Ok((*session, already))
 }
 
+/// The longest message, as JSON: what agents and their transcripts are known to take in one line.
+const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
+
+/// A message that an agent can take. What only holds blanks is pressed away by terminals, and
+/// would be waited for in vain.
+fn sayable(text: String) -> Result<String, Complaint> {
+    if text.chars().all(|c| c.is_whitespace() || c.is_control()) {
+        return Err(Complaint::new(Kind::Usage, "the message is empty").hint("say something"));
+    }
+    let length = json!(text).to_string().len();
+    if length > MESSAGE_BYTES_MAX {
+        return Err(Complaint::new(
+            Kind::Usage,
+            format!("the message is too long: {length} bytes, and {MESSAGE_BYTES_MAX} are the most"),
+        )
+        .hint("put it into a file of the worktree and send the file's name"));
+    }
+    Ok(text)
+}
+
 pub(super) fn send(name: String, text: &str, out: &Out) -> Result<(), Complaint> {
     let text = if text == "-" {
         let mut all = String::new();
-        let read = io::stdin().lock().read_to_string(&mut all);
-        read.map_err(|fault| Complaint::new(Kind::Usage, format!("standard input: {fault}")))?;
+        // One byte more than can be right is enough to know that it is wrong.
+        let most = MESSAGE_BYTES_MAX as u64 + 1;
+        let read = io::stdin().lock().take(most).read_to_string(&mut all);
+        read.map_err(|fault| {
+            Complaint::new(Kind::Usage, format!("standard input: {fault}"))
+                .hint("a message is text in UTF-8")
+        })?;
         all.trim_end_matches('\n').to_owned()
     } else {
         text.to_owned()
     };
-    if text.is_empty() {
-        return Err(Complaint::new(Kind::Usage, "the message is empty").hint("say something"));
-    }
+    let text = sayable(text)?;
     let mut control = Control::connect()?;
     let request = Request::Act { session: name, action: Action::Send { text } };
     let Answer::Queued { session, message, before, status } = ask(&mut control, request)? else {
@@ -111,13 +144,14 @@ pub(super) fn pause(pause: &Pause, out: &Out) -> Result<(), Complaint> {
 }
 
 pub(super) fn resume(resume: &Resume, out: &Out) -> Result<(), Complaint> {
+    let prompt = resume.prompt.clone().map(sayable).transpose()?;
     let mut control = Control::connect()?;
     let names = if resume.all {
         chosen(&mut control, |session| session.status == Status::Paused)?
     } else {
         resume.names.clone()
     };
-    let action = Action::Resume { prompt: resume.prompt.clone() };
+    let action = Action::Resume { prompt };
     each(&mut control, &names, &action, out, words::resumed)
 }
 
@@ -171,15 +205,10 @@ fn each(
                     all => say(&Value::from(all.to_vec()).to_string())?,
                 }
             }
-            first.map_or(Ok(()), |complaint| {
-                Err(Complaint { hint: None, ..some_failed(&complaint) })
-            })
+            // Each failure was told beside its session already.
+            first.map_or(Ok(()), |complaint| Err(Complaint { told: true, ..complaint }))
         }
     }
-}
-
-fn some_failed(first: &Complaint) -> Complaint {
-    Complaint::new(first.kind, "not all of them")
 }
 
 fn with_already(session: &SessionView, already: bool) -> Value {
@@ -237,7 +266,27 @@ pub(super) fn answer(answer: super::args::Answer, out: &Out) -> Result<(), Compl
         )
         .hint("answer without --for-session"));
     }
+    let mut control = Control::connect()?;
+    check_answer(&mut control, &answer)?;
     let action = Action::Answer { ask: answer.request, answer: answer.words };
-    let (session, _) = act(&mut Control::connect()?, &answer.name, action)?;
+    let (session, _) = act(&mut control, &answer.name, action)?;
     out.document(&session, || words::answered(&session))
+}
+
+/// A slip of the pen must not count as a no. Whether the question is still open when the answer
+/// arrives is for the daemon to say.
+fn check_answer(control: &mut Control, answer: &super::args::Answer) -> Result<(), Complaint> {
+    let request = Request::Show { session: answer.name.clone() };
+    let Answer::Session(session) = ask(control, request)? else { return Err(unexpected()) };
+    let Some(open) = session.waiting_for else { return Ok(()) };
+    let meant = answer.request.as_ref().is_none_or(|id| *id == open.request);
+    let decides = matches!(open.kind, AskKind::Approval | AskKind::Doubt);
+    if meant && decides && !matches!(answer.words.as_str(), "allow" | "deny") {
+        return Err(Complaint::new(
+            Kind::Usage,
+            format!("session `{}` wants a yes or a no, not {:?}", session.name, answer.words),
+        )
+        .hint(format!("`glis answer {0} allow` or `glis answer {0} deny`", session.name)));
+    }
+    Ok(())
 }

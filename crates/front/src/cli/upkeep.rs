@@ -1,7 +1,7 @@
 //! Verbs about glis itself.
 
 use super::args::{Cli, DaemonVerb};
-use super::{Out, ask, say, unexpected};
+use super::{Out, ask, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control::Control;
 use crate::words;
@@ -17,8 +17,9 @@ pub(super) fn doctor(out: &Out) -> Result<(), Complaint> {
     };
     out.document(&findings, || words::findings(&findings))?;
     let bad = findings.iter().filter(|finding| finding.health == Health::Bad).count();
-    if bad > 0 && !out.json {
-        return Err(Complaint::new(Kind::Failed, format!("{bad} things are wrong")));
+    if bad > 0 {
+        let complaint = Complaint::new(Kind::Failed, format!("{bad} things are wrong"));
+        return Err(Complaint { told: out.json, ..complaint.hint("the hints above mend them") });
     }
     Ok(())
 }
@@ -63,13 +64,14 @@ fn stop(agents: bool, out: &Out) -> Result<(), Complaint> {
     })
 }
 
-pub(super) fn completions(shell: clap_complete::Shell) -> Result<(), Complaint> {
+pub(super) fn completions(shell: clap_complete::Shell, out: &Out) -> Result<(), Complaint> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "glis", &mut text);
-    say(&String::from_utf8_lossy(&text))
+    let text = String::from_utf8_lossy(&text);
+    out.document(&json!({"shell": shell.to_string(), "script": text}), || text.clone().into_owned())
 }
 
-pub(super) fn man() -> Result<(), Complaint> {
+pub(super) fn man(out: &Out) -> Result<(), Complaint> {
     let failed = |fault: io::Error| Complaint::new(Kind::Failed, fault.to_string());
     let mut text = Vec::new();
     let command = Cli::command();
@@ -81,5 +83,6 @@ pub(super) fn man() -> Result<(), Complaint> {
         page.render_synopsis_section(&mut text).map_err(failed)?;
         page.render_options_section(&mut text).map_err(failed)?;
     }
-    say(&String::from_utf8_lossy(&text))
+    let text = String::from_utf8_lossy(&text);
+    out.document(&json!({"page": text}), || text.clone().into_owned())
 }

@@ -1,8 +1,10 @@
 //! The many ways to end, and what is known afterwards.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use glis_wire::frame::encode_words;
 use glis_wire::hold::{End, ExitRecord, Ladder, Order, Report, place};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -37,7 +39,7 @@ fn find(record: &ExitRecord, pid: i32) -> Outcome<(String, i32)> {
 #[test]
 fn the_exit_status_is_kept() -> Outcome {
     let mut rig = Rig::new("printf 'last words'; exit 41")?;
-    rig.start()?;
+    rig.birth()?;
     let record = rig.record()?;
     assert_eq!((record.end, record.ordered, record.generation), (End::Exited(41), false, 1));
     assert_eq!(record.log_end, "last words".len() as u64);
@@ -45,7 +47,7 @@ fn the_exit_status_is_kept() -> Outcome {
     assert_eq!((record.killed.len(), record.stuck.len()), (0, 0));
 
     let mut rig = Rig::on_pipes("kill -9 $$")?;
-    rig.start()?;
+    rig.birth()?;
     assert_eq!(rig.record()?.end, End::Signalled(9));
     Ok(())
 }
@@ -76,6 +78,17 @@ fn who_ignores_everything_is_killed_in_bounded_time() -> Outcome {
     assert_eq!((sleep.command.as_str(), sleep.signal), ("sleep 100", 9));
     assert_eq!(sleep.cwd.as_deref(), Some(rig.launch.cwd.as_str()));
     assert!(!is_alive(sleep.pid));
+    Ok(())
+}
+
+#[test]
+fn who_says_stop_and_hangs_up_means_it() -> Outcome {
+    let mut rig = Rig::new("sleep 100")?;
+    rig.birth()?;
+    let mut stream = std::os::unix::net::UnixStream::connect(rig.dir().join(place::SOCKET))?;
+    stream.write_all(&encode_words(&Order::Stop(SOON)))?;
+    drop(stream);
+    assert!(rig.record()?.ordered);
     Ok(())
 }
 
@@ -126,7 +139,7 @@ fn an_agent_that_ends_by_itself_leaves_nobody_behind() -> Outcome {
         "setsid sh -c 'echo $$ > left; exec sleep 104' > /dev/null 2>&1 & \
          while ! test -s left; do :; done; exit 9",
     )?;
-    rig.start()?;
+    rig.birth()?;
     let record = rig.record()?;
     let left = pid_in(&rig, "left")?;
     assert_eq!((record.end, record.ordered), (End::Exited(9), false));

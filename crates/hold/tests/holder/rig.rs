@@ -50,6 +50,7 @@ impl Rig {
             face: Face::Terminal(Size { columns: 80, rows: 24 }),
             dir: dir.to_string_lossy().into_owned(),
             ref_lock: None,
+            seam: None,
             log_bytes_max: 64 << 20,
             umask: 0o022,
         };

@@ -9,8 +9,7 @@ const AT_ONCE: Ladder = Ladder { interrupt_ms: 0, terminate_ms: 0 };
 #[test]
 fn output_has_one_address_across_generations() -> Outcome {
     let mut rig = Rig::new("printf 'first generation'")?;
-    let first = rig.start()?;
-    assert_eq!((first.hello.began_at, first.hello.oldest), (0, 0));
+    rig.birth()?;
     assert_eq!(rig.record()?.log_end, 16);
 
     rig.launch.generation = 2;
@@ -31,6 +30,25 @@ fn output_has_one_address_across_generations() -> Outcome {
     assert_eq!(rig.log()?, b"first generation, second generation");
     let sizes = std::fs::read_to_string(rig.dir().join(place::SIZES))?;
     assert_eq!(sizes, "0 80 24\n16 80 24\n");
+    Ok(())
+}
+
+#[test]
+fn a_seam_parts_one_generation_from_the_next() -> Outcome {
+    let mut rig = Rig::new("printf one")?;
+    rig.launch.seam = Some("<seam>".to_owned());
+    rig.birth()?;
+    assert_eq!(rig.record()?.log_end, 3);
+    rig.launch.generation = 2;
+    rig.launch.argv[0] = "no-such-program-anywhere".to_owned();
+    rig.birth()?;
+    rig.launch.argv = ["sh", "-c", "printf two; read line"].map(str::to_owned).to_vec();
+    let mut conn = rig.start()?;
+    assert_eq!(conn.hello.began_at, 3);
+    conn.order(&Order::Follow { from: 0 })?;
+    assert_eq!(conn.output_until("two")?, b"one<seam>two");
+    let sizes = std::fs::read_to_string(rig.dir().join(place::SIZES))?;
+    assert_eq!(sizes, "0 80 24\n3 80 24\n");
     Ok(())
 }
 
