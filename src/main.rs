@@ -3,7 +3,6 @@
 mod demo;
 
 use glis_front::Next;
-use glis_wire::home::Home;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -29,9 +28,12 @@ fn main() -> ExitCode {
 
 /// Says `ready` on standard output once front ends are let in, or why that will not happen.
 fn daemon(detached: bool) -> ExitCode {
-    let Some(home) = Home::find(|name| std::env::var(name).ok()) else {
-        tell("neither GLIS_HOME nor HOME is set");
-        return ExitCode::FAILURE;
+    let home = match glis_front::find_home() {
+        Ok(home) => home,
+        Err(complaint) => {
+            tell(&complaint.message);
+            return ExitCode::FAILURE;
+        }
     };
     if detached {
         glis_daemon::detach();

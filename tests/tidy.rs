@@ -17,7 +17,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("glis-rehearse", &[]),
     ("glis-daemon", &["glis-core", "glis-wire", "glis-agent", "glis-snapshot"]),
     ("glis-front", &["glis-core", "glis-wire"]),
-    ("glis", &["glis-front", "glis-daemon", "glis-hold", "glis-rehearse"]),
+    ("glis", &["glis-front", "glis-daemon", "glis-hold", "glis-rehearse", "glis-wire"]),
     ("xtask", &[]),
 ];
 

@@ -116,8 +116,16 @@ pub(crate) fn text_of(session: &Value, field: &str) -> Outcome<String> {
     Ok(session[field].as_str().ok_or_else(|| format!("no {field}: {session}"))?.to_owned())
 }
 
-/// The events on disk as (number, session, name), read from a copy: nobody has to run for that.
-pub(crate) fn recorded(home: &Path) -> Outcome<Vec<(u64, String, String)>> {
+/// An event on disk.
+#[derive(Debug)]
+pub(crate) struct OnDisk {
+    pub(crate) seq: u64,
+    pub(crate) name: String,
+    pub(crate) body: String,
+}
+
+/// The events on disk, read from a copy: nobody has to run for that.
+pub(crate) fn recorded(home: &Path) -> Outcome<Vec<OnDisk>> {
     let copy = tempfile::tempdir()?;
     for name in ["events.db", "events.db-wal"] {
         if home.join(name).exists() {
@@ -125,19 +133,19 @@ pub(crate) fn recorded(home: &Path) -> Outcome<Vec<(u64, String, String)>> {
         }
     }
     let db = rusqlite::Connection::open(copy.path().join("events.db"))?;
-    let mut query = db.prepare("SELECT seq, session, body FROM events ORDER BY seq")?;
+    let mut query = db.prepare("SELECT seq, body FROM events ORDER BY seq")?;
     let rows = query.query_map([], |row| {
         let seq = u64::try_from(row.get::<_, i64>(0)?).unwrap_or_default();
-        Ok((seq, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
+        Ok((seq, row.get::<_, String>(1)?))
     })?;
     let mut events = Vec::new();
     for row in rows {
-        let (seq, session, body) = row?;
+        let (seq, body) = row?;
         let name = match serde_json::from_str(&body)? {
             Value::Object(fields) => fields.keys().next().cloned().unwrap_or_default(),
             other => other.as_str().unwrap_or_default().to_owned(),
         };
-        events.push((seq, session, name));
+        events.push(OnDisk { seq, name, body });
     }
     Ok(events)
 }

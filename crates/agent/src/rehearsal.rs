@@ -102,8 +102,8 @@ fn meaning(at: u64, line: &[u8]) -> Vec<Heard> {
         Line::Ready => sign(Sign::Ready),
         Line::Resumed => Vec::new(),
         Line::User { text } => {
-            let said = Some(say(Voice::User, text));
-            vec![Heard { at, sign: Some(Sign::TookMessage), said }]
+            let sign = Some(Sign::TookMessage { text: Some(text.clone()) });
+            vec![Heard { at, sign, said: Some(say(Voice::User, text)) }]
         }
         Line::TurnStarted => sign(Sign::TurnBegan),
         Line::Text { text } => {
@@ -204,7 +204,7 @@ mod tests {
         );
         assert_eq!(heard.len(), 2);
         assert_eq!(heard[0].sign, Some(Sign::RefKnown("a".to_owned())));
-        assert_eq!(heard[1].sign, Some(Sign::TookMessage));
+        assert_eq!(heard[1].sign, Some(Sign::TookMessage { text: Some("hi".to_owned()) }));
         assert!(heard[0].at < heard[1].at && heard[0].at > 10);
     }
 

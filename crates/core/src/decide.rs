@@ -106,8 +106,10 @@ fn take_outcome(draft: &mut Draft, outcome: Outcome) {
         Outcome::AnswerNotGiven { ask, why } => ask::not_given(draft, ask, why),
         Outcome::TerminalCaptured { op, screen_at } => pause::captured(draft, op, screen_at),
         Outcome::CaptureFailed { op, why } => pause::failed(draft, op, "capture the terminal", why),
-        Outcome::SnapshotTaken { op, snapshot } => pause::saved(draft, op, snapshot),
-        Outcome::SnapshotFailed { op, why } => pause::not_saved(draft, op, why),
+        Outcome::SnapshotTaken { op, moment, snapshot } => {
+            pause::saved(draft, op, moment, snapshot)
+        }
+        Outcome::SnapshotFailed { op, moment, why } => pause::not_saved(draft, op, moment, why),
         Outcome::ProcessEnded { generation, ending, ordered, killed } => {
             end::process_ended(draft, generation, &ending, ordered, killed);
         }

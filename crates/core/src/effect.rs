@@ -2,6 +2,7 @@
 //! otherwise; its end comes back as an [`Outcome`](crate::input::Outcome).
 
 use crate::ids::{MessageId, OpId, SessionId};
+use crate::pause::Moment;
 use crate::talk::Ask;
 
 /// One thing to do, for one session.
@@ -46,7 +47,7 @@ pub enum Deed {
     /// Keep the screen.
     CaptureTerminal { op: OpId },
     /// Save the worktree.
-    TakeSnapshot { op: OpId },
+    TakeSnapshot { op: OpId, moment: Moment },
     /// End the process and everything it started.
     StopProcess { generation: u32, urgency: Urgency },
     /// Raise an alarm for the operation after the time for a safe state.

@@ -2,7 +2,7 @@
 
 use crate::event::{Ending, Spot};
 use crate::ids::{AskId, MessageId, OpId, SessionId};
-use crate::pause::{OnTimeout, PauseMode, PauseReason, SnapshotRef};
+use crate::pause::{Moment, OnTimeout, PauseMode, PauseReason, SnapshotRef};
 use crate::refusal::ResumeFault;
 use crate::safe::ScreenState;
 use crate::session::Process;
@@ -93,8 +93,8 @@ pub enum Outcome {
     AnswerNotGiven { ask: AskId, why: String },
     TerminalCaptured { op: OpId, screen_at: u64 },
     CaptureFailed { op: OpId, why: String },
-    SnapshotTaken { op: OpId, snapshot: Option<SnapshotRef> },
-    SnapshotFailed { op: OpId, why: String },
+    SnapshotTaken { op: OpId, moment: Moment, snapshot: Option<SnapshotRef> },
+    SnapshotFailed { op: OpId, moment: Moment, why: String },
     ProcessEnded { generation: u32, ending: Ending, ordered: bool, killed: Vec<String> },
     PutAside { op: OpId, place: String },
     NotPutAside { op: OpId, why: String },
@@ -111,8 +111,8 @@ pub enum Sign {
     RefKnown(String),
     /// It takes messages.
     Ready,
-    /// It took a message.
-    TookMessage,
+    /// It took a message: this one, or what it was last handed if it does not say.
+    TookMessage { text: Option<String> },
     /// It works.
     TurnBegan,
     /// It started a tool.

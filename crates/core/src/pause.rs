@@ -117,3 +117,12 @@ pub enum PauseStep {
     /// Snapshot after every writer is dead.
     Sealing,
 }
+
+/// Which of a pause's two snapshots is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// While the agent may still write.
+    BeforeStop,
+    /// After every writer is dead.
+    AfterStop,
+}

@@ -125,8 +125,8 @@ impl Adapters {
             }),
             // The worktree stays where it is and as it is; what is to be saved beside it is saved
             // here.
-            Deed::TakeSnapshot { op } => {
-                self.report(id, Outcome::SnapshotTaken { op, snapshot: None });
+            Deed::TakeSnapshot { op, moment } => {
+                self.report(id, Outcome::SnapshotTaken { op, moment, snapshot: None });
             }
             Deed::AwaitSafeState { op } => self.alarm(id, op, self.config.safe_state_time()),
             Deed::AwaitReady { op } => self.alarm(id, op, READY_TIME),

@@ -50,6 +50,8 @@ fn plan(
     let transcript =
         session.agent_ref.as_ref().and_then(|id| agent.transcript(id, &adapters.places));
     let approach = match &transcript {
+        // Nothing to look at: what ran before under an id goes on under it.
+        None if session.ran && session.agent_ref.is_some() => Approach::Resume,
         None => Approach::Fresh,
         Some(path) if Path::new(path).exists() => Approach::Resume,
         Some(path) => {

@@ -160,16 +160,38 @@ fn lost(fault: &io::Error) -> Complaint {
         .hint("agents run on; ask again, and the daemon starts anew and finds them")
 }
 
-fn find_home() -> Result<Home, Complaint> {
-    Home::find(|name| std::env::var(name).ok()).ok_or_else(|| {
-        Complaint::new(Kind::NoDaemon, "neither GLIS_HOME nor HOME is set")
-            .hint("set GLIS_HOME to a folder of your own")
-    })
+/// Where this house is. A relative path is meant from here: the daemon, its holders and the agents
+/// stand elsewhere, and get it as an absolute one.
+pub fn find_home() -> Result<Home, Complaint> {
+    let set = std::env::var_os(home::VARIABLE);
+    if set.is_some_and(|value| value.to_str().is_none()) {
+        return Err(Complaint::new(Kind::NoDaemon, "GLIS_HOME is not valid UTF-8")
+            .hint("set GLIS_HOME to another folder"));
+    }
+    Home::find(|name| std::env::var(name).ok().map(|value| absolute(name, value))).ok_or_else(
+        || {
+            Complaint::new(Kind::NoDaemon, "neither GLIS_HOME nor HOME is set")
+                .hint("set GLIS_HOME to a folder of your own")
+        },
+    )
+}
+
+/// The value of a variable, as it reads from anywhere.
+fn absolute(name: &str, value: String) -> String {
+    if name != home::VARIABLE || value.is_empty() {
+        return value;
+    }
+    let path = std::path::absolute(&value).ok();
+    path.and_then(|path| path.into_os_string().into_string().ok()).unwrap_or(value)
 }
 
 fn environment() -> Vec<(String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .map(|(name, value)| {
+            let value = absolute(&name, value);
+            (name, value)
+        })
         .collect()
 }
 
@@ -210,8 +232,10 @@ fn start_daemon(home: &Home) -> Result<Started, Complaint> {
     let diary = home.state.join(home::DIARY);
     let file =
         File::options().append(true).create(true).mode(0o600).open(&diary).map_err(failed)?;
+    let own = std::env::var(home::VARIABLE).ok().map(|value| absolute(home::VARIABLE, value));
     let mut child = Command::new("/proc/self/exe")
         .args(["daemon", "run", "--detached"])
+        .envs(own.map(|value| (home::VARIABLE, value)))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(file)

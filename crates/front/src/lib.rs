@@ -9,3 +9,4 @@ pub mod tty;
 mod words;
 
 pub use cli::{Next, run};
+pub use control::find_home;

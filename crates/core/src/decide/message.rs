@@ -8,7 +8,7 @@ use crate::ids::MessageId;
 use crate::refusal::Refusal;
 use crate::session::{Phase, Rest, StartCause};
 use crate::spec::{SignSource, Takes};
-use crate::talk::Leg;
+use crate::talk::{Leg, Message};
 
 /// What an agent reads before the first message after its turn was cut off.
 const CUT_OFF_NOTE: &str = "[glis] Your last step was cut off before it ended. \
@@ -103,16 +103,27 @@ pub(super) fn not_delivered(draft: &mut Draft, message: MessageId, why: String) 
     }
 }
 
-/// The agent was seen to take what it was last handed, or what was in doubt.
-pub(super) fn taken(draft: &mut Draft, spot: Spot) {
+/// The agent was seen to take what it was last handed, or what was in doubt. What somebody typed
+/// into its terminal meanwhile is none of ours.
+pub(super) fn taken(draft: &mut Draft, spot: Spot, text: Option<&str>) {
     if draft.session.spec.traits.takes == Takes::Anytime {
         // It may hold several that it has not looked at yet; nobody can say which one this is.
         return;
     }
-    let front = draft.session.queue.front();
-    if let Some(message) = front.filter(|m| m.leg != Leg::Queued).map(|m| m.id) {
+    let front = draft.session.queue.front().filter(|m| m.leg != Leg::Queued);
+    let ours = |m: &&Message| text.is_none_or(|text| holds(text, &m.text));
+    if let Some(message) = front.filter(ours).map(|m| m.id) {
         draft.event(Event::MessageTaken { message, spot: Some(spot) });
     }
+}
+
+/// Whether a text that an agent took holds a message. Blanks and control characters do not count:
+/// a terminal changes them on the way.
+fn holds(taken: &str, message: &str) -> bool {
+    let bare = |text: &str| -> String {
+        text.chars().filter(|c| !c.is_whitespace() && !c.is_control()).collect()
+    };
+    bare(taken).contains(&bare(message))
 }
 
 /// Nobody can know any more whether the agent took it.

@@ -5,7 +5,7 @@ use crate::effect::{Deed, Urgency};
 use crate::event::Event;
 use crate::house::Reply;
 use crate::ids::OpId;
-use crate::pause::{OnTimeout, Pause, PauseMode, PauseReason, PauseStep, SnapshotRef};
+use crate::pause::{Moment, OnTimeout, Pause, PauseMode, PauseReason, PauseStep, SnapshotRef};
 use crate::refusal::Refusal;
 use crate::session::{Phase, Rest};
 
@@ -144,7 +144,7 @@ pub(super) fn process_is_gone(draft: &mut Draft) {
         PauseStep::Boundary | PauseStep::Interrupting => {
             reach(draft, op, "the process has ended".to_owned(), false);
         }
-        PauseStep::Sealing => draft.deed(Deed::TakeSnapshot { op }),
+        PauseStep::Sealing => draft.deed(Deed::TakeSnapshot { op, moment: Moment::AfterStop }),
         // The outcome that is under way finds no process and goes on from there.
         PauseStep::Capturing | PauseStep::Saving | PauseStep::Ending => {}
     }
@@ -153,12 +153,27 @@ pub(super) fn process_is_gone(draft: &mut Draft) {
 pub(super) fn captured(draft: &mut Draft, op: OpId, screen_at: u64) {
     if at_step(draft, op, PauseStep::Capturing) {
         draft.event(Event::TerminalCaptured { op, screen_at });
-        draft.deed(Deed::TakeSnapshot { op });
+        draft.deed(Deed::TakeSnapshot { op, moment: Moment::BeforeStop });
     }
 }
 
-pub(super) fn saved(draft: &mut Draft, op: OpId, snapshot: Option<SnapshotRef>) {
-    if at_step(draft, op, PauseStep::Saving) {
+/// A report that comes twice, or late, is about another moment than the present step's.
+fn is_due(draft: &Draft, op: OpId, moment: Moment) -> bool {
+    at_step(
+        draft,
+        op,
+        match moment {
+            Moment::BeforeStop => PauseStep::Saving,
+            Moment::AfterStop => PauseStep::Sealing,
+        },
+    )
+}
+
+pub(super) fn saved(draft: &mut Draft, op: OpId, moment: Moment, snapshot: Option<SnapshotRef>) {
+    if !is_due(draft, op, moment) {
+        return;
+    }
+    if moment == Moment::BeforeStop {
         draft.event(Event::SnapshotTaken { op, snapshot, warning: None });
         if draft.session.process.is_some() {
             draft.event(Event::EndBegan { op });
@@ -169,21 +184,24 @@ pub(super) fn saved(draft: &mut Draft, op: OpId, snapshot: Option<SnapshotRef>) 
         } else if matches!(&draft.session.phase, Phase::Pausing(Pause { from: None, .. })) {
             // It died meanwhile, perhaps after the snapshot: what it wrote last is not in it.
             draft.event(Event::EndBegan { op });
-            draft.deed(Deed::TakeSnapshot { op });
+            draft.deed(Deed::TakeSnapshot { op, moment: Moment::AfterStop });
         } else {
             confirm(draft, op);
         }
-    } else if at_step(draft, op, PauseStep::Sealing) {
+    } else {
         draft.event(Event::SnapshotTaken { op, snapshot, warning: None });
         confirm(draft, op);
     }
 }
 
 /// Before the stop, no snapshot means no pause. After it, the first one still stands.
-pub(super) fn not_saved(draft: &mut Draft, op: OpId, why: String) {
-    if at_step(draft, op, PauseStep::Saving) {
+pub(super) fn not_saved(draft: &mut Draft, op: OpId, moment: Moment, why: String) {
+    if !is_due(draft, op, moment) {
+        return;
+    }
+    if moment == Moment::BeforeStop {
         failed(draft, op, "snapshot the worktree", why);
-    } else if at_step(draft, op, PauseStep::Sealing) {
+    } else {
         let warning = Some(format!("no snapshot after the stop: {why}"));
         draft.event(Event::SnapshotTaken { op, snapshot: None, warning });
         confirm(draft, op);

@@ -8,7 +8,7 @@ use crate::effect::{Deed, Urgency};
 use crate::event::{Ending, Event};
 use crate::ids::OpId;
 use crate::input::World;
-use crate::pause::PauseStep;
+use crate::pause::{Moment, PauseStep};
 use crate::refusal::ResumeFault;
 use crate::session::{Phase, StartCause, StartStep};
 
@@ -113,7 +113,8 @@ fn pausing(draft: &mut Draft, op: OpId, step: PauseStep, world: World) {
         PauseStep::Boundary => {}
         PauseStep::Interrupting => draft.deed(Deed::AwaitSafeState { op }),
         PauseStep::Capturing => draft.deed(Deed::CaptureTerminal { op }),
-        PauseStep::Saving | PauseStep::Sealing => draft.deed(Deed::TakeSnapshot { op }),
+        PauseStep::Saving => draft.deed(Deed::TakeSnapshot { op, moment: Moment::BeforeStop }),
+        PauseStep::Sealing => draft.deed(Deed::TakeSnapshot { op, moment: Moment::AfterStop }),
         PauseStep::Ending => {
             let generation = draft.session.generation;
             draft.deed(Deed::StopProcess { generation, urgency: pause::urgency(draft) });

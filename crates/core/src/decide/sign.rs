@@ -25,7 +25,7 @@ pub(super) fn take(draft: &mut Draft, spot: Spot, sign: Sign) {
             }
             start::became_ready(draft);
         }
-        Sign::TookMessage => message::taken(draft, spot),
+        Sign::TookMessage { text } => message::taken(draft, spot, text.as_deref()),
         Sign::TurnBegan => {
             if !draft.session.turn.open {
                 draft.event(Event::TurnBegan { spot });

@@ -185,7 +185,7 @@ impl Agent {
     }
 
     fn begin_turn(&mut self) {
-        self.say_in_transcript(Sign::TookMessage);
+        self.say_in_transcript(Sign::TookMessage { text: None });
         self.turn = true;
         self.say(Sign::TurnBegan);
     }

@@ -211,11 +211,9 @@ impl Play {
         }
         let at = self.rng.below(self.daemon.reports.len());
         let (session, outcome) = self.daemon.reports.swap_remove(at);
-        let once =
-            matches!(outcome, Outcome::SnapshotTaken { .. } | Outcome::SnapshotFailed { .. });
         let input = Input::Outcome { session, outcome };
         self.feed(&input)?;
-        if !once && self.rng.percent(4) { self.feed(&input) } else { Ok(()) }
+        if self.rng.percent(4) { self.feed(&input) } else { Ok(()) }
     }
 
     fn flush(&mut self) -> Result<(), String> {

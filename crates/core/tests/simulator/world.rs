@@ -115,12 +115,18 @@ impl World {
             }
             Deed::CaptureTerminal { op } if fails => Outcome::CaptureFailed { op: *op, why },
             Deed::CaptureTerminal { op } => Outcome::TerminalCaptured { op: *op, screen_at: 1 },
-            Deed::TakeSnapshot { op } if fails => Outcome::SnapshotFailed { op: *op, why },
-            Deed::TakeSnapshot { op } => {
+            Deed::TakeSnapshot { op, moment } if fails => {
+                Outcome::SnapshotFailed { op: *op, moment: *moment, why }
+            }
+            Deed::TakeSnapshot { op, moment } => {
                 site.snapshots.push((*op, site.endings));
                 let name = format!("snap-{}", site.snapshots.len());
                 let snapshot = SnapshotRef { name, commit: "c".to_owned() };
-                Outcome::SnapshotTaken { op: *op, snapshot: rng.percent(80).then_some(snapshot) }
+                Outcome::SnapshotTaken {
+                    op: *op,
+                    moment: *moment,
+                    snapshot: rng.percent(80).then_some(snapshot),
+                }
             }
             Deed::StopProcess { generation, urgency } => {
                 return Ok(self.stop(&effect.session, *generation, *urgency));

@@ -6,13 +6,13 @@
 use crate::words;
 use glis_core::event::{Ending, Spot};
 use glis_core::input::{Command, Outcome, Sign, World};
-use glis_core::pause::{OnTimeout, PauseMode, PauseReason, SnapshotRef};
+use glis_core::pause::{Moment, OnTimeout, PauseMode, PauseReason, PauseStep, SnapshotRef};
 use glis_core::refusal::ResumeFault;
 use glis_core::safe::ScreenState;
 use glis_core::session::Process;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Spec, Takes, Traits};
 use glis_core::talk::{Ask, AskKind};
-use glis_core::{AskId, House, Input, MessageId, OpId, Recorded, Session, SessionId};
+use glis_core::{AskId, House, Input, MessageId, OpId, Phase, Recorded, Session, SessionId};
 
 /// What kind of program a session runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,6 +124,14 @@ impl Stage {
         self.session().and_then(|s| s.queue.front()).map_or(MessageId(999), |m| m.id)
     }
 
+    /// The snapshot that is due, or the first one if none is.
+    fn moment(&self) -> Moment {
+        match self.session().map(|s| &s.phase) {
+            Some(Phase::Pausing(pause)) if pause.step == PauseStep::Sealing => Moment::AfterStop,
+            _ => Moment::BeforeStop,
+        }
+    }
+
     fn input(&mut self, line: &str) -> Result<Input, String> {
         let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
         if let Some(command) = self.command(verb, rest) {
@@ -209,9 +217,10 @@ impl Stage {
             "uncaptured" => Outcome::CaptureFailed { op, why },
             "saved" => Outcome::SnapshotTaken {
                 op,
+                moment: self.moment(),
                 snapshot: Some(SnapshotRef { name: format!("snap-{}", op.0), commit: "c".into() }),
             },
-            "unsaved" => Outcome::SnapshotFailed { op, why },
+            "unsaved" => Outcome::SnapshotFailed { op, moment: self.moment(), why },
             "ended" => Outcome::ProcessEnded {
                 generation,
                 ending: ending(rest),
@@ -285,7 +294,8 @@ fn sign(line: &str) -> Option<Sign> {
     Some(match (verb, rest) {
         ("told", _) => Sign::RefKnown(own),
         ("ready", _) => Sign::Ready,
-        ("took", _) => Sign::TookMessage,
+        ("took", "") => Sign::TookMessage { text: None },
+        ("took", _) => Sign::TookMessage { text: Some(own) },
         ("turn", "began") => Sign::TurnBegan,
         ("turn", "ended") => Sign::TurnEnded,
         ("tool", _) => Sign::ToolBegan(own),

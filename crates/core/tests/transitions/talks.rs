@@ -35,6 +35,15 @@ fn a_message_is_stored_delivered_once_and_taken() {
 }
 
 #[test]
+fn what_somebody_else_typed_is_not_taken_for_our_message() {
+    let story =
+        "send one two => message queued, delivery began | do deliver one two | queued while idle
+        took something typed by hand => nothing
+        took [note] one  two => message taken";
+    told(Kind::Agent, &[IDLE, story]).unwrap();
+}
+
+#[test]
 fn messages_wait_for_the_turn_and_for_the_answer() {
     told(
         Kind::Agent,

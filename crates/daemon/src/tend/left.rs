@@ -102,6 +102,10 @@ fn told(killed: &[Killed]) -> Vec<String> {
 #[expect(clippy::disallowed_methods, reason = "the sweep is a process of its own, as a holder is")]
 pub(crate) fn sweep(hands: &Adapters, id: &SessionId) -> Vec<Killed> {
     let dir = hands.home.session(&id.0);
+    // The sweep would make the folder anew, in the way of whoever has moved it.
+    if !dir.is_dir() {
+        return Vec::new();
+    }
     let output = Command::new("/proc/self/exe")
         .arg("hold-sweep")
         .arg(&id.0)

@@ -121,11 +121,13 @@ pub(super) fn output(name: String, from: u64, follow: bool, out: &Out) -> Result
     let mut whole = Vec::new();
     let mut oldest = None;
     let mut first = None;
+    let mut cut = CutText::default();
     Control::connect()?.ask(request, |streamed| match streamed {
         Streamed::Bytes(at, bytes) if out.json => {
             first.get_or_insert(at);
             if follow {
-                say(&json!({"offset": at, "text": String::from_utf8_lossy(&bytes)}).to_string())
+                cut.add(at, bytes);
+                cut.say(cut.whole())
             } else {
                 whole.extend(bytes);
                 Ok(())
@@ -144,7 +146,10 @@ pub(super) fn output(name: String, from: u64, follow: bool, out: &Out) -> Result
         }
         Streamed::Words(_) | Streamed::Silence(_) => Ok(()),
     })?;
-    if out.json && !follow {
+    if out.json && follow {
+        return cut.say(cut.bytes.len());
+    }
+    if out.json {
         let text = String::from_utf8_lossy(&whole);
         let document = json!({
             "offset": first.unwrap_or(from), "bytes": whole.len(), "text": text, "cut_before": oldest,
@@ -152,6 +157,42 @@ pub(super) fn output(name: String, from: u64, follow: bool, out: &Out) -> Result
         return say(&document.to_string());
     }
     Ok(())
+}
+
+/// Bytes that are to be told as text, in pieces that end between two characters.
+#[derive(Default)]
+struct CutText {
+    at: u64,
+    bytes: Vec<u8>,
+}
+
+impl CutText {
+    fn add(&mut self, at: u64, bytes: Vec<u8>) {
+        if self.bytes.is_empty() {
+            self.at = at;
+        }
+        self.bytes.extend(bytes);
+    }
+
+    /// How much of it can be told without cutting a character in two.
+    fn whole(&self) -> usize {
+        let chunks = self.bytes.utf8_chunks();
+        // The last chunk ends in bytes that are no character, or not one yet.
+        let open = chunks.last().map_or(&[][..], |chunk| chunk.invalid());
+        let may_go_on = std::str::from_utf8(open).is_err_and(|fault| fault.error_len().is_none());
+        self.bytes.len() - if may_go_on { open.len() } else { 0 }
+    }
+
+    fn say(&mut self, count: usize) -> Result<(), Complaint> {
+        if count == 0 {
+            return Ok(());
+        }
+        let rest = self.bytes.split_off(count);
+        let told = std::mem::replace(&mut self.bytes, rest);
+        let at = self.at;
+        self.at += told.len() as u64;
+        say(&json!({"offset": at, "text": String::from_utf8_lossy(&told)}).to_string())
+    }
 }
 
 pub(super) fn events(from: u64, follow: bool, _out: &Out) -> Result<(), Complaint> {
@@ -162,4 +203,21 @@ pub(super) fn events(from: u64, follow: bool, _out: &Out) -> Result<(), Complain
             Streamed::Words(_) | Streamed::Bytes(..) | Streamed::Silence(_) => Ok(()),
         })
         .map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_character_is_told_whole_however_it_arrives() {
+        let mut cut = CutText::default();
+        cut.add(7, b"a\xe2\x82".to_vec());
+        assert_eq!(cut.whole(), 1);
+        cut.add(10, b"\xac".to_vec());
+        assert_eq!(cut.whole(), 4);
+        // What can never become a character is not waited for.
+        let garbage = CutText { at: 0, bytes: b"a\xff\xfe".to_vec() };
+        assert_eq!(garbage.whole(), 3);
+    }
 }

@@ -280,7 +280,12 @@ fn check_answer(control: &mut Control, answer: &super::args::Answer) -> Result<(
     let Answer::Session(session) = ask(control, request)? else { return Err(unexpected()) };
     let Some(open) = session.waiting_for else { return Ok(()) };
     let meant = answer.request.as_ref().is_none_or(|id| *id == open.request);
-    let decides = matches!(open.kind, AskKind::Approval | AskKind::Doubt);
+    let decides = match open.kind {
+        // A question on the screen of an unknown program may want any word.
+        AskKind::Approval => session.agent != "command",
+        AskKind::Doubt => true,
+        AskKind::Question => false,
+    };
     if meant && decides && !matches!(answer.words.as_str(), "allow" | "deny") {
         return Err(Complaint::new(
             Kind::Usage,
