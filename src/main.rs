@@ -13,6 +13,7 @@ fn main() -> ExitCode {
     // Roles that only glis itself takes on; they come first because holders must stay small.
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [_, "hold"] => return glis_hold::run(),
+        [_, "hold", "--nursery"] => return glis_hold::run_nursery(),
         [_, "hold-sweep", session, dir] => return glis_hold::run_sweep(session, Path::new(dir)),
         [_, "rehearse", ..] => {
             return glis_rehearse::run(arguments.get(2..).unwrap_or_default());

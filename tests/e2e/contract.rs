@@ -137,6 +137,7 @@ fn the_list_has_the_same_fields_and_the_latest_activity_first() -> Outcome {
 #[test]
 fn every_status_word_can_be_met_and_waited_for() -> Outcome {
     let house = House::new()?;
+    house.configure("[pause]\ninterrupt_secs = 1\n")?;
     // Whoever starts an agent looks at the repository with git first; this git can be held up.
     let gate = house.home().join("gate");
     let bin = house.repo().join("../bin");
@@ -276,8 +277,13 @@ fn every_verb_prints_exactly_one_document() -> Outcome {
     for args in verbs {
         house.json(args).map_err(|fault| format!("{args:?}: {fault}"))?;
     }
-    for args in [&["rm", "blue"][..], &["daemon", "stop"], &["daemon", "stop"], &["daemon", "start"]]
-    {
+    for args in [
+        &["stop", "blue"][..],
+        &["rm", "blue"],
+        &["daemon", "stop"],
+        &["daemon", "stop"],
+        &["daemon", "start"],
+    ] {
         house.json(args).map_err(|fault| format!("{args:?}: {fault}"))?;
     }
     Ok(())
@@ -378,8 +384,13 @@ fn a_reader_that_has_seen_enough_is_no_failure() -> Outcome {
         // A pipe whose reading end is closed before anything is written.
         let (reader, writer) = std::io::pipe()?;
         drop(reader);
-        let output =
-            house.glis().args(args).stdout(writer).stderr(Stdio::piped()).spawn()?.wait_with_output()?;
+        let output = house
+            .glis()
+            .args(args)
+            .stdout(writer)
+            .stderr(Stdio::piped())
+            .spawn()?
+            .wait_with_output()?;
         let said = String::from_utf8(output.stderr)?;
         assert_eq!((output.status.code(), said.as_str()), (Some(0), ""), "{args:?}");
     }

@@ -27,8 +27,7 @@ impl Foreground {
     pub(crate) fn of(mut command: Command, home: &Path) -> Outcome<Self> {
         std::fs::create_dir_all(home)?;
         let diary = File::options().append(true).create(true).open(home.join("daemon.log"))?;
-        let child =
-            command.args(["daemon", "run"]).stdout(Stdio::piped()).stderr(diary).spawn()?;
+        let child = command.args(["daemon", "run"]).stdout(Stdio::piped()).stderr(diary).spawn()?;
         let mut daemon = Self(child);
         let stdout = daemon.0.stdout.take().ok_or("no stdout")?;
         let mut said = String::new();

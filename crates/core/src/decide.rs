@@ -107,7 +107,7 @@ fn take_outcome(draft: &mut Draft, outcome: Outcome) {
         Outcome::TerminalCaptured { op, screen_at } => pause::captured(draft, op, screen_at),
         Outcome::CaptureFailed { op, why } => pause::failed(draft, op, "capture the terminal", why),
         Outcome::SnapshotTaken { op, moment, snapshot } => {
-            pause::saved(draft, op, moment, snapshot)
+            pause::saved(draft, op, moment, snapshot);
         }
         Outcome::SnapshotFailed { op, moment, why } => pause::not_saved(draft, op, moment, why),
         Outcome::ProcessEnded { generation, ending, ordered, killed } => {

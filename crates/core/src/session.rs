@@ -263,10 +263,9 @@ impl Session {
         match &self.phase {
             Phase::Starting(start) => match start.cause {
                 StartCause::New => Status::Created,
-                StartCause::Restart => Status::Resuming,
                 // What never ran cannot come back.
                 StartCause::Message | StartCause::Resume if !self.ran => Status::Created,
-                StartCause::Message | StartCause::Resume => Status::Resuming,
+                StartCause::Message | StartCause::Resume | StartCause::Restart => Status::Resuming,
             },
             Phase::Live | Phase::Stopping { .. } => self.live_status(),
             Phase::Pausing(_) => Status::Pausing,

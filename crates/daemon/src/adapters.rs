@@ -4,6 +4,7 @@ use crate::config::Config;
 use crate::controller::Line;
 use crate::conversation::Digest;
 use crate::launch::{self, Env};
+use crate::nursery::Nursery;
 use crate::screens::Screens;
 use crate::{conversation, tend, worktrees};
 use glis_agent::Places;
@@ -16,7 +17,6 @@ use glis_core::{Input, MessageId, OpId, SessionId};
 use glis_wire::hold::{Ladder, ProcessMark};
 use glis_wire::home::Home;
 use std::collections::HashMap;
-use std::process::Child;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -56,13 +56,13 @@ pub(crate) struct Adapters {
     pub(crate) places: Places,
     pub(crate) umask: u32,
     pub(crate) screens: Screens,
+    pub(crate) nursery: Nursery,
     /// Grows whenever a conversation does.
     pub(crate) talk: watch::Sender<u64>,
     runtime: Handle,
     own_env: Env,
     live: Mutex<HashMap<SessionId, Live>>,
     holders: Mutex<HashMap<SessionId, mpsc::Sender<Errand>>>,
-    children: Mutex<Vec<Child>>,
 }
 
 impl Adapters {
@@ -74,12 +74,12 @@ impl Adapters {
                 rehearsal: home.state.join("rehearsal").to_string_lossy().into_owned(),
             },
             screens: Screens::default(),
+            nursery: Nursery::default(),
             talk: watch::Sender::new(0),
             runtime: Handle::current(),
             own_env: own_environment(),
             live: Mutex::default(),
             holders: Mutex::default(),
-            children: Mutex::default(),
             home,
             config,
             line,
@@ -151,7 +151,7 @@ impl Adapters {
         }));
     }
 
-    fn report(&self, session: SessionId, outcome: Outcome) {
+    pub(crate) fn report(&self, session: SessionId, outcome: Outcome) {
         let line = self.line.clone();
         drop(
             self.runtime.spawn(async move { line.tell(Input::Outcome { session, outcome }).await }),
@@ -171,16 +171,18 @@ impl Adapters {
             tend::await_former(&hands.home.session(&session.id.0));
             // A leftover of a holder that was killed would be a second agent under one id.
             let begun = launch::start(hands, session, generation).or_else(|fault| {
-                let locked = matches!(fault, ResumeFault::Locked(_));
-                if locked && !tend::sweep(hands, &session.id).is_empty() {
-                    launch::start(hands, session, generation)
-                } else {
-                    Err(fault)
+                if !matches!(fault, ResumeFault::Locked(_)) {
+                    return Err(fault);
                 }
+                let dir = hands.home.session(&session.id.0);
+                let evicted = hands.runtime.block_on(tend::evict(&dir));
+                if evicted || !tend::sweep(hands, &session.id).is_empty() {
+                    return launch::start(hands, session, generation);
+                }
+                Err(fault)
             });
             match begun {
-                Ok((hello, child)) => {
-                    lock(&hands.children).push(child);
+                Ok(hello) => {
                     // Open before anybody learns of the process: errands wait until it is met.
                     let errands = hands.open_errands(&session.id);
                     let started = Outcome::ProcessStarted {
@@ -214,11 +216,8 @@ impl Adapters {
             Urgency::Kill => Ladder { interrupt_ms: 0, terminate_ms: 0 },
         };
         if self.errand(&session.id, Errand::Stop(ladder)).is_err() {
-            // Nobody tends a holder: whatever is left is found and reported.
-            self.blocking(session, move |hands, session| {
-                let (ending, ordered, killed) = tend::what_is_left(hands, &session.id, generation);
-                Some(Outcome::ProcessEnded { generation, ending, ordered, killed })
-            });
+            let (hands, id) = (Arc::clone(self), session.id.clone());
+            drop(self.runtime.spawn(tend::end_untended(hands, id, generation, ladder)));
         }
     }
 
@@ -238,14 +237,10 @@ impl Adapters {
         receiver
     }
 
+    /// Forgets the way to a holder whose errands nobody runs any more. The way to the next one,
+    /// which may be open already, stays.
     pub(crate) fn close_errands(&self, id: &SessionId) {
-        lock(&self.holders).remove(id);
-        self.reap();
-    }
-
-    /// Collects holders of ours that have ended, so that they do not stay behind as zombies.
-    pub(crate) fn reap(&self) {
-        lock(&self.children).retain_mut(|child| !matches!(child.try_wait(), Ok(Some(_)) | Err(_)));
+        lock(&self.holders).retain(|known, way| known != id || !way.is_closed());
     }
 
     pub(crate) fn live(&self, id: &SessionId) -> Live {
@@ -291,8 +286,10 @@ impl Adapters {
     }
 }
 
+/// What the daemon itself was started with, less what was meant for it alone.
 fn own_environment() -> Env {
     std::env::vars_os()
+        .filter(|(name, _)| name != "MALLOC_ARENA_MAX")
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect()
 }

@@ -8,10 +8,8 @@ use glis_core::session::Session;
 use glis_core::spec::Mode;
 use glis_wire::hold::{Birth, BirthFault, Face, Hello, Launch, MARK, MARK_GENERATION, Size};
 use glis_wire::view::Voice;
-use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 
 /// What is written between the screens of two runs: back to the main screen, usual modes, and a
 /// fresh line below everything, so that the former screen stays above.
@@ -101,7 +99,7 @@ pub(crate) fn start(
     adapters: &Adapters,
     session: &Session,
     generation: u32,
-) -> Result<(Hello, Child), ResumeFault> {
+) -> Result<Hello, ResumeFault> {
     let agent = agent_of(session)?;
     let (plan, _) = plan(adapters, session, agent)?;
     let dir = adapters.home.session(&session.id.0);
@@ -127,7 +125,15 @@ pub(crate) fn start(
         umask: adapters.umask,
         seam: (session.spec.mode == Mode::Terminal).then(|| SEAM.to_owned()),
     };
-    spawn(&launch)
+    match adapters.nursery.bear(&launch).map_err(|fault| ResumeFault::System(fault.to_string()))? {
+        Birth::Ready(hello) => Ok(hello),
+        Birth::Failed { kind, message } => Err(match kind {
+            BirthFault::Locked => ResumeFault::Locked(message),
+            BirthFault::NoProgram => ResumeFault::NotInstalled(message),
+            BirthFault::NoDirectory => ResumeFault::NoDirectory(message),
+            BirthFault::System => ResumeFault::System(message),
+        }),
+    }
 }
 
 /// What the agent gets: the caller's variables, the agent's own, and none of ours from outside.
@@ -159,46 +165,6 @@ pub(crate) fn lock_name(agent: &str, id: &str) -> String {
         .take(128)
         .collect();
     format!("{agent}-{clean}.lock")
-}
-
-#[expect(clippy::disallowed_methods, reason = "a holder is started here and nowhere else")]
-fn spawn(launch: &Launch) -> Result<(Hello, Child), ResumeFault> {
-    let system = |fault: std::io::Error| ResumeFault::System(format!("starting a holder: {fault}"));
-    // The running program itself, even if its file was replaced or removed meanwhile.
-    let mut child = Command::new("/proc/self/exe")
-        .arg("hold")
-        .current_dir("/")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(system)?;
-    let words = serde_json::to_vec(launch).map_err(|f| ResumeFault::System(f.to_string()))?;
-    if let Some(mut stdin) = child.stdin.take() {
-        stdin.write_all(&words).map_err(system)?;
-    }
-    let mut said = String::new();
-    if let Some(mut stdout) = child.stdout.take() {
-        stdout.read_to_string(&mut said).map_err(system)?;
-    }
-    match serde_json::from_str(said.trim()) {
-        Ok(Birth::Ready(hello)) => Ok((hello, child)),
-        Ok(Birth::Failed { kind, message }) => {
-            // It has said its last word; this only reaps it.
-            drop(child.wait());
-            Err(match kind {
-                BirthFault::Locked => ResumeFault::Locked(message),
-                BirthFault::NoProgram => ResumeFault::NotInstalled(message),
-                BirthFault::NoDirectory => ResumeFault::NoDirectory(message),
-                BirthFault::System => ResumeFault::System(message),
-            })
-        }
-        Err(_) => {
-            drop(child.kill());
-            drop(child.wait());
-            Err(ResumeFault::System("the holder ended without a word".to_owned()))
-        }
-    }
 }
 
 /// A folder that only we can look into.

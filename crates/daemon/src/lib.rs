@@ -9,6 +9,7 @@ mod doctor;
 mod failpoint;
 mod launch;
 mod log;
+mod nursery;
 pub mod output;
 mod peer;
 pub mod screen;
@@ -150,30 +151,25 @@ async fn serve_until_closed(
     let (close, mut closing) = mpsc::channel(4);
     let door = Arc::new(Door { hands: Arc::clone(hands), since: Instant::now(), close });
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    let mut child = signal(SignalKind::child())?;
     let serving = tokio::spawn(serve::serve(Arc::clone(&door), listener));
-    tokio::pin!(failure);
-    let how = loop {
-        tokio::select! {
-            Some(how) = closing.recv() => break how,
-            _ = term.recv() => {
-                diary("Received exit signal SIGTERM");
-                break Closing::LeaveAgents;
-            }
-            _ = int.recv() => {
-                diary("Received exit signal SIGINT");
-                break Closing::LeaveAgents;
-            }
-            _ = child.recv() => hands.reap(),
-            failed = &mut failure => {
-                serving.abort();
-                let why = match failed {
-                    Ok(Err(fault)) => fault.to_string(),
-                    Ok(Ok(())) | Err(_) => "the controller has ended".to_owned(),
-                };
-                diary(&why);
-                return Err(DaemonFault::Log(why));
-            }
+    let how = tokio::select! {
+        Some(how) = closing.recv() => how,
+        _ = term.recv() => {
+            diary("Received exit signal SIGTERM");
+            Closing::LeaveAgents
+        }
+        _ = int.recv() => {
+            diary("Received exit signal SIGINT");
+            Closing::LeaveAgents
+        }
+        failed = failure => {
+            serving.abort();
+            let why = match failed {
+                Ok(Err(fault)) => fault.to_string(),
+                Ok(Ok(())) | Err(_) => "the controller has ended".to_owned(),
+            };
+            diary(&why);
+            return Err(DaemonFault::Log(why));
         }
     };
     if how == Closing::SuspendAgents {

@@ -235,6 +235,8 @@ fn start_daemon(home: &Home) -> Result<Started, Complaint> {
     let own = std::env::var(home::VARIABLE).ok().map(|value| absolute(home::VARIABLE, value));
     let mut child = Command::new("/proc/self/exe")
         .args(["daemon", "run", "--detached"])
+        // Its threads take turns; a heap for each would only be kept for nothing.
+        .env("MALLOC_ARENA_MAX", "1")
         .envs(own.map(|value| (home::VARIABLE, value)))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -16,17 +16,15 @@ use crate::output::Output;
 use crate::spawn::{self, Fault, Spawned};
 use crate::{sizes, socket, sys};
 
-/// Reads the launch and carries it out.
-pub(crate) fn begin() -> Result<Holder, Fault> {
+/// Carries a launch out.
+pub(crate) fn begin(launch: &Launch) -> Result<Holder, Fault> {
     own_session().map_err(|why| Fault::system("no session of its own", why))?;
-    sys::close_inherited();
-    let launch = read_launch()?;
     rustix::process::umask(Mode::from_raw_mode(0o077));
     let signals =
         sys::signals_as_file().map_err(|why| Fault::system("signals cannot be read", why))?;
     let folder = Folder::open(Path::new(&launch.dir))
         .map_err(|why| Fault::system("the session's folder cannot be used", why))?;
-    let locks = take_locks(&folder, &launch)?;
+    let locks = take_locks(&folder, launch)?;
     refuse_leftovers(&launch.session)?;
     // Everything is reached by handle from here on, and no folder is kept from being removed.
     rustix::process::chdir("/").map_err(|why| Fault::system("no root folder", why))?;
@@ -39,9 +37,9 @@ pub(crate) fn begin() -> Result<Holder, Fault> {
         socket::listen(&folder).map_err(|why| Fault::system("the socket cannot be bound", why))?;
     let epoll = rustix::event::epoll::create(rustix::event::epoll::CreateFlags::CLOEXEC)
         .map_err(|why| Fault::system("no event queue", why))?;
-    let spawned = spawn::spawn(&launch).inspect_err(|_| drop(folder.remove(place::SOCKET)))?;
+    let spawned = spawn::spawn(launch).inspect_err(|_| drop(folder.remove(place::SOCKET)))?;
     let pid = spawned.pid;
-    let facts = facts(&launch, &spawned, output.end());
+    let facts = facts(launch, &spawned, output.end());
     let parts = Parts { folder, locks, epoll, signals, listener, output };
     let mut holder = Holder::begin(facts, parts, spawned).map_err(|why| {
         let _ = rustix::process::kill_process_group(pid, Signal::KILL);
@@ -62,7 +60,7 @@ fn own_session() -> io::Result<()> {
     }
 }
 
-fn read_launch() -> Result<Launch, Fault> {
+pub(crate) fn read_launch() -> Result<Launch, Fault> {
     let text = read_stdin().map_err(|why| Fault::system("the launch could not be read", why))?;
     serde_json::from_slice(&text).map_err(|why| Fault::system("the launch is not understood", why))
 }

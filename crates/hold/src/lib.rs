@@ -14,6 +14,7 @@ mod input;
 mod kin;
 mod ladder;
 mod log;
+mod nursery;
 mod orders;
 mod output;
 mod program;
@@ -28,15 +29,31 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
-use glis_wire::hold::Birth;
+use glis_wire::hold::{Birth, Launch};
 
+pub use nursery::run_nursery;
 pub use sweep::{SweepFault, sweep};
 
 /// Becomes the holder of the session whose [`glis_wire::hold::Launch`] is read from standard
 /// input, and returns when its work is done. One [`Birth`] is printed as a line when the agent
 /// runs or could not be started.
 pub fn run() -> ExitCode {
-    match birth::begin() {
+    sys::close_inherited();
+    match birth::read_launch() {
+        Ok(launch) => hold(launch),
+        Err(fault) => {
+            announce(&Birth::Failed { kind: fault.kind, message: fault.message });
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Carries a launch out, says how it went, and holds until there is nothing left to hold.
+fn hold(launch: Launch) -> ExitCode {
+    let begun = birth::begin(&launch);
+    // It holds the whole environment of the agent, which nobody needs again.
+    drop(launch);
+    match begun {
         Ok(holder) => {
             announce(&Birth::Ready(holder.hello()));
             if let Err(fault) = holder.detach() {

@@ -46,6 +46,38 @@ pub(crate) fn close_inherited() {
     unsafe { libc::close_range(3, libc::c_uint::MAX, 0) };
 }
 
+/// Which of the two one is after a fork.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Forked {
+    /// The one that was before.
+    Parent,
+    /// The other one.
+    Child,
+}
+
+/// Splits this process in two.
+pub(crate) fn fork() -> io::Result<Forked> {
+    // SAFETY: a holder and its nursery have one thread, so the child inherits no lock that somebody
+    // else holds.
+    match unsafe { libc::fork() } {
+        0 => Ok(Forked::Child),
+        pid if pid > 0 => Ok(Forked::Parent),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Children that end leave nothing behind and need not be waited for.
+pub(crate) fn leave_children_to_the_kernel() {
+    // SAFETY: ignoring a signal installs no handler.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+}
+
+/// Children that end leave their status behind until it is asked for.
+pub(crate) fn await_own_children() {
+    // SAFETY: the default action installs no handler.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+}
+
 /// Whether a new process gets its standard input as its controlling terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Controlling {

@@ -7,6 +7,7 @@ use crate::peer::Peer;
 use crate::view;
 use glis_core::house::Reply;
 use glis_core::pause::PauseReason;
+use glis_core::session::{Phase, Rest};
 use glis_core::spec::{Mode, RefOrigin, Spec};
 use glis_core::{AskId, Command, OpId, Refusal, Session, SessionId};
 use glis_wire::client::{Action, Answer, NewSession, Trouble};
@@ -53,7 +54,9 @@ async fn carry_out(
 ) -> io::Result<Answer> {
     // Listening begins before anything is asked for, so that its end cannot be missed.
     let mut news = door.hands.line.news.subscribe();
-    if let Some(env) = env {
+    if let Some(env) = env
+        && may_begin_start(&command, look(door, &id).await.as_ref())
+    {
         door.hands.remember_env(&id, env);
     }
     let reply = match door.hands.line.command(command).await {
@@ -73,6 +76,20 @@ async fn carry_out(
             Ok(()) => done(door, &id, false).await,
             Err(refusal) => Ok(Answer::Refused(refusal)),
         },
+    }
+}
+
+/// Whether a start can follow from this. Whoever comes while a process runs, or while one is on its
+/// way in somebody else's environment, has no say in it.
+fn may_begin_start(command: &Command, session: Option<&Session>) -> bool {
+    let Some(session) = session else { return true };
+    match &session.phase {
+        Phase::Live | Phase::Starting(_) | Phase::Pausing(_) | Phase::Removing { .. } => false,
+        Phase::Stopping { .. } => true,
+        Phase::Rest(rest) => {
+            let woken_by_message = matches!(rest, Rest::Suspended | Rest::Created);
+            woken_by_message || !matches!(command, Command::Send { .. })
+        }
     }
 }
 

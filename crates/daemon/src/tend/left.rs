@@ -5,7 +5,7 @@ use crate::peer::Peer;
 use glis_core::SessionId;
 use glis_core::event::Ending;
 use glis_core::input::World;
-use glis_wire::hold::{End, ExitRecord, Hello, Killed, place};
+use glis_wire::hold::{End, ExitRecord, Hello, Killed, Ladder, place};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -25,7 +25,7 @@ const FORMER_TIME: Duration = Duration::from_secs(8);
 pub(super) async fn find_holder(dir: &Path) -> Option<(Peer, Hello)> {
     let patience = tokio::time::Instant::now() + BIRTH_TIME;
     loop {
-        if let Ok(found) = super::meet(dir).await {
+        if let Ok(found) = super::bond::meet(dir).await {
             return Some(found);
         }
         if !is_locked(dir) || tokio::time::Instant::now() > patience {
@@ -35,7 +35,18 @@ pub(super) async fn find_holder(dir: &Path) -> Option<(Peer, Hello)> {
     }
 }
 
-fn is_locked(dir: &Path) -> bool {
+/// Ends a holder of this session that nobody waits for: one whose birth was told to a daemon that
+/// had no time left to hear it. True if there was one and it is gone.
+pub(crate) async fn evict(dir: &Path) -> bool {
+    let Ok((peer, _)) = super::bond::meet(dir).await else { return false };
+    let at_once = Ladder { interrupt_ms: 0, terminate_ms: 0 };
+    drop(super::bond::order_end(peer, at_once).await);
+    await_former(dir);
+    !is_locked(dir)
+}
+
+/// Whether a holder lives for the session in `dir`.
+pub(super) fn is_locked(dir: &Path) -> bool {
     let Ok(file) = File::open(dir.join(place::LOCK)) else { return false };
     flock(&file, FlockOperation::NonBlockingLockShared).is_err()
 }

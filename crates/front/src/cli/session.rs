@@ -80,7 +80,9 @@ fn sayable(text: String) -> Result<String, Complaint> {
     if length > MESSAGE_BYTES_MAX {
         return Err(Complaint::new(
             Kind::Usage,
-            format!("the message is too long: {length} bytes, and {MESSAGE_BYTES_MAX} are the most"),
+            format!(
+                "the message is too long: {length} bytes, and {MESSAGE_BYTES_MAX} are the most"
+            ),
         )
         .hint("put it into a file of the worktree and send the file's name"));
     }

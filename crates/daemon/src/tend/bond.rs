@@ -1,0 +1,214 @@
+//! The bond with a holder: met when it is started or found, met again as often as the connection
+//! breaks, given up only when the holder is gone.
+
+use super::ear::Ear;
+use super::left::{self, is_locked};
+use super::{Tender, complain};
+use crate::adapters::{Adapters, Errand};
+use crate::controller::Look;
+use crate::peer::Peer;
+use glis_core::input::{Outcome, World};
+use glis_core::session::Session;
+use glis_core::{Input, SessionId};
+use glis_wire::hold::{Hello, Ladder, Order, Report, place};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+
+/// A holder greets at once, unless it is stopped or the machine is drowning.
+const GREETING_TIME: Duration = Duration::from_secs(2);
+/// Between two attempts to meet a holder again: soon at first, seldom if that does not help.
+const AGAIN_FIRST: Duration = Duration::from_millis(10);
+const AGAIN_LAST: Duration = Duration::from_secs(1);
+
+/// Connects to a holder that has just been started, and tends it.
+pub(crate) fn begin(
+    hands: &Arc<Adapters>,
+    session: Session,
+    errands: mpsc::Receiver<Errand>,
+    runtime: &Handle,
+) {
+    let hands = Arc::clone(hands);
+    drop(runtime.spawn(async move {
+        let met = meet(&hands.home.session(&session.id.0)).await;
+        stay(hands, session, errands, met.ok(), None).await;
+    }));
+}
+
+/// After a start of the daemon: finds out what became of a session's process, and tends it if it
+/// lives.
+pub(crate) async fn recover(hands: &Arc<Adapters>, session: Session) {
+    let dir = hands.home.session(&session.id.0);
+    let generation = session.generation;
+    let found = left::find_holder(&dir).await;
+    if let Some((peer, hello)) = found {
+        if hello.generation == generation {
+            let errands = hands.open_errands(&session.id);
+            let world = hello.clone();
+            let met = Some((peer, hello));
+            drop(tokio::spawn(stay(Arc::clone(hands), session, errands, met, Some(world))));
+            return;
+        }
+    } else if is_locked(&dir) && session.process.is_some() {
+        // It lives and does not speak. What the log says of it stays true until it does.
+        let errands = hands.open_errands(&session.id);
+        drop(tokio::spawn(stay(Arc::clone(hands), session, errands, None, None)));
+        return;
+    }
+    hear_the_rest(hands, &session).await;
+    let (own, id) = (Arc::clone(hands), session.id.clone());
+    let world = tokio::task::spawn_blocking(move || left::world(&own, &id, generation)).await;
+    let world = world.unwrap_or(World::Gone { killed: Vec::new() });
+    hands.line.tell(Input::Observed { session: session.id, world }).await;
+}
+
+/// Tends a holder over as many connections as its life takes. A connection that breaks says
+/// nothing about the agent: only the holder's lock does.
+async fn stay(
+    hands: Arc<Adapters>,
+    mut session: Session,
+    mut errands: mpsc::Receiver<Errand>,
+    mut met: Option<(Peer, Hello)>,
+    mut catching_up: Option<Hello>,
+) {
+    let dir = hands.home.session(&session.id.0);
+    let generation = session.generation;
+    let mut pause = AGAIN_FIRST;
+    loop {
+        if let Some((peer, hello)) = met.take() {
+            if hello.generation != generation {
+                break;
+            }
+            match Tender::new(&hands, &session, peer, &hello) {
+                Ok(mut tender) => {
+                    tender.catching_up = catching_up.take();
+                    let parting = tender.tend(&mut errands).await;
+                    if parting.in_peace {
+                        pause = AGAIN_FIRST;
+                    }
+                    // As after a start of the daemon: what was on its way is in doubt.
+                    catching_up = parting.owes.then_some(hello);
+                }
+                Err(fault) => complain(&session.id, &fault),
+            }
+        }
+        if !is_locked(&dir) {
+            break;
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(AGAIN_LAST);
+        met = meet(&dir).await.ok();
+        if let (Some(before), Some((_, now))) = (&mut catching_up, &met) {
+            before.clone_from(now);
+        }
+        let known = hands.line.look(Look::One(session.id.0.clone())).await;
+        if let Some(now) = known.into_iter().next() {
+            // Whoever has another process by now is tended by somebody else.
+            if now.generation != generation {
+                break;
+            }
+            session = now;
+        }
+    }
+    give_back(&hands, &session.id, errands);
+    finish(&hands, session, generation).await;
+}
+
+/// What nobody can carry out any more is told to whoever waits for it.
+fn give_back(hands: &Adapters, id: &SessionId, mut errands: mpsc::Receiver<Errand>) {
+    errands.close();
+    hands.close_errands(id);
+    let why = || "its process is gone".to_owned();
+    while let Ok(errand) = errands.try_recv() {
+        match errand {
+            Errand::Deliver { message, .. } => {
+                hands.report(id.clone(), Outcome::NotDelivered { message, why: why() });
+            }
+            Errand::Answer { ask, .. } => {
+                hands.report(id.clone(), Outcome::AnswerNotGiven { ask: ask.id, why: why() });
+            }
+            Errand::Interrupt | Errand::Stop(_) => {}
+        }
+    }
+}
+
+/// The holder is gone: so is the agent, or what it left is ended now.
+async fn finish(hands: &Arc<Adapters>, session: Session, generation: u32) {
+    let id = session.id.clone();
+    hands.change_live(&id, |live| live.audience = 0);
+    let now = hands.line.look(Look::One(id.0.clone())).await.into_iter().next();
+    hear_the_rest(hands, &now.filter(|now| now.generation == generation).unwrap_or(session)).await;
+    let (own, named) = (Arc::clone(hands), id.clone());
+    let left =
+        tokio::task::spawn_blocking(move || left::what_is_left(&own, &named, generation)).await;
+    if let Ok((ending, ordered, killed)) = left {
+        let outcome = Outcome::ProcessEnded { generation, ending, ordered, killed };
+        hands.line.tell(Input::Outcome { session: id, outcome }).await;
+    }
+}
+
+/// The last words of an agent that nobody listened to any more are on disk.
+async fn hear_the_rest(hands: &Arc<Adapters>, session: &Session) {
+    if session.process.is_none() {
+        return;
+    }
+    let heard = match Ear::new(hands, session, 0) {
+        Ok(mut ear) => ear.hear_the_rest().await.map(drop),
+        Err(fault) => Err(fault),
+    };
+    if let Err(fault) = heard {
+        complain(&session.id, &fault);
+    }
+}
+
+/// Ends a process whose holder nobody tends, and tells when it is gone. Never before.
+pub(crate) async fn end_untended(
+    hands: Arc<Adapters>,
+    id: SessionId,
+    generation: u32,
+    ladder: Ladder,
+) {
+    let dir = hands.home.session(&id.0);
+    let mut pause = AGAIN_FIRST;
+    while is_locked(&dir) {
+        match meet(&dir).await {
+            Ok((_, hello)) if hello.generation != generation => break,
+            Ok((peer, _)) => drop(order_end(peer, ladder).await),
+            Err(_) => {}
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(AGAIN_LAST);
+    }
+    let (own, named) = (Arc::clone(&hands), id.clone());
+    let left =
+        tokio::task::spawn_blocking(move || left::what_is_left(&own, &named, generation)).await;
+    if let Ok((ending, ordered, killed)) = left {
+        let outcome = Outcome::ProcessEnded { generation, ending, ordered, killed };
+        hands.line.tell(Input::Outcome { session: id, outcome }).await;
+    }
+}
+
+/// Tells a holder to end its agent, and stays until the connection ends.
+pub(super) async fn order_end(mut peer: Peer, ladder: Ladder) -> io::Result<()> {
+    peer.send(&Order::Stop(ladder)).await?;
+    while let Some(frame) = peer.next().await? {
+        if matches!(frame.words::<Report>(), Ok(Report::Ended(_))) {
+            peer.send(&Order::Collected).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Connects to a holder and hears who it is.
+pub(super) async fn meet(dir: &Path) -> io::Result<(Peer, Hello)> {
+    let mut peer = Peer::connect(dir, place::SOCKET).await?;
+    let first = tokio::time::timeout(GREETING_TIME, peer.next()).await;
+    let first = first.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+    match first.and_then(|frame| frame.words::<Report>().ok()) {
+        Some(Report::Hello(hello)) => Ok((peer, hello)),
+        Some(_) | None => Err(io::Error::other("the holder did not greet")),
+    }
+}

@@ -1,0 +1,211 @@
+//! A session on a real terminal: attach, live output, keys, sizes, and leaving without a trace.
+
+use crate::house::{House, Outcome, kill_and_wait};
+use crate::tmux::Tmux;
+
+/// Prints its size whenever that changes, and what is typed.
+const MIRROR: &str = "trap 'stty size' WINCH; echo begin; stty size; \
+                      while :; do if IFS= read -r line; then echo \"got $line\"; fi; done";
+
+/// Remembers how the terminal is set, for a comparison afterwards.
+fn remember(tmux: &Tmux<'_>) -> Outcome {
+    tmux.line("one", "stty -g > before; clear; echo shell is here")?;
+    tmux.sees("one", "\nshell is here").or_else(|_| tmux.sees("one", "shell is here")).map(drop)
+}
+
+/// The terminal is as it was before: its settings, its screen, its modes.
+fn is_given_back(house: &House, tmux: &Tmux<'_>) -> Outcome {
+    tmux.line("one", "stty -g > after; echo set-$((20+3))")?;
+    let screen = tmux.sees("one", "set-23")?;
+    let read = |file: &str| std::fs::read_to_string(house.repo().join(file));
+    assert_eq!(read("before")?, read("after")?, "the terminal's settings are not restored");
+    assert!(screen.contains("shell is here"), "the shell's screen is not restored:\n{screen}");
+    let modes = "#{alternate_on} #{mouse_any_flag} #{cursor_flag} #{keypad_cursor_flag} #{insert_flag}";
+    assert_eq!(tmux.fact("one", modes)?, "0 0 1 0 0");
+    Ok(())
+}
+
+/// The process that shows a session in the terminal.
+fn attach_pid(house: &House) -> Outcome<i32> {
+    let found = house.processes().into_iter().find(|pid| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let mut words = line.split(|byte| *byte == 0);
+        words.next().is_some_and(|program| program.ends_with(b"glis"))
+            && words.next() == Some(b"attach")
+    });
+    found.ok_or_else(|| "nobody is attached".into())
+}
+
+#[test]
+fn attach_paints_goes_on_live_takes_keys_and_leaves_no_trace() -> Outcome {
+    let house = House::new()?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    house.command("x", &["bash", "-c", "printf 'painted\\n'; exec cat"])?;
+    house.until("x", "idle")?;
+    remember(&tmux)?;
+    tmux.line("one", "glis attach x")?;
+    let screen = tmux.sees("one", "painted")?;
+    assert!(!screen.contains("shell is here"), "{screen}");
+    tmux.line("one", "h\u{e9}llo")?;
+    tmux.until("one", |screen| screen.matches("h\u{e9}llo").count() == 2)?;
+    assert_eq!(house.show("x")?["attached"], 1);
+    tmux.key("one", "C-q")?;
+    tmux.sees("one", "detached from `x`; it runs on")?;
+    is_given_back(&house, &tmux)?;
+    // What happened in between is there when somebody comes back.
+    house.ok(&["send", "x", "meanwhile"])?;
+    tmux.line("one", "glis attach x")?;
+    let screen = tmux.sees("one", "meanwhile")?;
+    assert!(screen.contains("painted"), "{screen}");
+    tmux.key("one", "C-d")?;
+    tmux.sees("one", "`x` has ended")?;
+    is_given_back(&house, &tmux)
+}
+
+#[test]
+fn the_agent_has_the_size_of_the_terminal_that_was_used_last() -> Outcome {
+    let house = House::new()?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    house.command("x", &["bash", "-c", MIRROR])?;
+    tmux.line("one", "glis attach x")?;
+    tmux.sees("one", "24 80")?;
+    tmux.run(&["resize-window", "-t", "one", "-x", "100", "-y", "30"])?;
+    tmux.sees("one", "30 100")?;
+    tmux.open("two", 60, 20)?;
+    tmux.line("two", "glis attach x")?;
+    tmux.sees("two", "20 60")?;
+    tmux.line("one", "from one")?;
+    tmux.sees("one", "got from one")?;
+    tmux.until("one", |screen| screen.matches("30 100").count() == 2)?;
+    tmux.line("two", "from two")?;
+    tmux.until("two", |screen| screen.matches("20 60").count() == 2)?;
+    tmux.key("two", "C-q")?;
+    tmux.sees("two", "detached")?;
+    tmux.until("one", |screen| screen.matches("30 100").count() == 3)?;
+    Ok(())
+}
+
+#[test]
+fn a_paused_session_shows_its_old_screen_and_a_resumed_one_has_it_above_the_new() -> Outcome {
+    let house = House::new()?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    house.in_terminal("x")?;
+    house.turn("x", "say before-the-pause")?;
+    house.ok(&["pause", "x"])?;
+    remember(&tmux)?;
+    tmux.line("one", "glis attach x")?;
+    tmux.sees("one", "before-the-pause")?;
+    tmux.key("one", "q")?;
+    tmux.sees("one", "`x` is paused")?;
+    is_given_back(&house, &tmux)?;
+    house.ok(&["resume", "x"])?;
+    house.turn("x", "say after-the-pause")?;
+    tmux.line("one", "glis attach x")?;
+    let screen = tmux.sees("one", "after-the-pause")?;
+    let (old, new) = (screen.find("before-the-pause"), screen.rfind("after-the-pause"));
+    assert!(old.is_some() && old < new, "{screen}");
+    tmux.line("one", "say typed-by-hand")?;
+    tmux.until("one", |screen| screen.contains("\ntyped-by-hand"))?;
+    Ok(())
+}
+
+#[test]
+fn an_attached_terminal_does_not_notice_the_death_of_the_daemon() -> Outcome {
+    let house = House::new()?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    house.command("x", &["bash", "-c", MIRROR])?;
+    remember(&tmux)?;
+    tmux.line("one", "glis attach x")?;
+    tmux.sees("one", "begin")?;
+    house.kill_daemon()?;
+    tmux.line("one", "still here")?;
+    tmux.sees("one", "got still here")?;
+    tmux.key("one", "C-q")?;
+    tmux.sees("one", "detached")?;
+    is_given_back(&house, &tmux)
+}
+
+#[test]
+fn a_killed_client_gives_the_terminal_back_and_hurts_nobody() -> Outcome {
+    let house = House::new()?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    let modes = "printf '\\033[?1049h\\033[?1002h\\033[?1006h\\033[?25l\\033[?2004h\\033[4hbusy'; exec cat";
+    house.command("x", &["bash", "-c", modes])?;
+    remember(&tmux)?;
+    tmux.line("one", "glis attach x; echo left $?")?;
+    tmux.sees("one", "busy")?;
+    tmux.until("one", |_| tmux.fact("one", "#{mouse_any_flag}").is_ok_and(|flag| flag == "1"))?;
+    kill_and_wait(attach_pid(&house)?)?;
+    tmux.sees("one", "left 137")?;
+    is_given_back(&house, &tmux)?;
+    assert!(house.show("x")?["pid"].is_i64());
+    Ok(())
+}
+
+#[test]
+fn mouse_and_paste_pass_through() -> Outcome {
+    let house = House::new()?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    let script = "stty raw -echo; printf '\\033[?1000h\\033[?1006h\\033[?2004hlisten\\r\\n'; exec cat -v";
+    house.command("x", &["bash", "-c", script])?;
+    tmux.line("one", "glis attach x")?;
+    tmux.sees("one", "listen")?;
+    tmux.until("one", |_| tmux.fact("one", "#{mouse_any_flag}").is_ok_and(|flag| flag == "1"))?;
+    tmux.bytes("one", b"\x1b[<0;5;6M")?;
+    tmux.sees("one", "^[[<0;5;6M")?;
+    tmux.run(&["set-buffer", "two words"])?;
+    tmux.run(&["paste-buffer", "-p", "-t", "one"])?;
+    tmux.sees("one", "^[[200~two words^[[201~")?;
+    // The key that leaves is only text when it is pasted.
+    tmux.bytes("one", b"\x1b[200~a\x11b\x1b[201~")?;
+    tmux.sees("one", "a^Qb")?;
+    tmux.bytes("one", b"\x11")?;
+    tmux.sees("one", "detached")?;
+    assert_eq!(tmux.fact("one", "#{mouse_any_flag}")?, "0");
+    Ok(())
+}
+
+#[test]
+fn colour_is_for_terminals_that_want_it() -> Outcome {
+    let house = House::new()?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    house.rehearsal("x")?;
+    let coloured = || tmux.run(&["capture-pane", "-p", "-e", "-t", "one"]);
+    tmux.line("one", "clear; glis ls; echo listed-$((1+1))")?;
+    tmux.sees("one", "listed-2")?;
+    assert!(coloured()?.contains("\x1b["), "{:?}", coloured()?);
+    tmux.line("one", "clear; NO_COLOR=1 glis ls; echo listed-$((1+2))")?;
+    tmux.sees("one", "listed-3")?;
+    assert!(!coloured()?.contains("\x1b["), "{:?}", coloured()?);
+    assert!(!house.ok(&["ls"])?.contains('\x1b'));
+    Ok(())
+}
+
+#[test]
+fn a_restart_on_a_terminal_asks_first() -> Outcome {
+    let house = House::new()?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    house.command("x", &["true"])?;
+    house.until("x", "completed")?;
+    for (key, status, generation) in [("n", 4, 1), ("", 4, 1), ("y", 0, 2)] {
+        tmux.line("one", "clear; glis restart x; echo left $?")?;
+        tmux.sees("one", "[y/N]")?;
+        tmux.line("one", key)?;
+        tmux.sees("one", &format!("left {status}"))?;
+        assert_eq!(house.show("x")?["generation"], generation);
+    }
+    Ok(())
+}
+
+#[test]
+fn an_interrupted_command_leaves_with_130_and_the_session_alone() -> Outcome {
+    let house = House::new()?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    house.rehearsal("x")?;
+    tmux.line("one", "clear; glis wait x --for paused; echo left $?")?;
+    tmux.sees("one", "waiting")?;
+    tmux.key("one", "C-c")?;
+    tmux.sees("one", "left 130")?;
+    assert_eq!(house.show("x")?["status"], "created");
+    Ok(())
+}
