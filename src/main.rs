@@ -15,6 +15,7 @@ fn main() -> ExitCode {
         [_, "hold"] => return glis_hold::run(),
         [_, "hold", "--nursery"] => return glis_hold::run_nursery(),
         [_, "hold-sweep", session, dir] => return glis_hold::run_sweep(session, Path::new(dir)),
+        [_, "seed-log", count] => return seed_log(count),
         [_, "rehearse", ..] => {
             return glis_rehearse::run(arguments.get(2..).unwrap_or_default());
         }
@@ -24,6 +25,16 @@ fn main() -> ExitCode {
         Next::Exit(status) => ExitCode::from(status),
         Next::Daemon { detached } => daemon(detached),
         Next::Demo { json } => demo::run(json),
+    }
+}
+
+/// For measuring: a house with a long past.
+fn seed_log(count: &str) -> ExitCode {
+    let home = glis_front::find_home().ok();
+    let filled = home.zip(count.parse().ok()).map(|(home, n)| glis_daemon::fill_log(&home, n));
+    match filled {
+        Some(Ok(())) => ExitCode::SUCCESS,
+        Some(Err(_)) | None => ExitCode::FAILURE,
     }
 }
 

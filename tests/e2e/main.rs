@@ -1,6 +1,8 @@
 //! The real program from end to end: real daemon, real holders, real git, real processes.
 
 mod contract;
+mod crash;
+mod doors;
 mod faults;
 mod house;
 mod lifecycle;

@@ -3,14 +3,13 @@
 use crate::house::{House, Outcome, kill_and_wait};
 use crate::tmux::Tmux;
 
-/// Prints its size whenever that changes, and what is typed.
-const MIRROR: &str = "trap 'stty size' WINCH; echo begin; stty size; \
-                      while :; do if IFS= read -r line; then echo \"got $line\"; fi; done";
+/// Prints its size whenever that changes. Only `wait` lets a shell hear of it at once.
+const MIRROR: &str = "trap 'stty size' WINCH; stty size; while :; do sleep 600 & wait $!; done";
 
 /// Remembers how the terminal is set, for a comparison afterwards.
 fn remember(tmux: &Tmux<'_>) -> Outcome {
-    tmux.line("one", "stty -g > before; clear; echo shell is here")?;
-    tmux.sees("one", "\nshell is here").or_else(|_| tmux.sees("one", "shell is here")).map(drop)
+    tmux.line("one", "stty -g > before; clear; echo shell is h''ere")?;
+    tmux.sees("one", "shell is here").map(drop)
 }
 
 /// The terminal is as it was before: its settings, its screen, its modes.
@@ -75,7 +74,6 @@ fn the_agent_has_the_size_of_the_terminal_that_was_used_last() -> Outcome {
     tmux.line("two", "glis attach x")?;
     tmux.sees("two", "20 60")?;
     tmux.line("one", "from one")?;
-    tmux.sees("one", "got from one")?;
     tmux.until("one", |screen| screen.matches("30 100").count() == 2)?;
     tmux.line("two", "from two")?;
     tmux.until("two", |screen| screen.matches("20 60").count() == 2)?;
@@ -113,7 +111,8 @@ fn a_paused_session_shows_its_old_screen_and_a_resumed_one_has_it_above_the_new(
 fn an_attached_terminal_does_not_notice_the_death_of_the_daemon() -> Outcome {
     let house = House::new()?;
     let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
-    house.command("x", &["bash", "-c", MIRROR])?;
+    let echo = "echo begin; while read -r line; do echo \"got $line\"; done";
+    house.command("x", &["bash", "-c", echo])?;
     remember(&tmux)?;
     tmux.line("one", "glis attach x")?;
     tmux.sees("one", "begin")?;
@@ -202,9 +201,11 @@ fn an_interrupted_command_leaves_with_130_and_the_session_alone() -> Outcome {
     let house = House::new()?;
     let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
     house.rehearsal("x")?;
-    tmux.line("one", "clear; glis wait x --for paused; echo left $?")?;
+    tmux.line("one", "clear; glis wait x --for paused")?;
     tmux.sees("one", "waiting")?;
     tmux.key("one", "C-c")?;
+    // A shell leaves the whole line when a part of it was interrupted.
+    tmux.line("one", "echo left $?")?;
     tmux.sees("one", "left 130")?;
     assert_eq!(house.show("x")?["status"], "created");
     Ok(())

@@ -2,7 +2,7 @@
 
 use crate::adapters::Adapters;
 use crate::conversation;
-use glis_agent::{Agent, Approach, LaunchPlan};
+use glis_agent::{Agent, Approach, LaunchPlan, Places};
 use glis_core::refusal::ResumeFault;
 use glis_core::session::Session;
 use glis_core::spec::Mode;
@@ -59,7 +59,17 @@ fn plan(
             Approach::Fresh
         }
     };
-    Ok((agent.launch(session, approach, &adapters.places), approach))
+    Ok((agent.launch(session, approach, &places(adapters)), approach))
+}
+
+/// An agent of ours is this very program, even if its file was removed or moved meanwhile: whoever
+/// runs the command line is a process of it.
+fn places(adapters: &Adapters) -> Places {
+    let mut places = adapters.places.clone();
+    if !Path::new(&places.own_program).exists() {
+        "/proc/self/exe".clone_into(&mut places.own_program);
+    }
+    places
 }
 
 fn took_messages(adapters: &Adapters, session: &Session) -> bool {

@@ -7,6 +7,7 @@ mod controller;
 mod conversation;
 mod doctor;
 mod failpoint;
+mod fill;
 mod launch;
 mod log;
 mod nursery;
@@ -18,6 +19,8 @@ mod serve;
 mod tend;
 mod view;
 mod worktrees;
+
+pub use crate::fill::fill_log;
 
 use crate::adapters::Adapters;
 use crate::config::Config;

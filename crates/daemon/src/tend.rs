@@ -338,10 +338,10 @@ impl Tender {
         match self.orders.remove(&order) {
             Some(Waits::Delivery(message, text)) => {
                 // An agent with words of its own confirms in its own words what it took.
-                if self.ear.dialect.source() == Source::Screen {
-                    if let Err(fault) = self.ear.note_message(text) {
-                        complain(&self.ear.id, &fault);
-                    }
+                if self.ear.dialect.source() == Source::Screen
+                    && let Err(fault) = self.ear.note_message(text)
+                {
+                    complain(&self.ear.id, &fault);
                 }
                 self.outcome(Outcome::Delivered { message }).await;
             }

@@ -54,10 +54,10 @@ pub type Repaint = Box<dyn FnMut(u64) -> io::Result<Painting>>;
 
 /// What is to be shown.
 pub struct AttachSpec {
-    /// The screen as of `from`, as bytes for a cleared terminal. It may be of another size than
-    /// the user's: then it is clipped, and the agent repaints because it is resized.
+    /// The screen as of `from`, as bytes for a cleared terminal.
     pub paint: Vec<u8>,
-    /// The size that the painting was made for.
+    /// The size that the painting was made for. If the user's terminal has another one, it is
+    /// clipped at first, and painted anew once the session has the user's.
     pub paint_size: Option<Size>,
     /// The offset that the painting shows.
     pub from: u64,
@@ -65,8 +65,9 @@ pub struct AttachSpec {
     pub holder_dir: Option<PathBuf>,
     /// The control character that leaves, usually [`CTRL_Q`].
     pub detach: u8,
-    /// Asked when a program leaves its alternate screen: what is behind it is known only to
-    /// whoever has the log. Without it, the main screen begins blank.
+    /// Asked when a program leaves its alternate screen, or the session's size becomes ours: what
+    /// is to be seen then is known only to whoever has the log. Without it, the main screen begins
+    /// blank, and what was made for another size stays clipped.
     pub repaint: Option<Repaint>,
 }
 
@@ -85,20 +86,20 @@ pub enum Leave {
 
 /// Shows a session until the user leaves or it ends. The terminal is as before afterwards.
 pub fn attach(spec: AttachSpec) -> io::Result<Leave> {
-    let AttachSpec { paint, from, holder_dir, detach, repaint, .. } = spec;
+    let AttachSpec { paint, paint_size, from, holder_dir, detach, repaint } = spec;
     let socket = match holder_dir.as_deref().map(connect) {
         None => None,
         Some(Ok(socket)) => Some(socket),
         Some(Err(fault)) if is_absence(&fault) => return Ok(Leave::Lost),
         Some(Err(fault)) => return Err(fault),
     };
-    let terminal = Terminal { tty: Tty::take()?, passage: Passage::default(), repaint, skip_to: 0 };
+    let tty = Tty::take()?;
+    let terminal = Terminal { tty, passage: Passage::default(), repaint, skip_to: 0, shown: from };
     let keys = Keys::new(detach);
     match socket {
         Some(socket) => {
-            let outgoing = Vec::new();
-            Attached { terminal, keys, socket, outgoing, from, incoming: Incoming::new() }
-                .run(&paint)
+            let (incoming, outgoing) = (Incoming::new(), Vec::new());
+            Attached { terminal, keys, socket, incoming, outgoing, from, paint_size }.run(&paint)
         }
         None => look_at(terminal, keys, &paint),
     }
@@ -111,6 +112,8 @@ struct Terminal {
     repaint: Option<Repaint>,
     /// Output before this offset is part of a painting already.
     skip_to: u64,
+    /// Output before this offset has been shown, or skipped.
+    shown: u64,
 }
 
 impl Terminal {
@@ -118,6 +121,7 @@ impl Terminal {
     fn show(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
         let mut at = at;
         let mut rest = bytes;
+        self.shown = at + bytes.len() as u64;
         while !rest.is_empty() {
             let known = usize::try_from(self.skip_to.saturating_sub(at)).unwrap_or(usize::MAX);
             if known > 0 {
@@ -156,17 +160,34 @@ impl Terminal {
                 self.tty.write_all(PLAIN_KEYS)?;
                 self.tty.write_all(SOFT_RESET)
             }
-            Switch::ToMain => match self.repaint.as_mut().map(|repaint| repaint(at)) {
-                Some(Ok(painting)) if painting.at >= at => {
-                    self.skip_to = painting.at;
-                    self.tty.write_all(CLEAR)?;
-                    self.paint(&painting.bytes)
-                }
+            Switch::ToMain => match self.paint_anew(at)? {
+                Painted::Yes => Ok(()),
                 // A session that cannot be repainted is still better shown than left.
-                Some(Ok(_) | Err(_)) | None => self.tty.write_all(BLANK_MAIN),
+                Painted::No => self.tty.write_all(BLANK_MAIN),
             },
         }
     }
+
+    /// Shows the whole screen as of `at` or later; output up to there is skipped.
+    fn paint_anew(&mut self, at: u64) -> io::Result<Painted> {
+        match self.repaint.as_mut().map(|repaint| repaint(at)) {
+            Some(Ok(painting)) if painting.at >= at => {
+                self.skip_to = painting.at;
+                // A sequence that is not complete yet is part of the painting as well.
+                self.passage = Passage::default();
+                self.tty.write_all(CLEAR)?;
+                self.paint(&painting.bytes)?;
+                Ok(Painted::Yes)
+            }
+            Some(Ok(_) | Err(_)) | None => Ok(Painted::No),
+        }
+    }
+}
+
+/// Whether somebody could paint the screen.
+enum Painted {
+    Yes,
+    No,
 }
 
 struct Attached {
@@ -176,6 +197,8 @@ struct Attached {
     incoming: Incoming,
     outgoing: Vec<u8>,
     from: u64,
+    /// The size that what is shown was made for, if it is known.
+    paint_size: Option<Size>,
 }
 
 impl Attached {
@@ -317,9 +340,21 @@ impl Attached {
             | Report::Wrote { .. }
             | Report::Refused { .. }
             | Report::Audience { .. }
-            | Report::Resized { .. }
             | Report::Gap { .. } => Ok(None),
+            Report::Resized { at, size } => self.fit(at, size).map(|()| None),
         }
+    }
+
+    /// The session has another size. Where it is ours, what is shown was made for another and is
+    /// painted anew: not every program does that by itself.
+    fn fit(&mut self, at: u64, size: Size) -> io::Result<()> {
+        let former = self.paint_size.replace(size);
+        if former != Some(size) && size == tty::size()? {
+            // Nobody who could paint it: it stays as it is.
+            let (Painted::Yes | Painted::No) =
+                self.terminal.paint_anew(at.max(self.terminal.shown))?;
+        }
+        Ok(())
     }
 
     fn order(&mut self, order: &Order) {

@@ -36,7 +36,11 @@ pub(super) fn attach(name: &str, out: &Out) -> Result<(), Complaint> {
     let (session, painting, size, holder_dir) = painted(&mut control, name)?;
     let id = session.id.clone();
     let again = move |_| {
-        let painted = painted(&mut control, &id);
+        // The daemon may have been replaced since it was last asked.
+        let painted = painted(&mut control, &id).or_else(|_| {
+            control = Control::connect()?;
+            painted(&mut control, &id)
+        });
         painted.map(|(_, painting, _, _)| painting).map_err(|c| io::Error::other(c.message))
     };
     let left = crate::attach::attach(AttachSpec {

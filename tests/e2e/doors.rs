@@ -1,0 +1,164 @@
+//! One daemon per house, whoever starts it, whatever lies about, wherever the house stands.
+
+use crate::house::{Background, House, Outcome, kill_and_wait};
+use crate::wreck::{Canary, Foreground, pid_of};
+use std::path::PathBuf;
+use std::process::Command;
+
+#[test]
+fn a_second_daemon_says_that_one_runs_already() -> Outcome {
+    let house = House::new()?;
+    house.ok(&["ls"])?;
+    let pid = house.daemon_pid()?;
+    let second = house.glis().args(["daemon", "run"]).output()?;
+    assert!(!second.status.success());
+    let said = String::from_utf8(second.stdout)?;
+    assert!(said.contains(&format!("already running (pid {pid})")), "{said}");
+    assert_eq!(house.daemon_pid()?, pid);
+    Ok(())
+}
+
+#[test]
+fn many_clients_at_once_start_one_daemon() -> Outcome {
+    let house = House::new()?;
+    for _ in 0..3 {
+        let clients: Vec<_> = (0..20)
+            .map(|_| Background::start(house.glis().args(["--json", "ls"])))
+            .collect::<Result<_, _>>()?;
+        for mut client in clients {
+            let status = client.0.wait()?;
+            assert!(status.success(), "{status}: {:?}", said(&mut client));
+        }
+        let daemons = daemons(&house);
+        assert_eq!(daemons.len(), 1, "{daemons:?}");
+        // Once more, with a daemon that has just been killed.
+        house.kill_daemon()?;
+    }
+    Ok(())
+}
+
+fn said(client: &mut Background) -> String {
+    use std::io::Read as _;
+    let mut text = String::new();
+    client.0.stdout.as_mut().map(|out| out.read_to_string(&mut text));
+    client.0.stderr.as_mut().map(|out| out.read_to_string(&mut text));
+    text
+}
+
+fn daemons(house: &House) -> Vec<i32> {
+    let is_daemon = |pid: &i32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0).nth(1) == Some(b"daemon".as_slice())
+    };
+    house.processes().into_iter().filter(is_daemon).collect()
+}
+
+#[test]
+fn a_client_that_comes_as_the_daemon_leaves_gets_its_answer() -> Outcome {
+    let house = House::new()?;
+    house.ok(&["ls"])?;
+    for _ in 0..10 {
+        let _stop = Background::start(house.glis().args(["daemon", "stop"]))?;
+        let client = house.glis().args(["--json", "ls"]).output()?;
+        // Told in the middle of its question that the daemon ends is an honest answer.
+        let told = String::from_utf8_lossy(&client.stdout).contains("went away");
+        assert!(client.status.success() || told, "{client:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn what_a_dead_daemon_left_behind_is_in_nobodys_way() -> Outcome {
+    let house = House::new()?;
+    let mut canary = Canary::new()?;
+    house.ok(&["ls"])?;
+    house.kill_daemon()?;
+    assert!(house.home().join("daemon.sock").exists(), "a stale socket");
+    std::fs::write(house.home().join("daemon.lock"), format!("{}\n", canary.pid()))?;
+    house.ok(&["ls"])?;
+    assert_ne!(u32::try_from(house.daemon_pid()?)?, canary.pid());
+    house.ok(&["daemon", "stop"])?;
+    assert!(canary.sings());
+    Ok(())
+}
+
+/// A house elsewhere: everything that runs in it is ended with it.
+struct Elsewhere(PathBuf);
+
+impl Elsewhere {
+    fn glis(&self, house: &House) -> Command {
+        let mut command = house.glis();
+        command.env("GLIS_HOME", &self.0);
+        command
+    }
+}
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        let wanted = format!("GLIS_HOME={}", self.0.display()).into_bytes();
+        let Ok(entries) = std::fs::read_dir("/proc") else { return };
+        for pid in entries.filter_map(|e| e.ok()?.file_name().to_str()?.parse::<i32>().ok()) {
+            let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            if environ.split(|byte| *byte == 0).any(|variable| variable == wanted) {
+                drop(kill_and_wait(pid));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_home_with_a_path_too_long_for_a_socket_works() -> Outcome {
+    let house = House::new()?;
+    let deep = house.repo().join("d".repeat(100)).join("e".repeat(100));
+    let home = Elsewhere(deep);
+    let made = home
+        .glis(&house)
+        .args(["--json", "new", "blue", "--agent", "rehearsal", "--headless", "--prompt", "say hi"])
+        .output()?;
+    assert!(made.status.success(), "{made:?}");
+    let wait = ["wait", "blue", "--for", "idle", "--timeout", "30s"];
+    assert!(home.glis(&house).args(wait).status()?.success());
+    let paused = home.glis(&house).args(["pause", "blue"]).output()?;
+    assert!(paused.status.success(), "{paused:?}");
+    Ok(())
+}
+
+#[test]
+fn a_home_that_is_a_file_or_a_link_is_refused_with_a_reason() -> Outcome {
+    let house = House::new()?;
+    let file = house.repo().join("a-file");
+    std::fs::write(&file, "")?;
+    let link = house.repo().join("a-link");
+    std::fs::create_dir(house.repo().join("target"))?;
+    std::os::unix::fs::symlink("target", &link)?;
+    for (home, why) in [(file, "a-file"), (link, "symbolic link")] {
+        let home = Elsewhere(home);
+        let output = home.glis(&house).args(["--json", "ls"]).output()?;
+        assert_eq!(output.status.code(), Some(8), "{output:?}");
+        let said = String::from_utf8(output.stdout)?;
+        assert!(said.contains(why), "{said}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_program_that_is_deleted_while_it_runs_still_starts_agents() -> Outcome {
+    let house = House::new()?;
+    let copy = house.repo().join("glis-copy");
+    std::fs::copy(env!("CARGO_BIN_EXE_glis"), &copy)?;
+    let mut command = Command::new(&copy);
+    command.env("GLIS_HOME", house.home()).current_dir(house.repo());
+    let daemon = Foreground::of(command, &house.home())?;
+    house.rehearsal("blue")?;
+    house.turn("blue", "write a.txt one")?;
+    house.ok(&["pause", "blue"])?;
+    std::fs::remove_file(&copy)?;
+    house.rehearsal("red")?;
+    house.turn("red", "say hello")?;
+    house.ok(&["resume", "blue"])?;
+    let session = house.turn("blue", "recall")?;
+    assert!(pid_of(&session)? > 0);
+    assert_eq!(house.daemon_pid()?, daemon.pid()?);
+    assert_eq!(house.json(&["pause", "blue"])?["status"], "paused");
+    Ok(())
+}
