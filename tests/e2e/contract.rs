@@ -396,3 +396,12 @@ fn a_reader_that_has_seen_enough_is_no_failure() -> Outcome {
     }
     Ok(())
 }
+
+#[test]
+#[ignore = "open: the first start of a session without a terminal counts as a resume"]
+fn a_session_that_was_never_resumed_has_no_time_of_it() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    assert_eq!(house.turn("blue", "say hi")?["resumed_at"], Value::Null);
+    Ok(())
+}

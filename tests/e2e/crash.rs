@@ -178,7 +178,8 @@ struct Soak {
 impl Soak {
     fn new(seed: u64) -> Outcome<Self> {
         let house = House::new()?;
-        house.configure("[pause]\nsafe_state_secs = 2\ninterrupt_secs = 1\nterminate_secs = 1\n")?;
+        house
+            .configure("[pause]\nsafe_state_secs = 2\ninterrupt_secs = 1\nterminate_secs = 1\n")?;
         let mut ids = Vec::new();
         for name in NAMES {
             ids.push(text_of(&house.rehearsal(name)?, "id")?);
@@ -200,7 +201,8 @@ impl Soak {
                 4 => vec!["stop", name],
                 _ => vec!["--json", "send", name, &text],
             };
-            let child = self.house.glis().args(&args).stdout(std::process::Stdio::piped()).spawn()?;
+            let child =
+                self.house.glis().args(&args).stdout(std::process::Stdio::piped()).spawn()?;
             verbs.push((child, args.contains(&"send").then(|| (name, text.clone()))));
         }
         let delay = Duration::from_millis(self.dice.throw(60));
@@ -259,7 +261,9 @@ fn soak(seed: u64) -> Outcome {
     for name in NAMES {
         each_entry_once(&soak.house, name)?;
         // Whatever happened: it can still be brought back, and answers.
-        soak.house.ok(&["resume", name]).or_else(|_| soak.house.ok(&["send", name, "say hello"]))?;
+        soak.house
+            .ok(&["resume", name])
+            .or_else(|_| soak.house.ok(&["send", name, "say hello"]))?;
     }
     soak.check()
 }

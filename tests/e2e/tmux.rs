@@ -31,9 +31,7 @@ impl<'h> Tmux<'h> {
         let shell = "exec env PS1='$ ' bash --norc --noprofile";
         let size = ["-x", columns.as_str(), "-y", rows.as_str()];
         self.run(&[&["new-session", "-d", "-s", name], &size[..], &[shell]].concat())?;
-        for (option, value) in [("status", "off"), ("window-size", "manual")] {
-            self.run(&["set-option", "-g", option, value])?;
-        }
+        self.run(&["set-option", "-g", "status", "off"])?;
         self.run(&["resize-window", "-t", name, "-x", &columns, "-y", &rows])?;
         self.until(name, |screen| screen.trim_end().ends_with('$')).map(drop)
     }

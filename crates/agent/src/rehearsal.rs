@@ -13,6 +13,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 const ESCAPE: u8 = 0x1b;
+/// Enough to recognise what a tool does; the whole of it is in the conversation.
+const WHAT_CHARS_MAX: usize = 80;
 
 pub(crate) struct Rehearsal;
 
@@ -111,9 +113,10 @@ fn meaning(at: u64, line: &[u8]) -> Vec<Heard> {
         }
         Line::ToolStarted { id, tool, input } => {
             let content = input.as_str().map_or_else(|| input.to_string(), ToOwned::to_owned);
+            let what = format!("{tool} {content}").chars().take(WHAT_CHARS_MAX).collect();
             let mut said = say(Voice::Tool, content);
             said.tool = Some(tool);
-            vec![Heard { at, sign: Some(Sign::ToolBegan(id)), said: Some(said) }]
+            vec![Heard { at, sign: Some(Sign::ToolBegan { tool: id, what }), said: Some(said) }]
         }
         Line::ToolEnded { id } => sign(Sign::ToolEnded(id)),
         Line::Background { running } => sign(Sign::Background(running)),

@@ -98,7 +98,12 @@ pub enum Event {
     /// The agent works.
     TurnBegan { spot: Spot },
     /// A tool runs.
-    ToolBegan { tool: String, spot: Spot },
+    ToolBegan {
+        tool: String,
+        #[serde(default)]
+        what: String,
+        spot: Spot,
+    },
     /// A tool has ended.
     ToolEnded { tool: String, spot: Spot },
     /// So much work goes on beside the turn.

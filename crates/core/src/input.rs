@@ -116,7 +116,7 @@ pub enum Sign {
     /// It works.
     TurnBegan,
     /// It started a tool.
-    ToolBegan(String),
+    ToolBegan { tool: String, what: String },
     /// A tool has ended.
     ToolEnded(String),
     /// Work beside its turn.

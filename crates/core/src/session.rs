@@ -318,7 +318,8 @@ impl Session {
     /// What keeps the agent from being in a safe state, for a person.
     pub fn doing(&self) -> String {
         if let Some(tool) = self.turn.tools.last() {
-            return format!("it runs {tool}");
+            let what = if tool.what.is_empty() { &tool.id } else { &tool.what };
+            return format!("it runs {what}");
         }
         if self.turn.background > 0 {
             return "it has work in the background".to_owned();

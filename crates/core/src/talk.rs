@@ -55,13 +55,22 @@ pub enum AskKind {
     Doubt,
 }
 
+/// A tool that an agent uses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tool {
+    /// The agent's name for this use of it.
+    pub id: String,
+    /// What it does, for a person.
+    pub what: String,
+}
+
 /// How far an agent is in its turn, by its own signs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
     /// A turn is open.
     pub open: bool,
     /// Tools that were started and have not ended.
-    pub tools: Vec<String>,
+    pub tools: Vec<Tool>,
     /// Work that goes on between turns.
     pub background: u32,
 }

@@ -14,7 +14,7 @@ use glis_core::refusal::ResumeFault;
 use glis_core::session::{Process, Session};
 use glis_core::talk::Ask;
 use glis_core::{Input, MessageId, OpId, SessionId};
-use glis_wire::hold::{Ladder, ProcessMark};
+use glis_wire::hold::{Hello, Ladder, ProcessMark};
 use glis_wire::home::Home;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -168,20 +168,7 @@ impl Adapters {
 
     fn start(self: &Arc<Self>, session: &Session, op: OpId, generation: u32) {
         self.blocking(session, move |hands, session| {
-            tend::await_former(&hands.home.session(&session.id.0));
-            // A leftover of a holder that was killed would be a second agent under one id.
-            let begun = launch::start(hands, session, generation).or_else(|fault| {
-                if !matches!(fault, ResumeFault::Locked(_)) {
-                    return Err(fault);
-                }
-                let dir = hands.home.session(&session.id.0);
-                let evicted = hands.runtime.block_on(tend::evict(&dir));
-                if evicted || !tend::sweep(hands, &session.id).is_empty() {
-                    return launch::start(hands, session, generation);
-                }
-                Err(fault)
-            });
-            match begun {
+            match hands.begin(session, generation) {
                 Ok(hello) => {
                     // Open before anybody learns of the process: errands wait until it is met.
                     let errands = hands.open_errands(&session.id);
@@ -202,6 +189,33 @@ impl Adapters {
                 Err(fault) => Some(Outcome::ProcessNotStarted { op, fault }),
             }
         });
+    }
+
+    /// Has a holder of this generation, by starting one or by finding it.
+    fn begin(&self, session: &Session, generation: u32) -> Result<Hello, ResumeFault> {
+        let dir = self.home.session(&session.id.0);
+        if let Some(hello) = self.runtime.block_on(tend::living(&dir)) {
+            if hello.generation == generation {
+                return Ok(hello);
+            }
+            if hello.generation > generation {
+                // The log has lost its end. Whoever runs there is not ours to judge.
+                let why = format!("process {} runs, of a start not on record", hello.process.pid);
+                return Err(ResumeFault::Locked(why));
+            }
+        }
+        tend::await_former(&dir);
+        launch::start(self, session, generation).or_else(|fault| {
+            if !matches!(fault, ResumeFault::Locked(_)) {
+                return Err(fault);
+            }
+            // A leftover of a holder that was killed would be a second agent under one id.
+            let evicted = self.runtime.block_on(tend::evict(&dir));
+            if evicted || !tend::sweep(self, &session.id).is_empty() {
+                return launch::start(self, session, generation);
+            }
+            Err(fault)
+        })
     }
 
     fn stop(self: &Arc<Self>, session: &Session, generation: u32, urgency: Urgency) {

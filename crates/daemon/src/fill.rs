@@ -97,7 +97,7 @@ fn a_turn(turn: u64) -> Vec<Event> {
         Event::DeliveryBegan { message },
         Event::MessageTaken { message, spot: Some(spot) },
         Event::TurnBegan { spot },
-        Event::ToolBegan { tool: tool.clone(), spot },
+        Event::ToolBegan { tool: tool.clone(), what: "run make".to_owned(), spot },
         Event::ToolEnded { tool, spot },
         Event::TurnEnded { spot },
     ]

@@ -98,7 +98,8 @@ pub fn run(home: &Home, ready: impl FnOnce()) -> Result<(), DaemonFault> {
         let listener = listen(&home.state)?;
         ready();
         let result = serve_until_closed(&hands, listener, failure).await;
-        drop(thread);
+        // Closed in order, the log is one file again, with nothing beside it.
+        drop(thread.join());
         result
     });
     // The socket first: whoever comes now starts a daemon of their own, and waits for the lock.
@@ -247,7 +248,7 @@ fn listen(state: &Path) -> io::Result<UnixListener> {
 }
 
 /// Standard error is a file: whoever starts the daemon sees to that.
-#[expect(clippy::print_stderr, reason = "standard error is the daemon's diary")]
 fn diary(text: &str) {
-    eprintln!("{} {text}", conversation::now());
+    // A disk that is full is told of elsewhere; for want of a line nothing ends.
+    drop(writeln!(io::stderr(), "{} {text}", conversation::now()));
 }

@@ -1,5 +1,7 @@
 //! The event log: one `SQLite` file, one writer, durable before anybody is told.
 
+mod carve;
+
 use glis_core::{Event, Recorded, SessionId};
 use rusqlite::{Connection, OpenFlags, params};
 use std::path::{Path, PathBuf};
@@ -24,6 +26,8 @@ pub(crate) enum LogFault {
         "the event log was written by a newer version (form {found}, known {FORM}); it was left untouched"
     )]
     Newer { found: i64 },
+    #[error("the event log {} was moved or deleted while the daemon ran", path.display())]
+    Away { path: PathBuf },
     #[error("the event log cannot be written: {0}")]
     Write(rusqlite::Error),
     #[error("the event log cannot be read: {0}")]
@@ -48,6 +52,9 @@ struct Row {
 /// The log, open for writing. There is one in a house.
 pub(crate) struct EventLog {
     db: Connection,
+    path: PathBuf,
+    /// Device and number of the file that is open.
+    file: (u64, u64),
 }
 
 impl EventLog {
@@ -57,16 +64,27 @@ impl EventLog {
         path: &Path,
         mut fold: impl FnMut(&Recorded),
     ) -> Result<(Self, Option<Salvage>), LogFault> {
+        // `SQLite` ends a journal silently at its first damaged page, and throws one away that has
+        // no file beside it. What was in it is known before it gets the chance.
+        let journal = std::fs::read(beside(path, "-wal")).unwrap_or_default();
+        let in_journal = carved(&[], &journal).last().map_or(0, |recorded| recorded.seq);
+        if in_journal > 0 && !has_head(path) {
+            return salvage(path, &journal, fold);
+        }
         match Self::open_sound(path) {
             Ok(log) => {
                 let mut lost = Vec::new();
-                let read = log.each(|row| match row.recorded {
-                    Some(recorded) if lost.is_empty() => fold(&recorded),
-                    Some(_) => {}
-                    None => lost.push(row.seq),
+                let mut last = 0;
+                let read = log.each(|row| {
+                    last = row.seq;
+                    match row.recorded {
+                        Some(recorded) if lost.is_empty() => fold(&recorded),
+                        Some(_) => {}
+                        None => lost.push(row.seq),
+                    }
                 });
                 match read {
-                    Ok(()) if lost.is_empty() => return Ok((log, None)),
+                    Ok(()) if lost.is_empty() && last >= in_journal => return Ok((log, None)),
                     Ok(()) => {}
                     Err(fault) if is_damage(&fault) => {}
                     Err(fault) => return Err(LogFault::Read(fault)),
@@ -76,7 +94,7 @@ impl EventLog {
             Err(fault) => return Err(fault),
         }
         // `fold` has seen a prefix at most; it sees the rest once the salvaged log is read.
-        salvage(path, fold)
+        salvage(path, &journal, fold)
     }
 
     fn open_sound(path: &Path) -> Result<Self, LogFault> {
@@ -104,11 +122,16 @@ impl EventLog {
             db.execute_batch(TABLES).map_err(LogFault::Write)?;
             db.pragma_update(None, "user_version", FORM).map_err(LogFault::Write)?;
         }
-        Ok(Self { db })
+        let file = identity(path).map_err(|f| open(f.to_string()))?;
+        Ok(Self { db, path: path.to_owned(), file })
     }
 
-    /// Makes the events durable, all of them or none.
+    /// Makes the events durable, all of them or none. In a file that was moved away or deleted
+    /// nothing is: nobody would ever find it there.
     pub(crate) fn append(&mut self, events: &[Recorded]) -> Result<(), LogFault> {
+        if identity(&self.path).ok() != Some(self.file) {
+            return Err(LogFault::Away { path: self.path.clone() });
+        }
         let write = |db: &mut Connection| -> rusqlite::Result<()> {
             let tx = db.transaction()?;
             {
@@ -158,6 +181,7 @@ impl EventLog {
 /// Keeps the damaged file and carries over what can be read, record by record.
 fn salvage(
     path: &Path,
+    journal: &[u8],
     mut fold: impl FnMut(&Recorded),
 ) -> Result<(EventLog, Option<Salvage>), LogFault> {
     let stamp = jiff::Timestamp::now().as_millisecond();
@@ -168,10 +192,19 @@ fn salvage(
         }
         Ok(()) | Err(_) => Ok(()),
     };
+    let failed = |fault: std::io::Error| LogFault::Open {
+        path: kept.clone(),
+        why: format!("the damaged log cannot be kept: {fault}"),
+    };
     renamed(path, &kept)?;
     renamed(&beside(path, "-wal"), &beside(&kept, "-wal"))?;
     renamed(&beside(path, "-shm"), &beside(&kept, "-shm"))?;
-    let found = readable(&kept);
+    if !journal.is_empty() {
+        // As it was found; opening the log may have begun it anew.
+        std::fs::write(beside(&kept, "-wal"), journal).map_err(failed)?;
+    }
+    let main = std::fs::read(&kept).unwrap_or_default();
+    let found = carved(&main, journal);
     let mut log = EventLog::open_sound(path)?;
     let last = found.iter().map(|recorded| recorded.seq).max().unwrap_or(0);
     let known: std::collections::BTreeSet<u64> =
@@ -184,36 +217,27 @@ fn salvage(
     Ok((log, Some(Salvage { kept, lost })))
 }
 
-/// Every sound record of a damaged file. A page that cannot be read loses its own records only:
-/// after an error the search goes on behind it.
-fn readable(path: &Path) -> Vec<Recorded> {
-    let Ok(db) = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE) else {
-        return Vec::new();
-    };
-    let mut found = Vec::new();
-    let mut from = 0_i64;
-    let mut misses = 0_u32;
-    // A record is at most this far from the last one that could be read; beyond lies nothing.
-    while misses < 4096 {
-        let row = db.query_row(
-            "SELECT seq, at, session, body, sum FROM events WHERE seq >= ?1 ORDER BY seq LIMIT 1",
-            [from],
-            row_of,
-        );
-        match row {
-            Ok(row) => {
-                from = signed(row.seq) + 1;
-                misses = 0;
-                found.extend(row.recorded);
-            }
-            Err(rusqlite::Error::QueryReturnedNoRows) => break,
-            Err(_) => {
-                from += 1;
-                misses += 1;
-            }
-        }
-    }
-    found
+/// Every sound record in the bytes of a log and its journal, oldest first.
+fn carved(main: &[u8], journal: &[u8]) -> Vec<Recorded> {
+    let sound = |carved: &carve::Carved| carved.seq > 0 && carved.sum == sum(&carved.body);
+    let records = carve::carve(main, journal, sound).into_values();
+    let recorded = records.filter_map(|carved| {
+        Some(Recorded {
+            seq: u64::try_from(carved.seq).ok()?,
+            at: carved.at,
+            event: serde_json::from_str(&carved.body).ok()?,
+            session: SessionId(carved.session),
+        })
+    });
+    recorded.collect()
+}
+
+/// Whether the file begins as one of `SQLite` does.
+fn has_head(path: &Path) -> bool {
+    use std::io::Read as _;
+    let mut head = [0; 16];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut head));
+    read.is_ok() && head == *b"SQLite format 3\0"
 }
 
 fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
@@ -225,6 +249,11 @@ fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
         Some(Recorded { seq, at: row.get(1).ok()?, session: SessionId(row.get(2).ok()?), event })
     };
     Ok(Row { seq, recorded: recorded() })
+}
+
+fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    path.metadata().map(|facts| (facts.dev(), facts.ino()))
 }
 
 fn is_damage(fault: &rusqlite::Error) -> bool {

@@ -154,10 +154,8 @@ pub(crate) fn say(text: &str) -> Result<(), Complaint> {
 }
 
 pub(crate) fn unsaid(fault: &io::Error) -> Complaint {
-    let kind = match fault.kind() {
-        io::ErrorKind::BrokenPipe => Kind::ReaderGone,
-        _ => Kind::Failed,
-    };
+    let gone = fault.kind() == io::ErrorKind::BrokenPipe;
+    let kind = if gone { Kind::ReaderGone } else { Kind::Failed };
     Complaint::new(kind, format!("cannot write: {fault}"))
 }
 

@@ -1,5 +1,6 @@
 //! What goes wrong, as a person or a script is told: what happened, to what, and what to do next.
 
+use crate::words::plain;
 use glis_core::Refusal;
 use glis_core::name::BadName;
 use glis_core::refusal::ResumeFault;
@@ -86,9 +87,11 @@ impl Complaint {
 
     /// For a person.
     pub fn text(&self) -> String {
+        // What was typed, or what git or an agent said, may be in it.
+        let message = plain(&self.message);
         match &self.hint {
-            Some(hint) => format!("error: {}\n hint: {hint}", self.message),
-            None => format!("error: {}", self.message),
+            Some(hint) => format!("error: {message}\n hint: {}", plain(hint)),
+            None => format!("error: {message}"),
         }
     }
 

@@ -40,7 +40,7 @@ fn coloured() -> bool {
 }
 
 /// A session's text comes from agents: nothing in it may move a cursor or ring a bell.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 

@@ -31,7 +31,7 @@ pub(super) fn take(draft: &mut Draft, spot: Spot, sign: Sign) {
                 draft.event(Event::TurnBegan { spot });
             }
         }
-        Sign::ToolBegan(tool) => draft.event(Event::ToolBegan { tool, spot }),
+        Sign::ToolBegan { tool, what } => draft.event(Event::ToolBegan { tool, what, spot }),
         Sign::ToolEnded(tool) => draft.event(Event::ToolEnded { tool, spot }),
         Sign::Background(running) => {
             if draft.session.turn.background != running {

@@ -5,7 +5,7 @@ use crate::ids::{AskId, MessageId, SessionId};
 use crate::pause::{Pause, PauseRecord, PauseStep};
 use crate::safe::ScreenState;
 use crate::session::{Phase, Rest, Seen, Session, SetAside, Start, StartCause, StartStep, WallMs};
-use crate::talk::{Ask, AskKind, Leg, Message, Turn};
+use crate::talk::{Ask, AskKind, Leg, Message, Tool, Turn};
 use std::collections::{BTreeMap, VecDeque};
 
 pub(super) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Recorded) {
@@ -253,8 +253,10 @@ impl Session {
                 self.turn.open = true;
                 "the agent began a turn".clone_into(&mut self.rule);
             }
-            Event::ToolBegan { tool, .. } => self.turn.tools.push(tool.clone()),
-            Event::ToolEnded { tool, .. } => self.turn.tools.retain(|t| t != tool),
+            Event::ToolBegan { tool, what, .. } => {
+                self.turn.tools.push(Tool { id: tool.clone(), what: what.clone() });
+            }
+            Event::ToolEnded { tool, .. } => self.turn.tools.retain(|t| t.id != *tool),
             Event::BackgroundChanged { running, .. } => self.turn.background = *running,
             Event::TurnEnded { .. } => {
                 self.turn.open = false;

@@ -196,7 +196,8 @@ impl Agent {
             (_, Some(tool)) => self.tool = Some(tool),
             (0, None) => {
                 self.tool = Some(format!("tool-{}", self.at));
-                self.say(Sign::ToolBegan(format!("tool-{}", self.at)));
+                let tool = format!("tool-{}", self.at);
+                self.say(Sign::ToolBegan { tool, what: String::new() });
             }
             (1, None) => self.ask(),
             (2, None) => self.say(Sign::LimitReached { reset_at: "soon".to_owned() }),

@@ -298,7 +298,7 @@ fn sign(line: &str) -> Option<Sign> {
         ("took", _) => Sign::TookMessage { text: Some(own) },
         ("turn", "began") => Sign::TurnBegan,
         ("turn", "ended") => Sign::TurnEnded,
-        ("tool", _) => Sign::ToolBegan(own),
+        ("tool", _) => Sign::ToolBegan { tool: own.clone(), what: own },
         ("tooled", _) => Sign::ToolEnded(own),
         ("background", _) => Sign::Background(rest.parse().ok()?),
         ("asks", _) => Sign::Asked(ask(AskKind::Approval)),

@@ -93,3 +93,61 @@ fn garbage_is_kept_aside_and_a_folder_is_refused() {
     std::fs::create_dir(&folder).unwrap();
     assert!(matches!(EventLog::open(&folder, |_| {}), Err(LogFault::Open { .. })));
 }
+
+/// A log whose records are all in its journal, as a daemon that was killed leaves it.
+fn killed(dir: &Path, count: u64) -> (PathBuf, Vec<u8>, Vec<u8>) {
+    let path = dir.join("live.db");
+    let (mut log, _) = EventLog::open(&path, |_| {}).unwrap();
+    for seq in 1..=count {
+        log.append(&[record(seq)]).unwrap();
+    }
+    let read = |path: &Path| std::fs::read(path).unwrap();
+    let (main, journal) = (read(&path), read(&beside(&path, "-wal")));
+    drop(log);
+    (dir.join("events.db"), main, journal)
+}
+
+#[test]
+fn a_flipped_bit_in_the_journal_loses_one_record_at_most() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, main, journal) = killed(dir.path(), 80);
+    for at in (0..journal.len()).step_by(3001) {
+        let mut bent = journal.clone();
+        bent[at] ^= 0x04;
+        std::fs::write(&path, &main).unwrap();
+        std::fs::write(beside(&path, "-wal"), &bent).unwrap();
+        let (seen, _) = reopened(&path);
+        assert!(seen.len() >= 79, "flipped at {at}: {}", seen.len());
+    }
+}
+
+#[test]
+fn a_journal_without_its_file_still_has_every_record() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, _, journal) = killed(dir.path(), 30);
+    for instead in [b"".as_slice(), b"not a database"] {
+        std::fs::write(&path, instead).unwrap();
+        std::fs::write(beside(&path, "-wal"), &journal).unwrap();
+        let (seen, salvage) = reopened(&path);
+        assert_eq!(seen.len(), 30);
+        assert!(salvage.is_some_and(|salvage| salvage.lost.is_empty()));
+    }
+}
+
+#[test]
+fn a_record_longer_than_a_page_is_carved_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("events.db");
+    let place = "long ".repeat(5000);
+    let long =
+        Recorded { event: Event::Archived { op: OpId(1), place: place.clone() }, ..record(1) };
+    let (mut log, _) = EventLog::open(&path, |_| {}).unwrap();
+    log.append(&[long.clone(), record(2)]).unwrap();
+    drop(log);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[0] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    let mut seen = Vec::new();
+    drop(EventLog::open(&path, |recorded| seen.push(recorded.clone())).unwrap());
+    assert_eq!(seen, vec![long, record(2)]);
+}

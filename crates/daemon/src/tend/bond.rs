@@ -43,6 +43,13 @@ pub(crate) fn begin(
 pub(crate) async fn recover(hands: &Arc<Adapters>, session: Session) {
     let dir = hands.home.session(&session.id.0);
     let generation = session.generation;
+    if !session.expects_process() {
+        // Nothing was to run yet, or any more. Should something run all the same, whoever starts
+        // a process here will meet it.
+        let world = World::Gone { killed: Vec::new() };
+        hands.line.tell(Input::Observed { session: session.id, world }).await;
+        return;
+    }
     let found = left::find_holder(&dir).await;
     if let Some((peer, hello)) = found {
         if hello.generation == generation {

@@ -35,6 +35,15 @@ pub(super) async fn find_holder(dir: &Path) -> Option<(Peer, Hello)> {
     }
 }
 
+/// Who holds a living agent for the session in `dir`, if anybody does.
+pub(crate) async fn living(dir: &Path) -> Option<Hello> {
+    if !is_locked(dir) {
+        return None;
+    }
+    let (_, hello) = super::bond::meet(dir).await.ok()?;
+    hello.ended.is_none().then_some(hello)
+}
+
 /// Ends a holder of this session that nobody waits for: one whose birth was told to a daemon that
 /// had no time left to hear it. True if there was one and it is gone.
 pub(crate) async fn evict(dir: &Path) -> bool {

@@ -1,0 +1,203 @@
+//! An event log that was cut, bent or replaced: a clear word or what can be saved; no agent is
+//! touched.
+
+use crate::house::{House, Outcome, kill_and_wait, lives};
+use crate::wreck::{agents, pid_of, text_of};
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// A house with an agent at work and one paused, its daemon dead, and its log kept aside.
+struct Wreck {
+    house: House,
+    agent: i32,
+    id: String,
+    files: Vec<(PathBuf, Vec<u8>)>,
+}
+
+impl Wreck {
+    /// `stop` ends the daemon in order, so that everything is in the one file.
+    fn new(stop: &[&str]) -> Outcome<Self> {
+        let house = House::new()?;
+        house.rehearsal("red")?;
+        house.turn("red", "write a.txt one")?;
+        house.ok(&["pause", "red"])?;
+        house.rehearsal("blue")?;
+        house.turn("blue", "write a.txt one")?;
+        house.ok(&["send", "blue", "touch-slowly slow.txt 100000 50"])?;
+        let session = house.until("blue", "busy")?;
+        if stop.is_empty() {
+            house.kill_daemon()?;
+        } else {
+            house.ok(stop)?;
+        }
+        let mut files = Vec::new();
+        for name in ["events.db", "events.db-wal"] {
+            let path = house.home().join(name);
+            if path.exists() {
+                files.push((path.clone(), std::fs::read(path)?));
+            }
+        }
+        let (agent, id) = (pid_of(&session)?, text_of(&session, "id")?);
+        Ok(Self { house, agent, id, files })
+    }
+
+    /// The log as it was, except for one file.
+    fn with(&self, which: usize, bytes: &[u8]) -> Outcome {
+        for entry in std::fs::read_dir(self.house.home())? {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if name.starts_with("events.db") {
+                if path.is_dir() { std::fs::remove_dir(path)? } else { std::fs::remove_file(path)? }
+            }
+        }
+        for (path, bytes) in &self.files {
+            std::fs::write(path, bytes)?;
+        }
+        Ok(std::fs::write(&self.files[which].0, bytes)?)
+    }
+
+    /// Starts a daemon on it: what it lists, or why it does not start. Ends it again.
+    fn look(&self) -> Outcome<Result<Vec<Value>, String>> {
+        let output = self.house.glis().args(["--json", "ls"]).output()?;
+        let document: Value = serde_json::from_slice(&output.stdout)?;
+        let found = if output.status.success() {
+            let all = document.as_array().ok_or("no array")?.clone();
+            kill_and_wait(self.house.daemon_pid()?)?;
+            Ok(all)
+        } else {
+            assert_eq!(output.status.code(), Some(8), "{document}");
+            Err(document["error"]["message"].to_string())
+        };
+        let log: Vec<_> = crate::wreck::recorded(&self.house.home())
+            .unwrap_or_default()
+            .into_iter()
+            .map(|event| event.body)
+            .collect();
+        assert!(lives(self.agent), "the agent was touched: {log:#?}");
+        assert_eq!(agents(&self.id), [self.agent]);
+        let diary = std::fs::read_to_string(self.house.home().join("daemon.log"))?;
+        assert!(!diary.contains("panicked"), "{diary}");
+        Ok(found)
+    }
+
+    /// Whether the agent at work is among what was found, tended as before.
+    fn adopted(&self, found: &[Value]) -> bool {
+        found.iter().any(|session| session["name"] == "blue" && session["pid"] == self.agent)
+    }
+}
+
+/// Places all over a file, the first bytes among them.
+fn places(len: usize, count: usize) -> impl Iterator<Item = usize> {
+    let early = [0, 1, 16, 60, 99, 100, 511, 512, 4095, 4096];
+    early.into_iter().filter(move |at| *at < len).chain((1..count).map(move |n| len * n / count))
+}
+
+#[test]
+fn a_log_that_was_cut_anywhere_hurts_no_agent() -> Outcome {
+    let wreck = Wreck::new(&["daemon", "stop"])?;
+    let whole = wreck.files[0].1.clone();
+    for at in places(whole.len(), 10) {
+        wreck.with(0, &whole[..at])?;
+        wreck.look().map_err(|fault| format!("cut at {at}: {fault}"))?.ok();
+    }
+    wreck.with(0, &whole)?;
+    let found = wreck.look()?.map_err(|why| format!("the whole one: {why}"))?;
+    assert!(wreck.adopted(&found), "{found:?}");
+    Ok(())
+}
+
+#[test]
+fn a_journal_that_was_cut_anywhere_is_a_shorter_journal() -> Outcome {
+    let wreck = Wreck::new(&[])?;
+    let whole = wreck.files[1].1.clone();
+    for at in places(whole.len(), 12) {
+        wreck.with(1, &whole[..at])?;
+        let found = wreck.look()?.map_err(|why| format!("cut at {at}: {why}"))?;
+        assert!(at < whole.len() * 9 / 10 || wreck.adopted(&found), "cut at {at}: {found:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_flipped_bit_loses_no_more_than_its_own_record() -> Outcome {
+    let wreck = Wreck::new(&["daemon", "stop"])?;
+    let whole = wreck.files[0].1.clone();
+    for at in places(whole.len(), 24) {
+        let mut bent = whole.clone();
+        bent[at] ^= 0x10;
+        wreck.with(0, &bent)?;
+        wreck.look().map_err(|fault| format!("flipped at {at}: {fault}"))?.ok();
+    }
+    // In the middle of a record, its neighbours are carried over and the damaged file is kept.
+    wreck.with(0, &whole)?;
+    let db = rusqlite::Connection::open(&wreck.files[0].0)?;
+    let bend = "UPDATE events SET body = replace(body, 'taken', 'Taken') WHERE seq = \
+                (SELECT min(seq) FROM events WHERE body LIKE '%message_taken%')";
+    assert_eq!(db.execute(bend, [])?, 1);
+    drop(db);
+    let found = wreck.look()?.map_err(|why| format!("a bent record: {why}"))?;
+    assert!(wreck.adopted(&found) && found.len() == 2, "{found:?}");
+    let told = wreck.house.ok(&["--json", "doctor"])?;
+    assert!(told.contains("damaged"), "{told}");
+    let names: Vec<_> = std::fs::read_dir(wreck.house.home())?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    assert!(names.iter().any(|name| name.contains("damaged")), "{names:?}");
+    Ok(())
+}
+
+#[test]
+fn a_flipped_bit_in_the_journal_is_survived() -> Outcome {
+    let wreck = Wreck::new(&[])?;
+    let whole = wreck.files[1].1.clone();
+    for at in places(whole.len(), 24) {
+        let mut bent = whole.clone();
+        bent[at] ^= 0x10;
+        wreck.with(1, &bent)?;
+        let found = wreck.look()?.map_err(|why| format!("flipped at {at}: {why}"))?;
+        assert!(wreck.adopted(&found), "flipped at {at} of {}: {found:?}", whole.len());
+    }
+    Ok(())
+}
+
+#[test]
+fn a_log_that_is_none_is_kept_aside_or_named() -> Outcome {
+    let wreck = Wreck::new(&["daemon", "stop"])?;
+    let whole = wreck.files[0].1.clone();
+    wreck.with(0, b"this is no database, and long enough to be taken for one at first sight")?;
+    assert!(wreck.look()?.is_ok_and(|found| found.is_empty()));
+    wreck.with(0, b"")?;
+    wreck.look()?.ok();
+    wreck.with(0, b"")?;
+    std::fs::remove_file(&wreck.files[0].0)?;
+    std::fs::create_dir(&wreck.files[0].0)?;
+    let why = wreck.look()?.err().ok_or("a folder was taken for a log")?;
+    assert!(why.contains("folder"), "{why}");
+    wreck.with(0, &whole)?;
+    assert!(wreck.look()?.is_ok_and(|found| wreck.adopted(&found)));
+    Ok(())
+}
+
+#[test]
+fn a_journal_without_its_log_is_not_thrown_away() -> Outcome {
+    let wreck = Wreck::new(&[])?;
+    for instead in [b"".as_slice(), b"garbage that somebody wrote over the file"] {
+        wreck.with(0, instead)?;
+        let found = wreck.look()?.map_err(|why| format!("{}: {why}", instead.len()))?;
+        assert!(wreck.adopted(&found) && found.len() == 2, "{found:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_log_of_a_newer_version_is_left_untouched() -> Outcome {
+    let wreck = Wreck::new(&["daemon", "stop"])?;
+    let mut newer = wreck.files[0].1.clone();
+    // The version of the tables, as every such file has it in its head.
+    newer[60..64].copy_from_slice(&99_u32.to_be_bytes());
+    wreck.with(0, &newer)?;
+    let why = wreck.look()?.err().ok_or("a newer log was taken")?;
+    assert!(why.contains("newer"), "{why}");
+    assert_eq!(std::fs::read(&wreck.files[0].0)?, newer);
+    Ok(())
+}
