@@ -79,8 +79,8 @@ fn the_last_words_of_an_agent_are_kept_though_nobody_listened() -> Outcome {
         house.rehearsal("blue")?;
         house.ok(&["send", "blue", &format!("work 0.3 ;; stream 30 200 ;; {last}")])?;
         let session = house.until("blue", "busy")?;
-        house.kill_daemon()?;
         let holder = holder_of(pid_of(&session)?)?;
+        house.kill_daemon()?;
         await_gone(pid_of(&session)?)?;
         await_gone(holder)?;
         house.until("blue", "interrupted,suspended")?;
@@ -181,8 +181,11 @@ impl Soak {
         house
             .configure("[pause]\nsafe_state_secs = 2\ninterrupt_secs = 1\nterminate_secs = 1\n")?;
         let mut ids = Vec::new();
-        for name in NAMES {
-            ids.push(text_of(&house.rehearsal(name)?, "id")?);
+        for (number, name) in NAMES.into_iter().enumerate() {
+            // Half of them in a terminal: typed into, and read by their transcripts.
+            let made =
+                if number % 2 == 0 { house.rehearsal(name) } else { house.in_terminal(name) };
+            ids.push(text_of(&made?, "id")?);
         }
         let canaries = (0..4).map(|_| Canary::new()).collect::<Outcome<_>>()?;
         Ok(Self { house, dice: Dice(seed), sent: Vec::new(), ids, canaries })
@@ -249,10 +252,14 @@ impl Soak {
     }
 }
 
-/// One seed for ten seconds; a seed that fails is a story of its own.
+/// One seed for some seconds; a seed that fails is a story of its own. `GLIS_SOAK_SECS` makes a
+/// night of it, and then begins with another seed.
 fn soak(seed: u64) -> Outcome {
+    let asked = std::env::var("GLIS_SOAK_SECS").ok().and_then(|secs| secs.parse().ok());
+    let fresh = || u64::from(std::process::id()) << 16;
+    let seed = if asked.is_some() { seed ^ fresh() } else { seed };
     let mut soak = Soak::new(seed)?;
-    let until = Instant::now() + Duration::from_secs(10);
+    let until = Instant::now() + Duration::from_secs(asked.unwrap_or(8));
     let mut number = 0;
     while Instant::now() < until {
         soak.round(number).map_err(|fault| format!("seed {seed}, round {number}: {fault}"))?;

@@ -162,3 +162,62 @@ fn a_program_that_is_deleted_while_it_runs_still_starts_agents() -> Outcome {
     assert_eq!(house.json(&["pause", "blue"])?["status"], "paused");
     Ok(())
 }
+
+#[test]
+fn a_diary_that_cannot_be_written_ends_nothing() -> Outcome {
+    let house = House::new()?;
+    let mut command = Command::new("sh");
+    let full = "exec \"$0\" \"$@\" 2>/dev/full";
+    command.args(["-c", full, env!("CARGO_BIN_EXE_glis")]).env("GLIS_HOME", house.home());
+    let daemon = Foreground::of(command, &house.home())?;
+    house.rehearsal("blue")?;
+    let session = house.turn("blue", "say hello")?;
+    // A death that would be complained about.
+    kill_and_wait(crate::wreck::holder_of(pid_of(&session)?)?)?;
+    house.until("blue", "interrupted")?;
+    house.ok(&["resume", "blue"])?;
+    house.turn("blue", "say hello again")?;
+    assert_eq!(house.daemon_pid()?, daemon.pid()?);
+    Ok(())
+}
+
+#[test]
+fn a_daemon_without_descriptors_lives_on_and_gives_up_no_agent() -> Outcome {
+    let house = House::new()?;
+    let mut command = Command::new("sh");
+    let few = "ulimit -n 40; exec \"$0\" \"$@\"";
+    command.args(["-c", few, env!("CARGO_BIN_EXE_glis")]).env("GLIS_HOME", house.home());
+    let daemon = Foreground::of(command, &house.home())?;
+    house.rehearsal("blue")?;
+    let session = house.turn("blue", "say hello")?;
+    let door = house.home().join("daemon.sock");
+    let crowd: Vec<_> =
+        (0..60).filter_map(|_| std::os::unix::net::UnixStream::connect(&door).ok()).collect();
+    assert!(crowd.len() > 40);
+    // The agent talks while nothing can be opened.
+    drop(crowd);
+    let after = house.turn("blue", "say still here")?;
+    assert_eq!(after["pid"], session["pid"]);
+    assert_eq!(house.daemon_pid()?, daemon.pid()?);
+    Ok(())
+}
+
+#[test]
+fn the_place_where_holders_are_born_can_be_killed() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    let session = house.turn("blue", "say hello")?;
+    let daemon = house.daemon_pid()?;
+    let is_child = |pid: &i32| crate::wreck::holder_of(*pid).is_ok_and(|parent| parent == daemon);
+    let children: Vec<_> = house.processes().into_iter().filter(is_child).collect();
+    assert!(!children.is_empty());
+    for child in children {
+        kill_and_wait(child)?;
+    }
+    house.rehearsal("red")?;
+    house.turn("red", "say hello")?;
+    assert_eq!(house.turn("blue", "say still here")?["pid"], session["pid"]);
+    assert_eq!(house.json(&["pause", "blue"])?["status"], "paused");
+    house.ok(&["resume", "blue"])?;
+    Ok(())
+}

@@ -96,11 +96,8 @@ fn the_names_are_those_of_the_process_not_of_whoever_came_later() -> Outcome {
 #[ignore = "open: the names are in the daemon's memory only"]
 fn the_names_outlive_the_daemon() -> Outcome {
     let house = House::new()?;
-    let output = house
-        .glis()
-        .args(["new", "blue", "--agent", "rehearsal"])
-        .env("MY_TOKEN", "1")
-        .output()?;
+    let output =
+        house.glis().args(["new", "blue", "--agent", "rehearsal"]).env("MY_TOKEN", "1").output()?;
     assert!(output.status.success());
     house.kill_daemon()?;
     assert!(has_name(&house.show("blue")?, "MY_TOKEN"));
@@ -125,6 +122,9 @@ fn nothing_of_the_house_around_an_agent_leaks_into_it() -> Outcome {
     };
     assert_eq!(value("GLIS_SESSION"), Some(id));
     assert_eq!(value("TERM").as_deref(), Some("xterm-256color"));
-    assert_eq!(value("PWD"), Some(house.file("tool", "")?.to_string_lossy().trim_end_matches('/').to_owned()));
+    assert_eq!(
+        value("PWD"),
+        Some(house.file("tool", "")?.to_string_lossy().trim_end_matches('/').to_owned())
+    );
     Ok(())
 }

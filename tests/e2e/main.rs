@@ -1,11 +1,26 @@
 //! The real program from end to end: real daemon, real holders, real git, real processes.
+#![expect(
+    clippy::print_stderr,
+    reason = "a test that was left out says so, and a failed one shows the daemon's diary"
+)]
 
+mod agents_misbehave;
+mod asks;
 mod contract;
 mod crash;
 mod damage;
 mod doors;
+mod enemy;
+mod environment;
 mod faults;
 mod house;
+mod intruders;
 mod lifecycle;
+mod messages;
 mod storage;
+mod strace;
+mod terminal;
+mod tmux;
+mod verbs;
+mod worktrees;
 mod wreck;

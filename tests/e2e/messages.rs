@@ -71,15 +71,14 @@ fn a_message_to_a_busy_agent_is_delivered_after_its_turn() -> Outcome {
         assert_eq!(sent["status"], "busy");
         house.turn("blue", "say end")?;
         let words: Vec<_> = house.talk("blue")?.into_iter().map(|(_, text)| text).collect();
-        let wanted =
-            ["work 0.5 ;; say slow", "slow", "say quick", "quick", "say end", "end"];
+        let wanted = ["work 0.5 ;; say slow", "slow", "say quick", "quick", "say end", "end"];
         assert_eq!(words, wanted);
     }
     Ok(())
 }
 
 #[test]
-#[ignore = "open: a message on its way does not count as work, so `send` and `wait` are a race"]
+#[ignore = "open: a message on its way does not count as work, so `send` and then `wait` is a race"]
 fn after_send_the_session_is_not_idle_until_the_message_was_worked_on() -> Outcome {
     use rustix::process::{Pid, Signal, kill_process};
     let house = House::new()?;

@@ -2,6 +2,7 @@
 
 use crate::house::{House, Outcome, kill_and_wait};
 use crate::tmux::Tmux;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Prints its size whenever that changes. Only `wait` lets a shell hear of it at once.
 const MIRROR: &str = "trap 'stty size' WINCH; stty size; while :; do sleep 600 & wait $!; done";
@@ -14,12 +15,16 @@ fn remember(tmux: &Tmux<'_>) -> Outcome {
 
 /// The terminal is as it was before: its settings, its screen, its modes.
 fn is_given_back(house: &House, tmux: &Tmux<'_>) -> Outcome {
-    tmux.line("one", "stty -g > after; echo set-$((20+3))")?;
-    let screen = tmux.sees("one", "set-23")?;
+    // A word of its own each time: the former one stands on the screen that was given back.
+    static TIMES: AtomicU32 = AtomicU32::new(100);
+    let times = TIMES.fetch_add(1, Ordering::Relaxed);
+    tmux.line("one", &format!("stty -g > after; echo set-$(({times}+100))"))?;
+    let screen = tmux.sees("one", &format!("set-{}", times + 100))?;
     let read = |file: &str| std::fs::read_to_string(house.repo().join(file));
     assert_eq!(read("before")?, read("after")?, "the terminal's settings are not restored");
     assert!(screen.contains("shell is here"), "the shell's screen is not restored:\n{screen}");
-    let modes = "#{alternate_on} #{mouse_any_flag} #{cursor_flag} #{keypad_cursor_flag} #{insert_flag}";
+    let modes =
+        "#{alternate_on} #{mouse_any_flag} #{cursor_flag} #{keypad_cursor_flag} #{insert_flag}";
     assert_eq!(tmux.fact("one", modes)?, "0 0 1 0 0");
     Ok(())
 }
@@ -129,7 +134,8 @@ fn an_attached_terminal_does_not_notice_the_death_of_the_daemon() -> Outcome {
 fn a_killed_client_gives_the_terminal_back_and_hurts_nobody() -> Outcome {
     let house = House::new()?;
     let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
-    let modes = "printf '\\033[?1049h\\033[?1002h\\033[?1006h\\033[?25l\\033[?2004h\\033[4hbusy'; exec cat";
+    let modes =
+        "printf '\\033[?1049h\\033[?1002h\\033[?1006h\\033[?25l\\033[?2004h\\033[4hbusy'; exec cat";
     house.command("x", &["bash", "-c", modes])?;
     remember(&tmux)?;
     tmux.line("one", "glis attach x")?;
@@ -151,7 +157,8 @@ fn a_killed_client_gives_the_terminal_back_and_hurts_nobody() -> Outcome {
 fn mouse_and_paste_pass_through() -> Outcome {
     let house = House::new()?;
     let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
-    let script = "stty raw -echo; printf '\\033[?1000h\\033[?1006h\\033[?2004hlisten\\r\\n'; exec cat -v";
+    let script =
+        "stty raw -echo; printf '\\033[?1000h\\033[?1006h\\033[?2004hlisten\\r\\n'; exec cat -v";
     house.command("x", &["bash", "-c", script])?;
     tmux.line("one", "glis attach x")?;
     tmux.sees("one", "listen")?;

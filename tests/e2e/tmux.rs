@@ -96,7 +96,9 @@ impl<'h> Tmux<'h> {
                 return Ok(screen);
             }
             if begun.elapsed() > PATIENCE {
-                return Err(format!("the terminal does not come to what is wanted:\n{screen}").into());
+                return Err(
+                    format!("the terminal does not come to what is wanted:\n{screen}").into()
+                );
             }
             std::thread::sleep(PACE);
         }

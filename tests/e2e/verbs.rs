@@ -23,7 +23,11 @@ fn a_pause_in_each_mode_ends_the_process_and_keeps_the_session() -> Outcome {
         let house = House::new()?;
         let idle = awake(&house, face)?;
         for mode in ["interrupt", "force", "boundary"] {
-            house.ok(&["send", "blue", if mode == "boundary" { "work 0.3" } else { "work 600" }])?;
+            house.ok(&[
+                "send",
+                "blue",
+                if mode == "boundary" { "work 0.3" } else { "work 600" },
+            ])?;
             let busy = house.until("blue", "busy")?;
             let paused = house.json(&["pause", "blue", "--mode", mode])?;
             assert_eq!((&paused["status"], &paused["pid"]), (&json!("paused"), &Value::Null));
@@ -48,7 +52,8 @@ fn a_pause_that_waits_for_the_turn_can_be_called_off_and_can_be_hastened() -> Ou
     let busy = house.until("blue", "busy")?;
     let waiting = || {
         let mut pause = house.glis();
-        let pause = Background::start(pause.args(["--json", "pause", "blue", "--mode", "boundary"]));
+        let pause =
+            Background::start(pause.args(["--json", "pause", "blue", "--mode", "boundary"]));
         pause.map_err(Into::into).and_then(|pause| house.until("blue", "pausing").map(|_| pause))
     };
     let mut first = waiting()?;
@@ -78,6 +83,25 @@ fn an_agent_that_ignores_interrupts_is_not_paused_by_one_and_goes_on() -> Outcom
         let still = house.show(name)?;
         assert_eq!((&still["status"], &still["pid"]), (&json!("busy"), &busy["pid"]));
         assert_eq!(house.json(&["pause", name, "--mode", "force"])?["status"], "paused");
+    }
+    Ok(())
+}
+
+#[test]
+#[ignore = "open: between the taken message and the begun turn the agent counts as safe"]
+fn a_pause_that_meets_a_message_on_its_way_waits_for_the_turn_that_it_begins() -> Outcome {
+    for face in FACES {
+        let house = House::new()?;
+        awake(&house, face)?;
+        for n in 0..5 {
+            let file = format!("{n}.txt");
+            house.ok(&["send", "blue", &format!("work 0.1 ;; write {file} x")])?;
+            // Nothing else is waited for: the message is being handed over right now.
+            let paused = house.json(&["pause", "blue", "--mode", "boundary"])?;
+            assert!(house.file("blue", &file)?.exists(), "{n}: its turn was cut off: {paused}");
+            house.ok(&["resume", "blue"])?;
+            house.until("blue", "idle")?;
+        }
     }
     Ok(())
 }
@@ -242,7 +266,6 @@ fn a_command_is_judged_by_its_exit_status() -> Outcome {
 }
 
 #[test]
-#[ignore = "open: the core stores the fault in the form of a debugger"]
 fn a_first_start_that_failed_says_why_in_words() -> Outcome {
     let house = House::new()?;
     house.fails(&["new", "none", "--agent", "command", "--", "no-such-x"])?;
@@ -252,7 +275,6 @@ fn a_first_start_that_failed_says_why_in_words() -> Outcome {
 }
 
 #[test]
-#[ignore = "open: a wake-up that fails leaves no reason that anybody could read"]
 fn a_message_that_cannot_wake_its_session_waits_and_says_why() -> Outcome {
     let house = House::new()?;
     awake(&house, FACES[0])?;
@@ -333,7 +355,8 @@ fn following_the_output_sees_what_comes_and_ends_with_the_process() -> Outcome {
     lines.until(has("got word"))?;
     lines.rest()?;
     house.until("talk", "completed")?;
-    let follow = house.glis().args(["output", "talk", "--follow"]).stderr(Stdio::null()).output()?;
+    let follow =
+        house.glis().args(["output", "talk", "--follow"]).stderr(Stdio::null()).output()?;
     assert!(String::from_utf8_lossy(&follow.stdout).ends_with("got word\r\n"));
     Ok(())
 }

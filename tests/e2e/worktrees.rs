@@ -22,7 +22,10 @@ fn a_removed_session_keeps_its_files_in_the_trash_and_gives_its_name_back() -> O
     assert_eq!(std::fs::read_to_string(trash.join("worktree/file.txt"))?, "two\n");
     assert!(trash.join("session/conversation.jsonl").exists());
     assert!(!Path::new(text(&stopped, "worktree")?).exists());
-    assert_eq!(house.git(&["branch", "--list", "glis/blue"])?.trim_start_matches(['+', ' ']), "glis/blue");
+    assert_eq!(
+        house.git(&["branch", "--list", "glis/blue"])?.trim_start_matches(['+', ' ']),
+        "glis/blue"
+    );
     assert_eq!(house.fails(&["show", "blue"])?.0, 3);
     assert_eq!(house.json(&["ls"])?, json!([]));
     assert_eq!(house.json(&["ls", "--all"])?[0]["name"], "blue");
@@ -96,7 +99,8 @@ fn a_base_is_understood_where_the_caller_stands() -> Outcome {
 fn a_folder_inside_the_repository_means_the_repository() -> Outcome {
     let house = House::new()?;
     std::fs::create_dir_all(house.repo().join("a/b"))?;
-    let session = house.json(&["new", "x", "--agent", "rehearsal", "--headless", "--repo", "a/b"])?;
+    let session =
+        house.json(&["new", "x", "--agent", "rehearsal", "--headless", "--repo", "a/b"])?;
     assert_eq!(session["repo_root"], json!(house.repo().canonicalize()?));
     // From inside another session's worktree, it is still the one repository.
     let worktree = house.file("x", "")?;
@@ -135,13 +139,48 @@ fn a_hostile_name_is_refused_before_git_or_a_daemon_sees_it() -> Outcome {
     let refs = house.git(&["for-each-ref"])?;
     let long = "a".repeat(65);
     for name in [
-        "", " ", "-", "--", "-rf", "--json", "--upload-pack=x", ".", "..", "../x", "../../etc/passwd",
-        "/etc/passwd", "a/b", "a\\b", "a b", "a\tb", "a\nb", "a;b", "a$(id)", "`id`", "a*", "a?",
-        "a~1", "a^", "a:b", "a@{1}", "@", "HEAD", "Upper", "\u{e9}", "\u{1f43f}", "a..b", "a.lock",
-        "a.", ".a", "\x1b[31m", "a\u{202e}b", &long,
+        "",
+        " ",
+        "-",
+        "--",
+        "-rf",
+        "--json",
+        "--upload-pack=x",
+        ".",
+        "..",
+        "../x",
+        "../../etc/passwd",
+        "/etc/passwd",
+        "a/b",
+        "a\\b",
+        "a b",
+        "a\tb",
+        "a\nb",
+        "a;b",
+        "a$(id)",
+        "`id`",
+        "a*",
+        "a?",
+        "a~1",
+        "a^",
+        "a:b",
+        "a@{1}",
+        "@",
+        "HEAD",
+        "Upper",
+        "\u{e9}",
+        "\u{1f43f}",
+        "a..b",
+        "a.lock",
+        "a.",
+        ".a",
+        "\x1b[31m",
+        "a\u{202e}b",
+        &long,
     ] {
         // Behind `--` nothing reads as an option, so that the name itself is judged.
-        let (status, error) = house.fails(&["new", "--agent", "rehearsal", "--", name])
+        let (status, error) = house
+            .fails(&["new", "--agent", "rehearsal", "--", name])
             .map_err(|fault| format!("{name:?}: {fault}"))?;
         assert_eq!(status, 2, "{name:?}: {error}");
         let message = error["message"].as_str().unwrap_or_default();

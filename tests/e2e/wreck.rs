@@ -186,9 +186,10 @@ pub(crate) fn each_entry_once(house: &House, name: &str) -> Outcome {
 /// The message is known to the agent once, or still ours to deliver, or asked about. Never
 /// twice, never nowhere.
 pub(crate) fn accounted_for(house: &House, name: &str, text: &str) -> Outcome {
-    let told = times_told(house, text);
+    // In this order: what is taken between the two looks was still queued at the first.
     let session = house.show(name)?;
     let queued = session["queued"].as_u64().unwrap_or_default();
+    let told = times_told(house, text);
     if told > 1 || (told == 0 && queued == 0) {
         return Err(format!("{text}: told {told} times, {queued} queued: {session}").into());
     }

@@ -124,3 +124,21 @@ pub enum ResumeFault {
     /// The operating system refused.
     System(String),
 }
+
+impl std::fmt::Display for ResumeFault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NoRef => write!(f, "the agent never told its session id"),
+            Self::Rejected(why) => write!(f, "the agent rejects its session id: {why}"),
+            Self::WrongRoot(found) => {
+                write!(f, "its directory belongs to another repository ({found})")
+            }
+            Self::NoDirectory(path) => write!(f, "its directory is not there ({path})"),
+            Self::NotInstalled(program) => write!(f, "its program is not there ({program})"),
+            Self::NoTranscript(path) => write!(f, "the agent's transcript is not there ({path})"),
+            Self::Locked(who) => write!(f, "another process has it: {who}"),
+            Self::NotReady(what) => write!(f, "the agent did not get ready: {what}"),
+            Self::System(what) => write!(f, "{what}"),
+        }
+    }
+}

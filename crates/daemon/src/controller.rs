@@ -29,6 +29,8 @@ pub(crate) enum Mail {
     Read { from: u64, max: u32, answer: oneshot::Sender<Vec<Recorded>> },
     /// The house is closed.
     Close(oneshot::Sender<()>),
+    /// What was written beside the log is not durable. Nothing may build on it.
+    NotDurable(String),
 }
 
 /// Which sessions somebody wants to see.
@@ -149,6 +151,7 @@ impl Controller {
                 Mail::Look(look, answer) => due.push(Due::Sessions(answer, self.look(&look))),
                 Mail::Read { from, max, answer } => due.push(Due::Events(answer, from, max)),
                 Mail::Close(answer) => due.push(Due::Closed(answer)),
+                Mail::NotDurable(what) => return Err(LogFault::Beside(what)),
             }
         }
         self.commit(&events)?;

@@ -4,7 +4,7 @@ use glis_agent::Said;
 use glis_wire::view::{Entry, Voice};
 use serde_json::{Map, Value, json};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -41,14 +41,14 @@ impl Conversation {
             OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(&path)?;
         end_torn_line(&mut file)?;
         let (mut stream_seen, mut transcript_seen) = (0, 0);
-        for entry in read_tail(&path, u64::MAX)?.0 {
+        each(&path, |entry| {
             let number = |key: &str| entry.metadata.get(key).and_then(Value::as_u64).unwrap_or(0);
             stream_seen = stream_seen.max(number("offset"));
             let of = entry.metadata.get("agent_session_ref").and_then(Value::as_str);
             if of == agent_ref {
                 transcript_seen = transcript_seen.max(number("transcript_offset"));
             }
-        }
+        })?;
         Ok(Self { file, stream_seen, transcript_seen })
     }
 
@@ -118,6 +118,37 @@ fn end_torn_line(file: &mut File) -> io::Result<()> {
         file.write_all(b"\n")?;
     }
     Ok(())
+}
+
+/// Shows every entry, one at a time: a conversation may be larger than anybody wants to hold.
+pub(crate) fn each(path: &Path, mut see: impl FnMut(Entry)) -> io::Result<()> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(fault) => return Err(fault),
+    };
+    for line in BufReader::new(file).split(b'\n') {
+        if let Ok(entry) = serde_json::from_slice(&line?) {
+            see(entry);
+        }
+    }
+    Ok(())
+}
+
+/// Whole lines from `offset` on, up to about `bytes_max` bytes or one line if that is longer, and
+/// how many bytes they were.
+pub(crate) fn read_on(path: &Path, offset: u64, bytes_max: u64) -> io::Result<(Vec<Entry>, u64)> {
+    let Ok(mut file) = File::open(path) else { return Ok((Vec::new(), 0)) };
+    file.seek(SeekFrom::Start(offset))?;
+    let mut bytes = Vec::new();
+    loop {
+        let read = (&mut file).take(bytes_max).read_to_end(&mut bytes)?;
+        let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
+        if whole > 0 || read == 0 {
+            bytes.truncate(whole);
+            return Ok((parse(&bytes).0, whole as u64));
+        }
+    }
 }
 
 /// Entries in the last `bytes_max` bytes, and how many lines among them are damaged.

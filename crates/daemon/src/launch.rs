@@ -74,12 +74,14 @@ fn places(adapters: &Adapters) -> Places {
 
 fn took_messages(adapters: &Adapters, session: &Session) -> bool {
     let file = conversation::file_of(&adapters.home.session(&session.id.0));
-    let entries = conversation::read_tail(&file, u64::MAX).map(|(all, _)| all).unwrap_or_default();
     let current = session.agent_ref.as_deref();
-    entries.iter().any(|entry| {
+    let mut took = false;
+    let read = conversation::each(&file, |entry| {
         let of = entry.metadata.get("agent_session_ref").and_then(|id| id.as_str());
-        entry.voice == Voice::User && of == current
-    })
+        took |= entry.voice == Voice::User && of == current;
+    });
+    // What cannot be read may have been anything.
+    took || read.is_err()
 }
 
 fn agent_of(session: &Session) -> Result<&'static dyn Agent, ResumeFault> {

@@ -28,6 +28,8 @@ pub(crate) enum LogFault {
     Newer { found: i64 },
     #[error("the event log {} was moved or deleted while the daemon ran", path.display())]
     Away { path: PathBuf },
+    #[error("{0} could not be made durable")]
+    Beside(String),
     #[error("the event log cannot be written: {0}")]
     Write(rusqlite::Error),
     #[error("the event log cannot be read: {0}")]

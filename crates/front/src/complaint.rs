@@ -218,40 +218,22 @@ fn not_resumable(
     agent_ref: Option<&str>,
     why: &ResumeFault,
 ) -> Complaint {
-    let (reason, mend) = match why {
-        ResumeFault::NoRef => ("the agent never told its session id".to_owned(), None),
-        ResumeFault::Rejected(why) => (format!("the agent rejects its session id: {why}"), None),
-        ResumeFault::WrongRoot(found) => (
-            format!("its directory belongs to another repository ({found})"),
-            Some("move the repository back to where it was"),
-        ),
-        ResumeFault::NoDirectory(path) => (
-            format!("its directory is not there ({path})"),
-            Some("bring it back with `git worktree add`"),
-        ),
-        ResumeFault::NotInstalled(program) => (
-            format!("its program is not there ({program})"),
-            Some("install it, or mend PATH, and resume again"),
-        ),
-        ResumeFault::NoTranscript(path) => (
-            format!("the agent's transcript is not there ({path})"),
-            Some("put the file back and resume again"),
-        ),
-        ResumeFault::Locked(who) => {
-            (format!("another process has it: {who}"), Some("end that process, then resume again"))
-        }
-        ResumeFault::NotReady(what) => (
-            format!("the agent did not get ready: {what}"),
-            Some("`glis screen` shows what it said; nothing was lost"),
-        ),
-        ResumeFault::System(what) => (what.clone(), Some("nothing was lost; ask again")),
+    let mend = match why {
+        ResumeFault::NoRef | ResumeFault::Rejected(_) => None,
+        ResumeFault::WrongRoot(_) => Some("move the repository back to where it was"),
+        ResumeFault::NoDirectory(_) => Some("bring it back with `git worktree add`"),
+        ResumeFault::NotInstalled(_) => Some("install it, or mend PATH, and resume again"),
+        ResumeFault::NoTranscript(_) => Some("put the file back and resume again"),
+        ResumeFault::Locked(_) => Some("end that process, then resume again"),
+        ResumeFault::NotReady(_) => Some("`glis screen` shows what it said; nothing was lost"),
+        ResumeFault::System(_) => Some("nothing was lost; ask again"),
     };
     let id = agent_ref.unwrap_or("none");
     let restart = format!("`glis restart {session}` begins a fresh conversation");
     let hint = mend.map_or(restart.clone(), |mend| format!("{mend}; {restart}"));
     Complaint::new(
         Kind::NotResumable,
-        format!("session `{session}` cannot be resumed: {reason} (agent {agent}, session id {id})"),
+        format!("session `{session}` cannot be resumed: {why} (agent {agent}, session id {id})"),
     )
     .hint(hint)
 }

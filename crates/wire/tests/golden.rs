@@ -9,7 +9,6 @@ const GOLDEN: &str = include_str!("golden/hold.jsonl");
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "a handful is made, and dropped at once")]
 enum Word {
     Order(Order),
     Report(Report),

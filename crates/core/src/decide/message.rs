@@ -114,6 +114,9 @@ pub(super) fn taken(draft: &mut Draft, spot: Spot, text: Option<&str>) {
     let ours = |m: &&Message| text.is_none_or(|text| holds(text, &m.text));
     if let Some(message) = front.filter(ours).map(|m| m.id) {
         draft.event(Event::MessageTaken { message, spot: Some(spot) });
+        // Its turn is about to begin, though nobody has said so yet: the next one waits for its
+        // end.
+        draft.hold_back = true;
     }
 }
 

@@ -148,13 +148,15 @@ impl Session {
                 self.step(StartStep::Ready);
             }
             Event::StartEnded { cause, .. } => {
+                "its process was started".clone_into(&mut self.rule);
                 self.phase = Phase::Live;
+                // What never ran cannot come back, whoever starts it.
+                if *cause != StartCause::New && self.ran {
+                    self.resumed_at = Some(at);
+                }
                 self.ran = true;
                 self.paused_at = None;
                 self.former_refs.extend(self.set_aside.take().and_then(|aside| aside.agent_ref));
-                if *cause != StartCause::New {
-                    self.resumed_at = Some(at);
-                }
             }
             Event::RefRejected { why, .. } => {
                 if let Phase::Starting(start) = &mut self.phase {
@@ -166,10 +168,11 @@ impl Session {
                 self.put_back();
                 self.phase = match &self.phase {
                     Phase::Starting(start) if start.cause == StartCause::New => {
-                        Phase::Rest(Rest::Failed(format!("{fault:?}")))
+                        Phase::Rest(Rest::Failed(fault.to_string()))
                     }
                     _ => Phase::Rest(self.resting()),
                 };
+                self.rule = format!("its last start failed: {fault}");
             }
             Event::RestartBegan { agent_ref, .. } => {
                 self.set_aside = Some(Box::new(SetAside {
@@ -355,6 +358,7 @@ impl Session {
             }
             Event::Paused { .. } => {
                 pause.record.at = at;
+                self.rule.clone_from(&pause.record.rule);
                 self.paused_at = Some(at);
                 self.phase = Phase::Rest(Rest::Paused(Box::new(pause.record.clone())));
             }
@@ -389,10 +393,23 @@ impl Session {
                     pause.step = PauseStep::Sealing;
                 }
             }
-            Event::Suspended { .. } => self.phase = Phase::Rest(Rest::Suspended),
-            Event::Interrupted { .. } => self.phase = Phase::Rest(Rest::Interrupted),
-            Event::Completed => self.phase = Phase::Rest(Rest::Completed),
-            Event::Failed { why } => self.phase = Phase::Rest(Rest::Failed(why.clone())),
+            Event::Suspended { op } => {
+                let rule = if op.is_some() { "somebody stopped it" } else { "it ended by itself" };
+                rule.clone_into(&mut self.rule);
+                self.phase = Phase::Rest(Rest::Suspended);
+            }
+            Event::Interrupted { why } => {
+                self.rule = format!("its process died: {why}");
+                self.phase = Phase::Rest(Rest::Interrupted);
+            }
+            Event::Completed => {
+                "its command ended well".clone_into(&mut self.rule);
+                self.phase = Phase::Rest(Rest::Completed);
+            }
+            Event::Failed { why } => {
+                "it ended otherwise than well".clone_into(&mut self.rule);
+                self.phase = Phase::Rest(Rest::Failed(why.clone()));
+            }
             Event::RemovalBegan { op } => {
                 self.phase = Phase::Removing { op: *op, from: self.resting() };
             }

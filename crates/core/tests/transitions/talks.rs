@@ -22,9 +22,11 @@ fn a_message_is_stored_delivered_once_and_taken() {
             "send one => message queued, delivery began | do deliver one | queued while idle
             send two => message queued | queued while idle
             delivered => nothing
-            took => message taken, delivery began | do deliver two
+            took => message taken
             turn began => turn began
+            turn ended => turn ended, delivery began | do deliver two
             undelivered => delivery refused
+            turn began => turn began
             turn ended => turn ended, delivery began | do deliver two
             took => message taken
             took => nothing",
@@ -84,7 +86,9 @@ fn what_is_sent_to_a_paused_session_waits_for_its_resume() {
             checked
             started
             ready => became ready, start ended, delivery began | do deliver one
-            took => message taken, delivery began | do deliver two",
+            took => message taken
+            turn began => turn began
+            turn ended => turn ended, delivery began | do deliver two",
         ],
     )
     .unwrap();

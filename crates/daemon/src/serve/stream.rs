@@ -7,8 +7,7 @@ use crate::{conversation, view};
 use glis_core::session::Session;
 use glis_wire::client::{Answer, Trouble};
 use glis_wire::hold::{Order, Report, place};
-use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::io;
 use std::sync::Arc;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -128,10 +127,15 @@ pub(super) async fn log(
     let mut growth = door.hands.talk.subscribe();
     let mut at = 0;
     loop {
-        let (entries, read) = entries_from(&path, at)?;
-        at += read;
-        for entry in entries {
-            peer.send(&Answer::Entry(entry)).await?;
+        loop {
+            let (entries, read) = conversation::read_on(&path, at, CHUNK_BYTES as u64)?;
+            if read == 0 {
+                break;
+            }
+            at += read;
+            for entry in entries {
+                peer.send(&Answer::Entry(entry)).await?;
+            }
         }
         if !follow {
             return Ok(Answer::End);
@@ -141,20 +145,6 @@ pub(super) async fn log(
             () = peer.gone() => return Err(io::ErrorKind::BrokenPipe.into()),
         }
     }
-}
-
-/// Whole lines from an offset on, and how many bytes they were.
-fn entries_from(
-    path: &std::path::Path,
-    offset: u64,
-) -> io::Result<(Vec<glis_wire::view::Entry>, u64)> {
-    let Ok(mut file) = File::open(path) else { return Ok((Vec::new(), 0)) };
-    file.seek(SeekFrom::Start(offset))?;
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
-    bytes.truncate(whole);
-    Ok((conversation::parse(&bytes).0, whole as u64))
 }
 
 pub(super) async fn events(

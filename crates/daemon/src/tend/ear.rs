@@ -1,6 +1,7 @@
 //! Listening to one run of an agent: what it says is written down, what that means is passed on.
 
 use crate::adapters::Adapters;
+use crate::controller::{Look, Mail};
 use crate::conversation::{Conversation, Heard as Place};
 use crate::output::OutputLog;
 use crate::screens;
@@ -123,7 +124,7 @@ impl Ear {
             if let Some(sign) = sign {
                 self.ready |= sign == Sign::Ready;
                 if sign == Sign::TurnEnded {
-                    self.conversation.sync()?;
+                    self.sync().await?;
                 }
                 self.sign(spot, sign).await;
             }
@@ -134,9 +135,17 @@ impl Ear {
         Ok(ids)
     }
 
+    /// A sync that failed is not tried again: the next one would succeed and prove nothing.
+    async fn sync(&self) -> io::Result<()> {
+        let Err(fault) = self.conversation.sync() else { return Ok(()) };
+        let what = format!("the conversation of session {} ({fault})", self.id);
+        drop(self.hands.line.mail.send(Mail::NotDurable(what)).await);
+        Err(fault)
+    }
+
     /// The agent goes by another id than we thought: its transcript is elsewhere.
     async fn follow_ref(&mut self, id: &str) {
-        let session = self.hands.line.look(crate::controller::Look::One(self.id.0.clone())).await;
+        let session = self.hands.line.look(Look::One(self.id.0.clone())).await;
         let agent = session.first().and_then(|session| glis_agent::find(&session.spec.agent));
         if let Some(agent) = agent {
             self.transcript = agent.transcript(id, &self.hands.places).map(PathBuf::from);
