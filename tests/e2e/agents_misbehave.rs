@@ -316,7 +316,9 @@ fn people_who_pause_resume_and_send_at_once_lose_nothing() -> Outcome {
                 sent.push(text);
             }
         }
-        others.into_iter().for_each(|other| drop(other.join()));
+        for other in others {
+            drop(other.join());
+        }
         Ok(())
     })?;
     house.until("blue", SETTLED)?;

@@ -190,12 +190,19 @@ fn a_daemon_without_descriptors_lives_on_and_gives_up_no_agent() -> Outcome {
     let daemon = Foreground::of(command, &house.home())?;
     house.rehearsal("blue")?;
     let session = house.turn("blue", "say hello")?;
+    let id = session["id"].clone();
+    let mut events = house.follow(1)?;
+    events.until(|e| e["event"] == "turn_ended" && e["session"] == id)?;
+    house.ok(&["send", "blue", "work 0.3 ;; say in the crowd"])?;
+    house.until("blue", "busy")?;
     let door = house.home().join("daemon.sock");
     let crowd: Vec<_> =
         (0..60).filter_map(|_| std::os::unix::net::UnixStream::connect(&door).ok()).collect();
     assert!(crowd.len() > 40);
-    // The agent talks while nothing can be opened.
+    // The agent talks and is listened to while nothing can be opened.
+    events.until(|e| e["event"] == "turn_ended" && e["session"] == id)?;
     drop(crowd);
+    assert!(house.talk("blue")?.iter().any(|(_, text)| text == "in the crowd"));
     let after = house.turn("blue", "say still here")?;
     assert_eq!(after["pid"], session["pid"]);
     assert_eq!(house.daemon_pid()?, daemon.pid()?);

@@ -93,7 +93,6 @@ fn the_names_are_those_of_the_process_not_of_whoever_came_later() -> Outcome {
 }
 
 #[test]
-#[ignore = "open: the names are in the daemon's memory only"]
 fn the_names_outlive_the_daemon() -> Outcome {
     let house = House::new()?;
     let output =

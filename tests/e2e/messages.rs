@@ -78,7 +78,6 @@ fn a_message_to_a_busy_agent_is_delivered_after_its_turn() -> Outcome {
 }
 
 #[test]
-#[ignore = "open: a message on its way does not count as work, so `send` and then `wait` is a race"]
 fn after_send_the_session_is_not_idle_until_the_message_was_worked_on() -> Outcome {
     use rustix::process::{Pid, Signal, kill_process};
     let house = House::new()?;
@@ -179,7 +178,6 @@ fn many_senders_at_once_lose_nothing_and_repeat_nothing() -> Outcome {
 }
 
 #[test]
-#[ignore = "open: what is delivered while a new daemon catches up is doubted at once"]
 fn a_message_that_waits_for_the_turn_outlives_the_daemon_and_is_not_doubted() -> Outcome {
     let house = House::new()?;
     house.rehearsal("blue")?;

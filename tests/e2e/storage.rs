@@ -38,7 +38,7 @@ impl Small {
 
 impl Drop for Small {
     fn drop(&mut self) {
-        drop(unmount(&self.0, UnmountFlags::DETACH));
+        unmount(&self.0, UnmountFlags::DETACH).ok();
     }
 }
 

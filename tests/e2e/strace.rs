@@ -122,6 +122,7 @@ fn kill_at(calls: &str, steps: impl Iterator<Item = usize>) -> Outcome {
         kills += 1;
         check(&house, &attempt).map_err(|fault| format!("{calls} {at}: {fault}"))?;
     }
+    eprintln!("{calls}: {kills} kills");
     assert!(kills > 0, "nobody was killed at {calls}");
     Ok(())
 }

@@ -88,7 +88,6 @@ fn an_agent_that_ignores_interrupts_is_not_paused_by_one_and_goes_on() -> Outcom
 }
 
 #[test]
-#[ignore = "open: between the taken message and the begun turn the agent counts as safe"]
 fn a_pause_that_meets_a_message_on_its_way_waits_for_the_turn_that_it_begins() -> Outcome {
     for face in FACES {
         let house = House::new()?;
@@ -292,7 +291,6 @@ fn a_message_that_cannot_wake_its_session_waits_and_says_why() -> Outcome {
 }
 
 #[test]
-#[ignore = "open: lines without a carriage return become a staircase on the screen"]
 fn the_screen_of_an_agent_without_a_terminal_has_its_lines_below_each_other() -> Outcome {
     let house = House::new()?;
     awake(&house, FACES[0])?;

@@ -140,10 +140,9 @@ pub(crate) fn recorded(home: &Path) -> Outcome<Vec<OnDisk>> {
     let mut events = Vec::new();
     for row in rows {
         let (seq, body) = row?;
-        let name = match serde_json::from_str(&body)? {
-            Value::Object(fields) => fields.keys().next().cloned().unwrap_or_default(),
-            other => other.as_str().unwrap_or_default().to_owned(),
-        };
+        let event: Value = serde_json::from_str(&body)?;
+        let word = event.as_object().and_then(|fields| fields.keys().next()).map(String::as_str);
+        let name = word.or(event.as_str()).unwrap_or_default().to_owned();
         events.push(OnDisk { seq, name, body });
     }
     Ok(events)

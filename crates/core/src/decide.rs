@@ -13,7 +13,7 @@ use crate::effect::{Deed, Effect};
 use crate::event::Event;
 use crate::house::{Decision, House, Reply};
 use crate::ids::{MessageId, OpId, SessionId};
-use crate::input::{Command, Input, Outcome};
+use crate::input::{Command, Hearing, Input, Outcome};
 use crate::refusal::Refusal;
 use crate::session::{Phase, Session, StartStep};
 
@@ -27,14 +27,19 @@ pub(crate) fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
             }
             None => Decision::default(),
         }),
-        Input::Sign { session, generation, spot, sign } => Ok(match Draft::of(house, &session) {
-            Some(mut draft) if draft.session.generation == generation => {
-                sign::take(&mut draft, spot, sign);
-                draft.settle()
-            }
-            // A sign of a process that was replaced says nothing about the one that runs.
-            Some(_) | None => Decision::default(),
-        }),
+        Input::Sign { session, generation, spot, hearing, sign } => {
+            Ok(match Draft::of(house, &session) {
+                Some(mut draft) if draft.session.generation == generation => {
+                    sign::take(&mut draft, spot, sign);
+                    match hearing {
+                        Hearing::Live => draft.settle(),
+                        Hearing::CatchingUp => draft.decision,
+                    }
+                }
+                // A sign of a process that was replaced says nothing about the one that runs.
+                Some(_) | None => Decision::default(),
+            })
+        }
         Input::Alarm { session, op } => Ok(match Draft::of(house, &session) {
             Some(mut draft) => {
                 pause::time_is_up(&mut draft, op);

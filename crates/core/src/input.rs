@@ -30,6 +30,8 @@ pub enum Input {
         generation: u32,
         /// Where it was seen.
         spot: Spot,
+        /// When it was heard.
+        hearing: Hearing,
         /// What was seen.
         sign: Sign,
     },
@@ -47,6 +49,16 @@ pub enum Input {
         /// What was found.
         world: World,
     },
+}
+
+/// Whether a sign is heard as it is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hearing {
+    /// As it is given.
+    Live,
+    /// Afterwards, before it was told what the world looks like. It is accounted for, but nothing
+    /// follows from it until then.
+    CatchingUp,
 }
 
 /// What a person can ask of a session.

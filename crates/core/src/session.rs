@@ -279,7 +279,8 @@ impl Session {
         }
         match self.spec.traits.signs {
             SignSource::Structured => {
-                let works = !self.ready || self.turn.open || self.turn.background > 0;
+                // A message on its way is work that is about to begin.
+                let works = !self.ready || self.turn.under_way() || self.in_flight().is_some();
                 if works { Status::Busy } else { Status::Idle }
             }
             SignSource::Screen => match self.screen {
@@ -297,10 +298,8 @@ impl Session {
                 if self.asks.iter().any(|ask| ask.kind != AskKind::Doubt) {
                     return Some("the agent waits for an answer".to_owned());
                 }
-                let quiet =
-                    !self.turn.open && self.turn.tools.is_empty() && self.turn.background == 0;
                 // What was just handed over may have begun a turn that nobody has told us of yet.
-                (quiet && self.ready && self.in_flight().is_none())
+                (!self.turn.under_way() && self.ready && self.in_flight().is_none())
                     .then(|| "the agent's turn has ended".to_owned())
             }
             SignSource::Screen => match &self.screen {

@@ -67,10 +67,20 @@ pub struct Tool {
 /// How far an agent is in its turn, by its own signs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
+    /// A message was taken, and the turn it leads to has not begun yet.
+    #[serde(default)]
+    pub due: bool,
     /// A turn is open.
     pub open: bool,
     /// Tools that were started and have not ended.
     pub tools: Vec<Tool>,
     /// Work that goes on between turns.
     pub background: u32,
+}
+
+impl Turn {
+    /// Whether the agent works or is about to.
+    pub fn under_way(&self) -> bool {
+        self.due || self.open || !self.tools.is_empty() || self.background > 0
+    }
 }

@@ -16,6 +16,7 @@ use glis_core::talk::Ask;
 use glis_core::{Input, MessageId, OpId, SessionId};
 use glis_wire::hold::{Hello, Ladder, ProcessMark};
 use glis_wire::home::Home;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -34,10 +35,30 @@ pub(crate) struct Live {
     pub(crate) audience: u32,
     /// Output is missing from here on.
     pub(crate) gap_at: Option<u64>,
-    /// Names of the variables it was last started with.
-    pub(crate) env_names: Vec<String>,
+    env_note: Option<EnvNote>,
     env: Option<Env>,
     digest: Option<(u64, Digest)>,
+}
+
+/// Name of the note about a session's environment, in its folder.
+const ENV_NOTE: &str = "environment.json";
+
+/// What a process was started with, without any value.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct EnvNote {
+    pub(crate) names: Vec<String>,
+    pub(crate) origin: EnvOrigin,
+}
+
+/// Whose environment a process got.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum EnvOrigin {
+    /// That of the command which started it.
+    #[default]
+    Caller,
+    /// The daemon's own: nobody commanded the start, and no other is remembered.
+    Daemon,
 }
 
 /// Something to tell a holder.
@@ -267,18 +288,40 @@ impl Adapters {
 
     /// Remembers the environment of whoever asked, in memory only.
     pub(crate) fn remember_env(&self, id: &SessionId, env: Env) {
-        self.change_live(id, |live| {
-            live.env_names = env.iter().map(|(name, _)| name.clone()).collect();
-            live.env_names.sort();
-            live.env = Some(env);
-        });
+        self.change_live(id, |live| live.env = Some(env));
     }
 
-    /// The environment for the next start, and whether it is only the daemon's own.
-    pub(crate) fn env_for(&self, session: &Session) -> (Env, bool) {
+    /// Notes what a process was started with: the names, never the values.
+    pub(crate) fn note_env(&self, id: &SessionId, mut names: Vec<String>, origin: EnvOrigin) {
+        names.sort();
+        let note = EnvNote { names, origin };
+        let dir = self.home.session(&id.0);
+        let kept = serde_json::to_vec(&note)
+            .map_err(std::io::Error::from)
+            .and_then(|bytes| crate::screens::write_durably(&dir, ENV_NOTE, &bytes));
+        if let Err(fault) = kept {
+            crate::diary(&format!("session {id}: the names of its variables: {fault}"));
+        }
+        self.change_live(id, |live| live.env_note = Some(note));
+    }
+
+    /// What the session's process was last started with, as far as it is known.
+    pub(crate) fn env_note(&self, id: &SessionId) -> EnvNote {
+        if let Some(note) = self.live(id).env_note {
+            return note;
+        }
+        let read = std::fs::read(self.home.session(&id.0).join(ENV_NOTE)).ok();
+        let note: EnvNote =
+            read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+        self.change_live(id, |live| live.env_note = Some(note.clone()));
+        note
+    }
+
+    /// The environment for the next start, and whose it is.
+    pub(crate) fn env_for(&self, session: &Session) -> (Env, EnvOrigin) {
         match self.live(&session.id).env {
-            Some(env) => (env, false),
-            None => (self.own_env.clone(), true),
+            Some(env) => (env, EnvOrigin::Caller),
+            None => (self.own_env.clone(), EnvOrigin::Daemon),
         }
     }
 

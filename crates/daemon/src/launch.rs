@@ -11,10 +11,9 @@ use glis_wire::view::Voice;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// What is written between the screens of two runs: back to the main screen, usual modes, and a
-/// fresh line below everything, so that the former screen stays above.
-const SEAM: &str =
-    "\x1b[?1049l\x1b[!p\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?2004l\x1b[0m\x1b[999;1H\r\n";
+/// Brings a terminal back to its main screen and its usual modes.
+const USUAL_MODES: &str =
+    "\x1b[?1049l\x1b[!p\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?2004l\x1b[0m";
 
 /// The environment of whoever asked.
 pub(crate) type Env = Vec<(String, String)>;
@@ -118,11 +117,13 @@ pub(crate) fn start(
     private_folder(&dir).map_err(|fault| ResumeFault::System(fault.to_string()))?;
     let locks = adapters.home.state.join("locks");
     private_folder(&locks).map_err(|fault| ResumeFault::System(fault.to_string()))?;
-    let (env, _) = adapters.env_for(session);
+    let (env, origin) = adapters.env_for(session);
+    let env = environment(env, plan.env, session.spec.mode);
+    let names = env.iter().map(|(name, _)| name.clone()).collect();
     let launch = Launch {
         session: session.id.0.clone(),
         generation,
-        env: environment(env, plan.env, session.spec.mode),
+        env,
         argv: plan.argv,
         cwd: session.worktree.clone().unwrap_or_default(),
         face: match session.spec.mode {
@@ -135,10 +136,13 @@ pub(crate) fn start(
         }),
         log_bytes_max: adapters.config.output_bytes_max(),
         umask: adapters.umask,
-        seam: (session.spec.mode == Mode::Terminal).then(|| SEAM.to_owned()),
+        seam: (session.spec.mode == Mode::Terminal).then(|| seam(&dir)),
     };
     match adapters.nursery.bear(&launch).map_err(|fault| ResumeFault::System(fault.to_string()))? {
-        Birth::Ready(hello) => Ok(hello),
+        Birth::Ready(hello) => {
+            adapters.note_env(&session.id, names, origin);
+            Ok(hello)
+        }
         Birth::Failed { kind, message } => Err(match kind {
             BirthFault::Locked => ResumeFault::Locked(message),
             BirthFault::NoProgram => ResumeFault::NotInstalled(message),
@@ -163,6 +167,15 @@ fn environment(caller: Env, agent: Env, mode: Mode) -> Env {
     }
     env.extend(agent);
     env
+}
+
+/// What is written between the screens of two runs: usual modes, and a fresh line below everything
+/// that is to be seen, so that the former screen stays above.
+fn seam(dir: &Path) -> String {
+    match crate::screens::last_row(dir) {
+        Some(row) => format!("{USUAL_MODES}\x1b[{row};1H\r\n"),
+        None => format!("{USUAL_MODES}\x1b[999;1H\r\n"),
+    }
 }
 
 fn last_size(dir: &Path) -> Size {

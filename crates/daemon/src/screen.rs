@@ -53,6 +53,9 @@ impl Screen {
         let sizes = log.sizes();
         let first = sizes.first().map_or(Size::USUAL, |&(_, size)| size);
         let mut screen = Self::new(size_at(&sizes, oldest).unwrap_or(first));
+        if sizes.is_empty() {
+            screen.break_lines();
+        }
         screen.start_at(log, oldest)?;
         screen.catch_up(log, upto)?;
         Ok(screen)
@@ -71,6 +74,14 @@ impl Screen {
     /// Goes on to `upto`, or to the end of the log where that comes first.
     pub fn catch_up(&mut self, log: &OutputLog, upto: u64) -> io::Result<()> {
         self.follow(log, upto, &log.sizes())
+    }
+
+    /// What comes from pipes ends its lines with a line feed alone, which leaves a terminal's
+    /// cursor in its column.
+    fn break_lines(&mut self) {
+        /// "Line feed/new line mode", switched on.
+        const NEW_LINES: &[u8] = b"\x1b[20h";
+        self.parser.advance(&mut self.emulator, NEW_LINES);
     }
 
     /// Takes output that follows directly on what was fed before.

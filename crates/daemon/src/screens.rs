@@ -11,6 +11,7 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Screens kept ready. Each costs some hundred kilobytes; the one unused for longest goes.
@@ -60,7 +61,7 @@ impl Screens {
         }
         let screen = self.take(id);
         let mut screen = screen.lock().unwrap_or_else(PoisonError::into_inner);
-        if screen.offset() > end || screen.offset() < log.oldest() {
+        if screen.offset() > end || screen.offset() < log.oldest() || screen.offset() == 0 {
             *screen = Screen::replay(&log, end)?;
         } else {
             screen.catch_up(&log, end)?;
@@ -98,6 +99,15 @@ pub(crate) fn glance(dir: &Path) -> io::Result<Vec<String>> {
     let log = OutputLog::new(dir);
     let size = log.sizes().last().map_or(Size::USUAL, |(_, size)| *size);
     Ok(Screen::tail(&log, GLANCE_BYTES, log.end(), size)?.lines())
+}
+
+/// The last row with anything in it, counted from 1, of the screen that was captured. `None` where
+/// there is none, or where it hides the main screen.
+pub(crate) fn last_row(dir: &Path) -> Option<usize> {
+    let picture = captured(dir)?;
+    let hides = picture.paint.windows(8).any(|bytes| bytes == b"\x1b[?1049h");
+    let row = picture.lines.iter().rposition(|line| !line.is_empty())?;
+    (!hides).then_some(row + 1)
 }
 
 /// Keeps the screen, durably, and returns the offset it shows.
@@ -141,7 +151,9 @@ fn sync_output(dir: &Path) -> io::Result<()> {
 
 /// Writes a file beside its place, syncs it, moves it there and syncs the folder.
 pub(crate) fn write_durably(dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
-    let fresh = dir.join(format!("{name}.new"));
+    // Two may be at it at once; each must move what it has written itself.
+    static TRIES: AtomicU64 = AtomicU64::new(0);
+    let fresh = dir.join(format!("{name}.new-{}", TRIES.fetch_add(1, Ordering::Relaxed)));
     let mut file =
         File::options().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
     file.write_all(bytes)?;

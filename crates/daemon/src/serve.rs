@@ -128,7 +128,8 @@ async fn find(door: &Door, given: &str) -> Result<Session, Refusal> {
 }
 
 fn seen(door: &Door, session: &Session) -> SessionView {
-    view::session(session, &door.hands.live(&session.id), door.hands.digest(&session.id))
+    let (hands, id) = (&door.hands, &session.id);
+    view::session(session, &hands.live(id), hands.env_note(id), hands.digest(id))
 }
 
 async fn list(door: &Door, all: bool) -> Answer {

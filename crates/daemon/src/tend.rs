@@ -15,7 +15,7 @@ use crate::screens;
 use ear::Ear;
 use glis_agent::{Interrupt, Source};
 use glis_core::event::Spot;
-use glis_core::input::{Outcome, Sign, World};
+use glis_core::input::{Hearing, Outcome, Sign, World};
 use glis_core::safe::{ScreenState, judge_quiet};
 use glis_core::session::Session;
 use glis_core::{AskId, Input, MessageId, SessionId};
@@ -105,7 +105,8 @@ impl Tender {
             complain(&self.ear.id, fault);
         }
         let awaited = |waits: &Waits| !matches!(waits, Waits::Nobody);
-        Parting { in_peace: end.is_ok(), owes: self.orders.values().any(awaited) }
+        let owes = self.catching_up.is_some() || self.orders.values().any(awaited);
+        Parting { in_peace: end.is_ok(), owes }
     }
 
     async fn tend_well(&mut self, errands: &mut mpsc::Receiver<Errand>) -> io::Result<()> {
@@ -135,6 +136,9 @@ impl Tender {
             // Nothing can be on its way to a process that nobody has heard of.
             self.tell_world().await;
         }
+        if self.catching_up.is_some() {
+            self.ear.hearing = Hearing::CatchingUp;
+        }
         match self.ear.dialect.source() {
             Source::Stream => {
                 self.peer.send(&Order::Follow { from: self.ear.end }).await?;
@@ -163,6 +167,7 @@ impl Tender {
 
     async fn tell_world(&mut self) {
         let Some(hello) = self.catching_up.take() else { return };
+        self.ear.hearing = Hearing::Live;
         let world = World::Alive {
             generation: hello.generation,
             process: crate::adapters::process_of(&hello.process),
@@ -217,7 +222,9 @@ impl Tender {
         self.outcome(outcome).await;
         // Questions are answered in order, and after everything before them is durable.
         drop(self.ear.hands.line.look(Look::One(self.ear.id.0.clone())).await);
-        self.peer.send(&Order::Collected).await
+        // Mostly it has gone by itself: its record lies on disk.
+        self.peer.send(&Order::Collected).await.ok();
+        Ok(())
     }
 
     async fn output_moved(&mut self, end: u64) -> io::Result<()> {
@@ -231,15 +238,19 @@ impl Tender {
                 self.ear.look_for_prompt().await;
             }
             Source::Screen => {
-                if !self.flowing {
-                    self.flowing = true;
-                    self.ear.sign(Spot::Screen, Sign::Screen(ScreenState::Flowing)).await;
-                }
                 self.look_at = Some(Instant::now() + FLOW_PACE);
-                self.rest_at = Some(Instant::now() + QUIET_TIME);
+                self.flows().await;
             }
         }
         Ok(())
+    }
+
+    async fn flows(&mut self) {
+        self.rest_at = Some(Instant::now() + QUIET_TIME);
+        if !self.flowing {
+            self.flowing = true;
+            self.ear.sign(Spot::Screen, Sign::Screen(ScreenState::Flowing)).await;
+        }
     }
 
     async fn time_passed(&mut self) -> io::Result<()> {
@@ -339,10 +350,12 @@ impl Tender {
         match self.orders.remove(&order) {
             Some(Waits::Delivery(message, text)) => {
                 // An agent with words of its own confirms in its own words what it took.
-                if self.ear.dialect.source() == Source::Screen
-                    && let Err(fault) = self.ear.note_message(text)
-                {
-                    complain(&self.ear.id, &fault);
+                if self.ear.dialect.source() == Source::Screen {
+                    if let Err(fault) = self.ear.note_message(text) {
+                        complain(&self.ear.id, &fault);
+                    }
+                    // Whoever was spoken to counts as at work until its screen says otherwise.
+                    self.flows().await;
                 }
                 self.outcome(Outcome::Delivered { message }).await;
             }

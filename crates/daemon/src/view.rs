@@ -1,6 +1,6 @@
 //! Sessions and events as the outside sees them.
 
-use crate::adapters::Live;
+use crate::adapters::{EnvNote, EnvOrigin, Live};
 use crate::conversation::Digest;
 use glis_core::session::{Phase, Rest, Session, WallMs};
 use glis_core::{Event, Recorded};
@@ -8,7 +8,7 @@ use glis_wire::view::{SessionView, WaitingFor};
 use serde_json::{Map, Value, json};
 
 /// A session with everything that is known beside the log.
-pub(crate) fn session(session: &Session, live: &Live, digest: Digest) -> SessionView {
+pub(crate) fn session(session: &Session, live: &Live, env: EnvNote, digest: Digest) -> SessionView {
     let pause = match &session.phase {
         Phase::Rest(Rest::Paused(record)) => Some(record),
         Phase::Rest(_)
@@ -18,6 +18,10 @@ pub(crate) fn session(session: &Session, live: &Live, digest: Digest) -> Session
         | Phase::Stopping { .. }
         | Phase::Removing { .. } => None,
     };
+    let mut warnings = pause.map(|record| record.warnings.clone()).unwrap_or_default();
+    if env.origin == EnvOrigin::Daemon && session.process.is_some() {
+        warnings.push("it was started with the daemon's own environment".to_owned());
+    }
     SessionView {
         id: session.id.0.clone(),
         name: session.name.clone(),
@@ -60,7 +64,7 @@ pub(crate) fn session(session: &Session, live: &Live, digest: Digest) -> Session
         cut_off: session.cut_off,
         limit_until: session.limit_until.clone(),
         killed: session.killed.clone(),
-        warnings: pause.map(|record| record.warnings.clone()).unwrap_or_default(),
+        warnings,
         pause_rule: pause.map(|record| record.rule.clone()),
         argv: session.spec.argv.clone(),
         model: session.spec.model.clone(),
@@ -68,7 +72,7 @@ pub(crate) fn session(session: &Session, live: &Live, digest: Digest) -> Session
         in_place: session.spec.in_place,
         attached: live.audience,
         output_gap_at: live.gap_at,
-        env_names: live.env_names.clone(),
+        env_names: env.names,
     }
 }
 

@@ -11,6 +11,9 @@ use std::time::Duration;
 /// Git answers in microseconds. It can hang only on a rule file that is a pipe or on a dead disk.
 const ANSWER_WAIT: Duration = Duration::from_secs(10);
 
+/// A pipe holds 64 KiB and a name at most 4: this many never block, even if git does not read.
+const NAMES_AT_ONCE: usize = 15;
+
 /// A conversation with `git check-ignore`.
 pub(crate) struct Judge {
     child: Child,
@@ -47,10 +50,17 @@ impl Judge {
 
     /// Says for each name whether it is ignored; `None` if git died over the question.
     pub(crate) fn judge(&mut self, names: &[&[u8]]) -> Option<Vec<bool>> {
+        let mut verdicts = Vec::with_capacity(names.len());
+        for some in names.chunks(NAMES_AT_ONCE) {
+            verdicts.extend(self.judge_some(some)?);
+        }
+        Some(verdicts)
+    }
+
+    fn judge_some(&mut self, names: &[&[u8]]) -> Option<Vec<bool>> {
         if self.mute {
             return Some(vec![false; names.len()]);
         }
-        // The listening thread empties the other pipe, so writing cannot block for good.
         let pipe = self.questions.as_mut()?;
         for name in names {
             pipe.write_all(name).and_then(|()| pipe.write_all(&[0])).ok()?;

@@ -42,6 +42,10 @@ impl<'a> Known<'a> {
         Self { index, paths, folders }
     }
 
+    pub(crate) fn entries(&self) -> &'a [crate::index::Entry] {
+        &self.index.entries
+    }
+
     pub(crate) fn entry(&self, path: &[u8]) -> Option<usize> {
         self.paths.get(path).copied()
     }

@@ -15,7 +15,8 @@ pub(super) fn stop(draft: &mut Draft) -> Result<(), Refusal> {
         Phase::Live => {
             let op = draft.new_op();
             draft.event(Event::StopBegan { op });
-            let urgency = if draft.session.turn.open { Urgency::Interrupt } else { Urgency::Quiet };
+            let urgency =
+                if draft.session.turn.under_way() { Urgency::Interrupt } else { Urgency::Quiet };
             draft.deed(Deed::StopProcess { generation: draft.session.generation, urgency });
         }
         Phase::Stopping { op, .. } => {
@@ -100,7 +101,9 @@ fn by_itself(draft: &mut Draft, former: &Session, ending: &Ending) {
                 why: format!("it ended before it was ready: {}", told(ending)),
             });
         }
-        (RefOrigin::Chosen | RefOrigin::Learned, Ending::Exited(0)) if !former.turn.open => {
+        (RefOrigin::Chosen | RefOrigin::Learned, Ending::Exited(0))
+            if !former.turn.open && !former.turn.due =>
+        {
             draft.event(Event::Suspended { op: None });
         }
         (_, Ending::Exited(_) | Ending::Signalled(_) | Ending::Unknown) => {

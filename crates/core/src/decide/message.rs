@@ -72,7 +72,9 @@ pub(super) fn deliver_next(draft: &mut Draft) {
     }
     let may = match session.spec.traits.takes {
         Takes::Anytime => true,
-        Takes::WhenIdle => session.ready && !session.turn.open && session.asks.is_empty(),
+        Takes::WhenIdle => {
+            session.ready && !session.turn.open && !session.turn.due && session.asks.is_empty()
+        }
     };
     let Some(next) = session.queue.front() else { return };
     if !may || next.leg != Leg::Queued {
@@ -114,9 +116,6 @@ pub(super) fn taken(draft: &mut Draft, spot: Spot, text: Option<&str>) {
     let ours = |m: &&Message| text.is_none_or(|text| holds(text, &m.text));
     if let Some(message) = front.filter(ours).map(|m| m.id) {
         draft.event(Event::MessageTaken { message, spot: Some(spot) });
-        // Its turn is about to begin, though nobody has said so yet: the next one waits for its
-        // end.
-        draft.hold_back = true;
     }
 }
 

@@ -20,7 +20,8 @@ pub(super) fn take(draft: &mut Draft, spot: Spot, sign: Sign) {
             }
         }
         Sign::Ready => {
-            if !draft.session.ready {
+            // An agent that is ready again has done what it took.
+            if !draft.session.ready || draft.session.turn.due {
                 draft.event(Event::BecameReady { spot });
             }
             start::became_ready(draft);
@@ -39,7 +40,7 @@ pub(super) fn take(draft: &mut Draft, spot: Spot, sign: Sign) {
             }
         }
         Sign::TurnEnded => {
-            if draft.session.turn.open {
+            if draft.session.turn.open || draft.session.turn.due {
                 draft.event(Event::TurnEnded { spot });
             }
         }

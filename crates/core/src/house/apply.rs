@@ -222,7 +222,8 @@ impl Session {
                 self.drop_doubt(*message);
                 self.await_message();
             }
-            Event::MessageTaken { message, .. } => {
+            Event::MessageTaken { message, spot } => {
+                self.turn.due |= spot.is_some();
                 self.queue.retain(|m| m.id != *message);
                 self.drop_doubt(*message);
             }
@@ -250,10 +251,12 @@ impl Session {
         match event {
             Event::BecameReady { .. } => {
                 self.ready = true;
+                self.turn.due = false;
                 "the agent is ready".clone_into(&mut self.rule);
             }
             Event::TurnBegan { .. } => {
                 self.turn.open = true;
+                self.turn.due = false;
                 "the agent began a turn".clone_into(&mut self.rule);
             }
             Event::ToolBegan { tool, what, .. } => {
@@ -263,6 +266,7 @@ impl Session {
             Event::BackgroundChanged { running, .. } => self.turn.background = *running,
             Event::TurnEnded { .. } => {
                 self.turn.open = false;
+                self.turn.due = false;
                 self.turn.tools.clear();
                 "the agent ended its turn".clone_into(&mut self.rule);
             }
@@ -381,7 +385,7 @@ impl Session {
         match event {
             Event::StopBegan { op } => self.phase = Phase::Stopping { op: *op, awaited: false },
             Event::ProcessEnded { killed, .. } => {
-                self.cut_off |= self.turn.open || !self.turn.tools.is_empty();
+                self.cut_off |= self.turn.due || self.turn.open || !self.turn.tools.is_empty();
                 self.process = None;
                 self.ready = false;
                 self.turn = Turn::default();

@@ -5,7 +5,7 @@ use crate::rules::Rules;
 use crate::world::{Luck, World};
 use glis_core::effect::Deed;
 use glis_core::event::Ending;
-use glis_core::input::{Command, Outcome};
+use glis_core::input::{Command, Hearing, Outcome};
 use glis_core::{Effect, House, Input, OpId, Recorded, SessionId};
 
 /// The daemon, with what it holds only in memory.
@@ -121,8 +121,30 @@ impl Daemon {
             if rng.percent(5) {
                 return self.crash(world, rng);
             }
+            if rng.percent(70) {
+                self.catch_up(world, &id)?;
+            }
             let found = world.observe(&id);
             self.feed(world, &Input::Observed { session: id, world: found })?;
+        }
+        Ok(())
+    }
+}
+
+impl Daemon {
+    /// Everything that an agent has said is heard again before the world is told of.
+    fn catch_up(&mut self, world: &mut World, id: &SessionId) -> Result<(), String> {
+        let agent = world.sites.get_mut(id).and_then(|site| site.agents.first_mut());
+        let Some(agent) = agent else { return Ok(()) };
+        let known = self.house.session(id);
+        if known.is_none_or(|s| s.process.is_none() || s.generation != agent.generation) {
+            return Ok(());
+        }
+        let (generation, said) = (agent.generation, agent.said.clone());
+        agent.read = said.len();
+        for (spot, sign) in said {
+            let (session, hearing) = (id.clone(), Hearing::CatchingUp);
+            self.feed(world, &Input::Sign { session, generation, spot, hearing, sign })?;
         }
         Ok(())
     }

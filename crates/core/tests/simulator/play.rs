@@ -7,7 +7,7 @@ use crate::rules::Rules;
 use crate::world::{Luck, World};
 use glis_core::effect::Deed;
 use glis_core::event::Ending;
-use glis_core::input::{Command, Outcome};
+use glis_core::input::{Command, Hearing, Outcome};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::{AskId, Input, SessionId};
 
@@ -243,7 +243,13 @@ impl Play {
         let Some((spot, sign)) = agent.said.get(agent.read).cloned() else { return Ok(false) };
         agent.read += 1;
         let generation = agent.generation;
-        self.feed(&Input::Sign { session: session.clone(), generation, spot, sign })?;
+        self.feed(&Input::Sign {
+            session: session.clone(),
+            generation,
+            spot,
+            hearing: Hearing::Live,
+            sign,
+        })?;
         Ok(true)
     }
 
@@ -268,7 +274,8 @@ impl Play {
         let (generation, ordered) = (agent.generation, agent.ordered);
         for (spot, sign) in agent.said.get(agent.read..).unwrap_or_default().iter().rev() {
             let (session, spot, sign) = (session.clone(), *spot, sign.clone());
-            self.daemon.late.push(Input::Sign { session, generation, spot, sign });
+            let hearing = Hearing::Live;
+            self.daemon.late.push(Input::Sign { session, generation, spot, hearing, sign });
         }
         self.daemon.note(|| format!(".. {session} {generation} ends by {ending:?}"));
         self.world.end(session, ending.clone());

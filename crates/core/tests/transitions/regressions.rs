@@ -202,7 +202,9 @@ fn an_agent_that_was_just_handed_a_message_is_not_safe() {
         ready
         send hello => message queued, delivery began | do deliver hello | queued while idle
         pause => pause began | pending
-        took => message taken, safe state reached | do capture terminal",
+        took => message taken
+        turn began => turn began
+        turn ended => turn ended, safe state reached | do capture terminal",
     )
     .unwrap();
 }

@@ -5,7 +5,7 @@
 
 use crate::words;
 use glis_core::event::{Ending, Spot};
-use glis_core::input::{Command, Outcome, Sign, World};
+use glis_core::input::{Command, Hearing, Outcome, Sign, World};
 use glis_core::pause::{Moment, OnTimeout, PauseMode, PauseReason, PauseStep, SnapshotRef};
 use glis_core::refusal::ResumeFault;
 use glis_core::safe::ScreenState;
@@ -151,7 +151,8 @@ impl Stage {
             self.offset += 1;
             let on_screen = matches!(sign, Sign::Screen(_));
             let spot = if on_screen { Spot::Screen } else { Spot::Stream(self.offset) };
-            return Ok(Input::Sign { session, generation: self.generation(), spot, sign });
+            let (generation, hearing) = (self.generation(), Hearing::Live);
+            return Ok(Input::Sign { session, generation, spot, hearing, sign });
         }
         Err(format!("no such line: {line:?}"))
     }

@@ -110,7 +110,7 @@ fn a_resume_that_fails_leaves_the_session_paused() {
 
 #[test]
 fn an_agent_that_never_told_its_id_cannot_be_resumed() {
-    let story = "new hello\nmade\nchecked\nstarted\nready\ntook";
+    let story = "new hello\nmade\nchecked\nstarted\nready\ntook\nturn began\nturn ended";
     let stage = told(
         Kind::Learner,
         &[story, PAUSED, "resume => refused: not resumable, no ref", "send hi"],

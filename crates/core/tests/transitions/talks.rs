@@ -20,7 +20,7 @@ fn a_message_is_stored_delivered_once_and_taken() {
         &[
             IDLE,
             "send one => message queued, delivery began | do deliver one | queued while idle
-            send two => message queued | queued while idle
+            send two => message queued | queued while busy
             delivered => nothing
             took => message taken
             turn began => turn began
@@ -197,6 +197,8 @@ fn an_agent_whose_turn_was_cut_off_is_told_once() {
             started
             ready => became ready, start ended, delivery began | do deliver one with the note
             took => message taken
+            turn began => turn began
+            turn ended => turn ended
             send two => message queued, delivery began | do deliver two | queued while idle",
         ],
     )
@@ -291,13 +293,14 @@ fn a_question_on_a_screen_is_asked_until_the_screen_moves_on() {
 #[test]
 fn a_sign_counts_once_however_often_it_is_read() {
     use glis_core::event::Spot;
-    use glis_core::input::{Input, Sign};
+    use glis_core::input::{Hearing, Input, Sign};
     let stage = told(Kind::Agent, &[IDLE, BUSY]).unwrap();
     for (generation, offset) in [(1, 102), (1, 5), (0, 900), (2, 900)] {
         let again = stage.house.decide(Input::Sign {
             session: Stage::id(),
             generation,
             spot: Spot::Stream(offset),
+            hearing: Hearing::Live,
             sign: Sign::TurnEnded,
         });
         assert_eq!(again.unwrap().events, [], "{generation} {offset}");

@@ -24,6 +24,16 @@ const GREETING_TIME: Duration = Duration::from_secs(2);
 const AGAIN_FIRST: Duration = Duration::from_millis(10);
 const AGAIN_LAST: Duration = Duration::from_secs(1);
 
+/// What is known of everything that was on its way to an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// Whoever waits for something will be told.
+    Known,
+    /// The daemon was started anew, or a connection broke at the wrong moment: the world has to be
+    /// looked at first.
+    Unclear,
+}
+
 /// Connects to a holder that has just been started, and tends it.
 pub(crate) fn begin(
     hands: &Arc<Adapters>,
@@ -34,7 +44,7 @@ pub(crate) fn begin(
     let hands = Arc::clone(hands);
     drop(runtime.spawn(async move {
         let met = meet(&hands.home.session(&session.id.0)).await;
-        stay(hands, session, errands, met.ok(), None).await;
+        stay(hands, session, errands, met.ok(), Standing::Known).await;
     }));
 }
 
@@ -54,15 +64,16 @@ pub(crate) async fn recover(hands: &Arc<Adapters>, session: Session) {
     if let Some((peer, hello)) = found {
         if hello.generation == generation {
             let errands = hands.open_errands(&session.id);
-            let world = hello.clone();
             let met = Some((peer, hello));
-            drop(tokio::spawn(stay(Arc::clone(hands), session, errands, met, Some(world))));
+            let stay = stay(Arc::clone(hands), session, errands, met, Standing::Unclear);
+            drop(tokio::spawn(stay));
             return;
         }
     } else if is_locked(&dir) && session.process.is_some() {
         // It lives and does not speak. What the log says of it stays true until it does.
         let errands = hands.open_errands(&session.id);
-        drop(tokio::spawn(stay(Arc::clone(hands), session, errands, None, None)));
+        let stay = stay(Arc::clone(hands), session, errands, None, Standing::Unclear);
+        drop(tokio::spawn(stay));
         return;
     }
     hear_the_rest(hands, &session).await;
@@ -79,7 +90,7 @@ async fn stay(
     mut session: Session,
     mut errands: mpsc::Receiver<Errand>,
     mut met: Option<(Peer, Hello)>,
-    mut catching_up: Option<Hello>,
+    mut standing: Standing,
 ) {
     let dir = hands.home.session(&session.id.0);
     let generation = session.generation;
@@ -91,13 +102,12 @@ async fn stay(
             }
             match Tender::new(&hands, &session, peer, &hello) {
                 Ok(mut tender) => {
-                    tender.catching_up = catching_up.take();
+                    tender.catching_up = (standing == Standing::Unclear).then_some(hello);
                     let parting = tender.tend(&mut errands).await;
                     if parting.in_peace {
                         pause = AGAIN_FIRST;
                     }
-                    // As after a start of the daemon: what was on its way is in doubt.
-                    catching_up = parting.owes.then_some(hello);
+                    standing = if parting.owes { Standing::Unclear } else { Standing::Known };
                 }
                 Err(fault) => complain(&session.id, &fault),
             }
@@ -108,9 +118,6 @@ async fn stay(
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(AGAIN_LAST);
         met = meet(&dir).await.ok();
-        if let (Some(before), Some((_, now))) = (&mut catching_up, &met) {
-            before.clone_from(now);
-        }
         let known = hands.line.look(Look::One(session.id.0.clone())).await;
         if let Some(now) = known.into_iter().next() {
             // Whoever has another process by now is tended by somebody else.

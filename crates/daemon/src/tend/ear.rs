@@ -7,7 +7,7 @@ use crate::output::OutputLog;
 use crate::screens;
 use glis_agent::{Dialect, Heard, Said, Source};
 use glis_core::event::Spot;
-use glis_core::input::Sign;
+use glis_core::input::{Hearing, Sign};
 use glis_core::session::Session;
 use glis_core::{Input, SessionId};
 use glis_wire::view::Voice;
@@ -31,6 +31,8 @@ pub(super) struct Ear {
     pub(super) end: u64,
     /// The agent has shown that it is ready.
     pub(super) ready: bool,
+    /// Whether it is listened to as it speaks.
+    pub(super) hearing: Hearing,
 }
 
 impl Ear {
@@ -57,6 +59,7 @@ impl Ear {
             transcript_at: 0,
             end: began_at.max(known),
             ready: session.ready,
+            hearing: Hearing::Live,
         })
     }
 
@@ -70,6 +73,7 @@ impl Ear {
     /// Takes everything that is on disk and was not listened to: the last words of an agent that
     /// is gone.
     pub(super) async fn hear_the_rest(&mut self) -> io::Result<Vec<String>> {
+        self.hearing = Hearing::CatchingUp;
         match self.dialect.source() {
             Source::Stream => {
                 let log = OutputLog::new(self.hands.home.session(&self.id.0));
@@ -175,6 +179,7 @@ impl Ear {
 
     pub(super) async fn sign(&self, spot: Spot, sign: Sign) {
         let (session, generation) = (self.id.clone(), self.generation);
-        self.hands.line.tell(Input::Sign { session, generation, spot, sign }).await;
+        let hearing = self.hearing;
+        self.hands.line.tell(Input::Sign { session, generation, spot, hearing, sign }).await;
     }
 }
