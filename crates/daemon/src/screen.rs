@@ -34,6 +34,9 @@ pub struct Screen {
     parser: Processor<Unsynchronized>,
     unfinished: Unfinished,
     offset: u64,
+    /// Lines end with a line feed alone, as in a pipe. In a terminal that would leave the cursor in
+    /// its column, and its driver sees to that.
+    from_pipes: bool,
 }
 
 impl Screen {
@@ -44,6 +47,7 @@ impl Screen {
             parser: Processor::new(),
             unfinished: Unfinished::default(),
             offset: 0,
+            from_pipes: false,
         }
     }
 
@@ -53,9 +57,8 @@ impl Screen {
         let sizes = log.sizes();
         let first = sizes.first().map_or(Size::USUAL, |&(_, size)| size);
         let mut screen = Self::new(size_at(&sizes, oldest).unwrap_or(first));
-        if sizes.is_empty() {
-            screen.break_lines();
-        }
+        // What comes from pipes was never given a size.
+        screen.from_pipes = sizes.is_empty();
         screen.start_at(log, oldest)?;
         screen.catch_up(log, upto)?;
         Ok(screen)
@@ -76,17 +79,18 @@ impl Screen {
         self.follow(log, upto, &log.sizes())
     }
 
-    /// What comes from pipes ends its lines with a line feed alone, which leaves a terminal's
-    /// cursor in its column.
-    fn break_lines(&mut self) {
-        /// "Line feed/new line mode", switched on.
-        const NEW_LINES: &[u8] = b"\x1b[20h";
-        self.parser.advance(&mut self.emulator, NEW_LINES);
-    }
-
     /// Takes output that follows directly on what was fed before.
     pub fn feed(&mut self, bytes: &[u8]) {
-        self.parser.advance(&mut self.emulator, bytes);
+        if self.from_pipes {
+            for line in bytes.split_inclusive(|b| *b == b'\n') {
+                self.parser.advance(&mut self.emulator, line);
+                if line.ends_with(b"\n") {
+                    self.parser.advance(&mut self.emulator, b"\r");
+                }
+            }
+        } else {
+            self.parser.advance(&mut self.emulator, bytes);
+        }
         self.unfinished.feed(bytes);
         self.offset += bytes.len() as u64;
     }
