@@ -25,7 +25,7 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
 pub(crate) use bond::{begin, end_untended, recover};
@@ -63,6 +63,8 @@ struct Tender {
     unknown: bool,
     /// What was there before this daemon is still being listened to.
     catching_up: Option<Hello>,
+    /// Whoever waits until that is done.
+    caught_up: Option<oneshot::Sender<()>>,
 }
 
 /// How a connection came to its end.
@@ -95,6 +97,7 @@ impl Tender {
             rest_at: None,
             unknown: session.process.is_none(),
             catching_up: None,
+            caught_up: None,
         })
     }
 
@@ -174,6 +177,8 @@ impl Tender {
             began_at: hello.began_at,
         };
         self.ear.hands.line.tell(Input::Observed { session: self.ear.id.clone(), world }).await;
+        // Whoever has waited long enough has gone on meanwhile.
+        self.caught_up.take().map(|waits| waits.send(()));
     }
 
     async fn hear(&mut self, frame: Frame) -> io::Result<()> {

@@ -6,6 +6,7 @@ use std::io::{self, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
+use std::time::Duration;
 
 use glis_wire::hold::{ExitRecord, place};
 use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags};
@@ -119,10 +120,17 @@ pub(crate) fn lock_at(path: &str) -> Result<File, LockFault> {
     take(File::from(file.map_err(|fault| LockFault::System(fault.into()))?))
 }
 
+/// Whoever only looks whether a lock is taken holds it for an instant: one look is not enough.
+const LOOKS: u32 = 5;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
+
 fn take(file: File) -> Result<File, LockFault> {
-    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(file),
-        Err(Errno::WOULDBLOCK) => Err(LockFault::Taken),
-        Err(fault) => Err(LockFault::System(fault.into())),
+    for _ in 0..LOOKS {
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(file),
+            Err(Errno::WOULDBLOCK) => std::thread::sleep(BETWEEN_LOOKS),
+            Err(fault) => return Err(LockFault::System(fault.into())),
+        }
     }
+    Err(LockFault::Taken)
 }

@@ -43,6 +43,11 @@ pub(super) fn take(draft: &mut Draft, spot: Spot, sign: Sign) {
             if draft.session.turn.open || draft.session.turn.due {
                 draft.event(Event::TurnEnded { spot });
             }
+            if matches!(draft.session.phase, Phase::Stopping { .. }) {
+                // It has let go of its turn: nothing keeps it from ending now.
+                let generation = draft.session.generation;
+                draft.deed(Deed::StopProcess { generation, urgency: Urgency::Quiet });
+            }
         }
         Sign::Asked(ask) => {
             if !draft.session.asks.iter().any(|known| known.id == ask.id) {

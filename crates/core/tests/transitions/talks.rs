@@ -37,6 +37,13 @@ fn a_message_is_stored_delivered_once_and_taken() {
 }
 
 #[test]
+fn an_agent_that_lets_go_of_its_turn_while_it_is_stopped_is_not_waited_for() {
+    let story = "stop => stop began | do stop with an interrupt | pending
+        turn ended => turn ended | do stop quietly";
+    told(Kind::Agent, &[IDLE, BUSY, story]).unwrap();
+}
+
+#[test]
 fn what_somebody_else_typed_is_not_taken_for_our_message() {
     let story =
         "send one two => message queued, delivery began | do deliver one two | queued while idle

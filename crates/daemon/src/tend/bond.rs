@@ -16,22 +16,24 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 /// A holder greets at once, unless it is stopped or the machine is drowning.
 const GREETING_TIME: Duration = Duration::from_secs(2);
+/// Hearing again what an agent said is a matter of milliseconds, unless it said very much.
+const CATCH_UP_TIME: Duration = Duration::from_secs(10);
 /// Between two attempts to meet a holder again: soon at first, seldom if that does not help.
 const AGAIN_FIRST: Duration = Duration::from_millis(10);
 const AGAIN_LAST: Duration = Duration::from_secs(1);
 
 /// What is known of everything that was on its way to an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 enum Standing {
     /// Whoever waits for something will be told.
     Known,
     /// The daemon was started anew, or a connection broke at the wrong moment: the world has to be
-    /// looked at first.
-    Unclear,
+    /// looked at first. Somebody may wait for that.
+    Unclear(Option<oneshot::Sender<()>>),
 }
 
 /// Connects to a holder that has just been started, and tends it.
@@ -65,15 +67,19 @@ pub(crate) async fn recover(hands: &Arc<Adapters>, session: Session) {
         if hello.generation == generation {
             let errands = hands.open_errands(&session.id);
             let met = Some((peer, hello));
-            let stay = stay(Arc::clone(hands), session, errands, met, Standing::Unclear);
-            drop(tokio::spawn(stay));
+            let (told, caught_up) = oneshot::channel();
+            let standing = Standing::Unclear(Some(told));
+            drop(tokio::spawn(stay(Arc::clone(hands), session, errands, met, standing)));
+            // Nobody is let in before it is known what it did meanwhile, or clear that hearing it
+            // takes long.
+            drop(tokio::time::timeout(CATCH_UP_TIME, caught_up).await);
             return;
         }
     } else if is_locked(&dir) && session.process.is_some() {
         // It lives and does not speak. What the log says of it stays true until it does.
         let errands = hands.open_errands(&session.id);
-        let stay = stay(Arc::clone(hands), session, errands, None, Standing::Unclear);
-        drop(tokio::spawn(stay));
+        let standing = Standing::Unclear(None);
+        drop(tokio::spawn(stay(Arc::clone(hands), session, errands, None, standing)));
         return;
     }
     hear_the_rest(hands, &session).await;
@@ -102,12 +108,15 @@ async fn stay(
             }
             match Tender::new(&hands, &session, peer, &hello) {
                 Ok(mut tender) => {
-                    tender.catching_up = (standing == Standing::Unclear).then_some(hello);
+                    if let Standing::Unclear(waits) = standing {
+                        tender.catching_up = Some(hello);
+                        tender.caught_up = waits;
+                    }
                     let parting = tender.tend(&mut errands).await;
                     if parting.in_peace {
                         pause = AGAIN_FIRST;
                     }
-                    standing = if parting.owes { Standing::Unclear } else { Standing::Known };
+                    standing = if parting.owes { Standing::Unclear(None) } else { Standing::Known };
                 }
                 Err(fault) => complain(&session.id, &fault),
             }
