@@ -21,6 +21,7 @@ mod storage;
 mod strace;
 mod terminal;
 mod tmux;
+mod upgrade;
 mod verbs;
 mod worktrees;
 mod wreck;
