@@ -127,3 +127,18 @@ fn nothing_of_the_house_around_an_agent_leaks_into_it() -> Outcome {
     );
     Ok(())
 }
+
+#[test]
+fn an_agent_started_from_inside_a_git_hook_commits_to_its_own_branch() -> Outcome {
+    let house = House::new()?;
+    let before = house.git(&["rev-parse", "main"])?;
+    let commit = "run git -c user.name=A -c user.email=a@example.org commit --allow-empty -qm mine";
+    let mut new = house.glis();
+    new.env("GIT_DIR", house.repo().join(".git")).env("GIT_WORK_TREE", house.repo());
+    let args = ["new", "blue", "--agent", "rehearsal", "--headless", "--prompt", commit];
+    assert!(new.args(args).status()?.success());
+    house.until("blue", "idle")?;
+    assert_eq!(house.git(&["rev-parse", "main"])?, before);
+    assert_eq!(house.git(&["log", "-1", "--format=%s", "glis/blue"])?, "mine");
+    Ok(())
+}

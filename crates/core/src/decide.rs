@@ -176,8 +176,15 @@ impl Draft {
     fn new_message(&mut self, text: String) -> MessageId {
         let message = self.next_message;
         self.next_message = MessageId(message.0 + 1);
-        self.event(Event::MessageQueued { message, text });
+        self.event(Event::MessageQueued { message, text, first: false });
         message
+    }
+
+    /// Puts a message before all others.
+    fn new_first_message(&mut self, text: String) {
+        let message = self.next_message;
+        self.next_message = MessageId(message.0 + 1);
+        self.event(Event::MessageQueued { message, text, first: true });
     }
 
     fn busy(&self) -> Refusal {

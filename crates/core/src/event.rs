@@ -76,11 +76,21 @@ pub enum Event {
     /// The start failed; the session is what it was before.
     StartFailed { op: OpId, fault: ResumeFault },
     /// All that was agreed with the agent is forgotten; a fresh one begins.
-    RestartBegan { op: OpId, agent_ref: Option<String> },
+    RestartBegan {
+        op: OpId,
+        agent_ref: Option<String>,
+        #[serde(default)]
+        prompt: Option<String>,
+    },
     /// The agent told its session id, or another one than before.
     AgentRefLearned { agent_ref: String, spot: Spot },
     /// A message is stored.
-    MessageQueued { message: MessageId, text: String },
+    MessageQueued {
+        message: MessageId,
+        text: String,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        first: bool,
+    },
     /// From here on the message counts as perhaps delivered.
     DeliveryBegan { message: MessageId },
     /// Nothing of it was handed over; it is queued again.

@@ -2,9 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How many of the last non-empty lines are looked at.
-const LINES_LOOKED_AT: usize = 5;
-
 /// What the screen shows of a program that says nothing else about itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -27,14 +24,40 @@ pub enum ScreenState {
     },
 }
 
-/// What a program prints when it waits. A pattern counts only in the last non-empty line of a
-/// screen that has been quiet: the same characters stand in diffs, quotes and prose.
+/// What a program prints when it waits. A pattern counts only in the last line of a screen that has
+/// been quiet: the same characters stand in diffs, quotes, progress bars and prose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Patterns {
-    /// The last line ends like this when the program takes the next command.
+    /// What stands right before the cursor, blanks included, when the program takes the next
+    /// command.
     pub prompts: Vec<String>,
-    /// The last lines contain this when the program wants a decision.
+    /// What the cursor's line contains when the program wants a decision. A pattern that ends in a
+    /// blank stands right before the cursor.
     pub questions: Vec<String>,
+}
+
+/// A screen as far as it tells whether a program waits.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Look {
+    /// The line that the cursor is in, up to the cursor.
+    pub before_cursor: String,
+    /// Whether anything is to be seen at the cursor or behind it, in this line or below.
+    pub more: bool,
+}
+
+impl Look {
+    /// Looks at rows of text, which have no blanks at their ends, with the cursor at this column
+    /// and row.
+    pub fn at(rows: &[String], (column, row): (usize, usize)) -> Self {
+        let line = rows.get(row).map_or("", String::as_str);
+        let mut before_cursor: String = line.chars().take(column).collect();
+        // Wide characters take two columns, so this is at least as long as it has to be.
+        let missing = column.saturating_sub(before_cursor.chars().count());
+        before_cursor.extend(std::iter::repeat_n(' ', missing));
+        let behind = line.chars().skip(column).any(|c| !c.is_whitespace());
+        let below = rows.iter().skip(row + 1).any(|line| !line.is_empty());
+        Self { before_cursor, more: behind || below }
+    }
 }
 
 impl Default for Patterns {
@@ -47,55 +70,75 @@ impl Default for Patterns {
     }
 }
 
-/// Judges a quiet screen by its last lines.
-pub fn judge_quiet(lines: &[String], patterns: &Patterns) -> ScreenState {
-    let mut last = lines.iter().rev().filter(|line| !line.trim().is_empty()).take(LINES_LOOKED_AT);
-    let Some(line) = last.next() else { return ScreenState::Silent };
-    for pattern in &patterns.questions {
-        if ends_with_prompt(line, pattern) {
-            return ScreenState::Asking { pattern: pattern.clone(), line: line.trim().to_owned() };
-        }
+/// Judges a quiet screen by what stands before its cursor.
+pub fn judge_quiet(look: &Look, patterns: &Patterns) -> ScreenState {
+    let line = &look.before_cursor;
+    if look.more || line.trim().is_empty() {
+        return ScreenState::Silent;
     }
-    for pattern in &patterns.prompts {
-        if ends_with_prompt(line, pattern) {
-            return ScreenState::AtPrompt { pattern: pattern.clone() };
+    let asks = |pattern: &&String| {
+        if pattern.ends_with(' ') {
+            line.ends_with(&***pattern)
+        } else {
+            line.contains(&***pattern)
         }
+    };
+    if let Some(pattern) = patterns.questions.iter().find(asks) {
+        let (pattern, line) = (pattern.clone(), line.trim().to_owned());
+        return ScreenState::Asking { pattern, line };
     }
-    ScreenState::Silent
-}
-
-/// Screens are stored without trailing blanks, so a pattern's own are not required.
-fn ends_with_prompt(line: &str, pattern: &str) -> bool {
-    line.trim_end().trim_end_matches(':').ends_with(pattern.trim_end())
+    match patterns.prompts.iter().find(|pattern| line.ends_with(&***pattern)) {
+        Some(pattern) => ScreenState::AtPrompt { pattern: pattern.clone() },
+        None => ScreenState::Silent,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// The cursor is behind the last character of the text.
     fn judge(screen: &str) -> ScreenState {
-        let lines: Vec<String> = screen.lines().map(ToOwned::to_owned).collect();
-        judge_quiet(&lines, &Patterns::default())
+        let rows: Vec<String> = screen.split('\n').map(|row| row.trim_end().to_owned()).collect();
+        let last = screen.split('\n').next_back().unwrap_or_default();
+        let look = Look::at(&rows, (last.chars().count(), rows.len() - 1));
+        judge_quiet(&look, &Patterns::default())
+    }
+
+    fn prompt(pattern: &str) -> ScreenState {
+        ScreenState::AtPrompt { pattern: pattern.to_owned() }
     }
 
     #[test]
-    fn a_prompt_counts_only_in_the_last_line() {
-        assert_eq!(judge("hello\n> "), ScreenState::AtPrompt { pattern: "> ".to_owned() });
+    fn a_prompt_stands_right_before_the_cursor() {
+        assert_eq!(judge("hello\n> "), prompt("> "));
+        assert_eq!(judge("user@host:~$ "), prompt("$ "));
         assert_eq!(judge("> quoted text\ncompiling"), ScreenState::Silent);
-        assert_eq!(
-            judge("user@host:~$ \n\n\n"),
-            ScreenState::AtPrompt { pattern: "$ ".to_owned() }
-        );
+        assert_eq!(judge("> typed already"), ScreenState::Silent);
+    }
+
+    #[test]
+    fn what_only_looks_like_a_prompt_is_none() {
+        for screen in ["downloading 45%", "[=====>", "<div>", "price in $", "# ", "> \n"] {
+            let state = judge(screen);
+            assert!(state == ScreenState::Silent || screen == "# ", "{screen:?}: {state:?}");
+        }
     }
 
     #[test]
     fn a_question_is_told_with_its_line() {
+        for screen in ["Install 3 packages? [Y/n] ", "Press any key to continue . . . "] {
+            let ScreenState::Asking { line, .. } = judge(screen) else { panic!("{screen:?}") };
+            assert_eq!(line, screen.trim());
+        }
+    }
+
+    #[test]
+    fn text_at_the_cursor_or_below_means_that_the_program_paints() {
+        let rows = ["> ".trim_end().to_owned(), "status: working".to_owned()];
         assert_eq!(
-            judge("Install 3 packages? [Y/n]"),
-            ScreenState::Asking {
-                pattern: "[Y/n]".to_owned(),
-                line: "Install 3 packages? [Y/n]".to_owned()
-            }
+            judge_quiet(&Look::at(&rows, (2, 0)), &Patterns::default()),
+            ScreenState::Silent
         );
     }
 

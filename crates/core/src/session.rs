@@ -237,6 +237,8 @@ pub struct Session {
 /// What was agreed with an agent before a restart, which counts again if the restart fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetAside {
+    /// The first message of the fresh conversation, once it has begun.
+    pub prompt: Option<String>,
     /// The agent's own session id.
     pub agent_ref: Option<String>,
     /// A process ran under it.

@@ -91,6 +91,7 @@ fn a_turn(turn: u64) -> Vec<Event> {
     let tool = format!("tool-{turn}");
     vec![
         Event::MessageQueued {
+            first: false,
             message,
             text: "look at the parser and mend what is wrong".to_owned(),
         },

@@ -15,6 +15,18 @@ use std::path::{Path, PathBuf};
 const USUAL_MODES: &str =
     "\x1b[?1049l\x1b[!p\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?2004l\x1b[0m";
 
+/// What git tells its hooks about the repository they belong to.
+const OF_ANOTHER_REPOSITORY: [&str; 8] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+];
+
 /// The environment of whoever asked.
 pub(crate) type Env = Vec<(String, String)>;
 
@@ -152,12 +164,15 @@ pub(crate) fn start(
     }
 }
 
-/// What the agent gets: the caller's variables, the agent's own, and none of ours from outside.
+/// What the agent gets: the caller's variables and the agent's own. Left out are our marks, and what
+/// git sets for its own children: inside a hook it names the caller's repository, and an agent's
+/// commits would land there instead of in its worktree.
 fn environment(caller: Env, agent: Env, mode: Mode) -> Env {
-    let ours = [MARK, MARK_GENERATION];
+    let misleading =
+        |key: &str| [MARK, MARK_GENERATION].contains(&key) || OF_ANOTHER_REPOSITORY.contains(&key);
     let mut env: Env = caller
         .into_iter()
-        .filter(|(key, _)| !ours.contains(&key.as_str()) && agent.iter().all(|(k, _)| k != key))
+        .filter(|(key, _)| !misleading(key) && agent.iter().all(|(k, _)| k != key))
         .collect();
     let term = env.iter().position(|(key, _)| key == "TERM");
     let usable = term.and_then(|at| env.get(at)).is_some_and(|(_, v)| !v.is_empty() && v != "dumb");

@@ -4,6 +4,7 @@ use crate::adapters::Adapters;
 use crate::output::OutputLog;
 use crate::screen::Screen;
 use glis_core::SessionId;
+use glis_core::safe::Look;
 use glis_core::session::Session;
 use glis_wire::hold::{Size, place};
 use serde::{Deserialize, Serialize};
@@ -94,11 +95,23 @@ fn picture(screen: &Screen) -> Picture {
     }
 }
 
-/// The last lines, from the last stretch of output alone: cheap however much there is.
-pub(crate) fn glance(dir: &Path) -> io::Result<Vec<String>> {
+/// The screen from the last stretch of output alone: cheap however much there is.
+fn glimpse(dir: &Path) -> io::Result<Screen> {
     let log = OutputLog::new(dir);
     let size = log.sizes().last().map_or(Size::USUAL, |(_, size)| *size);
-    Ok(Screen::tail(&log, GLANCE_BYTES, log.end(), size)?.lines())
+    Screen::tail(&log, GLANCE_BYTES, log.end(), size)
+}
+
+/// Its lines.
+pub(crate) fn glance(dir: &Path) -> io::Result<Vec<String>> {
+    Ok(glimpse(dir)?.lines())
+}
+
+/// What tells whether a program waits.
+pub(crate) fn look_at_cursor(dir: &Path) -> io::Result<Look> {
+    let screen = glimpse(dir)?;
+    let (column, row) = screen.cursor();
+    Ok(Look::at(&screen.lines(), (usize::from(column), usize::from(row))))
 }
 
 /// The last row with anything in it, counted from 1, of the screen that was captured. `None` where

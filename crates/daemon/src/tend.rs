@@ -288,8 +288,8 @@ impl Tender {
 
     async fn judge_screen(&mut self) {
         let dir = self.ear.hands.home.session(&self.ear.id.0);
-        let lines = screens::glance(&dir).unwrap_or_default();
-        let state = judge_quiet(&lines, &self.ear.hands.config.patterns());
+        let look = screens::look_at_cursor(&dir).unwrap_or_default();
+        let state = judge_quiet(&look, &self.ear.hands.config.patterns());
         self.flowing = false;
         self.ear.sign(Spot::Screen, Sign::Screen(state)).await;
     }
@@ -338,9 +338,9 @@ impl Tender {
 
     /// The screen is looked at again right before anything is typed into it.
     fn still_asks(&self, line: &str) -> bool {
-        let lines =
-            screens::glance(&self.ear.hands.home.session(&self.ear.id.0)).unwrap_or_default();
-        let state = judge_quiet(&lines, &self.ear.hands.config.patterns());
+        let dir = self.ear.hands.home.session(&self.ear.id.0);
+        let look = screens::look_at_cursor(&dir).unwrap_or_default();
+        let state = judge_quiet(&look, &self.ear.hands.config.patterns());
         matches!(state, ScreenState::Asking { line: seen, .. } if seen == line)
     }
 

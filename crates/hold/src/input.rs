@@ -5,8 +5,9 @@ use std::os::fd::BorrowedFd;
 
 use rustix::io::Errno;
 
-/// An agent that does not read holds this much; who comes later is refused.
-const QUEUE_BYTES_MAX: usize = 1024 * 1024;
+/// An agent that does not read holds this much; who comes later is refused. Well above the longest
+/// message that a front end lets through, so that one alone always fits.
+const QUEUE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// What a frame costs besides its bytes, so that a million empty ones are not free.
 const PIECE_COST: usize = 64;

@@ -35,7 +35,11 @@ pub(super) fn create(
         },
     )];
     if let Some(text) = &spec.prompt {
-        let queued = Event::MessageQueued { message: house.next_message(), text: text.clone() };
+        let queued = Event::MessageQueued {
+            message: house.next_message(),
+            text: text.clone(),
+            first: false,
+        };
         events.push((id.clone(), queued));
     }
     let effects = vec![Effect { session: id.clone(), deed: Deed::MakeWorktree { op } }];
@@ -118,15 +122,8 @@ pub(super) fn restart(
         Phase::Rest(_) => {}
     }
     let op = draft.new_op();
-    // What was meant for the former conversation does not belong into the fresh one.
-    let stale: Vec<_> = draft.session.queue.iter().map(|message| message.id).collect();
-    for message in stale {
-        draft.event(Event::MessageDropped { message });
-    }
-    draft.event(Event::RestartBegan { op, agent_ref });
-    if let Some(text) = prompt {
-        draft.new_message(text);
-    }
+    // What waits in the queue goes to the fresh conversation, after its first message.
+    draft.event(Event::RestartBegan { op, agent_ref, prompt });
     begin(draft, op, StartCause::Restart);
     Ok(())
 }
@@ -170,6 +167,10 @@ pub(super) fn process_started(
         // Only the agent itself can say whether it accepts the id it was given.
         draft.deed(Deed::AwaitReady { op });
     } else {
+        if let Some(text) = draft.session.set_aside.as_ref().and_then(|aside| aside.prompt.clone())
+        {
+            draft.new_first_message(text);
+        }
         draft.event(Event::StartEnded { op, cause });
     }
 }

@@ -174,8 +174,9 @@ impl Session {
                 };
                 self.rule = format!("its last start failed: {fault}");
             }
-            Event::RestartBegan { agent_ref, .. } => {
+            Event::RestartBegan { agent_ref, prompt, .. } => {
                 self.set_aside = Some(Box::new(SetAside {
+                    prompt: prompt.clone(),
                     agent_ref: std::mem::replace(&mut self.agent_ref, agent_ref.clone()),
                     ran: self.ran,
                     cut_off: self.cut_off,
@@ -196,13 +197,13 @@ impl Session {
     #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
     fn apply_message(&mut self, event: &Event) {
         match event {
-            Event::MessageQueued { message, text } => {
-                self.queue.push_back(Message {
-                    id: *message,
-                    text: text.clone(),
-                    leg: Leg::Queued,
-                    noted: false,
-                });
+            Event::MessageQueued { message, text, first } => {
+                let (id, text) = (*message, text.clone());
+                let message = Message { id, text, leg: Leg::Queued, noted: false };
+                // Nothing overtakes a message whose fate somebody has yet to decide on.
+                let decided = self.queue.iter().position(|m| m.leg == Leg::Queued);
+                let end = self.queue.len();
+                self.queue.insert(if *first { decided.unwrap_or(end) } else { end }, message);
                 self.await_message();
             }
             Event::DeliveryBegan { message } => {

@@ -45,6 +45,7 @@ impl Play {
         let mut rest = Self::new(0, None);
         rest.world.kinds.clone_from(&self.world.kinds);
         rest.daemon.house = fold(&log);
+        rest.daemon.rules.remember(&log);
         rest.daemon.log = log;
         rest.daemon.crash(&mut rest.world, &mut rest.rng)?;
         rest.come_to_rest()

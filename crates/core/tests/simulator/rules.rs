@@ -20,6 +20,8 @@ pub(crate) struct Rules {
     settled: BTreeSet<MessageId>,
     allowed: BTreeMap<MessageId, u32>,
     handed_last: BTreeMap<SessionId, MessageId>,
+    /// The first messages of fresh conversations, which come before whatever waited.
+    firsts: BTreeSet<MessageId>,
     promised: BTreeMap<OpId, SessionId>,
     ended: BTreeSet<OpId>,
     interrupts: BTreeMap<SessionId, BTreeSet<OpId>>,
@@ -67,9 +69,6 @@ impl Rules {
                     format!("{id}: started from {:?} by {input:?}", before.phase)
                 })
             }
-            Event::RestartBegan { .. } => must(before.queue.is_empty(), || {
-                format!("{id}: a fresh conversation inherits {:?}", before.queue)
-            }),
             Event::AnswerBegan { ask, .. } => {
                 let asked = matches!(input, Input::Command(Command::Answer { .. }));
                 must(asked, || format!("{ask} is answered and nobody did"))?;
@@ -92,7 +91,10 @@ impl Rules {
     ) -> Verdict {
         let id = &before.id;
         match event {
-            Event::MessageQueued { message, .. } => {
+            Event::MessageQueued { message, first, .. } => {
+                if *first {
+                    self.firsts.insert(*message);
+                }
                 let last = self.queued.last_key_value().map(|(last, _)| *last);
                 must(last < Some(*message), || format!("{message:?} after {last:?}"))?;
                 self.queued.insert(*message, id.clone());
@@ -111,10 +113,7 @@ impl Rules {
                 must(first, || format!("{message:?} is settled twice"))?;
             }
             Event::MessageDropped { message } => {
-                let somebody = matches!(
-                    input,
-                    Input::Command(Command::Restart { .. } | Command::Answer { .. })
-                );
+                let somebody = matches!(input, Input::Command(Command::Answer { .. }));
                 must(somebody, || format!("{message:?} is dropped by {input:?}"))?;
                 let first = self.settled.insert(*message);
                 must(first, || format!("{message:?} is settled twice"))?;
@@ -205,6 +204,15 @@ impl Rules {
         must(journalled, || format!("{effect:?} has no durable reason in {:?}", session.phase))
     }
 
+    /// Takes over what a log that others have judged tells about its messages.
+    pub(crate) fn remember(&mut self, log: &[Recorded]) {
+        for recorded in log {
+            if let Event::MessageQueued { message, first: true, .. } = &recorded.event {
+                self.firsts.insert(*message);
+            }
+        }
+    }
+
     /// Judges what an effect did to the world.
     pub(crate) fn performed(&mut self, effect: &Effect, world: &World) -> Verdict {
         let id = &effect.session;
@@ -213,7 +221,7 @@ impl Rules {
             let handed = site.handed.get(message).copied().unwrap_or(0);
             let may = 1 + self.allowed.get(message).copied().unwrap_or(0);
             must(handed <= may, || format!("{id}: {message:?} was handed over {handed} times"))?;
-            if handed == 1 && !world.ghosts.contains(id) {
+            if handed == 1 && !world.ghosts.contains(id) && !self.firsts.contains(message) {
                 let last = self.handed_last.insert(id.clone(), *message);
                 must(last <= Some(*message), || format!("{id}: {message:?} came after {last:?}"))?;
             }

@@ -154,7 +154,7 @@ fn a_command_is_started_again_in_the_same_place() {
 }
 
 #[test]
-fn a_restart_keeps_the_history_and_drops_the_queue() {
+fn a_restart_keeps_the_history_and_the_queue() {
     let stage = told(
         Kind::Agent,
         &[
@@ -162,10 +162,13 @@ fn a_restart_keeps_the_history_and_drops_the_queue() {
             PAUSED,
             "send one
             send two
-            restart anew => message dropped, message dropped, restart began, message queued, start began | do check start | pending
+            restart anew => restart began, start began | do check start | pending
             checked => start checked | do start process 2
-            started => process started, start ended
-            ready => became ready, delivery began | do deliver anew",
+            started => process started, message queued, start ended
+            ready => became ready, delivery began | do deliver anew
+            took => message taken
+            turn began
+            turn ended => turn ended, delivery began | do deliver one",
         ],
     )
     .unwrap();
@@ -173,6 +176,19 @@ fn a_restart_keeps_the_history_and_drops_the_queue() {
     assert_eq!(session.agent_ref.as_deref(), Some("ref-2"));
     assert_eq!(session.former_refs, ["ref-1"]);
     assert_eq!(session.worktree.as_deref(), Some("/w"));
+}
+
+#[test]
+fn a_restart_that_fails_has_changed_nothing() {
+    let stage = told(
+        Kind::Agent,
+        &[IDLE, PAUSED, "send one", "restart anew", "unfit => start failed: system"],
+    )
+    .unwrap();
+    let session = stage.session().unwrap();
+    assert_eq!(session.agent_ref.as_deref(), Some("ref-1"));
+    let waiting: Vec<_> = session.queue.iter().map(|m| m.text.as_str()).collect();
+    assert_eq!(waiting, ["one"]);
 }
 
 #[test]

@@ -184,7 +184,7 @@ fn an_interrupted_session_without_an_id() {
         cancel => refused: interrupted
         resume => refused: not resumable, no ref
         resume go on => refused: not resumable, no ref
-        restart => message dropped, restart began, start began | do check start | pending
+        restart => restart began, start began | do check start | pending
         stop => already
         rm => removal began | do put aside | pending
         answer allow => message requeued
