@@ -33,9 +33,11 @@ fn seed_log(count: &str) -> ExitCode {
     let home = glis_front::find_home().ok();
     let filled = home.zip(count.parse().ok()).map(|(home, n)| glis_daemon::fill_log(&home, n));
     match filled {
-        Some(Ok(())) => ExitCode::SUCCESS,
-        Some(Err(_)) | None => ExitCode::FAILURE,
+        Some(Ok(())) => return ExitCode::SUCCESS,
+        Some(Err(fault)) => tell(&fault.to_string()),
+        None => tell("seed-log wants a number, and a house without a log"),
     }
+    ExitCode::FAILURE
 }
 
 /// Says `ready` on standard output once front ends are let in, or why that will not happen.

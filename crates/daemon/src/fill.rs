@@ -15,6 +15,9 @@ const SESSIONS: u64 = 100;
 /// their turns, and sleep now.
 pub fn fill_log(home: &Home, count: u64) -> Result<(), DaemonFault> {
     let fault = |fault: crate::log::LogFault| DaemonFault::Log(fault.to_string());
+    if home.events().exists() {
+        return Err(DaemonFault::Log("there is a log already, and it is left alone".to_owned()));
+    }
     launch::private_folder(&home.state)?;
     let (mut log, _) = EventLog::open(&home.events(), |_| {}).map_err(fault)?;
     let mut recorded = Vec::new();
