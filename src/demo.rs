@@ -6,6 +6,7 @@ mod stage;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use stage::{Files, Stage};
+use std::io::Write as _;
 use std::process::ExitCode;
 
 /// Words that the streaming agent says: enough to be in the middle of them for a while.
@@ -18,6 +19,13 @@ pub(crate) fn run(json: bool) -> ExitCode {
     };
     let played = play(&mut stage);
     let told = std::mem::take(&mut stage.told);
+    if let Some(signal) = stage.interrupted() {
+        let ended = stage.strike();
+        let fault = anyhow::anyhow!("it was interrupted; everything that it started has ended");
+        report(json, &told, ended.and(Err(fault)));
+        // As a shell tells of a signal.
+        return ExitCode::from(128 + signal);
+    }
     match played {
         Ok(()) => report(json, &told, stage.strike()),
         Err(fault) => {
@@ -76,7 +84,8 @@ struct Before {
 fn pause_in_the_middle(stage: &mut Stage) -> Result<Before> {
     stage.glis(&["wait", "editor", "--for", "busy", "--timeout", "20s"])?;
     // In the middle means: some of the lines are written, most are not.
-    while lines_of(&stage.files("editor")?) < 20 {}
+    stage
+        .until("the editor has written 20 lines", || Ok(lines_of(&stage.files("editor")?) >= 20))?;
     let began = std::time::Instant::now();
     let paused = stage.glis(&["pause", "editor"])?;
     let took = began.elapsed().as_millis();
@@ -125,9 +134,10 @@ fn resume_and_compare(stage: &mut Stage, before: &Before) -> Result<()> {
         "it came back in another conversation"
     );
     stage.tell(&format!("the editor is back in {took} ms, in its own conversation"));
-    while stage.said("editor")?.is_empty() {
+    stage.until("the editor has answered", || {
         stage.glis(&["wait", "editor", "--for", "idle", "--timeout", "20s"])?;
-    }
+        Ok(!stage.said("editor")?.is_empty())
+    })?;
     stage.glis(&["wait", "editor", "--for", "idle", "--timeout", "20s"])?;
     ensure!(stage.files("editor")? == before.files, "the editor's files differ after the resume");
     let said = stage.said("editor")?;
@@ -149,13 +159,13 @@ fn nothing_missed(stage: &mut Stage) -> Result<()> {
     Ok(())
 }
 
-#[expect(clippy::print_stdout, clippy::print_stderr, reason = "the demo tells its story")]
 fn report(as_json: bool, told: &[Value], result: Result<()>) -> ExitCode {
     let fault = result.err().map(|fault| format!("{fault:#}"));
     if as_json {
-        println!("{}", json!({"ok": fault.is_none(), "steps": told, "failure": fault}));
+        let document = json!({"ok": fault.is_none(), "steps": told, "failure": fault});
+        drop(writeln!(std::io::stdout().lock(), "{document}"));
     } else if let Some(fault) = &fault {
-        eprintln!("error: the demo found a difference: {fault}");
+        drop(writeln!(std::io::stderr().lock(), "error: the demo failed: {fault}"));
     }
     if fault.is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }

@@ -1,14 +1,31 @@
 //! A temporary home and repository, and the program itself to drive them, as a person would.
 
 use anyhow::{Context as _, Result, bail, ensure};
+use glis_front::tty::Ending;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 /// Files of a worktree, with their bytes.
 pub(super) type Files = BTreeMap<PathBuf, Vec<u8>>;
+
+/// No step of the story takes a tenth of this; whoever waits longer waits in vain.
+const STEP_TIME: Duration = Duration::from_secs(60);
+
+/// How soon a signal is heeded while a command runs.
+const HEED_PACE: Duration = Duration::from_millis(50);
+
+/// Whether a signal cuts a command short. Cleaning up goes on to its end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Signals {
+    Heeded,
+    Deferred,
+}
 
 pub(super) struct Stage {
     folder: Option<tempfile::TempDir>,
@@ -17,10 +34,13 @@ pub(super) struct Stage {
     /// Lines that were told, for whoever wants them as one document.
     pub(super) told: Vec<Value>,
     quiet: bool,
+    ending: Ending,
 }
 
 impl Stage {
     pub(super) fn set(quiet: bool) -> Result<Self> {
+        // Before anything exists that a signal could leave behind.
+        let ending = Ending::catch().context("signals")?;
         let folder = tempfile::Builder::new().prefix("glis-demo-").tempdir()?;
         let stage = Self {
             folder: Some(folder),
@@ -28,6 +48,7 @@ impl Stage {
             began: Instant::now(),
             told: Vec::new(),
             quiet,
+            ending,
         };
         std::fs::create_dir(stage.repo())?;
         for (name, text) in [("README", "A small project.\n"), ("main.c", "int main(void) {}\n")] {
@@ -67,35 +88,95 @@ impl Stage {
 
     fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
-        // The user's own home and configuration are out of reach.
+        // The user's own repository, home and configuration are out of reach: a variable such as
+        // GIT_DIR would send git to them wherever it stands.
+        for (name, _) in std::env::vars_os() {
+            let own = ["GIT_", "GLIS_", "XDG_"];
+            if name.to_str().is_some_and(|name| own.iter().any(|begin| name.starts_with(begin))) {
+                command.env_remove(name);
+            }
+        }
         command
             .current_dir(self.repo())
             .env("GLIS_HOME", self.root().join("home"))
             .env("HOME", self.root())
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_CONFIG_NOSYSTEM", "1")
-            .stdin(Stdio::null());
+            // A key such as ctrl+c is for us: we end what we have started in good order.
+            .process_group(0)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         command
     }
 
+    /// Runs a command to its end, unless it takes too long or a signal wants us to end.
+    fn output(&self, command: &mut Command, signals: Signals) -> Result<Output> {
+        let mut child = command.spawn()?;
+        let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
+        let (sender, receiver) = mpsc::channel();
+        std::thread::spawn(move || {
+            let (mut said, mut complained) = (Vec::new(), Vec::new());
+            drop(stdout.as_mut().map(|pipe| pipe.read_to_end(&mut said)));
+            // Short enough for the pipe to hold it all in the meantime.
+            drop(stderr.as_mut().map(|pipe| pipe.read_to_end(&mut complained)));
+            drop(sender.send((said, complained)));
+        });
+        let began = Instant::now();
+        loop {
+            match receiver.recv_timeout(HEED_PACE) {
+                Ok((stdout, stderr)) => {
+                    return Ok(Output { status: child.wait()?, stdout, stderr });
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => bail!("nothing can be read from it"),
+            }
+            let cut_short = signals == Signals::Heeded && self.interrupted().is_some();
+            if cut_short || began.elapsed() > STEP_TIME {
+                child.kill()?;
+                child.wait()?;
+                bail!("it was cut short after {} s", began.elapsed().as_secs());
+            }
+        }
+    }
+
+    /// The signal that wants us to end, if one has come.
+    pub(super) fn interrupted(&self) -> Option<u8> {
+        self.ending.came()
+    }
+
+    /// Asks until it is so.
+    pub(super) fn until(&self, what: &str, mut so: impl FnMut() -> Result<bool>) -> Result<()> {
+        let began = Instant::now();
+        while !so()? {
+            ensure!(self.interrupted().is_none(), "interrupted while waiting until {what}");
+            let waited = began.elapsed();
+            ensure!(waited < STEP_TIME, "after {} s, it is not so that {what}", waited.as_secs());
+            std::thread::yield_now();
+        }
+        Ok(())
+    }
+
     fn git(&self, args: &[&str]) -> Result<()> {
-        let output = self.command(Path::new("git")).args(args).output().context("git")?;
+        let mut command = self.command(Path::new("git"));
+        let output = self.output(command.args(args), Signals::Heeded).context("git")?;
         ensure!(output.status.success(), "git: {}", String::from_utf8_lossy(&output.stderr));
         Ok(())
     }
 
     /// Runs one command line of this very program and returns its JSON.
     pub(super) fn glis(&self, args: &[&str]) -> Result<Value> {
-        let output = self.command(&self.program).arg("--json").args(args).output()?;
+        self.own(args, Signals::Heeded).with_context(|| format!("glis {}", args.join(" ")))
+    }
+
+    fn own(&self, args: &[&str], signals: Signals) -> Result<Value> {
+        let mut command = self.command(&self.program);
+        let output = self.output(command.arg("--json").args(args), signals)?;
         let said = String::from_utf8_lossy(&output.stdout);
         if !output.status.success() {
-            bail!(
-                "`glis {}` failed: {said}{}",
-                args.join(" "),
-                String::from_utf8_lossy(&output.stderr)
-            );
+            bail!("it failed: {said}{}", String::from_utf8_lossy(&output.stderr));
         }
-        serde_json::from_str(&said).with_context(|| format!("glis {}", args.join(" ")))
+        Ok(serde_json::from_str(&said)?)
     }
 
     /// Kills the daemon as a crash would; returns when it is gone.
@@ -109,9 +190,7 @@ impl Stage {
             stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
         };
         // A killed process is gone when the kernel says so; it is not ours to wait for.
-        while !gone() {
-            std::thread::yield_now();
-        }
+        self.until("the daemon is gone", || Ok(gone()))?;
         Ok(pid)
     }
 
@@ -138,9 +217,17 @@ impl Stage {
         Ok(by_agent.filter_map(|entry| entry["content"].as_str().map(ToOwned::to_owned)).collect())
     }
 
+    /// Ends everything that was started. A daemon that was just being started when we were
+    /// interrupted is waited for: it would come after the folder is gone.
+    fn end(&self) -> Result<()> {
+        self.own(&["daemon", "start"], Signals::Deferred)?;
+        self.own(&["daemon", "stop", "--agents"], Signals::Deferred)?;
+        Ok(())
+    }
+
     /// Ends everything that was started and removes every trace.
     pub(super) fn strike(mut self) -> Result<()> {
-        self.glis(&["daemon", "stop", "--agents"])?;
+        self.end().context("ending what was started")?;
         if let Some(folder) = self.folder.take() {
             folder.close()?;
         }
@@ -149,12 +236,12 @@ impl Stage {
 
     /// Ends everything that was started but keeps the folder, for whoever wants to look.
     pub(super) fn leave(mut self) -> PathBuf {
-        drop(self.glis(&["daemon", "stop", "--agents"]));
+        drop(self.end());
         self.folder.take().map(tempfile::TempDir::keep).unwrap_or_default()
     }
 }
 
-#[expect(clippy::print_stdout, reason = "the demo tells its story on standard output")]
+/// A reader that has seen enough must not end us: agents would be left behind.
 fn println_line(text: &str) {
-    println!("{text}");
+    drop(writeln!(std::io::stdout().lock(), "{text}"));
 }

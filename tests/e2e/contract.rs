@@ -60,7 +60,6 @@ fn a_session_shows_every_field_through_its_whole_life() -> Outcome {
         "10m",
         "--model",
         "m1",
-        "--auto-yes",
     ])?;
     has_all_fields(&created);
     let repo = house.repo().canonicalize()?;
@@ -82,7 +81,7 @@ fn a_session_shows_every_field_through_its_whole_life() -> Outcome {
         ("pending_tasks", json!([])),
         ("queued", json!(0)),
         ("waiting_for", json!(null)),
-        ("auto_yes", json!(true)),
+        ("auto_yes", json!(false)),
         ("generation", json!(0)),
     ] {
         assert_eq!(created[field], wanted, "{field}");
@@ -202,7 +201,7 @@ fn errors_are_one_document_with_kind_message_and_hint_and_their_own_status() -> 
     house.rehearsal("blue")?;
     house.command("done", &["true"])?;
     house.until("done", "completed")?;
-    let table: [(&[&str], i32, &str, &str); 27] = [
+    let table: [(&[&str], i32, &str, &str); 29] = [
         (&["show", "nobody"], 3, "not_found", "nobody"),
         (&["show", ""], 3, "not_found", "``"),
         (&["attach", "blue"], 2, "usage", "terminal"),
@@ -229,6 +228,8 @@ fn errors_are_one_document_with_kind_message_and_hint_and_their_own_status() -> 
         (&["new", "x", "--repo", "/nowhere"], 2, "usage", "/nowhere"),
         (&["new", "x", "--agent", "command"], 2, "usage", "--"),
         (&["new"], 2, "usage", "NAME"),
+        (&["new", "x", "--auto-yes"], 2, "usage", "no rules"),
+        (&["new", "x", "--persona", "critic"], 2, "usage", "personas"),
         (&["sing"], 2, "usage", "sing"),
     ];
     for (args, status, kind, part) in table {

@@ -112,7 +112,14 @@ fn a_journal_that_was_cut_anywhere_is_a_shorter_journal() -> Outcome {
     let whole = wreck.files[1].1.clone();
     for at in places(whole.len(), 12) {
         wreck.with(1, &whole[..at])?;
-        let found = wreck.look()?.map_err(|why| format!("cut at {at}: {why}"))?;
+        let found = match wreck.look()? {
+            Ok(found) => found,
+            // Cut so short that no record is left, it is no journal of this house.
+            Err(why) => {
+                assert!(at < whole.len() / 10 && why.contains("has sessions"), "{at}: {why}");
+                continue;
+            }
+        };
         assert!(at < whole.len() * 9 / 10 || wreck.adopted(&found), "cut at {at}: {found:?}");
     }
     Ok(())
@@ -165,9 +172,13 @@ fn a_log_that_is_none_is_kept_aside_or_named() -> Outcome {
     let wreck = Wreck::new(&["daemon", "stop"])?;
     let whole = wreck.files[0].1.clone();
     wreck.with(0, b"this is no database, and long enough to be taken for one at first sight")?;
-    assert!(wreck.look()?.is_ok_and(|found| found.is_empty()));
+    assert!(wreck.look()?.is_err_and(|why| why.contains("has sessions")));
+    let kept = std::fs::read_dir(wreck.house.home())?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .any(|name| name.contains("damaged"));
+    assert!(kept);
     wreck.with(0, b"")?;
-    wreck.look()?.ok();
+    assert!(wreck.look()?.is_err_and(|why| why.contains("has sessions")));
     wreck.with(0, b"")?;
     std::fs::remove_file(&wreck.files[0].0)?;
     std::fs::create_dir(&wreck.files[0].0)?;
@@ -199,5 +210,74 @@ fn a_log_of_a_newer_version_is_left_untouched() -> Outcome {
     let why = wreck.look()?.err().ok_or("a newer log was taken")?;
     assert!(why.contains("newer"), "{why}");
     assert_eq!(std::fs::read(&wreck.files[0].0)?, newer);
+    Ok(())
+}
+
+#[test]
+fn a_log_that_is_missing_beside_its_sessions_is_not_begun_anew() -> Outcome {
+    let wreck = Wreck::new(&["daemon", "stop"])?;
+    let (log, whole) = wreck.files[0].clone();
+    std::fs::remove_file(&log)?;
+    let why = wreck.look()?.err().ok_or("an empty log was begun beside living agents")?;
+    let sessions = wreck.house.home().join("sessions");
+    assert!(why.contains(&sessions.display().to_string()) && why.contains("move"), "{why}");
+    assert!(!log.exists(), "nothing is in the way of moving it back");
+    let diary = std::fs::read_to_string(wreck.house.home().join("daemon.log"))?;
+    assert!(diary.contains("has sessions"), "{diary}");
+    std::fs::write(&log, &whole)?;
+    assert!(wreck.look()?.is_ok_and(|found| wreck.adopted(&found)));
+    // Whoever wants to begin anew does as the hint says.
+    wreck.with(0, b"")?;
+    std::fs::remove_file(&log)?;
+    let aside = wreck.house.home().join("sessions-aside");
+    std::fs::rename(&sessions, &aside)?;
+    assert!(wreck.look()?.is_ok_and(|found| found.is_empty()));
+    wreck.with(0, &whole)?;
+    std::fs::rename(&aside, &sessions)?;
+    assert!(wreck.look()?.is_ok_and(|found| wreck.adopted(&found)));
+    Ok(())
+}
+
+#[test]
+fn a_house_whose_sessions_were_all_removed_still_starts() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("red")?;
+    house.turn("red", "write a.txt one")?;
+    house.ok(&["pause", "red"])?;
+    house.ok(&["rm", "red"])?;
+    house.ok(&["daemon", "stop"])?;
+    assert_eq!(house.json(&["ls"])?, serde_json::json!([]));
+    house.rehearsal("blue")?;
+    Ok(())
+}
+
+#[test]
+fn the_doctor_names_sessions_that_the_log_has_lost() -> Outcome {
+    let wreck = Wreck::new(&["daemon", "stop"])?;
+    let db = rusqlite::Connection::open(&wreck.files[0].0)?;
+    db.execute("DELETE FROM events WHERE session = ?1", [&wreck.id])?;
+    drop(db);
+    let output = wreck.house.glis().args(["--json", "doctor"]).output()?;
+    let told = String::from_utf8(output.stdout)?;
+    assert!(told.contains("does not know") && told.contains(&wreck.id), "{told}");
+    assert!(told.contains("its agent runs") && !output.status.success(), "{told}");
+    assert!(lives(wreck.agent));
+    Ok(())
+}
+
+#[test]
+fn the_doctor_counts_damaged_lines_of_a_conversation() -> Outcome {
+    let house = House::new()?;
+    let id = text_of(&house.rehearsal("red")?, "id")?;
+    house.turn("red", "say hello")?;
+    house.ok(&["pause", "red"])?;
+    let sound = house.ok(&["--json", "doctor"])?;
+    assert!(!sound.contains("damaged"), "{sound}");
+    let file = crate::wreck::folder(&house, &id).join("conversation.jsonl");
+    let mut text = std::fs::read_to_string(&file)?;
+    text.push_str("{\"half\": \nnothing of ours\n");
+    std::fs::write(&file, text)?;
+    let told = house.ok(&["--json", "doctor"])?;
+    assert!(told.contains("2 damaged lines"), "{told}");
     Ok(())
 }

@@ -228,3 +228,57 @@ fn the_place_where_holders_are_born_can_be_killed() -> Outcome {
     house.ok(&["resume", "blue"])?;
     Ok(())
 }
+
+#[test]
+fn agents_that_are_just_starting_are_suspended_too() -> Outcome {
+    let house = House::new()?;
+    house.ok(&["ls"])?;
+    let mut events = house.follow(1)?;
+    let names: Vec<_> = (0..6).map(|n| format!("s{n}")).collect();
+    let starts: Vec<_> = names
+        .iter()
+        .map(|name| {
+            let args = ["new", name, "--agent", "rehearsal", "--prompt", "work 600"];
+            Background::start(house.glis().args(args))
+        })
+        .collect::<Result<_, _>>()?;
+    let begun = events.until(|event| event["event"] == "start_began")?;
+    let said = house.ok(&["daemon", "stop", "--agents"])?;
+    assert!(said.contains("suspended"), "{said}");
+    drop(starts);
+    let id = begun["session"].as_str().ok_or("no session")?;
+    assert!(crate::wreck::marked(id).is_empty());
+    for session in house.json(&["ls"])?.as_array().ok_or("no array")? {
+        assert!(session["pid"].is_null(), "{session}");
+    }
+    Ok(())
+}
+
+#[test]
+fn an_agent_that_cannot_be_suspended_is_named_and_a_signal_ends_the_wait() -> Outcome {
+    use rustix::process::{Pid, Signal, kill_process};
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    let session = house.turn("blue", "say hello")?;
+    let agent = pid_of(&session)?;
+    let holder = Pid::from_raw(crate::wreck::holder_of(agent)?).ok_or("no pid")?;
+    let daemon = house.daemon_pid()?;
+    let mut events = house.follow(1)?;
+    kill_process(holder, Signal::STOP)?;
+    let mut stop = Background::start(house.glis().args(["daemon", "stop", "--agents"]))?;
+    events.until(|event| event["event"] == "stop_began")?;
+    // Nothing begins while it lasts.
+    let (_, error) = house.fails(&["new", "red", "--agent", "rehearsal"])?;
+    assert!(error["message"].to_string().contains("ending"), "{error}");
+    kill_process(Pid::from_raw(daemon).ok_or("no pid")?, Signal::TERM)?;
+    let status = stop.0.wait()?;
+    let told = said(&mut stop);
+    assert!(!status.success() && told.contains("blue"), "{status}: {told}");
+    crate::house::await_gone(daemon)?;
+    assert!(crate::house::lives(agent));
+    let diary = std::fs::read_to_string(house.home().join("daemon.log"))?;
+    assert!(diary.contains("run on: blue"), "{diary}");
+    kill_process(holder, Signal::CONT)?;
+    house.until("blue", "suspended")?;
+    Ok(())
+}

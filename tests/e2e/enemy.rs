@@ -53,7 +53,7 @@ fn a_fault_in_the_configuration_is_told_with_its_line_and_harms_nothing() -> Out
     let (status, error) = house.fails(&["ls"])?;
     assert_eq!(status, 8);
     let message = error["message"].as_str().unwrap_or_default();
-    assert!(message.contains("config.toml") && message.contains("line 3"), "{message}");
+    assert!(message.contains("config.toml:3: unknown field"), "{message}");
     house.configure("")?;
     assert_eq!(house.json(&["ls"])?, json!([]));
     Ok(())
@@ -249,5 +249,80 @@ fn shells_and_man_can_read_what_is_made_for_them() -> Outcome {
     for part in [".SH NAME", ".SH SYNOPSIS", "glis pause", "Exit codes"] {
         assert!(page.contains(part), "{part} is missing");
     }
+    Ok(())
+}
+
+/// The demo with its temporary folder in a place of the test's own.
+fn demo(house: &House) -> Outcome<(Command, std::path::PathBuf)> {
+    let place = house.repo().join("../demo");
+    std::fs::create_dir_all(&place)?;
+    let mut command = house.glis();
+    command.args(["demo", "--json"]).env("TMPDIR", &place);
+    Ok((command, place))
+}
+
+/// Every process that works in this folder, by its environment.
+fn at_work_in(place: &std::path::Path) -> usize {
+    let wanted = format!("{}/glis-demo-", place.display()).into_bytes();
+    let Ok(entries) = std::fs::read_dir("/proc") else { return 0 };
+    let environs = entries.filter_map(|e| std::fs::read(e.ok()?.path().join("environ")).ok());
+    environs.filter(|all| all.windows(wanted.len()).any(|part| part == wanted)).count()
+}
+
+#[test]
+fn the_demo_does_not_touch_the_repository_that_the_environment_names() -> Outcome {
+    let house = House::new()?;
+    let (mut command, place) = demo(&house)?;
+    let facts = || -> Outcome<String> {
+        let refs = house.git(&["for-each-ref"])?;
+        let objects = house.git(&["count-objects", "-v"])?;
+        let index = std::fs::read(house.repo().join(".git/index"))?;
+        let config = std::fs::read_to_string(house.repo().join(".git/config"))?;
+        Ok(format!("{refs} {objects} {index:?} {config}"))
+    };
+    let before = facts()?;
+    let output = command
+        .env("GIT_DIR", house.repo().join(".git"))
+        .env("GIT_WORK_TREE", house.repo())
+        .env("GIT_INDEX_FILE", house.repo().join(".git/index"))
+        .output()?;
+    assert_eq!(facts()?, before);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    assert_eq!(std::fs::read_dir(&place)?.count(), 0);
+    Ok(())
+}
+
+#[test]
+fn a_demo_that_is_interrupted_leaves_nothing_behind() -> Outcome {
+    use rustix::process::{Pid, Signal, kill_process};
+    for (signal, status) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let house = House::new()?;
+        let (mut command, place) = demo(&house)?;
+        let mut demo = Background::start(&mut command)?;
+        while at_work_in(&place) < 3 {
+            assert!(demo.0.try_wait()?.is_none(), "the demo ended by itself");
+        }
+        kill_process(Pid::from_child(&demo.0), signal)?;
+        assert_eq!(demo.0.wait()?.code(), Some(status));
+        assert_eq!(std::fs::read_dir(&place)?.count(), 0);
+        assert_eq!(at_work_in(&place), 0);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_daemon_that_does_not_answer_is_told_with_its_pid_and_its_diary() -> Outcome {
+    use rustix::process::{Pid, Signal, kill_process};
+    let house = House::new()?;
+    house.ok(&["ls"])?;
+    let daemon = house.daemon_pid()?;
+    kill_process(Pid::from_raw(daemon).ok_or("no pid")?, Signal::STOP)?;
+    let (status, error) = house.fails(&["ls"])?;
+    assert_eq!((status, error["kind"].as_str()), (8, Some("no_daemon")), "{error}");
+    let message = error["message"].as_str().unwrap_or_default();
+    assert!(message.contains(&daemon.to_string()), "{message}");
+    assert!(error["hint"].as_str().is_some_and(|hint| hint.contains("daemon.log")), "{error}");
+    kill_process(Pid::from_raw(daemon).ok_or("no pid")?, Signal::CONT)?;
+    assert_eq!(house.json(&["ls"])?, json!([]));
     Ok(())
 }

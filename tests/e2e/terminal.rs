@@ -102,6 +102,10 @@ fn a_paused_session_shows_its_old_screen_and_a_resumed_one_has_it_above_the_new(
     tmux.key("one", "q")?;
     tmux.sees("one", "`x` is paused")?;
     is_given_back(&house, &tmux)?;
+    tmux.line("one", "clear; echo shell is h''ere; glis attach x")?;
+    tmux.sees("one", "before-the-pause")?;
+    tmux.key("one", "C-q")?;
+    tmux.sees("one", "`x` is paused")?;
     house.ok(&["resume", "x"])?;
     house.turn("x", "say after-the-pause")?;
     tmux.line("one", "glis attach x")?;

@@ -380,3 +380,78 @@ fn stopping_the_daemon_leaves_agents_running_unless_it_is_told_otherwise() -> Ou
     assert_eq!(house.show("blue")?["status"], "suspended");
     Ok(())
 }
+
+#[test]
+fn what_was_put_aside_can_still_be_read() -> Outcome {
+    let house = House::new()?;
+    let id = awake(&house, FACES[0])?["id"].as_str().ok_or("no id")?.to_owned();
+    house.ok(&["stop", "blue"])?;
+    let read = |name: &str| -> Outcome<Vec<String>> {
+        ["log", "screen", "output"].iter().map(|verb| house.ok(&[verb, name])).collect()
+    };
+    let before = read("blue")?;
+    assert!(before.iter().all(|text| text.contains("hello")), "{before:?}");
+    house.ok(&["rm", "blue"])?;
+    assert_eq!(read(&id)?, before);
+    Ok(())
+}
+
+#[test]
+fn a_worktree_that_cannot_be_moved_is_said_to_stay() -> Outcome {
+    let house = House::new()?;
+    let Ok(elsewhere) = tempfile::Builder::new().prefix("glis-e2e-").tempdir_in("/dev/shm") else {
+        return Ok(());
+    };
+    house.configure(&format!("[worktree]\nplace = {:?}\n", elsewhere.path()))?;
+    house.rehearsal("blue")?;
+    let worktree = house.file("blue", "")?;
+    let said = house.ok(&["rm", "blue"])?;
+    // Where both are one filesystem, there is nothing to see.
+    let stays = format!("its worktree stays in {}", worktree.display());
+    let stays = stays.trim_end_matches('/');
+    assert_eq!(said.contains(stays), worktree.exists(), "{said}");
+    Ok(())
+}
+
+#[test]
+fn several_sessions_are_paused_at_once() -> Outcome {
+    let house = House::new()?;
+    let names = ["one", "two", "three"];
+    for name in names {
+        house.rehearsal(name)?;
+        house.turn(name, "say hi")?;
+        house.ok(&["send", name, "work 600"])?;
+        house.until(name, "busy")?;
+    }
+    let waits = [&["--json", "pause", "--mode", "boundary"][..], &names].concat();
+    let pause = Background::start(house.glis().args(waits))?;
+    // No turn ends: one after the other, the second would never be asked.
+    for name in names {
+        house.until(name, "pausing")?;
+    }
+    let paused = house.json(&["pause", "--mode", "force", "three", "one", "two"])?;
+    let told: Vec<_> = (0..3).map(|at| (&paused[at]["name"], &paused[at]["status"])).collect();
+    let (three, one, two, is) = (json!("three"), json!("one"), json!("two"), json!("paused"));
+    assert_eq!(told, [(&three, &is), (&one, &is), (&two, &is)]);
+    drop(pause);
+    let resumed = house.json(&["resume", "--all"])?;
+    assert_eq!(resumed.as_array().map(Vec::len), Some(3));
+    Ok(())
+}
+
+#[test]
+fn an_answer_that_nobody_takes_is_not_told_as_answered() -> Outcome {
+    use rustix::process::{Pid, Signal, kill_process};
+    let house = House::new()?;
+    awake(&house, FACES[0])?;
+    house.ok(&["send", "blue", "approve go?"])?;
+    let agent = Pid::from_raw(pid(&house.until("blue", "waiting")?)?).ok_or("no pid")?;
+    kill_process(agent, Signal::STOP)?;
+    assert_eq!(house.ok(&["answer", "blue", "allow"])?, "answer sent; `blue` still asks\n");
+    kill_process(agent, Signal::CONT)?;
+    house.until("blue", "idle")?;
+    house.ok(&["send", "blue", "approve again?"])?;
+    house.until("blue", "waiting")?;
+    assert!(house.ok(&["answer", "blue", "allow"])?.starts_with("answered; `blue` is "));
+    Ok(())
+}

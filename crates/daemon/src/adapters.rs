@@ -17,7 +17,9 @@ use glis_core::{Input, MessageId, OpId, SessionId};
 use glis_wire::hold::{Hello, Ladder, ProcessMark};
 use glis_wire::home::Home;
 use serde::{Deserialize, Serialize};
+use std::any::Any;
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -112,17 +114,21 @@ impl Adapters {
     pub(crate) fn carry_out(self: &Arc<Self>, deed: Deed, session: &Session) {
         let id = session.id.clone();
         match deed {
-            Deed::MakeWorktree { op } => {
-                self.blocking(session, move |hands, session| {
-                    Some(worktrees::make(hands, session, op))
-                });
-            }
-            Deed::CheckStart { op } => self.blocking(session, move |hands, session| {
-                Some(match launch::check(hands, session) {
-                    Ok(()) => Outcome::StartChecked { op },
-                    Err(fault) => Outcome::StartUnfit { op, fault },
-                })
-            }),
+            Deed::MakeWorktree { op } => self.blocking(
+                session,
+                move |why| Outcome::WorktreeFailed { op, why },
+                move |hands, session| Some(worktrees::make(hands, session, op)),
+            ),
+            Deed::CheckStart { op } => self.blocking(
+                session,
+                move |why| Outcome::StartUnfit { op, fault: ResumeFault::System(why) },
+                move |hands, session| {
+                    Some(match launch::check(hands, session) {
+                        Ok(()) => Outcome::StartChecked { op },
+                        Err(fault) => Outcome::StartUnfit { op, fault },
+                    })
+                },
+            ),
             Deed::StartProcess { op, generation } => self.start(session, op, generation),
             Deed::Deliver { message, text, .. } => {
                 if let Err(why) = self.errand(&id, Errand::Deliver { message, text }) {
@@ -138,12 +144,7 @@ impl Adapters {
             // Whoever waits for the consequence of these two has an alarm or the end to wait for.
             Deed::Interrupt { .. } => drop(self.errand(&id, Errand::Interrupt)),
             Deed::StopProcess { generation, urgency } => self.stop(session, generation, urgency),
-            Deed::CaptureTerminal { op } => self.blocking(session, move |hands, session| {
-                Some(match crate::screens::capture(hands, session) {
-                    Ok(screen_at) => Outcome::TerminalCaptured { op, screen_at },
-                    Err(fault) => Outcome::CaptureFailed { op, why: fault.to_string() },
-                })
-            }),
+            Deed::CaptureTerminal { op } => self.capture(session, op),
             // The worktree stays where it is and as it is; what is to be saved beside it is saved
             // here.
             Deed::TakeSnapshot { op, moment } => {
@@ -151,25 +152,45 @@ impl Adapters {
             }
             Deed::AwaitSafeState { op } => self.alarm(id, op, self.config.safe_state_time()),
             Deed::AwaitReady { op } => self.alarm(id, op, READY_TIME),
-            Deed::PutAside { op } => {
-                self.blocking(session, move |hands, session| {
-                    Some(worktrees::put_aside(hands, session, op))
-                });
-            }
+            Deed::PutAside { op } => self.blocking(
+                session,
+                move |why| Outcome::NotPutAside { op, why },
+                move |hands, session| Some(worktrees::put_aside(hands, session, op)),
+            ),
         }
     }
 
+    /// Does something that takes its time. `failed` is what is reported if that panics: an
+    /// operation without an outcome would stay open for ever.
     fn blocking(
         self: &Arc<Self>,
         session: &Session,
+        failed: impl FnOnce(String) -> Outcome + Send + 'static,
         work: impl FnOnce(&Arc<Self>, &Session) -> Option<Outcome> + Send + 'static,
     ) {
         let (hands, session) = (Arc::clone(self), session.clone());
         drop(self.runtime.spawn_blocking(move || {
-            if let Some(outcome) = work(&hands, &session) {
+            // What a panic leaves half done is on disk, as after a crash.
+            let worked = catch_unwind(AssertUnwindSafe(|| work(&hands, &session)));
+            let outcome = worked.unwrap_or_else(|panic| {
+                let why = format!("a fault of glis itself: {}", told(panic.as_ref()));
+                crate::diary(&format!("session {}: {why}", session.id));
+                Some(failed(why))
+            });
+            if let Some(outcome) = outcome {
                 hands.line.tell_blocking(Input::Outcome { session: session.id.clone(), outcome });
             }
         }));
+    }
+
+    fn capture(self: &Arc<Self>, session: &Session, op: OpId) {
+        let failed = move |why| Outcome::CaptureFailed { op, why };
+        self.blocking(session, failed, move |hands, session| {
+            Some(match crate::screens::capture(hands, session) {
+                Ok(screen_at) => Outcome::TerminalCaptured { op, screen_at },
+                Err(fault) => Outcome::CaptureFailed { op, why: fault.to_string() },
+            })
+        });
     }
 
     pub(crate) fn report(&self, session: SessionId, outcome: Outcome) {
@@ -188,7 +209,8 @@ impl Adapters {
     }
 
     fn start(self: &Arc<Self>, session: &Session, op: OpId, generation: u32) {
-        self.blocking(session, move |hands, session| {
+        let failed = move |why| Outcome::ProcessNotStarted { op, fault: ResumeFault::System(why) };
+        self.blocking(session, failed, move |hands, session| {
             match hands.begin(session, generation) {
                 Ok(hello) => {
                     // Open before anybody learns of the process: errands wait until it is met.
@@ -355,7 +377,42 @@ pub(crate) fn process_of(mark: &ProcessMark) -> Process {
     Process { pid: mark.pid, start_ticks: mark.start_ticks, boot_id: mark.boot_id.clone() }
 }
 
+/// What a panic said.
+fn told(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it did not say what")
+}
+
 /// A lock whose data stays usable after a panic: each is a table whose entries stand alone.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::controller::Mail;
+    use glis_core::{House, Recorded};
+    use std::path::Path;
+
+    #[tokio::test]
+    async fn work_that_panics_ends_its_operation_as_failed() {
+        let (line, mut inbox) = Line::new();
+        let home = Home::under(Path::new("/nowhere"));
+        let hands = Adapters::new(home, Config::default(), line, 0o077);
+        let id = SessionId("s".to_owned());
+        let mut house = House::default();
+        for (seq, event) in (1..).zip(crate::fill::born(1)) {
+            house.apply(&Recorded { seq, at: 0, session: id.clone(), event });
+        }
+        let session = house.session(&id).unwrap();
+        let op = OpId(7);
+        let failed = move |why| Outcome::CaptureFailed { op, why };
+        hands.blocking(session, failed, |_, _| panic!("as a test"));
+        let Some(Mail::Input(Input::Outcome { outcome, .. })) = inbox.recv().await else {
+            panic!("no outcome");
+        };
+        let why = "a fault of glis itself: as a test".to_owned();
+        assert_eq!(outcome, Outcome::CaptureFailed { op, why });
+    }
 }

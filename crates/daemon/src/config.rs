@@ -8,6 +8,9 @@ use std::time::Duration;
 /// Larger files are no configuration.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
+/// A terabyte of output for one session is a typing error.
+const MEGABYTES_MAX: u64 = 1_000_000;
+
 /// Everything that can be set. Unknown keys are refused, so that a typing error is not silence.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -89,7 +92,17 @@ impl Config {
         let text = std::fs::read_to_string(path)
             .map_err(|fault| format!("cannot read {shown}: {fault}"))?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        toml::from_str(text).map_err(|fault| format!("{shown}: {fault}"))
+        let config: Self = toml::from_str(text).map_err(|fault| {
+            let line = fault.span().map_or(1, |span| line_of(text, span.start));
+            // Whoever starts the daemon hears one line of it.
+            let why = fault.message().split_whitespace().collect::<Vec<_>>().join(" ");
+            format!("{shown}:{line}: {why}")
+        })?;
+        if config.output.megabytes_max > MEGABYTES_MAX {
+            let line = text.find("megabytes_max").map_or(1, |at| line_of(text, at));
+            return Err(format!("{shown}:{line}: megabytes_max may be {MEGABYTES_MAX} at most"));
+        }
+        Ok(config)
     }
 
     pub(crate) fn safe_state_time(&self) -> Duration {
@@ -105,8 +118,13 @@ impl Config {
     }
 
     pub(crate) fn output_bytes_max(&self) -> u64 {
-        self.output.megabytes_max.max(1) * 1024 * 1024
+        self.output.megabytes_max.max(1).saturating_mul(1024 * 1024)
     }
+}
+
+/// The line of a place in a text, counted from 1.
+fn line_of(text: &str, at: usize) -> usize {
+    text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
 }
 
 #[cfg(test)]
@@ -129,10 +147,25 @@ mod tests {
 
     #[test]
     fn faults_are_told_with_their_line() {
-        let fault = read("[pause]\nsafe_state_secs = 5\nsave_state = 1\n").unwrap_err();
-        assert!(fault.contains("line 3") && fault.contains("save_state"), "{fault}");
-        let fault = read("[pause]\nsafe_state_secs = \"x\"\n").unwrap_err();
-        assert!(fault.contains("line 2"), "{fault}");
+        let told = |text: &str| {
+            let fault = read(text).unwrap_err();
+            assert_eq!(fault.lines().count(), 1, "{fault}");
+            fault.rsplit_once("config.toml:").unwrap().1.to_owned()
+        };
+        let unknown = told("[pause]\nsafe_state_secs = 5\nsave_state = 1\n");
+        assert!(unknown.starts_with("3: ") && unknown.contains("save_state"), "{unknown}");
+        let text = told("[pause]\nsafe_state_secs = \"x\"\n");
+        assert!(text.starts_with("2: invalid type"), "{text}");
+        let torn = told("[pause\n");
+        assert!(torn.starts_with("1: "), "{torn}");
+        let much = told("\n[output]\nmegabytes_max = 1000001\n");
+        assert_eq!(much, "3: megabytes_max may be 1000000 at most");
+    }
+
+    #[test]
+    fn the_most_that_may_be_kept_is_a_number() {
+        let config = read("[output]\nmegabytes_max = 1000000\n").unwrap();
+        assert_eq!(config.output_bytes_max(), 1_000_000 * 1024 * 1024);
     }
 
     #[test]

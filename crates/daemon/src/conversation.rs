@@ -105,6 +105,27 @@ pub(crate) fn file_of(dir: &Path) -> PathBuf {
     dir.join(FILE)
 }
 
+/// Makes the conversation of the session whose folder is `dir` durable, if it has one.
+pub(crate) fn sync(dir: &Path) -> io::Result<()> {
+    match File::open(file_of(dir)) {
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(()),
+        opened => opened?.sync_data(),
+    }
+}
+
+/// How many lines of the conversation in `dir` are damaged.
+pub(crate) fn damaged_lines(dir: &Path) -> io::Result<usize> {
+    let file = match File::open(file_of(dir)) {
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(0),
+        opened => opened?,
+    };
+    let mut damaged = 0;
+    for line in BufReader::new(file).split(b'\n') {
+        damaged += parse(&line?).1;
+    }
+    Ok(damaged)
+}
+
 /// A crash may have left half a line; it must not swallow the next one.
 fn end_torn_line(file: &mut File) -> io::Result<()> {
     let len = file.metadata()?.len();

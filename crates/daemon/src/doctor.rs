@@ -6,6 +6,7 @@ use glis_core::session::{Phase, Rest, Session};
 use glis_wire::client::Answer;
 use glis_wire::hold::place;
 use glis_wire::view::{Finding, Health};
+use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
@@ -14,13 +15,16 @@ const DISK_BYTES_LOW: u64 = 512 * 1024 * 1024;
 
 pub(crate) async fn examine(door: &Door) -> Answer {
     let sessions = door.hands.line.look(Look::Living).await;
+    let known = door.hands.line.look(Look::All).await.into_iter().map(|s| s.id.0).collect();
     let home = door.hands.home.clone();
     let findings = tokio::task::spawn_blocking(move || {
         let mut findings = vec![git(), private(&home.state), disk(&home.state), log(&home.state)];
         findings.extend(sessions.iter().flat_map(|session| {
             let dir = home.session(&session.id.0);
-            [worktree(session), holder(session, &dir)]
+            let found = [worktree(session), holder(session, &dir)];
+            found.into_iter().chain(conversation(session, &dir))
         }));
+        findings.extend(strangers(&crate::sessions_folder(&home), &known));
         findings
     });
     Answer::Findings(findings.await.unwrap_or_default())
@@ -135,4 +139,34 @@ fn holder(session: &Session, dir: &Path) -> Finding {
         ),
         (_, None) => finding(&subject, Health::Good, "no process, none expected".to_owned(), None),
     }
+}
+
+/// A conversation with lines that cannot be read: what they said is lost, the rest is not.
+fn conversation(session: &Session, dir: &Path) -> Option<Finding> {
+    let subject = format!("session {}", session.name);
+    let (message, hint) = match crate::conversation::damaged_lines(dir) {
+        Ok(0) => return None,
+        Ok(count) => (format!("{count} damaged lines in its conversation"), "they are left out"),
+        Err(fault) => (format!("its conversation: {fault}"), "it must be a readable file"),
+    };
+    let hint = format!("{hint}: {}", crate::conversation::file_of(dir).display());
+    Some(finding(&subject, Health::Warning, message, Some(&hint)))
+}
+
+/// Folders of sessions that the log does not know: it lost them, or is another one.
+fn strangers(folder: &Path, known: &BTreeSet<String>) -> Vec<Finding> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_dir());
+    let strange = paths.filter(|path| {
+        path.file_name().is_none_or(|name| !known.contains(name.to_string_lossy().as_ref()))
+    });
+    let told = strange.map(|path| {
+        let runs = crate::tend::is_locked(&path);
+        let (health, what) =
+            if runs { (Health::Bad, ", and its agent runs") } else { (Health::Warning, "") };
+        let message = format!("the event log does not know {}{what}", path.display());
+        let hint = "it was lost from the log: look for a log that was moved or kept aside";
+        finding("sessions", health, message, Some(hint))
+    });
+    told.collect()
 }

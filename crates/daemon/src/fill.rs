@@ -53,7 +53,7 @@ pub fn fill_log(home: &Home, count: u64) -> Result<(), DaemonFault> {
     log.append(&recorded).map_err(fault)
 }
 
-fn born(n: u64) -> Vec<Event> {
+pub(crate) fn born(n: u64) -> Vec<Event> {
     let op = OpId(n);
     let spec = Spec {
         agent: "rehearsal".to_owned(),

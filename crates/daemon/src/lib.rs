@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod adapters;
+mod closing;
 mod config;
 mod controller;
 mod conversation;
@@ -23,11 +24,12 @@ mod worktrees;
 pub use crate::fill::fill_log;
 
 use crate::adapters::Adapters;
+use crate::closing::{Calls, Closing};
 use crate::config::Config;
-use crate::controller::{Controller, Line, Look, Mail};
+use crate::controller::{Controller, Line, Mail};
 use crate::log::{EventLog, LogFault, Salvage};
-use crate::serve::{Closing, Door};
-use glis_core::{Command, House, Session};
+use crate::serve::Door;
+use glis_core::{House, Session};
 use glis_wire::home::{self, Home};
 use rustix::fs::{FlockOperation, Mode, flock};
 use std::fs::File;
@@ -35,9 +37,9 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use tokio::net::UnixListener;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 
 /// Why the daemon does not run.
@@ -74,9 +76,12 @@ pub fn run(home: &Home, ready: impl FnOnce()) -> Result<(), DaemonFault> {
     let umask = rustix::process::umask(Mode::from_raw_mode(0o077));
     prepare(&home.state)?;
     let lock = take_lock(&home.state)?;
-    let config = Config::read(&home.config_file()).map_err(DaemonFault::Config)?;
     let mut house = House::default();
-    let (log, salvage) = open_log(home, &mut house)?;
+    let (config, (log, salvage)) = Config::read(&home.config_file())
+        .map_err(DaemonFault::Config)
+        .and_then(|config| Ok((config, open_log(home, &mut house)?)))
+        // Whoever started us may have gone before it could hear why we do not start.
+        .inspect_err(|fault| diary(&fault.to_string()))?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(16)
@@ -117,13 +122,40 @@ pub fn detach() {
 }
 
 fn open_log(home: &Home, house: &mut House) -> Result<(EventLog, Option<Salvage>), DaemonFault> {
+    // Asked before anything is made: a log that was moved away can then be moved back.
+    let lost = log::is_missing(&home.events()) && has_sessions(home);
+    if lost {
+        return Err(lost_log(home));
+    }
     let opened = EventLog::open(&home.events(), |recorded| {
         // Read twice where the first reading met damage.
         if recorded.seq > house.last_seq() {
             house.apply(recorded);
         }
     });
-    opened.map_err(|fault| DaemonFault::Log(fault.to_string()))
+    let opened = opened.map_err(|fault| DaemonFault::Log(fault.to_string()))?;
+    if house.last_seq() == 0 && has_sessions(home) { Err(lost_log(home)) } else { Ok(opened) }
+}
+
+/// Where every session has its folder.
+fn sessions_folder(home: &Home) -> PathBuf {
+    home.state.join("sessions")
+}
+
+/// Whether there are folders of sessions, which the log would have to know.
+fn has_sessions(home: &Home) -> bool {
+    let entries = std::fs::read_dir(sessions_folder(home));
+    entries.is_ok_and(|mut entries| entries.any(|e| e.is_ok_and(|e| e.path().is_dir())))
+}
+
+fn lost_log(home: &Home) -> DaemonFault {
+    let (log, sessions) = (home.events(), sessions_folder(home));
+    DaemonFault::Log(format!(
+        "the event log {} is missing or empty, but {} has sessions, whose agents may still run; \
+         move the log back, or move that folder away to begin anew",
+        log.display(),
+        sessions.display()
+    ))
 }
 
 fn tell_salvage(salvage: &Salvage) {
@@ -152,54 +184,26 @@ async fn serve_until_closed(
     listener: UnixListener,
     failure: oneshot::Receiver<Result<(), LogFault>>,
 ) -> Result<(), DaemonFault> {
-    let (close, mut closing) = mpsc::channel(4);
-    let door = Arc::new(Door { hands: Arc::clone(hands), since: Instant::now(), close });
-    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let (close, wishes) = mpsc::channel(4);
+    let mut calls = Calls::new(wishes, failure)?;
+    let (since, ending) = (Instant::now(), AtomicBool::new(false));
+    let door = Arc::new(Door { hands: Arc::clone(hands), since, close, ending });
     let serving = tokio::spawn(serve::serve(Arc::clone(&door), listener));
-    let how = tokio::select! {
-        Some(how) = closing.recv() => how,
-        _ = term.recv() => {
-            diary("Received exit signal SIGTERM");
-            Closing::LeaveAgents
-        }
-        _ = int.recv() => {
-            diary("Received exit signal SIGINT");
-            Closing::LeaveAgents
-        }
-        failed = failure => {
-            serving.abort();
-            let why = match failed {
-                Ok(Err(fault)) => fault.to_string(),
-                Ok(Ok(())) | Err(_) => "the controller has ended".to_owned(),
-            };
-            diary(&why);
-            return Err(DaemonFault::Log(why));
+    let left = match calls.next().await? {
+        Closing::LeaveAgents => Vec::new(),
+        Closing::SuspendAgents => {
+            // Whatever began from now on would only have to be ended too.
+            door.ending.store(true, Ordering::Relaxed);
+            calls.suspend(hands).await?
         }
     };
-    if how == Closing::SuspendAgents {
-        suspend_all(hands).await;
-    }
+    calls.tell(&left).await;
     serving.abort();
     let (answer, closed) = oneshot::channel();
     drop(hands.line.mail.send(Mail::Close(answer)).await);
     drop(closed.await);
     diary("ended");
     Ok(())
-}
-
-/// Ends every agent, in parallel; the ladder of each has a bound.
-async fn suspend_all(hands: &Arc<Adapters>) {
-    let mut news = hands.line.news.subscribe();
-    for session in hands.line.look(Look::Living).await {
-        if session.expects_process() {
-            drop(hands.line.command(Command::Stop { session: session.id }).await);
-        }
-    }
-    while hands.line.look(Look::Living).await.iter().any(Session::expects_process) {
-        if news.recv().await.is_err() {
-            break;
-        }
-    }
 }
 
 /// The state folder: ours, private, not a link to somewhere else.

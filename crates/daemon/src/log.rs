@@ -1,8 +1,10 @@
 //! The event log: one `SQLite` file, one writer, durable before anybody is told.
 
 mod carve;
+mod salvage;
 
 use glis_core::{Event, Recorded, SessionId};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, params};
 use std::path::{Path, PathBuf};
 
@@ -66,12 +68,20 @@ impl EventLog {
         path: &Path,
         mut fold: impl FnMut(&Recorded),
     ) -> Result<(Self, Option<Salvage>), LogFault> {
+        let orphan = salvage::settle(path).and_then(|()| salvage::orphan(path));
+        let orphan = orphan.map_err(|f| LogFault::Open {
+            path: path.to_owned(),
+            why: format!("an earlier salvage cannot be finished: {f}"),
+        })?;
+        if let Some(kept) = orphan {
+            return Self::salvaged(path, salvage::carry_over(path, kept)?, fold);
+        }
         // `SQLite` ends a journal silently at its first damaged page, and throws one away that has
         // no file beside it. What was in it is known before it gets the chance.
         let journal = std::fs::read(beside(path, "-wal")).unwrap_or_default();
         let in_journal = carved(&[], &journal).last().map_or(0, |recorded| recorded.seq);
         if in_journal > 0 && !has_head(path) {
-            return salvage(path, &journal, fold);
+            return Self::salvaged(path, salvage::salvage(path, &journal)?, fold);
         }
         match Self::open_sound(path) {
             Ok(log) => {
@@ -86,7 +96,10 @@ impl EventLog {
                     }
                 });
                 match read {
-                    Ok(()) if lost.is_empty() && last >= in_journal => return Ok((log, None)),
+                    Ok(()) if lost.is_empty() && last >= in_journal => {
+                        log.keep_journal(false).map_err(LogFault::Read)?;
+                        return Ok((log, None));
+                    }
                     Ok(()) => {}
                     Err(fault) if is_damage(&fault) => {}
                     Err(fault) => return Err(LogFault::Read(fault)),
@@ -96,7 +109,26 @@ impl EventLog {
             Err(fault) => return Err(fault),
         }
         // `fold` has seen a prefix at most; it sees the rest once the salvaged log is read.
-        salvage(path, &journal, fold)
+        Self::salvaged(path, salvage::salvage(path, &journal)?, fold)
+    }
+
+    /// The log that now has what could be read of a damaged one.
+    fn salvaged(
+        path: &Path,
+        (salvage, found): (Salvage, Vec<Recorded>),
+        mut fold: impl FnMut(&Recorded),
+    ) -> Result<(Self, Option<Salvage>), LogFault> {
+        let log = Self::open_sound(path)?;
+        log.keep_journal(false).map_err(LogFault::Read)?;
+        for recorded in &found {
+            fold(recorded);
+        }
+        Ok((log, Some(salvage)))
+    }
+
+    /// Whether closing leaves the journal as it is, instead of carrying it over into the log.
+    fn keep_journal(&self, keep: bool) -> rusqlite::Result<()> {
+        self.db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep).map(drop)
     }
 
     fn open_sound(path: &Path) -> Result<Self, LogFault> {
@@ -113,6 +145,9 @@ impl EventLog {
             db.pragma_update(None, "synchronous", "FULL")?;
             db.pragma_update(None, "cache_size", -512)
         };
+        // Until it has proved sound, a journal is evidence: closing must not begin it anew.
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+            .map_err(LogFault::Read)?;
         set(&db).map_err(LogFault::Read)?;
         let found: i64 = db
             .pragma_query_value(None, "user_version", |row| row.get(0))
@@ -180,45 +215,6 @@ impl EventLog {
     }
 }
 
-/// Keeps the damaged file and carries over what can be read, record by record.
-fn salvage(
-    path: &Path,
-    journal: &[u8],
-    mut fold: impl FnMut(&Recorded),
-) -> Result<(EventLog, Option<Salvage>), LogFault> {
-    let stamp = jiff::Timestamp::now().as_millisecond();
-    let kept = path.with_extension(format!("db.damaged-{stamp}"));
-    let renamed = |from: &Path, to: &Path| match std::fs::rename(from, to) {
-        Err(fault) if fault.kind() != std::io::ErrorKind::NotFound => {
-            Err(LogFault::Open { path: from.to_owned(), why: fault.to_string() })
-        }
-        Ok(()) | Err(_) => Ok(()),
-    };
-    let failed = |fault: std::io::Error| LogFault::Open {
-        path: kept.clone(),
-        why: format!("the damaged log cannot be kept: {fault}"),
-    };
-    renamed(path, &kept)?;
-    renamed(&beside(path, "-wal"), &beside(&kept, "-wal"))?;
-    renamed(&beside(path, "-shm"), &beside(&kept, "-shm"))?;
-    if !journal.is_empty() {
-        // As it was found; opening the log may have begun it anew.
-        std::fs::write(beside(&kept, "-wal"), journal).map_err(failed)?;
-    }
-    let main = std::fs::read(&kept).unwrap_or_default();
-    let found = carved(&main, journal);
-    let mut log = EventLog::open_sound(path)?;
-    let last = found.iter().map(|recorded| recorded.seq).max().unwrap_or(0);
-    let known: std::collections::BTreeSet<u64> =
-        found.iter().map(|recorded| recorded.seq).collect();
-    let lost = (1..=last).filter(|seq| !known.contains(seq)).collect();
-    log.append(&found)?;
-    for recorded in &found {
-        fold(recorded);
-    }
-    Ok((log, Some(Salvage { kept, lost })))
-}
-
 /// Every sound record in the bytes of a log and its journal, oldest first.
 fn carved(main: &[u8], journal: &[u8]) -> Vec<Recorded> {
     let sound = |carved: &carve::Carved| carved.seq > 0 && carved.sum == sum(&carved.body);
@@ -232,6 +228,14 @@ fn carved(main: &[u8], journal: &[u8]) -> Vec<Recorded> {
         })
     });
     recorded.collect()
+}
+
+/// Whether there is nothing to begin from: no log, no journal, nothing that was salvaged or kept.
+pub(crate) fn is_missing(path: &Path) -> bool {
+    let empty =
+        |path: &Path| path.metadata().map_or(true, |facts| facts.len() == 0 && !facts.is_dir());
+    let nothing = |found: std::io::Result<Option<PathBuf>>| found.is_ok_and(|kept| kept.is_none());
+    empty(path) && empty(&beside(path, "-wal")) && nothing(salvage::left_over(path))
 }
 
 /// Whether the file begins as one of `SQLite` does.

@@ -129,6 +129,7 @@ pub(crate) fn capture(hands: &Adapters, session: &Session) -> io::Result<u64> {
     crate::launch::private_folder(&dir)?;
     let picture = hands.screens.look(&dir, &session.id)?;
     sync_output(&dir)?;
+    crate::conversation::sync(&dir)?;
     let captured = Captured {
         schema_version: 1,
         offset: picture.offset,

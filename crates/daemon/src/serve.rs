@@ -4,6 +4,7 @@ mod act;
 mod stream;
 
 use crate::adapters::Adapters;
+use crate::closing::{Closing, Wish};
 use crate::controller::Look;
 use crate::peer::Peer;
 use crate::{doctor, view};
@@ -15,27 +16,23 @@ use rustix::net::sockopt::socket_peercred;
 use rustix::process::getuid;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 
 /// Front ends served at once. The next one waits in the socket's own queue.
 const CONNECTIONS_MAX: usize = 256;
 /// Whoever connects and says nothing in this time is not one of ours.
 const GREETING_TIME: Duration = Duration::from_secs(10);
 
-/// How the daemon is to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Closing {
-    LeaveAgents,
-    SuspendAgents,
-}
-
 /// Everything that a connection needs.
 pub(crate) struct Door {
     pub(crate) hands: Arc<Adapters>,
     pub(crate) since: Instant,
-    pub(crate) close: mpsc::Sender<Closing>,
+    pub(crate) close: mpsc::Sender<Wish>,
+    /// Nothing is started any more: the daemon ends, and the agents with it.
+    pub(crate) ending: AtomicBool,
 }
 
 /// Lets front ends in until the daemon ends.
@@ -86,6 +83,10 @@ async fn converse(door: &Door, stream: UnixStream) -> io::Result<()> {
 
 async fn answer(door: &Door, peer: &mut Peer, petition: Petition) -> io::Result<()> {
     let env = petition.env;
+    if petition.request.may_start() && door.ending.load(Ordering::Relaxed) {
+        let message = "the daemon is ending and suspends its agents; ask again then".to_owned();
+        return peer.send(&Answer::Trouble { kind: Trouble::Internal, message }).await;
+    }
     let reply = match petition.request {
         Request::List { all } => list(door, all).await,
         Request::Show { session } => match find(door, &session).await {
@@ -104,15 +105,27 @@ async fn answer(door: &Door, peer: &mut Peer, petition: Petition) -> io::Result<
         }
         Request::Doctor => doctor::examine(door).await,
         Request::DaemonStatus => status(door).await,
-        Request::DaemonStop { agents } => {
-            let closing = if agents { Closing::SuspendAgents } else { Closing::LeaveAgents };
-            door.close.send(closing).await.ok();
-            Answer::End
-        }
+        Request::DaemonStop { agents } => return close(door, peer, agents).await,
         Request::New(wanted) => act::new(door, peer, *wanted, env).await?,
         Request::Act { session, action } => act::act(door, peer, &session, action, env).await?,
     };
     peer.send(&reply).await
+}
+
+/// Asks for the end of the daemon, and answers once what was wanted has happened.
+async fn close(door: &Door, peer: &mut Peer, agents: bool) -> io::Result<()> {
+    let how = if agents { Closing::SuspendAgents } else { Closing::LeaveAgents };
+    let (told, left) = oneshot::channel();
+    // Dropped, and so heard, when the answer has left.
+    let (_leaving, heard) = oneshot::channel();
+    door.close.send(Wish { how, told, heard }).await.ok();
+    // Without an answer the log has failed, and the daemon ends for that.
+    let Ok(left) = left.await else { return Err(io::ErrorKind::BrokenPipe.into()) };
+    if how == Closing::LeaveAgents || left.is_empty() {
+        return peer.send(&Answer::End).await;
+    }
+    let message = format!("the daemon ends, but these agents still run: {}", left.join(", "));
+    peer.send(&Answer::Trouble { kind: Trouble::TimedOut, message }).await
 }
 
 /// The session that somebody means.

@@ -29,7 +29,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
 pub(crate) use bond::{begin, end_untended, recover};
-pub(crate) use left::{await_former, evict, living, sweep};
+pub(crate) use left::{await_former, evict, is_locked, living, sweep};
 
 /// A program that prints no more than two characters in this time does not count as printing:
 /// half a character a second.

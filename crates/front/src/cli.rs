@@ -2,18 +2,20 @@
 
 mod args;
 mod look;
+mod many;
 mod session;
 mod upkeep;
 
 use crate::complaint::{Complaint, Kind};
 use crate::control::{Control, Streamed};
+use crate::progress::Progress;
 use crate::words;
 use args::{Cli, DaemonVerb, Verb};
 use clap::{CommandFactory as _, Parser as _};
 use glis_wire::client::{Answer, Request};
 use serde::Serialize;
 use serde_json::json;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 
 /// What is left to do for whoever called: other roles of the same program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,41 +163,17 @@ pub(crate) fn unsaid(fault: &io::Error) -> Complaint {
 
 /// Asks, and keeps a person who has to wait informed.
 pub(crate) fn ask(control: &mut Control, request: Request) -> Result<Answer, Complaint> {
-    let mut progress = Progress { shown: io::stderr().is_terminal(), step: None, wrote: false };
+    let mut progress = Progress::new("waiting");
     let answer = control.ask(request, |streamed| {
         match streamed {
-            Streamed::Words(Answer::Step(event)) => progress.step = words::step(&event),
+            Streamed::Words(Answer::Step(event)) => progress.step(words::step(&event)),
             Streamed::Silence(since) => progress.show(since),
             Streamed::Words(_) | Streamed::Bytes(..) => {}
         }
         Ok(())
     });
-    progress.clear();
+    drop(progress);
     answer
-}
-
-struct Progress {
-    shown: bool,
-    step: Option<&'static str>,
-    wrote: bool,
-}
-
-impl Progress {
-    fn show(&mut self, since: std::time::Duration) {
-        if self.shown {
-            let step = self.step.unwrap_or("waiting");
-            let mut err = io::stderr().lock();
-            drop(write!(err, "\r\x1b[K{step}\u{2026} {} s", since.as_secs()));
-            drop(err.flush());
-            self.wrote = true;
-        }
-    }
-
-    fn clear(&self) {
-        if self.wrote {
-            drop(write!(io::stderr().lock(), "\r\x1b[K"));
-        }
-    }
 }
 
 /// A daemon of the same protocol never gives an answer of another kind than was asked for.

@@ -97,9 +97,8 @@ impl Complaint {
 
     pub(crate) fn trouble(kind: Trouble, message: String) -> Self {
         match kind {
-            Trouble::BadInput => {
-                Self::new(Kind::Usage, message).hint("`glis help new` explains the options")
-            }
+            Trouble::BadInput => Self::new(Kind::Usage, message)
+                .hint("`glis help` lists the verbs, `glis help VERB` its options"),
             Trouble::TimedOut => Self::new(Kind::TimedOut, format!("timed out: {message}"))
                 .hint("`glis show` tells what it is doing"),
             Trouble::Storage => Self::new(Kind::Failed, message)

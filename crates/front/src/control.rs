@@ -1,24 +1,33 @@
 //! The one client: connects to the daemon, starts it where there is none, asks and listens.
 
 use crate::complaint::{Complaint, Kind};
+use crate::progress::{PATIENCE, Progress};
 use glis_wire::client::{Answer, Greeting, PROTOCOL, Petition, Request};
 use glis_wire::frame::{Decoder, Frame, encode_words};
 use glis_wire::home::{self, Home};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
-
-/// Whoever waits longer than this is told what for.
-const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A daemon that is neither reachable nor gone in this time needs a person to look at it.
 const START_TIME: Duration = Duration::from_secs(20);
 const START_PACE: Duration = Duration::from_millis(5);
+
+/// A daemon greets at once, whatever it is doing; one that does not is stuck.
+const GREETING_TIME: Duration = Duration::from_secs(10);
+
+/// How long another command may take to start the daemon, until we no longer wait for it.
+const GATE_TIME: Duration = Duration::from_secs(30);
+
+/// A daemon reads its whole log before it lets anybody in; a long one takes some seconds.
+const READY_TIME: Duration = Duration::from_secs(60);
 
 /// A connection to the daemon of this house.
 pub struct Control {
@@ -47,6 +56,7 @@ impl Control {
         // Of many that come at once, one starts the daemon and the others wait here.
         let gate = start_gate(&home)?;
         let begun = Instant::now();
+        let mut progress = Progress::new("waiting for the daemon to come or go");
         while begun.elapsed() < START_TIME {
             if let Some(control) = Self::connect_to(&home)? {
                 drop(gate);
@@ -54,11 +64,11 @@ impl Control {
             }
             if start_daemon(&home)? == Started::Elsewhere {
                 // Another daemon has the lock and no open door: it is just coming or going.
+                progress.show(begun.elapsed());
                 std::thread::sleep(START_PACE);
             }
         }
-        Err(Complaint::new(Kind::NoDaemon, "the daemon started, but cannot be reached")
-            .hint(format!("its diary is {}", home.state.join(home::DIARY).display())))
+        Err(stuck(&home, "the daemon started, but cannot be reached", "ask again"))
     }
 
     /// Connects to a daemon that runs; `None` if there is none.
@@ -74,7 +84,7 @@ impl Control {
         if control.stream.write_all(&encode_words(&own)).is_err() {
             return Ok(None);
         }
-        let Ok(Some(frame)) = control.next(None) else { return Ok(None) };
+        let Some(frame) = control.greeting()? else { return Ok(None) };
         match frame.words::<Greeting>() {
             Ok(greeting) if greeting.protocol == PROTOCOL => Ok(Some(control)),
             Ok(greeting) => Err(Complaint::new(
@@ -84,6 +94,25 @@ impl Control {
             .hint("end it (its agents run on) and ask again: kill the pid in daemon.lock")),
             Err(fault) => Err(Complaint::new(Kind::NoDaemon, fault.to_string())),
         }
+    }
+
+    /// The daemon's first words; `None` if it closes the door instead.
+    fn greeting(&mut self) -> Result<Option<Frame>, Complaint> {
+        let begun = Instant::now();
+        let mut progress = Progress::new("waiting for the daemon");
+        loop {
+            match self.next(Some(PATIENCE)) {
+                Ok(frame) => return Ok(frame),
+                Err(fault) if !is_timeout(&fault) => return Ok(None),
+                Err(_) if begun.elapsed() < GREETING_TIME => progress.show(begun.elapsed()),
+                Err(_) => break,
+            }
+        }
+        let pid = std::fs::read_to_string(self.home.state.join(home::LOCK)).unwrap_or_default();
+        let seconds = GREETING_TIME.as_secs();
+        let text = format!("the daemon (pid {}) does not answer for {seconds} s", pid.trim());
+        let kill = format!("`kill -9 {}` ends it, its agents run on", pid.trim());
+        Err(stuck(&self.home, text, &kill))
     }
 
     /// The house that this daemon serves.
@@ -213,17 +242,40 @@ fn not_started(home: &Home, fault: &io::Error) -> Complaint {
         .hint(format!("{} must be a folder that you can write to", home.state.display()))
 }
 
+/// Something takes longer than it ever should.
+fn stuck(home: &Home, text: impl Into<String>, next: &str) -> Complaint {
+    let diary = home.state.join(home::DIARY);
+    Complaint::new(Kind::NoDaemon, text)
+        .hint(format!("its diary {} may say why; {next}", diary.display()))
+}
+
 /// Waits for our turn to start the daemon. The lock goes with the file.
 fn start_gate(home: &Home) -> Result<File, Complaint> {
     let open = || {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&home.state)?;
         let path = home.state.join("daemon.gate");
-        let file =
-            File::options().write(true).create(true).truncate(false).mode(0o600).open(path)?;
-        rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive)?;
-        Ok(file)
+        File::options().write(true).create(true).truncate(false).mode(0o600).open(path)
     };
-    open().map_err(|fault| not_started(home, &fault))
+    let file = open().map_err(|fault| not_started(home, &fault))?;
+    let begun = Instant::now();
+    let mut progress = Progress::new("waiting for another command to start the daemon");
+    loop {
+        match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(file),
+            Err(Errno::WOULDBLOCK | Errno::INTR) if begun.elapsed() < GATE_TIME => {
+                progress.show(begun.elapsed());
+                std::thread::sleep(START_PACE);
+            }
+            Err(Errno::WOULDBLOCK | Errno::INTR) => {
+                let text = format!(
+                    "another command is starting the daemon, for over {} s",
+                    GATE_TIME.as_secs()
+                );
+                return Err(stuck(home, text, "end that command and ask again"));
+            }
+            Err(fault) => return Err(not_started(home, &fault.into())),
+        }
+    }
 }
 
 /// Starts the daemon and waits until it lets us in, or says why it does not.
@@ -243,10 +295,14 @@ fn start_daemon(home: &Home) -> Result<Started, Complaint> {
         .stderr(file)
         .spawn()
         .map_err(failed)?;
-    let mut said = String::new();
-    if let Some(stdout) = child.stdout.take() {
-        BufReader::new(stdout).read_line(&mut said).map_err(failed)?;
-    }
+    let said = match child.stdout.take() {
+        Some(stdout) => first_line(stdout).map_err(failed)?,
+        None => Some(String::new()),
+    };
+    let Some(said) = said else {
+        let text = format!("the daemon is not ready after {} s", READY_TIME.as_secs());
+        return Err(stuck(home, text, "ask again in a while"));
+    };
     let said = said.trim();
     if said == "ready" {
         return Ok(Started::Here);
@@ -259,4 +315,29 @@ fn start_daemon(home: &Home) -> Result<Started, Complaint> {
     let why = if said.is_empty() { "it ended without a word" } else { said };
     Err(Complaint::new(Kind::NoDaemon, format!("the daemon does not start: {why}"))
         .hint(format!("its diary is {}", diary.display())))
+}
+
+/// What the daemon says first; `None` if it says nothing in time.
+fn first_line(mut from: ChildStdout) -> io::Result<Option<String>> {
+    let begun = Instant::now();
+    let mut progress = Progress::new("waiting for the daemon to start");
+    let pace = Timespec { tv_sec: 1, tv_nsec: 0 };
+    let mut said = Vec::new();
+    let mut part = [0; 1024];
+    while !said.contains(&b'\n') {
+        match poll(&mut [PollFd::new(&from, PollFlags::IN)], Some(&pace)) {
+            Ok(0) | Err(Errno::INTR) => {
+                progress.show(begun.elapsed());
+                if begun.elapsed() >= READY_TIME {
+                    return Ok(None);
+                }
+            }
+            Ok(_) => match from.read(&mut part)? {
+                0 => break,
+                read => said.extend_from_slice(part.get(..read).unwrap_or_default()),
+            },
+            Err(fault) => return Err(fault.into()),
+        }
+    }
+    Ok(Some(String::from_utf8_lossy(&said).into_owned()))
 }

@@ -5,6 +5,7 @@ pub mod attach;
 mod cli;
 pub mod complaint;
 pub mod control;
+mod progress;
 pub mod tty;
 mod words;
 

@@ -6,6 +6,7 @@
 
 pub(crate) mod sys;
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
@@ -65,6 +66,30 @@ pub enum Wake {
     Continued,
     /// We are to end, by the signal of this number.
     End(i32),
+}
+
+/// Whether a signal wants us to end, for whoever has to put things in order first. While it
+/// lives, such signals only are noted.
+pub struct Ending {
+    signals: Signals,
+    came: Cell<Option<u8>>,
+}
+
+impl Ending {
+    /// From now on.
+    pub fn catch() -> io::Result<Self> {
+        Ok(Self { signals: Signals::catch(&ENDING, &[])?, came: Cell::new(None) })
+    }
+
+    /// The first signal that has come.
+    pub fn came(&self) -> Option<u8> {
+        if self.came.get().is_none() {
+            let mut byte = [0];
+            let read = rustix::io::read(&self.signals.reader, &mut byte);
+            self.came.set(matches!(read, Ok(1)).then_some(byte[0]));
+        }
+        self.came.get()
+    }
 }
 
 /// The terminal while it is ours. Dropping it gives it back.

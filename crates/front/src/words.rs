@@ -143,7 +143,10 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("created", Some(s.created_at.clone()));
     fact("last active", Some(s.last_active_at.clone()));
     fact("paused", s.paused_at.clone());
-    fact("safe because", s.pause_rule.clone());
+    fact(
+        if s.pause_rule.as_deref().is_some_and(is_forced) { "stopped" } else { "safe because" },
+        rule(s),
+    );
     fact("resumed", s.resumed_at.clone());
     fact("queued", (s.queued > 0).then(|| s.queued.to_string()));
     fact("cut off", s.cut_off.then(|| "its last turn ended with its process".to_owned()));
@@ -216,14 +219,34 @@ pub(crate) fn already(s: &SessionView) -> String {
 
 /// What `pause` says.
 pub(crate) fn paused(s: &SessionView) -> String {
-    let rule = s.pause_rule.as_ref().map_or(String::new(), |rule| format!(" ({})", plain(rule)));
+    let rule = match (&s.pause_rule, rule(s)) {
+        (Some(kept), Some(rule)) if is_forced(kept) => format!(" {}", plain(&rule)),
+        (_, Some(rule)) => format!(" ({})", plain(&rule)),
+        (_, None) => String::new(),
+    };
     let mut lines = vec![format!("`{}` is paused{rule}", s.name)];
-    if !s.killed.is_empty() {
+    // Where nothing ran, this pause has ended nothing; the list is that of an earlier stop.
+    if !s.killed.is_empty() && s.pause_rule.as_deref() != Some(NOTHING_RAN) {
         lines.push(format!("ended with it: {}", plain(&s.killed.join(", "))));
     }
     lines.extend(s.warnings.iter().map(|warning| format!("warning: {}", plain(warning))));
     lines.push(format!("Resume with: glis resume {}", s.name));
     lines.join("\n")
+}
+
+/// The core's words for a pause of a session without a process.
+const NOTHING_RAN: &str = "no process runs";
+
+/// Whether a pause did not wait for a safe state, by the core's words for why it may stop.
+fn is_forced(rule: &str) -> bool {
+    rule.starts_with("forced") || rule.starts_with("Agent did not reach")
+}
+
+/// Why it was stopped where it was.
+fn rule(s: &SessionView) -> Option<String> {
+    s.pause_rule.as_ref().map(|rule| {
+        if is_forced(rule) { format!("without a safe state ({rule})") } else { rule.clone() }
+    })
 }
 
 /// What `resume` says.
@@ -246,9 +269,10 @@ pub(crate) fn stopped(s: &SessionView) -> String {
 }
 
 /// What `rm` says.
-pub(crate) fn removed(s: &SessionView, place: &Path) -> String {
+pub(crate) fn removed(s: &SessionView, place: &Path, stays: Option<&str>) -> String {
     let branch = s.branch.as_ref().map_or(String::new(), |b| format!("; branch {b} stays"));
-    format!("`{}` was put aside in {}{branch}", s.name, place.display())
+    let worktree = stays.map_or(String::new(), |path| format!("; its worktree stays in {path}"));
+    format!("`{}` was put aside in {}{branch}{worktree}", s.name, place.display())
 }
 
 /// What `answer` says.
@@ -256,11 +280,22 @@ pub(crate) fn answered(s: &SessionView) -> String {
     format!("answered; `{}` is {}", s.name, s.status.word())
 }
 
+/// What `answer` says if the question stays.
+pub(crate) fn still_asks(s: &SessionView) -> String {
+    format!("answer sent; `{}` still asks", s.name)
+}
+
 /// What `send` says.
-pub(crate) fn queued(s: &SessionView, before: usize, status: Status) -> String {
+pub(crate) fn queued(
+    s: &SessionView,
+    before: usize,
+    status: Status,
+    idle_secs: Option<u64>,
+) -> String {
     let place = match before {
         0 => String::new(),
-        n => format!(" behind {n} other"),
+        1 => " behind 1 other".to_owned(),
+        n => format!(" behind {n} others"),
     };
     match status {
         Status::Paused => {
@@ -270,9 +305,9 @@ pub(crate) fn queued(s: &SessionView, before: usize, status: Status) -> String {
             "queued{place}. The session was interrupted. `glis resume {}` to continue.",
             s.name
         ),
-        Status::Suspended => match idle_minutes(s) {
-            n if n > 1 => format!("Resuming session (idle for {n} min)..."),
-            _ => "Resuming session...".to_owned(),
+        Status::Suspended => match idle_secs {
+            Some(idle) if idle > 60 => format!("Resuming session (idle for {} min)...", idle / 60),
+            Some(_) | None => "Resuming session...".to_owned(),
         },
         Status::Created
         | Status::Busy
@@ -284,11 +319,6 @@ pub(crate) fn queued(s: &SessionView, before: usize, status: Status) -> String {
         | Status::Failed
         | Status::Archived => format!("stored{place}; `{}` is {}", s.name, s.status.word()),
     }
-}
-
-fn idle_minutes(s: &SessionView) -> i64 {
-    let then = s.last_active_at.parse::<jiff::Timestamp>().map_or(0, jiff::Timestamp::as_second);
-    (jiff::Timestamp::now().as_second() - then) / 60
 }
 
 /// A line of a conversation.
@@ -344,4 +374,52 @@ pub(crate) fn step(event: &Value) -> Option<&'static str> {
         "removal_began" => "putting it aside",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(facts: &Value) -> Option<SessionView> {
+        let mut whole = serde_json::json!({
+            "id": "1", "name": "x", "status": "suspended", "agent": "rehearsal",
+            "mode": "headless", "resumable": true, "repo_root": "/", "created_at": "",
+            "last_active_at": "", "idle_timeout_secs": 1, "can_pause": false, "can_resume": true,
+            "pending_tasks": [], "queued": 1, "auto_yes": false, "generation": 1, "verdict": "",
+            "cut_off": false, "killed": ["make"], "warnings": [], "argv": [], "in_place": false,
+            "attached": 0, "env_names": [],
+        });
+        let (all, more) = (whole.as_object_mut()?, facts.as_object()?.clone());
+        all.extend(more);
+        serde_json::from_value(whole).ok()
+    }
+
+    #[test]
+    fn a_message_that_wakes_a_session_says_how_long_it_slept() {
+        let s = session(&serde_json::json!({})).expect("a session as the daemon tells it");
+        let said = |idle| queued(&s, 0, Status::Suspended, idle);
+        assert_eq!(said(Some(600)), "Resuming session (idle for 10 min)...");
+        assert_eq!(said(Some(20)), "Resuming session...");
+        assert_eq!(said(None), "Resuming session...");
+        let busy = |before| queued(&s, before, Status::Busy, None);
+        assert_eq!(busy(1), "stored behind 1 other; `x` is suspended");
+        assert_eq!(busy(2), "stored behind 2 others; `x` is suspended");
+    }
+
+    #[test]
+    fn a_pause_tells_what_it_ended_and_whether_it_was_safe() {
+        let said = |rule: &str| {
+            let s = session(&serde_json::json!({"pause_rule": rule}));
+            let s = s.expect("a session as the daemon tells it");
+            (paused(&s).lines().next().unwrap_or_default().to_owned(), paused(&s), whole(&s))
+        };
+        let (first, all, shown) = said("forced");
+        assert_eq!(first, "`x` is paused without a safe state (forced)");
+        assert!(all.contains("ended with it: make"), "{all}");
+        assert!(shown.contains("stopped       without a safe state (forced)"), "{shown}");
+        let (first, all, shown) = said("no process runs");
+        assert_eq!(first, "`x` is paused (no process runs)");
+        assert!(!all.contains("ended with it"), "{all}");
+        assert!(shown.contains("safe because  no process runs"), "{shown}");
+    }
 }

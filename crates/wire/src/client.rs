@@ -103,6 +103,9 @@ pub enum Answer {
         message: u64,
         before: usize,
         status: Status,
+        /// How long nothing had happened in the session before this message.
+        #[serde(default)]
+        idle_secs: Option<u64>,
     },
     Session(Box<SessionView>),
     Sessions(Vec<SessionView>),

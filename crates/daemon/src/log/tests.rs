@@ -8,13 +8,13 @@ fn record(seq: u64) -> Recorded {
     Recorded { seq, at: 7, session: SessionId("s".to_owned()), event }
 }
 
-fn filled(path: &Path, count: u64) {
+pub(super) fn filled(path: &Path, count: u64) {
     let (mut log, _) = EventLog::open(path, |_| {}).unwrap();
     let events: Vec<_> = (1..=count).map(record).collect();
     log.append(&events).unwrap();
 }
 
-fn reopened(path: &Path) -> (Vec<u64>, Option<Salvage>) {
+pub(super) fn reopened(path: &Path) -> (Vec<u64>, Option<Salvage>) {
     let mut seen = std::collections::BTreeSet::new();
     let (_, salvage) = EventLog::open(path, |recorded| {
         seen.insert(recorded.seq);
@@ -95,7 +95,7 @@ fn garbage_is_kept_aside_and_a_folder_is_refused() {
 }
 
 /// A log whose records are all in its journal, as a daemon that was killed leaves it.
-fn killed(dir: &Path, count: u64) -> (PathBuf, Vec<u8>, Vec<u8>) {
+pub(super) fn killed(dir: &Path, count: u64) -> (PathBuf, Vec<u8>, Vec<u8>) {
     let path = dir.join("live.db");
     let (mut log, _) = EventLog::open(&path, |_| {}).unwrap();
     for seq in 1..=count {

@@ -18,6 +18,8 @@ use tokio::sync::broadcast;
 
 /// Idle time after which a session may be suspended, unless it says otherwise.
 const IDLE_TIMEOUT_SECS: u64 = 600;
+/// Events read at once while looking for one.
+const EVENTS_READ: u32 = 500;
 
 /// Makes a session.
 pub(super) async fn new(
@@ -54,8 +56,9 @@ async fn carry_out(
 ) -> io::Result<Answer> {
     // Listening begins before anything is asked for, so that its end cannot be missed.
     let mut news = door.hands.line.news.subscribe();
+    let found = look(door, &id).await;
     if let Some(env) = env
-        && may_begin_start(&command, look(door, &id).await.as_ref())
+        && may_begin_start(&command, found.as_ref())
     {
         door.hands.remember_env(&id, env);
     }
@@ -70,7 +73,8 @@ async fn carry_out(
         Reply::Queued { message, before, status } => {
             let Some(session) = look(door, &id).await else { return Ok(storage()) };
             let session = Box::new(seen(door, &session));
-            Ok(Answer::Queued { session, message: message.0, before, status })
+            let idle_secs = found.as_ref().and_then(idle_secs);
+            Ok(Answer::Queued { session, message: message.0, before, status, idle_secs })
         }
         Reply::Pending(op) => match until_ended(door, peer, &mut news, &id, op).await? {
             Ok(()) => done(door, &id, false).await,
@@ -91,6 +95,12 @@ fn may_begin_start(command: &Command, session: Option<&Session>) -> bool {
             woken_by_message || !matches!(command, Command::Send { .. })
         }
     }
+}
+
+/// How long nothing has happened in a session.
+fn idle_secs(session: &Session) -> Option<u64> {
+    let now = jiff::Timestamp::now().as_millisecond();
+    u64::try_from((now - session.last_active_at) / 1000).ok()
 }
 
 fn storage() -> Answer {
@@ -119,6 +129,7 @@ async fn until_ended(
     id: &SessionId,
     op: OpId,
 ) -> io::Result<Result<(), Refusal>> {
+    let mut seen_to = 0;
     loop {
         let published = tokio::select! {
             published = news.recv() => published,
@@ -126,6 +137,7 @@ async fn until_ended(
         };
         match published {
             Ok(published) => {
+                seen_to = published.recorded.seq;
                 if published.recorded.session != *id {
                     continue;
                 }
@@ -136,18 +148,43 @@ async fn until_ended(
                 }
                 peer.send(&Answer::Step(view::event(&published.recorded))).await?;
             }
-            // Left behind: whether it is still under way can be seen from the session itself.
+            // Left behind: how it ended may be among what was missed.
             Err(broadcast::error::RecvError::Lagged(_)) => {
                 let session = look(door, id).await;
-                if session
-                    .is_none_or(|s| s.operation().is_none_or(|(under_way, _)| under_way != op))
-                {
-                    return Ok(Ok(()));
+                let operation = session.as_ref().and_then(Session::operation);
+                if operation.is_none_or(|(under_way, _)| under_way != op) {
+                    let Some(session) = session else {
+                        return Err(io::ErrorKind::BrokenPipe.into());
+                    };
+                    return Ok(end_on_record(door, &session, op, seen_to + 1).await);
                 }
             }
             Err(broadcast::error::RecvError::Closed) => {
                 return Err(io::ErrorKind::BrokenPipe.into());
             }
+        }
+    }
+}
+
+/// How an operation that is over came to its end, by the log.
+async fn end_on_record(
+    door: &Door,
+    session: &Session,
+    op: OpId,
+    mut from: u64,
+) -> Result<(), Refusal> {
+    loop {
+        let batch = door.hands.line.read(from, EVENTS_READ).await;
+        let Some(last) = batch.last() else {
+            let why = "how it ended is not on record".to_owned();
+            let step = "learn of the end".to_owned();
+            return Err(Refusal::Failed { session: session.name.clone(), step, why });
+        };
+        from = last.seq + 1;
+        let ours = batch.iter().filter(|recorded| recorded.session == session.id);
+        let mut ends = ours.filter_map(|recorded| recorded.event.ends(session));
+        if let Some((_, result)) = ends.find(|(ended, _)| *ended == op) {
+            return result;
         }
     }
 }

@@ -4,10 +4,12 @@ use super::{Door, find, seen};
 use crate::output::OutputLog;
 use crate::peer::Peer;
 use crate::{conversation, view};
+use glis_core::Status;
 use glis_core::session::Session;
 use glis_wire::client::{Answer, Trouble};
 use glis_wire::hold::{Order, Report, place};
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -52,10 +54,29 @@ pub(super) async fn screen(door: &Door, given: &str) -> Answer {
 
 async fn look(door: &Door, session: &Session) -> io::Result<crate::screens::Picture> {
     let (hands, id) = (Arc::clone(&door.hands), session.id.clone());
-    let dir = hands.home.session(&id.0);
+    let dir = folder_of(door, session);
     tokio::task::spawn_blocking(move || hands.screens.look(&dir, &id))
         .await
         .map_err(io::Error::other)?
+}
+
+/// Where a session's files are. One that was put aside is read where it was put.
+fn folder_of(door: &Door, session: &Session) -> PathBuf {
+    let (home, id) = (&door.hands.home, session.id.0.as_str());
+    match session.status() {
+        Status::Archived => home.trash().join(id).join("session"),
+        Status::Created
+        | Status::Busy
+        | Status::Idle
+        | Status::Waiting
+        | Status::Pausing
+        | Status::Paused
+        | Status::Resuming
+        | Status::Suspended
+        | Status::Interrupted
+        | Status::Completed
+        | Status::Failed => home.session(id),
+    }
 }
 
 fn trouble(fault: &io::Error) -> Answer {
@@ -73,7 +94,7 @@ pub(super) async fn output(
         Ok(session) => session,
         Err(refusal) => return Ok(Answer::Refused(refusal)),
     };
-    let dir = door.hands.home.session(&session.id.0);
+    let dir = folder_of(door, &session);
     let log = OutputLog::new(&dir);
     let mut at = from;
     if log.oldest() > from {
@@ -123,7 +144,9 @@ pub(super) async fn log(
         Ok(session) => session,
         Err(refusal) => return Ok(Answer::Refused(refusal)),
     };
-    let path = conversation::file_of(&door.hands.home.session(&session.id.0));
+    let path = conversation::file_of(&folder_of(door, &session));
+    // Nothing is ever said again in a session that was put aside.
+    let follow = follow && session.status() != Status::Archived;
     let mut growth = door.hands.talk.subscribe();
     let mut at = 0;
     loop {

@@ -55,7 +55,7 @@ pub(crate) async fn evict(dir: &Path) -> bool {
 }
 
 /// Whether a holder lives for the session in `dir`.
-pub(super) fn is_locked(dir: &Path) -> bool {
+pub(crate) fn is_locked(dir: &Path) -> bool {
     let Ok(file) = File::open(dir.join(place::LOCK)) else { return false };
     flock(&file, FlockOperation::NonBlockingLockShared).is_err()
 }

@@ -164,16 +164,16 @@ pub(crate) struct New {
     /// Without a terminal
     #[arg(long)]
     pub(crate) headless: bool,
-    /// Persona
+    /// Reserved: this version knows no personas yet and refuses it
     #[arg(long)]
     pub(crate) persona: Option<String>,
     /// Model
     #[arg(long)]
     pub(crate) model: Option<String>,
-    /// Idle time after which it may be suspended, such as 10m
+    /// Idle time such as 10m; stored with the session, suspension by idleness comes later
     #[arg(long, value_parser = duration)]
     pub(crate) idle_timeout: Option<Duration>,
-    /// Answer its prompts by the rules of the configuration
+    /// Reserved: this version has no rules yet to answer prompts by, and refuses it
     #[arg(long)]
     pub(crate) auto_yes: bool,
     /// A program and its arguments, or further arguments for the agent
@@ -254,7 +254,7 @@ pub(crate) struct Answer {
     /// Which request, if several are open
     #[arg(long)]
     pub(crate) request: Option<String>,
-    /// Allow it for the rest of the session
+    /// Reserved: no agent of this version can be allowed something for the whole session
     #[arg(long)]
     pub(crate) for_session: bool,
 }

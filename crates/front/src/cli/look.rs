@@ -34,7 +34,7 @@ pub(super) fn attach(name: &str, out: &Out) -> Result<(), Complaint> {
     }
     let mut control = Control::connect()?;
     let (session, painting, size, holder_dir) = painted(&mut control, name)?;
-    let id = session.id.clone();
+    let (id, runs) = (session.id.clone(), holder_dir.is_some());
     let again = move |_| {
         // The daemon may have been replaced since it was last asked.
         let painted = painted(&mut control, &id).or_else(|_| {
@@ -53,10 +53,10 @@ pub(super) fn attach(name: &str, out: &Out) -> Result<(), Complaint> {
     });
     let left = left.map_err(|fault| Complaint::new(Kind::Failed, format!("attach: {fault}")))?;
     let (word, text) = match left {
-        Leave::Detached => ("detached", format!("detached from `{}`; it runs on", session.name)),
-        Leave::NotRunning => {
-            ("not_running", format!("`{}` is {}", session.name, session.status.word()))
+        Leave::Detached if runs => {
+            ("detached", format!("detached from `{}`; it runs on", session.name))
         }
+        Leave::Detached | Leave::NotRunning => ("not_running", words::is(&session)),
         Leave::Ended(_) => ("ended", format!("`{}` has ended", session.name)),
         Leave::Lost => {
             return Err(Complaint::new(

@@ -1,7 +1,8 @@
 //! Verbs that change a session.
 
 use super::args::{Mode, New, Pause, Restart, Resume, Wait};
-use super::{Out, ask, say, unexpected};
+use super::many::each;
+use super::{Out, ask, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control::Control;
 use crate::words;
@@ -10,10 +11,12 @@ use glis_core::pause::{OnTimeout, PauseMode};
 use glis_core::talk::AskKind;
 use glis_wire::client::{Action, Answer, NewSession, Request};
 use glis_wire::view::SessionView;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
+use std::time::{Duration, Instant};
 
 pub(super) fn new(new: New, out: &Out) -> Result<(), Complaint> {
+    check_new(&new)?;
     let place = match new.repo {
         Some(path) => std::path::absolute(path),
         None => std::env::current_dir(),
@@ -42,6 +45,22 @@ pub(super) fn new(new: New, out: &Out) -> Result<(), Complaint> {
     out.document(&session, || words::created(&session))
 }
 
+/// What would be stored and then never heeded is refused.
+fn check_new(new: &New) -> Result<(), Complaint> {
+    if new.auto_yes {
+        return Err(Complaint::new(
+            Kind::Usage,
+            "this version has no rules yet by which prompts could be answered",
+        )
+        .hint("leave out --auto-yes; `glis answer` answers what a session asks"));
+    }
+    if new.persona.is_some() {
+        return Err(Complaint::new(Kind::Usage, "this version knows no personas yet")
+            .hint("leave out --persona and say it in the first message (--prompt)"));
+    }
+    Ok(())
+}
+
 /// The reasons are those of a resume, but there is nothing yet that could be resumed.
 fn not_started(complaint: Complaint) -> Complaint {
     if complaint.kind != Kind::NotResumable {
@@ -52,7 +71,7 @@ fn not_started(complaint: Complaint) -> Complaint {
 }
 
 /// Does something with one session and returns what it is afterwards.
-fn act(
+pub(super) fn act(
     control: &mut Control,
     name: &str,
     action: Action,
@@ -106,14 +125,16 @@ pub(super) fn send(name: String, text: &str, out: &Out) -> Result<(), Complaint>
     let text = sayable(text)?;
     let mut control = Control::connect()?;
     let request = Request::Act { session: name, action: Action::Send { text } };
-    let Answer::Queued { session, message, before, status } = ask(&mut control, request)? else {
+    let Answer::Queued { session, message, before, status, idle_secs } =
+        ask(&mut control, request)?
+    else {
         return Err(unexpected());
     };
     let document = json!({
         "session": session.name, "message": message, "before": before,
         "status": status, "queued": session.queued,
     });
-    out.document(&document, || words::queued(&session, before, status))
+    out.document(&document, || words::queued(&session, before, status, idle_secs))
 }
 
 pub(super) fn wait(wait: Wait, out: &Out) -> Result<(), Complaint> {
@@ -142,7 +163,7 @@ pub(super) fn pause(pause: &Pause, out: &Out) -> Result<(), Complaint> {
     } else {
         pause.names.clone()
     };
-    each(&mut control, &names, &action, out, if pause.cancel { words::is } else { words::paused })
+    each(control, &names, &action, out, if pause.cancel { words::is } else { words::paused })
 }
 
 pub(super) fn resume(resume: &Resume, out: &Out) -> Result<(), Complaint> {
@@ -154,7 +175,7 @@ pub(super) fn resume(resume: &Resume, out: &Out) -> Result<(), Complaint> {
         resume.names.clone()
     };
     let action = Action::Resume { prompt };
-    each(&mut control, &names, &action, out, words::resumed)
+    each(control, &names, &action, out, words::resumed)
 }
 
 fn chosen(
@@ -165,60 +186,6 @@ fn chosen(
         return Err(unexpected());
     };
     Ok(all.into_iter().filter(wanted).map(|session| session.id).collect())
-}
-
-/// Does the same to several sessions. One that fails does not keep the others from it; the first
-/// failure decides the exit status.
-fn each(
-    control: &mut Control,
-    names: &[String],
-    action: &Action,
-    out: &Out,
-    tell: fn(&SessionView) -> String,
-) -> Result<(), Complaint> {
-    let mut documents = Vec::new();
-    let mut first = None;
-    for name in names {
-        match act(control, name, action.clone()) {
-            Ok((session, already)) => {
-                if !out.json {
-                    say(&if already { words::already(&session) } else { tell(&session) })?;
-                }
-                documents.push(with_already(&session, already));
-            }
-            Err(complaint) => {
-                if !out.json && names.len() > 1 {
-                    out.complain(&complaint);
-                }
-                documents.push(complaint.json());
-                first.get_or_insert(complaint);
-            }
-        }
-    }
-    if names.is_empty() && !out.json {
-        say("no session to do that with")?;
-    }
-    match (first, documents.as_slice()) {
-        (Some(complaint), _) if names.len() == 1 => Err(complaint),
-        (first, documents) => {
-            if out.json {
-                match documents {
-                    [only] if names.len() == 1 => say(&only.to_string())?,
-                    all => say(&Value::from(all.to_vec()).to_string())?,
-                }
-            }
-            // Each failure was told beside its session already.
-            first.map_or(Ok(()), |complaint| Err(Complaint { told: true, ..complaint }))
-        }
-    }
-}
-
-fn with_already(session: &SessionView, already: bool) -> Value {
-    let mut document = serde_json::to_value(session).unwrap_or_default();
-    if let Some(fields) = document.as_object_mut() {
-        fields.insert("already".to_owned(), json!(already));
-    }
-    document
 }
 
 pub(super) fn restart(restart: &Restart, out: &Out) -> Result<(), Complaint> {
@@ -248,7 +215,7 @@ fn confirmed(name: &str) -> Result<bool, Complaint> {
 }
 
 pub(super) fn stop(name: String, out: &Out) -> Result<(), Complaint> {
-    each(&mut Control::connect()?, &[name], &Action::Stop, out, words::stopped)
+    each(Control::connect()?, &[name], &Action::Stop, out, words::stopped)
 }
 
 pub(super) fn rm(name: &str, out: &Out) -> Result<(), Complaint> {
@@ -256,8 +223,13 @@ pub(super) fn rm(name: &str, out: &Out) -> Result<(), Complaint> {
     let trash = control.home().trash();
     let (session, _) = act(&mut control, name, Action::Remove)?;
     let place = trash.join(&session.id);
-    let document = json!({"session": session, "place": place});
-    out.document(&document, || words::removed(&session, &place))
+    // A worktree on another filesystem cannot be moved.
+    let stays = session
+        .worktree
+        .clone()
+        .filter(|path| !session.in_place && std::path::Path::new(path).exists());
+    let document = json!({"session": session, "place": place, "worktree_stays": stays});
+    out.document(&document, || words::removed(&session, &place, stays.as_deref()))
 }
 
 pub(super) fn answer(answer: super::args::Answer, out: &Out) -> Result<(), Complaint> {
@@ -269,18 +241,47 @@ pub(super) fn answer(answer: super::args::Answer, out: &Out) -> Result<(), Compl
         .hint("answer without --for-session"));
     }
     let mut control = Control::connect()?;
-    check_answer(&mut control, &answer)?;
+    let asked = check_answer(&mut control, &answer)?;
     let action = Action::Answer { ask: answer.request, answer: answer.words };
     let (session, _) = act(&mut control, &answer.name, action)?;
-    out.document(&session, || words::answered(&session))
+    let (session, heard) = until_heard(&mut control, session, asked.as_deref())?;
+    let tell = if heard { words::answered } else { words::still_asks };
+    out.document(&session, || tell(&session))
+}
+
+/// An agent takes an answer at once, or has not understood it.
+const HEARING_TIME: Duration = Duration::from_secs(5);
+const HEARING_PACE: Duration = Duration::from_millis(20);
+
+/// Waits until the session no longer asks what was answered, or it is clear that it goes on asking.
+fn until_heard(
+    control: &mut Control,
+    session: SessionView,
+    asked: Option<&str>,
+) -> Result<(SessionView, bool), Complaint> {
+    let begun = Instant::now();
+    let mut session = session;
+    while session.waiting_for.as_ref().is_some_and(|open| Some(open.request.as_str()) == asked) {
+        if begun.elapsed() > HEARING_TIME {
+            return Ok((session, false));
+        }
+        std::thread::sleep(HEARING_PACE);
+        let request = Request::Show { session: session.id.clone() };
+        let Answer::Session(now) = ask(control, request)? else { return Err(unexpected()) };
+        session = *now;
+    }
+    Ok((session, true))
 }
 
 /// A slip of the pen must not count as a no. Whether the question is still open when the answer
-/// arrives is for the daemon to say.
-fn check_answer(control: &mut Control, answer: &super::args::Answer) -> Result<(), Complaint> {
+/// arrives is for the daemon to say. Returns which question is meant.
+fn check_answer(
+    control: &mut Control,
+    answer: &super::args::Answer,
+) -> Result<Option<String>, Complaint> {
     let request = Request::Show { session: answer.name.clone() };
     let Answer::Session(session) = ask(control, request)? else { return Err(unexpected()) };
-    let Some(open) = session.waiting_for else { return Ok(()) };
+    let Some(open) = session.waiting_for else { return Ok(answer.request.clone()) };
     let meant = answer.request.as_ref().is_none_or(|id| *id == open.request);
     let decides = match open.kind {
         // A question on the screen of an unknown program may want any word.
@@ -295,5 +296,5 @@ fn check_answer(control: &mut Control, answer: &super::args::Answer) -> Result<(
         )
         .hint(format!("`glis answer {0} allow` or `glis answer {0} deny`", session.name)));
     }
-    Ok(())
+    Ok(Some(answer.request.clone().unwrap_or(open.request)))
 }

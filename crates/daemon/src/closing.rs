@@ -1,0 +1,192 @@
+//! The end of the daemon: who asks for it, what becomes of the agents, and who is told.
+
+use crate::adapters::Adapters;
+use crate::controller::Look;
+use crate::log::LogFault;
+use crate::{DaemonFault, diary};
+use glis_core::pause::{OnTimeout, PauseMode, PauseReason, PauseStep};
+use glis_core::session::Phase;
+use glis_core::{Command, Session};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep};
+
+/// Between two looks at what still runs, if nothing happens in between.
+const ROUND: Duration = Duration::from_secs(1);
+/// Suspending takes no longer than this, or than an agent's own ladder and the time below.
+const SUSPEND_SECS_MIN: u64 = 20;
+/// What a holder needs beside its ladder: to be reached, to tell, and to be killed at the last.
+const BESIDE_LADDER_SECS: u64 = 5;
+/// Whoever has not ended this long before the end is killed.
+const LAST_PRESS: Duration = Duration::from_secs(3);
+/// How long the answer to whoever asked may take to leave. One that does not read is left behind.
+const FAREWELL_TIME: Duration = Duration::from_secs(1);
+
+/// How the daemon is to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Closing {
+    LeaveAgents,
+    SuspendAgents,
+}
+
+/// Somebody asks for the end, and waits to hear what came of it.
+pub(crate) struct Wish {
+    pub(crate) how: Closing,
+    /// The sessions whose agents still run.
+    pub(crate) told: oneshot::Sender<Vec<String>>,
+    /// Closed once the answer has left.
+    pub(crate) heard: oneshot::Receiver<()>,
+}
+
+/// Everything that can end the daemon.
+pub(crate) struct Calls {
+    wishes: mpsc::Receiver<Wish>,
+    failure: oneshot::Receiver<Result<(), LogFault>>,
+    term: Signal,
+    int: Signal,
+    asked: Vec<Wish>,
+}
+
+impl Calls {
+    pub(crate) fn new(
+        wishes: mpsc::Receiver<Wish>,
+        failure: oneshot::Receiver<Result<(), LogFault>>,
+    ) -> std::io::Result<Self> {
+        let (term, int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        Ok(Self { wishes, failure, term, int, asked: Vec::new() })
+    }
+
+    /// The next one. An error if there is no controller any more.
+    pub(crate) async fn next(&mut self) -> Result<Closing, DaemonFault> {
+        tokio::select! {
+            Some(wish) = self.wishes.recv() => {
+                let how = wish.how;
+                self.asked.push(wish);
+                Ok(how)
+            }
+            _ = self.term.recv() => {
+                diary("Received exit signal SIGTERM");
+                Ok(Closing::LeaveAgents)
+            }
+            _ = self.int.recv() => {
+                diary("Received exit signal SIGINT");
+                Ok(Closing::LeaveAgents)
+            }
+            failed = &mut self.failure => {
+                let why = match failed {
+                    Ok(Err(fault)) => fault.to_string(),
+                    Ok(Ok(())) | Err(_) => "the controller has ended".to_owned(),
+                };
+                diary(&why);
+                Err(DaemonFault::Log(why))
+            }
+        }
+    }
+
+    /// Ends the agents, unless somebody in a hurry wants the daemon to go at once. What still runs
+    /// afterwards is in the diary.
+    pub(crate) async fn suspend(
+        &mut self,
+        hands: &Arc<Adapters>,
+    ) -> Result<Vec<String>, DaemonFault> {
+        let mut suspended = std::pin::pin!(suspend_all(hands));
+        loop {
+            tokio::select! {
+                () = &mut suspended => break,
+                call = self.next() => match call? {
+                    Closing::LeaveAgents => break,
+                    // That is under way.
+                    Closing::SuspendAgents => {}
+                },
+            }
+        }
+        let left = loop {
+            tokio::select! {
+                left = running(hands) => break left,
+                call = self.next() => drop(call?),
+            }
+        };
+        let left: Vec<_> = left.into_iter().map(|session| session.name).collect();
+        if !left.is_empty() {
+            diary(&format!("these agents could not be suspended and run on: {}", left.join(", ")));
+        }
+        Ok(left)
+    }
+
+    /// Tells everybody who asked.
+    pub(crate) async fn tell(self, left: &[String]) {
+        for wish in self.asked {
+            if wish.told.send(left.to_vec()).is_ok() {
+                drop(tokio::time::timeout(FAREWELL_TIME, wish.heard).await);
+            }
+        }
+    }
+}
+
+/// Sessions that have a process, or are about to.
+async fn running(hands: &Arc<Adapters>) -> Vec<Session> {
+    let sessions = hands.line.look(Look::Living).await;
+    if hands.line.mail.is_closed() {
+        // Nobody knows any more what runs; that the controller is gone ends everything.
+        std::future::pending::<()>().await;
+    }
+    let runs = |s: &Session| s.expects_process() || matches!(s.phase, Phase::Starting(_));
+    sessions.into_iter().filter(runs).collect()
+}
+
+/// Ends every agent, in parallel. One that cannot be stopped yet is asked again at each news, for
+/// as long as the slowest may take.
+async fn suspend_all(hands: &Arc<Adapters>) {
+    let mut news = hands.line.news.subscribe();
+    let pause = &hands.config.pause;
+    let ladder = u64::from(pause.interrupt_secs) + u64::from(pause.terminate_secs);
+    let patience = Duration::from_secs((ladder + BESIDE_LADDER_SECS).max(SUSPEND_SECS_MIN));
+    let begun = Instant::now();
+    let mut pressed = false;
+    while begun.elapsed() < patience {
+        let sessions = running(hands).await;
+        if sessions.is_empty() {
+            return;
+        }
+        let late = !pressed && begun.elapsed() + LAST_PRESS > patience;
+        for session in sessions {
+            if let Some(command) = ending(&session, late) {
+                // A refusal means that it cannot be ended yet; the next round sees.
+                drop(hands.line.command(command).await);
+            }
+        }
+        pressed |= late;
+        tokio::select! {
+            // Whoever was left behind by the news looks again all the same.
+            _ = news.recv() => {}
+            () = sleep(ROUND) => {}
+        }
+    }
+}
+
+/// What brings this session nearer to its end.
+fn ending(session: &Session, late: bool) -> Option<Command> {
+    let stop = Command::Stop { session: session.id.clone() };
+    match &session.phase {
+        Phase::Live | Phase::Starting(_) => Some(stop),
+        // A second press kills: only once the first has had its time.
+        Phase::Stopping { .. } => late.then_some(stop),
+        Phase::Pausing(pause) => match pause.step {
+            // A turn may have no end; the pause would wait for it.
+            PauseStep::Boundary => Some(Command::CancelPause { session: session.id.clone() }),
+            PauseStep::Interrupting
+            | PauseStep::Capturing
+            | PauseStep::Saving
+            | PauseStep::Ending
+            | PauseStep::Sealing => late.then(|| Command::Pause {
+                session: session.id.clone(),
+                mode: PauseMode::Force,
+                reason: PauseReason::User,
+                on_timeout: OnTimeout::Force,
+            }),
+        },
+        Phase::Rest(_) | Phase::Removing { .. } => None,
+    }
+}

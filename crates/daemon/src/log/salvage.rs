@@ -1,0 +1,235 @@
+//! Salvaging a damaged log so that a kill at any moment leaves either the damaged one, whole, or
+//! the salvaged one.
+//!
+//! The damaged file stays where it is until a salvaged one lies complete beside it, under a name
+//! that says so. From then on all that is left to do can be done again by the next start.
+
+use super::{EventLog, LogFault, Recorded, Salvage, beside, carved};
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// Where a salvaged log is written. Worth nothing until it has its next name.
+const UNFINISHED: &str = ".salvaging";
+/// A salvaged log that is complete and takes the place of the damaged one.
+const FINISHED: &str = ".salvaged";
+
+/// Keeps the damaged log and puts what can be read of it in its place.
+pub(super) fn salvage(path: &Path, journal: &[u8]) -> Result<(Salvage, Vec<Recorded>), LogFault> {
+    let kept = keep(path, journal).map_err(|fault| LogFault::Open {
+        path: path.to_owned(),
+        why: format!("the damaged log cannot be kept: {fault}"),
+    })?;
+    carry_over(path, kept)
+}
+
+/// Puts what can be read of a damaged log that was kept in the place of the log.
+pub(super) fn carry_over(path: &Path, kept: PathBuf) -> Result<(Salvage, Vec<Recorded>), LogFault> {
+    let failed = |fault: io::Error| LogFault::Open { path: kept.clone(), why: fault.to_string() };
+    let main = std::fs::read(&kept).map_err(failed)?;
+    let journal = match std::fs::read(beside(&kept, "-wal")) {
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => Vec::new(),
+        read => read.map_err(failed)?,
+    };
+    let found = carved(&main, &journal);
+    let known: BTreeSet<u64> = found.iter().map(|recorded| recorded.seq).collect();
+    let last = known.last().copied().unwrap_or(0);
+    let lost = (1..=last).filter(|seq| !known.contains(seq)).collect();
+    build(path, &found)?;
+    settle(path).map_err(failed)?;
+    Ok((Salvage { kept, lost }, found))
+}
+
+/// Finishes what an earlier start had begun, however far it came.
+pub(super) fn settle(path: &Path) -> io::Result<()> {
+    let finished = beside(path, FINISHED);
+    if !finished.try_exists()? {
+        return Ok(());
+    }
+    // A journal of the damaged log would be taken for one of the salvaged; it is kept already.
+    gone(&beside(path, "-wal"))?;
+    gone(&beside(path, "-shm"))?;
+    std::fs::rename(&finished, path)?;
+    sync_folder(path)
+}
+
+/// The damaged log that was kept last, if there is no other: former versions moved it away before
+/// they salvaged it, and a kill left nothing in its place.
+pub(super) fn orphan(path: &Path) -> io::Result<Option<PathBuf>> {
+    if path.try_exists()? || beside(path, "-wal").try_exists()? {
+        return Ok(None);
+    }
+    newest_kept(path)
+}
+
+/// What an earlier start left for this one: a salvaged log, or a damaged one without any other.
+pub(super) fn left_over(path: &Path) -> io::Result<Option<PathBuf>> {
+    let finished = beside(path, FINISHED);
+    if finished.try_exists()? { Ok(Some(finished)) } else { orphan(path) }
+}
+
+/// The damaged log under another name, with its journal as it was found.
+fn keep(path: &Path, journal: &[u8]) -> io::Result<PathBuf> {
+    let mut stamp = jiff::Timestamp::now().as_millisecond();
+    let kept = loop {
+        let kept = path.with_extension(format!("db.damaged-{stamp}"));
+        // A second name for the same file must never be written to: whatever is there stays.
+        match second_name(path, &kept) {
+            Ok(()) => break kept,
+            Err(fault) if fault.kind() == io::ErrorKind::AlreadyExists => stamp += 1,
+            Err(fault) => return Err(fault),
+        }
+    };
+    if !journal.is_empty() {
+        let beside = beside(&kept, "-wal");
+        std::fs::write(&beside, journal)?;
+        File::open(&beside)?.sync_all()?;
+    }
+    sync_folder(path)?;
+    Ok(kept)
+}
+
+/// Makes the file known under another name, which must be free.
+fn second_name(path: &Path, name: &Path) -> io::Result<()> {
+    let linked = std::fs::hard_link(path, name);
+    let Err(fault) = linked else { return Ok(()) };
+    if fault.kind() == io::ErrorKind::AlreadyExists {
+        return Err(fault);
+    }
+    // Some file systems have no second names, and of a journal without its log there is the
+    // journal alone.
+    let mut copy = File::options().write(true).create_new(true).mode(0o600).open(name)?;
+    if fault.kind() != io::ErrorKind::NotFound {
+        io::copy(&mut File::open(path)?, &mut copy)?;
+        copy.sync_all()?;
+    }
+    Ok(())
+}
+
+/// Writes the salvaged log beside the damaged one, and names it finished once it is durable.
+fn build(path: &Path, found: &[Recorded]) -> Result<(), LogFault> {
+    let fresh = beside(path, UNFINISHED);
+    let failed = |fault: io::Error| LogFault::Open { path: fresh.clone(), why: fault.to_string() };
+    for leftover in ["", "-wal", "-shm"] {
+        gone(&beside(&fresh, leftover)).map_err(failed)?;
+    }
+    let mut log = EventLog::open_sound(&fresh)?;
+    log.append(found)?;
+    // Closed in order, it is one file with nothing beside it.
+    log.keep_journal(false).map_err(LogFault::Write)?;
+    log.db.close().map_err(|(_, fault)| LogFault::Write(fault))?;
+    let finish = || {
+        if beside(&fresh, "-wal").try_exists()? {
+            return Err(io::Error::other("its journal could not be closed"));
+        }
+        File::open(&fresh)?.sync_all()?;
+        std::fs::rename(&fresh, beside(path, FINISHED))?;
+        sync_folder(path)
+    };
+    finish().map_err(failed)
+}
+
+/// The damaged log that was kept last.
+fn newest_kept(path: &Path) -> io::Result<Option<PathBuf>> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(None) };
+    let prefix = format!("{}.damaged-", name.to_string_lossy());
+    let mut kept = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let stamp = entry.file_name().to_str().and_then(|name| {
+            // The journals beside them have no number for a stamp.
+            name.strip_prefix(&prefix)?.parse::<u64>().ok()
+        });
+        kept.extend(stamp.map(|stamp| (stamp, entry.path())));
+    }
+    Ok(kept.into_iter().max().map(|(_, path)| path))
+}
+
+/// Removes a file; it need not have been there.
+fn gone(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+fn sync_folder(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::tests::{filled, killed, reopened};
+
+    /// A log of ten records of which the last is damaged.
+    fn bent(path: &Path) -> Vec<u8> {
+        filled(path, 10);
+        let mut bytes = std::fs::read(path).unwrap();
+        let hit = bytes.windows(30).rposition(|w| w == [b'x'; 30]).unwrap();
+        bytes[hit] ^= 1;
+        std::fs::write(path, &bytes).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn a_kill_before_the_salvaged_log_is_finished_changes_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("events.db");
+        let bytes = bent(&path);
+        let kept = keep(&path, b"").unwrap();
+        std::fs::write(beside(&path, UNFINISHED), b"half of it").unwrap();
+        std::fs::write(beside(&beside(&path, UNFINISHED), "-wal"), b"and more").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), bytes);
+        assert_eq!(std::fs::read(kept).unwrap(), bytes);
+        let (seen, salvage) = reopened(&path);
+        assert_eq!((seen.len(), salvage.unwrap().lost.len()), (9, 1));
+        assert!(!beside(&path, UNFINISHED).exists() && !beside(&path, FINISHED).exists());
+    }
+
+    #[test]
+    fn a_kill_before_the_exchange_is_made_up_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, main, mut journal) = killed(dir.path(), 30);
+        let hit = journal.windows(30).rposition(|w| w == [b'x'; 30]).unwrap();
+        journal[hit] ^= 1;
+        for journal_is_gone in [false, true] {
+            std::fs::write(&path, &main).unwrap();
+            std::fs::write(beside(&path, "-wal"), &journal).unwrap();
+            keep(&path, &journal).unwrap();
+            let found = carved(&main, &journal);
+            build(&path, &found).unwrap();
+            if journal_is_gone {
+                gone(&beside(&path, "-wal")).unwrap();
+            }
+            let (seen, salvage) = reopened(&path);
+            assert_eq!((seen.len(), salvage), (found.len(), None));
+        }
+    }
+
+    #[test]
+    fn opening_a_damaged_journal_leaves_it_as_it_was() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, main, mut journal) = killed(dir.path(), 30);
+        let half = journal.len() / 2;
+        journal[half] ^= 1;
+        std::fs::write(&path, &main).unwrap();
+        std::fs::write(beside(&path, "-wal"), &journal).unwrap();
+        drop(EventLog::open_sound(&path).unwrap());
+        assert_eq!(std::fs::read(beside(&path, "-wal")).unwrap(), journal);
+    }
+
+    #[test]
+    fn a_log_that_was_moved_away_to_be_salvaged_is_found_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("events.db");
+        bent(&path);
+        std::fs::rename(&path, dir.path().join("events.db.damaged-17")).unwrap();
+        std::fs::write(dir.path().join("events.db.damaged-9"), b"older").unwrap();
+        let (seen, salvage) = reopened(&path);
+        assert_eq!((seen.len(), salvage.unwrap().lost.len()), (9, 1));
+        assert_eq!(reopened(&path).0.len(), 9);
+    }
+}
