@@ -19,7 +19,8 @@ fn failure(rig: &mut Rig) -> Outcome<(BirthFault, String)> {
 #[test]
 fn a_child_begins_with_a_clean_slate() -> Outcome {
     let mut rig = Rig::new(
-        "ls -l /proc/$$/fd | sed 's/.*[0-9] \\([0-9]* ->\\)/fd \\1/'; umask; \
+        // By way of a file: a pipe of the shell's own would be open while it is looked at.
+        "ls -l /proc/$$/fd > fds; sed 's/.*[0-9] \\([0-9]* ->\\)/fd \\1/' fds; umask; \
          grep -E '^Sig(Blk|Ign)' /proc/self/status; tty; stty size; \
          echo env $GLIS_SESSION $GLIS_GENERATION $HELD $PWD; env | wc -l; ulimit -n; echo end.",
     )?;
