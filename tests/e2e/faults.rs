@@ -206,9 +206,10 @@ fn arrives(house: &House, name: &str) -> Outcome {
     if session["queued"] != 0 {
         let id = session["id"].clone();
         let settled = |e: &Value| e["event"] == "message_taken" || e["event"] == "message_dropped";
+        // What is settled after this look is an event behind this place in the log.
+        let from = recorded(&house.home())?.len() as u64;
         let queued = house.show(name)?["queued"].as_u64().unwrap_or_default();
         if queued > 0 {
-            let from = recorded(&house.home())?.len() as u64;
             house.follow(from.max(1))?.until(|e| e["session"] == id && settled(e))?;
         }
     }

@@ -78,9 +78,30 @@ impl House {
         Ok((status, document["error"].clone()))
     }
 
-    /// Waits until the session is in one of these states.
+    /// Waits until the session is in one of these states. `busy` means at work here: a message that
+    /// is on its way makes a session busy too, but whoever kills something then may kill it on its
+    /// way.
     pub(crate) fn until(&self, name: &str, states: &str) -> Outcome<Value> {
-        self.json(&["wait", name, "--for", states, "--timeout", "40s"])
+        let session = self.json(&["wait", name, "--for", states, "--timeout", "40s"])?;
+        if states != "busy" || session["queued"] == 0 {
+            return Ok(session);
+        }
+        let all = self.ok(&["events"])?;
+        let events =
+            all.lines().map(serde_json::from_str::<Value>).collect::<Result<Vec<_>, _>>()?;
+        let mut on_its_way = None;
+        for event in events.iter().filter(|event| event["session"] == session["id"]) {
+            match event["event"].as_str() {
+                Some("delivery_began") => on_its_way = Some(event["message"].clone()),
+                Some("message_taken" | "delivery_refused") => on_its_way = None,
+                _ => {}
+            }
+        }
+        if let Some(message) = on_its_way {
+            let taken = |e: &Value| e["event"] == "message_taken" && e["message"] == message;
+            self.follow(1)?.until(taken)?;
+        }
+        self.show(name)
     }
 
     pub(crate) fn show(&self, name: &str) -> Outcome<Value> {
