@@ -3,7 +3,7 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// What went wrong with a call of git.
 #[derive(Debug, thiserror::Error)]
@@ -26,7 +26,7 @@ pub enum GitFault {
 
 /// Settings for every call: nothing that the repository configures is executed, nothing is locked
 /// that an agent might need at the same moment, nothing is cleaned up behind our back.
-const SETTINGS: [&str; 7] = [
+const SETTINGS: [&str; 9] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.pager=cat",
@@ -34,6 +34,9 @@ const SETTINGS: [&str; 7] = [
     "maintenance.auto=false",
     "protocol.ext.allow=never",
     "advice.detachedHead=false",
+    // Git does not sync these by itself, and what we say is saved must be on the disk.
+    "core.fsync=objects,derived-metadata,reference",
+    "core.fsyncMethod=fsync",
 ];
 
 /// Variables that would send git to another repository than the one we name.
@@ -48,11 +51,24 @@ const MISLEADING: [&str; 8] = [
     "GIT_PREFIX",
 ];
 
+/// Variables that make git run a program or write a log of its own.
+const MEDDLING: [&str; 9] = [
+    "GIT_EXTERNAL_DIFF",
+    "GIT_DIFF_OPTS",
+    "GIT_SSH_COMMAND",
+    "GIT_PROXY_COMMAND",
+    "GIT_ASKPASS",
+    "GIT_TRACE",
+    "GIT_TRACE2",
+    "GIT_TRACE2_EVENT",
+    "GIT_CONFIG_PARAMETERS",
+];
+
 /// A call of git in `dir`, ready for its arguments.
 pub fn git(dir: &Path) -> Command {
     let mut command = Command::new("git");
     command.current_dir(dir).stdin(Stdio::null());
-    for name in MISLEADING {
+    for name in MISLEADING.into_iter().chain(MEDDLING) {
         command.env_remove(name);
     }
     command.env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0");
@@ -62,21 +78,42 @@ pub fn git(dir: &Path) -> Command {
     command
 }
 
+/// A call that takes names as they are, and never goes to the network for an object that a partial
+/// clone left out.
+pub(crate) fn offline(dir: &Path) -> Command {
+    let mut command = git(dir);
+    command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_LITERAL_PATHSPECS", "1");
+    command
+}
+
 /// Runs git in `dir` and returns what it prints, without the last newline.
 pub fn run<S: AsRef<OsStr>>(dir: &Path, args: &[S]) -> Result<String, GitFault> {
-    let output = git(dir).args(args).output().map_err(GitFault::NotRun)?;
+    let output = bytes(git(dir).args(args), args)?;
+    let text = String::from_utf8_lossy(&output);
+    Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
+}
+
+/// Runs git on a repository by the folder of its own files, without looking for a worktree.
+pub(crate) fn run_in<S: AsRef<OsStr>>(git_dir: &Path, args: &[S]) -> Result<Vec<u8>, GitFault> {
+    bytes(offline(git_dir).env("GIT_DIR", git_dir).args(args), args)
+}
+
+fn bytes<S: AsRef<OsStr>>(command: &mut Command, args: &[S]) -> Result<Vec<u8>, GitFault> {
+    let output = command.output().map_err(GitFault::NotRun)?;
+    let verb = args.first().map(|arg| arg.as_ref().to_string_lossy()).unwrap_or_default();
+    checked(output, &verb)
+}
+
+/// What a call printed, if it went well.
+pub(crate) fn checked(output: Output, verb: &str) -> Result<Vec<u8>, GitFault> {
     if output.status.success() {
-        let text = String::from_utf8_lossy(&output.stdout);
-        return Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned());
+        return Ok(output.stdout);
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let message =
         said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no reason given");
     Err(GitFault::Refused {
-        verb: args
-            .first()
-            .map(|arg| arg.as_ref().to_string_lossy().into_owned())
-            .unwrap_or_default(),
+        verb: verb.to_owned(),
         message: message.trim_start_matches("fatal: ").to_owned(),
     })
 }

@@ -1,7 +1,45 @@
 //! A worktree and its uncommitted state, by the `git` command and nothing else.
 #![forbid(unsafe_code)]
 
+mod aside;
+mod compare;
+mod convert;
+mod fault;
+mod fill;
 pub mod git;
+mod gitdir;
+mod hash;
+mod ignore;
+mod import;
+mod index;
+mod list;
+mod lock;
+mod nested;
+mod nested_back;
+mod objects;
+mod place;
+mod quote;
+mod read;
+mod refs;
+mod restore;
+mod save;
+mod scratch;
+mod state;
+mod survey;
+mod walk;
 pub mod worktree;
 
+pub use aside::SetAside;
+pub use compare::{Change, ChangeKind, Difference, compare};
+pub use fault::SnapshotFault;
 pub use git::GitFault;
+pub use list::{
+    DiffStat, Keep, Listed, Shelf, delete, delete_one, diff_stat, from_trash, list, not_captured,
+    thin, to_trash, verify,
+};
+pub use lock::set_stale_lock_aside;
+pub use read::{Limits, Unreadable};
+pub use restore::{HeadState, RestoreRequest, Restored, restore};
+pub use save::{SaveRequest, Saved, save};
+pub use scratch::{Swept, sweep};
+pub use state::{NotCaptured, Why};

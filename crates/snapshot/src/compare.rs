@@ -1,0 +1,226 @@
+//! Comparing a worktree with a snapshot: is it as it was left?
+
+use crate::fault::SnapshotFault;
+use crate::fill::items;
+use crate::gitdir::GitFiles;
+use crate::hash::Oid;
+use crate::index::{Index, git_mode};
+use crate::place::Place;
+use crate::read::{Limits, Sink, Unreadable, read_all};
+use crate::refs;
+use crate::restore::Loaded;
+use crate::scratch::common_of;
+use crate::state::{Kind, State};
+use crate::survey::{Survey, survey};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+/// How a worktree stands to a snapshot of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Difference {
+    /// It is as it was.
+    Untouched,
+    /// It is not; the list is sorted by path.
+    Changed(Vec<Change>),
+    /// There is no worktree at the place.
+    Gone,
+}
+
+/// One difference.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Change {
+    /// Where, as bytes; for HEAD and work in progress, git's own name of it.
+    pub path: Vec<u8>,
+    /// What kind.
+    pub kind: ChangeKind,
+}
+
+/// What differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChangeKind {
+    /// A file that the snapshot does not have.
+    Added,
+    /// A file that only the snapshot has.
+    Removed,
+    /// Other bytes, or another kind of file.
+    Modified,
+    /// Other rights.
+    Rights,
+    /// Something else is staged.
+    Staged,
+    /// HEAD stands elsewhere.
+    Head,
+    /// A merge, rebase or the like began, ended or went on.
+    InProgress,
+    /// A repository inside the worktree is gone or cannot be read.
+    Repository,
+}
+
+/// Compares a worktree with a snapshot. Nothing is written, nothing of the repository is run.
+pub fn compare(
+    worktree: &Path,
+    repo_root: &Path,
+    reference: &str,
+) -> Result<Difference, SnapshotFault> {
+    let common = common_of(repo_root)?;
+    let found = refs::exact(&common, reference)?;
+    let place = match Place::find(worktree) {
+        Ok(place) => place,
+        Err(SnapshotFault::Gone(_)) => return Ok(Difference::Gone),
+        Err(fault) => return Err(fault),
+    };
+    if place.common.canonicalize().ok() != common.canonicalize().ok() {
+        let why = "it belongs to another repository".to_owned();
+        return Err(SnapshotFault::InTheWay { path: worktree.to_owned(), why });
+    }
+    let loaded = Loaded::read(&common, found.commit, reference)?;
+    let mut changes = Vec::new();
+    differences(&common, &place, &loaded, b"", &mut changes)?;
+    changes.sort();
+    changes.dedup();
+    Ok(if changes.is_empty() { Difference::Untouched } else { Difference::Changed(changes) })
+}
+
+fn differences(
+    common: &Path,
+    place: &Place,
+    loaded: &Loaded,
+    prefix: &[u8],
+    changes: &mut Vec<Change>,
+) -> Result<(), SnapshotFault> {
+    let survey = survey(place)?;
+    let mut add = |path: &[u8], kind: ChangeKind| {
+        changes.push(Change { path: [prefix, path].concat(), kind });
+    };
+    let was = files_then(common, loaded)?;
+    let is = files_now(place, &survey, &loaded.state)?;
+    for path in was.keys().chain(is.keys()).collect::<BTreeSet<_>>() {
+        match (was.get(path), is.get(path)) {
+            (Some(was), Some(is)) if was.oid != is.oid || was.kind != is.kind => {
+                add(path, ChangeKind::Modified);
+            }
+            (Some(was), Some(is)) if was.rights != is.rights => add(path, ChangeKind::Rights),
+            (Some(_), None) => add(path, ChangeKind::Removed),
+            (None, Some(_)) => add(path, ChangeKind::Added),
+            (Some(_), Some(_)) | (None, None) => {}
+        }
+    }
+    for path in staged_differences(&loaded.index, &survey.index) {
+        add(&path, ChangeKind::Staged);
+    }
+    if place.head != loaded.state.head {
+        add(b"HEAD", ChangeKind::Head);
+    }
+    for name in in_progress(place, loaded)? {
+        add(&name, ChangeKind::InProgress);
+    }
+    let then: BTreeSet<&[u8]> = loaded.state.nested.iter().map(|n| n.path.as_slice()).collect();
+    for path in survey.nested.iter().filter(|path| !then.contains(path.as_slice())) {
+        add(path, ChangeKind::Added);
+    }
+    for nested in &loaded.state.nested {
+        let root = place.root.join(OsStr::from_bytes(&nested.path));
+        let Ok(inner) = Place::find(&root) else {
+            changes.push(Change {
+                path: [prefix, &nested.path].concat(),
+                kind: ChangeKind::Repository,
+            });
+            continue;
+        };
+        let loaded = Loaded::read(common, nested.commit, "nested")?;
+        let prefix = [prefix, &nested.path, b"/"].concat();
+        differences(common, &inner, &loaded, &prefix, changes)?;
+    }
+    Ok(())
+}
+
+/// A file, as far as a comparison goes.
+struct Seen {
+    oid: Oid,
+    kind: u32,
+    rights: u32,
+}
+
+type Files = BTreeMap<Vec<u8>, Seen>;
+
+fn files_then(common: &Path, loaded: &Loaded) -> Result<Files, SnapshotFault> {
+    let state = &loaded.state;
+    let odd: BTreeMap<&[u8], u32> =
+        state.odd_rights.iter().map(|(path, mode)| (path.as_slice(), *mode)).collect();
+    let mut files = Files::new();
+    let mut add = |path: &[u8], mode: u32, oid: Oid| {
+        let usual = match mode {
+            0o120_000 => 0,
+            0o100_755 => state.rights.exec,
+            _ => state.rights.plain,
+        };
+        let rights = odd.get(path).copied().unwrap_or(usual);
+        files.insert(path.to_vec(), Seen { oid, kind: mode, rights });
+    };
+    for item in items(common, &loaded.commit.to_string(), "worktree")? {
+        if item.mode != 0o160_000 {
+            add(&item.path, item.mode, item.oid);
+        }
+    }
+    for (oid, path) in &state.odd_names {
+        let kept = state.kept.iter().find(|kept| kept.path == *path);
+        add(path, kept.map_or(0o100_644, |kept| git_mode(kept.stat.mode)), *oid);
+    }
+    Ok(files)
+}
+
+fn files_now(place: &Place, survey: &Survey, before: &State) -> Result<Files, SnapshotFault> {
+    let limits = Limits { unreadable: Unreadable::List, ..Limits::default() };
+    let read = read_all(survey, place.format, &limits, Some(before), &mut Sink::Nowhere)?;
+    let mut files = Files::new();
+    let mut add = |path: &[u8], mode: u32, oid: Oid| {
+        let kind = git_mode(mode);
+        let rights = if kind == 0o120_000 { 0 } else { mode & 0o7777 };
+        files.insert(path.to_vec(), Seen { oid, kind, rights });
+    };
+    for (at, stat) in &survey.clean {
+        let entry = &survey.index.entries[*at];
+        add(&entry.path, stat.mode, entry.oid);
+    }
+    // A file that could have been converted and was not is listed nowhere else.
+    for suspect in survey.suspects.iter().filter(|suspect| suspect.kind == Kind::Converted) {
+        if let Some(at) = suspect.entry {
+            add(&suspect.path, suspect.stat.mode, survey.index.entries[at].oid);
+        }
+    }
+    for kept in &read.kept {
+        add(&kept.path, kept.stat.mode, kept.oid);
+    }
+    Ok(files)
+}
+
+fn staged_differences(was: &Index, is: &Index) -> Vec<Vec<u8>> {
+    let key = |index: &Index| -> BTreeSet<(Vec<u8>, u8, u32, Oid)> {
+        let entries = index.entries.iter();
+        entries.map(|entry| (entry.path.clone(), entry.stage, entry.mode, entry.oid)).collect()
+    };
+    let (was, is) = (key(was), key(is));
+    was.symmetric_difference(&is).map(|(path, ..)| path.clone()).collect()
+}
+
+/// Files of work in progress that are not what they were.
+fn in_progress(place: &Place, loaded: &Loaded) -> Result<Vec<Vec<u8>>, SnapshotFault> {
+    /// These tell of the past, not of work in progress.
+    const PAST: [&[u8]; 5] =
+        [b"HEAD", b"ORIG_HEAD", b"FETCH_HEAD", b"COMMIT_EDITMSG", b"logs/HEAD"];
+    let now = GitFiles::read(place)?;
+    let matters = |name: &[u8]| {
+        !PAST.contains(&name)
+            && !name.starts_with(b"glis-")
+            && !name.starts_with(b"hooks/")
+            && !matches!(name, b"config" | b"description" | b"logs/refs/stash")
+            && !matches!(name, b"info/exclude" | b"info/attributes")
+    };
+    let pick = |files: &[(Vec<u8>, Vec<u8>)]| -> BTreeSet<(Vec<u8>, Vec<u8>)> {
+        files.iter().filter(|(name, _)| matters(name)).cloned().collect()
+    };
+    let (was, is) = (pick(&loaded.git_files), pick(&now.files));
+    Ok(was.symmetric_difference(&is).map(|(name, _)| name.clone()).collect())
+}

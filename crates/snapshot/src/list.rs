@@ -1,0 +1,233 @@
+//! The snapshots of a session: listed, compared with each other, thinned, moved to the trash.
+
+use crate::fault::SnapshotFault;
+use crate::git::{offline, run_in};
+use crate::objects::Objects;
+use crate::refs::{self, Found, SNAP, TRASH};
+use crate::scratch::common_of;
+use crate::state::{NotCaptured, list_from_bytes};
+use std::path::Path;
+use std::time::Duration;
+
+/// A snapshot in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its name.
+    pub reference: String,
+    /// Its commit.
+    pub commit: String,
+    /// When it was taken, in milliseconds since 1970.
+    pub taken_ms: u64,
+    /// What for.
+    pub why: String,
+    /// How many paths differed from HEAD.
+    pub changed: usize,
+    /// How many things it does not hold; `not_captured` names them.
+    pub not_captured: usize,
+    /// How many files differ from the snapshot before it; `None` for the first.
+    pub since_before: Option<usize>,
+}
+
+/// The snapshots of a session, the oldest first.
+pub fn list(repo_root: &Path, session: &str) -> Result<Vec<Listed>, SnapshotFault> {
+    let common = common_of(repo_root)?;
+    let all = refs::below(&common, &format!("{SNAP}/{}", refs::part(session)?), None)?;
+    let mut listed: Vec<Listed> = Vec::new();
+    for found in &all {
+        let number = |key: &str| found.value(key).and_then(|n| n.parse().ok()).unwrap_or_default();
+        let before = listed.last().map(|before| before.commit.clone());
+        let commit = found.commit.to_string();
+        let since = before.map(|before| paths_between(&common, &before, &commit)).transpose()?;
+        listed.push(Listed {
+            reference: found.name.clone(),
+            taken_ms: found.millis(),
+            why: found.value("why").unwrap_or_default().to_owned(),
+            changed: number("changed"),
+            not_captured: number("not-captured"),
+            since_before: since.map(|paths| paths.len()),
+            commit,
+        });
+    }
+    Ok(listed)
+}
+
+fn paths_between(common: &Path, from: &str, to: &str) -> Result<Vec<Vec<u8>>, SnapshotFault> {
+    let (from, to) = (files_of(common, from)?, files_of(common, to)?);
+    let args =
+        ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", &from, &to];
+    let said = run_in(common, &args)?;
+    let names = said.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    Ok(names.map(<[u8]>::to_vec).collect())
+}
+
+/// The tree with a snapshot's files; the empty tree if it has none.
+fn files_of(common: &Path, commit: &str) -> Result<String, SnapshotFault> {
+    let found = Objects::open(common)?.look_up(&[format!("{commit}:worktree")])?.pop().flatten();
+    if let Some(tree) = found {
+        return Ok(tree.oid.to_string());
+    }
+    // Git knows the empty tree without having it.
+    let said = run_in(common, &["hash-object", "-t", "tree", "/dev/null"])?;
+    Ok(String::from_utf8_lossy(&said).trim_end().to_owned())
+}
+
+/// What a snapshot does not hold.
+pub fn not_captured(repo_root: &Path, reference: &str) -> Result<Vec<NotCaptured>, SnapshotFault> {
+    let common = common_of(repo_root)?;
+    let found = refs::exact(&common, reference)?;
+    let bytes = Objects::open(&common)?.read(&format!("{}:not-captured", found.commit))?;
+    Ok(list_from_bytes(&bytes.unwrap_or_default()))
+}
+
+/// How much two snapshots differ.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DiffStat {
+    /// Files that differ.
+    pub files: usize,
+    /// Lines that only the second has.
+    pub added: usize,
+    /// Lines that only the first has.
+    pub removed: usize,
+}
+
+/// How much the files of two snapshots differ. For a worktree, save it first: that costs next to
+/// nothing when nothing has changed, and then it cannot change under the comparison.
+pub fn diff_stat(repo_root: &Path, from: &str, to: &str) -> Result<DiffStat, SnapshotFault> {
+    let common = common_of(repo_root)?;
+    let (from, to) = (refs::exact(&common, from)?.commit, refs::exact(&common, to)?.commit);
+    let from = files_of(&common, &from.to_string())?;
+    let to = files_of(&common, &to.to_string())?;
+    let options = ["diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff"];
+    let args = [&options[..], &["--no-textconv", &from, &to]].concat();
+    let said = run_in(&common, &args)?;
+    let mut stat = DiffStat::default();
+    for record in said.split(|byte| *byte == 0).filter(|record| !record.is_empty()) {
+        let text = String::from_utf8_lossy(record);
+        let mut words = text.split('\t');
+        // A binary file has a dash instead of numbers.
+        let mut number = || words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
+        stat.files += 1;
+        stat.added += number();
+        stat.removed += number();
+    }
+    Ok(stat)
+}
+
+/// Makes sure that a snapshot is complete: every object that a restore needs is there.
+pub fn verify(repo_root: &Path, reference: &str) -> Result<(), SnapshotFault> {
+    let common = common_of(repo_root)?;
+    let found = refs::exact(&common, reference)?;
+    let commit = found.commit.to_string();
+    let output = offline(&common)
+        .env("GIT_DIR", &common)
+        .args(["rev-list", "--objects", "--no-walk", "--quiet", &commit])
+        .output()
+        .map_err(crate::GitFault::NotRun)?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let what = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(SnapshotFault::Incomplete { reference: reference.to_owned(), what })
+}
+
+/// Which snapshots a thinning leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Keep {
+    /// This many of the latest stay, however old they are.
+    pub latest: usize,
+    /// Of the others, those younger than this stay,
+    pub younger_than: Duration,
+    /// as long as there are no more than this many in all.
+    pub number_max: usize,
+}
+
+/// Removes old snapshots of a session and returns their names.
+pub fn thin(repo_root: &Path, session: &str, keep: &Keep) -> Result<Vec<String>, SnapshotFault> {
+    let common = common_of(repo_root)?;
+    let mut all = refs::below(&common, &format!("{SNAP}/{}", refs::part(session)?), None)?;
+    all.reverse();
+    let now = u64::try_from(crate::scratch::now_ns() / 1_000_000).unwrap_or_default();
+    let limit = u64::try_from(keep.younger_than.as_millis()).unwrap_or(u64::MAX);
+    let stays = |at: usize, found: &Found| {
+        let young = now.saturating_sub(found.millis()) <= limit;
+        at < keep.latest || young && at < keep.number_max
+    };
+    let old: Vec<Found> = all
+        .into_iter()
+        .enumerate()
+        .filter(|(at, found)| !stays(*at, found))
+        .map(|(_, f)| f)
+        .collect();
+    remove(&common, &old)?;
+    Ok(old.into_iter().map(|found| found.name).collect())
+}
+
+/// Where snapshots of a session are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shelf {
+    /// With those of living sessions.
+    Snapshots,
+    /// In the trash.
+    Trash,
+}
+
+impl Shelf {
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Snapshots => SNAP,
+            Self::Trash => TRASH,
+        }
+    }
+}
+
+/// Moves all snapshots of a session to the trash and says how many there were.
+pub fn to_trash(repo_root: &Path, session: &str) -> Result<usize, SnapshotFault> {
+    shift(repo_root, session, Shelf::Snapshots, Shelf::Trash)
+}
+
+/// Takes all snapshots of a session back out of the trash.
+pub fn from_trash(repo_root: &Path, session: &str) -> Result<usize, SnapshotFault> {
+    shift(repo_root, session, Shelf::Trash, Shelf::Snapshots)
+}
+
+fn shift(repo_root: &Path, session: &str, from: Shelf, to: Shelf) -> Result<usize, SnapshotFault> {
+    let common = common_of(repo_root)?;
+    let session = refs::part(session)?;
+    let all = refs::below(&common, &format!("{}/{session}", from.prefix()), None)?;
+    // One transaction: a snapshot is never without a name.
+    let lines: Vec<String> = all
+        .iter()
+        .flat_map(|found| {
+            let new = format!("{}/{session}/{}", to.prefix(), found.id());
+            [
+                format!("update {new} {}", found.commit),
+                format!("delete {} {}", found.name, found.commit),
+            ]
+        })
+        .collect();
+    refs::update(&common, &lines)?;
+    Ok(all.len())
+}
+
+/// Removes all snapshots of a session from a shelf, for good.
+pub fn delete(repo_root: &Path, session: &str, shelf: Shelf) -> Result<usize, SnapshotFault> {
+    let common = common_of(repo_root)?;
+    let all = refs::below(&common, &format!("{}/{}", shelf.prefix(), refs::part(session)?), None)?;
+    remove(&common, &all)?;
+    Ok(all.len())
+}
+
+/// Removes one snapshot, for good.
+pub fn delete_one(repo_root: &Path, reference: &str) -> Result<(), SnapshotFault> {
+    let common = common_of(repo_root)?;
+    if !reference.starts_with("refs/glis/") {
+        return Err(SnapshotFault::BadName(reference.to_owned()));
+    }
+    remove(&common, &[refs::exact(&common, reference)?])
+}
+
+fn remove(common: &Path, all: &[Found]) -> Result<(), SnapshotFault> {
+    let lines: Vec<String> =
+        all.iter().map(|found| format!("delete {} {}", found.name, found.commit)).collect();
+    refs::update(common, &lines)
+}

@@ -1,0 +1,285 @@
+//! Bringing a worktree back: files, index, HEAD and whatever was in progress, at the same place or
+//! at another. What is in the way is saved and put aside, never overwritten.
+
+use crate::aside::{self, SetAside};
+use crate::fault::{About as _, SnapshotFault};
+use crate::fill::fill;
+use crate::git::{git, run_in};
+use crate::gitdir::TABLE;
+use crate::hash::{Format, Oid};
+use crate::index::{Index, Stat};
+use crate::nested_back;
+use crate::objects::Objects;
+use crate::place::{Head, Place};
+use crate::refs;
+use crate::scratch::{common_of, write_durably};
+use crate::state::{Kind, NotCaptured, State, Why, list_from_bytes};
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+/// What is to come back, and where to.
+#[derive(Debug, Clone)]
+pub struct RestoreRequest<'a> {
+    /// A folder of the repository.
+    pub repo_root: &'a Path,
+    /// The snapshot's name.
+    pub reference: &'a str,
+    /// Where the worktree goes.
+    pub to: &'a Path,
+    /// Who the worktree is for; kept in git's lock of it.
+    pub lock_owner: &'a str,
+}
+
+/// A worktree that came back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restored {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What its HEAD stands on.
+    pub head: HeadState,
+    /// What was in the way.
+    pub set_aside: Option<SetAside>,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+/// What HEAD stands on after a restore.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HeadState {
+    /// On the branch it was on.
+    OnBranch(String),
+    /// On a branch that has no commit yet.
+    Unborn(String),
+    /// On the commit itself, as it was when saved.
+    Detached,
+    /// On the commit itself, because the branch is not what it was.
+    CutOff {
+        /// The branch it was on.
+        branch: String,
+    },
+}
+
+/// What a snapshot holds besides its files.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) commit: Oid,
+    pub(crate) state: State,
+    pub(crate) not_captured: Vec<NotCaptured>,
+    pub(crate) index: Index,
+    pub(crate) git_files: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+impl Loaded {
+    /// Reads a snapshot from the repository at `common`.
+    pub(crate) fn read(common: &Path, commit: Oid, name: &str) -> Result<Self, SnapshotFault> {
+        let mut objects = Objects::open(common)?;
+        let mut part = |part: &str| {
+            let bytes = objects.read(&format!("{commit}:{part}"))?;
+            bytes.ok_or_else(|| SnapshotFault::Incomplete {
+                reference: name.to_owned(),
+                what: format!("{part} is missing"),
+            })
+        };
+        let strange = || SnapshotFault::Incomplete {
+            reference: name.to_owned(),
+            what: "its state cannot be understood".to_owned(),
+        };
+        let state = State::from_bytes(&part("state")?).ok_or_else(strange)?;
+        let not_captured = list_from_bytes(&part("not-captured")?);
+        let raw = part("index")?;
+        let format = if commit.as_bytes().len() == 20 { Format::Sha1 } else { Format::Sha256 };
+        let index = if raw.is_empty() {
+            Index::empty(format)
+        } else {
+            Index::parse(raw, format, 0).map_err(|_| strange())?
+        };
+        let mut git_files = Vec::new();
+        for item in crate::fill::items(common, &commit.to_string(), "gitdir")? {
+            let bytes = objects.read(&item.oid.to_string())?.ok_or_else(strange)?;
+            git_files.push((item.path, bytes));
+        }
+        Ok(Self { commit, state, not_captured, index, git_files })
+    }
+
+    pub(crate) fn git_text(&self, name: &str) -> Option<String> {
+        let (_, bytes) = self.git_files.iter().find(|(path, _)| path == name.as_bytes())?;
+        Some(String::from_utf8_lossy(bytes).trim_end().to_owned())
+    }
+}
+
+/// Brings a worktree back from a snapshot.
+pub fn restore(request: &RestoreRequest<'_>) -> Result<Restored, SnapshotFault> {
+    let common = common_of(request.repo_root)?;
+    let found = refs::exact(&common, request.reference)?;
+    crate::list::verify(request.repo_root, request.reference)?;
+    let loaded = Loaded::read(&common, found.commit, request.reference)?;
+    let mut notes = Vec::new();
+    let session = found.value("session").unwrap_or("unknown").to_owned();
+    let set_aside = aside::clear_the_way(&common, request.to, &session, &mut notes)?;
+    if let Some(parent) = request.to.parent() {
+        std::fs::create_dir_all(parent).about(parent)?;
+    }
+    let head = put_worktree(&common, &loaded, request.to, request.lock_owner, &mut notes)?;
+    for item in loaded.not_captured.iter().filter(|item| item.why != Why::EmptyFolder) {
+        notes.push(format!("not in the snapshot: {}", item.shown()));
+    }
+    Ok(Restored { path: request.to.to_owned(), head, set_aside, notes })
+}
+
+/// Makes a worktree at a free place and puts everything into it.
+pub(crate) fn put_worktree(
+    common: &Path,
+    loaded: &Loaded,
+    to: &Path,
+    lock_owner: &str,
+    notes: &mut Vec<String>,
+) -> Result<HeadState, SnapshotFault> {
+    // Before the first commit there is nothing to stand on but the snapshot; HEAD is put right below.
+    let start = loaded.state.head.commit.unwrap_or(loaded.commit).to_string();
+    let output = git(common)
+        .env("GIT_DIR", common)
+        .args(["worktree", "add", "--quiet", "--no-checkout", "--detach", "--force", "--lock"])
+        .args(["--reason", lock_owner, "--"])
+        .arg(to)
+        .arg(&start)
+        .output()
+        .map_err(crate::GitFault::NotRun)?;
+    crate::git::checked(output, "worktree")?;
+    let place = Place::find(to)?;
+    let stats = fill(common, &loaded.commit.to_string(), &loaded.state, &place.root)?;
+    nested_back::restore_all(common, loaded, &place, notes)?;
+    put_back(&place, loaded, &stats)?;
+    let table = loaded.git_text(&String::from_utf8_lossy(TABLE)).unwrap_or_default();
+    let own = table.lines().filter_map(|line| line.split_once(' '));
+    let own: Vec<String> = own.map(|(oid, name)| format!("update {name} {oid}")).collect();
+    refs::update(&place.git_dir, &own)?;
+    recreate_branches(common, loaded, notes)?;
+    let head = attach(&place, &loaded.state.head, notes)?;
+    put_logs(&place, loaded)?;
+    crate::scratch::sync_dir(&place.git_dir)?;
+    Ok(head)
+}
+
+/// Puts the index and git's other files of the worktree where they were.
+pub(crate) fn put_back(
+    place: &Place,
+    loaded: &Loaded,
+    stats: &HashMap<Vec<u8>, Stat>,
+) -> Result<(), SnapshotFault> {
+    if !loaded.index.raw.is_empty() {
+        // What the index knew to be unchanged is unchanged still. What it did not know, or knew to
+        // be changed, keeps its old numbers, so that git looks for itself.
+        let changed = loaded.state.kept.iter().filter(|kept| kept.kind != Kind::Converted);
+        let changed: HashSet<&[u8]> = changed.map(|kept| kept.path.as_slice()).collect();
+        let raw = loaded.index.refreshed(|entry| {
+            let clean = entry.stage == 0 && !changed.contains(entry.path.as_slice());
+            stats.get(&entry.path).filter(|_| clean).copied()
+        });
+        write_durably(&place.git_dir.join("index"), &raw)?;
+    }
+    for (name, bytes) in &loaded.git_files {
+        // HEAD needs thought, and logs are written when no ref moves any more.
+        let later = name == b"HEAD" || name.starts_with(b"logs/") || name.starts_with(b"glis-");
+        if !later {
+            put_file(place, name, bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// Puts the logs of refs back, in place of what the restore itself has written there.
+pub(crate) fn put_logs(place: &Place, loaded: &Loaded) -> Result<(), SnapshotFault> {
+    let logs = loaded.git_files.iter().filter(|(name, _)| name.starts_with(b"logs/"));
+    logs.into_iter().try_for_each(|(name, bytes)| put_file(place, name, bytes))
+}
+
+fn put_file(place: &Place, name: &[u8], bytes: &[u8]) -> Result<(), SnapshotFault> {
+    let path = place.git_dir.join(OsStr::from_bytes(name));
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).about(folder)?;
+    }
+    std::fs::write(&path, bytes).about(&path)
+}
+
+/// Makes the branches again that an operation in progress will want, if they are gone.
+fn recreate_branches(
+    common: &Path,
+    loaded: &Loaded,
+    notes: &mut Vec<String>,
+) -> Result<(), SnapshotFault> {
+    for (branch, oid) in &loaded.state.branches {
+        if branch_at(common, branch).is_none() {
+            let zero = "0".repeat(oid.as_bytes().len() * 2);
+            refs::update(common, &[format!("update {branch} {oid} {zero}")])?;
+            notes.push(format!("made {branch} again: the work in progress needs it"));
+        }
+    }
+    Ok(())
+}
+
+/// Stands HEAD on its branch if that is still, or again, what it was.
+pub(crate) fn attach(
+    place: &Place,
+    head: &Head,
+    notes: &mut Vec<String>,
+) -> Result<HeadState, SnapshotFault> {
+    let Some(branch) = &head.branch else { return Ok(HeadState::Detached) };
+    let now = branch_at(&place.common, branch);
+    let cut_off = |why: &str, notes: &mut Vec<String>| {
+        notes.push(format!("HEAD is detached: {branch} {why}"));
+        Ok(HeadState::CutOff { branch: branch.clone() })
+    };
+    let point = |name: &str| run_in(&place.git_dir, &["symbolic-ref", "HEAD", name]);
+    match (head.commit, now) {
+        (None, None) => {
+            point(branch)?;
+            Ok(HeadState::Unborn(branch.clone()))
+        }
+        (None, Some(_)) => {
+            // There is no commit to stand on, so HEAD needs a name that nobody has.
+            let free = (1..).map(|n| format!("{branch}-restored-{n}"));
+            let free = free.into_iter().find(|name| branch_at(&place.common, name).is_none());
+            let name = free.unwrap_or_else(|| branch.clone());
+            point(&name)?;
+            notes.push(format!("HEAD is on {name}: {branch} has commits now"));
+            Ok(HeadState::Unborn(name))
+        }
+        (Some(_), _) if is_out_elsewhere(place, branch)? => {
+            cut_off("is checked out in another worktree", notes)
+        }
+        (Some(commit), None) => {
+            let zero = "0".repeat(commit.as_bytes().len() * 2);
+            refs::update(&place.common, &[format!("update {branch} {commit} {zero}")])?;
+            notes.push(format!("made {branch} again: it was gone"));
+            point(branch)?;
+            Ok(HeadState::OnBranch(branch.clone()))
+        }
+        (Some(commit), Some(now)) if commit == now => {
+            point(branch)?;
+            Ok(HeadState::OnBranch(branch.clone()))
+        }
+        (Some(_), Some(_)) => cut_off("has moved", notes),
+    }
+}
+
+fn branch_at(common: &Path, branch: &str) -> Option<Oid> {
+    let said = run_in(common, &["rev-parse", "--verify", "--quiet", branch]).ok()?;
+    Oid::from_hex(said.trim_ascii_end())
+}
+
+fn is_out_elsewhere(place: &Place, branch: &str) -> Result<bool, SnapshotFault> {
+    let list = run_in(&place.common, &["worktree", "list", "--porcelain", "-z"])?;
+    let wanted = format!("branch {branch}");
+    let mut here = false;
+    for line in list.split(|byte| *byte == 0) {
+        if let Some(path) = line.strip_prefix(b"worktree ") {
+            here = Path::new(OsStr::from_bytes(path)) == place.root;
+        }
+        if line == wanted.as_bytes() && !here {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

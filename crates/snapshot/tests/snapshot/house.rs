@@ -1,0 +1,307 @@
+//! A repository to break, and a portrait of a worktree to compare with.
+
+use glis_snapshot::{Limits, RestoreRequest, Restored, SaveRequest, Saved, restore, save};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+pub(crate) type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+/// A repository with one linked worktree, where the agent works.
+pub(crate) struct House {
+    pub(crate) dir: tempfile::TempDir,
+    pub(crate) repo: PathBuf,
+    pub(crate) tree: PathBuf,
+}
+
+pub(crate) const SESSION: &str = "s1";
+
+impl House {
+    pub(crate) fn new() -> Outcome<Self> {
+        Self::with(&[])
+    }
+
+    pub(crate) fn with(init: &[&str]) -> Outcome<Self> {
+        let dir = tempfile::tempdir()?;
+        let base = dir.path().canonicalize()?;
+        let (repo, tree) = (base.join("repo"), base.join("tree"));
+        fs::create_dir(&repo)?;
+        git(&repo, &[&["init", "-q", "-b", "main"], init].concat())?;
+        for (path, text) in [
+            ("a.txt", "one\ntwo\n"),
+            ("dir/b.txt", "b\n"),
+            ("dir/sub/c.txt", "c\n"),
+            ("run.sh", "#!/bin/sh\n"),
+            ("gone.txt", "gone\n"),
+            ("other/d.txt", "d\n"),
+            ("other/e.txt", "e\n"),
+        ] {
+            put(&repo, path, text)?;
+        }
+        mode(&repo, "run.sh", 0o755)?;
+        std::os::unix::fs::symlink("a.txt", repo.join("link"))?;
+        git(&repo, &["add", "-A"])?;
+        git(&repo, &["commit", "-q", "-m", "first"])?;
+        put(&repo, "a.txt", "one\ntwo\nthree\n")?;
+        git(&repo, &["commit", "-q", "-am", "second"])?;
+        let path = tree.to_string_lossy().into_owned();
+        git(&repo, &["worktree", "add", "-q", "--lock", "--reason", "owner", "-b", "work", &path])?;
+        Ok(Self { dir, repo, tree })
+    }
+
+    pub(crate) fn git(&self, args: &[&str]) -> Outcome<String> {
+        git(&self.tree, args)
+    }
+
+    pub(crate) fn put(&self, path: &str, text: &str) -> Outcome {
+        put(&self.tree, path, text)
+    }
+
+    pub(crate) fn save(&self) -> Outcome<Saved> {
+        Ok(save(&SaveRequest {
+            worktree: &self.tree,
+            session: SESSION,
+            why: "test",
+            limits: Limits::default(),
+        })?)
+    }
+
+    pub(crate) fn restore(&self, reference: &str, to: &Path) -> Outcome<Restored> {
+        let request = RestoreRequest { repo_root: &self.repo, reference, to, lock_owner: "owner" };
+        Ok(restore(&request)?)
+    }
+
+    /// Does the worst that git can do to a worktree.
+    pub(crate) fn destroy(&self) -> Outcome {
+        let head = git(&self.tree, &["symbolic-ref", "-q", "--short", "HEAD"]).unwrap_or_default();
+        let path = self.tree.to_string_lossy().into_owned();
+        git(&self.repo, &["worktree", "remove", "-f", "-f", &path])?;
+        for branch in [head.trim(), "work", "side", "topic"] {
+            drop(git(&self.repo, &["branch", "-q", "-D", branch]));
+        }
+        git(
+            &self.repo,
+            &["reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all"],
+        )?;
+        git(&self.repo, &["gc", "-q", "--prune=now"])?;
+        Ok(())
+    }
+
+    /// Saves, proves that saving changed nothing, destroys, restores, proves that it is the same.
+    pub(crate) fn round_trip(&self) -> Outcome<(Saved, Restored)> {
+        let before = Portrait::of(&self.tree)?;
+        let stamps = stamps(&self.tree)?;
+        let saved = self.save()?;
+        assert_eq!(stamps, stamps_of(&self.tree)?, "saving touched the worktree");
+        glis_snapshot::verify(&self.repo, &saved.reference)?;
+        assert_eq!(
+            glis_snapshot::compare(&self.tree, &self.repo, &saved.reference)?,
+            glis_snapshot::Difference::Untouched
+        );
+        let again = self.save()?;
+        assert!(!again.fresh, "nothing has changed");
+        assert_eq!(again.reference, saved.reference);
+        let before = before.without(&saved);
+        self.destroy()?;
+        assert_eq!(
+            glis_snapshot::compare(&self.tree, &self.repo, &saved.reference)?,
+            glis_snapshot::Difference::Gone
+        );
+        let restored = self.restore(&saved.reference, &self.tree)?;
+        before.assert_same(&Portrait::of(&self.tree)?);
+        assert_eq!(
+            glis_snapshot::compare(&self.tree, &self.repo, &saved.reference)?,
+            glis_snapshot::Difference::Untouched
+        );
+        assert_eq!(
+            fs::read_dir(self.repo.join(".git/glis"))?
+                .flatten()
+                .filter(|e| e.file_name() != "aside")
+                .count(),
+            0
+        );
+        Ok((saved, restored))
+    }
+}
+
+fn stamps_of(tree: &Path) -> Outcome<BTreeMap<PathBuf, (u64, i64, i64)>> {
+    stamps(tree)
+}
+
+/// Inode and times of everything, git's own files of the worktree included.
+pub(crate) fn stamps(tree: &Path) -> Outcome<BTreeMap<PathBuf, (u64, i64, i64)>> {
+    let mut all = BTreeMap::new();
+    let git_dir = PathBuf::from(git(tree, &["rev-parse", "--absolute-git-dir"])?.trim_end());
+    for top in [tree.to_owned(), git_dir] {
+        let mut waiting = vec![top];
+        while let Some(path) = waiting.pop() {
+            let meta = fs::symlink_metadata(&path)?;
+            // The main worktree's own folder holds what all share, ours included. And git itself
+            // touches the shared part of a split index whenever anybody reads it.
+            let shared = path.to_string_lossy().contains("/sharedindex.");
+            if path == tree.join(".git") && meta.is_dir() || shared {
+                continue;
+            }
+            all.insert(path.clone(), (meta.ino(), meta.mtime_nsec(), meta.ctime_nsec()));
+            if meta.is_dir() {
+                waiting.extend(fs::read_dir(&path)?.flatten().map(|entry| entry.path()));
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// A worktree as a user and git see it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Portrait {
+    files: BTreeMap<Vec<u8>, String>,
+    git: BTreeMap<String, String>,
+}
+
+impl Portrait {
+    pub(crate) fn of(tree: &Path) -> Outcome<Self> {
+        let mut files = BTreeMap::new();
+        look(tree, tree, &mut files)?;
+        let mut said = BTreeMap::new();
+        let views: [&[&str]; 9] = [
+            &["ls-files", "-s", "-z"],
+            &["ls-files", "-v", "-z"],
+            &["ls-files", "--resolve-undo", "-z"],
+            &["diff", "--raw", "-z", "--no-abbrev"],
+            &["diff", "--cached", "--binary"],
+            &["diff", "--binary"],
+            &["status", "--porcelain=v2", "-z", "--branch"],
+            &["rev-parse", "--symbolic-full-name", "HEAD"],
+            &["for-each-ref", "refs/bisect", "refs/worktree", "refs/rewritten"],
+        ];
+        for view in views {
+            let text = git(tree, view).unwrap_or_else(|error| format!("error: {error}"));
+            said.insert(view.join(" "), text);
+        }
+        let git_dir = PathBuf::from(git(tree, &["rev-parse", "--absolute-git-dir"])?.trim_end());
+        for name in [
+            "MERGE_HEAD",
+            "MERGE_MSG",
+            "MERGE_MODE",
+            "CHERRY_PICK_HEAD",
+            "REVERT_HEAD",
+            "REBASE_HEAD",
+            "AUTO_MERGE",
+            "BISECT_LOG",
+            "BISECT_START",
+            "BISECT_NAMES",
+            "BISECT_TERMS",
+            "info/sparse-checkout",
+            "config.worktree",
+            "ORIG_HEAD",
+            "SQUASH_MSG",
+        ] {
+            if let Ok(bytes) = fs::read(git_dir.join(name)) {
+                said.insert(name.to_owned(), String::from_utf8_lossy(&bytes).into_owned());
+            }
+        }
+        for name in ["rebase-merge", "rebase-apply", "sequencer"] {
+            let mut inside = BTreeMap::new();
+            if git_dir.join(name).is_dir() {
+                look(&git_dir.join(name), &git_dir.join(name), &mut inside)?;
+            }
+            said.insert(name.to_owned(), format!("{inside:?}"));
+        }
+        Ok(Self { files, git: said })
+    }
+
+    /// The portrait without what the snapshot says it does not hold.
+    fn without(mut self, saved: &Saved) -> Self {
+        for item in &saved.not_captured {
+            let below = [&item.path[..], b"/"].concat();
+            if item.why != glis_snapshot::Why::EmptyFolder {
+                self.files.retain(|path, _| *path != item.path && !path.starts_with(&below));
+            }
+        }
+        self
+    }
+
+    pub(crate) fn assert_same(&self, other: &Self) {
+        for key in self.files.keys().chain(other.files.keys()) {
+            let (a, b) = (self.files.get(key), other.files.get(key));
+            assert_eq!(a, b, "{}", String::from_utf8_lossy(key));
+        }
+        for key in self.git.keys().chain(other.git.keys()) {
+            assert_eq!(self.git.get(key), other.git.get(key), "{key}");
+        }
+    }
+}
+
+fn look(top: &Path, dir: &Path, files: &mut BTreeMap<Vec<u8>, String>) -> Outcome {
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.file_name() == Some(OsStr::new(".git")) {
+            continue;
+        }
+        let name = path.strip_prefix(top)?.as_os_str().as_bytes().to_vec();
+        let meta = fs::symlink_metadata(&path)?;
+        let rights = meta.mode() & 0o7777;
+        if meta.is_symlink() {
+            files.insert(
+                name,
+                format!("link {}", fs::read_link(&path)?.as_os_str().as_bytes().escape_ascii()),
+            );
+        } else if meta.is_dir() {
+            files.insert(name, format!("folder {rights:o}"));
+            look(top, &path, files)?;
+        } else if meta.is_file() {
+            files.insert(name, format!("file {rights:o} {}", fs::read(&path)?.escape_ascii()));
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn put(dir: &Path, path: &str, text: &str) -> Outcome {
+    put_bytes(dir, path.as_bytes(), text.as_bytes())
+}
+
+pub(crate) fn put_bytes(dir: &Path, path: &[u8], bytes: &[u8]) -> Outcome {
+    let path = dir.join(OsStr::from_bytes(path));
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    Ok(fs::write(path, bytes)?)
+}
+
+pub(crate) fn mode(dir: &Path, path: &str, mode: u32) -> Outcome {
+    use std::os::unix::fs::PermissionsExt as _;
+    Ok(fs::set_permissions(dir.join(path), fs::Permissions::from_mode(mode))?)
+}
+
+pub(crate) fn command(dir: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new("git");
+    command.current_dir(dir).args(args);
+    for (key, value) in [
+        ("GIT_CONFIG_GLOBAL", "/dev/null"),
+        ("GIT_CONFIG_NOSYSTEM", "1"),
+        ("GIT_AUTHOR_NAME", "n"),
+        ("GIT_AUTHOR_EMAIL", "e@x"),
+        ("GIT_COMMITTER_NAME", "n"),
+        ("GIT_COMMITTER_EMAIL", "e@x"),
+        ("GIT_OPTIONAL_LOCKS", "0"),
+        ("GIT_EDITOR", "true"),
+        ("LC_ALL", "C"),
+    ] {
+        command.env(key, value);
+    }
+    command
+}
+
+/// Runs git as the user would.
+pub(crate) fn git(dir: &Path, args: &[&str]) -> Outcome<String> {
+    let output = command(dir, args).output()?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(format!("git {args:?}: {said}").into())
+}

@@ -1,0 +1,142 @@
+//! Lists, thinning, trash, and what is left of others.
+
+use crate::house::{House, Outcome, SESSION, git};
+use glis_snapshot::{Keep, Shelf, SnapshotFault};
+use std::fs;
+use std::time::Duration;
+
+fn three() -> Outcome<(House, Vec<String>)> {
+    let house = House::new()?;
+    let mut names = Vec::new();
+    for text in ["1\n", "1\n2\n", "1\n2\n3\n"] {
+        house.put("a.txt", text)?;
+        house.put(&format!("new{}", text.len()), text)?;
+        names.push(house.save()?.reference);
+    }
+    Ok((house, names))
+}
+
+#[test]
+fn a_list_says_what_changed_since_the_one_before() -> Outcome {
+    let (house, names) = three()?;
+    let list = glis_snapshot::list(&house.repo, SESSION)?;
+    assert_eq!(
+        list.iter().map(|one| &one.reference).collect::<Vec<_>>(),
+        names.iter().collect::<Vec<_>>()
+    );
+    assert_eq!(
+        list.iter().map(|one| one.since_before).collect::<Vec<_>>(),
+        [None, Some(2), Some(2)]
+    );
+    assert_eq!(list.iter().map(|one| one.changed).collect::<Vec<_>>(), [2, 3, 4]);
+    assert!(list.iter().all(|one| one.why == "test" && one.taken_ms > 0));
+    let stat = glis_snapshot::diff_stat(&house.repo, &names[0], &names[2])?;
+    assert_eq!((stat.files, stat.added, stat.removed), (3, 7, 0));
+    Ok(())
+}
+
+#[test]
+fn thinning_keeps_the_latest() -> Outcome {
+    let (house, names) = three()?;
+    let keep = Keep { latest: 1, younger_than: Duration::from_secs(3600), number_max: 2 };
+    assert_eq!(glis_snapshot::thin(&house.repo, SESSION, &keep)?, [names[0].clone()]);
+    let keep = Keep { latest: 1, younger_than: Duration::ZERO, number_max: 9 };
+    std::thread::sleep(Duration::from_millis(5));
+    assert_eq!(glis_snapshot::thin(&house.repo, SESSION, &keep)?, [names[1].clone()]);
+    assert_eq!(glis_snapshot::list(&house.repo, SESSION)?.len(), 1);
+    Ok(())
+}
+
+#[test]
+fn the_trash_gives_back_what_it_took() -> Outcome {
+    let (house, names) = three()?;
+    assert_eq!(glis_snapshot::to_trash(&house.repo, SESSION)?, 3);
+    assert!(glis_snapshot::list(&house.repo, SESSION)?.is_empty());
+    git(&house.repo, &["gc", "-q", "--prune=now"])?;
+    assert_eq!(glis_snapshot::from_trash(&house.repo, SESSION)?, 3);
+    for name in &names {
+        glis_snapshot::verify(&house.repo, name)?;
+    }
+    glis_snapshot::to_trash(&house.repo, SESSION)?;
+    assert_eq!(glis_snapshot::delete(&house.repo, SESSION, Shelf::Trash)?, 3);
+    assert_eq!(git(&house.repo, &["for-each-ref", "refs/glis"])?, "");
+    Ok(())
+}
+
+#[test]
+fn a_missing_snapshot_and_an_incomplete_one_are_told_apart() -> Outcome {
+    let (house, names) = three()?;
+    let missing = glis_snapshot::verify(&house.repo, "refs/glis/snap/s1/none");
+    assert!(matches!(missing, Err(SnapshotFault::Missing(_))));
+    for entry in fs::read_dir(house.repo.join(".git/objects/pack"))? {
+        fs::remove_file(entry?.path())?;
+    }
+    let broken = glis_snapshot::verify(&house.repo, &names[0]);
+    assert!(broken.is_err());
+    let broken = house.restore(&names[0], &house.dir.path().join("x"));
+    assert!(broken.is_err());
+    assert!(!house.dir.path().join("x").exists());
+    Ok(())
+}
+
+#[test]
+fn the_shared_stash_is_never_touched() -> Outcome {
+    let house = House::new()?;
+    house.put("a.txt", "stashed\n")?;
+    house.git(&["stash", "-q"])?;
+    let before = git(&house.repo, &["stash", "list", "--format=%H %gd %s"])?;
+    house.put("a.txt", "other\n")?;
+    let saved = house.save()?;
+    house.destroy()?;
+    // The worst that `destroy` does takes the stash's log; the stash itself is a ref.
+    let kept = git(&house.repo, &["rev-parse", "refs/stash"])?;
+    assert!(before.starts_with(kept.trim()));
+    house.restore(&saved.reference, &house.tree)?;
+    assert_eq!(git(&house.repo, &["rev-parse", "refs/stash"])?, kept);
+    Ok(())
+}
+
+#[test]
+fn names_that_could_escape_are_refused() -> Outcome {
+    let house = House::new()?;
+    for name in ["../x", "", "-x", "a/b", "a..b", "x.lock", "a b", "\u{e9}", "x.", &"x".repeat(200)]
+    {
+        let fault = glis_snapshot::save(&glis_snapshot::SaveRequest {
+            worktree: &house.tree,
+            session: name,
+            why: "test",
+            limits: glis_snapshot::Limits::default(),
+        });
+        assert!(matches!(fault, Err(SnapshotFault::BadName(_))), "{name}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_stale_lock_is_set_aside_and_saving_does_not_mind_it() -> Outcome {
+    let house = House::new()?;
+    let lock = house.repo.join(".git/worktrees/tree/index.lock");
+    fs::write(&lock, "half")?;
+    house.put("a.txt", "changed\n")?;
+    assert!(house.save()?.fresh);
+    assert!(lock.exists());
+    assert!(house.git(&["add", "a.txt"]).is_err());
+    let aside = glis_snapshot::set_stale_lock_aside(&house.tree)?.ok_or("there was no lock")?;
+    assert_eq!(fs::read_to_string(aside)?, "half");
+    house.git(&["add", "a.txt"])?;
+    assert_eq!(glis_snapshot::set_stale_lock_aside(&house.tree)?, None);
+    Ok(())
+}
+
+#[test]
+fn a_second_snapshot_of_the_same_state_writes_nothing() -> Outcome {
+    let house = House::new()?;
+    house.put("a.txt", "changed\n")?;
+    let first = house.save()?;
+    let count = || git(&house.repo, &["count-objects", "-v"]);
+    let before = count()?;
+    let second = house.save()?;
+    assert_eq!((second.fresh, &second.reference), (false, &first.reference));
+    assert_eq!(count()?, before);
+    Ok(())
+}

@@ -1,0 +1,11 @@
+//! Snapshots of real repositories: what is saved comes back, whatever happened in between.
+
+mod faults;
+mod hostile;
+mod house;
+mod keeping;
+mod nested;
+mod random;
+mod speed;
+mod states;
+mod way;

@@ -1,0 +1,132 @@
+//! Repositories inside the worktree come back with their history, or are named.
+
+use crate::house::{House, Outcome, Portrait, git, put};
+use glis_snapshot::Why;
+use std::fs;
+use std::path::Path;
+
+fn make_repo(at: &Path) -> Outcome {
+    fs::create_dir_all(at)?;
+    git(at, &["init", "-q", "-b", "trunk"])?;
+    put(at, "in.txt", "in\n")?;
+    git(at, &["add", "-A"])?;
+    git(at, &["commit", "-q", "-m", "inner"])?;
+    Ok(())
+}
+
+fn dirty(at: &Path) -> Outcome {
+    put(at, "in.txt", "staged\n")?;
+    git(at, &["add", "-A"])?;
+    put(at, "in.txt", "unstaged\n")?;
+    put(at, "untracked", "u\n")
+}
+
+#[test]
+fn a_repository_inside_comes_back_with_all_it_has() -> Outcome {
+    let house = House::new()?;
+    let inner = house.tree.join("vendor/inner");
+    make_repo(&inner)?;
+    git(&inner, &["tag", "-a", "v1", "-m", "annotated"])?;
+    git(&inner, &["checkout", "-q", "-b", "feature"])?;
+    put(&inner, "f", "f\n")?;
+    git(&inner, &["add", "-A"])?;
+    git(&inner, &["commit", "-q", "-m", "never pushed"])?;
+    for n in ["1", "2"] {
+        put(&inner, "f", n)?;
+        git(&inner, &["stash", "-q"])?;
+    }
+    git(&inner, &["remote", "add", "origin", "https://example.invalid/x"])?;
+    dirty(&inner)?;
+    house.put("a.txt", "outer\n")?;
+    let before = Portrait::of(&inner)?;
+    let refs = git(&inner, &["for-each-ref"])?;
+    let (saved, _) = house.round_trip()?;
+    assert_eq!(saved.not_captured, []);
+    before.assert_same(&Portrait::of(&inner)?);
+    assert_eq!(git(&inner, &["for-each-ref"])?, refs);
+    assert_eq!(git(&inner, &["stash", "list"])?.lines().count(), 2);
+    assert_eq!(git(&inner, &["remote", "get-url", "origin"])?.trim(), "https://example.invalid/x");
+    git(&inner, &["fsck", "--full"])?;
+    Ok(())
+}
+
+#[test]
+fn a_submodule_comes_back_with_commits_that_nobody_else_has() -> Outcome {
+    let house = House::new()?;
+    let origin = house.dir.path().join("origin");
+    make_repo(&origin)?;
+    let url = origin.to_string_lossy().into_owned();
+    house.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &url, "sub"])?;
+    house.git(&["commit", "-q", "-m", "with sub"])?;
+    let inner = house.tree.join("sub");
+    put(&inner, "new", "new\n")?;
+    git(&inner, &["add", "-A"])?;
+    git(&inner, &["commit", "-q", "-m", "only here"])?;
+    dirty(&inner)?;
+    fs::remove_dir_all(&origin)?;
+    let before = Portrait::of(&inner)?;
+    let (saved, _) = house.round_trip()?;
+    assert_eq!(saved.not_captured, []);
+    before.assert_same(&Portrait::of(&inner)?);
+    git(&inner, &["fsck", "--full"])?;
+    assert!(house.git(&["submodule", "status"])?.contains("sub"));
+    Ok(())
+}
+
+#[test]
+fn a_repository_without_commits_and_one_in_another_come_back() -> Outcome {
+    let house = House::new()?;
+    let young = house.tree.join("young");
+    fs::create_dir(&young)?;
+    git(&young, &["init", "-q", "-b", "new"])?;
+    put(&young, "x", "x\n")?;
+    git(&young, &["add", "x"])?;
+    let outer = house.tree.join("outer");
+    make_repo(&outer)?;
+    make_repo(&outer.join("inner"))?;
+    dirty(&outer.join("inner"))?;
+    let before =
+        [Portrait::of(&young)?, Portrait::of(&outer)?, Portrait::of(&outer.join("inner"))?];
+    house.round_trip()?;
+    before[0].assert_same(&Portrait::of(&young)?);
+    before[1].assert_same(&Portrait::of(&outer)?);
+    before[2].assert_same(&Portrait::of(&outer.join("inner"))?);
+    Ok(())
+}
+
+#[test]
+fn a_worktree_of_the_same_repository_inside_comes_back_too() -> Outcome {
+    let house = House::new()?;
+    house.git(&["worktree", "add", "-q", "-b", "topic", "inside"])?;
+    let inner = house.tree.join("inside");
+    put(&inner, "a.txt", "inner change\n")?;
+    let before = Portrait::of(&inner)?;
+    let saved = house.save()?;
+    git(&house.repo, &["worktree", "remove", "-f", "-f", &inner.to_string_lossy()])?;
+    house.destroy()?;
+    house.restore(&saved.reference, &house.tree)?;
+    before.assert_same(&Portrait::of(&inner)?);
+    Ok(())
+}
+
+#[test]
+fn a_repository_that_is_broken_is_named() -> Outcome {
+    let house = House::new()?;
+    fs::create_dir_all(house.tree.join("broken/.git"))?;
+    house.put("broken/file", "x")?;
+    house.put("dir/.git", "gitdir: /nonexistent\n")?;
+    let saved = house.save()?;
+    let named: Vec<String> = saved
+        .not_captured
+        .iter()
+        .map(|item| {
+            assert!(matches!(item.why, Why::Repository { .. }), "{item:?}");
+            item.shown()
+        })
+        .collect();
+    assert_eq!(named, ["broken/.git", "dir/.git"]);
+    house.destroy()?;
+    house.restore(&saved.reference, &house.tree)?;
+    assert_eq!(fs::read_to_string(house.tree.join("broken/file"))?, "x");
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! A restore never overwrites, and HEAD goes only where it fits.
+
+use crate::house::{House, Outcome, SESSION, git, put};
+use glis_snapshot::{Change, ChangeKind, Difference, HeadState, SnapshotFault, compare, verify};
+use std::fs;
+
+#[test]
+fn a_worktree_in_the_way_is_saved_and_set_aside() -> Outcome {
+    let house = House::new()?;
+    house.put("a.txt", "first\n")?;
+    let saved = house.save()?;
+    house.put("a.txt", "second\n")?;
+    house.put("newer", "newer\n")?;
+    let restored = house.restore(&saved.reference, &house.tree)?;
+    assert_eq!(fs::read_to_string(house.tree.join("a.txt"))?, "first\n");
+    assert_eq!(restored.head, HeadState::OnBranch("refs/heads/work".to_owned()));
+    let aside = restored.set_aside.ok_or("nothing was set aside")?;
+    assert_eq!(fs::read_to_string(aside.path.join("newer"))?, "newer\n");
+    assert_eq!(git(&aside.path, &["status", "--short"])?, " M a.txt\n?? newer\n");
+    let reference = aside.reference.ok_or("it was not saved")?;
+    verify(&house.repo, &reference)?;
+    Ok(())
+}
+
+#[test]
+fn a_folder_or_a_file_in_the_way_is_set_aside() -> Outcome {
+    for folder in [true, false] {
+        let house = House::new()?;
+        let saved = house.save()?;
+        house.destroy()?;
+        if folder {
+            put(&house.tree, "precious", "p")?;
+        } else {
+            fs::write(&house.tree, "p")?;
+        }
+        let restored = house.restore(&saved.reference, &house.tree)?;
+        let aside = restored.set_aside.ok_or("nothing was set aside")?.path;
+        let file = if folder { aside.join("precious") } else { aside };
+        assert_eq!(fs::read_to_string(file)?, "p");
+        assert!(house.tree.join("a.txt").exists());
+    }
+    Ok(())
+}
+
+#[test]
+fn the_main_worktree_is_never_moved() -> Outcome {
+    let house = House::new()?;
+    let saved = house.save()?;
+    let fault = house.restore(&saved.reference, &house.repo).err().ok_or("it was restored")?;
+    let fault = fault.downcast::<SnapshotFault>()?;
+    assert!(matches!(*fault, SnapshotFault::InTheWay { .. }), "{fault}");
+    assert!(house.repo.join("a.txt").exists());
+    Ok(())
+}
+
+#[test]
+fn a_worktree_whose_folder_was_removed_by_hand_comes_back() -> Outcome {
+    let house = House::new()?;
+    house.put("a.txt", "changed\n")?;
+    let saved = house.save()?;
+    house.put("late.txt", "staged after the snapshot\n")?;
+    house.git(&["add", "late.txt"])?;
+    fs::remove_dir_all(&house.tree)?;
+    let restored = house.restore(&saved.reference, &house.tree)?;
+    assert_eq!(restored.head, HeadState::OnBranch("refs/heads/work".to_owned()));
+    assert_eq!(house.git(&["status", "--short"])?, " M a.txt\n");
+    let note = restored.notes.iter().find(|note| note.contains("index of the lost worktree"));
+    let reference = note.and_then(|note| note.rsplit(' ').next()).ok_or("no note")?;
+    let kept = git(&house.repo, &["show", &format!("{reference}:staged/late.txt")])?;
+    assert_eq!(kept, "staged after the snapshot\n");
+    Ok(())
+}
+
+#[test]
+fn a_branch_that_moved_is_left_alone() -> Outcome {
+    let house = House::new()?;
+    house.put("n", "n")?;
+    let saved = house.save()?;
+    git(&house.repo, &["worktree", "remove", "-f", "-f", &house.tree.to_string_lossy()])?;
+    git(&house.repo, &["branch", "-f", "work", "HEAD~1"])?;
+    let was = git(&house.repo, &["rev-parse", "work"])?;
+    let restored = house.restore(&saved.reference, &house.tree)?;
+    assert_eq!(restored.head, HeadState::CutOff { branch: "refs/heads/work".to_owned() });
+    assert!(restored.notes.iter().any(|note| note.contains("has moved")), "{:?}", restored.notes);
+    assert_eq!(git(&house.repo, &["rev-parse", "work"])?, was);
+    Ok(())
+}
+
+#[test]
+fn a_branch_that_is_out_elsewhere_stays_there() -> Outcome {
+    let house = House::new()?;
+    let saved = house.save()?;
+    let to = house.dir.path().join("second");
+    let restored = house.restore(&saved.reference, &to)?;
+    assert_eq!(restored.head, HeadState::CutOff { branch: "refs/heads/work".to_owned() });
+    assert_eq!(house.git(&["symbolic-ref", "--short", "HEAD"])?.trim(), "work");
+    Ok(())
+}
+
+#[test]
+fn a_branch_that_was_born_meanwhile_is_not_taken() -> Outcome {
+    let house = House::new()?;
+    house.git(&["checkout", "-q", "--orphan", "young"])?;
+    let saved = house.save()?;
+    git(&house.repo, &["worktree", "remove", "-f", "-f", &house.tree.to_string_lossy()])?;
+    git(&house.repo, &["branch", "young", "main"])?;
+    let restored = house.restore(&saved.reference, &house.tree)?;
+    assert_eq!(restored.head, HeadState::Unborn("refs/heads/young-restored-1".to_owned()));
+    Ok(())
+}
+
+#[test]
+fn a_comparison_names_what_differs() -> Outcome {
+    let house = House::new()?;
+    house.put("untracked", "u")?;
+    let saved = house.save()?;
+    house.put("a.txt", "changed\n")?;
+    house.put("new", "n")?;
+    fs::remove_file(house.tree.join("untracked"))?;
+    house.put("dir/b.txt", "staged\n")?;
+    house.git(&["add", "dir/b.txt"])?;
+    crate::house::mode(&house.tree, "other/d.txt", 0o600)?;
+    let Difference::Changed(changes) = compare(&house.tree, &house.repo, &saved.reference)? else {
+        return Err("it is said to be untouched".into());
+    };
+    let change = |path: &str, kind| Change { path: path.as_bytes().to_vec(), kind };
+    let expected = [
+        change("a.txt", ChangeKind::Modified),
+        change("dir/b.txt", ChangeKind::Modified),
+        change("dir/b.txt", ChangeKind::Staged),
+        change("new", ChangeKind::Added),
+        change("other/d.txt", ChangeKind::Rights),
+        change("untracked", ChangeKind::Removed),
+    ];
+    assert_eq!(changes, expected);
+    house.git(&["commit", "-q", "-am", "moved on"])?;
+    let Difference::Changed(changes) = compare(&house.tree, &house.repo, &saved.reference)? else {
+        return Err("it is said to be untouched".into());
+    };
+    assert!(changes.iter().any(|change| change.kind == ChangeKind::Head));
+    Ok(())
+}
+
+#[test]
+fn touching_a_file_is_no_change() -> Outcome {
+    let house = House::new()?;
+    let saved = house.save()?;
+    house.put("a.txt", "one\ntwo\nthree\n")?;
+    assert_eq!(compare(&house.tree, &house.repo, &saved.reference)?, Difference::Untouched);
+    assert!(!house.save()?.fresh);
+    house.git(&["update-index", "-q", "--refresh"])?;
+    assert!(!house.save()?.fresh);
+    Ok(())
+}
+
+#[test]
+fn a_folder_without_its_git_file_is_gone_and_not_its_parent() -> Outcome {
+    let house = House::new()?;
+    let inside = house.repo.join("inside");
+    git(&house.repo, &["worktree", "add", "-q", "--detach", &inside.to_string_lossy()])?;
+    let request = |worktree| glis_snapshot::SaveRequest {
+        worktree,
+        session: SESSION,
+        why: "test",
+        limits: glis_snapshot::Limits::default(),
+    };
+    let saved = glis_snapshot::save(&request(&inside))?;
+    fs::remove_file(inside.join(".git"))?;
+    assert_eq!(compare(&inside, &house.repo, &saved.reference)?, Difference::Gone);
+    let fault = glis_snapshot::save(&request(&inside)).err().ok_or("the parent was saved")?;
+    assert!(matches!(fault, SnapshotFault::Gone(_)), "{fault}");
+    Ok(())
+}
