@@ -194,14 +194,15 @@ impl House {
     /// Every living process whose environment names this house: daemon, holders, agents, and what
     /// those started.
     pub(crate) fn processes(&self) -> Vec<i32> {
-        let wanted = format!("GLIS_HOME={}", self.home().display()).into_bytes();
+        // However the home was written: nothing else lies in this folder.
+        let wanted = format!("GLIS_HOME={}/", self.folder.path().display()).into_bytes();
         let own = i32::try_from(std::process::id()).unwrap_or_default();
         let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
         let pids = entries.filter_map(|e| e.ok()?.file_name().to_str()?.parse::<i32>().ok());
         pids.filter(|pid| *pid != own)
             .filter(|pid| {
                 let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-                environ.split(|b| *b == 0).any(|variable| variable == wanted)
+                environ.split(|b| *b == 0).any(|variable| variable.starts_with(&wanted))
             })
             .collect()
     }
