@@ -6,6 +6,7 @@ use glis_agent::{Agent, Approach, LaunchPlan, Places};
 use glis_core::refusal::ResumeFault;
 use glis_core::session::Session;
 use glis_core::spec::Mode;
+use glis_snapshot::git::MISLEADING;
 use glis_wire::hold::{Birth, BirthFault, Face, Hello, Launch, MARK, MARK_GENERATION, Size};
 use glis_wire::view::Voice;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
@@ -14,18 +15,6 @@ use std::path::{Path, PathBuf};
 /// Brings a terminal back to its main screen and its usual modes.
 const USUAL_MODES: &str =
     "\x1b[?1049l\x1b[!p\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?2004l\x1b[0m";
-
-/// What git tells its hooks about the repository they belong to.
-const OF_ANOTHER_REPOSITORY: [&str; 8] = [
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_COMMON_DIR",
-    "GIT_NAMESPACE",
-    "GIT_PREFIX",
-];
 
 /// The environment of whoever asked.
 pub(crate) type Env = Vec<(String, String)>;
@@ -169,7 +158,7 @@ pub(crate) fn start(
 /// commits would land there instead of in its worktree.
 fn environment(caller: Env, agent: Env, mode: Mode) -> Env {
     let misleading =
-        |key: &str| [MARK, MARK_GENERATION].contains(&key) || OF_ANOTHER_REPOSITORY.contains(&key);
+        |key: &str| [MARK, MARK_GENERATION].contains(&key) || MISLEADING.contains(&key);
     let mut env: Env = caller
         .into_iter()
         .filter(|(key, _)| !misleading(key) && agent.iter().all(|(k, _)| k != key))

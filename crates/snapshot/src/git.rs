@@ -40,7 +40,7 @@ const SETTINGS: [&str; 9] = [
 ];
 
 /// Variables that would send git to another repository than the one we name.
-const MISLEADING: [&str; 8] = [
+pub const MISLEADING: [&str; 8] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
