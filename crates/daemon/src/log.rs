@@ -8,8 +8,9 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, params};
 use std::path::{Path, PathBuf};
 
-/// Form of the tables. A larger number on disk was written by a newer program.
-const FORM: i64 = 1;
+/// Form of the log. A larger number on disk was written by a newer program. In the first form a
+/// record's sum was that of its body alone; such records stay as they are and stay readable.
+const FORM: i64 = 2;
 
 const TABLES: &str = "CREATE TABLE IF NOT EXISTS events (
     seq INTEGER PRIMARY KEY,
@@ -183,7 +184,7 @@ impl EventLog {
                         recorded.at,
                         recorded.session.0,
                         body,
-                        sum(&body)
+                        sum_of(recorded.seq, recorded.at, &recorded.session.0, &body)
                     ])?;
                 }
             }
@@ -217,7 +218,11 @@ impl EventLog {
 
 /// Every sound record in the bytes of a log and its journal, oldest first.
 fn carved(main: &[u8], journal: &[u8]) -> Vec<Recorded> {
-    let sound = |carved: &carve::Carved| carved.seq > 0 && carved.sum == sum(&carved.body);
+    let sound = |carved: &carve::Carved| {
+        u64::try_from(carved.seq).is_ok_and(|seq| {
+            seq > 0 && is_sound(carved.sum, seq, carved.at, &carved.session, &carved.body)
+        })
+    };
     let records = carve::carve(main, journal, sound).into_values();
     let recorded = records.filter_map(|carved| {
         Some(Recorded {
@@ -249,10 +254,11 @@ fn has_head(path: &Path) -> bool {
 fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
     let seq = u64::try_from(row.get::<_, i64>(0)?).unwrap_or_default();
     let recorded = || -> Option<Recorded> {
-        let body: String = row.get(3).ok()?;
+        let (at, session, body): (i64, String, String) =
+            (row.get(1).ok()?, row.get(2).ok()?, row.get(3).ok()?);
         let event: Event = serde_json::from_str(&body).ok()?;
-        (row.get::<_, i64>(4).ok()? == sum(&body)).then_some(())?;
-        Some(Recorded { seq, at: row.get(1).ok()?, session: SessionId(row.get(2).ok()?), event })
+        is_sound(row.get(4).ok()?, seq, at, &session, &body).then_some(())?;
+        Some(Recorded { seq, at, session: SessionId(session), event })
     };
     Ok(Row { seq, recorded: recorded() })
 }
@@ -267,12 +273,26 @@ fn is_damage(fault: &rusqlite::Error) -> bool {
     matches!(fault.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
 }
 
+/// Whether a record is what was written, by the sum of the present form or by that of the first. A
+/// damaged record of the one has the sum of the other as seldom as any other number.
+fn is_sound(sum: i64, seq: u64, at: i64, session: &str, body: &str) -> bool {
+    sum == sum_of(seq, at, session, body) || sum == fnv(FNV_START, body.as_bytes()).cast_signed()
+}
+
+/// The sum over everything that a record says. What stands before the body has a fixed length or
+/// an end, so that no two records run together.
+fn sum_of(seq: u64, at: i64, session: &str, body: &str) -> i64 {
+    let hash = fnv(FNV_START, &seq.to_le_bytes());
+    let hash = fnv(hash, &at.to_le_bytes());
+    let hash = fnv(fnv(hash, session.as_bytes()), &[0]);
+    fnv(hash, body.as_bytes()).cast_signed()
+}
+
+const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
+
 /// FNV-1a: enough to notice a flipped bit, cheap enough to check at every start.
-fn sum(body: &str) -> i64 {
-    let hash = body.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, b| {
-        (hash ^ u64::from(b)).wrapping_mul(0x100_0000_01b3)
-    });
-    hash.cast_signed()
+fn fnv(hash: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(hash, |hash, b| (hash ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3))
 }
 
 fn signed(seq: u64) -> i64 {

@@ -151,3 +151,54 @@ fn a_record_longer_than_a_page_is_carved_whole() {
     drop(EventLog::open(&path, |recorded| seen.push(recorded.clone())).unwrap());
     assert_eq!(seen, vec![long, record(2)]);
 }
+
+/// Changes one column of one record behind the log's back.
+fn bend(path: &Path, change: &str) {
+    let db = Connection::open(path).unwrap();
+    assert_eq!(db.execute(&format!("UPDATE events SET {change}"), []).unwrap(), 1);
+}
+
+#[test]
+fn a_record_is_damaged_wherever_it_differs() {
+    for change in [
+        "at = at + 1 WHERE seq = 4",
+        "session = 't' WHERE seq = 4",
+        "seq = 40 WHERE seq = 4",
+        "body = replace(body, 'xx', 'xy') WHERE seq = 4",
+        "sum = sum + 1 WHERE seq = 4",
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("events.db");
+        filled(&path, 10);
+        bend(&path, change);
+        let (seen, salvage) = reopened(&path);
+        assert_eq!(seen, [1, 2, 3, 5, 6, 7, 8, 9, 10], "{change}");
+        assert_eq!(salvage.map(|salvage| salvage.lost), Some(vec![4]), "{change}");
+    }
+}
+
+#[test]
+fn records_of_the_first_form_stay_readable() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("events.db");
+    {
+        let db = Connection::open(&path).unwrap();
+        db.execute_batch(TABLES).unwrap();
+        db.pragma_update(None, "user_version", 1).unwrap();
+        // As the first form had it, to the last digit.
+        let body = r#"{"archived":{"op":1,"place":"x"}}"#;
+        let insert = "INSERT INTO events VALUES (1, 7, 's', ?1, ?2)";
+        db.execute(insert, params![body, -1_522_375_455_289_643_018_i64]).unwrap();
+    }
+    let second = record(2);
+    let (mut log, salvage) = EventLog::open(&path, |_| {}).unwrap();
+    assert_eq!(salvage, None);
+    log.append(std::slice::from_ref(&second)).unwrap();
+    drop(log);
+    assert_eq!(reopened(&path), (vec![1, 2], None), "both forms beside each other");
+    let form: i64 = Connection::open(&path)
+        .unwrap()
+        .pragma_query_value(None, "user_version", |row| row.get(0))
+        .unwrap();
+    assert_eq!(form, 2, "an older program must not take the fresh records for damaged ones");
+}
