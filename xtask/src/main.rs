@@ -1,6 +1,7 @@
-//! The project's own tools: `cargo xtask test`, `check` and `bench`.
+//! The project's own tools: `cargo xtask test`, `check`, `agents` and `bench`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool that talks to a terminal")]
 
+mod agents;
 mod bench;
 mod cargo;
 mod proc;
@@ -16,6 +17,7 @@ const HELP: &str = "\
 cargo xtask VERB
 
   test              everything a change must pass: style, lints, tests, release build, demo
+  agents            installs the real agents that the tests drive into the user's cache folder
   check             the quick part of it: style, lints, tests
   bench [MEASURE…]  measures glis beside tmux, dtach and a bare terminal loop, as ratios
   help              this page
@@ -41,6 +43,7 @@ fn run(verb: &str, rest: &[OsString]) -> Result<ExitCode> {
         "test" => test::run(test::Extent::Everything),
         "check" => test::run(test::Extent::Quick),
         "bench" => bench::run(rest),
+        "agents" => agents::run(),
         "help" | "--help" | "-h" => {
             print!("{HELP}");
             Ok(ExitCode::SUCCESS)

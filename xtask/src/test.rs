@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 
+use crate::agents;
 use crate::cargo::{self, Workspace, cargo};
 use crate::proc;
 use crate::tools;
@@ -45,6 +46,7 @@ const QUICK: &[Step] = &[("fmt", fmt), ("clippy", clippy), ("tests", tests)];
 
 const EVERYTHING: &[Step] = &[
     ("tools", install),
+    ("agents", agents),
     ("fmt", fmt),
     ("clippy", clippy),
     ("build", build),
@@ -134,6 +136,19 @@ fn install(course: &mut Course) -> Outcome {
         course.skip(&missing.what, &missing.why, missing.installable);
     }
     Outcome::Passed
+}
+
+/// The real agents that the end-to-end tests drive.
+fn agents(course: &mut Course) -> Outcome {
+    match agents::install() {
+        Ok(missing) => {
+            for missing in missing {
+                course.skip(&missing.what, &missing.why, missing.installable);
+            }
+            Outcome::Passed
+        }
+        Err(failure) => Outcome::Failed(format!("{failure:#}")),
+    }
 }
 
 fn fmt(course: &mut Course) -> Outcome {

@@ -1,0 +1,116 @@
+//! One answer, from its first wait to its last byte.
+
+use crate::gates::{Gates, Passage};
+use crate::http::Reply;
+use crate::ledger::Outcome;
+use crate::protocol::{Call, Failure, Speaker};
+use crate::script::{End, Step};
+use serde_json::{Value, json};
+use std::io;
+use std::time::Duration;
+
+/// No test waits on the name of this gate, so nobody opens it.
+const NEVER: &str = "(never)";
+/// Seconds before each slow word, where the script does not say.
+const DELAY_SECS: f64 = 0.1;
+
+/// How the answer travels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Manner {
+    Streamed,
+    Whole,
+}
+
+/// Says what the step says.
+pub(crate) fn perform(
+    step: &Step,
+    tag: &str,
+    manner: Manner,
+    speaker: &mut dyn Speaker,
+    reply: &mut Reply,
+    gates: &Gates,
+) -> io::Result<Outcome> {
+    rest(step.wait);
+    if let Some(gate) = &step.hold_first
+        && gates.pass(gate, reply.stream()) == Passage::ClientGone
+    {
+        return Ok(Outcome::ClientGone);
+    }
+    if manner == Manner::Streamed {
+        speaker.begin(reply)?;
+    }
+    let mut text = String::new();
+    let mut say = |piece: &str, speaker: &mut dyn Speaker, reply: &mut Reply| {
+        text.push_str(piece);
+        if manner == Manner::Streamed { speaker.text(reply, piece) } else { Ok(()) }
+    };
+    for piece in opening(step) {
+        if step.slow.is_some() {
+            rest(step.delay.or(Some(DELAY_SECS)));
+        }
+        say(&piece, speaker, reply)?;
+    }
+    if let Some(gate) = &step.hold
+        && gates.pass(gate, reply.stream()) == Passage::ClientGone
+    {
+        return Ok(Outcome::ClientGone);
+    }
+    if let Some(more) = &step.more {
+        say(more, speaker, reply)?;
+    }
+    match step.end {
+        End::Proper => {}
+        End::Cut => return Ok(Outcome::Cut),
+        End::Hang => {
+            gates.pass(NEVER, reply.stream());
+            return Ok(Outcome::ClientGone);
+        }
+    }
+    let call = step.tool.as_ref().map(|tool| Call {
+        id: format!("call_{tag}"),
+        tool: tool.clone(),
+        input: if step.input.is_null() { json!({}) } else { step.input.clone() },
+    });
+    match manner {
+        Manner::Whole => reply.json(200, &[], &speaker.whole(&text, call.as_ref()))?,
+        Manner::Streamed => {
+            if let Some(call) = &call {
+                speaker.call(reply, call)?;
+            }
+            speaker.end(reply)?;
+        }
+    }
+    Ok(Outcome::Answered)
+}
+
+/// Tells a failure instead of an answer.
+pub(crate) fn fail(
+    failure: Failure,
+    speaker: &dyn Speaker,
+    reply: &mut Reply,
+) -> io::Result<Outcome> {
+    let (headers, body): (Vec<(&str, String)>, Value) = speaker.failure(failure);
+    reply.json(failure.status, &headers, &body)?;
+    Ok(Outcome::Failed(failure.status))
+}
+
+/// The text before the gate, in the pieces that it is sent in.
+fn opening(step: &Step) -> Vec<String> {
+    let silent = step.more.is_none() && step.tool.is_none();
+    match (&step.text, step.slow) {
+        (text, Some(words)) => {
+            let slow = (0..words).map(|n| format!("word{n} "));
+            text.clone().into_iter().chain(slow).collect()
+        }
+        (Some(text), None) => vec![text.clone()],
+        // An answer of nothing at all is a fault in the eyes of some agents.
+        (None, None) if silent => vec!["Done.".to_owned()],
+        (None, None) => Vec::new(),
+    }
+}
+
+fn rest(secs: Option<f64>) {
+    if let Some(secs) = secs {
+        std::thread::sleep(Duration::try_from_secs_f64(secs).unwrap_or_default());
+    }
+}

@@ -1,0 +1,118 @@
+//! `OpenAI`'s chat completions: how `OpenCode` speaks to a provider that nobody knows.
+
+use super::{
+    Call, Failure, Protocol, Purpose, Question, Speaker, TOKENS_IN, TOKENS_OUT, Turns, Voice, flat,
+    list,
+};
+use crate::http::{Reply, Request};
+use serde_json::{Value, json};
+use std::io;
+
+pub(super) fn question(request: &Request, body: &Value) -> Question {
+    let mut turns = Turns::default();
+    for message in list(&body["messages"]) {
+        let text = flat(&message["content"]);
+        match message["role"].as_str() {
+            Some("user") => turns.add_user(&text),
+            Some("assistant") => {
+                let calls = list(&message["tool_calls"]).iter().map(|call| &call["function"]);
+                let calls = calls.map(|call| format!("{} {}", call["name"], call["arguments"]));
+                let said = std::iter::once(text).chain(calls).collect::<Vec<_>>().join("\n");
+                turns.add(Voice::Model, &said);
+            }
+            Some("tool") => turns.add(Voice::Tool, &text),
+            _ => turns.add(Voice::Note, &text),
+        }
+    }
+    let side = list(&body["tools"]).is_empty();
+    let id = ["x-session-id", "x-session-affinity", "x-opencode-session"];
+    let conversation = id.iter().find_map(|name| request.header(name));
+    Question {
+        protocol: Protocol::Chat,
+        purpose: if side { Purpose::Side } else { Purpose::Turn },
+        turns: turns.into_vec(),
+        streams: body["stream"] == true,
+        schema: body["response_format"]["json_schema"].get("schema").cloned(),
+        conversation: conversation.map(ToOwned::to_owned),
+    }
+}
+
+pub(super) struct Chat {
+    id: String,
+    model: Value,
+    called: bool,
+}
+
+impl Chat {
+    pub(super) fn new(body: &Value, tag: &str) -> Self {
+        let (id, model) = (format!("chatcmpl-{tag}"), body["model"].clone());
+        Self { id, model, called: false }
+    }
+
+    fn envelope(&self, object: &str, choices: &Value) -> Value {
+        json!({"id": self.id, "object": object, "created": 1, "model": self.model,
+            "choices": choices})
+    }
+
+    fn delta(&self, reply: &mut Reply, delta: &Value, finish: &Value) -> io::Result<()> {
+        let choices = json!([{"index": 0, "delta": delta, "finish_reason": finish}]);
+        reply.event(None, &self.envelope("chat.completion.chunk", &choices))
+    }
+}
+
+fn usage() -> Value {
+    json!({"prompt_tokens": TOKENS_IN, "completion_tokens": TOKENS_OUT,
+        "total_tokens": TOKENS_IN + TOKENS_OUT})
+}
+
+fn called(call: &Call) -> Value {
+    let function = json!({"name": call.tool, "arguments": call.input.to_string()});
+    json!([{"index": 0, "id": call.id, "type": "function", "function": function}])
+}
+
+fn finish(called: bool) -> &'static str {
+    if called { "tool_calls" } else { "stop" }
+}
+
+impl Speaker for Chat {
+    fn begin(&mut self, reply: &mut Reply) -> io::Result<()> {
+        self.delta(reply, &json!({"role": "assistant", "content": ""}), &Value::Null)
+    }
+
+    fn text(&mut self, reply: &mut Reply, piece: &str) -> io::Result<()> {
+        self.delta(reply, &json!({ "content": piece }), &Value::Null)
+    }
+
+    fn call(&mut self, reply: &mut Reply, call: &Call) -> io::Result<()> {
+        self.called = true;
+        self.delta(reply, &json!({"tool_calls": called(call)}), &Value::Null)
+    }
+
+    fn end(&mut self, reply: &mut Reply) -> io::Result<()> {
+        self.delta(reply, &json!({}), &json!(finish(self.called)))?;
+        let mut last = self.envelope("chat.completion.chunk", &json!([]));
+        last["usage"] = usage();
+        reply.event(None, &last)?;
+        reply.word("[DONE]")?;
+        reply.end()
+    }
+
+    fn whole(&self, text: &str, call: Option<&Call>) -> Value {
+        let mut message = json!({"role": "assistant", "content": text});
+        if let Some(call) = call {
+            message["tool_calls"] = called(call);
+        }
+        let choices =
+            json!([{"index": 0, "message": message, "finish_reason": finish(call.is_some())}]);
+        let mut whole = self.envelope("chat.completion", &choices);
+        whole["usage"] = usage();
+        whole
+    }
+
+    fn failure(&self, failure: Failure) -> (Vec<(&'static str, String)>, Value) {
+        let headers = failure.retry_after.map(|secs| ("retry-after", secs.to_string()));
+        let message = format!("the stub was told to fail with {}", failure.status);
+        let kind = if failure.status == 429 { "rate_limit_error" } else { "server_error" };
+        (headers.into_iter().collect(), json!({"error": {"type": kind, "message": message}}))
+    }
+}
