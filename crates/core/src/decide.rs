@@ -2,10 +2,12 @@
 //! once they are applied, so that one decision can build on its own beginning.
 
 mod ask;
+mod chore;
 mod end;
 mod message;
 mod pause;
 mod recover;
+mod save;
 mod sign;
 mod start;
 
@@ -70,14 +72,18 @@ fn command_of(house: &House, command: Command) -> Result<Decision, Refusal> {
         | Command::Restart { session, .. }
         | Command::Stop { session }
         | Command::Remove { session }
+        | Command::Snapshot { session }
+        | Command::Restore { session, .. }
+        | Command::Return { session, .. }
+        | Command::Empty { session }
         | Command::Answer { session, .. } => Draft::of(house, session)
             .ok_or_else(|| Refusal::NoSuchSession { given: session.0.clone() })?,
     };
     match command {
         Command::New { .. } => {}
         Command::Send { text, .. } => message::send(&mut draft, text)?,
-        Command::Pause { mode, reason, on_timeout, .. } => {
-            pause::begin(&mut draft, mode, reason, on_timeout)?;
+        Command::Pause { mode, reason, on_timeout, clearing, .. } => {
+            pause::begin(&mut draft, &pause::Wish { mode, reason, on_timeout, clearing })?;
         }
         Command::CancelPause { .. } => pause::cancel(&mut draft)?,
         Command::Resume { prompt, .. } => start::resume(&mut draft, prompt)?,
@@ -85,7 +91,11 @@ fn command_of(house: &House, command: Command) -> Result<Decision, Refusal> {
             start::restart(&mut draft, agent_ref, prompt)?;
         }
         Command::Stop { .. } => end::stop(&mut draft)?,
-        Command::Remove { .. } => end::remove(&mut draft)?,
+        Command::Remove { .. } => chore::remove(&mut draft)?,
+        Command::Snapshot { .. } => save::asked(&mut draft)?,
+        Command::Restore { snapshot, .. } => chore::restore(&mut draft, snapshot)?,
+        Command::Return { name, .. } => chore::bring_back(house, &mut draft, name)?,
+        Command::Empty { .. } => chore::empty(&mut draft)?,
         Command::Answer { ask, answer, .. } => ask::answer(&mut draft, ask, answer)?,
     }
     Ok(draft.settle())
@@ -97,7 +107,7 @@ fn take_outcome(draft: &mut Draft, outcome: Outcome) {
             start::worktree_made(draft, op, worktree, branch);
         }
         Outcome::WorktreeFailed { op, why } => start::worktree_failed(draft, op, why),
-        Outcome::StartChecked { op } => start::checked(draft, op),
+        Outcome::StartChecked { op, found } => start::checked(draft, op, found),
         Outcome::StartUnfit { op, fault } => start::failed(draft, op, StartStep::Check, fault),
         Outcome::ProcessNotStarted { op, fault } => {
             start::failed(draft, op, StartStep::Process, fault);
@@ -111,15 +121,26 @@ fn take_outcome(draft: &mut Draft, outcome: Outcome) {
         Outcome::AnswerNotGiven { ask, why } => ask::not_given(draft, ask, why),
         Outcome::TerminalCaptured { op, screen_at } => pause::captured(draft, op, screen_at),
         Outcome::CaptureFailed { op, why } => pause::failed(draft, op, "capture the terminal", why),
-        Outcome::SnapshotTaken { op, moment, snapshot } => {
-            pause::saved(draft, op, moment, snapshot);
+        Outcome::SnapshotTaken { op, moment, snapshot, left_out } => {
+            pause::saved(draft, op, moment, snapshot, left_out);
         }
         Outcome::SnapshotFailed { op, moment, why } => pause::not_saved(draft, op, moment, why),
         Outcome::ProcessEnded { generation, ending, ordered, killed } => {
             end::process_ended(draft, generation, &ending, ordered, killed);
         }
-        Outcome::PutAside { op, place } => end::put_aside(draft, op, place),
-        Outcome::NotPutAside { op, why } => end::not_put_aside(draft, op, why),
+        Outcome::WorktreeCleared { op } => pause::cleared(draft, op, None),
+        Outcome::WorktreeStays { op, why } => pause::cleared(draft, op, Some(why)),
+        Outcome::WorktreeSaved { .. } | Outcome::WorktreeNotSaved { .. } => {
+            save::ended(draft, outcome);
+        }
+        Outcome::PutAside { .. }
+        | Outcome::NotPutAside { .. }
+        | Outcome::WorktreeRestored { .. }
+        | Outcome::NotRestored { .. }
+        | Outcome::BroughtBack { .. }
+        | Outcome::NotBroughtBack { .. }
+        | Outcome::Emptied { .. }
+        | Outcome::NotEmptied { .. } => chore::ended(draft, outcome),
     }
 }
 
@@ -205,6 +226,7 @@ impl Draft {
         if matches!(self.session.phase, Phase::Pausing(_)) {
             pause::go_on_if_safe(&mut self);
         }
+        save::if_something_ended(&mut self);
         message::wake_if_wanted(&mut self);
         message::deliver_next(&mut self);
         self.decision

@@ -4,6 +4,7 @@
 use crate::ids::{MessageId, OpId, SessionId};
 use crate::pause::Moment;
 use crate::talk::Ask;
+use crate::tree::Occasion;
 
 /// One thing to do, for one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub enum Urgency {
 pub enum Deed {
     /// Make or find the session's worktree.
     MakeWorktree { op: OpId },
-    /// See whether a start can succeed.
+    /// See whether a start can succeed, and bring the worktree back if it is gone.
     CheckStart { op: OpId },
     /// Start the holder, unless one of this generation lives.
     StartProcess { op: OpId, generation: u32 },
@@ -46,7 +47,7 @@ pub enum Deed {
     Interrupt { generation: u32 },
     /// Keep the screen.
     CaptureTerminal { op: OpId },
-    /// Save the worktree.
+    /// Save the worktree, as a step of a pause.
     TakeSnapshot { op: OpId, moment: Moment },
     /// End the process and everything it started.
     StopProcess { generation: u32, urgency: Urgency },
@@ -56,4 +57,14 @@ pub enum Deed {
     AwaitReady { op: OpId },
     /// Put everything it holds aside, deleting nothing.
     PutAside { op: OpId },
+    /// Save the worktree, beside whatever else goes on.
+    SaveWorktree { op: Option<OpId>, occasion: Occasion, generation: u32 },
+    /// Remove the worktree, if its snapshot holds everything that may be asked of it.
+    ClearWorktree { op: OpId },
+    /// Bring the worktree back to what this snapshot holds.
+    RestoreWorktree { op: OpId, snapshot: String },
+    /// Take everything that was put aside back to where it was.
+    BringBack { op: OpId },
+    /// Delete what was put aside, for good.
+    Empty { op: OpId },
 }

@@ -8,6 +8,7 @@ use crate::safe::ScreenState;
 use crate::session::{Process, Session, StartCause, WallMs};
 use crate::spec::Spec;
 use crate::talk::Ask;
+use crate::tree::{Clearing, Found, Occasion, PathList};
 use serde::{Deserialize, Serialize};
 
 /// An event with its place in the log.
@@ -66,7 +67,11 @@ pub enum Event {
     /// A process is to be started; everything the former one might still do is void.
     StartBegan { op: OpId, cause: StartCause, generation: u32 },
     /// Directory, program and transcript are there.
-    StartChecked { op: OpId },
+    StartChecked {
+        op: OpId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        found: Option<Found>,
+    },
     /// The holder reports a process.
     ProcessStarted { op: OpId, process: Process, began_at: u64 },
     /// The start is over: the agent takes messages, or at least runs.
@@ -133,7 +138,14 @@ pub enum Event {
     /// The screen of a program without signs has come to another state.
     ScreenJudged { state: ScreenState },
     /// A pause was promised.
-    PauseBegan { op: OpId, mode: PauseMode, reason: PauseReason, on_timeout: OnTimeout },
+    PauseBegan {
+        op: OpId,
+        mode: PauseMode,
+        reason: PauseReason,
+        on_timeout: OnTimeout,
+        #[serde(default, skip_serializing_if = "Clearing::is_keep")]
+        clearing: Clearing,
+    },
     /// It may disturb more than at first.
     PauseHastened { op: OpId, mode: PauseMode, on_timeout: OnTimeout },
     /// The agent is told to stop its turn; this is never repeated.
@@ -146,6 +158,14 @@ pub enum Event {
     SnapshotTaken { op: OpId, snapshot: Option<SnapshotRef>, warning: Option<String> },
     /// Everything is kept; the process is ended, unless it has ended by itself.
     EndBegan { op: OpId },
+    /// The worktree is saved and is to be removed.
+    ClearingBegan { op: OpId },
+    /// The worktree is removed; a start brings it back.
+    WorktreeCleared { op: OpId },
+    /// It could not be removed; the pause holds all the same.
+    WorktreeStays { op: OpId, why: String },
+    /// The worktree was to be removed, but this is in no snapshot; the agent goes on.
+    PauseBarred { op: OpId, left_out: PathList },
     /// The pause is over and true.
     Paused { op: OpId },
     /// It was called off in time.
@@ -172,6 +192,30 @@ pub enum Event {
     RemovalFailed { op: OpId, why: String },
     /// It is put aside there.
     Archived { op: OpId, place: String },
+    /// Somebody wants the worktree saved.
+    SaveBegan { op: OpId },
+    /// The worktree is saved, beside any pause.
+    WorktreeSaved { op: Option<OpId>, occasion: Occasion, generation: u32, snapshot: SnapshotRef },
+    /// It could not be saved.
+    WorktreeNotSaved { op: Option<OpId>, occasion: Occasion, why: String },
+    /// The worktree is to be as this snapshot has it.
+    RestoreBegan { op: OpId, snapshot: String },
+    /// It is; what was there before is kept beside it.
+    WorktreeRestored { op: OpId, snapshot: SnapshotRef, notes: Vec<String> },
+    /// It could not be restored; nothing was lost.
+    RestoreFailed { op: OpId, why: String },
+    /// It is taken out of the trash, under this name.
+    ReturnBegan { op: OpId, name: String },
+    /// It is back.
+    Returned { op: OpId },
+    /// It stays in the trash.
+    ReturnFailed { op: OpId, why: String },
+    /// What the trash has of it is being deleted.
+    EmptyingBegan { op: OpId },
+    /// Nothing is left of it but this log.
+    Emptied { op: OpId },
+    /// Something of it is still in the trash.
+    EmptyingFailed { op: OpId, why: String },
 }
 
 impl Event {
@@ -184,7 +228,7 @@ impl Event {
             | Self::CreationFailed { op, .. }
             | Self::CreationEnded { op }
             | Self::StartBegan { op, .. }
-            | Self::StartChecked { op }
+            | Self::StartChecked { op, .. }
             | Self::ProcessStarted { op, .. }
             | Self::StartEnded { op, .. }
             | Self::StartFailed { op, .. }
@@ -203,8 +247,24 @@ impl Event {
             | Self::StopBegan { op }
             | Self::RemovalBegan { op }
             | Self::RemovalFailed { op, .. }
-            | Self::Archived { op, .. } => Some(*op),
-            Self::Suspended { op } => *op,
+            | Self::Archived { op, .. }
+            | Self::ClearingBegan { op }
+            | Self::WorktreeCleared { op }
+            | Self::WorktreeStays { op, .. }
+            | Self::PauseBarred { op, .. }
+            | Self::SaveBegan { op }
+            | Self::RestoreBegan { op, .. }
+            | Self::WorktreeRestored { op, .. }
+            | Self::RestoreFailed { op, .. }
+            | Self::ReturnBegan { op, .. }
+            | Self::Returned { op }
+            | Self::ReturnFailed { op, .. }
+            | Self::EmptyingBegan { op }
+            | Self::Emptied { op }
+            | Self::EmptyingFailed { op, .. } => Some(*op),
+            Self::Suspended { op }
+            | Self::WorktreeSaved { op, .. }
+            | Self::WorktreeNotSaved { op, .. } => *op,
             _ => None,
         }
     }
@@ -245,7 +305,27 @@ impl Event {
             | Self::StartEnded { op, .. }
             | Self::Paused { op }
             | Self::Archived { op, .. }
+            | Self::WorktreeRestored { op, .. }
+            | Self::Returned { op }
+            | Self::Emptied { op }
+            | Self::WorktreeSaved { op: Some(op), .. }
             | Self::Suspended { op: Some(op) } => Some((*op, Ok(()))),
+            Self::WorktreeNotSaved { op: Some(op), why, .. } => {
+                Some((*op, Err(failed("snapshot the worktree", why))))
+            }
+            Self::RestoreFailed { op, why } => {
+                Some((*op, Err(failed("restore the worktree", why))))
+            }
+            Self::ReturnFailed { op, why } => {
+                Some((*op, Err(failed("take it out of the trash", why))))
+            }
+            Self::EmptyingFailed { op, why } => {
+                Some((*op, Err(failed("delete it from the trash", why))))
+            }
+            Self::PauseBarred { op, left_out } => {
+                let (session, left_out) = (name(), left_out.clone());
+                Some((*op, Err(Refusal::WouldBeLost { session, left_out })))
+            }
             Self::CreationFailed { op, why } => {
                 Some((*op, Err(failed("create the worktree", why))))
             }

@@ -8,7 +8,7 @@ use crate::event::{Event, Recorded};
 use crate::ids::{MessageId, OpId, SessionId};
 use crate::input::Input;
 use crate::refusal::Refusal;
-use crate::session::{Phase, Rest, Session, Status};
+use crate::session::{Chore, Phase, Session, Status};
 use std::collections::BTreeMap;
 
 /// The state of everything: the fold of all events.
@@ -73,12 +73,44 @@ impl House {
 
     /// All sessions that were not removed.
     pub fn sessions(&self) -> impl Iterator<Item = &Session> {
-        self.sessions.values().filter(|s| s.phase != Phase::Rest(Rest::Archived))
+        self.sessions.values().filter(|s| s.status() != Status::Archived)
     }
 
     /// All sessions, removed ones included.
     pub fn all_sessions(&self) -> impl Iterator<Item = &Session> {
         self.sessions.values()
+    }
+
+    /// The removed session that a person means: the last one of that name, or by its id.
+    pub fn find_removed(&self, given: &str) -> Result<&Session, Refusal> {
+        let removed = || self.sessions.values().filter(|s| s.trashed.is_some());
+        let named = removed().filter(|s| s.name == given);
+        if let Some(session) = named.max_by_key(|s| s.trashed.as_ref().map(|t| t.at)) {
+            return Ok(session);
+        }
+        let mut like = removed().filter(|s| !given.is_empty() && s.id.0.starts_with(given));
+        match (like.next(), like.next()) {
+            (Some(session), None) => Ok(session),
+            (Some(_), Some(_)) => Err(Refusal::Ambiguous { given: given.to_owned() }),
+            (None, _) => Err(Refusal::NoSuchSession { given: given.to_owned() }),
+        }
+    }
+
+    /// Whether another session than `own` has this name, or is about to have it.
+    pub(crate) fn is_taken(&self, name: &str, own: &SessionId) -> bool {
+        self.sessions.values().filter(|session| session.id != *own).any(|session| {
+            let returns_as = match &session.phase {
+                Phase::Chore { chore: Chore::Return(name), .. } => Some(name),
+                Phase::Chore { .. }
+                | Phase::Starting(_)
+                | Phase::Live
+                | Phase::Pausing(_)
+                | Phase::Stopping { .. }
+                | Phase::Rest(_) => None,
+            };
+            let has = session.status() != Status::Archived && session.name == name;
+            has || returns_as.is_some_and(|returns_as| returns_as == name)
+        })
     }
 
     /// The session with exactly this id.

@@ -8,6 +8,7 @@ use crate::safe::ScreenState;
 use crate::session::Process;
 use crate::spec::Spec;
 use crate::talk::Ask;
+use crate::tree::{Clearing, Found, Occasion, PathList};
 use serde::{Deserialize, Serialize};
 
 /// One thing to decide on.
@@ -74,7 +75,14 @@ pub enum Command {
     /// A message.
     Send { session: SessionId, text: String },
     /// Stop and keep everything.
-    Pause { session: SessionId, mode: PauseMode, reason: PauseReason, on_timeout: OnTimeout },
+    Pause {
+        session: SessionId,
+        mode: PauseMode,
+        reason: PauseReason,
+        on_timeout: OnTimeout,
+        #[serde(default)]
+        clearing: Clearing,
+    },
     /// Call a pause off.
     CancelPause { session: SessionId },
     /// Go on.
@@ -85,6 +93,14 @@ pub enum Command {
     Stop { session: SessionId },
     /// Put the session aside.
     Remove { session: SessionId },
+    /// Save its worktree.
+    Snapshot { session: SessionId },
+    /// Bring its worktree back to what this snapshot holds.
+    Restore { session: SessionId, snapshot: String },
+    /// Take it out of the trash, under another name if need be.
+    Return { session: SessionId, name: Option<String> },
+    /// Delete what the trash has of it, for good.
+    Empty { session: SessionId },
     /// Answer what it asks.
     Answer { session: SessionId, ask: Option<AskId>, answer: String },
 }
@@ -95,7 +111,7 @@ pub enum Command {
 pub enum Outcome {
     WorktreeMade { op: OpId, worktree: String, branch: Option<String> },
     WorktreeFailed { op: OpId, why: String },
-    StartChecked { op: OpId },
+    StartChecked { op: OpId, found: Option<Found> },
     StartUnfit { op: OpId, fault: ResumeFault },
     ProcessStarted { op: OpId, generation: u32, process: Process, began_at: u64 },
     ProcessNotStarted { op: OpId, fault: ResumeFault },
@@ -105,11 +121,21 @@ pub enum Outcome {
     AnswerNotGiven { ask: AskId, why: String },
     TerminalCaptured { op: OpId, screen_at: u64 },
     CaptureFailed { op: OpId, why: String },
-    SnapshotTaken { op: OpId, moment: Moment, snapshot: Option<SnapshotRef> },
+    SnapshotTaken { op: OpId, moment: Moment, snapshot: Option<SnapshotRef>, left_out: PathList },
     SnapshotFailed { op: OpId, moment: Moment, why: String },
     ProcessEnded { generation: u32, ending: Ending, ordered: bool, killed: Vec<String> },
     PutAside { op: OpId, place: String },
     NotPutAside { op: OpId, why: String },
+    WorktreeSaved { op: Option<OpId>, occasion: Occasion, generation: u32, snapshot: SnapshotRef },
+    WorktreeNotSaved { op: Option<OpId>, occasion: Occasion, why: String },
+    WorktreeCleared { op: OpId },
+    WorktreeStays { op: OpId, why: String },
+    WorktreeRestored { op: OpId, snapshot: SnapshotRef, notes: Vec<String> },
+    NotRestored { op: OpId, why: String },
+    BroughtBack { op: OpId },
+    NotBroughtBack { op: OpId, why: String },
+    Emptied { op: OpId },
+    NotEmptied { op: OpId, why: String },
 }
 
 /// What an agent was seen to do.

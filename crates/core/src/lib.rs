@@ -18,6 +18,7 @@ pub mod safe;
 pub mod session;
 pub mod spec;
 pub mod talk;
+pub mod tree;
 
 pub use effect::Effect;
 pub use event::{Event, Recorded};

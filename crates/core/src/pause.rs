@@ -2,6 +2,7 @@
 
 use crate::ids::OpId;
 use crate::session::{Rest, WallMs};
+use crate::tree::Clearing;
 use serde::{Deserialize, Serialize};
 
 /// What a pause has to tell afterwards.
@@ -23,6 +24,9 @@ pub struct PauseRecord {
     pub snapshots: Vec<SnapshotRef>,
     /// What could not be done, without harm to what was.
     pub warnings: Vec<String>,
+    /// The worktree was removed, as asked; a start brings it back.
+    #[serde(default)]
+    pub cleared: bool,
 }
 
 /// A saved state of the worktree.
@@ -98,6 +102,8 @@ pub struct Pause {
     pub record: PauseRecord,
     /// Where a session without a process falls back to.
     pub from: Option<Rest>,
+    /// What becomes of the worktree.
+    pub clearing: Clearing,
 }
 
 /// How far a pause is.
@@ -116,6 +122,8 @@ pub enum PauseStep {
     Ending,
     /// Snapshot after every writer is dead.
     Sealing,
+    /// Removing the worktree.
+    Clearing,
 }
 
 /// Which of a pause's two snapshots is meant.

@@ -1,6 +1,6 @@
 //! Why the house does not do what it was asked. Nothing has changed when one of these is returned.
 
-use crate::{ids::AskId, name::BadName, session::Status};
+use crate::{ids::AskId, name::BadName, session::Status, tree::PathList};
 use serde::{Deserialize, Serialize};
 
 /// A request that cannot be met as things stand.
@@ -72,6 +72,13 @@ pub enum Refusal {
         agent_ref: Option<String>,
         /// Why not.
         why: ResumeFault,
+    },
+    /// The worktree was to be removed, but this is in no snapshot of it.
+    WouldBeLost {
+        /// The session's name.
+        session: String,
+        /// What would be lost.
+        left_out: PathList,
     },
     /// Nothing waits for an answer.
     NothingAsked {

@@ -1,10 +1,11 @@
 //! One session: what is known about it and what it is doing.
 
 use crate::ids::{OpId, SessionId};
-use crate::pause::{Pause, PauseRecord};
+use crate::pause::{Pause, PauseRecord, SnapshotRef};
 use crate::safe::ScreenState;
 use crate::spec::{Mode, RefOrigin, SignSource, Spec};
 use crate::talk::{Ask, AskKind, Leg, Message, Turn};
+use crate::tree::{Found, PathList, Trashed};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -106,13 +107,28 @@ pub enum Phase {
     },
     /// Nothing runs.
     Rest(Rest),
-    /// What it holds is being put aside.
-    Removing {
+    /// Something is done with what it holds, while nothing runs.
+    Chore {
         /// The operation.
         op: OpId,
+        /// What is done.
+        chore: Chore,
         /// Where it falls back to.
         from: Rest,
     },
+}
+
+/// What is done with what a session holds, while nothing runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Chore {
+    /// Everything is put aside.
+    PutAside,
+    /// The worktree is brought back to what this snapshot holds.
+    Restore(String),
+    /// Everything is taken out of the trash; it will have this name.
+    Return(String),
+    /// What the trash has of it is deleted.
+    Empty,
 }
 
 /// A state in which nothing runs and nothing is under way.
@@ -232,6 +248,20 @@ pub struct Session {
     pub resumed_at: Option<WallMs>,
     /// The last pause, while it lasts.
     pub paused_at: Option<WallMs>,
+    /// The latest snapshot of its worktree.
+    pub snapshot: Option<SnapshotRef>,
+    /// The snapshot of its worktree as the last process left it, while none runs.
+    pub left_as: Option<SnapshotRef>,
+    /// Somebody waits for a snapshot by this operation.
+    pub saving: Option<OpId>,
+    /// Why the last attempt to save the worktree failed, until one succeeds.
+    pub unsaved: Option<String>,
+    /// How the worktree was found before the last start.
+    pub found: Option<Found>,
+    /// What changed in the worktree behind the agent's back, until it is told.
+    pub changed: Option<PathList>,
+    /// Where it is, once it was removed and until that is emptied.
+    pub trashed: Option<Box<Trashed>>,
 }
 
 /// What was agreed with an agent before a restart, which counts again if the restart fails.
@@ -271,7 +301,7 @@ impl Session {
             },
             Phase::Live | Phase::Stopping { .. } => self.live_status(),
             Phase::Pausing(_) => Status::Pausing,
-            Phase::Rest(rest) | Phase::Removing { from: rest, .. } => rest.status(),
+            Phase::Rest(rest) | Phase::Chore { from: rest, .. } => rest.status(),
         }
     }
 
@@ -338,7 +368,7 @@ impl Session {
     /// Whether a process is known to live or to be on its way.
     pub fn expects_process(&self) -> bool {
         match &self.phase {
-            Phase::Rest(_) | Phase::Removing { .. } => false,
+            Phase::Rest(_) | Phase::Chore { .. } => false,
             Phase::Starting(start) => {
                 matches!(start.step, StartStep::Process | StartStep::Ready)
             }
@@ -363,7 +393,7 @@ impl Session {
             Phase::Starting(_)
             | Phase::Pausing(_)
             | Phase::Stopping { .. }
-            | Phase::Removing { .. } => false,
+            | Phase::Chore { .. } => false,
         }
     }
 
@@ -377,7 +407,7 @@ impl Session {
             | Phase::Live
             | Phase::Pausing(_)
             | Phase::Stopping { .. }
-            | Phase::Removing { .. } => false,
+            | Phase::Chore { .. } => false,
         }
     }
 
@@ -400,7 +430,15 @@ impl Session {
             )),
             Phase::Pausing(pause) => Some((pause.op, "pause")),
             Phase::Stopping { op, .. } => Some((*op, "stop")),
-            Phase::Removing { op, .. } => Some((*op, "rm")),
+            Phase::Chore { op, chore, .. } => Some((
+                *op,
+                match chore {
+                    Chore::PutAside => "rm",
+                    Chore::Restore(_) => "restore",
+                    Chore::Return(_) => "trash restore",
+                    Chore::Empty => "trash empty",
+                },
+            )),
             Phase::Live | Phase::Rest(_) => None,
         }
     }

@@ -1,6 +1,7 @@
 //! What goes back and forth between a person and an agent: messages, questions, turns.
 
 use crate::ids::{AskId, MessageId};
+use crate::tree::PathList;
 use serde::{Deserialize, Serialize};
 
 /// A message on its way to an agent.
@@ -15,6 +16,9 @@ pub struct Message {
     /// It carries the note that the last turn was cut off.
     #[serde(default)]
     pub noted: bool,
+    /// It carries the note that these were changed behind the agent's back.
+    #[serde(default)]
+    pub changed: Option<PathList>,
 }
 
 /// How far a message is.

@@ -11,6 +11,7 @@ use glis_core::safe::ScreenState;
 use glis_core::session::StartCause;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes};
 use glis_core::talk::AskKind;
+use glis_core::tree::{Clearing, Found, Occasion};
 use glis_core::{Event, House, Recorded};
 use std::collections::BTreeSet;
 
@@ -41,7 +42,9 @@ variants! {
         AnswerBegan AnswerFailed LimitReached ScreenJudged PauseBegan PauseHastened InterruptBegan
         SafeStateReached TerminalCaptured SnapshotTaken EndBegan Paused PauseCancelled PauseRefused
         PauseFailed StopBegan ProcessEnded Suspended Interrupted Completed Failed RemovalBegan
-        RemovalFailed Archived
+        RemovalFailed Archived ClearingBegan WorktreeCleared WorktreeStays PauseBarred SaveBegan
+        WorktreeSaved WorktreeNotSaved RestoreBegan WorktreeRestored RestoreFailed ReturnBegan
+        Returned ReturnFailed EmptyingBegan Emptied EmptyingFailed
     }
     mode: Mode { Terminal Headless }
     refs: RefOrigin { Chosen Learned None }
@@ -60,6 +63,9 @@ variants! {
     }
     on_timeout: OnTimeout { Refuse Force }
     ending: Ending { Exited Signalled Unknown }
+    clearing: Clearing { Keep IfAllIsSaved Always }
+    occasion: Occasion { TurnEnded ProcessEnded Asked }
+    found: Found { Untouched Changed Restored }
 }
 
 /// Everything that a stored event is made of and that comes in more than one form.
@@ -76,9 +82,17 @@ fn parts(of: &Event) -> Vec<&'static str> {
         Event::StartFailed { fault: of, .. } => vec![fault(Some(of))],
         Event::Asked { ask: of, spot: at } => vec![ask(Some(&of.kind)), spot(Some(at))],
         Event::ScreenJudged { state } => vec![screen(Some(state))],
-        Event::PauseBegan { mode, reason: why, on_timeout: then, .. } => {
-            vec![pause_mode(Some(mode)), reason(Some(why)), on_timeout(Some(then))]
+        Event::PauseBegan { mode, reason: why, on_timeout: then, clearing: of, .. } => vec![
+            pause_mode(Some(mode)),
+            reason(Some(why)),
+            on_timeout(Some(then)),
+            clearing(Some(of)),
+        ],
+        Event::WorktreeSaved { occasion: of, .. }
+        | Event::WorktreeNotSaved { occasion: of, .. } => {
+            vec![occasion(Some(of))]
         }
+        Event::StartChecked { found: Some(of), .. } => vec![found(Some(of))],
         Event::ProcessEnded { ending: of, .. } => vec![ending(Some(of))],
         _ => Vec::new(),
     };
@@ -111,6 +125,9 @@ fn every_variant_has_a_line() {
         reason(None),
         on_timeout(None),
         ending(None),
+        clearing(None),
+        occasion(None),
+        found(None),
     ]
     .into_iter()
     .flatten()

@@ -17,5 +17,7 @@ mod starts;
 mod table;
 #[path = "transitions/talks.rs"]
 mod talks;
+#[path = "transitions/trees.rs"]
+mod trees;
 #[path = "transitions/under_way.rs"]
 mod under_way;

@@ -1,13 +1,12 @@
-//! Ends: a process that ended, a session that is stopped or put aside.
+//! Ends: a process that ended, a session that is stopped.
 
 use super::{Draft, message, pause};
 use crate::effect::{Deed, Urgency};
 use crate::event::{Ending, Event};
 use crate::house::Reply;
-use crate::ids::OpId;
 use crate::pause::PauseStep;
 use crate::refusal::{Refusal, ResumeFault};
-use crate::session::{Phase, Rest, Session};
+use crate::session::{Phase, Session};
 use crate::spec::RefOrigin;
 
 pub(super) fn stop(draft: &mut Draft) -> Result<(), Refusal> {
@@ -26,7 +25,7 @@ pub(super) fn stop(draft: &mut Draft) -> Result<(), Refusal> {
             let generation = draft.session.generation;
             draft.deed(Deed::StopProcess { generation, urgency: Urgency::Kill });
         }
-        Phase::Starting(_) | Phase::Pausing(_) | Phase::Removing { .. } => return Err(draft.busy()),
+        Phase::Starting(_) | Phase::Pausing(_) | Phase::Chore { .. } => return Err(draft.busy()),
         Phase::Rest(_) => draft.reply(Reply::Already),
     }
     Ok(())
@@ -81,7 +80,7 @@ pub(super) fn process_ended(
             draft.wake = awaited;
         }
         Phase::Live => by_itself(draft, &former, ending),
-        Phase::Rest(_) | Phase::Removing { .. } => {}
+        Phase::Rest(_) | Phase::Chore { .. } => {}
     }
 }
 
@@ -117,39 +116,5 @@ fn told(ending: &Ending) -> String {
         Ending::Exited(status) => format!("exit status {status}"),
         Ending::Signalled(signal) => format!("killed by signal {signal}"),
         Ending::Unknown => "its holder is gone".to_owned(),
-    }
-}
-
-pub(super) fn remove(draft: &mut Draft) -> Result<(), Refusal> {
-    match &draft.session.phase {
-        Phase::Removing { op, .. } => {
-            let op = *op;
-            draft.reply(Reply::Pending(op));
-            Ok(())
-        }
-        Phase::Rest(Rest::Archived) => {
-            draft.reply(Reply::Already);
-            Ok(())
-        }
-        Phase::Live => Err(draft.wrong_status("rm")),
-        Phase::Starting(_) | Phase::Pausing(_) | Phase::Stopping { .. } => Err(draft.busy()),
-        Phase::Rest(_) => {
-            let op = draft.new_op();
-            draft.event(Event::RemovalBegan { op });
-            draft.deed(Deed::PutAside { op });
-            Ok(())
-        }
-    }
-}
-
-pub(super) fn put_aside(draft: &mut Draft, op: OpId, place: String) {
-    if matches!(draft.session.phase, Phase::Removing { op: under_way, .. } if under_way == op) {
-        draft.event(Event::Archived { op, place });
-    }
-}
-
-pub(super) fn not_put_aside(draft: &mut Draft, op: OpId, why: String) {
-    if matches!(draft.session.phase, Phase::Removing { op: under_way, .. } if under_way == op) {
-        draft.event(Event::RemovalFailed { op, why });
     }
 }

@@ -9,17 +9,28 @@ use crate::refusal::Refusal;
 use crate::session::{Phase, Rest, StartCause};
 use crate::spec::{SignSource, Takes};
 use crate::talk::{Leg, Message};
+use crate::tree::PathList;
 
 /// What an agent reads before the first message after its turn was cut off.
 const CUT_OFF_NOTE: &str = "[glis] Your last step was cut off before it ended. \
      Check whether it took effect before you do anything again.\n\n";
+
+/// What an agent reads before the first message after its files were changed by somebody else.
+fn changed_note(paths: &PathList) -> String {
+    format!(
+        "[glis] While you were away, {} of your files changed: {}. \
+         Read them again before you rely on them.\n\n",
+        paths.total,
+        paths.line()
+    )
+}
 
 pub(super) fn send(draft: &mut Draft, text: String) -> Result<(), Refusal> {
     match &draft.session.phase {
         Phase::Rest(Rest::Completed | Rest::Failed(_) | Rest::Archived) => {
             return Err(draft.wrong_status("send to"));
         }
-        Phase::Removing { .. } => return Err(draft.busy()),
+        Phase::Chore { .. } => return Err(draft.busy()),
         Phase::Starting(_)
         | Phase::Live
         | Phase::Pausing(_)
@@ -49,7 +60,7 @@ pub(super) fn wake_if_wanted(draft: &mut Draft) {
         | Phase::Live
         | Phase::Pausing(_)
         | Phase::Stopping { .. }
-        | Phase::Removing { .. } => false,
+        | Phase::Chore { .. } => false,
     };
     // Only a message that has just come wakes a session: one that is left over from a failed
     // start must not start it again and again.
@@ -81,8 +92,13 @@ pub(super) fn deliver_next(draft: &mut Draft) {
         return;
     }
     let (message, mut text) = (next.id, next.text.clone());
-    if session.cut_off && session.spec.traits.signs == SignSource::Structured {
-        text.insert_str(0, CUT_OFF_NOTE);
+    if session.spec.traits.signs == SignSource::Structured {
+        if let Some(paths) = &session.changed {
+            text.insert_str(0, &changed_note(paths));
+        }
+        if session.cut_off {
+            text.insert_str(0, CUT_OFF_NOTE);
+        }
     }
     let generation = session.generation;
     draft.event(Event::DeliveryBegan { message });

@@ -8,17 +8,28 @@ use crate::ids::OpId;
 use crate::pause::{Moment, OnTimeout, Pause, PauseMode, PauseReason, PauseStep, SnapshotRef};
 use crate::refusal::Refusal;
 use crate::session::{Phase, Rest};
+use crate::tree::{Clearing, PathList};
 
-pub(super) fn begin(
-    draft: &mut Draft,
-    mode: PauseMode,
-    reason: PauseReason,
-    on_timeout: OnTimeout,
-) -> Result<(), Refusal> {
+/// What somebody wants of a pause.
+pub(super) struct Wish {
+    pub(super) mode: PauseMode,
+    pub(super) reason: PauseReason,
+    pub(super) on_timeout: OnTimeout,
+    pub(super) clearing: Clearing,
+}
+
+pub(super) fn begin(draft: &mut Draft, wish: &Wish) -> Result<(), Refusal> {
+    let Wish { mode, reason, on_timeout, clearing } = *wish;
+    if clearing != Clearing::Keep && draft.session.spec.in_place {
+        return Err(draft.wrong_status("remove the folder of"));
+    }
     match &draft.session.phase {
-        Phase::Rest(Rest::Paused(_)) => {
+        Phase::Rest(Rest::Paused(record)) if clearing == Clearing::Keep || record.cleared => {
             draft.reply(Reply::Already);
             Ok(())
+        }
+        Phase::Pausing(pause) if clearing != Clearing::Keep && pause.clearing != clearing => {
+            Err(draft.busy())
         }
         Phase::Pausing(pause) => {
             let (op, before) = (pause.op, (pause.mode, pause.on_timeout));
@@ -31,13 +42,14 @@ pub(super) fn begin(
             }
             Ok(())
         }
-        Phase::Starting(_) | Phase::Stopping { .. } | Phase::Removing { .. } => Err(draft.busy()),
+        Phase::Starting(_) | Phase::Stopping { .. } | Phase::Chore { .. } => Err(draft.busy()),
         Phase::Rest(Rest::Completed | Rest::Failed(_) | Rest::Archived) => {
             Err(draft.wrong_status("pause"))
         }
-        Phase::Rest(Rest::Suspended | Rest::Interrupted | Rest::Created) | Phase::Live => {
+        Phase::Rest(Rest::Paused(_) | Rest::Suspended | Rest::Interrupted | Rest::Created)
+        | Phase::Live => {
             let op = draft.new_op();
-            draft.event(Event::PauseBegan { op, mode, reason, on_timeout });
+            draft.event(Event::PauseBegan { op, mode, reason, on_timeout, clearing });
             if let Phase::Pausing(Pause { from: None, .. }) = draft.session.phase {
                 hasten(draft, op, PauseMode::Boundary);
             } else {
@@ -99,7 +111,7 @@ pub(super) fn cancel(draft: &mut Draft) -> Result<(), Refusal> {
         | Phase::Live
         | Phase::Stopping { .. }
         | Phase::Rest(_)
-        | Phase::Removing { .. } => Err(draft.wrong_status("cancel a pause of")),
+        | Phase::Chore { .. } => Err(draft.wrong_status("cancel a pause of")),
     }
 }
 
@@ -146,7 +158,7 @@ pub(super) fn process_is_gone(draft: &mut Draft) {
         }
         PauseStep::Sealing => draft.deed(Deed::TakeSnapshot { op, moment: Moment::AfterStop }),
         // The outcome that is under way finds no process and goes on from there.
-        PauseStep::Capturing | PauseStep::Saving | PauseStep::Ending => {}
+        PauseStep::Capturing | PauseStep::Saving | PauseStep::Ending | PauseStep::Clearing => {}
     }
 }
 
@@ -169,11 +181,22 @@ fn is_due(draft: &Draft, op: OpId, moment: Moment) -> bool {
     )
 }
 
-pub(super) fn saved(draft: &mut Draft, op: OpId, moment: Moment, snapshot: Option<SnapshotRef>) {
+pub(super) fn saved(
+    draft: &mut Draft,
+    op: OpId,
+    moment: Moment,
+    snapshot: Option<SnapshotRef>,
+    left_out: PathList,
+) {
     if !is_due(draft, op, moment) {
         return;
     }
     if moment == Moment::BeforeStop {
+        let clearing = clearing(draft);
+        if clearing == Clearing::IfAllIsSaved && left_out.total > 0 {
+            draft.event(Event::PauseBarred { op, left_out });
+            return;
+        }
         draft.event(Event::SnapshotTaken { op, snapshot, warning: None });
         if draft.session.process.is_some() {
             draft.event(Event::EndBegan { op });
@@ -186,11 +209,11 @@ pub(super) fn saved(draft: &mut Draft, op: OpId, moment: Moment, snapshot: Optio
             draft.event(Event::EndBegan { op });
             draft.deed(Deed::TakeSnapshot { op, moment: Moment::AfterStop });
         } else {
-            confirm(draft, op);
+            clear(draft, op);
         }
     } else {
         draft.event(Event::SnapshotTaken { op, snapshot, warning: None });
-        confirm(draft, op);
+        clear(draft, op);
     }
 }
 
@@ -204,7 +227,7 @@ pub(super) fn not_saved(draft: &mut Draft, op: OpId, moment: Moment, why: String
     } else {
         let warning = Some(format!("no snapshot after the stop: {why}"));
         draft.event(Event::SnapshotTaken { op, snapshot: None, warning });
-        confirm(draft, op);
+        clear(draft, op);
     }
 }
 
@@ -213,6 +236,41 @@ pub(super) fn failed(draft: &mut Draft, op: OpId, step: &str, why: String) {
         at_step(draft, op, PauseStep::Capturing) || at_step(draft, op, PauseStep::Saving);
     if before_the_end {
         draft.event(Event::PauseFailed { op, step: step.to_owned(), why });
+    }
+}
+
+fn clearing(draft: &Draft) -> Clearing {
+    match &draft.session.phase {
+        Phase::Pausing(pause) => pause.clearing,
+        Phase::Starting(_)
+        | Phase::Live
+        | Phase::Stopping { .. }
+        | Phase::Rest(_)
+        | Phase::Chore { .. } => Clearing::Keep,
+    }
+}
+
+/// Removes the worktree where that was asked for and a snapshot has it; then the pause is over.
+fn clear(draft: &mut Draft, op: OpId) {
+    if clearing(draft) == Clearing::Keep {
+        confirm(draft, op);
+    } else if draft.session.left_as.is_some() {
+        draft.event(Event::ClearingBegan { op });
+        draft.deed(Deed::ClearWorktree { op });
+    } else {
+        let why = "the worktree stays: there is no snapshot of it".to_owned();
+        draft.event(Event::WorktreeStays { op, why });
+        confirm(draft, op);
+    }
+}
+
+pub(super) fn cleared(draft: &mut Draft, op: OpId, stays: Option<String>) {
+    if at_step(draft, op, PauseStep::Clearing) {
+        draft.event(match stays {
+            Some(why) => Event::WorktreeStays { op, why },
+            None => Event::WorktreeCleared { op },
+        });
+        confirm(draft, op);
     }
 }
 

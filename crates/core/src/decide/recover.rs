@@ -3,7 +3,7 @@
 //! An operation goes on from where its journal ends; its steps may be repeated safely. What may
 //! not be repeated (typing into an agent) is left as it is, and asked about.
 
-use super::{Draft, end, message, pause, start};
+use super::{Draft, chore, end, message, pause, save, start};
 use crate::effect::{Deed, Urgency};
 use crate::event::{Ending, Event};
 use crate::ids::OpId;
@@ -26,9 +26,10 @@ pub(super) fn observed(draft: &mut Draft, world: World) {
         }
         World::Alive { .. } | World::Ended { .. } | World::Gone { .. } => world,
     };
+    save::again(draft);
     match draft.session.phase.clone() {
         Phase::Rest(_) => {}
-        Phase::Removing { op, .. } => draft.deed(Deed::PutAside { op }),
+        Phase::Chore { .. } => chore::again(draft),
         Phase::Starting(begun) => match begun.step {
             StartStep::Worktree => draft.deed(Deed::MakeWorktree { op: begun.op }),
             StartStep::Check => draft.deed(Deed::CheckStart { op: begun.op }),
@@ -115,6 +116,7 @@ fn pausing(draft: &mut Draft, op: OpId, step: PauseStep, world: World) {
         PauseStep::Capturing => draft.deed(Deed::CaptureTerminal { op }),
         PauseStep::Saving => draft.deed(Deed::TakeSnapshot { op, moment: Moment::BeforeStop }),
         PauseStep::Sealing => draft.deed(Deed::TakeSnapshot { op, moment: Moment::AfterStop }),
+        PauseStep::Clearing => draft.deed(Deed::ClearWorktree { op }),
         PauseStep::Ending => {
             let generation = draft.session.generation;
             draft.deed(Deed::StopProcess { generation, urgency: pause::urgency(draft) });

@@ -71,9 +71,7 @@ fn rejected(draft: &mut Draft, why: String, spot: Spot) {
     let useless = match &draft.session.phase {
         Phase::Starting(begun) => begun.rejected.is_none(),
         Phase::Live => !draft.session.ready,
-        Phase::Pausing(_) | Phase::Stopping { .. } | Phase::Rest(_) | Phase::Removing { .. } => {
-            false
-        }
+        Phase::Pausing(_) | Phase::Stopping { .. } | Phase::Rest(_) | Phase::Chore { .. } => false,
     };
     if useless {
         draft.event(Event::RefRejected { why, spot });

@@ -9,6 +9,7 @@ use crate::name;
 use crate::refusal::{Refusal, ResumeFault};
 use crate::session::{Phase, Process, Rest, Start, StartCause, StartStep};
 use crate::spec::{RefOrigin, SignSource, Spec};
+use crate::tree::Found;
 
 pub(super) fn create(
     house: &House,
@@ -18,7 +19,7 @@ pub(super) fn create(
     agent_ref: Option<&str>,
 ) -> Result<Decision, Refusal> {
     name::check(name).map_err(|why| Refusal::BadName { name: name.to_owned(), why })?;
-    if house.sessions().any(|session| session.name == name) {
+    if house.is_taken(name, id) {
         return Err(Refusal::NameTaken { name: name.to_owned() });
     }
     if house.session(id).is_some() {
@@ -71,7 +72,7 @@ pub(super) fn resume(draft: &mut Draft, prompt: Option<String>) -> Result<(), Re
             let op = start.op;
             draft.reply(Reply::Pending(op));
         }
-        Phase::Pausing(_) | Phase::Stopping { .. } | Phase::Removing { .. } => {
+        Phase::Pausing(_) | Phase::Stopping { .. } | Phase::Chore { .. } => {
             return Err(draft.busy());
         }
         Phase::Rest(Rest::Completed | Rest::Failed(_) | Rest::Archived) => {
@@ -113,10 +114,7 @@ pub(super) fn restart(
         Phase::Rest(Rest::Archived | Rest::Created) | Phase::Live => {
             return Err(draft.wrong_status("restart"));
         }
-        Phase::Starting(_)
-        | Phase::Pausing(_)
-        | Phase::Stopping { .. }
-        | Phase::Removing { .. } => {
+        Phase::Starting(_) | Phase::Pausing(_) | Phase::Stopping { .. } | Phase::Chore { .. } => {
             return Err(draft.busy());
         }
         Phase::Rest(_) => {}
@@ -135,9 +133,9 @@ pub(super) fn begin(draft: &mut Draft, op: OpId, cause: StartCause) {
     draft.deed(Deed::CheckStart { op });
 }
 
-pub(super) fn checked(draft: &mut Draft, op: OpId) {
+pub(super) fn checked(draft: &mut Draft, op: OpId, found: Option<Found>) {
     if at_step(draft, op, StartStep::Check) {
-        draft.event(Event::StartChecked { op });
+        draft.event(Event::StartChecked { op, found });
         draft.deed(Deed::StartProcess { op, generation: draft.session.generation });
     }
 }

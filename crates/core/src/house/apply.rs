@@ -1,8 +1,11 @@
 //! The fold: how each event changes a session.
 
+mod pause;
+mod tree;
+
 use crate::event::{Event, Recorded, Spot};
 use crate::ids::{AskId, MessageId, SessionId};
-use crate::pause::{Pause, PauseRecord, PauseStep};
+use crate::pause::PauseStep;
 use crate::safe::ScreenState;
 use crate::session::{Phase, Rest, Seen, Session, SetAside, Start, StartCause, StartStep, WallMs};
 use crate::talk::{Ask, AskKind, Leg, Message, Tool, Turn};
@@ -46,6 +49,13 @@ pub(super) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Reco
                 last_active_at: recorded.at,
                 resumed_at: None,
                 paused_at: None,
+                snapshot: None,
+                left_as: None,
+                saving: None,
+                unsaved: None,
+                found: None,
+                changed: None,
+                trashed: None,
             },
         );
     } else if let Some(session) = sessions.get_mut(&recorded.session) {
@@ -55,15 +65,10 @@ pub(super) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Reco
 
 impl Session {
     /// Folds one event in. Each family of events has its own function below.
+    #[expect(clippy::too_many_lines, reason = "every event is named once")]
     pub(crate) fn apply(&mut self, at: WallMs, event: &Event) {
         self.last_active_at = at;
-        if let Some(spot) = event.spot() {
-            match spot {
-                Spot::Stream(offset) => self.seen.stream = self.seen.stream.max(offset),
-                Spot::Transcript(offset) => self.seen.transcript = self.seen.transcript.max(offset),
-                Spot::Screen => {}
-            }
-        }
+        self.account(event);
         // Every event is named here, so that a new one stops the compiler.
         match event {
             Event::SessionCreated { .. } => {}
@@ -107,16 +112,43 @@ impl Session {
             | Event::Paused { .. }
             | Event::PauseCancelled { .. }
             | Event::PauseRefused { .. }
-            | Event::PauseFailed { .. } => self.apply_pause(at, event),
+            | Event::PauseFailed { .. }
+            | Event::ClearingBegan { .. }
+            | Event::WorktreeCleared { .. }
+            | Event::WorktreeStays { .. }
+            | Event::PauseBarred { .. } => self.apply_pause(at, event),
             Event::StopBegan { .. }
             | Event::ProcessEnded { .. }
             | Event::Suspended { .. }
             | Event::Interrupted { .. }
             | Event::Completed
-            | Event::Failed { .. }
-            | Event::RemovalBegan { .. }
+            | Event::Failed { .. } => self.apply_rest(event),
+            Event::SaveBegan { .. }
+            | Event::WorktreeSaved { .. }
+            | Event::WorktreeNotSaved { .. }
+            | Event::RestoreBegan { .. }
+            | Event::WorktreeRestored { .. }
+            | Event::RestoreFailed { .. } => self.apply_tree(event),
+            Event::RemovalBegan { .. }
             | Event::RemovalFailed { .. }
-            | Event::Archived { .. } => self.apply_rest(event),
+            | Event::Archived { .. }
+            | Event::ReturnBegan { .. }
+            | Event::Returned { .. }
+            | Event::ReturnFailed { .. }
+            | Event::EmptyingBegan { .. }
+            | Event::Emptied { .. }
+            | Event::EmptyingFailed { .. } => self.apply_trash(at, event),
+        }
+    }
+
+    /// What was seen once does not count again.
+    fn account(&mut self, event: &Event) {
+        match event.spot() {
+            Some(Spot::Stream(offset)) => self.seen.stream = self.seen.stream.max(offset),
+            Some(Spot::Transcript(offset)) => {
+                self.seen.transcript = self.seen.transcript.max(offset);
+            }
+            Some(Spot::Screen) | None => {}
         }
     }
 
@@ -137,27 +169,22 @@ impl Session {
                 self.turn = Turn::default();
                 self.screen = ScreenState::Flowing;
                 self.asks.retain(|ask| ask.kind == AskKind::Doubt);
+                self.found = None;
                 let step = StartStep::Check;
                 let (op, cause, rejected) = (*op, *cause, None);
                 self.phase = Phase::Starting(Start { op, cause, step, from, rejected });
             }
-            Event::StartChecked { .. } => self.step(StartStep::Process),
+            Event::StartChecked { found, .. } => {
+                self.find_tree(found.as_ref());
+                self.step(StartStep::Process);
+            }
             Event::ProcessStarted { process, began_at, .. } => {
                 self.process = Some(process.clone());
+                self.left_as = None;
                 self.seen.stream = self.seen.stream.max(*began_at);
                 self.step(StartStep::Ready);
             }
-            Event::StartEnded { cause, .. } => {
-                "its process was started".clone_into(&mut self.rule);
-                self.phase = Phase::Live;
-                // What never ran cannot come back, whoever starts it.
-                if *cause != StartCause::New && self.ran {
-                    self.resumed_at = Some(at);
-                }
-                self.ran = true;
-                self.paused_at = None;
-                self.former_refs.extend(self.set_aside.take().and_then(|aside| aside.agent_ref));
-            }
+            Event::StartEnded { cause, .. } => self.end_start(at, *cause),
             Event::RefRejected { why, .. } => {
                 if let Phase::Starting(start) = &mut self.phase {
                     start.rejected = Some(why.clone());
@@ -194,12 +221,25 @@ impl Session {
         }
     }
 
+    fn end_start(&mut self, at: WallMs, cause: StartCause) {
+        "its process was started".clone_into(&mut self.rule);
+        self.phase = Phase::Live;
+        // What never ran cannot come back, whoever starts it.
+        if cause != StartCause::New && self.ran {
+            self.resumed_at = Some(at);
+        }
+        self.ran = true;
+        self.paused_at = None;
+        self.former_refs.extend(self.set_aside.take().and_then(|aside| aside.agent_ref));
+    }
+
     #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
     fn apply_message(&mut self, event: &Event) {
         match event {
             Event::MessageQueued { message, text, first } => {
                 let (id, text) = (*message, text.clone());
-                let message = Message { id, text, leg: Leg::Queued, noted: false };
+                let leg = Leg::Queued;
+                let message = Message { id, text, leg, noted: false, changed: None };
                 // Nothing overtakes a message whose fate somebody has yet to decide on.
                 let decided = self.queue.iter().position(|m| m.leg == Leg::Queued);
                 let end = self.queue.len();
@@ -208,9 +248,10 @@ impl Session {
             }
             Event::DeliveryBegan { message } => {
                 self.set_leg(*message, Leg::Sent);
-                let noted = std::mem::take(&mut self.cut_off);
+                let (noted, changed) = (std::mem::take(&mut self.cut_off), self.changed.take());
                 if let Some(message) = self.queue.iter_mut().find(|m| m.id == *message) {
                     message.noted = noted;
+                    message.changed = changed;
                 }
             }
             Event::DeliveryRefused { message, .. } => {
@@ -300,88 +341,6 @@ impl Session {
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
-    fn apply_pause(&mut self, at: WallMs, event: &Event) {
-        if let Event::PauseBegan { op, mode, reason, on_timeout } = event {
-            let from = (!self.expects_process()).then(|| self.resting());
-            let record = PauseRecord {
-                at,
-                reason: *reason,
-                rule: String::new(),
-                forced: false,
-                screen_at: 0,
-                question: self
-                    .asks
-                    .iter()
-                    .find(|a| a.kind != AskKind::Doubt)
-                    .map(|a| a.text.clone()),
-                snapshots: Vec::new(),
-                warnings: Vec::new(),
-            };
-            self.phase = Phase::Pausing(Pause {
-                op: *op,
-                mode: *mode,
-                reason: *reason,
-                on_timeout: *on_timeout,
-                step: PauseStep::Boundary,
-                record,
-                from,
-            });
-            return;
-        }
-        if matches!(
-            event,
-            Event::PauseCancelled { .. } | Event::PauseRefused { .. } | Event::PauseFailed { .. }
-        ) {
-            self.fall_back_from_pause();
-            return;
-        }
-        let asks = self.asks.iter().find(|a| a.kind != AskKind::Doubt).map(|a| a.text.clone());
-        let runs = self.process.is_some();
-        let Phase::Pausing(pause) = &mut self.phase else { return };
-        match event {
-            Event::PauseHastened { mode, on_timeout, .. } => {
-                pause.mode = *mode;
-                pause.on_timeout = *on_timeout;
-            }
-            Event::InterruptBegan { .. } => pause.step = PauseStep::Interrupting,
-            Event::SafeStateReached { rule, forced, .. } => {
-                pause.step = PauseStep::Capturing;
-                pause.record.rule.clone_from(rule);
-                pause.record.forced = *forced;
-                pause.record.question = pause.record.question.take().or(asks);
-            }
-            Event::TerminalCaptured { screen_at, .. } => {
-                pause.step = PauseStep::Saving;
-                pause.record.screen_at = *screen_at;
-            }
-            Event::SnapshotTaken { snapshot, warning, .. } => {
-                pause.record.snapshots.extend(snapshot.clone());
-                pause.record.warnings.extend(warning.clone());
-            }
-            Event::EndBegan { .. } => {
-                pause.step = if runs { PauseStep::Ending } else { PauseStep::Sealing };
-            }
-            Event::Paused { .. } => {
-                pause.record.at = at;
-                self.rule.clone_from(&pause.record.rule);
-                self.paused_at = Some(at);
-                self.phase = Phase::Rest(Rest::Paused(Box::new(pause.record.clone())));
-            }
-            _ => {}
-        }
-    }
-
-    fn fall_back_from_pause(&mut self) {
-        if let Phase::Pausing(pause) = &mut self.phase {
-            self.phase = match pause.from.take() {
-                Some(rest) => Phase::Rest(rest),
-                None if self.process.is_none() => Phase::Rest(Rest::Interrupted),
-                None => Phase::Live,
-            };
-        }
-    }
-
-    #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
     fn apply_rest(&mut self, event: &Event) {
         match event {
             Event::StopBegan { op } => self.phase = Phase::Stopping { op: *op, awaited: false },
@@ -415,11 +374,6 @@ impl Session {
                 "it ended otherwise than well".clone_into(&mut self.rule);
                 self.phase = Phase::Rest(Rest::Failed(why.clone()));
             }
-            Event::RemovalBegan { op } => {
-                self.phase = Phase::Removing { op: *op, from: self.resting() };
-            }
-            Event::RemovalFailed { .. } => self.phase = Phase::Rest(self.resting()),
-            Event::Archived { .. } => self.phase = Phase::Rest(Rest::Archived),
             _ => {}
         }
     }
@@ -427,7 +381,7 @@ impl Session {
     /// The resting state behind whatever is under way.
     fn resting(&self) -> Rest {
         match &self.phase {
-            Phase::Rest(rest) | Phase::Removing { from: rest, .. } => rest.clone(),
+            Phase::Rest(rest) | Phase::Chore { from: rest, .. } => rest.clone(),
             Phase::Starting(start) => start.from.clone(),
             Phase::Pausing(pause) => pause.from.clone().unwrap_or(Rest::Interrupted),
             Phase::Live | Phase::Stopping { .. } => Rest::Interrupted,
@@ -460,6 +414,7 @@ impl Session {
     fn take_note_back(&mut self, message: MessageId) {
         if let Some(message) = self.queue.iter_mut().find(|m| m.id == message) {
             self.cut_off |= std::mem::take(&mut message.noted);
+            self.changed = self.changed.take().or(message.changed.take());
         }
     }
 

@@ -169,6 +169,10 @@ fn session_of(input: &Input) -> &SessionId {
             | Command::Restart { session, .. }
             | Command::Stop { session }
             | Command::Remove { session }
+            | Command::Snapshot { session }
+            | Command::Restore { session, .. }
+            | Command::Return { session, .. }
+            | Command::Empty { session }
             | Command::Answer { session, .. },
         )
         | Input::Outcome { session, .. }

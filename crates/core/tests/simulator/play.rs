@@ -9,6 +9,7 @@ use glis_core::effect::Deed;
 use glis_core::event::Ending;
 use glis_core::input::{Command, Hearing, Outcome};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
+use glis_core::tree::Clearing;
 use glis_core::{AskId, Input, SessionId};
 
 /// A house that does not come to rest in so many rounds never will: a queued message takes a few
@@ -92,7 +93,15 @@ impl Play {
                 Ok(())
             }
             91..=92 => self.ring(),
-            93..=95 => self.end_ordered(),
+            93 => {
+                if let Some(id) = self.any_site()
+                    && let Some(site) = self.world.sites.get_mut(&id)
+                {
+                    site.meddle(&mut self.rng);
+                }
+                Ok(())
+            }
+            94..=95 => self.end_ordered(),
             96..=97 => match self.any_site() {
                 Some(id) => self.die(&id),
                 None => Ok(()),
@@ -131,7 +140,7 @@ impl Play {
         let Some(session) = self.rng.pick(&ids).cloned() else { return self.create() };
         let text = format!("m{}", self.daemon.log.len());
         let prompt = self.rng.percent(30).then(|| text.clone());
-        let command = match self.rng.below(30) {
+        let command = match self.rng.below(33) {
             0 if ids.len() < 5 => return self.create(),
             0..=8 => Command::Send { session, text },
             9..=13 => {
@@ -139,7 +148,10 @@ impl Play {
                 let mode = *self.rng.pick(&modes).unwrap_or(&PauseMode::Boundary);
                 let force = self.rng.percent(50);
                 let on_timeout = if force { OnTimeout::Force } else { OnTimeout::Refuse };
-                Command::Pause { session, mode, reason: PauseReason::User, on_timeout }
+                let clearings = [Clearing::Keep, Clearing::IfAllIsSaved, Clearing::Always];
+                let clearing = *self.rng.pick(&clearings).unwrap_or(&Clearing::Keep);
+                let reason = PauseReason::User;
+                Command::Pause { session, mode, reason, on_timeout, clearing }
             }
             14 => Command::CancelPause { session },
             15..=20 => Command::Resume { session, prompt },
@@ -149,10 +161,26 @@ impl Play {
                 Command::Restart { session, agent_ref, prompt }
             }
             23 | 24 => Command::Stop { session },
-            25 if self.rng.percent(30) => Command::Remove { session },
+            25 if self.rng.percent(70) => Command::Remove { session },
+            25..=28 => self.chore(session),
             _ => self.answer(session),
         };
         self.feed(&Input::Command(command))
+    }
+
+    /// Something with the worktree or the trash. It may be refused: that is a case, too.
+    fn chore(&mut self, session: SessionId) -> Command {
+        let kept = self.world.sites.get(&session).map(|site| site.kept.keys().cloned());
+        let kept: Vec<_> = kept.into_iter().flatten().collect();
+        match (self.rng.below(4), self.rng.pick(&kept)) {
+            (0, Some(snapshot)) => Command::Restore { session, snapshot: snapshot.clone() },
+            (1, _) => {
+                let name = self.rng.percent(40).then(|| format!("n{}", self.rng.below(6)));
+                Command::Return { session, name }
+            }
+            (2, _) => Command::Empty { session },
+            (_, _) => Command::Snapshot { session },
+        }
     }
 
     fn answer(&mut self, session: SessionId) -> Command {

@@ -27,6 +27,8 @@ pub(crate) struct Rules {
     interrupts: BTreeMap<SessionId, BTreeSet<OpId>>,
     answers: BTreeMap<(SessionId, String), u32>,
     saved: BTreeMap<OpId, u32>,
+    /// Snapshots on record before this house was looked at: others have judged them.
+    judged: BTreeSet<OpId>,
 }
 
 fn must(holds: bool, rule: impl FnOnce() -> String) -> Verdict {
@@ -155,7 +157,8 @@ impl Rules {
                 let sealed = site.is_some_and(|site| {
                     site.snapshots.iter().any(|(of, endings)| of == op && *endings == site.endings)
                 });
-                must(sealed || !pause.record.warnings.is_empty(), || {
+                let told = self.judged.contains(op) || !pause.record.warnings.is_empty();
+                must(sealed || told, || {
                     format!("{id}: paused, and the last snapshot is older than the last writer")
                 })
             }
@@ -174,7 +177,7 @@ impl Rules {
             | Phase::Live
             | Phase::Stopping { .. }
             | Phase::Rest(_)
-            | Phase::Removing { .. } => None,
+            | Phase::Chore { .. } => None,
         };
         let journalled = match &effect.deed {
             Deed::StartProcess { op, generation } => {
@@ -193,11 +196,20 @@ impl Rules {
                     || *generation != session.generation
                     || session.process.is_none()
             }
-            Deed::PutAside { .. } => matches!(session.phase, Phase::Removing { .. }),
+            Deed::PutAside { op }
+            | Deed::RestoreWorktree { op, .. }
+            | Deed::BringBack { op }
+            | Deed::Empty { op } => {
+                matches!(&session.phase, Phase::Chore { op: under_way, .. } if under_way == op)
+            }
+            Deed::ClearWorktree { .. } => {
+                step == Some(PauseStep::Clearing) && session.left_as.is_some()
+            }
             Deed::MakeWorktree { .. }
             | Deed::CheckStart { .. }
             | Deed::CaptureTerminal { .. }
             | Deed::TakeSnapshot { .. }
+            | Deed::SaveWorktree { .. }
             | Deed::AwaitSafeState { .. }
             | Deed::AwaitReady { .. } => true,
         };
@@ -209,6 +221,10 @@ impl Rules {
         for recorded in log {
             if let Event::MessageQueued { message, first: true, .. } = &recorded.event {
                 self.firsts.insert(*message);
+            }
+            if let Event::SnapshotTaken { op, .. } = &recorded.event {
+                *self.saved.entry(*op).or_default() += 1;
+                self.judged.insert(*op);
             }
         }
     }
@@ -284,7 +300,7 @@ impl Rules {
             let waits = match &session.phase {
                 Phase::Live | Phase::Rest(_) => true,
                 Phase::Pausing(pause) => pause.step == PauseStep::Boundary,
-                Phase::Starting(_) | Phase::Stopping { .. } | Phase::Removing { .. } => false,
+                Phase::Starting(_) | Phase::Stopping { .. } | Phase::Chore { .. } => false,
             };
             must(waits, || format!("{}: nobody will ever end {:?}", session.id, session.phase))?;
         }
@@ -309,7 +325,7 @@ impl Rules {
                 Phase::Starting(_)
                 | Phase::Pausing(_)
                 | Phase::Stopping { .. }
-                | Phase::Removing { .. } => {
+                | Phase::Chore { .. } => {
                     return Err(format!("{id}: stuck in {:?}", session.phase));
                 }
             }
@@ -338,6 +354,6 @@ fn may_start(before: &Session, input: &Input) -> bool {
         | Phase::Live
         | Phase::Pausing(_)
         | Phase::Stopping { .. }
-        | Phase::Removing { .. } => false,
+        | Phase::Chore { .. } => false,
     }
 }

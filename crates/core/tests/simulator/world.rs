@@ -10,6 +10,7 @@ use glis_core::input::{self, Outcome};
 use glis_core::pause::SnapshotRef;
 use glis_core::refusal::ResumeFault;
 use glis_core::session::Process;
+use glis_core::tree::{Found, PathList};
 use glis_core::{Effect, House, MessageId, OpId, Session, SessionId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,6 +45,79 @@ pub(crate) struct Site {
     pub(crate) interrupts: usize,
     pub(crate) answers: BTreeMap<String, u32>,
     pub(crate) stream_end: u64,
+    /// What is in the worktree, by a number that grows with every change; none while it is gone.
+    pub(crate) tree: Option<u64>,
+    /// What each snapshot holds.
+    pub(crate) kept: BTreeMap<String, u64>,
+}
+
+impl Site {
+    /// Saves the worktree as it is.
+    fn save(&mut self) -> SnapshotRef {
+        let tree = *self.tree.get_or_insert(0);
+        let name = format!("snap-{}", self.kept.len());
+        self.kept.insert(name.clone(), tree);
+        SnapshotRef { name, commit: "c".to_owned() }
+    }
+
+    /// Compares the worktree with how it was left, and brings it back if it is gone.
+    fn look(&mut self, session: &Session) -> Option<Found> {
+        let kept = |snapshot: &SnapshotRef| self.kept.get(&snapshot.name).copied();
+        match (self.tree, &session.left_as, &session.snapshot) {
+            (Some(tree), Some(left), _) if kept(left) == Some(tree) => Some(Found::Untouched),
+            (Some(_), Some(_), _) => {
+                let snapshot = self.save();
+                let paths = PathList::of(["a".to_owned()]);
+                Some(Found::Changed { snapshot, paths })
+            }
+            (None, _, Some(latest)) => {
+                let snapshot = latest.clone();
+                self.tree = kept(&snapshot);
+                Some(Found::Restored { snapshot, notes: Vec::new() })
+            }
+            (_, _, _) => None,
+        }
+    }
+
+    /// Does something with the worktree or the trash.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the rest have nothing to do with files")]
+    fn tidy(&mut self, deed: &Deed, fails: bool) -> Option<Outcome> {
+        let why = "bad luck".to_owned();
+        Some(match deed {
+            Deed::SaveWorktree { op, occasion, .. } if fails => {
+                Outcome::WorktreeNotSaved { op: *op, occasion: *occasion, why }
+            }
+            Deed::SaveWorktree { op, occasion, generation } => Outcome::WorktreeSaved {
+                op: *op,
+                occasion: *occasion,
+                generation: *generation,
+                snapshot: self.save(),
+            },
+            Deed::ClearWorktree { op } if fails => Outcome::WorktreeStays { op: *op, why },
+            Deed::ClearWorktree { op } => {
+                self.tree = None;
+                Outcome::WorktreeCleared { op: *op }
+            }
+            Deed::RestoreWorktree { op, .. } if fails => Outcome::NotRestored { op: *op, why },
+            Deed::RestoreWorktree { op, snapshot } => {
+                self.tree = self.kept.get(snapshot).copied();
+                let snapshot = SnapshotRef { name: snapshot.clone(), commit: "c".to_owned() };
+                Outcome::WorktreeRestored { op: *op, snapshot, notes: Vec::new() }
+            }
+            Deed::BringBack { op } if fails => Outcome::NotBroughtBack { op: *op, why },
+            Deed::BringBack { op } => Outcome::BroughtBack { op: *op },
+            Deed::Empty { op } if fails => Outcome::NotEmptied { op: *op, why },
+            Deed::Empty { op } => Outcome::Emptied { op: *op },
+            Deed::PutAside { op } if fails => Outcome::NotPutAside { op: *op, why },
+            Deed::PutAside { op } => Outcome::PutAside { op: *op, place: "/trash".to_owned() },
+            _ => return None,
+        })
+    }
+
+    /// Somebody changes a file, or takes all of them away.
+    pub(crate) fn meddle(&mut self, rng: &mut Rng) {
+        self.tree = if rng.percent(20) { None } else { Some(self.tree.unwrap_or(0) + 1) };
+    }
 }
 
 #[derive(Debug, Default)]
@@ -80,7 +154,7 @@ impl World {
                 Outcome::WorktreeMade { op: *op, worktree: "/w".to_owned(), branch: None }
             }
             Deed::CheckStart { op } if fails => Outcome::StartUnfit { op: *op, fault },
-            Deed::CheckStart { op } => Outcome::StartChecked { op: *op },
+            Deed::CheckStart { op } => Outcome::StartChecked { op: *op, found: site.look(session) },
             Deed::StartProcess { op, .. } if fails && site.agents.is_empty() => {
                 Outcome::ProcessNotStarted { op: *op, fault }
             }
@@ -120,21 +194,22 @@ impl World {
             }
             Deed::TakeSnapshot { op, moment } => {
                 site.snapshots.push((*op, site.endings));
-                let name = format!("snap-{}", site.snapshots.len());
-                let snapshot = SnapshotRef { name, commit: "c".to_owned() };
-                Outcome::SnapshotTaken {
-                    op: *op,
-                    moment: *moment,
-                    snapshot: rng.percent(80).then_some(snapshot),
-                }
+                let snapshot = Some(site.save()).filter(|_| rng.percent(80));
+                let ignored = rng.percent(30).then(|| ".env".to_owned());
+                let left_out = PathList::of(ignored);
+                Outcome::SnapshotTaken { op: *op, moment: *moment, snapshot, left_out }
             }
             Deed::StopProcess { generation, urgency } => {
                 return Ok(self.stop(&effect.session, *generation, *urgency));
             }
             // Alarms are the clock's, which the controller holds.
             Deed::AwaitSafeState { .. } | Deed::AwaitReady { .. } => return Ok(None),
-            Deed::PutAside { op } if fails => Outcome::NotPutAside { op: *op, why },
-            Deed::PutAside { op } => Outcome::PutAside { op: *op, place: "/trash".to_owned() },
+            Deed::SaveWorktree { .. }
+            | Deed::ClearWorktree { .. }
+            | Deed::RestoreWorktree { .. }
+            | Deed::BringBack { .. }
+            | Deed::Empty { .. }
+            | Deed::PutAside { .. } => return Ok(site.tidy(&effect.deed, fails)),
         }))
     }
 

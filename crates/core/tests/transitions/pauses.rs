@@ -117,7 +117,7 @@ fn what_was_queued_is_delivered_after_a_cancelled_pause() {
             "pause
             send hello
             cancel => pause cancelled
-            turn ended => turn ended, delivery began | do deliver hello",
+            turn ended => turn ended, delivery began | do save after the turn, deliver hello",
         ],
     )
     .unwrap();
@@ -233,7 +233,7 @@ fn a_command_that_ends_by_itself_before_it_was_disturbed_has_just_ended() {
         Kind::Command,
         &["new\nmade\nchecked\nstarted
         pause => pause began | pending
-        ended 0 => process ended, pause refused: it ended by itself first (exit status 0), completed"],
+        ended 0 => process ended, pause refused: it ended by itself first (exit status 0), completed | do save after the end"],
     )
     .unwrap();
 }

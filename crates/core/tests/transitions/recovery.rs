@@ -29,7 +29,7 @@ fn a_process_that_was_being_started_for_the_first_time() {
         Kind::Agent,
         &["new\nmade\nchecked"],
         "found alive => process started, start ended
-        found exit 1 => process ended, start failed: not ready
+        found exit 1 => process ended, start failed: not ready | do save after the end
         found gone => start failed: system, interrupted",
     )
     .unwrap();
@@ -41,7 +41,7 @@ fn a_process_that_was_being_started_again() {
         Kind::Agent,
         &[IDLE, PAUSED, "resume\nchecked"],
         "found alive => process started | do await ready
-        found exit 1 => process ended, start failed: not ready
+        found exit 1 => process ended, start failed: not ready | do save after the end
         found gone => start failed: system",
     )
     .unwrap();
@@ -53,8 +53,8 @@ fn an_agent_that_was_getting_ready() {
         Kind::Agent,
         &[IDLE, PAUSED, "resume\nchecked\nstarted"],
         "found alive => do await ready
-        found exit 1 => process ended, start failed: not ready
-        found gone => process ended, start failed: not ready",
+        found exit 1 => process ended, start failed: not ready | do save after the end
+        found gone => process ended, start failed: not ready | do save after the end",
     )
     .unwrap();
 }
@@ -65,31 +65,31 @@ fn a_live_session() {
         Kind::Agent,
         &[IDLE],
         "found alive => nothing
-        found exit 0 => process ended, suspended
-        found exit 1 => process ended, interrupted
-        found gone => process ended, interrupted",
+        found exit 0 => process ended, suspended | do save after the end
+        found exit 1 => process ended, interrupted | do save after the end
+        found gone => process ended, interrupted | do save after the end",
     )
     .unwrap();
     found(
         Kind::Agent,
         &[IDLE, BUSY, "send hello"],
         "found alive => nothing
-        found exit 0 => process ended, interrupted",
+        found exit 0 => process ended, interrupted | do save after the end",
     )
     .unwrap();
     found(
         Kind::Agent,
         &[IDLE, "send hello"],
         "found alive => message doubted
-        found gone => message doubted, process ended, interrupted",
+        found gone => message doubted, process ended, interrupted | do save after the end",
     )
     .unwrap();
     found(
         Kind::Command,
         &[IDLE],
-        "found exit 0 => process ended, completed
-        found exit 1 => process ended, failed
-        found gone => process ended, interrupted",
+        "found exit 0 => process ended, completed | do save after the end
+        found exit 1 => process ended, failed | do save after the end
+        found gone => process ended, interrupted | do save after the end",
     )
     .unwrap();
 }
@@ -133,8 +133,8 @@ fn a_stop() {
         Kind::Agent,
         &[IDLE, "stop"],
         "found alive => do stop with an interrupt
-        found exit 0 => process ended, suspended
-        found gone => process ended, suspended",
+        found exit 0 => process ended, suspended | do save after the end
+        found gone => process ended, suspended | do save after the end",
     )
     .unwrap();
 }

@@ -27,7 +27,7 @@ fn an_agent_that_rejects_its_id_and_lives_on_is_ended() {
         rejects => ref rejected | do kill
         ready => became ready
         alarm => nothing
-        ended => process ended, start failed: rejected"
+        ended => process ended, start failed: rejected | do save after the end"
     );
     check(Kind::Agent, &story).unwrap();
 }
@@ -40,7 +40,7 @@ fn a_process_that_a_resting_session_left_behind_is_ended_after_a_crash() {
         rejects
         crash
         found alive => do kill
-        found exit 1 => process ended, start failed: rejected
+        found exit 1 => process ended, start failed: rejected | do save after the end
         found alive => do kill
         found gone => nothing"
     );
@@ -90,7 +90,7 @@ fn a_command_that_ended_well_while_the_daemon_was_down_has_completed() {
         made
         checked
         crash
-        found exit 0 => process ended, start ended, completed",
+        found exit 0 => process ended, start ended, completed | do save after the end",
     )
     .unwrap();
 }
@@ -102,7 +102,7 @@ fn a_command_that_ended_well_before_its_start_was_told_has_completed() {
         "new
         made
         checked
-        ended 0 => process ended, start ended, completed",
+        ended 0 => process ended, start ended, completed | do save after the end",
     )
     .unwrap();
 }
@@ -155,7 +155,7 @@ fn a_refused_delivery_does_not_lose_the_note() {
         started
         ready
         turn began
-        ended 1 => process ended, interrupted
+        ended 1 => process ended, interrupted | do save after the end
         send hello
         resume
         checked
@@ -244,7 +244,7 @@ fn a_message_that_came_during_a_stop_wakes_the_session_afterwards() {
         ready
         stop
         send hello => message queued | queued while idle
-        ended => process ended, suspended, start began | do check start",
+        ended => process ended, suspended, start began | do save after the end, check start",
     )
     .unwrap();
 }
@@ -261,7 +261,7 @@ fn a_message_that_came_before_a_stop_wakes_nobody() {
         turn began
         send hello
         stop
-        ended => process ended, suspended",
+        ended => process ended, suspended | do save after the end",
     )
     .unwrap();
 }
@@ -321,7 +321,7 @@ fn a_first_start_that_came_to_nothing_is_tried_afresh() {
         send hello => message queued, start began | do check start | queued while created
         checked
         crash
-        found exit 0 => process ended, start failed: not ready
+        found exit 0 => process ended, start failed: not ready | do save after the end
         send again => message queued, start began | do check start | queued while created
         checked => start checked | do start process 2
         started => process started, start ended",
@@ -349,7 +349,7 @@ fn a_rejection_that_comes_after_the_time_for_getting_ready_still_counts() {
         started
         alarm => start ended
         rejects => ref rejected | do kill
-        ended => process ended, interrupted"
+        ended => process ended, interrupted | do save after the end"
     );
     check(Kind::Agent, &story).unwrap();
 }

@@ -12,6 +12,7 @@ use glis_core::safe::ScreenState;
 use glis_core::session::Process;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Spec, Takes, Traits};
 use glis_core::talk::{Ask, AskKind};
+use glis_core::tree::{Clearing, Found, Occasion, PathList};
 use glis_core::{AskId, House, Input, MessageId, OpId, Phase, Recorded, Session, SessionId};
 
 /// What kind of program a session runs.
@@ -173,13 +174,18 @@ impl Stage {
             }
             "send" => Command::Send { session, text: rest.to_owned() },
             "pause" => {
+                let (rest, clearing) = match rest {
+                    "and clear" => ("", Clearing::IfAllIsSaved),
+                    "and clear all" => ("", Clearing::Always),
+                    _ => (rest, Clearing::Keep),
+                };
                 let (mode, on_timeout) = match rest {
                     "interrupt" => (PauseMode::Interrupt, OnTimeout::Refuse),
                     "firmly" => (PauseMode::Interrupt, OnTimeout::Force),
                     "force" => (PauseMode::Force, OnTimeout::Force),
                     _ => (PauseMode::Boundary, OnTimeout::Refuse),
                 };
-                Command::Pause { session, mode, reason: PauseReason::User, on_timeout }
+                Command::Pause { session, mode, reason: PauseReason::User, on_timeout, clearing }
             }
             "cancel" => Command::CancelPause { session },
             "resume" => Command::Resume { session, prompt: some },
@@ -189,6 +195,10 @@ impl Stage {
             }
             "stop" => Command::Stop { session },
             "rm" => Command::Remove { session },
+            "snapshot" => Command::Snapshot { session },
+            "restore" => Command::Restore { session, snapshot: "snap-1".to_owned() },
+            "return" => Command::Return { session, name: some },
+            "empty" => Command::Empty { session },
             "answer" => {
                 let (answer, ask) = rest.split_once(" to ").unwrap_or((rest, ""));
                 let ask = (!ask.is_empty()).then(|| AskId(ask.to_owned()));
@@ -204,7 +214,7 @@ impl Stage {
         Some(match verb {
             "made" => Outcome::WorktreeMade { op, worktree: "/w".to_owned(), branch: None },
             "unmade" => Outcome::WorktreeFailed { op, why },
-            "checked" => Outcome::StartChecked { op },
+            "checked" => Outcome::StartChecked { op, found: found(rest) },
             "unfit" => Outcome::StartUnfit { op, fault },
             "started" => {
                 Outcome::ProcessStarted { op, generation, process: process(), began_at: 0 }
@@ -219,7 +229,8 @@ impl Stage {
             "saved" => Outcome::SnapshotTaken {
                 op,
                 moment: self.moment(),
-                snapshot: Some(SnapshotRef { name: format!("snap-{}", op.0), commit: "c".into() }),
+                snapshot: Some(snapshot(op.0)),
+                left_out: PathList::of((rest == "without .env").then(|| ".env".to_owned())),
             },
             "unsaved" => Outcome::SnapshotFailed { op, moment: self.moment(), why },
             "ended" => Outcome::ProcessEnded {
@@ -230,6 +241,25 @@ impl Stage {
             },
             "aside" => Outcome::PutAside { op, place: "/trash".to_owned() },
             "unaside" => Outcome::NotPutAside { op, why },
+            "cleared" => Outcome::WorktreeCleared { op },
+            "uncleared" => Outcome::WorktreeStays { op, why },
+            "restored" => {
+                Outcome::WorktreeRestored { op, snapshot: snapshot(1), notes: Vec::new() }
+            }
+            "unrestored" => Outcome::NotRestored { op, why },
+            "returned" => Outcome::BroughtBack { op },
+            "unreturned" => Outcome::NotBroughtBack { op, why },
+            "emptied" => Outcome::Emptied { op },
+            "unemptied" => Outcome::NotEmptied { op, why },
+            "kept" => Outcome::WorktreeSaved {
+                op: asked_for(rest),
+                occasion: occasion(rest),
+                generation,
+                snapshot: snapshot(70),
+            },
+            "unkept" => {
+                Outcome::WorktreeNotSaved { op: asked_for(rest), occasion: occasion(rest), why }
+            }
             _ => return None,
         })
     }
@@ -277,6 +307,34 @@ pub(crate) fn check_each(kind: Kind, beginning: &str, table: &str) -> Result<(),
         }
     }
     if faults.is_empty() { Ok(()) } else { Err(faults) }
+}
+
+fn snapshot(number: u64) -> SnapshotRef {
+    SnapshotRef { name: format!("snap-{number}"), commit: "c".into() }
+}
+
+fn found(words: &str) -> Option<Found> {
+    Some(match words {
+        "untouched" => Found::Untouched,
+        "changed" => {
+            Found::Changed { snapshot: snapshot(80), paths: PathList::of(["a.rs".to_owned()]) }
+        }
+        "restored" => Found::Restored { snapshot: snapshot(1), notes: Vec::new() },
+        _ => return None,
+    })
+}
+
+/// `after turn`, `after end`, or `for N`: for whoever asked by that operation.
+fn occasion(words: &str) -> Occasion {
+    match words {
+        "after turn" => Occasion::TurnEnded,
+        "after end" => Occasion::ProcessEnded,
+        _ => Occasion::Asked,
+    }
+}
+
+fn asked_for(words: &str) -> Option<OpId> {
+    words.strip_prefix("for ").and_then(|op| op.parse().ok()).map(OpId)
 }
 
 fn process() -> Process {

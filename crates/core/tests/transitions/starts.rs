@@ -52,7 +52,11 @@ fn a_first_start_that_fails_fails_the_session() {
     told(Kind::Agent, &["new\nmade\nunfit => start failed: system\nresume => refused: failed"])
         .unwrap();
     told(Kind::Agent, &["new\nmade\nchecked\nunstarted => start failed: system"]).unwrap();
-    told(Kind::Agent, &["new\nmade\nchecked\nstarted\nended 1 => process ended, failed"]).unwrap();
+    told(
+        Kind::Agent,
+        &["new\nmade\nchecked\nstarted\nended 1 => process ended, failed | do save after the end"],
+    )
+    .unwrap();
 }
 
 #[test]
@@ -95,8 +99,8 @@ fn a_resume_that_fails_leaves_the_session_paused() {
     for failing in [
         "unfit => start failed: system",
         "checked\nunstarted => start failed: system",
-        "checked\nstarted\nended 1 => process ended, start failed: not ready",
-        "checked\nstarted\nrejects\nended 1 => process ended, start failed: rejected",
+        "checked\nstarted\nended 1 => process ended, start failed: not ready | do save after the end",
+        "checked\nstarted\nrejects\nended 1 => process ended, start failed: rejected | do save after the end",
     ] {
         let stage = told(Kind::Agent, &[IDLE, PAUSED, "resume go on", failing]).unwrap();
         let session = stage.session().unwrap();
@@ -168,7 +172,7 @@ fn a_restart_keeps_the_history_and_the_queue() {
             ready => became ready, delivery began | do deliver anew
             took => message taken
             turn began
-            turn ended => turn ended, delivery began | do deliver one",
+            turn ended => turn ended, delivery began | do save after the turn, deliver one",
         ],
     )
     .unwrap();
@@ -200,7 +204,7 @@ fn stopping_twice_kills() {
             BUSY,
             "stop => stop began | do stop with an interrupt | pending
             stop => do kill | pending
-            ended => process ended, suspended
+            ended => process ended, suspended | do save after the end
             stop => already",
         ],
     )

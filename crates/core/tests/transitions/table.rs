@@ -34,6 +34,10 @@ fn a_session_that_waits_for_its_first_message() {
         stop => already
         rm => removal began | do put aside | pending
         answer allow => refused: nothing asked
+        snapshot => save began | do save | pending
+        restore => restore began | do restore snap-1 | pending
+        return => refused: created
+        empty => refused: created
         ",
     )
     .unwrap();
@@ -56,6 +60,10 @@ fn a_busy_session() {
         stop => stop began | do stop with an interrupt | pending
         rm => refused: busy
         answer allow => refused: nothing asked
+        snapshot => save began | do save | pending
+        restore => refused: busy
+        return => refused: busy
+        empty => refused: busy
         ",
     )
     .unwrap();
@@ -78,6 +86,10 @@ fn an_idle_session() {
         stop => stop began | do stop quietly | pending
         rm => refused: idle
         answer allow => refused: nothing asked
+        snapshot => save began | do save | pending
+        restore => refused: idle
+        return => refused: idle
+        empty => refused: idle
         ",
     )
     .unwrap();
@@ -100,6 +112,10 @@ fn a_session_that_asks() {
         stop => stop began | do stop with an interrupt | pending
         rm => refused: waiting
         answer allow => answer began | do give answer allow
+        snapshot => save began | do save | pending
+        restore => refused: waiting
+        return => refused: waiting
+        empty => refused: waiting
         ",
     )
     .unwrap();
@@ -122,6 +138,11 @@ fn a_paused_session() {
         stop => already
         rm => removal began | do put aside | pending
         answer allow => refused: nothing asked
+        pause and clear => pause began, safe state reached | do capture terminal | pending
+        snapshot => save began | do save | pending
+        restore => restore began | do restore snap-1 | pending
+        return => refused: paused
+        empty => refused: paused
         ",
     )
     .unwrap();
@@ -144,6 +165,10 @@ fn a_suspended_session() {
         stop => already
         rm => removal began | do put aside | pending
         answer allow => refused: nothing asked
+        snapshot => save began | do save | pending
+        restore => restore began | do restore snap-1 | pending
+        return => refused: suspended
+        empty => refused: suspended
         ",
     )
     .unwrap();
@@ -166,6 +191,10 @@ fn an_interrupted_session() {
         stop => already
         rm => removal began | do put aside | pending
         answer allow => refused: nothing asked
+        snapshot => save began | do save | pending
+        restore => restore began | do restore snap-1 | pending
+        return => refused: interrupted
+        empty => refused: interrupted
         ",
     )
     .unwrap();
@@ -210,6 +239,10 @@ fn a_completed_session() {
         stop => already
         rm => removal began | do put aside | pending
         answer allow => refused: nothing asked
+        snapshot => save began | do save | pending
+        restore => restore began | do restore snap-1 | pending
+        return => refused: completed
+        empty => refused: completed
         ",
     )
     .unwrap();
@@ -232,6 +265,10 @@ fn a_failed_session() {
         stop => already
         rm => removal began | do put aside | pending
         answer allow => refused: nothing asked
+        snapshot => save began | do save | pending
+        restore => restore began | do restore snap-1 | pending
+        return => refused: failed
+        empty => refused: failed
         ",
     )
     .unwrap();
@@ -254,6 +291,11 @@ fn a_removed_session() {
         stop => already
         rm => already
         answer allow => refused: nothing asked
+        snapshot => refused: archived
+        restore => refused: archived
+        return => return began | do bring back | pending
+        return green => return began | do bring back | pending
+        empty => emptying began | do empty | pending
         ",
     )
     .unwrap();

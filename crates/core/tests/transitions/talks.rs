@@ -24,10 +24,10 @@ fn a_message_is_stored_delivered_once_and_taken() {
             delivered => nothing
             took => message taken
             turn began => turn began
-            turn ended => turn ended, delivery began | do deliver two
+            turn ended => turn ended, delivery began | do save after the turn, deliver two
             undelivered => delivery refused
             turn began => turn began
-            turn ended => turn ended, delivery began | do deliver two
+            turn ended => turn ended, delivery began | do save after the turn, deliver two
             took => message taken
             took => nothing",
         ],
@@ -61,7 +61,7 @@ fn messages_wait_for_the_turn_and_for_the_answer() {
             BUSY,
             "send hello => message queued | queued while busy
             asks rm => asked
-            turn ended => turn ended
+            turn ended => turn ended | do save after the turn
             unasks rm => ask gone, delivery began | do deliver hello",
         ],
     )
@@ -95,7 +95,7 @@ fn what_is_sent_to_a_paused_session_waits_for_its_resume() {
             ready => became ready, start ended, delivery began | do deliver one
             took => message taken
             turn began => turn began
-            turn ended => turn ended, delivery began | do deliver two",
+            turn ended => turn ended, delivery began | do save after the turn, deliver two",
         ],
     )
     .unwrap();
@@ -139,7 +139,7 @@ fn a_message_on_its_way_to_a_process_that_dies_is_doubted() {
             IDLE,
             "send hello
             send again
-            ended 0 => message doubted, process ended, suspended
+            ended 0 => message doubted, process ended, suspended | do save after the end
             resume
             checked
             started
@@ -205,7 +205,7 @@ fn an_agent_whose_turn_was_cut_off_is_told_once() {
             ready => became ready, start ended, delivery began | do deliver one with the note
             took => message taken
             turn began => turn began
-            turn ended => turn ended
+            turn ended => turn ended | do save after the turn
             send two => message queued, delivery began | do deliver two | queued while idle",
         ],
     )
@@ -286,14 +286,17 @@ fn a_question_on_a_screen_is_asked_until_the_screen_moves_on() {
     let mut stage = told(
         Kind::Command,
         &["new\nmade\nchecked\nstarted
-        screen go? => screen judged, asked
+        screen go? => screen judged, asked | do save after the turn
         screen go? => nothing
         answer y => answer began | do give answer y"],
     )
     .unwrap();
     let ask = stage.session().unwrap().asks[0].id.clone();
     assert_eq!(stage.play(&format!("given {ask}")).unwrap(), "ask gone");
-    assert_eq!(stage.play("screen sure?").unwrap(), "screen judged, asked");
+    assert_eq!(
+        stage.play("screen sure?").unwrap(),
+        "screen judged, asked | do save after the turn"
+    );
     assert_eq!(stage.play("screen flowing").unwrap(), "ask gone, screen judged");
 }
 

@@ -1,6 +1,7 @@
 //! Events, effects, replies and refusals in words.
 
 use glis_core::effect::{Deed, Urgency};
+use glis_core::tree::Occasion;
 use glis_core::{Decision, Event, Refusal, Reply};
 use serde::Serialize;
 
@@ -30,6 +31,7 @@ pub(crate) fn refusal(refusal: &Refusal) -> String {
         Refusal::WrongStatus { status, .. } => format!("refused: {}", status.word()),
         Refusal::Busy { with, .. } => format!("busy with {with}"),
         Refusal::NotResumable { why, .. } => format!("refused: not resumable, {}", name(why)),
+        Refusal::WouldBeLost { left_out, .. } => format!("refused: would lose {}", left_out.line()),
         Refusal::NoSuchSession { .. }
         | Refusal::Ambiguous { .. }
         | Refusal::NameTaken { .. }
@@ -78,6 +80,15 @@ fn deed(deed: &Deed) -> String {
         Deed::AwaitSafeState { .. } => "await safe state".to_owned(),
         Deed::AwaitReady { .. } => "await ready".to_owned(),
         Deed::PutAside { .. } => "put aside".to_owned(),
+        Deed::SaveWorktree { occasion, .. } => match occasion {
+            Occasion::TurnEnded => "save after the turn".to_owned(),
+            Occasion::ProcessEnded => "save after the end".to_owned(),
+            Occasion::Asked => "save".to_owned(),
+        },
+        Deed::ClearWorktree { .. } => "clear worktree".to_owned(),
+        Deed::RestoreWorktree { snapshot, .. } => format!("restore {snapshot}"),
+        Deed::BringBack { .. } => "bring back".to_owned(),
+        Deed::Empty { .. } => "empty".to_owned(),
     }
 }
 

@@ -1,0 +1,155 @@
+//! What is done with a session's things while nothing runs: restored, put aside, taken back,
+//! deleted.
+
+use super::Draft;
+use crate::effect::Deed;
+use crate::event::Event;
+use crate::house::{House, Reply};
+use crate::ids::OpId;
+use crate::input::Outcome;
+use crate::name;
+use crate::refusal::Refusal;
+use crate::session::{Chore, Phase, Rest};
+
+pub(super) fn remove(draft: &mut Draft) -> Result<(), Refusal> {
+    match &draft.session.phase {
+        Phase::Chore { op, chore: Chore::PutAside, .. } => {
+            let op = *op;
+            draft.reply(Reply::Pending(op));
+        }
+        Phase::Rest(Rest::Archived) => draft.reply(Reply::Already),
+        Phase::Live => return Err(draft.wrong_status("rm")),
+        Phase::Starting(_) | Phase::Pausing(_) | Phase::Stopping { .. } | Phase::Chore { .. } => {
+            return Err(draft.busy());
+        }
+        Phase::Rest(_) => {
+            let op = draft.new_op();
+            draft.event(Event::RemovalBegan { op });
+            again(draft);
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn restore(draft: &mut Draft, snapshot: String) -> Result<(), Refusal> {
+    match &draft.session.phase {
+        Phase::Chore { op, chore: Chore::Restore(under_way), .. } if *under_way == snapshot => {
+            let op = *op;
+            draft.reply(Reply::Pending(op));
+        }
+        Phase::Live | Phase::Rest(Rest::Archived) => return Err(draft.wrong_status("restore")),
+        Phase::Starting(_) | Phase::Pausing(_) | Phase::Stopping { .. } | Phase::Chore { .. } => {
+            return Err(draft.busy());
+        }
+        Phase::Rest(_) if draft.session.spec.in_place => {
+            return Err(draft.wrong_status("restore in place"));
+        }
+        Phase::Rest(_) => {
+            let op = draft.new_op();
+            draft.event(Event::RestoreBegan { op, snapshot });
+            again(draft);
+        }
+    }
+    Ok(())
+}
+
+/// Takes a session out of the trash, unless its name has another bearer by now.
+pub(super) fn bring_back(
+    house: &House,
+    draft: &mut Draft,
+    name: Option<String>,
+) -> Result<(), Refusal> {
+    match &draft.session.phase {
+        Phase::Chore { op, chore: Chore::Return(_), .. } => {
+            let op = *op;
+            draft.reply(Reply::Pending(op));
+            return Ok(());
+        }
+        Phase::Rest(Rest::Archived) if draft.session.trashed.is_some() => {}
+        Phase::Chore { .. } => return Err(draft.busy()),
+        Phase::Rest(_)
+        | Phase::Starting(_)
+        | Phase::Live
+        | Phase::Pausing(_)
+        | Phase::Stopping { .. } => return Err(draft.wrong_status("take out of the trash")),
+    }
+    let name = name.unwrap_or_else(|| draft.session.name.clone());
+    name::check(&name).map_err(|why| Refusal::BadName { name: name.clone(), why })?;
+    if house.is_taken(&name, &draft.session.id) {
+        return Err(Refusal::NameTaken { name });
+    }
+    let op = draft.new_op();
+    draft.event(Event::ReturnBegan { op, name });
+    again(draft);
+    Ok(())
+}
+
+pub(super) fn empty(draft: &mut Draft) -> Result<(), Refusal> {
+    match &draft.session.phase {
+        Phase::Chore { op, chore: Chore::Empty, .. } => {
+            let op = *op;
+            draft.reply(Reply::Pending(op));
+        }
+        Phase::Rest(Rest::Archived) if draft.session.trashed.is_none() => {
+            draft.reply(Reply::Already);
+        }
+        Phase::Rest(Rest::Archived) => {
+            let op = draft.new_op();
+            draft.event(Event::EmptyingBegan { op });
+            again(draft);
+        }
+        Phase::Chore { .. } => return Err(draft.busy()),
+        Phase::Rest(_)
+        | Phase::Starting(_)
+        | Phase::Live
+        | Phase::Pausing(_)
+        | Phase::Stopping { .. } => return Err(draft.wrong_status("empty from the trash")),
+    }
+    Ok(())
+}
+
+/// Does the chore that is under way; also after a crash, for each may be done twice.
+pub(super) fn again(draft: &mut Draft) {
+    let Phase::Chore { op, chore, .. } = draft.session.phase.clone() else { return };
+    draft.deed(match chore {
+        Chore::PutAside => Deed::PutAside { op },
+        Chore::Restore(snapshot) => Deed::RestoreWorktree { op, snapshot },
+        Chore::Return(_) => Deed::BringBack { op },
+        Chore::Empty => Deed::Empty { op },
+    });
+}
+
+/// Takes in how a chore ended.
+#[expect(clippy::wildcard_enum_match_arm, reason = "`take_outcome` sends only chores here")]
+pub(super) fn ended(draft: &mut Draft, outcome: Outcome) {
+    let Phase::Chore { op: under_way, chore, .. } = &draft.session.phase else { return };
+    let due = |op: OpId, fits: bool| op == *under_way && fits;
+    let event = match outcome {
+        Outcome::PutAside { op, place } if due(op, *chore == Chore::PutAside) => {
+            Event::Archived { op, place }
+        }
+        Outcome::NotPutAside { op, why } if due(op, *chore == Chore::PutAside) => {
+            Event::RemovalFailed { op, why }
+        }
+        Outcome::WorktreeRestored { op, snapshot, notes }
+            if due(op, matches!(chore, Chore::Restore(_))) =>
+        {
+            Event::WorktreeRestored { op, snapshot, notes }
+        }
+        Outcome::NotRestored { op, why } if due(op, matches!(chore, Chore::Restore(_))) => {
+            Event::RestoreFailed { op, why }
+        }
+        Outcome::BroughtBack { op } if due(op, matches!(chore, Chore::Return(_))) => {
+            Event::Returned { op }
+        }
+        Outcome::NotBroughtBack { op, why } if due(op, matches!(chore, Chore::Return(_))) => {
+            Event::ReturnFailed { op, why }
+        }
+        Outcome::Emptied { op } if due(op, *chore == Chore::Empty) => Event::Emptied { op },
+        Outcome::NotEmptied { op, why } if due(op, *chore == Chore::Empty) => {
+            Event::EmptyingFailed { op, why }
+        }
+        _ => return,
+    };
+    draft.event(event);
+}

@@ -1,0 +1,103 @@
+//! Saving the worktree beside any pause: at the end of a turn, of a process, or because somebody
+//! asks. None of these holds anything up.
+
+use super::Draft;
+use crate::effect::Deed;
+use crate::event::Event;
+use crate::house::Reply;
+use crate::ids::OpId;
+use crate::input::Outcome;
+use crate::refusal::Refusal;
+use crate::safe::ScreenState;
+use crate::session::{Phase, Status};
+use crate::tree::Occasion;
+
+pub(super) fn asked(draft: &mut Draft) -> Result<(), Refusal> {
+    let put_aside = draft.session.status() == Status::Archived;
+    if put_aside || draft.session.worktree.is_none() {
+        return Err(draft.wrong_status("snapshot"));
+    }
+    if let Some(op) = draft.session.saving {
+        draft.reply(Reply::Pending(op));
+        return Ok(());
+    }
+    let op = draft.new_op();
+    draft.event(Event::SaveBegan { op });
+    save(draft, Some(op), Occasion::Asked);
+    Ok(())
+}
+
+/// After a start of the daemon: what somebody waits for is done again.
+pub(super) fn again(draft: &mut Draft) {
+    if let Some(op) = draft.session.saving {
+        save(draft, Some(op), Occasion::Asked);
+    }
+}
+
+fn save(draft: &mut Draft, op: Option<OpId>, occasion: Occasion) {
+    let generation = draft.session.generation;
+    draft.deed(Deed::SaveWorktree { op, occasion, generation });
+}
+
+/// Saves what a turn or a process has left, if this decision has seen the end of one.
+pub(super) fn if_something_ended(draft: &mut Draft) {
+    if draft.session.worktree.is_none() {
+        return;
+    }
+    let (mut turn, mut process) = (false, false);
+    for (_, event) in &draft.decision.events {
+        turn |= turn_ended(event);
+        process |= matches!(event, Event::ProcessEnded { .. });
+    }
+    match &draft.session.phase {
+        Phase::Live if turn => save(draft, None, Occasion::TurnEnded),
+        Phase::Rest(_) if process => save(draft, None, Occasion::ProcessEnded),
+        Phase::Live
+        | Phase::Rest(_)
+        | Phase::Starting(_)
+        // A pause saves by itself; what is being stopped is saved when it has ended.
+        | Phase::Pausing(_)
+        | Phase::Stopping { .. }
+        | Phase::Chore { .. } => {}
+    }
+}
+
+/// Whether the agent has come to a point at which its files are worth keeping.
+#[expect(clippy::wildcard_enum_match_arm, reason = "no other event ends a turn")]
+fn turn_ended(event: &Event) -> bool {
+    match event {
+        Event::TurnEnded { .. } => true,
+        Event::ScreenJudged { state } => match state {
+            ScreenState::AtPrompt { .. } | ScreenState::Asking { .. } | ScreenState::Silent => true,
+            ScreenState::Flowing => false,
+        },
+        _ => false,
+    }
+}
+
+/// Takes in how a save ended.
+#[expect(clippy::wildcard_enum_match_arm, reason = "`take_outcome` sends only these two here")]
+pub(super) fn ended(draft: &mut Draft, outcome: Outcome) {
+    match outcome {
+        Outcome::WorktreeSaved { op, occasion, generation, snapshot } => {
+            if op.is_some() && op != draft.session.saving {
+                return;
+            }
+            // One that changes nothing is news only to whoever asked for it.
+            let news = draft.session.snapshot.as_ref() != Some(&snapshot)
+                || draft.session.unsaved.is_some()
+                || occasion == Occasion::ProcessEnded;
+            if op.is_some() || news {
+                draft.event(Event::WorktreeSaved { op, occasion, generation, snapshot });
+            }
+        }
+        Outcome::WorktreeNotSaved { op, occasion, why }
+            if op.map_or(draft.session.unsaved.as_ref() != Some(&why), |op| {
+                draft.session.saving == Some(op)
+            }) =>
+        {
+            draft.event(Event::WorktreeNotSaved { op, occasion, why });
+        }
+        _ => {}
+    }
+}

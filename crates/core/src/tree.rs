@@ -1,0 +1,117 @@
+//! A worktree while nobody looks: how it was saved, and how it was found again.
+
+use crate::pause::SnapshotRef;
+use crate::session::{Rest, WallMs};
+use serde::{Deserialize, Serialize};
+
+/// What a snapshot was taken for, beside those of a pause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Occasion {
+    /// The agent's turn ended, or its screen came to rest.
+    TurnEnded,
+    /// Every writer is dead.
+    ProcessEnded,
+    /// Somebody asked for it.
+    Asked,
+}
+
+/// How the worktree was found before a start.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Found {
+    /// As it was left.
+    Untouched,
+    /// Not as it was left. Nothing was overwritten; `snapshot` is how it was found.
+    Changed {
+        /// How it was found.
+        snapshot: SnapshotRef,
+        /// What differs from how it was left.
+        paths: PathList,
+    },
+    /// Gone, and brought back.
+    Restored {
+        /// What it was brought back from.
+        snapshot: SnapshotRef,
+        /// What could not be as it was.
+        notes: Vec<String>,
+    },
+}
+
+/// Some paths, and how many there are in all.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathList {
+    /// The first of them.
+    pub first: Vec<String>,
+    /// How many there are.
+    pub total: usize,
+}
+
+impl PathList {
+    /// More than a person or an agent reads; the rest is counted.
+    const SHOWN_MAX: usize = 20;
+
+    /// Keeps the first few of many.
+    pub fn of(paths: impl IntoIterator<Item = String>) -> Self {
+        let mut list = Self::default();
+        for path in paths {
+            if list.first.len() < Self::SHOWN_MAX {
+                list.first.push(path);
+            }
+            list.total += 1;
+        }
+        list
+    }
+
+    /// The paths in one line.
+    pub fn line(&self) -> String {
+        let more = self.total.saturating_sub(self.first.len());
+        let line = self.first.join(", ");
+        if more > 0 { format!("{line} and {more} more") } else { line }
+    }
+}
+
+/// What becomes of the worktree of a paused session.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Clearing {
+    /// It stays where it is.
+    #[default]
+    Keep,
+    /// It is removed, unless something in it is in no snapshot.
+    IfAllIsSaved,
+    /// It is removed, with what is in no snapshot.
+    Always,
+}
+
+impl Clearing {
+    /// Whether nothing is asked for.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+    pub(crate) fn is_keep(&self) -> bool {
+        *self == Self::Keep
+    }
+}
+
+/// Where a removed session is until its trash is emptied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trashed {
+    /// When it was put there.
+    pub at: WallMs,
+    /// The folder.
+    pub place: String,
+    /// What it was before.
+    pub from: Rest,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_paths_are_counted_and_few_are_named() {
+        let list = PathList::of((0..23).map(|n| n.to_string()));
+        assert_eq!((list.first.len(), list.total), (20, 23));
+        assert!(list.line().ends_with("18, 19 and 3 more"), "{}", list.line());
+        assert_eq!(PathList::of(["a".to_owned(), "b".to_owned()]).line(), "a, b");
+    }
+}
