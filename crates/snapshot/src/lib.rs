@@ -2,8 +2,10 @@
 #![forbid(unsafe_code)]
 
 mod aside;
+mod clear;
 mod compare;
 mod convert;
+mod diff;
 mod fault;
 mod fill;
 pub mod git;
@@ -30,7 +32,9 @@ mod walk;
 pub mod worktree;
 
 pub use aside::SetAside;
+pub use clear::{ClearRequest, LeftOut, clear, losable};
 pub use compare::{Change, ChangeKind, Difference, compare};
+pub use diff::{FileDiff, Side, diff_files, patch};
 pub use fault::SnapshotFault;
 pub use git::GitFault;
 pub use list::{

@@ -61,12 +61,16 @@ fn paths_between(common: &Path, from: &str, to: &str) -> Result<Vec<Vec<u8>>, Sn
 }
 
 /// The tree with a snapshot's files; the empty tree if it has none.
-fn files_of(common: &Path, commit: &str) -> Result<String, SnapshotFault> {
+pub(crate) fn files_of(common: &Path, commit: &str) -> Result<String, SnapshotFault> {
     let found = Objects::open(common)?.look_up(&[format!("{commit}:worktree")])?.pop().flatten();
     if let Some(tree) = found {
         return Ok(tree.oid.to_string());
     }
-    // Git knows the empty tree without having it.
+    empty_tree(common)
+}
+
+/// Git knows the empty tree without having it.
+pub(crate) fn empty_tree(common: &Path) -> Result<String, SnapshotFault> {
     let said = run_in(common, &["hash-object", "-t", "tree", "/dev/null"])?;
     Ok(String::from_utf8_lossy(&said).trim_end().to_owned())
 }

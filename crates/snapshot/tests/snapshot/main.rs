@@ -1,5 +1,6 @@
 //! Snapshots of real repositories: what is saved comes back, whatever happened in between.
 
+mod clearing;
 mod faults;
 mod hostile;
 mod house;

@@ -1,0 +1,139 @@
+//! Removing a worktree of ours that a snapshot holds, and only such a one.
+
+use crate::compare::{Difference, compare};
+use crate::fault::{About as _, SnapshotFault};
+use crate::git::run;
+use crate::list::verify;
+use crate::place::Place;
+use crate::scratch::{common_of, sync_dir};
+use crate::state::{NotCaptured, Why};
+use crate::survey::survey;
+use crate::{list, worktree};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What is to go.
+#[derive(Debug, Clone)]
+pub struct ClearRequest<'a> {
+    /// A folder of the repository.
+    pub repo_root: &'a Path,
+    /// The worktree.
+    pub worktree: &'a Path,
+    /// Who it was made for, in git's lock of it.
+    pub lock_owner: &'a str,
+    /// The snapshot that holds it.
+    pub reference: &'a str,
+    /// What to do about what the snapshot does not hold.
+    pub left_out: LeftOut,
+}
+
+/// What to do about what a snapshot does not hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeftOut {
+    /// The worktree stays.
+    Stays,
+    /// It goes with the rest.
+    Goes,
+}
+
+/// Removes a worktree, after the snapshot was read back and compared with it. It is first moved
+/// out of everybody's reach, and compared again there: what was written in between would be lost.
+/// Doing it again after a crash ends what was begun.
+pub fn clear(request: &ClearRequest<'_>) -> Result<(), SnapshotFault> {
+    let (moving, doomed) = (beside(request.worktree, "moving"), beside(request.worktree, "doomed"));
+    if !doomed.exists() {
+        if !moving.exists() {
+            if fs::symlink_metadata(request.worktree).is_err() {
+                return forget(request);
+            }
+            ours(request)?;
+            verify(request.repo_root, request.reference)?;
+            judge(request, request.worktree)?;
+            shift(request.worktree, &moving)?;
+        }
+        if let Err(fault) = judge(request, &moving) {
+            shift(&moving, request.worktree)?;
+            return Err(fault);
+        }
+        // From here on the snapshot is all there is to keep, however far the deletion gets.
+        shift(&moving, &doomed)?;
+    }
+    let deleted = fs::remove_dir_all(&doomed).about(&doomed);
+    forget(request)?;
+    deleted
+}
+
+/// What of a worktree would be lost with it.
+pub fn losable(list: Vec<NotCaptured>) -> Vec<NotCaptured> {
+    let lost = |item: &NotCaptured| match item.why {
+        // A restore makes it again.
+        Why::EmptyFolder => false,
+        Why::Ignored
+        | Why::TooLarge { .. }
+        | Why::NotAFile
+        | Why::Unreadable
+        | Why::Moving
+        | Why::Repository { .. } => true,
+    };
+    list.into_iter().filter(lost).collect()
+}
+
+fn beside(worktree: &Path, word: &str) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(worktree.file_name().unwrap_or_default());
+    name.push(format!(".glis-{word}"));
+    worktree.with_file_name(name)
+}
+
+/// Only what is locked for this owner, at this place, was made by us.
+fn ours(request: &ClearRequest<'_>) -> Result<(), SnapshotFault> {
+    let found = worktree::find(request.repo_root, request.lock_owner)?;
+    let same = |path: &Path| path.canonicalize().ok() == request.worktree.canonicalize().ok();
+    if found.is_some_and(|found| same(&found.path)) {
+        return Ok(());
+    }
+    let why = "it is not a worktree that was made for this session".to_owned();
+    Err(SnapshotFault::InTheWay { path: request.worktree.to_owned(), why })
+}
+
+fn judge(request: &ClearRequest<'_>, at: &Path) -> Result<(), SnapshotFault> {
+    let stays = |why: String| SnapshotFault::InTheWay { path: request.worktree.to_owned(), why };
+    match compare(at, request.repo_root, request.reference)? {
+        Difference::Untouched => {}
+        Difference::Changed(changes) => {
+            let first = changes.first().map(|change| String::from_utf8_lossy(&change.path));
+            let first = first.unwrap_or_default();
+            let why = format!("{} paths are not as in its snapshot, {first} first", changes.len());
+            return Err(stays(why));
+        }
+        Difference::Gone => return Err(SnapshotFault::Gone(at.to_owned())),
+    }
+    if request.left_out == LeftOut::Goes {
+        return Ok(());
+    }
+    let mut lost = losable(list::not_captured(request.repo_root, request.reference)?);
+    // What was made since the snapshot is in no list yet.
+    lost.extend(losable(survey(&Place::find(at)?)?.not_captured));
+    match lost.first() {
+        None => Ok(()),
+        Some(item) => Err(stays(format!("{} is in no snapshot", item.shown()))),
+    }
+}
+
+fn shift(from: &Path, to: &Path) -> Result<(), SnapshotFault> {
+    fs::rename(from, to).about(from)?;
+    from.parent().map_or(Ok(()), sync_dir)
+}
+
+/// Takes the worktree out of git's own list.
+fn forget(request: &ClearRequest<'_>) -> Result<(), SnapshotFault> {
+    let common = common_of(request.repo_root)?;
+    let known = worktree::find(request.repo_root, request.lock_owner)?;
+    if let Some(known) = known.filter(|known| !known.path.exists()) {
+        let path = known.path.to_string_lossy();
+        // Twice: the worktree is locked, by us.
+        run(&common, &["worktree", "remove", "--force", "--force", "--", &path])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! What differs between two states of a worktree, as a list and as a patch.
+
+use crate::fault::SnapshotFault;
+use crate::git::{checked, offline, run_in};
+use crate::list::{empty_tree, files_of};
+use crate::refs;
+use crate::restore::Loaded;
+use crate::scratch::common_of;
+use std::io::{self, Read as _, Write};
+use std::path::Path;
+use std::process::Stdio;
+
+/// One side of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side<'a> {
+    /// The files of a commit.
+    Commit(&'a str),
+    /// The files of a snapshot, by its name.
+    Snapshot(&'a str),
+    /// The files of the commit that a snapshot was taken on; none if there was no commit.
+    Beneath(&'a str),
+}
+
+/// How much one file differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileDiff {
+    /// Its path.
+    pub path: Vec<u8>,
+    /// Lines that only the second side has; `None` for a binary file.
+    pub added: Option<u64>,
+    /// Lines that only the first side has; `None` for a binary file.
+    pub removed: Option<u64>,
+}
+
+/// Which files differ, and by how much.
+pub fn diff_files(
+    repo_root: &Path,
+    from: Side<'_>,
+    to: Side<'_>,
+) -> Result<Vec<FileDiff>, SnapshotFault> {
+    let common = common_of(repo_root)?;
+    let (from, to) = (tree(&common, from)?, tree(&common, to)?);
+    let options = ["diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff"];
+    let said = run_in(&common, &[&options[..], &["--no-textconv", &from, &to]].concat())?;
+    let records = said.split(|byte| *byte == 0).filter(|record| !record.is_empty());
+    let read = records.filter_map(|record| {
+        let mut words = record.splitn(3, |byte| *byte == b'\t');
+        // A binary file has a dash instead of a number.
+        let mut number = || Some(std::str::from_utf8(words.next()?).ok()?.parse().ok());
+        let (added, removed) = (number()?, number()?);
+        Some(FileDiff { path: words.next()?.to_vec(), added, removed })
+    });
+    Ok(read.collect())
+}
+
+/// Writes the difference as a patch that `git apply` takes.
+pub fn patch(
+    repo_root: &Path,
+    from: Side<'_>,
+    to: Side<'_>,
+    out: &mut dyn Write,
+) -> Result<(), SnapshotFault> {
+    let common = common_of(repo_root)?;
+    let (from, to) = (tree(&common, from)?, tree(&common, to)?);
+    let mut child = offline(&common)
+        .env("GIT_DIR", &common)
+        .args(["diff-tree", "-r", "-p", "--binary", "--full-index", "-M", "--no-ext-diff"])
+        .args(["--no-textconv", &from, &to])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(crate::GitFault::NotRun)?;
+    let mut complaint = String::new();
+    let copied = match (child.stdout.take(), child.stderr.take()) {
+        (Some(mut stdout), Some(mut stderr)) => io::copy(&mut stdout, out).and_then(|_| {
+            drop(stdout);
+            stderr.read_to_string(&mut complaint)
+        }),
+        (_, _) => Ok(0),
+    };
+    if copied.is_err() {
+        // Nobody reads any more.
+        drop(child.kill());
+    }
+    let status = child.wait().map_err(crate::GitFault::NotRun)?;
+    copied.map_err(crate::GitFault::NotRun)?;
+    let output = std::process::Output { status, stdout: Vec::new(), stderr: complaint.into() };
+    checked(output, "diff-tree").map(drop).map_err(SnapshotFault::from)
+}
+
+fn tree(common: &Path, side: Side<'_>) -> Result<String, SnapshotFault> {
+    match side {
+        Side::Commit(commit) => Ok(format!("{commit}^{{tree}}")),
+        Side::Snapshot(name) => files_of(common, &refs::exact(common, name)?.commit.to_string()),
+        Side::Beneath(name) => {
+            let commit = refs::exact(common, name)?.commit;
+            match Loaded::read(common, commit, name)?.state.head.commit {
+                Some(head) => Ok(format!("{head}^{{tree}}")),
+                None => empty_tree(common),
+            }
+        }
+    }
+}

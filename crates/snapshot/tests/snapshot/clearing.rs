@@ -1,0 +1,147 @@
+//! A worktree is removed only if a snapshot holds all of it, and only if it is ours.
+
+use crate::house::{House, Outcome, Portrait, git, put};
+use glis_snapshot::{ClearRequest, LeftOut, Side, SnapshotFault, clear, diff_files, patch};
+use std::fs;
+
+fn request<'a>(house: &'a House, reference: &'a str, left_out: LeftOut) -> ClearRequest<'a> {
+    ClearRequest {
+        repo_root: &house.repo,
+        worktree: &house.tree,
+        lock_owner: "owner",
+        reference,
+        left_out,
+    }
+}
+
+fn stays(house: &House, reference: &str, left_out: LeftOut) -> Outcome<String> {
+    let before = Portrait::of(&house.tree)?;
+    let fault = clear(&request(house, reference, left_out)).err().ok_or("it was removed")?;
+    assert!(matches!(fault, SnapshotFault::InTheWay { .. }), "{fault}");
+    before.assert_same(&Portrait::of(&house.tree)?);
+    let siblings = fs::read_dir(house.dir.path())?.count();
+    assert_eq!(siblings, 2, "only the repository and the worktree are there");
+    Ok(fault.to_string())
+}
+
+#[test]
+fn a_saved_worktree_goes_and_comes_back() -> Outcome {
+    let house = House::new()?;
+    house.put("a.txt", "staged\n")?;
+    house.git(&["add", "a.txt"])?;
+    house.put("a.txt", "unstaged\n")?;
+    house.put("new/untracked", "u\n")?;
+    let before = Portrait::of(&house.tree)?;
+    let saved = house.save()?;
+    let request = request(&house, &saved.reference, LeftOut::Stays);
+    clear(&request)?;
+    assert!(!house.tree.exists());
+    assert_eq!(fs::read_dir(house.dir.path())?.count(), 1);
+    assert!(!git(&house.repo, &["worktree", "list"])?.contains("tree"));
+    assert!(git(&house.repo, &["branch"])?.contains("work"), "the branch stays");
+    clear(&request)?;
+    house.restore(&saved.reference, &house.tree)?;
+    before.assert_same(&Portrait::of(&house.tree)?);
+    Ok(())
+}
+
+#[test]
+fn what_was_written_since_the_snapshot_keeps_the_worktree() -> Outcome {
+    let house = House::new()?;
+    let saved = house.save()?;
+    house.put("a.txt", "later\n")?;
+    let told = stays(&house, &saved.reference, LeftOut::Goes)?;
+    assert!(told.contains("a.txt"), "{told}");
+    Ok(())
+}
+
+#[test]
+fn what_is_ignored_keeps_the_worktree_unless_it_may_go() -> Outcome {
+    let house = House::new()?;
+    house.put(".gitignore", ".env\n")?;
+    let clean = house.save()?;
+    house.put(".env", "SECRET=1\n")?;
+    let told = stays(&house, &clean.reference, LeftOut::Stays)?;
+    assert!(told.contains(".env"), "{told}");
+    let saved = house.save()?;
+    stays(&house, &saved.reference, LeftOut::Stays)?;
+    clear(&request(&house, &saved.reference, LeftOut::Goes))?;
+    assert!(!house.tree.exists());
+    Ok(())
+}
+
+#[test]
+fn a_worktree_of_somebody_else_stays() -> Outcome {
+    let house = House::new()?;
+    let saved = house.save()?;
+    git(&house.repo, &["worktree", "unlock", &house.tree.to_string_lossy()])?;
+    let told = stays(&house, &saved.reference, LeftOut::Goes)?;
+    assert!(told.contains("not a worktree that was made for this session"), "{told}");
+    Ok(())
+}
+
+#[test]
+fn a_removal_that_was_cut_short_is_ended() -> Outcome {
+    for word in ["moving", "doomed"] {
+        let house = House::new()?;
+        house.put("a.txt", "changed\n")?;
+        let saved = house.save()?;
+        fs::rename(&house.tree, house.dir.path().join(format!(".tree.glis-{word}")))?;
+        if word == "doomed" {
+            fs::remove_file(house.dir.path().join(".tree.glis-doomed/run.sh"))?;
+        }
+        clear(&request(&house, &saved.reference, LeftOut::Stays))?;
+        assert_eq!(fs::read_dir(house.dir.path())?.count(), 1, "{word}");
+        let restored = house.restore(&saved.reference, &house.tree)?;
+        assert_eq!(fs::read_to_string(restored.path.join("a.txt"))?, "changed\n");
+    }
+    Ok(())
+}
+
+#[test]
+fn what_was_written_into_a_moving_worktree_brings_it_back() -> Outcome {
+    let house = House::new()?;
+    let saved = house.save()?;
+    let moving = house.dir.path().join(".tree.glis-moving");
+    fs::rename(&house.tree, &moving)?;
+    put(&moving, "late", "l\n")?;
+    let fault = clear(&request(&house, &saved.reference, LeftOut::Goes)).err();
+    assert!(fault.is_some_and(|fault| fault.to_string().contains("late")));
+    assert_eq!(fs::read_to_string(house.tree.join("late"))?, "l\n");
+    assert_eq!(house.git(&["status", "--short"])?, "?? late\n");
+    Ok(())
+}
+
+#[test]
+fn a_patch_holds_what_was_committed_staged_written_and_left_untracked() -> Outcome {
+    let house = House::new()?;
+    let base = house.git(&["rev-parse", "HEAD"])?.trim().to_owned();
+    house.put("a.txt", "committed\n")?;
+    house.git(&["commit", "-qam", "work"])?;
+    house.put("dir/b.txt", "staged\n")?;
+    house.git(&["add", "dir/b.txt"])?;
+    house.put("dir/sub/c.txt", "written\n")?;
+    house.put("new", "n\n")?;
+    fs::write(house.tree.join("blob"), [0, 1, 2, 255])?;
+    let saved = house.save()?;
+    let (from, to) = (Side::Commit(&base), Side::Snapshot(&saved.reference));
+    let files = diff_files(&house.repo, from, to)?;
+    let named: Vec<_> = files.iter().map(|file| String::from_utf8_lossy(&file.path)).collect();
+    assert_eq!(named, ["a.txt", "blob", "dir/b.txt", "dir/sub/c.txt", "new"]);
+    let numbers: Vec<_> = files.iter().map(|file| (file.added, file.removed)).collect();
+    assert_eq!(numbers.first(), Some(&(Some(1), Some(3))));
+    assert_eq!(numbers.get(1), Some(&(None, None)), "a binary file has no lines");
+    let since = diff_files(&house.repo, Side::Beneath(&saved.reference), to)?;
+    assert_eq!(since.len(), 4, "{since:?}");
+    let mut text = Vec::new();
+    patch(&house.repo, from, to, &mut text)?;
+    fs::write(house.dir.path().join("patch"), &text)?;
+    let other = house.dir.path().join("other").to_string_lossy().into_owned();
+    git(&house.repo, &["worktree", "add", "-q", "--detach", &other, &base])?;
+    git(other.as_ref(), &["apply", "../patch"])?;
+    for path in ["a.txt", "blob", "dir/b.txt", "dir/sub/c.txt", "new"] {
+        let there = fs::read(house.dir.path().join("other").join(path))?;
+        assert_eq!(there, fs::read(house.tree.join(path))?, "{path}");
+    }
+    Ok(())
+}
