@@ -1,6 +1,7 @@
 //! One program, several roles: what is typed decides which.
 
 mod demo;
+mod prove;
 
 use glis_front::Next;
 use std::io::Write as _;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Next::Exit(status) => ExitCode::from(status),
         Next::Daemon { detached } => daemon(detached),
         Next::Demo { json } => demo::run(json),
+        Next::Prove { json, time, seed } => prove::run(json, time, seed),
     }
 }
 

@@ -103,8 +103,8 @@ fn command_of(house: &House, command: Command) -> Result<Decision, Refusal> {
 
 fn take_outcome(draft: &mut Draft, outcome: Outcome) {
     match outcome {
-        Outcome::WorktreeMade { op, worktree, branch } => {
-            start::worktree_made(draft, op, worktree, branch);
+        Outcome::WorktreeMade { op, worktree, branch, notes } => {
+            start::worktree_made(draft, Event::WorktreeMade { op, worktree, branch, notes });
         }
         Outcome::WorktreeFailed { op, why } => start::worktree_failed(draft, op, why),
         Outcome::StartChecked { op, found } => start::checked(draft, op, found),
@@ -121,8 +121,8 @@ fn take_outcome(draft: &mut Draft, outcome: Outcome) {
         Outcome::AnswerNotGiven { ask, why } => ask::not_given(draft, ask, why),
         Outcome::TerminalCaptured { op, screen_at } => pause::captured(draft, op, screen_at),
         Outcome::CaptureFailed { op, why } => pause::failed(draft, op, "capture the terminal", why),
-        Outcome::SnapshotTaken { op, moment, snapshot, left_out } => {
-            pause::saved(draft, op, moment, snapshot, left_out);
+        Outcome::SnapshotTaken { op, moment, snapshot, left_out, warning } => {
+            pause::saved(draft, op, moment, pause::Taken { snapshot, left_out, warning });
         }
         Outcome::SnapshotFailed { op, moment, why } => pause::not_saved(draft, op, moment, why),
         Outcome::ProcessEnded { generation, ending, ordered, killed } => {

@@ -59,7 +59,13 @@ pub enum Event {
     /// A session exists.
     SessionCreated { op: OpId, name: String, spec: Box<Spec>, agent_ref: Option<String> },
     /// It has a place to work in.
-    WorktreeMade { op: OpId, worktree: String, branch: Option<String> },
+    WorktreeMade {
+        op: OpId,
+        worktree: String,
+        branch: Option<String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        notes: Vec<String>,
+    },
     /// It could not be made; the name is free again.
     CreationFailed { op: OpId, why: String },
     /// It waits for its first message.

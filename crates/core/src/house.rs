@@ -92,7 +92,7 @@ impl House {
         match (like.next(), like.next()) {
             (Some(session), None) => Ok(session),
             (Some(_), Some(_)) => Err(Refusal::Ambiguous { given: given.to_owned() }),
-            (None, _) => Err(Refusal::NoSuchSession { given: given.to_owned() }),
+            (None, _) => Err(Refusal::NotInTrash { given: given.to_owned() }),
         }
     }
 

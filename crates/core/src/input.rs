@@ -109,33 +109,123 @@ pub enum Command {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each names the effect that it answers")]
 pub enum Outcome {
-    WorktreeMade { op: OpId, worktree: String, branch: Option<String> },
-    WorktreeFailed { op: OpId, why: String },
-    StartChecked { op: OpId, found: Option<Found> },
-    StartUnfit { op: OpId, fault: ResumeFault },
-    ProcessStarted { op: OpId, generation: u32, process: Process, began_at: u64 },
-    ProcessNotStarted { op: OpId, fault: ResumeFault },
-    Delivered { message: MessageId },
-    NotDelivered { message: MessageId, why: String },
-    AnswerGiven { ask: AskId },
-    AnswerNotGiven { ask: AskId, why: String },
-    TerminalCaptured { op: OpId, screen_at: u64 },
-    CaptureFailed { op: OpId, why: String },
-    SnapshotTaken { op: OpId, moment: Moment, snapshot: Option<SnapshotRef>, left_out: PathList },
-    SnapshotFailed { op: OpId, moment: Moment, why: String },
-    ProcessEnded { generation: u32, ending: Ending, ordered: bool, killed: Vec<String> },
-    PutAside { op: OpId, place: String },
-    NotPutAside { op: OpId, why: String },
-    WorktreeSaved { op: Option<OpId>, occasion: Occasion, generation: u32, snapshot: SnapshotRef },
-    WorktreeNotSaved { op: Option<OpId>, occasion: Occasion, why: String },
-    WorktreeCleared { op: OpId },
-    WorktreeStays { op: OpId, why: String },
-    WorktreeRestored { op: OpId, snapshot: SnapshotRef, notes: Vec<String> },
-    NotRestored { op: OpId, why: String },
-    BroughtBack { op: OpId },
-    NotBroughtBack { op: OpId, why: String },
-    Emptied { op: OpId },
-    NotEmptied { op: OpId, why: String },
+    WorktreeMade {
+        op: OpId,
+        worktree: String,
+        branch: Option<String>,
+        notes: Vec<String>,
+    },
+    WorktreeFailed {
+        op: OpId,
+        why: String,
+    },
+    StartChecked {
+        op: OpId,
+        found: Option<Found>,
+    },
+    StartUnfit {
+        op: OpId,
+        fault: ResumeFault,
+    },
+    ProcessStarted {
+        op: OpId,
+        generation: u32,
+        process: Process,
+        began_at: u64,
+    },
+    ProcessNotStarted {
+        op: OpId,
+        fault: ResumeFault,
+    },
+    Delivered {
+        message: MessageId,
+    },
+    NotDelivered {
+        message: MessageId,
+        why: String,
+    },
+    AnswerGiven {
+        ask: AskId,
+    },
+    AnswerNotGiven {
+        ask: AskId,
+        why: String,
+    },
+    TerminalCaptured {
+        op: OpId,
+        screen_at: u64,
+    },
+    CaptureFailed {
+        op: OpId,
+        why: String,
+    },
+    SnapshotTaken {
+        op: OpId,
+        moment: Moment,
+        snapshot: Option<SnapshotRef>,
+        left_out: PathList,
+        warning: Option<String>,
+    },
+    SnapshotFailed {
+        op: OpId,
+        moment: Moment,
+        why: String,
+    },
+    ProcessEnded {
+        generation: u32,
+        ending: Ending,
+        ordered: bool,
+        killed: Vec<String>,
+    },
+    PutAside {
+        op: OpId,
+        place: String,
+    },
+    NotPutAside {
+        op: OpId,
+        why: String,
+    },
+    WorktreeSaved {
+        op: Option<OpId>,
+        occasion: Occasion,
+        generation: u32,
+        snapshot: SnapshotRef,
+    },
+    WorktreeNotSaved {
+        op: Option<OpId>,
+        occasion: Occasion,
+        why: String,
+    },
+    WorktreeCleared {
+        op: OpId,
+    },
+    WorktreeStays {
+        op: OpId,
+        why: String,
+    },
+    WorktreeRestored {
+        op: OpId,
+        snapshot: SnapshotRef,
+        notes: Vec<String>,
+    },
+    NotRestored {
+        op: OpId,
+        why: String,
+    },
+    BroughtBack {
+        op: OpId,
+    },
+    NotBroughtBack {
+        op: OpId,
+        why: String,
+    },
+    Emptied {
+        op: OpId,
+    },
+    NotEmptied {
+        op: OpId,
+        why: String,
+    },
 }
 
 /// What an agent was seen to do.

@@ -12,6 +12,11 @@ pub enum Refusal {
         /// What was asked for.
         given: String,
     },
+    /// No session in the trash has this name or id.
+    NotInTrash {
+        /// What was asked for.
+        given: String,
+    },
     /// More than one session's id begins like this.
     Ambiguous {
         /// What was asked for.

@@ -206,6 +206,8 @@ pub struct Session {
     pub phase: Phase,
     /// Where it works, once that is there.
     pub worktree: Option<String>,
+    /// What its worktree could not get when it was made.
+    pub notes: Vec<String>,
     /// Its branch, if it has one of its own.
     pub branch: Option<String>,
     /// The agent's own session id.

@@ -6,7 +6,8 @@ use crate::conversation::Digest;
 use crate::launch::{self, Env};
 use crate::nursery::Nursery;
 use crate::screens::Screens;
-use crate::{conversation, tend, worktrees};
+use crate::trees::{self, Keeping};
+use crate::{conversation, tend, trash, worktrees};
 use glis_agent::Places;
 use glis_core::effect::{Deed, Urgency};
 use glis_core::input::Outcome;
@@ -80,6 +81,7 @@ pub(crate) struct Adapters {
     pub(crate) umask: u32,
     pub(crate) screens: Screens,
     pub(crate) nursery: Nursery,
+    pub(crate) keeping: Keeping,
     /// Grows whenever a conversation does.
     pub(crate) talk: watch::Sender<u64>,
     runtime: Handle,
@@ -98,6 +100,7 @@ impl Adapters {
             },
             screens: Screens::default(),
             nursery: Nursery::default(),
+            keeping: Keeping::default(),
             talk: watch::Sender::new(0),
             runtime: Handle::current(),
             own_env: own_environment(),
@@ -124,7 +127,7 @@ impl Adapters {
                 move |why| Outcome::StartUnfit { op, fault: ResumeFault::System(why) },
                 move |hands, session| {
                     Some(match launch::check(hands, session) {
-                        Ok(()) => Outcome::StartChecked { op },
+                        Ok(found) => Outcome::StartChecked { op, found },
                         Err(fault) => Outcome::StartUnfit { op, fault },
                     })
                 },
@@ -145,24 +148,47 @@ impl Adapters {
             Deed::Interrupt { .. } => drop(self.errand(&id, Errand::Interrupt)),
             Deed::StopProcess { generation, urgency } => self.stop(session, generation, urgency),
             Deed::CaptureTerminal { op } => self.capture(session, op),
-            // The worktree stays where it is and as it is; what is to be saved beside it is saved
-            // here.
-            Deed::TakeSnapshot { op, moment } => {
-                self.report(id, Outcome::SnapshotTaken { op, moment, snapshot: None });
+            Deed::TakeSnapshot { op, moment } => self.blocking(
+                session,
+                move |why| Outcome::SnapshotFailed { op, moment, why },
+                move |hands, session| Some(trees::save_for_pause(hands, session, op, moment)),
+            ),
+            Deed::SaveWorktree { op, occasion, generation } => {
+                self.save_worktree(session, op, occasion, generation);
             }
+            Deed::ClearWorktree { op } => self.blocking(
+                session,
+                move |why| Outcome::WorktreeStays { op, why },
+                move |_, session| Some(trees::clear(session, op)),
+            ),
+            Deed::RestoreWorktree { op, snapshot } => self.blocking(
+                session,
+                move |why| Outcome::NotRestored { op, why },
+                move |_, session| Some(trees::restore(session, op, &snapshot)),
+            ),
             Deed::AwaitSafeState { op } => self.alarm(id, op, self.config.safe_state_time()),
             Deed::AwaitReady { op } => self.alarm(id, op, READY_TIME),
             Deed::PutAside { op } => self.blocking(
                 session,
                 move |why| Outcome::NotPutAside { op, why },
-                move |hands, session| Some(worktrees::put_aside(hands, session, op)),
+                move |hands, session| Some(trash::put_aside(hands, session, op)),
+            ),
+            Deed::BringBack { op } => self.blocking(
+                session,
+                move |why| Outcome::NotBroughtBack { op, why },
+                move |hands, session| Some(trash::bring_back(hands, session, op)),
+            ),
+            Deed::Empty { op } => self.blocking(
+                session,
+                move |why| Outcome::NotEmptied { op, why },
+                move |hands, session| Some(trash::empty(hands, session, op)),
             ),
         }
     }
 
     /// Does something that takes its time. `failed` is what is reported if that panics: an
     /// operation without an outcome would stay open for ever.
-    fn blocking(
+    pub(crate) fn blocking(
         self: &Arc<Self>,
         session: &Session,
         failed: impl FnOnce(String) -> Outcome + Send + 'static,
@@ -191,6 +217,16 @@ impl Adapters {
                 Err(fault) => Outcome::CaptureFailed { op, why: fault.to_string() },
             })
         });
+    }
+
+    /// Does something beside everything else.
+    pub(crate) fn later(&self, work: impl Future<Output = ()> + Send + 'static) {
+        drop(self.runtime.spawn(work));
+    }
+
+    /// Lets time pass, in a thread that may block.
+    pub(crate) fn wait_blocking(&self, time: Duration) {
+        self.runtime.block_on(tokio::time::sleep(time));
     }
 
     pub(crate) fn report(&self, session: SessionId, outcome: Outcome) {

@@ -6,6 +6,7 @@ use crate::log::LogFault;
 use crate::{DaemonFault, diary};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason, PauseStep};
 use glis_core::session::Phase;
+use glis_core::tree::Clearing;
 use glis_core::{Command, Session};
 use std::sync::Arc;
 use std::time::Duration;
@@ -180,13 +181,15 @@ fn ending(session: &Session, late: bool) -> Option<Command> {
             | PauseStep::Capturing
             | PauseStep::Saving
             | PauseStep::Ending
-            | PauseStep::Sealing => late.then(|| Command::Pause {
+            | PauseStep::Sealing
+            | PauseStep::Clearing => late.then(|| Command::Pause {
                 session: session.id.clone(),
                 mode: PauseMode::Force,
                 reason: PauseReason::User,
                 on_timeout: OnTimeout::Force,
+                clearing: Clearing::Keep,
             }),
         },
-        Phase::Rest(_) | Phase::Removing { .. } => None,
+        Phase::Rest(_) | Phase::Chore { .. } => None,
     }
 }

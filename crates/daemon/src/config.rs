@@ -1,7 +1,9 @@
 //! The configuration file: what may be set, and what holds without it.
 
 use glis_core::safe::Patterns;
+use glis_snapshot::Keep;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -20,6 +22,10 @@ pub(crate) struct Config {
     pub(crate) pause: PauseConfig,
     pub(crate) screen: ScreenConfig,
     pub(crate) output: OutputConfig,
+    pub(crate) snapshot: SnapshotConfig,
+    pub(crate) trash: TrashConfig,
+    /// What fresh worktrees get, by the path of the repository.
+    pub(crate) repository: BTreeMap<String, RepositoryConfig>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -29,6 +35,55 @@ pub(crate) struct WorktreeConfig {
     pub(crate) branch_prefix: String,
     /// Folder for worktrees; the usual one if unset.
     pub(crate) place: Option<String>,
+    /// Ignored files that every fresh worktree gets a copy of.
+    pub(crate) copy: Vec<String>,
+    /// Ignored files or folders that every fresh worktree gets a link to.
+    pub(crate) link: Vec<String>,
+    /// How long a set-up command may take.
+    pub(crate) setup_secs_max: u32,
+}
+
+/// What fresh worktrees of one repository get beside what all get.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct RepositoryConfig {
+    pub(crate) copy: Vec<String>,
+    pub(crate) link: Vec<String>,
+    /// A command for the shell, run in the fresh worktree.
+    pub(crate) setup: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct SnapshotConfig {
+    /// Whether running sessions are saved when a turn ends.
+    pub(crate) at_turn_end: bool,
+    /// How much time passes at least between two of those.
+    pub(crate) gap_secs: u64,
+    /// Larger files are listed and not kept.
+    pub(crate) file_megabytes_max: u64,
+    /// So many of the latest stay, however old they are.
+    pub(crate) keep_latest: usize,
+    /// Of the others, those younger than this,
+    pub(crate) keep_days: u64,
+    /// up to so many in all.
+    pub(crate) keep_max: usize,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct TrashConfig {
+    /// How long what was removed is kept at least.
+    pub(crate) days: u32,
+}
+
+/// What a fresh worktree of one repository gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Outfit {
+    pub(crate) copy: Vec<String>,
+    pub(crate) link: Vec<String>,
+    pub(crate) setup: Option<String>,
+    pub(crate) setup_secs_max: u32,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -59,13 +114,53 @@ pub(crate) struct OutputConfig {
 
 impl Default for WorktreeConfig {
     fn default() -> Self {
-        Self { branch_prefix: "glis/".to_owned(), place: None }
+        Self {
+            branch_prefix: "glis/".to_owned(),
+            place: None,
+            copy: Vec::new(),
+            link: Vec::new(),
+            setup_secs_max: 600,
+        }
     }
 }
 
 impl Default for PauseConfig {
     fn default() -> Self {
         Self { safe_state_secs: 30, interrupt_secs: 5, terminate_secs: 5 }
+    }
+}
+
+impl Default for SnapshotConfig {
+    fn default() -> Self {
+        Self {
+            at_turn_end: true,
+            gap_secs: 60,
+            file_megabytes_max: 100,
+            keep_latest: 20,
+            keep_days: 14,
+            keep_max: 200,
+        }
+    }
+}
+
+impl SnapshotConfig {
+    pub(crate) fn file_bytes_max(&self) -> u64 {
+        self.file_megabytes_max.saturating_mul(1024 * 1024)
+    }
+
+    pub(crate) fn keep(&self) -> Keep {
+        Keep {
+            // The last one is what a session is brought back from.
+            latest: self.keep_latest.max(1),
+            younger_than: Duration::from_secs(self.keep_days.saturating_mul(24 * 60 * 60)),
+            number_max: self.keep_max,
+        }
+    }
+}
+
+impl Default for TrashConfig {
+    fn default() -> Self {
+        Self { days: 30 }
     }
 }
 
@@ -114,6 +209,23 @@ impl Config {
         Patterns {
             prompts: self.screen.prompts.clone().unwrap_or(usual.prompts),
             questions: self.screen.questions.clone().unwrap_or(usual.questions),
+        }
+    }
+
+    /// What fresh worktrees of a repository get: what all get, and what its own section says.
+    pub(crate) fn outfit(&self, repo_root: &str) -> Outfit {
+        let home = std::env::var("HOME").unwrap_or_default();
+        let is_it = |path: &str| match path.strip_prefix("~/") {
+            Some(rest) => Path::new(&home).join(rest) == Path::new(repo_root),
+            None => Path::new(path) == Path::new(repo_root),
+        };
+        let own = self.repository.iter().find(|(path, _)| is_it(path)).map(|(_, own)| own);
+        let own = own.cloned().unwrap_or_default();
+        Outfit {
+            copy: [self.worktree.copy.clone(), own.copy].concat(),
+            link: [self.worktree.link.clone(), own.link].concat(),
+            setup: own.setup,
+            setup_secs_max: self.worktree.setup_secs_max,
         }
     }
 

@@ -38,6 +38,7 @@ pub(crate) enum Look {
     Living,
     All,
     One(String),
+    Removed(String),
 }
 
 /// An event that is durable, with what it means to those who wait.
@@ -224,6 +225,7 @@ impl Controller {
             Look::Living => self.house.sessions().cloned().collect(),
             Look::All => self.house.all_sessions().cloned().collect(),
             Look::One(given) => self.house.find(given).into_iter().cloned().collect(),
+            Look::Removed(given) => self.house.find_removed(given).into_iter().cloned().collect(),
         }
     }
 }

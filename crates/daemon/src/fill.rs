@@ -81,9 +81,14 @@ pub(crate) fn born(n: u64) -> Vec<Event> {
             spec: Box::new(spec),
             agent_ref: Some(format!("ref-{n}")),
         },
-        Event::WorktreeMade { op, worktree: "/nowhere".to_owned(), branch: None },
+        Event::WorktreeMade {
+            op,
+            worktree: "/nowhere".to_owned(),
+            branch: None,
+            notes: Vec::new(),
+        },
         Event::StartBegan { op, cause: StartCause::New, generation: 1 },
-        Event::StartChecked { op },
+        Event::StartChecked { op, found: None },
         Event::ProcessStarted { op, process, began_at: 0 },
         Event::StartEnded { op, cause: StartCause::New },
     ]

@@ -1,11 +1,12 @@
 //! Starting a session's process: is everything there, and then the holder.
 
 use crate::adapters::Adapters;
-use crate::conversation;
+use crate::{conversation, trees};
 use glis_agent::{Agent, Approach, LaunchPlan, Places};
 use glis_core::refusal::ResumeFault;
 use glis_core::session::Session;
 use glis_core::spec::Mode;
+use glis_core::tree::Found;
 use glis_snapshot::git::MISLEADING;
 use glis_wire::hold::{Birth, BirthFault, Face, Hello, Launch, MARK, MARK_GENERATION, Size};
 use glis_wire::view::Voice;
@@ -19,10 +20,12 @@ const USUAL_MODES: &str =
 /// The environment of whoever asked.
 pub(crate) type Env = Vec<(String, String)>;
 
-/// Looks at everything that a start needs, and changes nothing.
-pub(crate) fn check(adapters: &Adapters, session: &Session) -> Result<(), ResumeFault> {
+/// Looks at everything that a start needs. A worktree that is gone comes back; what is there is not
+/// touched.
+pub(crate) fn check(adapters: &Adapters, session: &Session) -> Result<Option<Found>, ResumeFault> {
     let agent = agent_of(session)?;
     let worktree = PathBuf::from(session.worktree.as_deref().unwrap_or_default());
+    let found = trees::look(adapters, session)?;
     if !worktree.is_dir() {
         return Err(ResumeFault::NoDirectory(worktree.display().to_string()));
     }
@@ -35,7 +38,8 @@ pub(crate) fn check(adapters: &Adapters, session: &Session) -> Result<(), Resume
     }
     let (plan, _) = plan(adapters, session, agent)?;
     let env = adapters.env_for(session).0;
-    program(&plan, &env, &worktree).map(drop)
+    program(&plan, &env, &worktree)?;
+    Ok(found)
 }
 
 /// The command line for the next start. A session id whose transcript is gone is an error, unless

@@ -12,12 +12,15 @@ mod fill;
 mod launch;
 mod log;
 mod nursery;
+mod outfit;
 pub mod output;
 mod peer;
 pub mod screen;
 mod screens;
 mod serve;
 mod tend;
+mod trash;
+mod trees;
 mod view;
 mod worktrees;
 
@@ -99,6 +102,8 @@ pub fn run(home: &Home, ready: impl FnOnce()) -> Result<(), DaemonFault> {
         if let Some(salvage) = salvage {
             tell_salvage(&salvage);
         }
+        let repositories = unsettled.iter().map(trees::repository).collect();
+        drop(tokio::task::spawn_blocking(move || trees::sweep(repositories)));
         recover(&hands, unsettled).await;
         let listener = listen(&home.state)?;
         ready();
@@ -169,7 +174,9 @@ fn tell_salvage(salvage: &Salvage) {
 /// Finds out what became of everything that was under way, before anybody is let in.
 async fn recover(hands: &Arc<Adapters>, sessions: Vec<Session>) {
     let at_rest = |session: &Session| {
-        matches!(session.phase, glis_core::Phase::Rest(_)) && !session.expects_process()
+        matches!(session.phase, glis_core::Phase::Rest(_))
+            && !session.expects_process()
+            && session.saving.is_none()
     };
     let mut tasks = tokio::task::JoinSet::new();
     for session in sessions.into_iter().filter(|session| !at_rest(session)) {

@@ -1,6 +1,7 @@
 //! The daemon's door: one task per front end, one petition at a time.
 
 mod act;
+mod keep;
 mod stream;
 
 use crate::adapters::Adapters;
@@ -102,6 +103,17 @@ async fn answer(door: &Door, peer: &mut Peer, petition: Petition) -> io::Result<
         Request::Events { from, follow } => stream::events(door, peer, from, follow).await?,
         Request::Wait { session, statuses, timeout_ms } => {
             wait(door, peer, &session, &statuses, timeout_ms).await?
+        }
+        Request::Snapshots { session, last } => keep::snapshots(door, &session, last).await,
+        Request::Diff { session, since, patch } => {
+            keep::diff(door, peer, &session, since, patch).await?
+        }
+        Request::RestoreTo { session, snapshot, to } => {
+            keep::restore_to(door, &session, snapshot, to).await
+        }
+        Request::Trash => keep::trash(door).await,
+        Request::TrashAct { session, action } => {
+            keep::trash_act(door, peer, &session, action).await?
         }
         Request::Doctor => doctor::examine(door).await,
         Request::DaemonStatus => status(door).await,

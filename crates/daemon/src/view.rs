@@ -16,9 +16,10 @@ pub(crate) fn session(session: &Session, live: &Live, env: EnvNote, digest: Dige
         | Phase::Live
         | Phase::Pausing(_)
         | Phase::Stopping { .. }
-        | Phase::Removing { .. } => None,
+        | Phase::Chore { .. } => None,
     };
-    let mut warnings = pause.map(|record| record.warnings.clone()).unwrap_or_default();
+    let mut warnings = session.notes.clone();
+    warnings.extend(pause.iter().flat_map(|record| record.warnings.clone()));
     if env.origin == EnvOrigin::Daemon && session.process.is_some() {
         warnings.push("it was started with the daemon's own environment".to_owned());
     }
@@ -42,7 +43,7 @@ pub(crate) fn session(session: &Session, live: &Live, env: EnvNote, digest: Dige
         idle_timeout_secs: session.spec.idle_timeout_secs,
         can_pause: session.can_pause(),
         can_resume: session.can_resume(),
-        snapshot: pause.and_then(|record| record.snapshots.last().cloned()),
+        snapshot: session.snapshot.clone(),
         conversation_summary: digest.summary,
         last_action: digest.last_action,
         pending_tasks: digest.pending,
@@ -59,7 +60,7 @@ pub(crate) fn session(session: &Session, live: &Live, env: EnvNote, digest: Dige
             | Phase::Live
             | Phase::Pausing(_)
             | Phase::Stopping { .. }
-            | Phase::Removing { .. } => None,
+            | Phase::Chore { .. } => None,
         },
         cut_off: session.cut_off,
         limit_until: session.limit_until.clone(),
@@ -72,6 +73,9 @@ pub(crate) fn session(session: &Session, live: &Live, env: EnvNote, digest: Dige
         in_place: session.spec.in_place,
         attached: live.audience,
         output_gap_at: live.gap_at,
+        found: session.found.clone(),
+        unsaved: session.unsaved.clone(),
+        worktree_removed: pause.is_some_and(|record| record.cleared),
         env_names: env.names,
     }
 }

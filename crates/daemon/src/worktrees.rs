@@ -1,4 +1,4 @@
-//! Places to work in: made for a session, put aside with it.
+//! Places to work in, made for a session.
 
 use crate::adapters::Adapters;
 use crate::launch::private_folder;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub(crate) fn make(hands: &Arc<Adapters>, session: &Session, op: OpId) -> Outcome {
     if session.spec.in_place {
         let worktree = session.spec.repo_root.clone();
-        return Outcome::WorktreeMade { op, worktree, branch: None };
+        return Outcome::WorktreeMade { op, worktree, branch: None, notes: Vec::new() };
     }
     let repo = PathBuf::from(&session.spec.repo_root);
     let path = place(hands, session, &repo);
@@ -32,6 +32,7 @@ pub(crate) fn make(hands: &Arc<Adapters>, session: &Session, op: OpId) -> Outcom
     match made {
         Ok(made) => Outcome::WorktreeMade {
             op,
+            notes: crate::outfit::fit(hands, session, &made.path),
             worktree: made.path.to_string_lossy().into_owned(),
             branch: Some(made.branch),
         },
@@ -40,7 +41,7 @@ pub(crate) fn make(hands: &Arc<Adapters>, session: &Session, op: OpId) -> Outcom
 }
 
 /// Who a worktree is for, in git's own lock.
-fn owner(session: &Session) -> String {
+pub(crate) fn owner(session: &Session) -> String {
     format!("glis session {}", session.id)
 }
 
@@ -53,37 +54,4 @@ fn place(hands: &Adapters, session: &Session, repo: &Path) -> PathBuf {
     let id = session.id.0.as_str();
     let tail = id.get(id.len().saturating_sub(6)..).unwrap_or(id);
     root.join(&*repository).join(format!("{}-{tail}", session.name))
-}
-
-/// Moves what the session holds into the trash. Nothing is deleted, the branch stays, and what
-/// cannot be moved stays where it is.
-pub(crate) fn put_aside(hands: &Arc<Adapters>, session: &Session, op: OpId) -> Outcome {
-    let trash = hands.home.trash().join(&session.id.0);
-    let moved = private_folder(&trash).map_err(|fault| fault.to_string()).and_then(|()| {
-        let folder = hands.home.session(&session.id.0);
-        move_folder(&folder, &trash.join("session")).map_err(|fault| fault.to_string())
-    });
-    if let Err(why) = moved {
-        return Outcome::NotPutAside { op, why };
-    }
-    let repo = Path::new(&session.spec.repo_root);
-    let target = trash.join("worktree");
-    let ours = !session.spec.in_place && session.branch.is_some();
-    if let Some(path) = session.worktree.as_ref().map(Path::new)
-        && ours
-        && path.is_dir()
-        && !target.exists()
-        && let Err(fault) = worktree::put_aside(repo, path, &target)
-    {
-        crate::diary(&format!("the worktree {} stays where it is: {fault}", path.display()));
-    }
-    Outcome::PutAside { op, place: trash.to_string_lossy().into_owned() }
-}
-
-/// Moving twice is moving once.
-fn move_folder(from: &Path, to: &Path) -> std::io::Result<()> {
-    match std::fs::rename(from, to) {
-        Err(fault) if fault.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        other => other,
-    }
 }

@@ -1,6 +1,7 @@
 //! The command line: what can be typed, and which verb it goes to.
 
 mod args;
+mod keep;
 mod look;
 mod many;
 mod session;
@@ -16,6 +17,7 @@ use glis_wire::client::{Answer, Request};
 use serde::Serialize;
 use serde_json::json;
 use std::io::{self, Write as _};
+use std::time::Duration;
 
 /// What is left to do for whoever called: other roles of the same program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +33,15 @@ pub enum Next {
     Demo {
         /// As one JSON document at the end.
         json: bool,
+    },
+    /// Break a throw-away house and show that nothing was lost.
+    Prove {
+        /// As one JSON document at the end.
+        json: bool,
+        /// How long to go on breaking it.
+        time: Duration,
+        /// The order of what is broken.
+        seed: Option<u64>,
     },
 }
 
@@ -48,6 +59,9 @@ where
     let done = match cli.verb {
         None => help(&out),
         Some(Verb::Demo) => return Next::Demo { json: cli.json },
+        Some(Verb::Doctor(doctor)) if doctor.prove => {
+            return Next::Prove { json: cli.json, time: doctor.time, seed: doctor.seed };
+        }
         Some(Verb::Daemon { verb: DaemonVerb::Run { detached } }) => {
             return Next::Daemon { detached };
         }
@@ -77,7 +91,12 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::Screen { name, ansi } => look::screen(name, ansi, out),
         Verb::Output { name, from, follow } => look::output(name, from, follow, out),
         Verb::Events { from, follow } => look::events(from, follow, out),
-        Verb::Doctor => upkeep::doctor(out),
+        Verb::Snapshot { name } => keep::snapshot(&name, out),
+        Verb::Snapshots { name } => keep::snapshots(&name, out),
+        Verb::Diff(diff) => keep::diff(diff, out),
+        Verb::Restore(restore) => keep::restore(restore, out),
+        Verb::Trash { verb } => keep::trash(verb, out),
+        Verb::Doctor(_) => upkeep::doctor(out),
         Verb::Daemon { verb } => upkeep::daemon(&verb, out),
         Verb::Completions { shell } => upkeep::completions(shell, out),
         Verb::Man => upkeep::man(out),

@@ -4,6 +4,7 @@ use crate::words::plain;
 use glis_core::Refusal;
 use glis_core::name::BadName;
 use glis_core::refusal::ResumeFault;
+use glis_core::tree::PathList;
 use glis_wire::client::Trouble;
 use serde_json::{Value, json};
 
@@ -115,14 +116,22 @@ impl From<Refusal> for Complaint {
                 Self::new(Kind::NotFound, format!("there is no session `{given}`"))
                     .hint("`glis ls` lists them")
             }
+            Refusal::NotInTrash { given } => {
+                Self::new(Kind::NotFound, format!("there is no session `{given}` in the trash"))
+                    .hint("`glis trash list` lists them")
+            }
+            Refusal::WouldBeLost { session, left_out } => would_be_lost(&session, &left_out),
             Refusal::Ambiguous { given } => Self::new(
                 Kind::NotFound,
                 format!("more than one session's id begins with `{given}`"),
             )
             .hint("give more of the id, or the name"),
             Refusal::NameTaken { name } => {
-                Self::new(Kind::Refused, format!("there is a session `{name}` already"))
-                    .hint(format!("choose another name, or put it aside with `glis rm {name}`"))
+                Self::new(Kind::Refused, format!("there is a session `{name}` already")).hint(
+                    format!(
+                        "choose another name (`trash restore` takes --name), or `glis rm {name}`"
+                    ),
+                )
             }
             Refusal::BadName { name, why } => bad_name(&name, why),
             Refusal::WrongStatus { session, status, verb } => wrong_status(&session, status, &verb),
@@ -172,6 +181,14 @@ impl From<Refusal> for Complaint {
     }
 }
 
+fn would_be_lost(session: &str, left_out: &PathList) -> Complaint {
+    let paths = left_out.line();
+    let message = format!("the worktree of `{session}` has what is in no snapshot: {paths}");
+    Complaint::new(Kind::Refused, message).hint(format!(
+        "`glis pause {session}` keeps the worktree; --remove-worktree --force removes it with them"
+    ))
+}
+
 fn bad_name(name: &str, why: BadName) -> Complaint {
     let shown: String = name.chars().take(40).flat_map(char::escape_default).collect();
     let rule = match why {
@@ -206,7 +223,9 @@ fn wrong_status(session: &str, status: glis_core::Status, verb: &str) -> Complai
         Status::Paused | Status::Suspended | Status::Interrupted => {
             format!("`glis resume {session}` brings it back")
         }
-        Status::Archived => "it was removed; its branch is still there".to_owned(),
+        Status::Archived => {
+            format!("`glis trash restore {session}` takes it back, if it is still there")
+        }
     };
     Complaint::new(Kind::Refused, message).hint(hint)
 }
@@ -220,7 +239,9 @@ fn not_resumable(
     let mend = match why {
         ResumeFault::NoRef | ResumeFault::Rejected(_) => None,
         ResumeFault::WrongRoot(_) => Some("move the repository back to where it was"),
-        ResumeFault::NoDirectory(_) => Some("bring it back with `git worktree add`"),
+        ResumeFault::NoDirectory(_) => {
+            Some("no snapshot holds it; bring it back with `git worktree add`")
+        }
         ResumeFault::NotInstalled(_) => Some("install it, or mend PATH, and resume again"),
         ResumeFault::NoTranscript(_) => Some("put the file back and resume again"),
         ResumeFault::Locked(_) => Some("end that process, then resume again"),

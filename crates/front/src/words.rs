@@ -1,5 +1,7 @@
 //! How things read to a person. No other place in glis has words for a screen.
 
+pub(crate) mod keep;
+
 use glis_core::Status;
 use glis_core::spec::Mode;
 use glis_core::talk::AskKind;
@@ -136,7 +138,8 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("resumable", Some(if s.resumable { "yes" } else { "no" }.to_owned()));
     fact("command", (!s.argv.is_empty()).then(|| s.argv.join(" ")));
     fact("repository", Some(s.repo_root.clone()));
-    fact("worktree", s.worktree.clone());
+    let removed = if s.worktree_removed { " (removed; a resume brings it back)" } else { "" };
+    fact("worktree", s.worktree.as_ref().map(|path| format!("{path}{removed}")));
     fact("branch", s.branch.clone());
     fact("process", s.pid.map(|pid| format!("{pid}, start {} of this session", s.generation)));
     fact("attached", (s.attached > 0).then(|| s.attached.to_string()));
@@ -148,6 +151,9 @@ pub(crate) fn whole(s: &SessionView) -> String {
         rule(s),
     );
     fact("resumed", s.resumed_at.clone());
+    fact("snapshot", s.snapshot.as_ref().map(|snapshot| snapshot.name.clone()));
+    fact("not saved", s.unsaved.clone());
+    fact("worktree was", s.found.as_ref().and_then(keep::found));
     fact("queued", (s.queued > 0).then(|| s.queued.to_string()));
     fact("cut off", s.cut_off.then(|| "its last turn ended with its process".to_owned()));
     fact("limit until", s.limit_until.clone());
@@ -205,7 +211,10 @@ pub(crate) fn created(s: &SessionView) -> String {
             Mode::Headless => format!("`glis log {} --follow` shows what is said", s.name),
         },
     };
-    format!("`{}` is {}: {} in {place}{branch}\n{next}", s.name, s.status.word(), s.agent)
+    let warnings: Vec<_> =
+        s.warnings.iter().map(|warning| format!("\nwarning: {}", plain(warning))).collect();
+    let (status, agent, warnings) = (s.status.word(), &s.agent, warnings.concat());
+    format!("`{}` is {status}: {agent} in {place}{branch}{warnings}\n{next}", s.name)
 }
 
 /// What `wait` says.
@@ -228,6 +237,9 @@ pub(crate) fn paused(s: &SessionView) -> String {
     // Where nothing ran, this pause has ended nothing; the list is that of an earlier stop.
     if !s.killed.is_empty() && s.pause_rule.as_deref() != Some(NOTHING_RAN) {
         lines.push(format!("ended with it: {}", plain(&s.killed.join(", "))));
+    }
+    if s.worktree_removed {
+        lines.push("its worktree is removed; a resume brings it back".to_owned());
     }
     lines.extend(s.warnings.iter().map(|warning| format!("warning: {}", plain(warning))));
     lines.push(format!("Resume with: glis resume {}", s.name));
@@ -255,7 +267,9 @@ pub(crate) fn resumed(s: &SessionView) -> String {
         (Some(id), _) => format!("in its own conversation {id}"),
         (None, _) => "its command was started again in the same place".to_owned(),
     };
-    format!("`{}` is {}: {how}", s.name, s.status.word())
+    let mut lines = vec![format!("`{}` is {}: {how}", s.name, s.status.word())];
+    lines.extend(s.found.as_ref().and_then(keep::found));
+    lines.join("\n")
 }
 
 /// What `restart` says.
@@ -272,7 +286,11 @@ pub(crate) fn stopped(s: &SessionView) -> String {
 pub(crate) fn removed(s: &SessionView, place: &Path, stays: Option<&str>) -> String {
     let branch = s.branch.as_ref().map_or(String::new(), |b| format!("; branch {b} stays"));
     let worktree = stays.map_or(String::new(), |path| format!("; its worktree stays in {path}"));
-    format!("`{}` was put aside in {}{branch}{worktree}", s.name, place.display())
+    format!(
+        "`{}` is in the trash, {}{branch}{worktree}\n`glis trash restore {0}` brings it back",
+        s.name,
+        place.display()
+    )
 }
 
 /// What `answer` says.
@@ -368,10 +386,14 @@ pub(crate) fn step(event: &Value) -> Option<&'static str> {
         "pause_began" => "PAUSING... after this turn",
         "interrupt_began" => "PAUSING... waiting for a safe state",
         "safe_state_reached" => "keeping the screen",
-        "terminal_captured" => "saving the worktree",
+        "terminal_captured" | "save_began" => "saving the worktree",
         "end_began" | "stop_began" => "ending the process",
         "process_ended" => "saving what it left",
         "removal_began" => "putting it aside",
+        "clearing_began" => "removing the worktree",
+        "restore_began" => "restoring the worktree",
+        "return_began" => "taking it out of the trash",
+        "emptying_began" => "deleting it",
         _ => return None,
     })
 }

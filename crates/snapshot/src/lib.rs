@@ -38,10 +38,10 @@ pub use diff::{FileDiff, Side, diff_files, patch};
 pub use fault::SnapshotFault;
 pub use git::GitFault;
 pub use list::{
-    DiffStat, Keep, Listed, Shelf, delete, delete_one, diff_stat, from_trash, list, not_captured,
-    thin, to_trash, verify,
+    DiffStat, Keep, Listed, Shelf, commit_of, delete, delete_one, diff_stat, from_trash, list,
+    list_last, not_captured, thin, to_trash, verify,
 };
-pub use lock::set_stale_lock_aside;
+pub use lock::{index_lock, set_stale_lock_aside};
 pub use read::{Limits, Unreadable};
 pub use restore::{HeadState, RestoreRequest, Restored, restore};
 pub use save::{SaveRequest, Saved, save};

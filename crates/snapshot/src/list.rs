@@ -30,8 +30,20 @@ pub struct Listed {
 
 /// The snapshots of a session, the oldest first.
 pub fn list(repo_root: &Path, session: &str) -> Result<Vec<Listed>, SnapshotFault> {
+    list_last(repo_root, session, Shelf::Snapshots, None)
+}
+
+/// The snapshots of a session on a shelf, the oldest first; with `last`, no more than so many.
+pub fn list_last(
+    repo_root: &Path,
+    session: &str,
+    shelf: Shelf,
+    last: Option<usize>,
+) -> Result<Vec<Listed>, SnapshotFault> {
     let common = common_of(repo_root)?;
-    let all = refs::below(&common, &format!("{SNAP}/{}", refs::part(session)?), None)?;
+    let prefix = format!("{}/{}", shelf.prefix(), refs::part(session)?);
+    // One more, which the first of them is compared with.
+    let all = refs::below(&common, &prefix, last.map(|last| last + 1))?;
     let mut listed: Vec<Listed> = Vec::new();
     for found in &all {
         let number = |key: &str| found.value(key).and_then(|n| n.parse().ok()).unwrap_or_default();
@@ -48,6 +60,8 @@ pub fn list(repo_root: &Path, session: &str) -> Result<Vec<Listed>, SnapshotFaul
             commit,
         });
     }
+    let surplus = last.map_or(0, |last| listed.len().saturating_sub(last));
+    listed.drain(..surplus);
     Ok(listed)
 }
 
@@ -73,6 +87,11 @@ pub(crate) fn files_of(common: &Path, commit: &str) -> Result<String, SnapshotFa
 pub(crate) fn empty_tree(common: &Path) -> Result<String, SnapshotFault> {
     let said = run_in(common, &["hash-object", "-t", "tree", "/dev/null"])?;
     Ok(String::from_utf8_lossy(&said).trim_end().to_owned())
+}
+
+/// The commit of a snapshot.
+pub fn commit_of(repo_root: &Path, reference: &str) -> Result<String, SnapshotFault> {
+    Ok(refs::exact(&common_of(repo_root)?, reference)?.commit.to_string())
 }
 
 /// What a snapshot does not hold.

@@ -6,6 +6,19 @@ use crate::scratch::now_ns;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// The lock on a worktree's index, if there is one right now. Git is not asked: this is looked at
+/// before every start.
+pub fn index_lock(worktree: &Path) -> Option<PathBuf> {
+    let dot_git = worktree.join(".git");
+    let git_dir = if dot_git.is_dir() {
+        dot_git
+    } else {
+        let text = std::fs::read_to_string(&dot_git).ok()?;
+        worktree.join(text.strip_prefix("gitdir: ")?.trim_end())
+    };
+    Some(git_dir.join("index.lock")).filter(|lock| lock.symlink_metadata().is_ok())
+}
+
 /// Puts a left-over `index.lock` aside and says where it is now. Only for a worktree that nobody
 /// writes to any more: the caller makes sure of that, and that the lock is not a moment old.
 pub fn set_stale_lock_aside(worktree: &Path) -> Result<Option<PathBuf>, SnapshotFault> {

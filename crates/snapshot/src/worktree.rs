@@ -73,6 +73,12 @@ pub fn put_aside(root: &Path, from: &Path, to: &Path) -> Result<(), GitFault> {
     run(root, &["worktree", "move", "--force", "--force", "--", &from, &to]).map(drop)
 }
 
+/// Removes a worktree of ours for good, with everything in it. Its branch stays.
+pub fn remove(root: &Path, path: &Path) -> Result<(), GitFault> {
+    let path = path.to_string_lossy();
+    run(root, &["worktree", "remove", "--force", "--force", "--", &path]).map(drop)
+}
+
 /// The commit that a revision names, seen from `dir`.
 pub fn commit(dir: &Path, revision: &str) -> Result<String, GitFault> {
     let peeled = format!("{revision}^{{commit}}");

@@ -5,8 +5,9 @@
 //! between are output bytes, tagged with their offset.
 
 use crate::hold::Size;
-use crate::view::{DaemonView, Entry, Finding, SessionView};
+use crate::view::{DaemonView, Entry, FileDiffView, Finding, SessionView, SnapshotView, TrashView};
 use glis_core::pause::{OnTimeout, PauseMode};
+use glis_core::tree::Clearing;
 use glis_core::{Refusal, Status};
 use serde::{Deserialize, Serialize};
 
@@ -39,18 +40,68 @@ pub struct Petition {
 #[expect(missing_docs, reason = "the contract explains each verb and its options")]
 pub enum Request {
     New(Box<NewSession>),
-    List { all: bool },
-    Show { session: String },
-    Attach { session: String },
-    Act { session: String, action: Action },
-    Wait { session: String, statuses: Vec<Status>, timeout_ms: Option<u64> },
-    Log { session: String, follow: bool },
-    Screen { session: String },
-    Output { session: String, from: u64, follow: bool },
-    Events { from: u64, follow: bool },
+    List {
+        all: bool,
+    },
+    Show {
+        session: String,
+    },
+    Attach {
+        session: String,
+    },
+    Act {
+        session: String,
+        action: Action,
+    },
+    Wait {
+        session: String,
+        statuses: Vec<Status>,
+        timeout_ms: Option<u64>,
+    },
+    Log {
+        session: String,
+        follow: bool,
+    },
+    Screen {
+        session: String,
+    },
+    Output {
+        session: String,
+        from: u64,
+        follow: bool,
+    },
+    Events {
+        from: u64,
+        follow: bool,
+    },
+    /// The snapshots of a session; only the last so many if a number is given.
+    Snapshots {
+        session: String,
+        last: Option<u32>,
+    },
+    /// What a session has done since its beginning, or since one of its snapshots.
+    Diff {
+        session: String,
+        since: Option<String>,
+        patch: bool,
+    },
+    /// A snapshot at another place.
+    RestoreTo {
+        session: String,
+        snapshot: Option<String>,
+        to: String,
+    },
+    Trash,
+    /// `session` is one that was removed.
+    TrashAct {
+        session: String,
+        action: TrashAction,
+    },
     Doctor,
     DaemonStatus,
-    DaemonStop { agents: bool },
+    DaemonStop {
+        agents: bool,
+    },
 }
 
 /// What a front end wants done with a session.
@@ -58,14 +109,41 @@ pub enum Request {
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the contract explains each verb and its options")]
 pub enum Action {
-    Send { text: String },
-    Pause { mode: PauseMode, on_timeout: OnTimeout },
+    Send {
+        text: String,
+    },
+    Pause {
+        mode: PauseMode,
+        on_timeout: OnTimeout,
+        #[serde(default)]
+        clearing: Clearing,
+    },
     CancelPause,
-    Resume { prompt: Option<String> },
-    Restart { with_context: bool },
+    Resume {
+        prompt: Option<String>,
+    },
+    Restart {
+        with_context: bool,
+    },
     Stop,
     Remove,
-    Answer { ask: Option<String>, answer: String },
+    Answer {
+        ask: Option<String>,
+        answer: String,
+    },
+    Snapshot,
+    Restore {
+        snapshot: Option<String>,
+    },
+}
+
+/// What a front end wants done with a session that was removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the contract explains each verb and its options")]
+pub enum TrashAction {
+    Restore { name: Option<String> },
+    Empty,
 }
 
 /// What a new session is to be.
@@ -125,6 +203,20 @@ pub enum Answer {
     },
     Daemon(DaemonView),
     Findings(Vec<Finding>),
+    Snapshots(Vec<SnapshotView>),
+    Trash(Vec<TrashView>),
+    /// What differs; the patch itself came before, in raw frames.
+    Diff {
+        from: String,
+        to: String,
+        files: Vec<FileDiffView>,
+    },
+    /// A snapshot is at this place.
+    RestoredTo {
+        path: String,
+        snapshot: String,
+        notes: Vec<String>,
+    },
     /// The stream has come to its end.
     End,
     /// Not in this state.
@@ -170,6 +262,10 @@ impl Answer {
             | Self::Screen { .. }
             | Self::Daemon(_)
             | Self::Findings(_)
+            | Self::Snapshots(_)
+            | Self::Trash(_)
+            | Self::Diff { .. }
+            | Self::RestoredTo { .. }
             | Self::End
             | Self::Refused(_)
             | Self::Trouble { .. } => true,
@@ -187,7 +283,12 @@ impl Request {
                 | Action::Resume { .. }
                 | Action::Restart { .. }
                 | Action::Answer { .. } => true,
-                Action::Pause { .. } | Action::CancelPause | Action::Stop | Action::Remove => false,
+                Action::Pause { .. }
+                | Action::CancelPause
+                | Action::Stop
+                | Action::Remove
+                | Action::Snapshot
+                | Action::Restore { .. } => false,
             },
             Self::List { .. }
             | Self::Show { .. }
@@ -197,6 +298,11 @@ impl Request {
             | Self::Screen { .. }
             | Self::Output { .. }
             | Self::Events { .. }
+            | Self::Snapshots { .. }
+            | Self::Diff { .. }
+            | Self::RestoreTo { .. }
+            | Self::Trash
+            | Self::TrashAct { .. }
             | Self::Doctor
             | Self::DaemonStatus
             | Self::DaemonStop { .. } => false,

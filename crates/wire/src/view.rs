@@ -4,6 +4,7 @@ use glis_core::Status;
 use glis_core::pause::{PauseReason, SnapshotRef};
 use glis_core::spec::Mode;
 use glis_core::talk::AskKind;
+use glis_core::tree::Found;
 use serde::{Deserialize, Serialize};
 
 /// A session as JSON.
@@ -63,8 +64,76 @@ pub struct SessionView {
     pub attached: u32,
     /// Terminal output is missing from here on, because the disk was full.
     pub output_gap_at: Option<u64>,
+    /// How the worktree was found before the last start.
+    #[serde(default)]
+    pub found: Option<Found>,
+    /// Why the worktree could not be saved the last time, where it could not.
+    #[serde(default)]
+    pub unsaved: Option<String>,
+    /// The worktree was removed by a pause; a resume brings it back.
+    #[serde(default)]
+    pub worktree_removed: bool,
     /// Names of the variables in the environment it was last started with.
     pub env_names: Vec<String>,
+}
+
+/// A snapshot as JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the contract explains each field under this very name")]
+pub struct SnapshotView {
+    #[serde(rename = "ref")]
+    pub name: String,
+    pub commit: String,
+    pub at: String,
+    pub why: String,
+    /// Paths that differ from HEAD.
+    pub changed: usize,
+    /// What is in the worktree and not in the snapshot.
+    pub not_captured: Vec<NotCapturedView>,
+    /// Paths that differ from the snapshot before it.
+    pub since_before: Option<usize>,
+}
+
+/// Something that a snapshot does not hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotCapturedView {
+    /// Where, seen from the worktree.
+    pub path: String,
+    /// Why not: `ignored`, `too_large`, `not_a_file`, `empty_folder`, `unreadable`, `moving`,
+    /// `repository`.
+    pub why: String,
+}
+
+/// One file of a difference.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileDiffView {
+    /// Its path.
+    pub path: String,
+    /// Lines added; none for a binary file.
+    pub added: Option<u64>,
+    /// Lines removed; none for a binary file.
+    pub removed: Option<u64>,
+}
+
+/// A session in the trash.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrashView {
+    /// Its id.
+    pub id: String,
+    /// The name it had.
+    pub name: String,
+    /// Its agent.
+    pub agent: String,
+    /// Its branch, which is still there.
+    pub branch: Option<String>,
+    /// When it was removed.
+    pub removed_at: String,
+    /// When `trash empty` takes it.
+    pub deadline: String,
+    /// The deadline has passed.
+    pub due: bool,
+    /// The folder that holds it.
+    pub place: String,
 }
 
 /// What a session asks.

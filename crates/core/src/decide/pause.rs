@@ -181,13 +181,15 @@ fn is_due(draft: &Draft, op: OpId, moment: Moment) -> bool {
     )
 }
 
-pub(super) fn saved(
-    draft: &mut Draft,
-    op: OpId,
-    moment: Moment,
-    snapshot: Option<SnapshotRef>,
-    left_out: PathList,
-) {
+/// What came of saving the worktree.
+pub(super) struct Taken {
+    pub(super) snapshot: Option<SnapshotRef>,
+    pub(super) left_out: PathList,
+    pub(super) warning: Option<String>,
+}
+
+pub(super) fn saved(draft: &mut Draft, op: OpId, moment: Moment, taken: Taken) {
+    let Taken { snapshot, left_out, warning } = taken;
     if !is_due(draft, op, moment) {
         return;
     }
@@ -197,7 +199,7 @@ pub(super) fn saved(
             draft.event(Event::PauseBarred { op, left_out });
             return;
         }
-        draft.event(Event::SnapshotTaken { op, snapshot, warning: None });
+        draft.event(Event::SnapshotTaken { op, snapshot, warning });
         if draft.session.process.is_some() {
             draft.event(Event::EndBegan { op });
             draft.deed(Deed::StopProcess {
@@ -212,7 +214,7 @@ pub(super) fn saved(
             clear(draft, op);
         }
     } else {
-        draft.event(Event::SnapshotTaken { op, snapshot, warning: None });
+        draft.event(Event::SnapshotTaken { op, snapshot, warning });
         clear(draft, op);
     }
 }

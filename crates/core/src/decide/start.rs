@@ -47,11 +47,9 @@ pub(super) fn create(
     Ok(Decision { events, effects, reply: Reply::Pending(op) })
 }
 
-pub(super) fn worktree_made(draft: &mut Draft, op: OpId, worktree: String, branch: Option<String>) {
-    if !at_step(draft, op, StartStep::Worktree) {
-        return;
-    }
-    draft.event(Event::WorktreeMade { op, worktree, branch });
+pub(super) fn worktree_made(draft: &mut Draft, made: Event) {
+    let Some(op) = made.op().filter(|op| at_step(draft, *op, StartStep::Worktree)) else { return };
+    draft.event(made);
     if draft.session.starts_at_once() || !draft.session.queue.is_empty() {
         begin(draft, op, StartCause::New);
     } else {

@@ -53,6 +53,7 @@ pub(super) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Reco
                 left_as: None,
                 saving: None,
                 unsaved: None,
+                notes: Vec::new(),
                 found: None,
                 changed: None,
                 trashed: None,
@@ -155,7 +156,8 @@ impl Session {
     #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
     fn apply_start(&mut self, at: WallMs, event: &Event) {
         match event {
-            Event::WorktreeMade { worktree, branch, .. } => {
+            Event::WorktreeMade { worktree, branch, notes, .. } => {
+                self.notes.clone_from(notes);
                 self.worktree = Some(worktree.clone());
                 self.branch.clone_from(branch);
                 self.step(StartStep::Check);

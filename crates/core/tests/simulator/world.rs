@@ -10,6 +10,7 @@ use glis_core::input::{self, Outcome};
 use glis_core::pause::SnapshotRef;
 use glis_core::refusal::ResumeFault;
 use glis_core::session::Process;
+use glis_core::talk::Ask;
 use glis_core::tree::{Found, PathList};
 use glis_core::{Effect, House, MessageId, OpId, Session, SessionId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -150,9 +151,12 @@ impl World {
         let site = self.sites.entry(effect.session.clone()).or_default();
         Ok(Some(match &effect.deed {
             Deed::MakeWorktree { op } if fails => Outcome::WorktreeFailed { op: *op, why },
-            Deed::MakeWorktree { op } => {
-                Outcome::WorktreeMade { op: *op, worktree: "/w".to_owned(), branch: None }
-            }
+            Deed::MakeWorktree { op } => Outcome::WorktreeMade {
+                op: *op,
+                worktree: "/w".to_owned(),
+                branch: None,
+                notes: Vec::new(),
+            },
             Deed::CheckStart { op } if fails => Outcome::StartUnfit { op: *op, fault },
             Deed::CheckStart { op } => Outcome::StartChecked { op: *op, found: site.look(session) },
             Deed::StartProcess { op, .. } if fails && site.agents.is_empty() => {
@@ -168,18 +172,7 @@ impl World {
             Deed::GiveAnswer { ask, .. } if fails => {
                 Outcome::AnswerNotGiven { ask: ask.id.clone(), why }
             }
-            Deed::GiveAnswer { generation, ask, .. } => {
-                match site.agents.iter_mut().find(|a| a.generation == *generation) {
-                    None => Outcome::AnswerNotGiven { ask: ask.id.clone(), why },
-                    Some(agent) => {
-                        *site.answers.entry(ask.id.0.clone()).or_default() += 1;
-                        if agent.asks.as_ref() == Some(&ask.id) {
-                            agent.answered();
-                        }
-                        Outcome::AnswerGiven { ask: ask.id.clone() }
-                    }
-                }
-            }
+            Deed::GiveAnswer { generation, ask, .. } => answer(site, *generation, ask),
             Deed::Interrupt { generation } => {
                 site.interrupts += 1;
                 if let Some(agent) = site.agents.iter_mut().find(|a| a.generation == *generation) {
@@ -197,7 +190,13 @@ impl World {
                 let snapshot = Some(site.save()).filter(|_| rng.percent(80));
                 let ignored = rng.percent(30).then(|| ".env".to_owned());
                 let left_out = PathList::of(ignored);
-                Outcome::SnapshotTaken { op: *op, moment: *moment, snapshot, left_out }
+                Outcome::SnapshotTaken {
+                    op: *op,
+                    moment: *moment,
+                    snapshot,
+                    left_out,
+                    warning: None,
+                }
             }
             Deed::StopProcess { generation, urgency } => {
                 return Ok(self.stop(&effect.session, *generation, *urgency));
@@ -323,6 +322,17 @@ impl World {
 
 fn agent_began(site: Option<&Site>) -> u64 {
     site.and_then(|site| site.agents.first()).map_or(0, |agent| agent.began_at)
+}
+
+fn answer(site: &mut Site, generation: u32, ask: &Ask) -> Outcome {
+    let Some(agent) = site.agents.iter_mut().find(|a| a.generation == generation) else {
+        return Outcome::AnswerNotGiven { ask: ask.id.clone(), why: "nobody is there".to_owned() };
+    };
+    *site.answers.entry(ask.id.0.clone()).or_default() += 1;
+    if agent.asks.as_ref() == Some(&ask.id) {
+        agent.answered();
+    }
+    Outcome::AnswerGiven { ask: ask.id.clone() }
 }
 
 fn deliver(site: &mut Site, generation: u32, message: MessageId) -> Outcome {

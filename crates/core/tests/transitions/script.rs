@@ -212,7 +212,12 @@ impl Stage {
         let (op, generation, why) = (self.op(), self.generation(), "no".to_owned());
         let fault = ResumeFault::System(why.clone());
         Some(match verb {
-            "made" => Outcome::WorktreeMade { op, worktree: "/w".to_owned(), branch: None },
+            "made" => Outcome::WorktreeMade {
+                op,
+                worktree: "/w".to_owned(),
+                branch: None,
+                notes: Vec::new(),
+            },
             "unmade" => Outcome::WorktreeFailed { op, why },
             "checked" => Outcome::StartChecked { op, found: found(rest) },
             "unfit" => Outcome::StartUnfit { op, fault },
@@ -231,6 +236,7 @@ impl Stage {
                 moment: self.moment(),
                 snapshot: Some(snapshot(op.0)),
                 left_out: PathList::of((rest == "without .env").then(|| ".env".to_owned())),
+                warning: None,
             },
             "unsaved" => Outcome::SnapshotFailed { op, moment: self.moment(), why },
             "ended" => Outcome::ProcessEnded {

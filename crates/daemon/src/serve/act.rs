@@ -1,6 +1,6 @@
 //! Requests that change something: translated into commands, waited for until they are true.
 
-use super::{Door, find, seen};
+use super::{Door, find, keep, seen};
 use crate::controller::{Look, Published};
 use crate::launch::Env;
 use crate::peer::Peer;
@@ -48,7 +48,7 @@ pub(super) async fn act(
     }
 }
 
-async fn carry_out(
+pub(super) async fn carry_out(
     door: &Door,
     peer: &mut Peer,
     (id, command): (SessionId, Command),
@@ -88,7 +88,7 @@ async fn carry_out(
 fn may_begin_start(command: &Command, session: Option<&Session>) -> bool {
     let Some(session) = session else { return true };
     match &session.phase {
-        Phase::Live | Phase::Starting(_) | Phase::Pausing(_) | Phase::Removing { .. } => false,
+        Phase::Live | Phase::Starting(_) | Phase::Pausing(_) | Phase::Chore { .. } => false,
         Phase::Stopping { .. } => true,
         Phase::Rest(rest) => {
             let woken_by_message = matches!(rest, Rest::Suspended | Rest::Created);
@@ -189,15 +189,16 @@ async fn end_on_record(
     }
 }
 
-type Translated = Result<(SessionId, Command), Box<Answer>>;
+pub(super) type Translated = Result<(SessionId, Command), Box<Answer>>;
 
 async fn translate(door: &Door, given: &str, action: Action) -> Translated {
     let found = find(door, given).await.map_err(|refusal| Box::new(Answer::Refused(refusal)))?;
     let session = found.id.clone();
     let command = match action {
         Action::Send { text } => Command::Send { session, text },
-        Action::Pause { mode, on_timeout } => {
-            Command::Pause { session, mode, reason: PauseReason::User, on_timeout }
+        Action::Pause { mode, on_timeout, clearing } => {
+            let reason = PauseReason::User;
+            Command::Pause { session, mode, reason, on_timeout, clearing }
         }
         Action::CancelPause => Command::CancelPause { session },
         Action::Resume { prompt } => Command::Resume { session, prompt },
@@ -205,6 +206,11 @@ async fn translate(door: &Door, given: &str, action: Action) -> Translated {
         Action::Stop => Command::Stop { session },
         Action::Remove => Command::Remove { session },
         Action::Answer { ask, answer } => Command::Answer { session, ask: ask.map(AskId), answer },
+        Action::Snapshot => Command::Snapshot { session },
+        Action::Restore { snapshot } => {
+            let snapshot = keep::chosen(&found, snapshot).await?;
+            Command::Restore { session, snapshot }
+        }
     };
     Ok((found.id, command))
 }

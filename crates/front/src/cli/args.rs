@@ -63,7 +63,7 @@ pub(crate) enum Verb {
         /// Name, id, or a unique beginning of the id
         name: String,
     },
-    /// Puts a session aside; nothing is deleted
+    /// Puts a session into the trash; nothing is deleted
     Rm {
         /// Name, id, or a unique beginning of the id
         name: String,
@@ -106,8 +106,27 @@ pub(crate) enum Verb {
         #[arg(long, short)]
         follow: bool,
     },
+    /// Saves the worktree as it is, beside whatever goes on
+    Snapshot {
+        /// Name, id, or a unique beginning of the id
+        name: String,
+    },
+    /// The snapshots of a session: when, why, what changed since the one before
+    Snapshots {
+        /// Name, id, or a unique beginning of the id
+        name: String,
+    },
+    /// What a session has done: committed, staged, written and untracked
+    Diff(Diff),
+    /// Brings a worktree back to what a snapshot holds; what is there is kept beside it
+    Restore(Restore),
+    /// What was removed
+    Trash {
+        #[command(subcommand)]
+        verb: TrashVerb,
+    },
     /// Looks for what is wrong and says how to mend it
-    Doctor,
+    Doctor(Doctor),
     /// The daemon, which otherwise starts by itself
     Daemon {
         #[command(subcommand)]
@@ -140,6 +159,72 @@ pub(crate) enum DaemonVerb {
         #[arg(long, hide = true)]
         detached: bool,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TrashVerb {
+    /// What was removed, and until when it is kept
+    List,
+    /// Takes a session back out of the trash, as it was
+    Restore {
+        /// Name, id, or a unique beginning of the id
+        name: String,
+        /// Another name, where the former one is taken
+        #[arg(long = "name", value_name = "NEW")]
+        rename: Option<String>,
+    },
+    /// Deletes for good what is past its deadline
+    Empty(Empty),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Empty {
+    /// These ones, before their deadline
+    #[arg(conflicts_with = "all")]
+    pub(crate) names: Vec<String>,
+    /// Everything, before its deadline
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    /// Name, id, or a unique beginning of the id
+    pub(crate) name: String,
+    /// Only the files, and how many lines differ
+    #[arg(long)]
+    pub(crate) stat: bool,
+    /// Since this snapshot, instead of since the session began
+    #[arg(long, value_name = "REF")]
+    pub(crate) since: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Restore {
+    /// Name, id, or a unique beginning of the id
+    pub(crate) name: String,
+    /// The snapshot: its ref, the beginning of its last part, or of its commit; else the last one
+    #[arg(long, value_name = "REF")]
+    pub(crate) snapshot: Option<String>,
+    /// Into this folder, which must not exist yet; the session's own is left alone
+    #[arg(long, value_name = "DIR")]
+    pub(crate) to: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Break a throw-away house on purpose, and show that nothing was lost
+    #[arg(long)]
+    pub(crate) prove: bool,
+    /// How long to go on breaking it, such as 30s
+    #[arg(long = "for", value_parser = duration, default_value = "30s", requires = "prove")]
+    pub(crate) time: Duration,
+    /// The order of what is broken; a number that a former proof has told
+    #[arg(long, requires = "prove")]
+    pub(crate) seed: Option<u64>,
 }
 
 #[derive(Debug, Args)]
@@ -194,6 +279,7 @@ pub(crate) struct Wait {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that is typed")]
 pub(crate) struct Pause {
     /// Names, ids, or unique beginnings of ids
     #[arg(required_unless_present = "all", conflicts_with = "all")]
@@ -207,6 +293,12 @@ pub(crate) struct Pause {
     /// Call off a pause that is still waiting
     #[arg(long, conflicts_with = "mode")]
     pub(crate) cancel: bool,
+    /// Remove the worktree afterwards, if its snapshot holds all of it; a resume brings it back
+    #[arg(long, conflicts_with = "cancel")]
+    pub(crate) remove_worktree: bool,
+    /// Remove it even with files that are in no snapshot, such as ignored ones
+    #[arg(long, requires = "remove_worktree")]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -9,6 +9,7 @@ use crate::words;
 use glis_core::Status;
 use glis_core::pause::{OnTimeout, PauseMode};
 use glis_core::talk::AskKind;
+use glis_core::tree::Clearing;
 use glis_wire::client::{Action, Answer, NewSession, Request};
 use glis_wire::view::SessionView;
 use serde_json::json;
@@ -156,7 +157,12 @@ pub(super) fn pause(pause: &Pause, out: &Out) -> Result<(), Complaint> {
             Mode::Interrupt => PauseMode::Interrupt,
             Mode::Force => PauseMode::Force,
         };
-        Action::Pause { mode, on_timeout: OnTimeout::Refuse }
+        let clearing = match (pause.remove_worktree, pause.force) {
+            (false, _) => Clearing::Keep,
+            (true, false) => Clearing::IfAllIsSaved,
+            (true, true) => Clearing::Always,
+        };
+        Action::Pause { mode, on_timeout: OnTimeout::Refuse, clearing }
     };
     let names = if pause.all {
         chosen(&mut control, |session| session.can_pause && session.status != Status::Created)?
@@ -189,7 +195,11 @@ fn chosen(
 }
 
 pub(super) fn restart(restart: &Restart, out: &Out) -> Result<(), Complaint> {
-    if !restart.yes && !confirmed(&restart.name)? {
+    let name = &restart.name;
+    let question = format!("Begin a fresh conversation in `{name}`? Its files stay.");
+    let reason =
+        format!("a restart of `{name}` begins a fresh conversation and has to be confirmed");
+    if !restart.yes && !confirmed(&question, &reason)? {
         return Err(Complaint::new(Kind::Refused, "nothing was done"));
     }
     let action = Action::Restart { with_context: restart.with_context };
@@ -197,16 +207,13 @@ pub(super) fn restart(restart: &Restart, out: &Out) -> Result<(), Complaint> {
     out.document(&session, || words::restarted(&session))
 }
 
-fn confirmed(name: &str) -> Result<bool, Complaint> {
+/// Asks a person; a script has to say so beforehand.
+pub(super) fn confirmed(question: &str, reason: &str) -> Result<bool, Complaint> {
     if !io::stdin().is_terminal() {
-        return Err(Complaint::new(
-            Kind::Usage,
-            format!("a restart of `{name}` begins a fresh conversation and has to be confirmed"),
-        )
-        .hint("add --yes"));
+        return Err(Complaint::new(Kind::Usage, reason).hint("add --yes"));
     }
     let mut err = io::stderr().lock();
-    drop(write!(err, "Begin a fresh conversation in `{name}`? Its files stay. [y/N] "));
+    drop(write!(err, "{question} [y/N] "));
     drop(err.flush());
     let mut line = String::new();
     let read = io::stdin().lock().read_line(&mut line);

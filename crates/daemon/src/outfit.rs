@@ -1,0 +1,202 @@
+//! What a fresh worktree gets beside its commit: chosen files of the main one, and a set-up command.
+
+use crate::adapters::Adapters;
+use crate::config::Outfit;
+use crate::launch::Env;
+use glis_core::session::Session;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use std::fs::{self, File};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Component, Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What the set-up command said, in the session's folder.
+const LOG: &str = "setup.log";
+/// That it has run, whatever came of it: a daemon that died meanwhile does not run it again.
+const RAN: &str = "setup.ran";
+/// How much of its last words is told.
+const LAST_BYTES: u64 = 400;
+
+/// Fits a fresh worktree out, and says what could not be done.
+pub(crate) fn fit(hands: &Adapters, session: &Session, worktree: &Path) -> Vec<String> {
+    let root = PathBuf::from(&session.spec.repo_root);
+    let outfit = hands.config.outfit(&session.spec.repo_root);
+    let mut notes = Vec::new();
+    for (paths, how) in [(&outfit.copy, How::Copy), (&outfit.link, How::Link)] {
+        for path in paths {
+            if let Err(why) = bring(&root, worktree, path, how) {
+                notes.push(format!("{path} was not brought along: {why}"));
+            }
+        }
+    }
+    let dir = hands.home.session(&session.id.0);
+    if let Some(command) = &outfit.setup
+        && !dir.join(RAN).exists()
+    {
+        let env = hands.env_for(session).0;
+        if let Err(why) = set_up(command, &outfit, env, worktree, &dir) {
+            notes.push(format!("the set-up command failed: {why}"));
+        }
+    }
+    notes
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum How {
+    Copy,
+    Link,
+}
+
+/// Brings one path along. What the main worktree does not have, and what the fresh one has already,
+/// is left alone.
+fn bring(root: &Path, worktree: &Path, path: &str, how: How) -> Result<(), String> {
+    let relative = Path::new(path);
+    if !relative.components().all(|part| matches!(part, Component::Normal(_))) {
+        return Err("it must be a path inside the repository".to_owned());
+    }
+    let (from, to) = (root.join(relative), worktree.join(relative));
+    if from.symlink_metadata().is_err() || to.symlink_metadata().is_ok() {
+        return Ok(());
+    }
+    let parent = to.parent().unwrap_or(worktree);
+    fs::create_dir_all(parent).map_err(|fault| fault.to_string())?;
+    // A tracked link could lead out of the worktree.
+    let inside = |dir: &Path, of: &Path| {
+        Ok::<_, io::Error>(dir.canonicalize()?.starts_with(of.canonicalize()?))
+    };
+    if !inside(parent, worktree).map_err(|fault| fault.to_string())? {
+        return Err("a link leads out of the worktree".to_owned());
+    }
+    match how {
+        How::Copy => copy(&from, &to),
+        How::Link => std::os::unix::fs::symlink(&from, &to),
+    }
+    .map_err(|fault| fault.to_string())
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let facts = from.symlink_metadata()?;
+    if facts.is_symlink() {
+        return std::os::unix::fs::symlink(fs::read_link(from)?, to);
+    }
+    if facts.is_dir() {
+        fs::create_dir(to)?;
+        for entry in fs::read_dir(from)? {
+            let entry = entry?;
+            copy(&entry.path(), &to.join(entry.file_name()))?;
+        }
+        return fs::set_permissions(to, facts.permissions());
+    }
+    if !facts.is_file() {
+        return Err(io::Error::other("neither a file, a link nor a folder"));
+    }
+    fs::copy(from, to).map(drop)
+}
+
+/// Runs the command in the worktree, with the caller's environment, and waits for its end.
+fn set_up(
+    command: &str,
+    outfit: &Outfit,
+    env: Env,
+    worktree: &Path,
+    dir: &Path,
+) -> Result<(), String> {
+    let told = |fault: io::Error| fault.to_string();
+    crate::launch::private_folder(dir).map_err(told)?;
+    let mut log = File::options()
+        .create(true)
+        .truncate(true)
+        .read(true)
+        .write(true)
+        .open(dir.join(LOG))
+        .map_err(told)?;
+    let mut child = shell(command)
+        .current_dir(worktree)
+        .env_clear()
+        .envs(env)
+        .env("PWD", worktree)
+        .stdin(Stdio::null())
+        .stdout(log.try_clone().map_err(told)?)
+        .stderr(log.try_clone().map_err(told)?)
+        .process_group(0)
+        .spawn()
+        .map_err(told)?;
+    let pid = Pid::from_child(&child);
+    let in_time = pidfd_open(pid, PidfdFlags::empty()).and_then(|fd| {
+        let time = Timespec { tv_sec: i64::from(outfit.setup_secs_max), tv_nsec: 0 };
+        poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&time))
+    });
+    let in_time = in_time.is_ok_and(|ready| ready > 0);
+    if !in_time {
+        kill_process_group(pid, Signal::KILL).ok();
+    }
+    let status = child.wait().map_err(told)?;
+    File::create(dir.join(RAN)).map_err(told)?;
+    if status.success() && in_time {
+        return Ok(());
+    }
+    let how = if in_time {
+        status.to_string()
+    } else {
+        format!("no end after {} s", outfit.setup_secs_max)
+    };
+    let len = log.metadata().map_or(0, |facts| facts.len());
+    let mut last = Vec::new();
+    let from = SeekFrom::Start(len.saturating_sub(LAST_BYTES));
+    drop(log.seek(from).and_then(|_| log.read_to_end(&mut last)));
+    let last = String::from_utf8_lossy(&last);
+    Err(format!("{how}; its last words: {}", last.trim()))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the command of the user's own configuration")]
+fn shell(command: &str) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]);
+    shell
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_folders_and_links_are_brought_along() {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, tree) = (dir.path().join("root"), dir.path().join("tree"));
+        fs::create_dir_all(root.join("conf/deep")).unwrap();
+        fs::create_dir_all(&tree).unwrap();
+        fs::write(root.join(".env"), "A=1").unwrap();
+        fs::write(root.join("conf/deep/x"), "x").unwrap();
+        fs::write(root.join("kept"), "of the main one").unwrap();
+        fs::write(tree.join("kept"), "of the fresh one").unwrap();
+        for path in [".env", "conf", "kept", "missing"] {
+            bring(&root, &tree, path, How::Copy).unwrap();
+        }
+        fs::create_dir(root.join("modules")).unwrap();
+        bring(&root, &tree, "modules", How::Link).unwrap();
+        assert_eq!(fs::read_to_string(tree.join(".env")).unwrap(), "A=1");
+        assert_eq!(fs::read_to_string(tree.join("conf/deep/x")).unwrap(), "x");
+        assert_eq!(fs::read_to_string(tree.join("kept")).unwrap(), "of the fresh one");
+        assert!(!tree.join("missing").exists());
+        assert_eq!(fs::read_link(tree.join("modules")).unwrap(), root.join("modules"));
+    }
+
+    #[test]
+    fn nothing_is_brought_out_of_the_repository_or_out_of_the_worktree() {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, tree) = (dir.path().join("root"), dir.path().join("tree"));
+        let outside = dir.path().join("outside");
+        for folder in [&root.join("conf"), &tree, &outside] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        fs::write(root.join("conf/.env"), "A=1").unwrap();
+        std::os::unix::fs::symlink(&outside, tree.join("conf")).unwrap();
+        for path in ["conf/.env", "../outside", "/etc/passwd", "a/../../b", ""] {
+            let refused = bring(&root, &tree, path, How::Copy);
+            assert!(refused.is_err() || path.is_empty(), "{path}: {refused:?}");
+        }
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,303 @@
+//! Requests about what is kept: snapshots, differences, the trash.
+
+use super::act::{Translated, carry_out};
+use super::{Door, find};
+use crate::controller::Look;
+use crate::peer::Peer;
+use crate::{trees, view};
+use glis_core::session::Session;
+use glis_core::{Command, Refusal, Status};
+use glis_snapshot::{Shelf, Side, SnapshotFault, Why};
+use glis_wire::client::{Answer, TrashAction, Trouble};
+use glis_wire::view::{FileDiffView, NotCapturedView, SnapshotView, TrashView};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use tokio::sync::mpsc;
+
+/// Milliseconds of a day.
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+/// Parts of a patch that may wait for a slow reader.
+const PARTS: usize = 4;
+
+fn trouble(message: String) -> Answer {
+    Answer::Trouble { kind: Trouble::Internal, message }
+}
+
+fn failed(fault: &SnapshotFault) -> Answer {
+    match fault {
+        SnapshotFault::Missing(_) | SnapshotFault::BadName(_) | SnapshotFault::InTheWay { .. } => {
+            Answer::Trouble { kind: Trouble::BadInput, message: fault.to_string() }
+        }
+        SnapshotFault::DiskFull(_) => {
+            Answer::Trouble { kind: Trouble::Storage, message: fault.to_string() }
+        }
+        SnapshotFault::Unreadable { .. }
+        | SnapshotFault::Broken(_)
+        | SnapshotFault::GitMissing(_)
+        | SnapshotFault::Incomplete { .. }
+        | SnapshotFault::Gone(_)
+        | SnapshotFault::File { .. }
+        | SnapshotFault::Git(_) => trouble(fault.to_string()),
+    }
+}
+
+/// Does something that asks git, beside everything else.
+async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, SnapshotFault> + Send + 'static,
+) -> Result<T, Box<Answer>> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done.map_err(|fault| Box::new(failed(&fault))),
+        Err(panic) => Err(Box::new(trouble(format!("a fault of glis itself: {panic}")))),
+    }
+}
+
+async fn found(door: &Door, given: &str) -> Result<Session, Box<Answer>> {
+    find(door, given).await.map_err(|refusal| Box::new(Answer::Refused(refusal)))
+}
+
+fn shelf(session: &Session) -> Shelf {
+    if session.status() == Status::Archived { Shelf::Trash } else { Shelf::Snapshots }
+}
+
+pub(super) async fn snapshots(door: &Door, given: &str, last: Option<u32>) -> Answer {
+    let listed = async {
+        let session = found(door, given).await?;
+        let last = last.map(|last| usize::try_from(last).unwrap_or(usize::MAX));
+        aside(move || listed(&session, last)).await
+    };
+    listed.await.map_or_else(|answer| *answer, Answer::Snapshots)
+}
+
+fn listed(session: &Session, last: Option<usize>) -> Result<Vec<SnapshotView>, SnapshotFault> {
+    let repo = trees::repository(session);
+    let list = glis_snapshot::list_last(&repo, &session.id.0, shelf(session), last)?;
+    let views = list.into_iter().map(|listed| {
+        let left_out = if listed.not_captured == 0 {
+            Vec::new()
+        } else {
+            glis_snapshot::not_captured(&repo, &listed.reference)?
+        };
+        Ok(SnapshotView {
+            commit: listed.commit,
+            at: view::time(i64::try_from(listed.taken_ms).unwrap_or_default()),
+            why: listed.why,
+            changed: listed.changed,
+            not_captured: left_out
+                .iter()
+                .map(|item| NotCapturedView { path: item.shown(), why: word(&item.why).to_owned() })
+                .collect(),
+            since_before: listed.since_before,
+            name: listed.reference,
+        })
+    });
+    views.collect()
+}
+
+fn word(why: &Why) -> &'static str {
+    match why {
+        Why::Ignored => "ignored",
+        Why::TooLarge { .. } => "too_large",
+        Why::NotAFile => "not_a_file",
+        Why::EmptyFolder => "empty_folder",
+        Why::Unreadable => "unreadable",
+        Why::Moving => "moving",
+        Why::Repository { .. } => "repository",
+    }
+}
+
+/// The snapshot that a person means: by its ref, by the end of it, by its commit; else the last.
+pub(super) async fn chosen(
+    session: &Session,
+    given: Option<String>,
+) -> Result<String, Box<Answer>> {
+    let session = session.clone();
+    let list = {
+        let session = session.clone();
+        aside(move || {
+            let repo = trees::repository(&session);
+            glis_snapshot::list_last(&repo, &session.id.0, shelf(&session), None)
+        })
+        .await?
+    };
+    let bad = |message: String| Box::new(Answer::Trouble { kind: Trouble::BadInput, message });
+    let Some(given) = given else {
+        let last = list.last().map(|last| last.reference.clone());
+        let none = || bad(format!("session `{}` has no snapshot", session.name));
+        return last.ok_or_else(none);
+    };
+    let means = |reference: &str, commit: &str| {
+        let id = reference.rsplit('/').next().unwrap_or_default();
+        reference == given || id.starts_with(&given) || commit.starts_with(&given)
+    };
+    let mut like = list
+        .into_iter()
+        .filter(|listed| !given.is_empty() && means(&listed.reference, &listed.commit));
+    match (like.next(), like.next()) {
+        (Some(one), None) => Ok(one.reference),
+        (Some(_), Some(_)) => Err(bad(format!("more than one snapshot is like {given:?}"))),
+        (None, _) => Err(bad(format!("session `{}` has no snapshot {given:?}", session.name))),
+    }
+}
+
+/// What a session has done: everything that differs from where it began.
+pub(super) async fn diff(
+    door: &Door,
+    peer: &mut Peer,
+    given: &str,
+    since: Option<String>,
+    patch: bool,
+) -> io::Result<Answer> {
+    let sides = async {
+        let session = saved_now(door, peer, given).await?;
+        let since = match since {
+            Some(since) => Some(chosen(&session, Some(since)).await?),
+            None => None,
+        };
+        let latest = chosen(&session, None).await?;
+        Ok::<_, Box<Answer>>((session, since, latest))
+    };
+    let (session, since, latest) = match sides.await {
+        Ok(sides) => sides,
+        Err(answer) => return Ok(*answer),
+    };
+    let (repo, base) = (trees::repository(&session), session.spec.base.clone());
+    let (parts, mut sent) = mpsc::channel(PARTS);
+    let work = tokio::task::spawn_blocking(move || {
+        let from = match (&since, &base) {
+            (Some(since), _) => Side::Snapshot(since),
+            (None, Some(base)) => Side::Commit(base),
+            (None, None) => Side::Beneath(&latest),
+        };
+        let to = Side::Snapshot(&latest);
+        let files = glis_snapshot::diff_files(&repo, from, to)?;
+        if patch {
+            glis_snapshot::patch(&repo, from, to, &mut Parts(parts))?;
+        }
+        let from = since.clone().or(base.clone()).unwrap_or_else(|| "HEAD".to_owned());
+        Ok::<_, SnapshotFault>(Answer::Diff {
+            from,
+            to: latest.clone(),
+            files: files
+                .into_iter()
+                .map(|file| FileDiffView {
+                    path: String::from_utf8_lossy(&file.path).into_owned(),
+                    added: file.added,
+                    removed: file.removed,
+                })
+                .collect(),
+        })
+    });
+    let mut at = 0;
+    while let Some(part) = sent.recv().await {
+        peer.send_raw(at, &part).await?;
+        at += part.len() as u64;
+    }
+    Ok(match work.await {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(fault)) => failed(&fault),
+        Err(panic) => trouble(format!("a fault of glis itself: {panic}")),
+    })
+}
+
+/// The session with a snapshot of what is there now, if anything is.
+async fn saved_now(door: &Door, peer: &mut Peer, given: &str) -> Result<Session, Box<Answer>> {
+    let session = found(door, given).await?;
+    let there = session.worktree.as_deref().is_some_and(|path| PathBuf::from(path).is_dir());
+    if session.status() == Status::Archived || !there {
+        return Ok(session);
+    }
+    let command = Command::Snapshot { session: session.id.clone() };
+    let answer = carry_out(door, peer, (session.id.clone(), command), None).await;
+    match answer {
+        Ok(Answer::Done { .. }) => found(door, &session.id.0).await,
+        Ok(other) => Err(Box::new(other)),
+        Err(fault) => Err(Box::new(trouble(fault.to_string()))),
+    }
+}
+
+/// Hands on what is written, part by part.
+struct Parts(mpsc::Sender<Vec<u8>>);
+
+impl Write for Parts {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.blocking_send(bytes.to_vec()).map_err(|_| io::ErrorKind::BrokenPipe)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+pub(super) async fn restore_to(
+    door: &Door,
+    given: &str,
+    snapshot: Option<String>,
+    to: String,
+) -> Answer {
+    let restored = async {
+        let session = found(door, given).await?;
+        let snapshot = chosen(&session, snapshot).await?;
+        let path = PathBuf::from(&to);
+        if path.symlink_metadata().is_ok() && !is_empty_folder(&path) {
+            let message = format!("{to} exists already");
+            return Err(Box::new(Answer::Trouble { kind: Trouble::BadInput, message }));
+        }
+        let reference = snapshot.clone();
+        let notes = aside(move || trees::restore_elsewhere(&session, &reference, &path)).await?;
+        Ok(Answer::RestoredTo { path: to, snapshot, notes })
+    };
+    restored.await.unwrap_or_else(|answer| *answer)
+}
+
+fn is_empty_folder(path: &std::path::Path) -> bool {
+    std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+pub(super) async fn trash(door: &Door) -> Answer {
+    let days = i64::from(door.hands.config.trash.days);
+    let now = jiff::Timestamp::now().as_millisecond();
+    let removed = door.hands.line.look(Look::All).await;
+    let mut list: Vec<_> = removed
+        .into_iter()
+        .filter_map(|session| session.trashed.clone().map(|trashed| (session, trashed)))
+        .collect();
+    list.sort_by_key(|(_, trashed)| std::cmp::Reverse(trashed.at));
+    let views = list.into_iter().map(|(session, trashed)| {
+        let deadline = trashed.at + days * DAY_MS;
+        TrashView {
+            id: session.id.0,
+            name: session.name,
+            agent: session.spec.agent,
+            branch: session.branch,
+            removed_at: view::time(trashed.at),
+            deadline: view::time(deadline),
+            due: deadline <= now,
+            place: trashed.place,
+        }
+    });
+    Answer::Trash(views.collect())
+}
+
+pub(super) async fn trash_act(
+    door: &Door,
+    peer: &mut Peer,
+    given: &str,
+    action: TrashAction,
+) -> io::Result<Answer> {
+    match translate(door, given, action).await {
+        Ok(command) => carry_out(door, peer, command, None).await,
+        Err(answer) => Ok(*answer),
+    }
+}
+
+async fn translate(door: &Door, given: &str, action: TrashAction) -> Translated {
+    let found = door.hands.line.look(Look::Removed(given.to_owned())).await;
+    let refusal = || Refusal::NotInTrash { given: given.to_owned() };
+    let session = found.into_iter().next().ok_or_else(|| Box::new(Answer::Refused(refusal())))?;
+    let id = session.id.clone();
+    Ok(match action {
+        TrashAction::Restore { name } => (id.clone(), Command::Return { session: id, name }),
+        TrashAction::Empty => (id.clone(), Command::Empty { session: id }),
+    })
+}

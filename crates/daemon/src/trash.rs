@@ -1,0 +1,111 @@
+//! What was removed: put aside as it was, taken back, or deleted for good.
+
+use crate::adapters::Adapters;
+use crate::launch::private_folder;
+use crate::trees::repository;
+use glis_core::OpId;
+use glis_core::input::Outcome;
+use glis_core::session::Session;
+use glis_snapshot::{Shelf, worktree};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+fn folder(hands: &Adapters, session: &Session) -> PathBuf {
+    hands.home.trash().join(&session.id.0)
+}
+
+/// The worktree, if it is one that we made.
+fn own_worktree(session: &Session) -> Option<&Path> {
+    let ours = !session.spec.in_place && session.branch.is_some();
+    session.worktree.as_deref().map(Path::new).filter(|_| ours)
+}
+
+/// Moves what the session holds into the trash. Nothing is deleted, the branch stays, and what
+/// cannot be moved stays where it is.
+pub(crate) fn put_aside(hands: &Arc<Adapters>, session: &Session, op: OpId) -> Outcome {
+    let trash = folder(hands, session);
+    let moved = private_folder(&trash)
+        .and_then(|()| move_folder(&hands.home.session(&session.id.0), &trash.join("session")));
+    if let Err(fault) = moved {
+        return Outcome::NotPutAside { op, why: fault.to_string() };
+    }
+    hands.forget_saves(&session.id);
+    let (repo, target) = (repository(session), trash.join("worktree"));
+    if let Some(path) = own_worktree(session)
+        && path.is_dir()
+        && !target.exists()
+        && let Err(fault) = worktree::put_aside(&repo, path, &target)
+    {
+        crate::diary(&format!("the worktree {} stays where it is: {fault}", path.display()));
+    }
+    if let Err(fault) = glis_snapshot::to_trash(&repo, &session.id.0) {
+        crate::diary(&format!("the snapshots of {} stay where they are: {fault}", session.id));
+    }
+    Outcome::PutAside { op, place: trash.to_string_lossy().into_owned() }
+}
+
+/// Takes everything back to where it was.
+pub(crate) fn bring_back(hands: &Arc<Adapters>, session: &Session, op: OpId) -> Outcome {
+    let trash = folder(hands, session);
+    let back = || -> Result<(), String> {
+        let (repo, from) = (repository(session), trash.join("worktree"));
+        if let Some(path) = own_worktree(session)
+            && from.exists()
+        {
+            if path.symlink_metadata().is_ok() {
+                return Err(format!("{} is in the way", path.display()));
+            }
+            let parent = path.parent().unwrap_or(path);
+            private_folder(parent).map_err(|fault| format!("{}: {fault}", parent.display()))?;
+            worktree::put_aside(&repo, &from, path).map_err(|fault| fault.to_string())?;
+        }
+        if repo.exists() {
+            let moved = glis_snapshot::from_trash(&repo, &session.id.0);
+            moved.map_err(|fault| fault.to_string())?;
+        }
+        let folder = hands.home.session(&session.id.0);
+        move_folder(&trash.join("session"), &folder).map_err(|fault| fault.to_string())
+    };
+    match back() {
+        Ok(()) => {
+            // Only if it is empty; whatever else is there stays.
+            drop(std::fs::remove_dir(&trash));
+            Outcome::BroughtBack { op }
+        }
+        Err(why) => Outcome::NotBroughtBack { op, why },
+    }
+}
+
+/// Deletes what the trash has of a session. The branch stays.
+pub(crate) fn empty(hands: &Arc<Adapters>, session: &Session, op: OpId) -> Outcome {
+    let trash = folder(hands, session);
+    let (repo, tree) = (repository(session), trash.join("worktree"));
+    let gone = || -> Result<(), String> {
+        if repo.exists() {
+            if tree.exists() {
+                worktree::remove(&repo, &tree).map_err(|fault| fault.to_string())?;
+            }
+            let deleted = glis_snapshot::delete(&repo, &session.id.0, Shelf::Trash);
+            deleted.map_err(|fault| fault.to_string())?;
+        }
+        match std::fs::remove_dir_all(&trash) {
+            Err(fault) if fault.kind() != io::ErrorKind::NotFound => {
+                Err(format!("{}: {fault}", trash.display()))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
+    };
+    match gone() {
+        Ok(()) => Outcome::Emptied { op },
+        Err(why) => Outcome::NotEmptied { op, why },
+    }
+}
+
+/// Moving twice is moving once.
+fn move_folder(from: &Path, to: &Path) -> io::Result<()> {
+    match std::fs::rename(from, to) {
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}

@@ -1,0 +1,295 @@
+//! Worktrees and their snapshots: saved at every stop and turn, compared before every start,
+//! brought back where they are gone.
+
+mod lock;
+mod rate;
+
+pub(crate) use rate::Keeping;
+
+use crate::adapters::Adapters;
+use crate::worktrees::owner;
+use glis_core::input::Outcome;
+use glis_core::pause::{Moment, SnapshotRef};
+use glis_core::refusal::ResumeFault;
+use glis_core::session::{Phase, Session};
+use glis_core::tree::{Clearing, Found, Occasion, PathList};
+use glis_core::{OpId, SessionId};
+use glis_snapshot::{
+    ClearRequest, Difference, HeadState, LeftOut, Limits, RestoreRequest, SaveRequest, Saved,
+    SnapshotFault, Unreadable, losable,
+};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The top of the git worktree that a session works in, or none if it works in no repository.
+pub(crate) fn top(session: &Session) -> Option<PathBuf> {
+    let dir = PathBuf::from(session.worktree.as_deref()?);
+    if !session.spec.in_place {
+        return Some(dir);
+    }
+    let top = glis_snapshot::git::run(&dir, &["rev-parse", "--show-toplevel"]).ok()?;
+    Some(PathBuf::from(top))
+}
+
+/// A folder of the repository that holds a session's snapshots.
+pub(crate) fn repository(session: &Session) -> PathBuf {
+    PathBuf::from(&session.spec.repo_root)
+}
+
+fn save(
+    hands: &Adapters,
+    session: &Session,
+    worktree: &Path,
+    why: &str,
+    unreadable: Unreadable,
+) -> Result<Saved, SnapshotFault> {
+    let file_bytes_max = hands.config.snapshot.file_bytes_max();
+    let limits = Limits { file_bytes_max, unreadable };
+    glis_snapshot::save(&SaveRequest { worktree, session: &session.id.0, why, limits })
+}
+
+fn named(saved: &Saved) -> SnapshotRef {
+    SnapshotRef { name: saved.reference.clone(), commit: saved.commit.clone() }
+}
+
+/// The snapshot of a pause.
+pub(crate) fn save_for_pause(
+    hands: &Arc<Adapters>,
+    session: &Session,
+    op: OpId,
+    moment: Moment,
+) -> Outcome {
+    let none = |warning: &str| Outcome::SnapshotTaken {
+        op,
+        moment,
+        snapshot: None,
+        left_out: PathList::default(),
+        warning: Some(warning.to_owned()),
+    };
+    let Some(worktree) = top(session) else {
+        return none("it works in no git repository: its files were not saved");
+    };
+    let why = match moment {
+        Moment::BeforeStop => "pause, before the stop",
+        Moment::AfterStop => "pause, after the stop",
+    };
+    match save(hands, session, &worktree, why, Unreadable::Refuse) {
+        Ok(saved) => {
+            let snapshot = Some(named(&saved));
+            let left_out = losable(saved.not_captured);
+            let left_out = PathList::of(left_out.iter().map(glis_snapshot::NotCaptured::shown));
+            Outcome::SnapshotTaken { op, moment, snapshot, left_out, warning: None }
+        }
+        Err(SnapshotFault::Gone(_)) if !worktree.exists() => {
+            none("its worktree is gone; the last snapshot stands")
+        }
+        Err(fault) => Outcome::SnapshotFailed { op, moment, why: fault.to_string() },
+    }
+}
+
+/// A snapshot beside any pause.
+pub(crate) fn save_beside(
+    hands: &Arc<Adapters>,
+    session: &Session,
+    op: Option<OpId>,
+    occasion: Occasion,
+    generation: u32,
+) -> Option<Outcome> {
+    let why = match occasion {
+        Occasion::TurnEnded => "a turn ended",
+        Occasion::ProcessEnded => "the process ended",
+        Occasion::Asked => "asked for",
+    };
+    let Some(worktree) = top(session) else {
+        let why = "it works in no git repository".to_owned();
+        return op.map(|op| Outcome::WorktreeNotSaved { op: Some(op), occasion, why });
+    };
+    Some(match save(hands, session, &worktree, why, Unreadable::List) {
+        Ok(saved) => {
+            if saved.fresh && occasion == Occasion::TurnEnded {
+                thin(hands, session);
+            }
+            Outcome::WorktreeSaved { op, occasion, generation, snapshot: named(&saved) }
+        }
+        // A worktree that somebody removed is not a fault of saving it.
+        Err(SnapshotFault::Gone(_)) if op.is_none() && !worktree.exists() => return None,
+        Err(fault) => Outcome::WorktreeNotSaved { op, occasion, why: fault.to_string() },
+    })
+}
+
+fn thin(hands: &Adapters, session: &Session) {
+    let keep = hands.config.snapshot.keep();
+    if let Err(fault) = glis_snapshot::thin(&repository(session), &session.id.0, &keep) {
+        crate::diary(&format!("session {}: its old snapshots: {fault}", session.id));
+    }
+}
+
+/// Looks at the worktree before a start: is it as it was left? What is gone comes back, what
+/// somebody changed is saved as it is, and nothing is overwritten.
+pub(crate) fn look(hands: &Adapters, session: &Session) -> Result<Option<Found>, ResumeFault> {
+    let system = |fault: SnapshotFault| ResumeFault::System(fault.to_string());
+    let Some(worktree) = top(session) else { return Ok(None) };
+    if !session.spec.in_place && std::fs::symlink_metadata(&worktree).is_err() {
+        let missing = || ResumeFault::NoDirectory(worktree.display().to_string());
+        let snapshot = session.snapshot.clone().ok_or_else(missing)?;
+        let notes = restore_to(session, &snapshot.name, &worktree).map_err(system)?;
+        return Ok(Some(Found::Restored { snapshot, notes }));
+    }
+    lock::set_stale_aside(hands, session, &worktree);
+    let Some(left) = &session.left_as else { return Ok(None) };
+    match glis_snapshot::compare(&worktree, &repository(session), &left.name) {
+        Ok(Difference::Untouched) => Ok(Some(Found::Untouched)),
+        Ok(Difference::Changed(changes)) => {
+            let why = "found changed before a start";
+            let saved = save(hands, session, &worktree, why, Unreadable::List).map_err(system)?;
+            let paths: BTreeSet<_> = changes.iter().map(|change| shown(&change.path)).collect();
+            Ok(Some(Found::Changed { snapshot: named(&saved), paths: PathList::of(paths) }))
+        }
+        // What stands there is no worktree; whoever checks the start says so.
+        Ok(Difference::Gone) => Ok(None),
+        Err(fault @ (SnapshotFault::Missing(_) | SnapshotFault::Incomplete { .. })) => {
+            crate::diary(&format!("session {}: not compared: {fault}", session.id));
+            Ok(None)
+        }
+        Err(fault) => Err(system(fault)),
+    }
+}
+
+fn shown(path: &[u8]) -> String {
+    String::from_utf8_lossy(path).into_owned()
+}
+
+/// Brings a worktree back at this place, and says what could not be as it was.
+fn restore_to(session: &Session, reference: &str, to: &Path) -> Result<Vec<String>, SnapshotFault> {
+    restore_as(session, reference, to, &owner(session))
+}
+
+fn restore_as(
+    session: &Session,
+    reference: &str,
+    to: &Path,
+    lock_owner: &str,
+) -> Result<Vec<String>, SnapshotFault> {
+    let repo_root = repository(session);
+    let request = RestoreRequest { repo_root: &repo_root, reference, to, lock_owner };
+    let restored = glis_snapshot::restore(&request)?;
+    let mut notes = restored.notes;
+    match restored.head {
+        HeadState::CutOff { branch } => {
+            let branch = branch.trim_start_matches("refs/heads/");
+            notes.insert(0, format!("HEAD is detached: {branch} is not what it was"));
+        }
+        HeadState::OnBranch(_) | HeadState::Unborn(_) | HeadState::Detached => {}
+    }
+    if let Some(aside) = restored.set_aside {
+        notes.insert(0, format!("what was there is now {}", aside.path.display()));
+    }
+    Ok(notes)
+}
+
+/// Brings a worktree back at another place, for whoever wants to look at it.
+pub(crate) fn restore_elsewhere(
+    session: &Session,
+    reference: &str,
+    to: &Path,
+) -> Result<Vec<String>, SnapshotFault> {
+    // Not locked for the session: it would be found as the session's own.
+    restore_as(session, reference, to, &format!("a copy for {}", session.name))
+}
+
+/// Brings the session's own worktree back to what a snapshot holds.
+pub(crate) fn restore(session: &Session, op: OpId, reference: &str) -> Outcome {
+    let worktree = PathBuf::from(session.worktree.as_deref().unwrap_or_default());
+    let repo_root = repository(session);
+    let done = || -> Result<_, SnapshotFault> {
+        let commit = glis_snapshot::commit_of(&repo_root, reference)?;
+        let snapshot = SnapshotRef { name: reference.to_owned(), commit };
+        // Done again after a crash, or asked for in vain.
+        let same = glis_snapshot::compare(&worktree, &repo_root, reference);
+        if matches!(same, Ok(Difference::Untouched)) {
+            return Ok((snapshot, Vec::new()));
+        }
+        Ok((snapshot, restore_to(session, reference, &worktree)?))
+    };
+    match done() {
+        Ok((snapshot, notes)) => Outcome::WorktreeRestored { op, snapshot, notes },
+        Err(fault) => Outcome::NotRestored { op, why: fault.to_string() },
+    }
+}
+
+/// Removes the worktree of a session that is being paused.
+pub(crate) fn clear(session: &Session, op: OpId) -> Outcome {
+    let stays =
+        |why: String| Outcome::WorktreeStays { op, why: format!("its worktree stays: {why}") };
+    let (Some(worktree), Some(snapshot)) = (&session.worktree, &session.left_as) else {
+        return stays("there is no snapshot of it".to_owned());
+    };
+    let left_out = match &session.phase {
+        Phase::Pausing(pause) if pause.clearing == Clearing::Always => LeftOut::Goes,
+        Phase::Pausing(_)
+        | Phase::Starting(_)
+        | Phase::Live
+        | Phase::Stopping { .. }
+        | Phase::Rest(_)
+        | Phase::Chore { .. } => LeftOut::Stays,
+    };
+    let done = glis_snapshot::clear(&ClearRequest {
+        repo_root: &repository(session),
+        worktree: Path::new(worktree),
+        lock_owner: &owner(session),
+        reference: &snapshot.name,
+        left_out,
+    });
+    match done {
+        Ok(()) => Outcome::WorktreeCleared { op },
+        Err(fault) => stays(fault.to_string()),
+    }
+}
+
+/// Removes what a save that was killed left behind, in every repository that has sessions.
+pub(crate) fn sweep(repositories: BTreeSet<PathBuf>) {
+    for repository in repositories {
+        match glis_snapshot::sweep(&repository) {
+            Ok(_) => {}
+            Err(fault) => crate::diary(&format!("{}: not swept: {fault}", repository.display())),
+        }
+    }
+}
+
+impl Adapters {
+    /// Saves a worktree, now or as soon as its turn comes.
+    pub(crate) fn save_worktree(
+        self: &Arc<Self>,
+        session: &Session,
+        op: Option<OpId>,
+        occasion: Occasion,
+        generation: u32,
+    ) {
+        let failed = move |why| Outcome::WorktreeNotSaved { op, occasion, why };
+        let work = move |hands: &Arc<Self>, session: &Session| {
+            save_beside(hands, session, op, occasion, generation)
+        };
+        if occasion != Occasion::TurnEnded {
+            return self.blocking(session, failed, work);
+        }
+        if let Some(wait) = self.keeping.due(&session.id, &self.config.snapshot) {
+            let (hands, session) = (Arc::clone(self), session.clone());
+            self.later(async move {
+                tokio::time::sleep(wait).await;
+                let place = hands.keeping.place().await;
+                hands.keeping.begun(&session.id);
+                hands.blocking(&session, failed, move |hands, session| {
+                    let outcome = work(hands, session);
+                    drop(place);
+                    outcome
+                });
+            });
+        }
+    }
+
+    /// Forgets when a session was last saved.
+    pub(crate) fn forget_saves(&self, id: &SessionId) {
+        self.keeping.forget(id);
+    }
+}

@@ -1,0 +1,52 @@
+//! The lock that a killed agent's git leaves on the index of its worktree.
+
+use crate::adapters::Adapters;
+use glis_core::session::Session;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// A lock that is younger may be somebody's who has just begun.
+const YOUNG: Duration = Duration::from_secs(2);
+
+/// Sets an `index.lock` aside that nobody holds any more. The session has no process; what is
+/// looked for is somebody else's git.
+pub(super) fn set_stale_aside(hands: &Adapters, session: &Session, worktree: &Path) {
+    let Some(lock) = glis_snapshot::index_lock(worktree) else { return };
+    let age = || {
+        let facts = std::fs::symlink_metadata(&lock).ok()?;
+        SystemTime::now().duration_since(facts.modified().ok()?).ok()
+    };
+    let Some(young) = age() else { return };
+    hands.wait_blocking(YOUNG.saturating_sub(young));
+    // Still the same lock, and nobody is there who could hold it.
+    if age().is_none_or(|age| age < YOUNG) || is_in_use(&lock, worktree) {
+        return;
+    }
+    match glis_snapshot::set_stale_lock_aside(worktree) {
+        Ok(Some(aside)) => crate::diary(&format!(
+            "session {}: a stale index.lock is now {}",
+            session.id,
+            aside.display()
+        )),
+        Ok(None) => {}
+        Err(fault) => crate::diary(&format!("session {}: index.lock: {fault}", session.id)),
+    }
+}
+
+/// Whether a git works in the worktree, or anybody has the lock open.
+fn is_in_use(lock: &Path, worktree: &Path) -> bool {
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let mut processes = processes.map(|entry| entry.path()).filter(|path| {
+        path.file_name().is_some_and(|name| name.as_encoded_bytes().iter().all(u8::is_ascii_digit))
+    });
+    processes.any(|process| {
+        // A person's shell may stand in the worktree for days without touching it.
+        let is_git =
+            std::fs::read_to_string(process.join("comm")).is_ok_and(|name| name.starts_with("git"));
+        let works_there =
+            std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(worktree));
+        let mut open = std::fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
+        is_git && works_there
+            || open.any(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to == lock))
+    })
+}

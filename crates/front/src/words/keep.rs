@@ -1,0 +1,156 @@
+//! How snapshots, differences and the trash read.
+
+use super::{ago, plain};
+use glis_core::tree::{Found, PathList};
+use glis_wire::view::{FileDiffView, SessionView, SnapshotView, TrashView};
+
+/// How the worktree was found before a start, where there is something to tell.
+pub(crate) fn found(found: &Found) -> Option<String> {
+    match found {
+        Found::Untouched => None,
+        Found::Changed { snapshot, paths } => Some(format!(
+            "its files changed while it slept, nothing was overwritten: {} ({} is how they were found)",
+            list(paths),
+            id_of(&snapshot.name)
+        )),
+        Found::Restored { snapshot, notes } => {
+            let notes =
+                if notes.is_empty() { String::new() } else { format!("; {}", notes.join("; ")) };
+            Some(format!(
+                "its worktree was gone and is restored from {}{notes}",
+                id_of(&snapshot.name)
+            ))
+        }
+    }
+}
+
+/// Some paths in one line.
+pub(crate) fn list(paths: &PathList) -> String {
+    plain(&paths.line())
+}
+
+/// The last part of a snapshot's ref: what a person types.
+fn id_of(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+/// What `snapshot` says.
+pub(crate) fn taken(s: &SessionView, snapshot: &SnapshotView) -> String {
+    let changed = files(snapshot.changed);
+    let mut lines =
+        vec![format!("`{}` is saved as {}: {changed} beyond HEAD", s.name, id_of(&snapshot.name))];
+    lines.extend(left_out(snapshot));
+    lines.join("\n")
+}
+
+fn files(number: usize) -> String {
+    if number == 1 { "1 path".to_owned() } else { format!("{number} paths") }
+}
+
+fn left_out(snapshot: &SnapshotView) -> Option<String> {
+    let paths = snapshot.not_captured.iter().map(|item| format!("{} ({})", item.path, item.why));
+    let paths = PathList::of(paths);
+    (paths.total > 0).then(|| format!("not in it: {}", list(&paths)))
+}
+
+/// What `snapshots` prints.
+pub(crate) fn snapshots(name: &str, snapshots: &[SnapshotView]) -> String {
+    if snapshots.is_empty() {
+        return format!("`{name}` has no snapshot yet; `glis snapshot {name}` takes one");
+    }
+    let lines = snapshots.iter().map(|snapshot| {
+        let since = match snapshot.since_before {
+            Some(0) => "same files as the one before".to_owned(),
+            Some(number) => format!("{} since the one before", files(number)),
+            None => "the first".to_owned(),
+        };
+        let left_out = left_out(snapshot).map_or(String::new(), |left| format!("\n    {left}"));
+        format!(
+            "{}  {:>4} ago  {}: {} beyond HEAD, {since}{left_out}",
+            id_of(&snapshot.name),
+            ago(&snapshot.at),
+            plain(&snapshot.why),
+            files(snapshot.changed)
+        )
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// What `diff --stat` prints.
+pub(crate) fn stat(files: &[FileDiffView]) -> String {
+    let width = files.iter().map(|file| file.path.chars().count()).max().unwrap_or(0);
+    let mut lines: Vec<String> = files
+        .iter()
+        .map(|file| {
+            let path = plain(&file.path);
+            let pad = " ".repeat(width.saturating_sub(path.chars().count()));
+            match (file.added, file.removed) {
+                (Some(added), Some(removed)) => format!("{path}{pad}  +{added} -{removed}"),
+                (_, _) => format!("{path}{pad}  binary"),
+            }
+        })
+        .collect();
+    let sum = |of: fn(&FileDiffView) -> Option<u64>| files.iter().filter_map(of).sum::<u64>();
+    let (added, removed) = (sum(|file| file.added), sum(|file| file.removed));
+    lines.push(match files.len() {
+        0 => "nothing differs".to_owned(),
+        1 => format!("1 file, +{added} -{removed}"),
+        number => format!("{number} files, +{added} -{removed}"),
+    });
+    lines.join("\n")
+}
+
+/// What `restore` says.
+pub(crate) fn restored(s: &SessionView) -> String {
+    let place = s.worktree.as_deref().unwrap_or("-");
+    match &s.found {
+        Some(Found::Restored { snapshot, notes }) => {
+            let mut lines = vec![format!("{place} is as in {}", id_of(&snapshot.name))];
+            lines.extend(notes.iter().map(|note| format!("note: {}", plain(note))));
+            lines.join("\n")
+        }
+        Some(Found::Untouched | Found::Changed { .. }) | None => format!("{place} is restored"),
+    }
+}
+
+/// What `restore --to` says.
+pub(crate) fn restored_to(path: &str, snapshot: &str, notes: &[String]) -> String {
+    let mut lines = vec![format!("{path} is as in {}", id_of(snapshot))];
+    lines.extend(notes.iter().map(|note| format!("note: {}", plain(note))));
+    lines.join("\n")
+}
+
+/// What `trash list` prints.
+pub(crate) fn trash(removed: &[TrashView]) -> String {
+    if removed.is_empty() {
+        return "The trash is empty.".to_owned();
+    }
+    let lines = removed.iter().map(|item| {
+        let until = item.deadline.get(..10).unwrap_or(&item.deadline);
+        let until = if item.due { "due".to_owned() } else { format!("kept until {until}") };
+        let branch = item.branch.as_ref().map_or(String::new(), |b| format!(", branch {b}"));
+        let (name, id, agent) = (&item.name, &item.id, &item.agent);
+        format!("{name}  {id}  {agent}{branch}, removed {} ago, {until}", ago(&item.removed_at))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// What `trash restore` says.
+pub(crate) fn returned(s: &SessionView) -> String {
+    let next =
+        if s.can_resume { format!("; `glis resume {}` goes on", s.name) } else { String::new() };
+    format!("`{}` is back, {}{next}", s.name, s.status.word())
+}
+
+/// What `trash empty` says.
+pub(crate) fn emptied(names: &[String], left: usize) -> String {
+    let kept = match left {
+        0 => String::new(),
+        1 => "; 1 session stays until its deadline".to_owned(),
+        number => format!("; {number} sessions stay until their deadline"),
+    };
+    match names {
+        [] => format!("nothing was deleted{kept}"),
+        names => format!("deleted for good: {}{kept}", names.join(", ")),
+    }
+}
