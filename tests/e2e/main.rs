@@ -17,6 +17,7 @@ mod house;
 mod intruders;
 mod lifecycle;
 mod messages;
+mod real;
 mod storage;
 mod strace;
 mod terminal;
