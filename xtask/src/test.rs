@@ -192,6 +192,10 @@ fn tests(course: &mut Course) -> Outcome {
     ))
 }
 
+fn release(course: &mut Course) -> Outcome {
+    course.cargo(&["build", "--release"])
+}
+
 /// The release binary does what it promises, offline and in a home of its own.
 fn demo(course: &mut Course) -> Outcome {
     rehearse(course).unwrap_or_else(|failure| Outcome::Failed(format!("{failure:#}")))
