@@ -18,6 +18,7 @@ mod intruders;
 mod lifecycle;
 mod messages;
 mod real;
+mod rescues;
 mod storage;
 mod strace;
 mod terminal;

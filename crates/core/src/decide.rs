@@ -48,6 +48,13 @@ pub(crate) fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
             }
             None => Decision::default(),
         }),
+        Input::RetryDue { session, message } => Ok(match Draft::of(house, &session) {
+            // Whatever has happened to it meanwhile, it waits no longer for this.
+            Some(draft) if draft.session.queue.front().is_some_and(|m| m.id == message) => {
+                draft.settle()
+            }
+            Some(_) | None => Decision::default(),
+        }),
         Input::Observed { session, world } => Ok(match Draft::of(house, &session) {
             Some(mut draft) => {
                 recover::observed(&mut draft, world);
@@ -70,6 +77,7 @@ fn command_of(house: &House, command: Command) -> Result<Decision, Refusal> {
         | Command::Restart { session, .. }
         | Command::Stop { session }
         | Command::Remove { session }
+        | Command::Acknowledge { session }
         | Command::Answer { session, .. } => Draft::of(house, session)
             .ok_or_else(|| Refusal::NoSuchSession { given: session.0.clone() })?,
     };
@@ -86,6 +94,13 @@ fn command_of(house: &House, command: Command) -> Result<Decision, Refusal> {
         }
         Command::Stop { .. } => end::stop(&mut draft)?,
         Command::Remove { .. } => end::remove(&mut draft)?,
+        Command::Acknowledge { .. } => {
+            if draft.session.damage.is_some() {
+                draft.event(Event::DamageAcknowledged);
+            } else {
+                draft.reply(Reply::Already);
+            }
+        }
         Command::Answer { ask, answer, .. } => ask::answer(&mut draft, ask, answer)?,
     }
     Ok(draft.settle())
@@ -99,9 +114,7 @@ fn take_outcome(draft: &mut Draft, outcome: Outcome) {
         Outcome::WorktreeFailed { op, why } => start::worktree_failed(draft, op, why),
         Outcome::StartChecked { op } => start::checked(draft, op),
         Outcome::StartUnfit { op, fault } => start::failed(draft, op, StartStep::Check, fault),
-        Outcome::ProcessNotStarted { op, fault } => {
-            start::failed(draft, op, StartStep::Process, fault);
-        }
+        Outcome::ProcessNotStarted { op, fault } => start::not_started(draft, op, fault),
         Outcome::ProcessStarted { op, generation, process, began_at } => {
             start::process_started(draft, op, generation, process, began_at);
         }

@@ -73,6 +73,8 @@ pub enum Event {
     StartEnded { op: OpId, cause: StartCause },
     /// The agent rejects the session id it was given; its process is ended.
     RefRejected { why: String, spot: Spot },
+    /// Somebody stops the session before its start is over.
+    StartCancelled { op: OpId },
     /// The start failed; the session is what it was before.
     StartFailed { op: OpId, fault: ResumeFault },
     /// All that was agreed with the agent is forgotten; a fresh one begins.
@@ -172,6 +174,14 @@ pub enum Event {
     RemovalFailed { op: OpId, why: String },
     /// It is put aside there.
     Archived { op: OpId, place: String },
+    /// A process lives that was started later than anything on record: the log has lost its end.
+    /// The session is what that process makes it.
+    ProcessAdopted { generation: u32, process: Process, began_at: u64 },
+    /// Records that may have been about this session were lost to damage: the first and the last
+    /// of each stretch. The damaged log is kept there.
+    RecordDamaged { lost: Vec<(u64, u64)>, kept: String },
+    /// Somebody has taken note of that.
+    DamageAcknowledged,
 }
 
 impl Event {
@@ -187,6 +197,7 @@ impl Event {
             | Self::StartChecked { op }
             | Self::ProcessStarted { op, .. }
             | Self::StartEnded { op, .. }
+            | Self::StartCancelled { op }
             | Self::StartFailed { op, .. }
             | Self::RestartBegan { op, .. }
             | Self::PauseBegan { op, .. }
@@ -258,6 +269,7 @@ impl Event {
                     why: fault.clone(),
                 }),
             )),
+            Self::StartCancelled { op } => Some((*op, Err(Refusal::Stopped { session: name() }))),
             Self::PauseCancelled { op } => Some((*op, Err(Refusal::Cancelled { session: name() }))),
             Self::PauseRefused { op, doing } => {
                 Some((*op, Err(Refusal::NotSafe { session: name(), doing: doing.clone() })))

@@ -42,6 +42,13 @@ pub enum Input {
         /// The operation that asked for it.
         op: OpId,
     },
+    /// A message that was refused may be handed over again.
+    RetryDue {
+        /// The session.
+        session: SessionId,
+        /// The message.
+        message: MessageId,
+    },
     /// What the world looks like after this daemon's own start.
     Observed {
         /// The session.
@@ -85,6 +92,8 @@ pub enum Command {
     Stop { session: SessionId },
     /// Put the session aside.
     Remove { session: SessionId },
+    /// Take note of the damage to its record.
+    Acknowledge { session: SessionId },
     /// Answer what it asks.
     Answer { session: SessionId, ask: Option<AskId>, answer: String },
 }

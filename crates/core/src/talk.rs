@@ -15,6 +15,9 @@ pub struct Message {
     /// It carries the note that the last turn was cut off.
     #[serde(default)]
     pub noted: bool,
+    /// How often the holder has refused it since it was last sent for.
+    #[serde(default)]
+    pub refused: u32,
 }
 
 /// How far a message is.

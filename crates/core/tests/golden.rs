@@ -41,7 +41,7 @@ variants! {
         AnswerBegan AnswerFailed LimitReached ScreenJudged PauseBegan PauseHastened InterruptBegan
         SafeStateReached TerminalCaptured SnapshotTaken EndBegan Paused PauseCancelled PauseRefused
         PauseFailed StopBegan ProcessEnded Suspended Interrupted Completed Failed RemovalBegan
-        RemovalFailed Archived
+        RemovalFailed Archived StartCancelled ProcessAdopted RecordDamaged DamageAcknowledged
     }
     mode: Mode { Terminal Headless }
     refs: RefOrigin { Chosen Learned None }

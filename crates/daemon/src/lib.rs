@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod adapters;
+mod clock;
 mod closing;
 mod config;
 mod controller;
@@ -168,8 +169,11 @@ fn tell_salvage(salvage: &Salvage) {
 
 /// Finds out what became of everything that was under way, before anybody is let in.
 async fn recover(hands: &Arc<Adapters>, sessions: Vec<Session>) {
+    // Beside a session at rest nobody lives, unless the log has lost its end.
     let at_rest = |session: &Session| {
-        matches!(session.phase, glis_core::Phase::Rest(_)) && !session.expects_process()
+        matches!(session.phase, glis_core::Phase::Rest(_))
+            && !session.expects_process()
+            && !tend::is_locked(&hands.home.session(&session.id.0))
     };
     let mut tasks = tokio::task::JoinSet::new();
     for session in sessions.into_iter().filter(|session| !at_rest(session)) {

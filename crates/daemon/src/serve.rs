@@ -7,6 +7,7 @@ use crate::adapters::Adapters;
 use crate::closing::{Closing, Wish};
 use crate::controller::Look;
 use crate::peer::Peer;
+use crate::view::Beside;
 use crate::{doctor, view};
 use glis_core::session::Session;
 use glis_core::{Refusal, Status};
@@ -142,7 +143,13 @@ async fn find(door: &Door, given: &str) -> Result<Session, Refusal> {
 
 fn seen(door: &Door, session: &Session) -> SessionView {
     let (hands, id) = (&door.hands, &session.id);
-    view::session(session, &hands.live(id), hands.env_note(id), hands.digest(id))
+    let beside = Beside {
+        audience: hands.live(id).audience,
+        gap_at: hands.gap_at(id),
+        env: hands.env_note(id),
+        digest: hands.digest(id),
+    };
+    view::session(session, beside)
 }
 
 async fn list(door: &Door, all: bool) -> Answer {

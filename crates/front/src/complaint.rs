@@ -148,6 +148,10 @@ impl From<Refusal> for Complaint {
                 format!("the pause of `{session}` was cancelled; it goes on"),
             )
             .hint(format!("`glis pause {session}` pauses it after all")),
+            Refusal::Stopped { session } => {
+                Self::new(Kind::Refused, format!("`{session}` was stopped before it had started"))
+                    .hint(format!("`glis resume {session}` starts it after all"))
+            }
             Refusal::NotResumable { session, agent, agent_ref, why } => {
                 not_resumable(&session, &agent, agent_ref.as_deref(), &why)
             }

@@ -66,6 +66,7 @@ pub enum Action {
     Stop,
     Remove,
     Answer { ask: Option<String>, answer: String },
+    Acknowledge,
 }
 
 /// What a new session is to be.
@@ -187,7 +188,11 @@ impl Request {
                 | Action::Resume { .. }
                 | Action::Restart { .. }
                 | Action::Answer { .. } => true,
-                Action::Pause { .. } | Action::CancelPause | Action::Stop | Action::Remove => false,
+                Action::Pause { .. }
+                | Action::CancelPause
+                | Action::Stop
+                | Action::Remove
+                | Action::Acknowledge => false,
             },
             Self::List { .. }
             | Self::Show { .. }

@@ -63,6 +63,13 @@ pub struct SessionView {
     pub attached: u32,
     /// Terminal output is missing from here on, because the disk was full.
     pub output_gap_at: Option<u64>,
+    /// Records of the log that may have been about it were lost to damage, and nobody has taken
+    /// note of it yet.
+    #[serde(default)]
+    pub record_damaged: bool,
+    /// Starts that have failed in a row. After three a message no longer wakes it.
+    #[serde(default)]
+    pub failed_starts: u32,
     /// Names of the variables in the environment it was last started with.
     pub env_names: Vec<String>,
 }

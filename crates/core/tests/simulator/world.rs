@@ -31,7 +31,7 @@ pub(crate) struct Exit {
 }
 
 /// What there is of one session.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Site {
     /// More than one is the fault that the whole design is to exclude.
     pub(crate) agents: Vec<Agent>,
@@ -46,7 +46,7 @@ pub(crate) struct Site {
     pub(crate) stream_end: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct World {
     pub(crate) sites: BTreeMap<SessionId, Site>,
     pub(crate) kinds: BTreeMap<SessionId, Kind>,
@@ -132,7 +132,9 @@ impl World {
                 return Ok(self.stop(&effect.session, *generation, *urgency));
             }
             // Alarms are the clock's, which the controller holds.
-            Deed::AwaitSafeState { .. } | Deed::AwaitReady { .. } => return Ok(None),
+            Deed::AwaitSafeState { .. } | Deed::AwaitReady { .. } | Deed::AwaitRetry { .. } => {
+                return Ok(None);
+            }
             Deed::PutAside { op } if fails => Outcome::NotPutAside { op: *op, why },
             Deed::PutAside { op } => Outcome::PutAside { op: *op, place: "/trash".to_owned() },
         }))

@@ -144,6 +144,9 @@ impl Stage {
         if let Some(world) = self.world(verb, rest) {
             return Ok(Input::Observed { session, world });
         }
+        if verb == "retry" {
+            return Ok(Input::RetryDue { session, message: self.message() });
+        }
         if verb == "alarm" {
             return Ok(Input::Alarm { session, op: self.op() });
         }
@@ -189,6 +192,7 @@ impl Stage {
             }
             "stop" => Command::Stop { session },
             "rm" => Command::Remove { session },
+            "acknowledge" => Command::Acknowledge { session },
             "answer" => {
                 let (answer, ask) = rest.split_once(" to ").unwrap_or((rest, ""));
                 let ask = (!ask.is_empty()).then(|| AskId(ask.to_owned()));
@@ -238,6 +242,9 @@ impl Stage {
         let generation = self.generation();
         Some(match (verb, rest) {
             ("found", "alive") => World::Alive { generation, process: process(), began_at: 0 },
+            ("found", "later") => {
+                World::Alive { generation: generation + 2, process: process(), began_at: 0 }
+            }
             ("found", "gone") => World::Gone { killed: Vec::new() },
             ("found", exit) => {
                 let ending = ending(exit.trim_start_matches("exit "));

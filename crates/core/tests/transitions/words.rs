@@ -37,6 +37,7 @@ pub(crate) fn refusal(refusal: &Refusal) -> String {
         | Refusal::NotSafe { .. }
         | Refusal::TooLate { .. }
         | Refusal::Cancelled { .. }
+        | Refusal::Stopped { .. }
         | Refusal::NothingAsked { .. }
         | Refusal::WrongAsk { .. }
         | Refusal::AnswerUnderWay { .. }
@@ -77,6 +78,7 @@ fn deed(deed: &Deed) -> String {
         },
         Deed::AwaitSafeState { .. } => "await safe state".to_owned(),
         Deed::AwaitReady { .. } => "await ready".to_owned(),
+        Deed::AwaitRetry { refused, .. } => format!("await retry {refused}"),
         Deed::PutAside { .. } => "put aside".to_owned(),
     }
 }
