@@ -169,7 +169,7 @@ fn every_status_word_can_be_met_and_waited_for() -> Outcome {
     let resuming = house.until("blue", "resuming")?;
     assert_eq!(resuming["operation"], "resume");
     // Two verbs at once: the one that cannot be joined with it is told so.
-    assert_eq!(house.fails(&["stop", "blue"])?.0, 7);
+    assert_eq!(house.fails(&["rm", "blue"])?.0, 7);
     assert_eq!(house.fails(&["pause", "blue"])?.1["kind"], "busy");
     std::fs::rename(&gate, gate.with_extension("open"))?;
     std::fs::write(gate.with_extension("open"), "go")?;

@@ -154,6 +154,44 @@ fn a_flipped_bit_loses_no_more_than_its_own_record() -> Outcome {
 }
 
 #[test]
+fn a_session_whose_record_was_damaged_is_flagged_until_somebody_takes_note() -> Outcome {
+    let wreck = Wreck::new(&["daemon", "stop"])?;
+    let house = &wreck.house;
+    let db = rusqlite::Connection::open(&wreck.files[0].0)?;
+    // The pause of the other session, by a single bit of its time.
+    let bend = "UPDATE events SET at = at | 1 << 40 WHERE body LIKE '%\"paused\"%'";
+    assert_eq!(db.execute(bend, [])?, 1);
+    drop(db);
+    let flags = |house: &House| -> Outcome<Vec<(String, bool)>> {
+        let all = house.json(&["ls"])?;
+        let all = all.as_array().ok_or("no array")?.iter();
+        let mut flags = all
+            .map(|s| Ok((text_of(s, "name")?, s["record_damaged"].as_bool().ok_or("no flag")?)))
+            .collect::<Outcome<Vec<_>>>()?;
+        flags.sort();
+        Ok(flags)
+    };
+    let flagged = [("blue".to_owned(), false), ("red".to_owned(), true)];
+    assert_eq!(flags(house)?, flagged);
+    assert!(house.ok(&["show", "red"])?.contains("glis acknowledge red"));
+    let told = house.ok(&["doctor"])?;
+    assert!(told.contains("1 of its records were lost"), "{told}");
+    house.kill_daemon()?;
+    assert_eq!(flags(house)?, flagged, "it is on record");
+    assert_eq!(house.json(&["acknowledge", "red"])?["record_damaged"], false);
+    assert_eq!(house.json(&["acknowledge", "red"])?["already"], true);
+    house.kill_daemon()?;
+    assert!(flags(house)?.iter().all(|(_, flag)| !flag));
+    // What the log no longer knows is seen to be so, and nothing is in the way of going on.
+    let found = house.until("red", crate::wreck::SETTLED)?;
+    assert_eq!(house.json(&["pause", "red"])?["status"], "paused", "{found}");
+    house.ok(&["resume", "red"])?;
+    assert_eq!(house.turn("red", "recall")?["status"], "idle");
+    assert!(lives(wreck.agent));
+    Ok(())
+}
+
+#[test]
 fn a_flipped_bit_in_the_journal_is_survived() -> Outcome {
     let wreck = Wreck::new(&[])?;
     let whole = wreck.files[1].1.clone();

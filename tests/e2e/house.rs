@@ -14,12 +14,15 @@ pub(crate) type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 pub(crate) struct House {
     folder: tempfile::TempDir,
+    /// Variables that everything in this house gets; `None` takes one away.
+    surroundings: Vec<(String, Option<String>)>,
 }
 
 impl House {
     /// A house with a repository that holds one commit.
     pub(crate) fn new() -> Outcome<Self> {
-        let house = Self { folder: tempfile::Builder::new().prefix("glis-e2e-").tempdir()? };
+        let folder = tempfile::Builder::new().prefix("glis-e2e-").tempdir()?;
+        let house = Self { folder, surroundings: Vec::new() };
         std::fs::create_dir(house.repo())?;
         house.git(&["init", "--quiet", "--initial-branch=main", "."])?;
         house.git(&["config", "user.name", "Test"])?;
@@ -38,6 +41,40 @@ impl House {
         self.folder.path().join("repo")
     }
 
+    /// Removes every snapshot, as somebody might who cleans up refs.
+    pub(crate) fn forget_snapshots(&self) -> Outcome {
+        let list = ["for-each-ref", "--format=%(refname)", "refs/glis/"];
+        for name in self.git(&list)?.lines() {
+            self.git(&["update-ref", "-d", name])?;
+        }
+        Ok(())
+    }
+
+    /// The folder that holds everything of this house.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Gives everything that is started in this house one more variable.
+    pub(crate) fn surround(&mut self, name: &str, value: impl Into<String>) {
+        self.surroundings.push((name.to_owned(), Some(value.into())));
+    }
+
+    /// Takes a variable of the caller's away from everything that is started in this house.
+    pub(crate) fn spare(&mut self, name: &str) {
+        self.surroundings.push((name.to_owned(), None));
+    }
+
+    /// Puts the surroundings of this house around a command.
+    pub(crate) fn around(&self, command: &mut Command) {
+        for (name, value) in &self.surroundings {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+    }
+
     /// The program, pointed at this house, with nothing of the caller's own configuration.
     pub(crate) fn glis(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_glis"));
@@ -48,6 +85,7 @@ impl House {
             .env("NO_COLOR", "1")
             .current_dir(self.repo())
             .stdin(Stdio::null());
+        self.around(&mut command);
         command
     }
 

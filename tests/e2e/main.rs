@@ -17,6 +17,8 @@ mod house;
 mod intruders;
 mod lifecycle;
 mod messages;
+mod real;
+mod rescues;
 mod storage;
 mod strace;
 mod terminal;

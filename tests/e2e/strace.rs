@@ -15,7 +15,8 @@ struct Tracer(Child);
 impl Tracer {
     fn attach(pid: i32, calls: &str, deed: &str) -> Outcome<Self> {
         let child = Command::new("strace")
-            .args(["-f", "-o", "/dev/null", "-e", &format!("trace={calls}")])
+            // Our own calls, and not those of the programs that we run.
+            .args(["-f", "-b", "execve", "-o", "/dev/null", "-e", &format!("trace={calls}")])
             .args(["-e", &format!("inject={calls}:{deed}"), "-p", &pid.to_string()])
             .stderr(Stdio::piped())
             .spawn()?;

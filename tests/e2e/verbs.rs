@@ -234,6 +234,7 @@ fn what_cannot_be_resumed_says_why_and_stays_as_it_was() -> Outcome {
     let worktree = house.file("homeless", "")?;
     house.json(&["pause", "homeless"])?;
     std::fs::rename(&worktree, house.repo().join("../away"))?;
+    house.forget_snapshots()?;
     refused("homeless", "directory is not there")?;
 
     let program = house.repo().join("../program");
@@ -279,6 +280,8 @@ fn a_message_that_cannot_wake_its_session_waits_and_says_why() -> Outcome {
     awake(&house, FACES[0])?;
     house.ok(&["stop", "blue"])?;
     let worktree = house.file("blue", "")?;
+    house.follow(1)?.until(|e| e["occasion"] == "process_ended")?;
+    house.forget_snapshots()?;
     std::fs::rename(&worktree, house.repo().join("../away"))?;
     house.ok(&["send", "blue", "say lost?"])?;
     house.follow(1)?.until(|e| e["event"] == "start_failed")?;

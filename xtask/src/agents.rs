@@ -65,6 +65,11 @@ pub(crate) fn install() -> Result<Vec<Missing>> {
     Ok(missing)
 }
 
+/// The names of the agents that are installed.
+pub(crate) fn present() -> Vec<&'static str> {
+    ALL.iter().filter(|agent| agent.program().is_some()).map(|agent| agent.name).collect()
+}
+
 fn absent() -> Vec<RealAgent> {
     ALL.iter().copied().filter(|agent| agent.program().is_none()).collect()
 }

@@ -2,6 +2,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool that talks to a terminal")]
 
 mod agents;
+mod belongings;
 mod bench;
 mod cargo;
 mod proc;

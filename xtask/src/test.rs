@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 
 use crate::agents;
+use crate::belongings::Belongings;
 use crate::cargo::{self, Workspace, cargo};
 use crate::proc;
 use crate::tools;
@@ -122,6 +123,9 @@ impl Course {
     fn cargo(&self, words: &[&str]) -> Outcome {
         let mut command = cargo();
         command.args(words).current_dir(&self.workspace.root).stdin(Stdio::null());
+        // The tests on a real agent are left out where it is missing, but not if it was there a
+        // moment ago.
+        command.env("GLIS_REAL_AGENTS", agents::present().join(" "));
         let words = words.join(" ");
         match command.status() {
             Ok(status) if status.success() => Outcome::Passed,
@@ -169,11 +173,23 @@ fn build(course: &mut Course) -> Outcome {
     course.cargo(&["build", "--workspace", "--all-targets"])
 }
 
+/// All tests. The real agents among them get homes of their own, so the user's own configuration of
+/// these agents has to be the same afterwards, byte for byte.
 fn tests(course: &mut Course) -> Outcome {
-    if cargo::has("nextest") {
-        return course.cargo(&["nextest", "run", "--workspace"]);
+    let before = Belongings::look();
+    let outcome = if cargo::has("nextest") {
+        course.cargo(&["nextest", "run", "--workspace"])
+    } else {
+        course.cargo(&["test", "--workspace"])
+    };
+    let touched = before.differences(&Belongings::look());
+    if !matches!(outcome, Outcome::Passed) || touched.is_empty() {
+        return outcome;
     }
-    course.cargo(&["test", "--workspace"])
+    Outcome::Failed(format!(
+        "the agents' own configuration changed meanwhile (does one of your agents run?): {}",
+        touched.join(", ")
+    ))
 }
 
 fn release(course: &mut Course) -> Outcome {

@@ -50,6 +50,13 @@ pub(crate) fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
             }
             None => Decision::default(),
         }),
+        Input::RetryDue { session, message } => Ok(match Draft::of(house, &session) {
+            // Whatever has happened to it meanwhile, it waits no longer for this.
+            Some(draft) if draft.session.queue.front().is_some_and(|m| m.id == message) => {
+                draft.settle()
+            }
+            Some(_) | None => Decision::default(),
+        }),
         Input::Observed { session, world } => Ok(match Draft::of(house, &session) {
             Some(mut draft) => {
                 recover::observed(&mut draft, world);
@@ -76,6 +83,7 @@ fn command_of(house: &House, command: Command) -> Result<Decision, Refusal> {
         | Command::Restore { session, .. }
         | Command::Return { session, .. }
         | Command::Empty { session }
+        | Command::Acknowledge { session }
         | Command::Answer { session, .. } => Draft::of(house, session)
             .ok_or_else(|| Refusal::NoSuchSession { given: session.0.clone() })?,
     };
@@ -96,6 +104,13 @@ fn command_of(house: &House, command: Command) -> Result<Decision, Refusal> {
         Command::Restore { snapshot, .. } => chore::restore(&mut draft, snapshot)?,
         Command::Return { name, .. } => chore::bring_back(house, &mut draft, name)?,
         Command::Empty { .. } => chore::empty(&mut draft)?,
+        Command::Acknowledge { .. } => {
+            if draft.session.damage.is_some() {
+                draft.event(Event::DamageAcknowledged);
+            } else {
+                draft.reply(Reply::Already);
+            }
+        }
         Command::Answer { ask, answer, .. } => ask::answer(&mut draft, ask, answer)?,
     }
     Ok(draft.settle())
@@ -109,9 +124,7 @@ fn take_outcome(draft: &mut Draft, outcome: Outcome) {
         Outcome::WorktreeFailed { op, why } => start::worktree_failed(draft, op, why),
         Outcome::StartChecked { op, found } => start::checked(draft, op, found),
         Outcome::StartUnfit { op, fault } => start::failed(draft, op, StartStep::Check, fault),
-        Outcome::ProcessNotStarted { op, fault } => {
-            start::failed(draft, op, StartStep::Process, fault);
-        }
+        Outcome::ProcessNotStarted { op, fault } => start::not_started(draft, op, fault),
         Outcome::ProcessStarted { op, generation, process, began_at } => {
             start::process_started(draft, op, generation, process, began_at);
         }

@@ -55,6 +55,8 @@ pub enum Deed {
     AwaitSafeState { op: OpId },
     /// Raise an alarm for the operation after the time for getting ready.
     AwaitReady { op: OpId },
+    /// Say when the message may be tried again, the later the oftener it was refused.
+    AwaitRetry { message: MessageId, refused: u32 },
     /// Put everything it holds aside, deleting nothing.
     PutAside { op: OpId },
     /// Save the worktree, beside whatever else goes on.

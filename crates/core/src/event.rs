@@ -84,6 +84,8 @@ pub enum Event {
     StartEnded { op: OpId, cause: StartCause },
     /// The agent rejects the session id it was given; its process is ended.
     RefRejected { why: String, spot: Spot },
+    /// Somebody stops the session before its start is over.
+    StartCancelled { op: OpId },
     /// The start failed; the session is what it was before.
     StartFailed { op: OpId, fault: ResumeFault },
     /// All that was agreed with the agent is forgotten; a fresh one begins.
@@ -222,6 +224,14 @@ pub enum Event {
     Emptied { op: OpId },
     /// Something of it is still in the trash.
     EmptyingFailed { op: OpId, why: String },
+    /// A process lives that was started later than anything on record: the log has lost its end.
+    /// The session is what that process makes it.
+    ProcessAdopted { generation: u32, process: Process, began_at: u64 },
+    /// Records that may have been about this session were lost to damage: the first and the last
+    /// of each stretch. The damaged log is kept there.
+    RecordDamaged { lost: Vec<(u64, u64)>, kept: String },
+    /// Somebody has taken note of that.
+    DamageAcknowledged,
 }
 
 impl Event {
@@ -237,6 +247,7 @@ impl Event {
             | Self::StartChecked { op, .. }
             | Self::ProcessStarted { op, .. }
             | Self::StartEnded { op, .. }
+            | Self::StartCancelled { op }
             | Self::StartFailed { op, .. }
             | Self::RestartBegan { op, .. }
             | Self::PauseBegan { op, .. }
@@ -344,6 +355,7 @@ impl Event {
                     why: fault.clone(),
                 }),
             )),
+            Self::StartCancelled { op } => Some((*op, Err(Refusal::Stopped { session: name() }))),
             Self::PauseCancelled { op } => Some((*op, Err(Refusal::Cancelled { session: name() }))),
             Self::PauseRefused { op, doing } => {
                 Some((*op, Err(Refusal::NotSafe { session: name(), doing: doing.clone() })))

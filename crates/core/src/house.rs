@@ -1,6 +1,7 @@
 //! All sessions together, and the two functions through which they change.
 
 mod apply;
+mod rescue;
 
 use crate::decide;
 use crate::effect::Effect;

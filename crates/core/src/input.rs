@@ -43,6 +43,13 @@ pub enum Input {
         /// The operation that asked for it.
         op: OpId,
     },
+    /// A message that was refused may be handed over again.
+    RetryDue {
+        /// The session.
+        session: SessionId,
+        /// The message.
+        message: MessageId,
+    },
     /// What the world looks like after this daemon's own start.
     Observed {
         /// The session.
@@ -101,6 +108,8 @@ pub enum Command {
     Return { session: SessionId, name: Option<String> },
     /// Delete what the trash has of it, for good.
     Empty { session: SessionId },
+    /// Take note of the damage to its record.
+    Acknowledge { session: SessionId },
     /// Answer what it asks.
     Answer { session: SessionId, ask: Option<AskId>, answer: String },
 }

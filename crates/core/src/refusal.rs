@@ -67,6 +67,11 @@ pub enum Refusal {
         /// The session's name.
         session: String,
     },
+    /// The session was stopped before its start was over.
+    Stopped {
+        /// The session's name.
+        session: String,
+    },
     /// The session cannot be resumed, and nothing else is tried instead.
     NotResumable {
         /// The session's name.

@@ -12,6 +12,9 @@ use std::collections::VecDeque;
 /// Milliseconds since the Unix epoch.
 pub type WallMs = i64;
 
+/// One failure may be chance, and the second haste; what fails three times fails again.
+pub const FAILED_STARTS_MAX: u32 = 3;
+
 /// The public word for what a session is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -242,6 +245,10 @@ pub struct Session {
     pub limit_until: Option<String>,
     /// Processes that were ended along with the last one.
     pub killed: Vec<String>,
+    /// Starts that have failed in a row.
+    pub failed_starts: u32,
+    /// Records that may have been about it were lost, and nobody has taken note of it yet.
+    pub damage: Option<Damage>,
     /// When it was created.
     pub created_at: WallMs,
     /// When something last happened.
@@ -264,6 +271,15 @@ pub struct Session {
     pub changed: Option<PathList>,
     /// Where it is, once it was removed and until that is emptied.
     pub trashed: Option<Box<Trashed>>,
+}
+
+/// What damage to the log has done to a session's record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    /// Records that are lost, at most.
+    pub lost: u64,
+    /// Where the damaged log is kept.
+    pub kept: String,
 }
 
 /// What was agreed with an agent before a restart, which counts again if the restart fails.
@@ -411,6 +427,28 @@ impl Session {
             | Phase::Stopping { .. }
             | Phase::Chore { .. } => false,
         }
+    }
+
+    /// Whether the next message starts its process. After so many failures in a row only a person
+    /// who asks for it does: a message that comes again and again would be a crash loop.
+    pub fn wakes(&self) -> bool {
+        let sleeps = match &self.phase {
+            Phase::Rest(Rest::Created) => true,
+            Phase::Rest(Rest::Suspended) => self.resumable(),
+            Phase::Rest(
+                Rest::Paused(_)
+                | Rest::Interrupted
+                | Rest::Completed
+                | Rest::Failed(_)
+                | Rest::Archived,
+            )
+            | Phase::Starting(_)
+            | Phase::Live
+            | Phase::Pausing(_)
+            | Phase::Stopping { .. }
+            | Phase::Chore { .. } => false,
+        };
+        sleeps && self.failed_starts < FAILED_STARTS_MAX
     }
 
     /// Whether its process starts together with it, or only at its first message.

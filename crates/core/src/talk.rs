@@ -19,6 +19,9 @@ pub struct Message {
     /// It carries the note that these were changed behind the agent's back.
     #[serde(default)]
     pub changed: Option<PathList>,
+    /// How often the holder has refused it since it was last sent for.
+    #[serde(default)]
+    pub refused: u32,
 }
 
 /// How far a message is.

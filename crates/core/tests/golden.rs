@@ -42,9 +42,10 @@ variants! {
         AnswerBegan AnswerFailed LimitReached ScreenJudged PauseBegan PauseHastened InterruptBegan
         SafeStateReached TerminalCaptured SnapshotTaken EndBegan Paused PauseCancelled PauseRefused
         PauseFailed StopBegan ProcessEnded Suspended Interrupted Completed Failed RemovalBegan
-        RemovalFailed Archived ClearingBegan WorktreeCleared WorktreeStays PauseBarred SaveBegan
-        WorktreeSaved WorktreeNotSaved RestoreBegan WorktreeRestored RestoreFailed ReturnBegan
-        Returned ReturnFailed EmptyingBegan Emptied EmptyingFailed
+        RemovalFailed Archived StartCancelled ProcessAdopted RecordDamaged DamageAcknowledged
+        ClearingBegan WorktreeCleared WorktreeStays PauseBarred SaveBegan WorktreeSaved
+        WorktreeNotSaved RestoreBegan WorktreeRestored RestoreFailed ReturnBegan Returned
+        ReturnFailed EmptyingBegan Emptied EmptyingFailed
     }
     mode: Mode { Terminal Headless }
     refs: RefOrigin { Chosen Learned None }

@@ -21,7 +21,7 @@ use play::Play;
 use std::collections::BTreeMap;
 
 /// How many kinds of events there are.
-const EVENTS: usize = 67;
+const EVENTS: usize = 68;
 
 /// Enough for a session to be made, worked with, paused and resumed a few times.
 const STEPS: usize = 300;
@@ -69,6 +69,22 @@ fn a_house_goes_on_from_any_beginning_of_its_log() {
                 .unwrap();
         }
     }
+}
+
+#[test]
+fn a_house_takes_over_what_lives_beyond_the_end_of_its_log() {
+    let mut adopted = 0;
+    for seed in 0..200 {
+        let mut play = Play::new(seed, None);
+        play.run(STEPS).unwrap();
+        for kept in &play.daemon.ends {
+            adopted += play
+                .after_a_lost_end(*kept)
+                .map_err(|fault| format!("seed {seed}, {kept} events: {fault}"))
+                .unwrap();
+        }
+    }
+    assert!(adopted > 100, "only {adopted} were taken over");
 }
 
 /// `GLIS_SEED=N cargo nextest run -p glis-core --no-capture one_seed` tells what happens.

@@ -11,6 +11,8 @@ mod pauses;
 mod recovery;
 #[path = "transitions/regressions.rs"]
 mod regressions;
+#[path = "transitions/rescues.rs"]
+mod rescues;
 #[path = "transitions/starts.rs"]
 mod starts;
 #[path = "transitions/table.rs"]

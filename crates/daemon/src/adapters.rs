@@ -6,8 +6,8 @@ use crate::conversation::Digest;
 use crate::launch::{self, Env};
 use crate::nursery::Nursery;
 use crate::screens::Screens;
-use crate::trees::{self, Keeping};
-use crate::{conversation, tend, trash, worktrees};
+use crate::trees::Keeping;
+use crate::{conversation, tend, worktrees};
 use glis_agent::Places;
 use glis_core::effect::{Deed, Urgency};
 use glis_core::input::Outcome;
@@ -28,6 +28,9 @@ use tokio::sync::{mpsc, watch};
 
 /// How long a resumed agent may take until it shows that it is ready; then it counts as running.
 const READY_TIME: Duration = Duration::from_secs(60);
+/// Before a message that a holder refused is tried again for the first time: about what a person
+/// takes for at once.
+const RETRY_TIME: Duration = Duration::from_millis(250);
 /// Errands that may wait for one holder. More than a few means that its connection is stuck.
 const ERRANDS: usize = 64;
 
@@ -36,11 +39,22 @@ const ERRANDS: usize = 64;
 pub(crate) struct Live {
     /// Terminals that follow its output.
     pub(crate) audience: u32,
-    /// Output is missing from here on.
-    pub(crate) gap_at: Option<u64>,
+    gap: Gap,
     env_note: Option<EnvNote>,
     env: Option<Env>,
     digest: Option<(u64, Digest)>,
+}
+
+/// Whether output is missing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Gap {
+    /// Nobody has looked yet.
+    #[default]
+    Unknown,
+    /// Everything is there.
+    None,
+    /// It is, from this offset on.
+    At(u64),
 }
 
 /// Name of the note about a session's environment, in its folder.
@@ -148,41 +162,22 @@ impl Adapters {
             Deed::Interrupt { .. } => drop(self.errand(&id, Errand::Interrupt)),
             Deed::StopProcess { generation, urgency } => self.stop(session, generation, urgency),
             Deed::CaptureTerminal { op } => self.capture(session, op),
-            Deed::TakeSnapshot { op, moment } => self.blocking(
-                session,
-                move |why| Outcome::SnapshotFailed { op, moment, why },
-                move |hands, session| Some(trees::save_for_pause(hands, session, op, moment)),
-            ),
-            Deed::SaveWorktree { op, occasion, generation } => {
-                self.save_worktree(session, op, occasion, generation);
+            Deed::AwaitSafeState { op } => {
+                self.alarm(Input::Alarm { session: id, op }, self.config.safe_state_time());
             }
-            Deed::ClearWorktree { op } => self.blocking(
-                session,
-                move |why| Outcome::WorktreeStays { op, why },
-                move |_, session| Some(trees::clear(session, op)),
-            ),
-            Deed::RestoreWorktree { op, snapshot } => self.blocking(
-                session,
-                move |why| Outcome::NotRestored { op, why },
-                move |_, session| Some(trees::restore(session, op, &snapshot)),
-            ),
-            Deed::AwaitSafeState { op } => self.alarm(id, op, self.config.safe_state_time()),
-            Deed::AwaitReady { op } => self.alarm(id, op, READY_TIME),
-            Deed::PutAside { op } => self.blocking(
-                session,
-                move |why| Outcome::NotPutAside { op, why },
-                move |hands, session| Some(trash::put_aside(hands, session, op)),
-            ),
-            Deed::BringBack { op } => self.blocking(
-                session,
-                move |why| Outcome::NotBroughtBack { op, why },
-                move |hands, session| Some(trash::bring_back(hands, session, op)),
-            ),
-            Deed::Empty { op } => self.blocking(
-                session,
-                move |why| Outcome::NotEmptied { op, why },
-                move |hands, session| Some(trash::empty(hands, session, op)),
-            ),
+            Deed::AwaitReady { op } => self.alarm(Input::Alarm { session: id, op }, READY_TIME),
+            Deed::AwaitRetry { message, refused } => {
+                // Twice as long each time: 250 ms, half a second, up to half a minute.
+                let after = RETRY_TIME.saturating_mul(1 << refused.clamp(1, 8).saturating_sub(1));
+                self.alarm(Input::RetryDue { session: id, message }, after);
+            }
+            Deed::TakeSnapshot { .. }
+            | Deed::SaveWorktree { .. }
+            | Deed::ClearWorktree { .. }
+            | Deed::RestoreWorktree { .. }
+            | Deed::PutAside { .. }
+            | Deed::BringBack { .. }
+            | Deed::Empty { .. } => self.keep(deed, session),
         }
     }
 
@@ -236,11 +231,12 @@ impl Adapters {
         );
     }
 
-    fn alarm(&self, session: SessionId, op: OpId, after: Duration) {
+    /// Tells this after a while. The clock on the wall has no say in it.
+    fn alarm(&self, input: Input, after: Duration) {
         let line = self.line.clone();
         drop(self.runtime.spawn(async move {
             tokio::time::sleep(after).await;
-            line.tell(Input::Alarm { session, op }).await;
+            line.tell(input).await;
         }));
     }
 
@@ -274,10 +270,10 @@ impl Adapters {
     fn begin(&self, session: &Session, generation: u32) -> Result<Hello, ResumeFault> {
         let dir = self.home.session(&session.id.0);
         if let Some(hello) = self.runtime.block_on(tend::living(&dir)) {
-            if hello.generation == generation {
+            if hello.generation == generation && tend::is_in_conversation(self, session, &hello) {
                 return Ok(hello);
             }
-            if hello.generation > generation {
+            if hello.generation >= generation {
                 // The log has lost its end. Whoever runs there is not ours to judge.
                 let why = format!("process {} runs, of a start not on record", hello.process.pid);
                 return Err(ResumeFault::Locked(why));
@@ -381,6 +377,30 @@ impl Adapters {
             Some(env) => (env, EnvOrigin::Caller),
             None => (self.own_env.clone(), EnvOrigin::Daemon),
         }
+    }
+
+    /// Notes that output is missing from this offset on.
+    pub(crate) fn note_gap(&self, id: &SessionId, at: u64) {
+        self.change_live(id, |live| live.gap = Gap::At(at));
+    }
+
+    /// From where on output is missing, if any is: as the holder has told, or as what lies on disk
+    /// tells a daemon that was not there.
+    pub(crate) fn gap_at(&self, id: &SessionId) -> Option<u64> {
+        match self.live(id).gap {
+            Gap::At(at) => return Some(at),
+            Gap::None => return None,
+            Gap::Unknown => {}
+        }
+        let dir = self.home.session(&id.0);
+        let found = crate::output::OutputLog::new(&dir).gap(tend::recorded_end(&dir));
+        // A holder that has told of one meanwhile knows better; whoever asks next hears it.
+        self.change_live(id, |live| {
+            if live.gap == Gap::Unknown {
+                live.gap = found.map_or(Gap::None, Gap::At);
+            }
+        });
+        found
     }
 
     /// What the conversation comes down to; read again only when it has grown.

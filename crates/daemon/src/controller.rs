@@ -177,7 +177,7 @@ impl Controller {
         published: &mut Vec<Published>,
     ) -> Result<Reply, Refusal> {
         let decision = self.house.decide(input)?;
-        let at = jiff::Timestamp::now().as_millisecond();
+        let at = crate::clock::now().as_millisecond();
         for (session, event) in decision.events {
             let recorded = Recorded { seq: self.house.last_seq() + 1, at, session, event };
             self.house.apply(&recorded);

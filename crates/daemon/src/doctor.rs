@@ -22,7 +22,7 @@ pub(crate) async fn examine(door: &Door) -> Answer {
         findings.extend(sessions.iter().flat_map(|session| {
             let dir = home.session(&session.id.0);
             let found = [worktree(session), holder(session, &dir)];
-            found.into_iter().chain(conversation(session, &dir))
+            found.into_iter().chain(conversation(session, &dir)).chain(record(session))
         }));
         findings.extend(strangers(&crate::sessions_folder(&home), &known));
         findings
@@ -100,6 +100,17 @@ fn log(state: &Path) -> Finding {
         ),
         None => finding("event log", Health::Good, "sound".to_owned(), None),
     }
+}
+
+/// A salvaged log may lack what it should say about a session.
+fn record(session: &Session) -> Option<Finding> {
+    let damage = session.damage.as_ref()?;
+    Some(finding(
+        &format!("session {}", session.name),
+        Health::Warning,
+        format!("up to {} of its records were lost; damaged log {}", damage.lost, damage.kept),
+        Some("look at its files and its conversation, then `glis acknowledge` it"),
+    ))
 }
 
 fn worktree(session: &Session) -> Finding {

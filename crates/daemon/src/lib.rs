@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod adapters;
+mod clock;
 mod closing;
 mod config;
 mod controller;
@@ -41,7 +42,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::net::UnixListener;
 use tokio::sync::{mpsc, oneshot};
 
@@ -72,6 +73,11 @@ pub enum DaemonFault {
     #[error("{0}")]
     System(#[from] io::Error),
 }
+
+/// How long a lock may be held by somebody who lets nobody in: a daemon that is about to, or a child
+/// of one that is gone and has not yet become another program.
+const LEFTOVER_TIME: Duration = Duration::from_secs(2);
+const LEFTOVER_PACE: Duration = Duration::from_millis(5);
 
 /// Runs the daemon of this house until it is told to end. `ready` is called once front ends are
 /// let in.
@@ -173,10 +179,12 @@ fn tell_salvage(salvage: &Salvage) {
 
 /// Finds out what became of everything that was under way, before anybody is let in.
 async fn recover(hands: &Arc<Adapters>, sessions: Vec<Session>) {
+    // Beside a session at rest nobody lives, unless the log has lost its end.
     let at_rest = |session: &Session| {
         matches!(session.phase, glis_core::Phase::Rest(_))
             && !session.expects_process()
             && session.saving.is_none()
+            && !tend::is_locked(&hands.home.session(&session.id.0))
     };
     let mut tasks = tokio::task::JoinSet::new();
     for session in sessions.into_iter().filter(|session| !at_rest(session)) {
@@ -237,13 +245,24 @@ fn take_lock(state: &Path) -> Result<File, DaemonFault> {
     let mut options = File::options();
     let mut file =
         options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path)?;
-    if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-        let pid = std::fs::read_to_string(&path).unwrap_or_default().trim().to_owned();
-        return Err(DaemonFault::AlreadyRunning { pid });
+    let begun = Instant::now();
+    while flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        // A child that a former daemon was about to run has its descriptors until it runs.
+        if lets_in(state) || begun.elapsed() > LEFTOVER_TIME {
+            let pid = std::fs::read_to_string(&path).unwrap_or_default().trim().to_owned();
+            return Err(DaemonFault::AlreadyRunning { pid });
+        }
+        std::thread::park_timeout(LEFTOVER_PACE);
     }
     file.set_len(0)?;
     writeln!(file, "{}", std::process::id())?;
     Ok(file)
+}
+
+/// Whether somebody opens the door.
+fn lets_in(state: &Path) -> bool {
+    let place = peer::short_path(state, home::SOCKET);
+    place.is_ok_and(|(path, _folder)| std::os::unix::net::UnixStream::connect(path).is_ok())
 }
 
 /// Opens the door. A socket that is there already is stale, since we have the lock.

@@ -218,12 +218,7 @@ impl EventLog {
 
 /// Every sound record in the bytes of a log and its journal, oldest first.
 fn carved(main: &[u8], journal: &[u8]) -> Vec<Recorded> {
-    let sound = |carved: &carve::Carved| {
-        u64::try_from(carved.seq).is_ok_and(|seq| {
-            seq > 0 && is_sound(carved.sum, seq, carved.at, &carved.session, &carved.body)
-        })
-    };
-    let records = carve::carve(main, journal, sound).into_values();
+    let records = carve::carve(main, journal, is_whole).into_values();
     let recorded = records.filter_map(|carved| {
         Some(Recorded {
             seq: u64::try_from(carved.seq).ok()?,
@@ -233,6 +228,13 @@ fn carved(main: &[u8], journal: &[u8]) -> Vec<Recorded> {
         })
     });
     recorded.collect()
+}
+
+/// Whether a carved record is what was written.
+fn is_whole(carved: &carve::Carved) -> bool {
+    u64::try_from(carved.seq).is_ok_and(|seq| {
+        seq > 0 && is_sound(carved.sum, seq, carved.at, &carved.session, &carved.body)
+    })
 }
 
 /// Whether there is nothing to begin from: no log, no journal, nothing that was salvaged or kept.

@@ -54,6 +54,24 @@ impl OutputLog {
         0
     }
 
+    /// Where bytes are missing that the disk did not take: the last hole between two files, or the
+    /// end of the last one if the agent is known to have printed up to `known_end`. What was cut at
+    /// the beginning is no hole.
+    pub fn gap(&self, known_end: u64) -> Option<u64> {
+        let segments = self.segments().ok()?;
+        let mut gap = None;
+        for (index, segment) in segments.iter().enumerate() {
+            // A file that is cut at this moment was whole.
+            let Ok(about) = fs::metadata(&segment.path) else { continue };
+            let end = segment.start + about.len();
+            let next = segments.get(index + 1).map_or(known_end, |next| next.start);
+            if end < next {
+                gap = Some(end);
+            }
+        }
+        gap
+    }
+
     /// Reads up to `max` bytes from `from` on, or from the next offset that still exists.
     ///
     /// Returns fewer bytes than wanted at the end of a file; only an empty answer is the end.

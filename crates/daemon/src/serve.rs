@@ -8,6 +8,7 @@ use crate::adapters::Adapters;
 use crate::closing::{Closing, Wish};
 use crate::controller::Look;
 use crate::peer::Peer;
+use crate::view::Beside;
 use crate::{doctor, view};
 use glis_core::session::Session;
 use glis_core::{Refusal, Status};
@@ -154,7 +155,13 @@ async fn find(door: &Door, given: &str) -> Result<Session, Refusal> {
 
 fn seen(door: &Door, session: &Session) -> SessionView {
     let (hands, id) = (&door.hands, &session.id);
-    view::session(session, &hands.live(id), hands.env_note(id), hands.digest(id))
+    let beside = Beside {
+        audience: hands.live(id).audience,
+        gap_at: hands.gap_at(id),
+        env: hands.env_note(id),
+        digest: hands.digest(id),
+    };
+    view::session(session, beside)
 }
 
 async fn list(door: &Door, all: bool) -> Answer {

@@ -29,7 +29,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
 pub(crate) use bond::{begin, end_untended, recover};
-pub(crate) use left::{await_former, evict, is_locked, living, sweep};
+pub(crate) use left::{
+    await_former, evict, is_in_conversation, is_locked, living, recorded_end, sweep,
+};
 
 /// A program that prints no more than two characters in this time does not count as printing:
 /// half a character a second.
@@ -205,7 +207,7 @@ impl Tender {
                 self.ear.hands.change_live(&self.ear.id, |live| live.audience = audience);
             }
             Report::Gap { at, why } => {
-                self.ear.hands.change_live(&self.ear.id, |live| live.gap_at = Some(at));
+                self.ear.hands.note_gap(&self.ear.id, at);
                 let lost = io::Error::other(format!("output lost from {at} on: {why}"));
                 complain(&self.ear.id, &lost);
             }

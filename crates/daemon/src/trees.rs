@@ -7,7 +7,9 @@ mod rate;
 pub(crate) use rate::Keeping;
 
 use crate::adapters::Adapters;
+use crate::trash;
 use crate::worktrees::owner;
+use glis_core::effect::Deed;
 use glis_core::input::Outcome;
 use glis_core::pause::{Moment, SnapshotRef};
 use glis_core::refusal::ResumeFault;
@@ -133,7 +135,10 @@ pub(crate) fn look(hands: &Adapters, session: &Session) -> Result<Option<Found>,
     if !session.spec.in_place && std::fs::symlink_metadata(&worktree).is_err() {
         let missing = || ResumeFault::NoDirectory(worktree.display().to_string());
         let snapshot = session.snapshot.clone().ok_or_else(missing)?;
-        let notes = restore_to(session, &snapshot.name, &worktree).map_err(system)?;
+        let restored = restore_to(session, &snapshot.name, &worktree);
+        let notes = restored.map_err(|fault| {
+            if matches!(fault, SnapshotFault::Missing(_)) { missing() } else { system(fault) }
+        })?;
         return Ok(Some(Found::Restored { snapshot, notes }));
     }
     lock::set_stale_aside(hands, session, &worktree);
@@ -258,6 +263,47 @@ pub(crate) fn sweep(repositories: BTreeSet<PathBuf>) {
 }
 
 impl Adapters {
+    /// Carries out what has to do with files that are kept.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "`carry_out` sends only these here")]
+    pub(crate) fn keep(self: &Arc<Self>, deed: Deed, session: &Session) {
+        match deed {
+            Deed::TakeSnapshot { op, moment } => self.blocking(
+                session,
+                move |why| Outcome::SnapshotFailed { op, moment, why },
+                move |hands, session| Some(save_for_pause(hands, session, op, moment)),
+            ),
+            Deed::SaveWorktree { op, occasion, generation } => {
+                self.save_worktree(session, op, occasion, generation);
+            }
+            Deed::ClearWorktree { op } => self.blocking(
+                session,
+                move |why| Outcome::WorktreeStays { op, why },
+                move |_, session| Some(clear(session, op)),
+            ),
+            Deed::RestoreWorktree { op, snapshot } => self.blocking(
+                session,
+                move |why| Outcome::NotRestored { op, why },
+                move |_, session| Some(restore(session, op, &snapshot)),
+            ),
+            Deed::PutAside { op } => self.blocking(
+                session,
+                move |why| Outcome::NotPutAside { op, why },
+                move |hands, session| Some(trash::put_aside(hands, session, op)),
+            ),
+            Deed::BringBack { op } => self.blocking(
+                session,
+                move |why| Outcome::NotBroughtBack { op, why },
+                move |hands, session| Some(trash::bring_back(hands, session, op)),
+            ),
+            Deed::Empty { op } => self.blocking(
+                session,
+                move |why| Outcome::NotEmptied { op, why },
+                move |hands, session| Some(trash::empty(hands, session, op)),
+            ),
+            _ => {}
+        }
+    }
+
     /// Saves a worktree, now or as soon as its turn comes.
     pub(crate) fn save_worktree(
         self: &Arc<Self>,

@@ -1,14 +1,27 @@
 //! Sessions and events as the outside sees them.
 
-use crate::adapters::{EnvNote, EnvOrigin, Live};
+use crate::adapters::{EnvNote, EnvOrigin};
 use crate::conversation::Digest;
 use glis_core::session::{Phase, Rest, Session, WallMs};
 use glis_core::{Event, Recorded};
 use glis_wire::view::{SessionView, WaitingFor};
 use serde_json::{Map, Value, json};
 
-/// A session with everything that is known beside the log.
-pub(crate) fn session(session: &Session, live: &Live, env: EnvNote, digest: Digest) -> SessionView {
+/// What is known about a session beside the log.
+pub(crate) struct Beside {
+    /// Terminals that follow its output.
+    pub(crate) audience: u32,
+    /// Output is missing from here on.
+    pub(crate) gap_at: Option<u64>,
+    /// What its process was started with.
+    pub(crate) env: EnvNote,
+    /// What its conversation comes down to.
+    pub(crate) digest: Digest,
+}
+
+/// A session with everything that is known about it.
+pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
+    let Beside { audience, gap_at, env, digest } = beside;
     let pause = match &session.phase {
         Phase::Rest(Rest::Paused(record)) => Some(record),
         Phase::Rest(_)
@@ -53,15 +66,7 @@ pub(crate) fn session(session: &Session, live: &Live, env: EnvNote, digest: Dige
         generation: session.generation,
         verdict: session.rule.clone(),
         operation: session.operation().map(|(_, word)| word.to_owned()),
-        failure: match &session.phase {
-            Phase::Rest(Rest::Failed(why)) => Some(why.clone()),
-            Phase::Rest(_)
-            | Phase::Starting(_)
-            | Phase::Live
-            | Phase::Pausing(_)
-            | Phase::Stopping { .. }
-            | Phase::Chore { .. } => None,
-        },
+        failure: failure(session),
         cut_off: session.cut_off,
         limit_until: session.limit_until.clone(),
         killed: session.killed.clone(),
@@ -71,12 +76,26 @@ pub(crate) fn session(session: &Session, live: &Live, env: EnvNote, digest: Dige
         model: session.spec.model.clone(),
         persona: session.spec.persona.clone(),
         in_place: session.spec.in_place,
-        attached: live.audience,
-        output_gap_at: live.gap_at,
+        attached: audience,
+        output_gap_at: gap_at,
         found: session.found.clone(),
         unsaved: session.unsaved.clone(),
         worktree_removed: pause.is_some_and(|record| record.cleared),
+        record_damaged: session.damage.is_some(),
+        failed_starts: session.failed_starts,
         env_names: env.names,
+    }
+}
+
+fn failure(session: &Session) -> Option<String> {
+    match &session.phase {
+        Phase::Rest(Rest::Failed(why)) => Some(why.clone()),
+        Phase::Rest(_)
+        | Phase::Starting(_)
+        | Phase::Live
+        | Phase::Pausing(_)
+        | Phase::Stopping { .. }
+        | Phase::Chore { .. } => None,
     }
 }
 

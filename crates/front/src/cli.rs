@@ -87,6 +87,7 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::Stop { name } => session::stop(name, out),
         Verb::Rm { name } => session::rm(&name, out),
         Verb::Answer(answer) => session::answer(answer, out),
+        Verb::Acknowledge { name } => session::acknowledge(name, out),
         Verb::Log { name, follow } => look::log(name, follow, out),
         Verb::Screen { name, ansi } => look::screen(name, ansi, out),
         Verb::Output { name, from, follow } => look::output(name, from, follow, out),

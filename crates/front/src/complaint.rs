@@ -116,10 +116,7 @@ impl From<Refusal> for Complaint {
                 Self::new(Kind::NotFound, format!("there is no session `{given}`"))
                     .hint("`glis ls` lists them")
             }
-            Refusal::NotInTrash { given } => {
-                Self::new(Kind::NotFound, format!("there is no session `{given}` in the trash"))
-                    .hint("`glis trash list` lists them")
-            }
+            Refusal::NotInTrash { given } => not_in_trash(&given),
             Refusal::WouldBeLost { session, left_out } => would_be_lost(&session, &left_out),
             Refusal::Ambiguous { given } => Self::new(
                 Kind::NotFound,
@@ -157,6 +154,10 @@ impl From<Refusal> for Complaint {
                 format!("the pause of `{session}` was cancelled; it goes on"),
             )
             .hint(format!("`glis pause {session}` pauses it after all")),
+            Refusal::Stopped { session } => {
+                Self::new(Kind::Refused, format!("`{session}` was stopped before it had started"))
+                    .hint(format!("`glis resume {session}` starts it after all"))
+            }
             Refusal::NotResumable { session, agent, agent_ref, why } => {
                 not_resumable(&session, &agent, agent_ref.as_deref(), &why)
             }
@@ -179,6 +180,11 @@ impl From<Refusal> for Complaint {
             }
         }
     }
+}
+
+fn not_in_trash(given: &str) -> Complaint {
+    let message = format!("there is no session `{given}` in the trash");
+    Complaint::new(Kind::NotFound, message).hint("`glis trash list` lists them")
 }
 
 fn would_be_lost(session: &str, left_out: &PathList) -> Complaint {

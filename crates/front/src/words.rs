@@ -3,6 +3,7 @@
 pub(crate) mod keep;
 
 use glis_core::Status;
+use glis_core::session::FAILED_STARTS_MAX;
 use glis_core::spec::Mode;
 use glis_core::talk::AskKind;
 use glis_wire::view::{DaemonView, Entry, Finding, Health, SessionView, Voice};
@@ -163,11 +164,27 @@ pub(crate) fn whole(s: &SessionView) -> String {
         "output lost",
         s.output_gap_at.map(|at| format!("from offset {at} on, the disk was full")),
     );
+    fact(
+        "record",
+        s.record_damaged.then(|| {
+            let name = &s.name;
+            format!("damaged, something may be missing  (glis acknowledge {name} takes note)")
+        }),
+    );
+    fact("failed starts", (s.failed_starts > 0).then(|| failed_starts(s)));
     fact("summary", s.conversation_summary.clone());
     fact("last action", s.last_action.clone());
     fact("pending", (!s.pending_tasks.is_empty()).then(|| s.pending_tasks.join("; ")));
     fact("auto-yes", s.auto_yes.then(|| "on".to_owned()));
     lines.join("\n")
+}
+
+fn failed_starts(s: &SessionView) -> String {
+    let times = s.failed_starts;
+    if times < FAILED_STARTS_MAX {
+        return format!("{times} in a row");
+    }
+    format!("{times} in a row; messages no longer start it, `glis resume {}` does", s.name)
 }
 
 fn agent(s: &SessionView) -> String {
@@ -215,6 +232,11 @@ pub(crate) fn created(s: &SessionView) -> String {
         s.warnings.iter().map(|warning| format!("\nwarning: {}", plain(warning))).collect();
     let (status, agent, warnings) = (s.status.word(), &s.agent, warnings.concat());
     format!("`{}` is {status}: {agent} in {place}{branch}{warnings}\n{next}", s.name)
+}
+
+/// What `acknowledge` says.
+pub(crate) fn acknowledged(s: &SessionView) -> String {
+    format!("noted; the record of `{}` no longer counts as damaged", s.name)
 }
 
 /// What `wait` says.
@@ -321,6 +343,12 @@ pub(crate) fn queued(
         }
         Status::Interrupted => format!(
             "queued{place}. The session was interrupted. `glis resume {}` to continue.",
+            s.name
+        ),
+        Status::Suspended if s.failed_starts >= FAILED_STARTS_MAX => format!(
+            "queued{place}. The last {} starts failed ({}). `glis resume {}` tries again.",
+            s.failed_starts,
+            plain(&s.verdict),
             s.name
         ),
         Status::Suspended => match idle_secs {

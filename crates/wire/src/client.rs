@@ -131,6 +131,7 @@ pub enum Action {
         ask: Option<String>,
         answer: String,
     },
+    Acknowledge,
     Snapshot,
     Restore {
         snapshot: Option<String>,
@@ -288,7 +289,8 @@ impl Request {
                 | Action::Stop
                 | Action::Remove
                 | Action::Snapshot
-                | Action::Restore { .. } => false,
+                | Action::Restore { .. }
+                | Action::Acknowledge => false,
             },
             Self::List { .. }
             | Self::Show { .. }

@@ -73,6 +73,13 @@ pub struct SessionView {
     /// The worktree was removed by a pause; a resume brings it back.
     #[serde(default)]
     pub worktree_removed: bool,
+    /// Records of the log that may have been about it were lost to damage, and nobody has taken
+    /// note of it yet.
+    #[serde(default)]
+    pub record_damaged: bool,
+    /// Starts that have failed in a row. After three a message no longer wakes it.
+    #[serde(default)]
+    pub failed_starts: u32,
     /// Names of the variables in the environment it was last started with.
     pub env_names: Vec<String>,
 }

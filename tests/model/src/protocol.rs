@@ -214,7 +214,8 @@ fn sample(schema: &Value) -> Value {
         }
         "array" => json!([]),
         "boolean" => json!(false),
-        "number" | "integer" => json!(0),
+        // Scales tend to begin at one.
+        "number" | "integer" => json!(1),
         _ => json!("from the stub"),
     }
 }
@@ -242,7 +243,7 @@ mod tests {
             "title": {"type": "string"}, "next": {"type": "STRING", "enum": ["user", "model"]},
             "sure": {"type": "boolean"}, "all": {"type": "array"}, "n": {"type": "integer"}}});
         let wanted =
-            json!({"title": "from the stub", "next": "user", "sure": false, "all": [], "n": 0});
+            json!({"title": "from the stub", "next": "user", "sure": false, "all": [], "n": 1});
         assert_eq!(sample(&schema), wanted);
     }
 }

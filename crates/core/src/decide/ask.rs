@@ -51,8 +51,8 @@ fn choose(draft: &Draft, which: Option<AskId>) -> Result<Ask, Refusal> {
 
 /// Our own question: `allow` sends the doubtful message again, anything else drops it.
 fn decide_doubt(draft: &mut Draft, ask: &Ask, answer: &str) -> Result<(), Refusal> {
-    let doubtful = draft.session.queue.iter().find(|m| m.leg == Leg::Doubtful);
-    let Some(message) = doubtful.map(|m| m.id).filter(|id| doubt_of(ask) == Some(*id)) else {
+    let mut doubtful = draft.session.queue.iter().filter(|m| m.leg == Leg::Doubtful).map(|m| m.id);
+    let Some(message) = doubtful.find(|id| doubt_of(ask) == Some(*id)) else {
         return Err(Refusal::NothingAsked { session: draft.session.name.clone() });
     };
     draft.event(if answer == "allow" {

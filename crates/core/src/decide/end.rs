@@ -4,9 +4,10 @@ use super::{Draft, message, pause};
 use crate::effect::{Deed, Urgency};
 use crate::event::{Ending, Event};
 use crate::house::Reply;
+use crate::ids::OpId;
 use crate::pause::PauseStep;
 use crate::refusal::{Refusal, ResumeFault};
-use crate::session::{Phase, Session};
+use crate::session::{Phase, Session, StartStep};
 use crate::spec::RefOrigin;
 
 pub(super) fn stop(draft: &mut Draft) -> Result<(), Refusal> {
@@ -23,12 +24,35 @@ pub(super) fn stop(draft: &mut Draft) -> Result<(), Refusal> {
             let op = *op;
             draft.reply(Reply::Pending(op));
             let generation = draft.session.generation;
-            draft.deed(Deed::StopProcess { generation, urgency: Urgency::Kill });
+            if draft.session.process.is_some() {
+                draft.deed(Deed::StopProcess { generation, urgency: Urgency::Kill });
+            }
         }
-        Phase::Starting(_) | Phase::Pausing(_) | Phase::Chore { .. } => return Err(draft.busy()),
+        Phase::Starting(begun) => {
+            let (start, step) = (begun.op, begun.step);
+            stop_start(draft, start, step);
+        }
+        Phase::Pausing(_) | Phase::Chore { .. } => return Err(draft.busy()),
         Phase::Rest(_) => draft.reply(Reply::Already),
     }
     Ok(())
+}
+
+/// A stop wins over a start that is under way.
+fn stop_start(draft: &mut Draft, start: OpId, step: StartStep) {
+    let op = draft.new_op();
+    draft.event(Event::StartCancelled { op: start });
+    match step {
+        // Looking has changed nothing, and what it finds comes too late to mean anything.
+        StartStep::Check => draft.event(Event::Suspended { op: Some(op) }),
+        // What is under way cannot be called back; once it is there, the stop goes on.
+        StartStep::Worktree | StartStep::Process => draft.event(Event::StopBegan { op }),
+        StartStep::Ready => {
+            draft.event(Event::StopBegan { op });
+            let generation = draft.session.generation;
+            draft.deed(Deed::StopProcess { generation, urgency: Urgency::Quiet });
+        }
+    }
 }
 
 pub(super) fn process_ended(

@@ -25,6 +25,10 @@ fn changed_note(paths: &PathList) -> String {
     )
 }
 
+/// Each waits twice as long as the one before. What is refused for more than a minute is refused
+/// for a reason that time does not mend.
+const RETRIES_MAX: u32 = 8;
+
 pub(super) fn send(draft: &mut Draft, text: String) -> Result<(), Refusal> {
     match &draft.session.phase {
         Phase::Rest(Rest::Completed | Rest::Failed(_) | Rest::Archived) => {
@@ -46,29 +50,16 @@ pub(super) fn send(draft: &mut Draft, text: String) -> Result<(), Refusal> {
 
 /// A message is reason enough to start what sleeps. What is paused stays paused.
 pub(super) fn wake_if_wanted(draft: &mut Draft) {
-    let sleeps = match &draft.session.phase {
-        Phase::Rest(Rest::Created) => true,
-        Phase::Rest(Rest::Suspended) => draft.session.resumable(),
-        Phase::Rest(
-            Rest::Paused(_)
-            | Rest::Interrupted
-            | Rest::Completed
-            | Rest::Failed(_)
-            | Rest::Archived,
-        )
-        | Phase::Starting(_)
-        | Phase::Live
-        | Phase::Pausing(_)
-        | Phase::Stopping { .. }
-        | Phase::Chore { .. } => false,
-    };
     // Only a message that has just come wakes a session: one that is left over from a failed
     // start must not start it again and again.
     let arrived = draft.decision.events.iter().any(|(_, event)| {
         matches!(event, Event::MessageQueued { .. } | Event::MessageRequeued { .. })
     });
     let wanted = arrived || draft.wake;
-    if sleeps && wanted && draft.session.queue.front().is_some_and(|m| m.leg == Leg::Queued) {
+    if draft.session.wakes()
+        && wanted
+        && draft.session.queue.front().is_some_and(|m| m.leg == Leg::Queued)
+    {
         let reply = draft.decision.reply.clone();
         let op = draft.new_op();
         draft.reply(reply);
@@ -116,8 +107,12 @@ pub(super) fn delivered(draft: &mut Draft, message: MessageId) {
 pub(super) fn not_delivered(draft: &mut Draft, message: MessageId, why: String) {
     if draft.session.in_flight().is_some_and(|m| m.id == message) {
         draft.event(Event::DeliveryRefused { message, why });
-        // Tried again at the next sign of life; at once would be a loop.
+        // Tried again at the next sign of life, or after a while; at once would be a loop.
         draft.hold_back = true;
+        let refused = draft.session.queue.front().map_or(0, |m| m.refused);
+        if refused <= RETRIES_MAX {
+            draft.deed(Deed::AwaitRetry { message, refused });
+        }
     }
 }
 

@@ -10,10 +10,19 @@ use crate::ids::OpId;
 use crate::input::World;
 use crate::pause::{Moment, PauseStep};
 use crate::refusal::ResumeFault;
-use crate::session::{Phase, StartCause, StartStep};
+use crate::session::{Phase, Process, Rest, StartCause, StartStep};
+use crate::talk::Leg;
 
 pub(super) fn observed(draft: &mut Draft, world: World) {
     let world = match world {
+        // The log has lost its end, and this is what it would have told of.
+        World::Alive { generation, process, began_at }
+            if generation > draft.session.generation
+                && draft.session.phase != Phase::Rest(Rest::Archived) =>
+        {
+            adopt(draft, generation, process, began_at);
+            return;
+        }
         // Nobody waits for this process any more. While it holds the session, no other can start.
         World::Alive { generation, .. }
             if generation != draft.session.generation || !draft.session.expects_process() =>
@@ -46,6 +55,9 @@ pub(super) fn observed(draft: &mut Draft, world: World) {
             World::Alive { .. } => settle_live(draft),
             World::Ended { .. } | World::Gone { .. } => gone(draft, world),
         },
+        Phase::Stopping { op, .. } if draft.session.worktree.is_none() => {
+            draft.deed(Deed::MakeWorktree { op });
+        }
         Phase::Stopping { .. } => match world {
             World::Alive { generation, .. } => {
                 draft.deed(Deed::StopProcess { generation, urgency: Urgency::Interrupt });
@@ -53,6 +65,16 @@ pub(super) fn observed(draft: &mut Draft, world: World) {
             World::Ended { .. } | World::Gone { .. } => gone(draft, world),
         },
         Phase::Pausing(under_way) => pausing(draft, under_way.op, under_way.step, world),
+    }
+}
+
+/// Takes over a process of a start that is not on record. What was queued by the log may have been
+/// delivered since, so nothing of it is repeated: a person decides, or the agent's own words do.
+fn adopt(draft: &mut Draft, generation: u32, process: Process, began_at: u64) {
+    draft.event(Event::ProcessAdopted { generation, process, began_at });
+    let open = draft.session.queue.iter().filter(|m| m.leg != Leg::Doubtful);
+    for message in open.map(|m| m.id).collect::<Vec<_>>() {
+        draft.event(Event::MessageDoubted { message });
     }
 }
 

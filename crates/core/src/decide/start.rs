@@ -48,6 +48,12 @@ pub(super) fn create(
 }
 
 pub(super) fn worktree_made(draft: &mut Draft, made: Event) {
+    if let Some((stop, awaited)) = stopped_early(draft) {
+        draft.event(made);
+        draft.event(Event::Suspended { op: Some(stop) });
+        draft.wake = awaited;
+        return;
+    }
     let Some(op) = made.op().filter(|op| at_step(draft, *op, StartStep::Worktree)) else { return };
     draft.event(made);
     if draft.session.starts_at_once() || !draft.session.queue.is_empty() {
@@ -58,8 +64,25 @@ pub(super) fn worktree_made(draft: &mut Draft, made: Event) {
 }
 
 pub(super) fn worktree_failed(draft: &mut Draft, op: OpId, why: String) {
+    if let Some((op, _)) = stopped_early(draft) {
+        draft.event(Event::CreationFailed { op, why });
+        return;
+    }
     if at_step(draft, op, StartStep::Worktree) {
         draft.event(Event::CreationFailed { op, why });
+    }
+}
+
+/// The stop that waits for the worktree of a new session: half made it would be in everybody's way.
+fn stopped_early(draft: &Draft) -> Option<(OpId, bool)> {
+    match draft.session.phase {
+        Phase::Stopping { op, awaited } if draft.session.worktree.is_none() => Some((op, awaited)),
+        Phase::Stopping { .. }
+        | Phase::Starting(_)
+        | Phase::Live
+        | Phase::Pausing(_)
+        | Phase::Rest(_)
+        | Phase::Chore { .. } => None,
     }
 }
 
@@ -145,6 +168,14 @@ pub(super) fn process_started(
     process: Process,
     began_at: u64,
 ) {
+    let awaited_by_stop = matches!(draft.session.phase, Phase::Stopping { .. });
+    if awaited_by_stop && draft.session.generation == generation && draft.session.process.is_none()
+    {
+        // Somebody was faster: it has only just begun, and nothing keeps it from ending.
+        draft.event(Event::ProcessStarted { op, process, began_at });
+        draft.deed(Deed::StopProcess { generation, urgency: Urgency::Quiet });
+        return;
+    }
     if !at_step(draft, op, StartStep::Process) || draft.session.generation != generation {
         if draft.session.generation != generation || draft.session.process.is_none() {
             // The start was given up before this was told. Nobody waits for the process.
@@ -185,6 +216,18 @@ pub(super) fn time_is_up(draft: &mut Draft, op: OpId) {
         // It runs and has not refused: a slow agent is no reason to lose the session.
         became_ready(draft);
     }
+}
+
+/// Nothing runs. Whoever has stopped it meanwhile has what they wanted.
+pub(super) fn not_started(draft: &mut Draft, op: OpId, fault: ResumeFault) {
+    if let Phase::Stopping { op, awaited } = draft.session.phase
+        && draft.session.process.is_none()
+    {
+        draft.event(Event::Suspended { op: Some(op) });
+        draft.wake = awaited;
+        return;
+    }
+    failed(draft, op, StartStep::Process, fault);
 }
 
 /// A report about another step than the present one comes too late to mean anything.

@@ -45,6 +45,8 @@ pub(super) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Reco
                 seen: Seen::default(),
                 limit_until: None,
                 killed: Vec::new(),
+                failed_starts: 0,
+                damage: None,
                 created_at: recorded.at,
                 last_active_at: recorded.at,
                 resumed_at: None,
@@ -72,7 +74,8 @@ impl Session {
         self.account(event);
         // Every event is named here, so that a new one stops the compiler.
         match event {
-            Event::SessionCreated { .. } => {}
+            // Of a start that was called off, what was set aside counts again once nothing runs.
+            Event::SessionCreated { .. } | Event::StartCancelled { .. } => {}
             Event::WorktreeMade { .. }
             | Event::CreationFailed { .. }
             | Event::CreationEnded { .. }
@@ -139,6 +142,9 @@ impl Session {
             | Event::EmptyingBegan { .. }
             | Event::Emptied { .. }
             | Event::EmptyingFailed { .. } => self.apply_trash(at, event),
+            Event::ProcessAdopted { .. }
+            | Event::RecordDamaged { .. }
+            | Event::DamageAcknowledged => self.apply_rescue(event),
         }
     }
 
@@ -167,10 +173,7 @@ impl Session {
             Event::StartBegan { op, cause, generation } => {
                 let from = self.resting();
                 self.generation = *generation;
-                self.ready = false;
-                self.turn = Turn::default();
-                self.screen = ScreenState::Flowing;
-                self.asks.retain(|ask| ask.kind == AskKind::Doubt);
+                self.forget_process();
                 self.found = None;
                 let step = StartStep::Check;
                 let (op, cause, rejected) = (*op, *cause, None);
@@ -193,6 +196,7 @@ impl Session {
                 }
             }
             Event::StartFailed { fault, .. } => {
+                self.failed_starts += 1;
                 self.process = None;
                 self.put_back();
                 self.phase = match &self.phase {
@@ -231,6 +235,7 @@ impl Session {
             self.resumed_at = Some(at);
         }
         self.ran = true;
+        self.failed_starts = 0;
         self.paused_at = None;
         self.former_refs.extend(self.set_aside.take().and_then(|aside| aside.agent_ref));
     }
@@ -241,7 +246,7 @@ impl Session {
             Event::MessageQueued { message, text, first } => {
                 let (id, text) = (*message, text.clone());
                 let leg = Leg::Queued;
-                let message = Message { id, text, leg, noted: false, changed: None };
+                let message = Message { id, text, leg, noted: false, changed: None, refused: 0 };
                 // Nothing overtakes a message whose fate somebody has yet to decide on.
                 let decided = self.queue.iter().position(|m| m.leg == Leg::Queued);
                 let end = self.queue.len();
@@ -258,6 +263,9 @@ impl Session {
             }
             Event::DeliveryRefused { message, .. } => {
                 self.set_leg(*message, Leg::Queued);
+                if let Some(message) = self.queue.iter_mut().find(|m| m.id == *message) {
+                    message.refused += 1;
+                }
                 self.take_note_back(*message);
             }
             Event::MessageRequeued { message } => {
@@ -362,6 +370,7 @@ impl Session {
             Event::Suspended { op } => {
                 let rule = if op.is_some() { "somebody stopped it" } else { "it ended by itself" };
                 rule.clone_into(&mut self.rule);
+                self.put_back();
                 self.phase = Phase::Rest(Rest::Suspended);
             }
             Event::Interrupted { why } => {
@@ -390,7 +399,7 @@ impl Session {
         }
     }
 
-    /// A restart that failed has changed nothing.
+    /// A restart that failed, or was stopped before its end, has changed nothing.
     fn put_back(&mut self) {
         if let Some(aside) = self.set_aside.take() {
             self.agent_ref = aside.agent_ref;

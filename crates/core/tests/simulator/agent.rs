@@ -56,7 +56,7 @@ impl Kind {
 }
 
 /// A process of an agent.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact about it that no other implies")]
 pub(crate) struct Agent {
     pub(crate) kind: Kind,

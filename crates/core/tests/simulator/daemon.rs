@@ -6,7 +6,7 @@ use crate::world::{Luck, World};
 use glis_core::effect::Deed;
 use glis_core::event::Ending;
 use glis_core::input::{Command, Hearing, Outcome};
-use glis_core::{Effect, House, Input, OpId, Recorded, SessionId};
+use glis_core::{Effect, House, Input, Recorded, SessionId};
 
 /// The daemon, with what it holds only in memory.
 #[derive(Default)]
@@ -20,7 +20,8 @@ pub(crate) struct Daemon {
     pub(crate) todo: Vec<Effect>,
     /// Has happened and was not yet told.
     pub(crate) reports: Vec<(SessionId, Outcome)>,
-    pub(crate) alarms: Vec<(SessionId, OpId)>,
+    /// What rings when its time has come.
+    pub(crate) alarms: Vec<Input>,
     /// Was read from a process that has ended since.
     pub(crate) late: Vec<Input>,
     pub(crate) rules: Rules,
@@ -80,8 +81,11 @@ impl Daemon {
         rng: &mut Rng,
         luck: Luck,
     ) -> Result<Option<Outcome>, String> {
+        let session = effect.session.clone();
         if let Deed::AwaitSafeState { op } | Deed::AwaitReady { op } = effect.deed {
-            self.alarms.push((effect.session.clone(), op));
+            self.alarms.push(Input::Alarm { session, op });
+        } else if let Deed::AwaitRetry { message, .. } = effect.deed {
+            self.alarms.push(Input::RetryDue { session, message });
         }
         let outcome = world.perform(&self.house, effect, rng, luck)?;
         self.note(|| format!(".. {effect:?} gives {outcome:?}"));
@@ -173,11 +177,13 @@ fn session_of(input: &Input) -> &SessionId {
             | Command::Restore { session, .. }
             | Command::Return { session, .. }
             | Command::Empty { session }
+            | Command::Acknowledge { session }
             | Command::Answer { session, .. },
         )
         | Input::Outcome { session, .. }
         | Input::Sign { session, .. }
         | Input::Alarm { session, .. }
+        | Input::RetryDue { session, .. }
         | Input::Observed { session, .. } => session,
     }
 }

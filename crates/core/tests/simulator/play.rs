@@ -10,7 +10,7 @@ use glis_core::event::Ending;
 use glis_core::input::{Command, Hearing, Outcome};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::tree::Clearing;
-use glis_core::{AskId, Input, SessionId};
+use glis_core::{AskId, Event, Input, Recorded, SessionId};
 
 /// A house that does not come to rest in so many rounds never will: a queued message takes a few
 /// rounds to be delivered, taken and worked off, and no life queues a hundred for one session.
@@ -50,6 +50,36 @@ impl Play {
         rest.daemon.log = log;
         rest.daemon.crash(&mut rest.world, &mut rest.rng)?;
         rest.come_to_rest()
+    }
+
+    /// The log has lost its end, and processes of later starts live on. Whoever runs under an id
+    /// that the log does not know is left alone by the daemon, and so here.
+    pub(crate) fn after_a_lost_end(&self, kept: usize) -> Result<usize, String> {
+        let log = self.daemon.log.get(..kept).unwrap_or_default().to_vec();
+        let mut rest = Self::new(0, None);
+        rest.world = self.world.clone();
+        rest.daemon.house = fold(&log);
+        let house = &rest.daemon.house;
+        rest.world.sites.retain(|id, site| {
+            let (agent, session) = (site.agents.first(), house.session(id));
+            agent.zip(session).is_some_and(|(agent, session)| {
+                agent.generation > session.generation && agent.own_ref == session.agent_ref
+            })
+        });
+        if rest.world.sites.is_empty() {
+            return Ok(0);
+        }
+        for site in rest.world.sites.values_mut() {
+            // Their reasons were lost with the log; what was handed over must not be again.
+            site.interrupts = 0;
+            site.answers.clear();
+        }
+        rest.daemon.rules.remember(&log);
+        rest.daemon.log = log;
+        rest.daemon.crash(&mut rest.world, &mut rest.rng)?;
+        rest.come_to_rest()?;
+        let adopted = |recorded: &&Recorded| matches!(recorded.event, Event::ProcessAdopted { .. });
+        Ok(rest.daemon.log.iter().filter(adopted).count())
     }
 
     fn come_to_rest(&mut self) -> Result<(), String> {
@@ -287,8 +317,8 @@ impl Play {
             return Ok(());
         }
         let at = self.rng.below(self.daemon.alarms.len());
-        let (session, op) = self.daemon.alarms.swap_remove(at);
-        self.feed(&Input::Alarm { session, op })
+        let alarm = self.daemon.alarms.swap_remove(at);
+        self.feed(&alarm)
     }
 
     /// A process ends. Mostly its last words are read first.

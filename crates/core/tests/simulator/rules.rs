@@ -7,7 +7,7 @@ use glis_core::pause::PauseStep;
 use glis_core::session::{Rest, StartStep};
 use glis_core::talk::{AskKind, Leg};
 use glis_core::{
-    Effect, Event, House, MessageId, OpId, Phase, Recorded, Reply, Session, SessionId,
+    Effect, Event, House, MessageId, OpId, Phase, Recorded, Reply, Session, SessionId, Status,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -211,7 +211,8 @@ impl Rules {
             | Deed::TakeSnapshot { .. }
             | Deed::SaveWorktree { .. }
             | Deed::AwaitSafeState { .. }
-            | Deed::AwaitReady { .. } => true,
+            | Deed::AwaitReady { .. }
+            | Deed::AwaitRetry { .. } => true,
         };
         must(journalled, || format!("{effect:?} has no durable reason in {:?}", session.phase))
     }
@@ -266,7 +267,7 @@ impl Rules {
             let asks = session.asks.iter().any(|ask| ask.kind != AskKind::Doubt);
             must(!asks, || format!("{id}: nobody is there who could ask"))?;
         }
-        let ahead = session.queue.iter().skip(1).all(|m| m.leg == Leg::Queued);
+        let ahead = session.queue.iter().skip(1).all(|m| m.leg != Leg::Sent);
         must(ahead, || format!("{id}: more than one message on its way"))?;
         let doubts = session.asks.iter().filter(|ask| ask.kind == AskKind::Doubt).count();
         let doubtful = session.queue.iter().filter(|m| m.leg == Leg::Doubtful).count();
@@ -318,6 +319,10 @@ impl Rules {
                     must(same, || format!("{id}: lives only in the log"))?;
                     let stuck = session.in_flight().is_some();
                     must(!stuck, || format!("{id}: a message is on its way for ever"))?;
+                    let idle = session.status() == Status::Idle;
+                    must(!idle || session.queue.is_empty(), || {
+                        format!("{id}: a message waits, and nobody will ever hand it over")
+                    })?;
                 }
                 Phase::Rest(_) => {
                     must(agents.is_empty(), || format!("{id}: rests, and a process runs"))?;
@@ -340,7 +345,12 @@ fn may_start(before: &Session, input: &Input) -> bool {
     let message = matches!(input, Input::Command(Command::Send { .. } | Command::Answer { .. }));
     let ended = matches!(
         input,
-        Input::Outcome { outcome: Outcome::ProcessEnded { .. }, .. } | Input::Observed { .. }
+        Input::Outcome {
+            outcome: Outcome::ProcessEnded { .. }
+                | Outcome::ProcessNotStarted { .. }
+                | Outcome::WorktreeMade { .. },
+            ..
+        } | Input::Observed { .. }
     );
     match &before.phase {
         Phase::Starting(start) => start.step == StartStep::Check,

@@ -33,7 +33,7 @@ pub(crate) struct Exit {
 }
 
 /// What there is of one session.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Site {
     /// More than one is the fault that the whole design is to exclude.
     pub(crate) agents: Vec<Agent>,
@@ -121,7 +121,7 @@ impl Site {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct World {
     pub(crate) sites: BTreeMap<SessionId, Site>,
     pub(crate) kinds: BTreeMap<SessionId, Kind>,
@@ -202,7 +202,9 @@ impl World {
                 return Ok(self.stop(&effect.session, *generation, *urgency));
             }
             // Alarms are the clock's, which the controller holds.
-            Deed::AwaitSafeState { .. } | Deed::AwaitReady { .. } => return Ok(None),
+            Deed::AwaitSafeState { .. } | Deed::AwaitReady { .. } | Deed::AwaitRetry { .. } => {
+                return Ok(None);
+            }
             Deed::SaveWorktree { .. }
             | Deed::ClearWorktree { .. }
             | Deed::RestoreWorktree { .. }

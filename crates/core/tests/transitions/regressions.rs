@@ -161,7 +161,7 @@ fn a_refused_delivery_does_not_lose_the_note() {
         checked
         started
         ready => became ready, start ended, delivery began | do deliver hello with the note
-        undelivered => delivery refused
+        undelivered => delivery refused | do await retry 1
         background 0 => delivery began | do deliver hello with the note",
     )
     .unwrap();

@@ -145,6 +145,9 @@ impl Stage {
         if let Some(world) = self.world(verb, rest) {
             return Ok(Input::Observed { session, world });
         }
+        if verb == "retry" {
+            return Ok(Input::RetryDue { session, message: self.message() });
+        }
         if verb == "alarm" {
             return Ok(Input::Alarm { session, op: self.op() });
         }
@@ -199,6 +202,7 @@ impl Stage {
             "restore" => Command::Restore { session, snapshot: "snap-1".to_owned() },
             "return" => Command::Return { session, name: some },
             "empty" => Command::Empty { session },
+            "acknowledge" => Command::Acknowledge { session },
             "answer" => {
                 let (answer, ask) = rest.split_once(" to ").unwrap_or((rest, ""));
                 let ask = (!ask.is_empty()).then(|| AskId(ask.to_owned()));
@@ -274,6 +278,9 @@ impl Stage {
         let generation = self.generation();
         Some(match (verb, rest) {
             ("found", "alive") => World::Alive { generation, process: process(), began_at: 0 },
+            ("found", "later") => {
+                World::Alive { generation: generation + 2, process: process(), began_at: 0 }
+            }
             ("found", "gone") => World::Gone { killed: Vec::new() },
             ("found", exit) => {
                 let ending = ending(exit.trim_start_matches("exit "));

@@ -25,7 +25,7 @@ fn a_message_is_stored_delivered_once_and_taken() {
             took => message taken
             turn began => turn began
             turn ended => turn ended, delivery began | do save after the turn, deliver two
-            undelivered => delivery refused
+            undelivered => delivery refused | do await retry 1
             turn began => turn began
             turn ended => turn ended, delivery began | do save after the turn, deliver two
             took => message taken

@@ -18,7 +18,7 @@ fn a_session_whose_worktree_is_being_made() {
         resume => pending
         resume go on => message queued | pending
         restart => busy with new
-        stop => busy with new
+        stop => start cancelled, stop began | pending
         rm => busy with new
         answer allow => refused: nothing asked
         ",
@@ -40,7 +40,7 @@ fn a_session_whose_first_process_is_being_started() {
         resume => pending
         resume go on => message queued | pending
         restart => busy with new
-        stop => busy with new
+        stop => start cancelled, stop began | pending
         rm => busy with new
         answer allow => refused: nothing asked
         ",
@@ -194,7 +194,7 @@ fn a_session_that_is_being_resumed() {
         resume => pending
         resume go on => message queued | pending
         restart => busy with resume
-        stop => busy with resume
+        stop => start cancelled, suspended | pending
         rm => busy with resume
         answer allow => refused: nothing asked
         ",
@@ -216,7 +216,7 @@ fn a_resumed_session_that_is_not_ready() {
         resume => pending
         resume go on => message queued | pending
         restart => busy with resume
-        stop => busy with resume
+        stop => start cancelled, stop began | do stop quietly | pending
         rm => busy with resume
         answer allow => refused: nothing asked
         ",
@@ -238,7 +238,7 @@ fn a_session_that_is_being_restarted() {
         resume => pending
         resume go on => message queued | pending
         restart => busy with restart
-        stop => busy with restart
+        stop => start cancelled, suspended | pending
         rm => busy with restart
         answer allow => refused: nothing asked
         ",
@@ -260,7 +260,7 @@ fn a_session_that_is_being_woken() {
         resume => pending
         resume go on => message queued | pending
         restart => busy with a wake-up
-        stop => busy with a wake-up
+        stop => start cancelled, suspended | pending
         rm => busy with a wake-up
         answer allow => refused: nothing asked
         ",

@@ -40,6 +40,7 @@ pub(crate) fn refusal(refusal: &Refusal) -> String {
         | Refusal::NotSafe { .. }
         | Refusal::TooLate { .. }
         | Refusal::Cancelled { .. }
+        | Refusal::Stopped { .. }
         | Refusal::NothingAsked { .. }
         | Refusal::WrongAsk { .. }
         | Refusal::AnswerUnderWay { .. }
@@ -80,6 +81,7 @@ fn deed(deed: &Deed) -> String {
         },
         Deed::AwaitSafeState { .. } => "await safe state".to_owned(),
         Deed::AwaitReady { .. } => "await ready".to_owned(),
+        Deed::AwaitRetry { refused, .. } => format!("await retry {refused}"),
         Deed::PutAside { .. } => "put aside".to_owned(),
         Deed::SaveWorktree { occasion, .. } => match occasion {
             Occasion::TurnEnded => "save after the turn".to_owned(),

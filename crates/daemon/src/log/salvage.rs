@@ -4,8 +4,9 @@
 //! The damaged file stays where it is until a salvaged one lies complete beside it, under a name
 //! that says so. From then on all that is left to do can be done again by the next start.
 
-use super::{EventLog, LogFault, Recorded, Salvage, beside, carved};
-use std::collections::BTreeSet;
+use super::{EventLog, LogFault, Recorded, Salvage, beside, carve, carved, is_whole};
+use glis_core::{Event, SessionId};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -33,13 +34,89 @@ pub(super) fn carry_over(path: &Path, kept: PathBuf) -> Result<(Salvage, Vec<Rec
         Err(fault) if fault.kind() == io::ErrorKind::NotFound => Vec::new(),
         read => read.map_err(failed)?,
     };
-    let found = carved(&main, &journal);
-    let known: BTreeSet<u64> = found.iter().map(|recorded| recorded.seq).collect();
-    let last = known.last().copied().unwrap_or(0);
-    let lost = (1..=last).filter(|seq| !known.contains(seq)).collect();
+    let mut found = carved(&main, &journal);
+    let loss = Loss::of(&main, &journal, &found);
+    let name = kept.file_name().unwrap_or_default().to_string_lossy();
+    // In the same file as what was saved: whoever finds the one finds the other.
+    found.extend(loss.flags(&name));
     build(path, &found)?;
     settle(path).map_err(failed)?;
-    Ok((Salvage { kept, lost }, found))
+    Ok((Salvage { kept, lost: loss.lost.into_iter().collect() }, found))
+}
+
+/// What damage has taken from the log.
+struct Loss {
+    /// The records that are missing.
+    lost: BTreeSet<u64>,
+    /// Which of them may have been about which session that still exists.
+    concerned: BTreeMap<SessionId, Vec<u64>>,
+    next_seq: u64,
+}
+
+impl Loss {
+    fn of(main: &[u8], journal: &[u8], found: &[Recorded]) -> Self {
+        let known: BTreeSet<u64> = found.iter().map(|recorded| recorded.seq).collect();
+        let last = known.last().copied().unwrap_or(0);
+        let mut living = BTreeSet::new();
+        for Recorded { session, event, .. } in found {
+            if matches!(event, Event::Archived { .. } | Event::CreationFailed { .. }) {
+                living.remove(session);
+            } else if matches!(event, Event::SessionCreated { .. }) {
+                living.insert(session.clone());
+            }
+        }
+        // A damaged record cannot be believed, but whom it speaks of is mostly still to be read.
+        let torn = carve::carve(main, journal, |carved| !is_whole(carved)).into_values();
+        let torn: BTreeMap<u64, SessionId> = torn
+            .filter_map(|carved| Some((u64::try_from(carved.seq).ok()?, SessionId(carved.session))))
+            .filter(|(_, session)| living.contains(session))
+            .collect();
+        let mut told = Vec::new();
+        for recorded in found {
+            if let Event::RecordDamaged { lost, .. } = &recorded.event {
+                told.extend_from_slice(lost);
+            }
+        }
+        let is_told = |seq| told.iter().any(|(first, last)| (*first..=*last).contains(&seq));
+        let missing = |seq: &u64| !known.contains(seq) && !is_told(*seq);
+        let mut lost: BTreeSet<u64> = (1..=last).filter(missing).collect();
+        // Beyond the last record only what follows it closely is one; the rest is garbage.
+        let mut end = last;
+        while torn.contains_key(&(end + 1)) {
+            end += 1;
+            lost.insert(end);
+        }
+        let mut concerned: BTreeMap<SessionId, Vec<u64>> = BTreeMap::new();
+        for seq in &lost {
+            let whom = torn.get(seq).map_or_else(|| living.clone(), |one| [one.clone()].into());
+            for session in whom {
+                concerned.entry(session).or_default().push(*seq);
+            }
+        }
+        Self { lost, concerned, next_seq: end + 1 }
+    }
+
+    /// What every session that may lack something has to tell from now on.
+    fn flags(&self, kept: &str) -> Vec<Recorded> {
+        let at = crate::clock::now().as_millisecond();
+        let flag = |(seq, (session, lost)): (u64, (&SessionId, &Vec<u64>))| {
+            let event = Event::RecordDamaged { lost: stretches(lost), kept: kept.to_owned() };
+            Recorded { seq, at, session: session.clone(), event }
+        };
+        (self.next_seq..).zip(&self.concerned).map(flag).collect()
+    }
+}
+
+/// Ascending numbers, as the first and the last of each stretch without a gap.
+fn stretches(numbers: &[u64]) -> Vec<(u64, u64)> {
+    let mut stretches: Vec<(u64, u64)> = Vec::new();
+    for &number in numbers {
+        match stretches.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            Some(_) | None => stretches.push((number, number)),
+        }
+    }
+    stretches
 }
 
 /// Finishes what an earlier start had begun, however far it came.
@@ -72,7 +149,7 @@ pub(super) fn left_over(path: &Path) -> io::Result<Option<PathBuf>> {
 
 /// The damaged log under another name, with its journal as it was found.
 fn keep(path: &Path, journal: &[u8]) -> io::Result<PathBuf> {
-    let mut stamp = jiff::Timestamp::now().as_millisecond();
+    let mut stamp = crate::clock::now().as_millisecond();
     let kept = loop {
         let kept = path.with_extension(format!("db.damaged-{stamp}"));
         // A second name for the same file must never be written to: whatever is there stays.
@@ -207,6 +284,86 @@ mod tests {
             let (seen, salvage) = reopened(&path);
             assert_eq!((seen.len(), salvage), (found.len(), None));
         }
+    }
+
+    /// Two living sessions with a record each after their first, and a removed one.
+    fn three_sessions(path: &Path) {
+        let (mut log, _) = EventLog::open(path, |_| {}).unwrap();
+        let born = || crate::fill::born(1).into_iter().next().unwrap();
+        let taken = |n| Event::MessageTaken { message: glis_core::MessageId(n), spot: None };
+        let gone = Event::Archived { op: glis_core::OpId(1), place: "there".to_owned() };
+        let life = [
+            ("a", born()),
+            ("b", born()),
+            ("c", born()),
+            ("c", gone),
+            ("a", taken(1)),
+            ("b", taken(2)),
+            ("a", taken(3)),
+        ];
+        let recorded: Vec<_> = (1..)
+            .zip(life)
+            .map(|(seq, (name, event))| Recorded {
+                seq,
+                at: 7,
+                session: SessionId(name.to_owned()),
+                event,
+            })
+            .collect();
+        log.append(&recorded).unwrap();
+    }
+
+    type Flag = (u64, String, Vec<(u64, u64)>);
+
+    /// Who is flagged, for which records, and where in the log.
+    fn flagged(path: &Path) -> Vec<Flag> {
+        let mut flags = Vec::new();
+        drop(EventLog::open(path, |recorded| {
+            if let Event::RecordDamaged { lost, kept } = &recorded.event {
+                assert!(kept.starts_with("events.db.damaged-"), "{kept}");
+                flags.push((recorded.seq, recorded.session.0.clone(), lost.clone()));
+            }
+        }));
+        // A prefix is seen again once the log is salvaged.
+        flags.dedup();
+        flags
+    }
+
+    #[test]
+    fn the_session_of_a_damaged_record_is_flagged_and_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("events.db");
+        three_sessions(&path);
+        let bend = |change: &str| {
+            let db = rusqlite::Connection::open(&path).unwrap();
+            assert_eq!(db.execute(&format!("UPDATE events SET {change}"), []).unwrap(), 1);
+        };
+        bend("body = replace(body, '2', '4') WHERE seq = 6");
+        let first = (8, "b".to_owned(), vec![(6, 6)]);
+        for times in 1..=2 {
+            assert_eq!(flagged(&path), std::slice::from_ref(&first), "look {times}");
+        }
+        bend("at = 9 WHERE seq = 7");
+        let second = (9, "a".to_owned(), vec![(7, 7)]);
+        assert_eq!(flagged(&path), [first.clone(), second], "and is told once");
+        // The last record of all, which no later one gives away; and it was a flag itself, so that
+        // nobody knows any more whom the seventh was about.
+        bend("at = 9 WHERE seq = 9");
+        let (a, b) = (vec![(7, 7), (9, 9)], vec![(7, 7)]);
+        assert_eq!(flagged(&path), [first, (10, "a".to_owned(), a), (11, "b".to_owned(), b)]);
+    }
+
+    #[test]
+    fn whoever_may_have_lost_something_is_flagged_and_nobody_who_is_gone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("events.db");
+        three_sessions(&path);
+        let db = rusqlite::Connection::open(&path).unwrap();
+        db.execute("DELETE FROM events WHERE seq = 5", []).unwrap();
+        db.execute("UPDATE events SET at = 8 WHERE seq = 6", []).unwrap();
+        drop(db);
+        let wanted = [(8, "a".to_owned(), vec![(5, 5)]), (9, "b".to_owned(), vec![(5, 6)])];
+        assert_eq!(flagged(&path), wanted);
     }
 
     #[test]

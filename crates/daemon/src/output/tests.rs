@@ -56,6 +56,21 @@ fn everything(log: &OutputLog, max: usize) -> Vec<(u64, Vec<u8>)> {
 }
 
 #[test]
+fn a_gap_is_a_hole_between_files_or_behind_the_last() {
+    for (segments, known_end, gap) in [
+        (&[][..], 0, None),
+        (&[(0, b"abc".as_slice()), (3, b"def")], 6, None),
+        (&[(0, b"abc".as_slice()), (5, b"def"), (8, b"g")], 9, Some(3)),
+        (&[(0, b"abc".as_slice()), (5, b"def"), (9, b"g")], 0, Some(8)),
+        (&[(7, b"abc".as_slice())], 0, None),
+        (&[(7, b"abc".as_slice())], 12, Some(10)),
+    ] {
+        let (_dir, log) = log(segments);
+        assert_eq!(log.gap(known_end), gap, "{segments:?} up to {known_end}");
+    }
+}
+
+#[test]
 fn a_session_without_output_has_an_empty_log() {
     let log = OutputLog::new("/nonexistent/session");
     assert_eq!((log.oldest(), log.end()), (0, 0));

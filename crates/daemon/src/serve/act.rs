@@ -99,7 +99,7 @@ fn may_begin_start(command: &Command, session: Option<&Session>) -> bool {
 
 /// How long nothing has happened in a session.
 fn idle_secs(session: &Session) -> Option<u64> {
-    let now = jiff::Timestamp::now().as_millisecond();
+    let now = crate::clock::now().as_millisecond();
     u64::try_from((now - session.last_active_at) / 1000).ok()
 }
 
@@ -205,6 +205,7 @@ async fn translate(door: &Door, given: &str, action: Action) -> Translated {
         Action::Restart { with_context } => restart(door, &found, with_context),
         Action::Stop => Command::Stop { session },
         Action::Remove => Command::Remove { session },
+        Action::Acknowledge => Command::Acknowledge { session },
         Action::Answer { ask, answer } => Command::Answer { session, ask: ask.map(AskId), answer },
         Action::Snapshot => Command::Snapshot { session },
         Action::Restore { snapshot } => {

@@ -105,11 +105,16 @@ fn word(why: &Why) -> &'static str {
     }
 }
 
-/// The snapshot that a person means: by its ref, by the end of it, by its commit; else the last.
+/// The snapshot that a person means: by its ref, by the end of it, by its commit; else the one of
+/// the worktree as the session left it, or as it last was.
 pub(super) async fn chosen(
     session: &Session,
     given: Option<String>,
 ) -> Result<String, Box<Answer>> {
+    let left = session.left_as.as_ref().or(session.snapshot.as_ref());
+    if let (None, Some(left)) = (&given, left.filter(|_| session.status() != Status::Archived)) {
+        return Ok(left.name.clone());
+    }
     let session = session.clone();
     let list = {
         let session = session.clone();
@@ -153,7 +158,10 @@ pub(super) async fn diff(
             Some(since) => Some(chosen(&session, Some(since)).await?),
             None => None,
         };
-        let latest = chosen(&session, None).await?;
+        let latest = match &session.snapshot {
+            Some(latest) if session.status() != Status::Archived => latest.name.clone(),
+            Some(_) | None => chosen(&session, None).await?,
+        };
         Ok::<_, Box<Answer>>((session, since, latest))
     };
     let (session, since, latest) = match sides.await {

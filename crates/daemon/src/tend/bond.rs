@@ -6,6 +6,7 @@ use super::left::{self, is_locked};
 use super::{Tender, complain};
 use crate::adapters::{Adapters, Errand};
 use crate::controller::Look;
+use crate::output::OutputLog;
 use crate::peer::Peer;
 use glis_core::input::{Outcome, World};
 use glis_core::session::Session;
@@ -56,6 +57,12 @@ pub(crate) async fn recover(hands: &Arc<Adapters>, session: Session) {
     let dir = hands.home.session(&session.id.0);
     let generation = session.generation;
     if !session.expects_process() {
+        if is_locked(&dir)
+            && let Some((peer, hello)) = left::find_holder(&dir).await
+            && left::is_adoptable(hands, &session, &hello)
+        {
+            return adopt(hands, session, (peer, hello)).await;
+        }
         // Nothing was to run yet, or any more. Should something run all the same, whoever starts
         // a process here will meet it.
         let world = World::Gone { killed: Vec::new() };
@@ -65,15 +72,10 @@ pub(crate) async fn recover(hands: &Arc<Adapters>, session: Session) {
     let found = left::find_holder(&dir).await;
     if let Some((peer, hello)) = found {
         if hello.generation == generation {
-            let errands = hands.open_errands(&session.id);
-            let met = Some((peer, hello));
-            let (told, caught_up) = oneshot::channel();
-            let standing = Standing::Unclear(Some(told));
-            drop(tokio::spawn(stay(Arc::clone(hands), session, errands, met, standing)));
-            // Nobody is let in before it is known what it did meanwhile, or clear that hearing it
-            // takes long.
-            drop(tokio::time::timeout(CATCH_UP_TIME, caught_up).await);
-            return;
+            return stay_until_caught_up(hands, session, (peer, hello)).await;
+        }
+        if left::is_adoptable(hands, &session, &hello) {
+            return adopt(hands, session, (peer, hello)).await;
         }
     } else if is_locked(&dir) && session.process.is_some() {
         // It lives and does not speak. What the log says of it stays true until it does.
@@ -87,6 +89,37 @@ pub(crate) async fn recover(hands: &Arc<Adapters>, session: Session) {
     let world = tokio::task::spawn_blocking(move || left::world(&own, &id, generation)).await;
     let world = world.unwrap_or(World::Gone { killed: Vec::new() });
     hands.line.tell(Input::Observed { session: session.id, world }).await;
+}
+
+/// Nobody is let in before it is known what a process did meanwhile, or clear that hearing it takes
+/// long.
+async fn stay_until_caught_up(hands: &Arc<Adapters>, session: Session, met: (Peer, Hello)) {
+    let errands = hands.open_errands(&session.id);
+    let (told, caught_up) = oneshot::channel();
+    let standing = Standing::Unclear(Some(told));
+    drop(tokio::spawn(stay(Arc::clone(hands), session, errands, Some(met), standing)));
+    drop(tokio::time::timeout(CATCH_UP_TIME, caught_up).await);
+}
+
+/// Takes over a process that was started later than anything on record: first it is on record,
+/// then it is listened to.
+async fn adopt(hands: &Arc<Adapters>, session: Session, met: (Peer, Hello)) {
+    let hello = &met.1;
+    crate::diary(&format!(
+        "session {}: process {} of start {} is taken over, the log knows {} starts",
+        session.id, hello.process.pid, hello.generation, session.generation
+    ));
+    let world = World::Alive {
+        generation: hello.generation,
+        process: crate::adapters::process_of(&hello.process),
+        began_at: hello.began_at,
+    };
+    let id = session.id.clone();
+    hands.line.tell(Input::Observed { session: session.id, world }).await;
+    let now = hands.line.look(Look::One(id.0)).await.into_iter().next();
+    if let Some(now) = now.filter(|now| now.generation == hello.generation) {
+        stay_until_caught_up(hands, now, met).await;
+    }
 }
 
 /// Tends a holder over as many connections as its life takes. A connection that breaks says
@@ -105,6 +138,9 @@ async fn stay(
         if let Some((peer, hello)) = met.take() {
             if hello.generation != generation {
                 break;
+            }
+            if matches!(standing, Standing::Unclear(_)) {
+                look_for_gap(&hands, &session.id, hello.end);
             }
             match Tender::new(&hands, &session, peer, &hello) {
                 Ok(mut tender) => {
@@ -138,6 +174,14 @@ async fn stay(
     }
     give_back(&hands, &session.id, errands);
     finish(&hands, session, generation).await;
+}
+
+/// What a holder told while nobody listened is to be seen on disk: it writes what it reads before
+/// it counts it, unless the disk does not take it.
+fn look_for_gap(hands: &Adapters, id: &SessionId, end: u64) {
+    if let Some(at) = OutputLog::new(hands.home.session(&id.0)).gap(end) {
+        hands.note_gap(id, at);
+    }
 }
 
 /// What nobody can carry out any more is told to whoever waits for it.

@@ -5,6 +5,7 @@ use crate::peer::Peer;
 use glis_core::SessionId;
 use glis_core::event::Ending;
 use glis_core::input::World;
+use glis_core::session::Session;
 use glis_wire::hold::{End, ExitRecord, Hello, Killed, Ladder, place};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
@@ -35,6 +36,23 @@ pub(super) async fn find_holder(dir: &Path) -> Option<(Peer, Hello)> {
     }
 }
 
+/// Whether a holder's process may be taken over though the log knows nothing of its start.
+pub(super) fn is_adoptable(hands: &Adapters, session: &Session, hello: &Hello) -> bool {
+    let is_later = hello.ended.is_none() && hello.generation > session.generation;
+    is_later && is_in_conversation(hands, session, hello)
+}
+
+/// Whether a holder's process is in the very conversation that the log knows: it is this session's,
+/// and it has the lock of the agent's session id. A process under another id is another
+/// conversation, which no resume may end up in.
+pub(crate) fn is_in_conversation(hands: &Adapters, session: &Session, hello: &Hello) -> bool {
+    let has_lock = session.agent_ref.as_ref().is_none_or(|id| {
+        let name = crate::launch::lock_name(&session.spec.agent, id);
+        is_taken(&hands.home.state.join("locks").join(name))
+    });
+    hello.session == session.id.0 && has_lock
+}
+
 /// Who holds a living agent for the session in `dir`, if anybody does.
 pub(crate) async fn living(dir: &Path) -> Option<Hello> {
     if !is_locked(dir) {
@@ -56,7 +74,11 @@ pub(crate) async fn evict(dir: &Path) -> bool {
 
 /// Whether a holder lives for the session in `dir`.
 pub(crate) fn is_locked(dir: &Path) -> bool {
-    let Ok(file) = File::open(dir.join(place::LOCK)) else { return false };
+    is_taken(&dir.join(place::LOCK))
+}
+
+fn is_taken(lock: &Path) -> bool {
+    let Ok(file) = File::open(lock) else { return false };
     flock(&file, FlockOperation::NonBlockingLockShared).is_err()
 }
 
@@ -105,6 +127,13 @@ fn record(hands: &Adapters, id: &SessionId, generation: u32) -> Option<ExitRecor
     let path = hands.home.session(&id.0).join(place::EXIT);
     let record: ExitRecord = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
     (record.generation == generation).then_some(record)
+}
+
+/// How much the last process had printed when it ended, by its record; nothing is known otherwise.
+pub(crate) fn recorded_end(dir: &Path) -> u64 {
+    let read = std::fs::read(dir.join(place::EXIT)).ok();
+    let record = read.and_then(|bytes| serde_json::from_slice::<ExitRecord>(&bytes).ok());
+    record.map_or(0, |record| record.log_end)
 }
 
 fn ending(record: &ExitRecord) -> Ending {

@@ -70,6 +70,11 @@ pub(crate) enum Verb {
     },
     /// Answers what a session asks
     Answer(Answer),
+    /// Takes note of a damaged record; `show` and `doctor` tell of one
+    Acknowledge {
+        /// Name, id, or a unique beginning of the id
+        name: String,
+    },
     /// The conversation
     Log {
         /// Name, id, or a unique beginning of the id

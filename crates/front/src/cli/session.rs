@@ -225,6 +225,10 @@ pub(super) fn stop(name: String, out: &Out) -> Result<(), Complaint> {
     each(Control::connect()?, &[name], &Action::Stop, out, words::stopped)
 }
 
+pub(super) fn acknowledge(name: String, out: &Out) -> Result<(), Complaint> {
+    each(Control::connect()?, &[name], &Action::Acknowledge, out, words::acknowledged)
+}
+
 pub(super) fn rm(name: &str, out: &Out) -> Result<(), Complaint> {
     let mut control = Control::connect()?;
     let trash = control.home().trash();

@@ -1,0 +1,225 @@
+//! What comes to the rescue: a stop over a start, another try for a message, an end to failing
+//! starts, a process that the log has forgotten, a record that was damaged.
+
+use crate::script::{Kind, check};
+use crate::table::{IDLE, PAUSED};
+use glis_core::session::FAILED_STARTS_MAX;
+use glis_core::{Event, Phase, Recorded, Status};
+
+#[test]
+fn a_stop_wins_over_an_agent_that_does_not_get_ready() {
+    check(
+        Kind::Agent,
+        &format!(
+            "{IDLE}\n{PAUSED}\n{}",
+            "resume
+            checked
+            started => process started | do await ready
+            stop => start cancelled, stop began | do stop quietly | pending
+            crash => as before
+            found alive => do stop with an interrupt
+            alarm => nothing
+            ready => became ready
+            stop => do kill | pending
+            ended => process ended, suspended | do save after the end
+            send hello => message queued, start began | do check start | queued while suspended"
+        ),
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_stop_waits_for_a_process_that_is_being_born() {
+    let story = format!("{IDLE}\n{PAUSED}\nresume\nchecked\nstop");
+    for (then, leads_to) in [
+        ("started", "process started | do stop quietly"),
+        ("unstarted", "suspended"),
+        ("found gone", "process ended, suspended | do save after the end"),
+        ("found alive", "do stop with an interrupt"),
+        ("stop", "pending"),
+    ] {
+        check(Kind::Agent, &format!("{story}\n{then} => {leads_to}"))
+            .map_err(|fault| format!("{then}: {fault}"))
+            .unwrap();
+    }
+    let stage = check(Kind::Agent, &format!("{story}\nstarted\nended")).unwrap();
+    assert_eq!(stage.session().map(glis_core::Session::status), Some(Status::Suspended));
+}
+
+#[test]
+fn a_stop_while_the_start_is_looked_into_is_over_at_once() {
+    check(
+        Kind::Agent,
+        &format!(
+            "{IDLE}\n{PAUSED}\n{}",
+            "resume
+            stop => start cancelled, suspended | pending
+            checked => nothing
+            unfit => nothing"
+        ),
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_stop_waits_for_the_worktree_of_a_new_session() {
+    check(
+        Kind::Agent,
+        "new
+        stop => start cancelled, stop began | pending
+        stop => pending
+        crash => as before
+        found gone => do make worktree
+        made => worktree made, suspended
+        resume => start began | do check start | pending",
+    )
+    .unwrap();
+    check(Kind::Agent, "new\nstop\nunmade => creation failed").unwrap();
+    check(
+        Kind::Agent,
+        "new
+        stop
+        send hello => message queued | queued while busy
+        made => worktree made, suspended, start began | do check start",
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_restart_that_was_stopped_keeps_the_former_conversation() {
+    for rest in [
+        "stop => start cancelled, suspended | pending",
+        "checked\nstop\nunstarted => suspended",
+        "checked\nstop\nstarted\ntold ref-3\nended => process ended, suspended | do save after the end",
+        "checked\nstop\ncrash\nfound gone => process ended, suspended | do save after the end",
+    ] {
+        let story = format!("{IDLE}\n{PAUSED}\nrestart begin anew\n{rest}");
+        let stage = check(Kind::Agent, &story).unwrap();
+        let session = stage.session().unwrap();
+        assert_eq!(session.agent_ref.as_deref(), Some("ref-1"), "{rest}");
+        assert!(session.ran && session.set_aside.is_none() && session.queue.is_empty(), "{rest}");
+    }
+}
+
+#[test]
+fn a_refused_message_is_tried_again_and_not_for_ever() {
+    let mut stage = check(Kind::Agent, &format!("{IDLE}\nsend hello")).unwrap();
+    for refused in 1..=8 {
+        let told = stage.play("undelivered").unwrap();
+        assert_eq!(told, format!("delivery refused | do await retry {refused}"));
+        assert_eq!(stage.play("retry").unwrap(), "delivery began | do deliver hello");
+        // Two alarms for one message are no two deliveries.
+        assert_eq!(stage.play("retry").unwrap(), "nothing");
+    }
+    assert_eq!(stage.play("undelivered").unwrap(), "delivery refused");
+    // The next sign of life is another chance, as before.
+    assert_eq!(
+        stage.play("background 1").unwrap(),
+        "background changed, delivery began | do deliver hello"
+    );
+    assert_eq!(stage.play("took").unwrap(), "message taken");
+    assert_eq!(stage.play("retry").unwrap(), "nothing");
+}
+
+#[test]
+fn messages_do_not_start_what_fails_again_and_again() {
+    let mut stage = check(Kind::Agent, &format!("{IDLE}\nstop\nended")).unwrap();
+    for _ in 0..FAILED_STARTS_MAX {
+        let told = stage.play("send hello").unwrap();
+        assert_eq!(told, "message queued, start began | do check start | queued while suspended");
+        stage.play("checked").unwrap();
+        stage.play("started").unwrap();
+        let told = stage.play("ended 1").unwrap();
+        assert_eq!(told, "process ended, start failed: not ready | do save after the end");
+    }
+    assert_eq!(stage.play("send hello").unwrap(), "message queued | queued while suspended");
+    assert_eq!(stage.play("crash").unwrap(), "as before");
+    assert_eq!(stage.play("send hello").unwrap(), "message queued | queued while suspended");
+    // Whoever asks for it in so many words gets it, and a success wipes the slate.
+    assert_eq!(stage.play("resume").unwrap(), "start began | do check start | pending");
+    for line in ["checked", "started", "ready"] {
+        stage.play(line).unwrap();
+    }
+    let session = stage.session().unwrap();
+    assert_eq!((session.failed_starts, session.queue.len()), (0, 5));
+}
+
+#[test]
+fn a_process_that_the_log_has_forgotten_is_taken_over() {
+    for beginning in [
+        "stop\nended",
+        "pause\ncaptured\nsaved\nended\nsaved",
+        "pause\ncaptured",
+        "stop",
+        "stop\nended\nresume\nchecked",
+        "ended",
+        "",
+    ] {
+        let story = format!("{IDLE}\n{beginning}\ncrash\nfound later => process adopted");
+        let mut stage = check(Kind::Agent, &story).unwrap();
+        let session = stage.session().unwrap();
+        assert_eq!(session.phase, Phase::Live, "{beginning}");
+        let generation = session.generation;
+        assert!(generation >= 3 && session.process.is_some(), "{beginning}");
+        assert_eq!(stage.play("crash").unwrap(), "as before");
+        assert_eq!(stage.play("found alive").unwrap(), "nothing");
+        stage.play("ready").unwrap();
+        assert_eq!(
+            stage.play("pause").unwrap(),
+            "pause began, safe state reached | do capture terminal | pending"
+        );
+    }
+}
+
+#[test]
+fn what_waited_by_a_log_without_its_end_is_asked_about_and_never_repeated() {
+    check(
+        Kind::Agent,
+        &format!(
+            "{IDLE}\n{PAUSED}\n{}",
+            "send one
+            send two
+            found later => process adopted, message doubted, message doubted
+            ready => became ready
+            took one => message taken
+            turn ended => turn ended | do save after the turn
+            answer allow => message requeued, delivery began | do deliver two
+            undelivered => delivery refused | do await retry 1"
+        ),
+    )
+    .unwrap();
+    check(
+        Kind::Agent,
+        &format!(
+            "{IDLE}\n{PAUSED}\n{}",
+            "send one
+            send two
+            found later
+            ready
+            answer deny to doubt-1 => message dropped
+            answer deny => message dropped"
+        ),
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_removed_session_takes_over_nothing() {
+    check(Kind::Agent, &format!("{IDLE}\nstop\nended\nrm\naside\nfound later => do kill")).unwrap();
+}
+
+#[test]
+fn a_damaged_record_is_flagged_until_somebody_takes_note() {
+    let mut stage = check(Kind::Agent, IDLE).unwrap();
+    assert_eq!(stage.play("acknowledge").unwrap(), "already");
+    for seq in [100, 101] {
+        let event = Event::RecordDamaged { lost: vec![(3, 4), (9, 9)], kept: "there".to_owned() };
+        let recorded = Recorded { seq, at: 0, session: crate::script::Stage::id(), event };
+        stage.house.apply(&recorded);
+        stage.log.push(recorded);
+    }
+    let damage = stage.session().unwrap().damage.clone().unwrap();
+    assert_eq!((damage.lost, damage.kept.as_str()), (6, "there"));
+    assert_eq!(stage.play("acknowledge").unwrap(), "damage acknowledged");
+    assert_eq!(stage.session().unwrap().damage, None);
+}

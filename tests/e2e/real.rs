@@ -1,0 +1,83 @@
+//! The real agents in a house of their own: with a home and a configuration that are nobody else's,
+//! and the stub model on loopback.
+
+mod bare;
+mod seed;
+
+use crate::house::{House, Outcome};
+use glis_stub_model::Model;
+use glis_stub_model::installed::RealAgent;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Names the agents that `cargo xtask test` has installed: a test that does not find one of these
+/// fails, where it would else be left out.
+const INSTALLED: &str = "GLIS_REAL_AGENTS";
+
+/// One real agent, ready to work in a house.
+pub(crate) struct Real {
+    pub(crate) house: House,
+    pub(crate) model: Model,
+    agent: RealAgent,
+    program: PathBuf,
+}
+
+impl Real {
+    /// A house in which `glis` finds the agent on its path; `None`, loudly, if it is not installed.
+    pub(crate) fn with(agent: RealAgent) -> Outcome<Option<Self>> {
+        let Some(program) = agent.program() else {
+            let wanted = std::env::var(INSTALLED).unwrap_or_default();
+            if wanted.split(' ').any(|name| name == agent.name) {
+                return Err(format!("{} was installed and is not there", agent.name).into());
+            }
+            eprintln!(
+                "SKIPPED: {} {} is not installed; `cargo xtask agents` does that",
+                agent.name, agent.version
+            );
+            return Ok(None);
+        };
+        let mut real = Self { house: House::new()?, model: Model::start()?, agent, program };
+        real.settle()?;
+        Ok(Some(real))
+    }
+
+    /// The home that the agent takes for the user's.
+    pub(crate) fn user_home(&self) -> PathBuf {
+        self.house.folder().join("user")
+    }
+
+    /// The folder that the agent takes for its own configuration.
+    pub(crate) fn config(&self) -> PathBuf {
+        seed::config(&self.agent, &self.user_home())
+    }
+
+    /// The agent itself, as a user would start it by hand, in `folder`.
+    pub(crate) fn bare(&self, folder: &Path) -> Command {
+        let mut command = Command::new(&self.program);
+        self.house.around(&mut command);
+        // Found and ended with the house, should the test break off.
+        command.env("GLIS_HOME", self.house.home());
+        command.current_dir(folder).env("PWD", folder).stdin(Stdio::null());
+        command
+    }
+
+    fn settle(&mut self) -> Outcome {
+        let (user, bin) = (self.user_home(), self.house.folder().join("bin"));
+        std::fs::create_dir_all(&user)?;
+        std::fs::create_dir_all(&bin)?;
+        std::os::unix::fs::symlink(&self.program, bin.join(self.agent.name))?;
+        let path = std::env::var("PATH")?;
+        self.house.surround("PATH", format!("{}:{path}", bin.display()));
+        self.house.surround("HOME", user.display().to_string());
+        self.house.surround("TERM", "xterm-256color");
+        for name in seed::FOREIGN {
+            self.house.spare(name);
+        }
+        // Some agents keep the trust in a folder under its real name.
+        let repo = self.house.repo().canonicalize()?;
+        for (name, value) in seed::plant(&self.agent, &user, &repo, &self.model.url())? {
+            self.house.surround(name, value);
+        }
+        Ok(())
+    }
+}
