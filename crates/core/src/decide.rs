@@ -112,7 +112,7 @@ fn take_outcome(draft: &mut Draft, outcome: Outcome) {
             start::worktree_made(draft, op, worktree, branch);
         }
         Outcome::WorktreeFailed { op, why } => start::worktree_failed(draft, op, why),
-        Outcome::StartChecked { op } => start::checked(draft, op),
+        Outcome::StartChecked { op, forgotten } => start::checked(draft, op, forgotten),
         Outcome::StartUnfit { op, fault } => start::failed(draft, op, StartStep::Check, fault),
         Outcome::ProcessNotStarted { op, fault } => start::not_started(draft, op, fault),
         Outcome::ProcessStarted { op, generation, process, began_at } => {

@@ -104,7 +104,7 @@ pub enum Command {
 pub enum Outcome {
     WorktreeMade { op: OpId, worktree: String, branch: Option<String> },
     WorktreeFailed { op: OpId, why: String },
-    StartChecked { op: OpId },
+    StartChecked { op: OpId, forgotten: Vec<String> },
     StartUnfit { op: OpId, fault: ResumeFault },
     ProcessStarted { op: OpId, generation: u32, process: Process, began_at: u64 },
     ProcessNotStarted { op: OpId, fault: ResumeFault },
@@ -144,6 +144,8 @@ pub enum Sign {
     Background(u32),
     /// It is done with its turn.
     TurnEnded,
+    /// It let go of its turn before it was done with it.
+    TurnCut,
     /// It asks.
     Asked(Ask),
     /// It no longer asks.

@@ -15,11 +15,14 @@ mod log;
 mod nursery;
 pub mod output;
 mod peer;
+mod program;
 pub mod screen;
 mod screens;
 mod serve;
 mod tend;
+mod vault;
 mod view;
+mod whereabouts;
 mod worktrees;
 
 pub use crate::fill::fill_log;

@@ -226,6 +226,7 @@ fn not_resumable(
         ResumeFault::WrongRoot(_) => Some("move the repository back to where it was"),
         ResumeFault::NoDirectory(_) => Some("bring it back with `git worktree add`"),
         ResumeFault::NotInstalled(_) => Some("install it, or mend PATH, and resume again"),
+        ResumeFault::WrongVersion(_) => Some("install another version and resume again"),
         ResumeFault::NoTranscript(_) => Some("put the file back and resume again"),
         ResumeFault::Locked(_) => Some("end that process, then resume again"),
         ResumeFault::NotReady(_) => Some("`glis screen` shows what it said; nothing was lost"),

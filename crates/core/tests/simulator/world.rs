@@ -80,7 +80,7 @@ impl World {
                 Outcome::WorktreeMade { op: *op, worktree: "/w".to_owned(), branch: None }
             }
             Deed::CheckStart { op } if fails => Outcome::StartUnfit { op: *op, fault },
-            Deed::CheckStart { op } => Outcome::StartChecked { op: *op },
+            Deed::CheckStart { op } => Outcome::StartChecked { op: *op, forgotten: Vec::new() },
             Deed::StartProcess { op, .. } if fails && site.agents.is_empty() => {
                 Outcome::ProcessNotStarted { op: *op, fault }
             }

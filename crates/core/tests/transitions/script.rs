@@ -47,6 +47,8 @@ impl Kind {
             prompt: None,
             model: None,
             persona: None,
+            system_prompt: None,
+            permission_mode: None,
             idle_timeout_secs: 600,
             auto_yes: false,
         }
@@ -208,7 +210,14 @@ impl Stage {
         Some(match verb {
             "made" => Outcome::WorktreeMade { op, worktree: "/w".to_owned(), branch: None },
             "unmade" => Outcome::WorktreeFailed { op, why },
-            "checked" => Outcome::StartChecked { op },
+            "checked" => Outcome::StartChecked {
+                op,
+                forgotten: rest
+                    .split('|')
+                    .filter(|text| !text.is_empty())
+                    .map(str::to_owned)
+                    .collect(),
+            },
             "unfit" => Outcome::StartUnfit { op, fault },
             "started" => {
                 Outcome::ProcessStarted { op, generation, process: process(), began_at: 0 }
@@ -306,6 +315,7 @@ fn sign(line: &str) -> Option<Sign> {
         ("took", _) => Sign::TookMessage { text: Some(own) },
         ("turn", "began") => Sign::TurnBegan,
         ("turn", "ended") => Sign::TurnEnded,
+        ("turn", "cut") => Sign::TurnCut,
         ("tool", _) => Sign::ToolBegan { tool: own.clone(), what: own },
         ("tooled", _) => Sign::ToolEnded(own),
         ("background", _) => Sign::Background(rest.parse().ok()?),
