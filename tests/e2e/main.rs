@@ -17,6 +17,7 @@ mod house;
 mod intruders;
 mod lifecycle;
 mod messages;
+mod outside;
 mod real;
 mod rescues;
 mod storage;

@@ -2,7 +2,9 @@
 //! and the stub model on loopback.
 
 mod bare;
+mod cast;
 mod seed;
+mod stories;
 
 use crate::house::{House, Outcome};
 use glis_stub_model::Model;

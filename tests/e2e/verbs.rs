@@ -224,9 +224,12 @@ fn what_cannot_be_resumed_says_why_and_stays_as_it_was() -> Outcome {
     let paused = house.json(&["pause", "empty"])?;
     let id = paused["agent_session_ref"].as_str().ok_or("no ref")?;
     let transcript = house.home().join("rehearsal").join(format!("{id}.jsonl"));
-    std::fs::rename(&transcript, transcript.with_extension("away"))?;
+    let vault = house.home().join("sessions").join(paused["id"].as_str().ok_or("no id")?);
+    let vault = vault.join("vault");
+    std::fs::remove_file(&transcript)?;
+    std::fs::rename(&vault, vault.with_extension("away"))?;
     refused("empty", "transcript is not there")?;
-    std::fs::rename(transcript.with_extension("away"), &transcript)?;
+    std::fs::rename(vault.with_extension("away"), &vault)?;
     assert_eq!(house.json(&["resume", "empty"])?["agent_session_ref"], id);
 
     house.rehearsal("homeless")?;

@@ -148,6 +148,32 @@ pub(crate) fn recorded(home: &Path) -> Outcome<Vec<OnDisk>> {
     Ok(events)
 }
 
+/// Rewrites events on disk, as somebody else would have recorded them; how many have changed. The
+/// daemon must not run.
+pub(crate) fn rewrite(home: &Path, change: impl Fn(&mut Value)) -> Outcome<usize> {
+    // The sum of the first form, which covers the body alone and is good for ever.
+    let sum = |body: &str| {
+        body.bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+            })
+            .cast_signed()
+    };
+    let db = rusqlite::Connection::open(home.join("events.db"))?;
+    let mut changed = 0;
+    for OnDisk { seq, body, .. } in recorded(home)? {
+        let mut event: Value = serde_json::from_str(&body)?;
+        change(&mut event);
+        if event != serde_json::from_str::<Value>(&body)? {
+            let body = event.to_string();
+            let update = "UPDATE events SET body = ?1, sum = ?2 WHERE seq = ?3";
+            changed +=
+                db.execute(update, rusqlite::params![body, sum(&body), seq.cast_signed()])?;
+        }
+    }
+    Ok(changed)
+}
+
 /// How often the rehearsal agents of a house were told something that contains `text`.
 pub(crate) fn times_told(house: &House, text: &str) -> usize {
     let folder = house.home().join("rehearsal");

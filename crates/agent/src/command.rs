@@ -1,6 +1,9 @@
 //! Any program: no session id of its own, no words about itself, only a screen.
 
-use crate::{Agent, Approach, Dialect, Heard, Interrupt, LaunchPlan, Places, Source};
+use crate::{
+    ALLOW, ALLOW_FOR_SESSION, Agent, Approach, DENY, Dialect, Heard, Interrupt, LaunchPlan, Places,
+    Shown, Source, Whereabouts,
+};
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
 use glis_core::talk::Ask;
@@ -14,7 +17,7 @@ impl Agent for AnyCommand {
         Traits { refs: RefOrigin::None, signs: SignSource::Screen, takes: Takes::Anytime }
     }
 
-    fn check(&self, argv: &[String]) -> Result<(), String> {
+    fn check(&self, _mode: Mode, argv: &[String]) -> Result<(), String> {
         if argv.first().is_none_or(String::is_empty) {
             return Err("the agent `command` needs a program after `--`".to_owned());
         }
@@ -22,10 +25,10 @@ impl Agent for AnyCommand {
     }
 
     fn launch(&self, session: &Session, _how: Approach, _places: &Places) -> LaunchPlan {
-        LaunchPlan { argv: session.spec.argv.clone(), env: Vec::new() }
+        LaunchPlan { argv: session.spec.argv.clone(), ..LaunchPlan::default() }
     }
 
-    fn transcript(&self, _agent_ref: &str, _places: &Places) -> Option<String> {
+    fn transcript(&self, _agent_ref: &str, _places: &Places) -> Option<Whereabouts> {
         None
     }
 
@@ -66,16 +69,16 @@ impl Dialect for Plain {
         }
     }
 
-    fn answer(&self, _ask: &Ask, answer: &str) -> Vec<u8> {
-        self.say(match answer {
-            "allow" => "y",
-            "deny" => "n",
+    fn answer(&self, _ask: &Ask, answer: &str) -> Option<Vec<u8>> {
+        Some(self.say(match answer {
+            ALLOW | ALLOW_FOR_SESSION => "y",
+            DENY => "n",
             other => other,
-        })
+        }))
     }
 
-    fn shows_ready(&self, _lines: &[String]) -> bool {
-        true
+    fn shows(&self, _lines: &[String]) -> Shown {
+        Shown::Prompt
     }
 
     fn source(&self) -> Source {
@@ -96,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_command_needs_a_program() {
-        assert!(AnyCommand.check(&[]).is_err());
-        assert!(AnyCommand.check(&["sh".to_owned()]).is_ok());
+        assert!(AnyCommand.check(Mode::Terminal, &[]).is_err());
+        assert!(AnyCommand.check(Mode::Terminal, &["sh".to_owned()]).is_ok());
     }
 }

@@ -1,10 +1,14 @@
 //! What each agent says and how to speak to it. Nothing here touches a process or a file.
 //!
-//! Adding an agent means one new file with a [`Dialect`] and one line in [`table`].
+//! Adding an agent means one new file with an [`Agent`] and a [`Dialect`], and one line in
+//! [`table`].
 #![forbid(unsafe_code)]
 
+mod claude;
+mod codex;
 mod command;
 pub mod context;
+mod hearing;
 pub mod lines;
 mod rehearsal;
 
@@ -16,7 +20,12 @@ use glis_wire::view::Voice;
 
 /// The agents that glis knows.
 pub fn table() -> &'static [(&'static str, &'static dyn Agent)] {
-    &[("command", &command::AnyCommand), ("rehearsal", &rehearsal::Rehearsal)]
+    &[
+        ("claude", &claude::Claude),
+        ("codex", &codex::Codex),
+        ("command", &command::AnyCommand),
+        ("rehearsal", &rehearsal::Rehearsal),
+    ]
 }
 
 /// Finds an agent by name.
@@ -35,25 +44,83 @@ pub trait Agent: Sync {
     }
 
     /// Says what is wrong with a session that somebody wants, before it is made.
-    fn check(&self, argv: &[String]) -> Result<(), String>;
+    fn check(&self, mode: Mode, argv: &[String]) -> Result<(), String>;
 
-    /// The command line and what it adds to the environment.
+    /// The command line, what it adds to the environment, and the first words.
     fn launch(&self, session: &Session, how: Approach, places: &Places) -> LaunchPlan;
 
+    /// The folder where it keeps its transcripts, by the variables that it is started with.
+    fn home(&self, _variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+        None
+    }
+
+    /// The user's own settings for it, which are read and never written.
+    fn settings(&self, _home: &str) -> Option<String> {
+        None
+    }
+
     /// Where the agent keeps its transcript of this session id.
-    fn transcript(&self, agent_ref: &str, places: &Places) -> Option<String>;
+    fn transcript(&self, agent_ref: &str, places: &Places) -> Option<Whereabouts>;
+
+    /// Programs that do the work where the one on the `PATH` is only a launcher, best first. A
+    /// launcher that is killed leaves its agent behind.
+    fn natives(&self, _program: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The versions that it is known to work with.
+    fn versions(&self) -> Option<Versions> {
+        None
+    }
 
     /// A listener for one run of the process.
     fn dialect(&self, mode: Mode) -> Box<dyn Dialect>;
 }
 
 /// Folders that an agent's command line may need.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Places {
     /// The program that glis itself is.
     pub own_program: String,
     /// Where the rehearsal agent keeps its transcripts.
     pub rehearsal: String,
+    /// What [`Agent::home`] said; empty if it said nothing.
+    pub home: String,
+    /// What stands in the file that [`Agent::settings`] named; empty if there is none.
+    pub settings: String,
+    /// The session's own folder.
+    pub session: String,
+}
+
+/// Where a file is that only its maker knows the exact name of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Whereabouts {
+    /// Here.
+    At(String),
+    /// In a folder so many levels below this one, with a name that ends like this. An id makes the
+    /// ending unique.
+    Below {
+        /// The folder to look in.
+        folder: String,
+        /// Levels of folders in between.
+        levels: u8,
+        /// The end of the name, or all of it.
+        ending: String,
+    },
+}
+
+/// A version, as in `1.2.3`.
+pub type Version = (u32, u32, u32);
+
+/// The versions of an agent that it is known to work with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Versions {
+    /// Older ones lack something that is needed.
+    pub oldest: Version,
+    /// The newest one that was tried. A newer one is told of, not refused.
+    pub tried: Version,
+    /// Known not to work.
+    pub bad: &'static [Version],
 }
 
 /// How a process is to begin.
@@ -72,6 +139,10 @@ pub struct LaunchPlan {
     pub argv: Vec<String>,
     /// Variables added to the caller's environment.
     pub env: Vec<(String, String)>,
+    /// Variables of the caller's that would mislead the agent.
+    pub without: Vec<&'static str>,
+    /// What its holder writes to it right after it was started.
+    pub first_words: String,
 }
 
 /// One thing that an agent was heard to say or do.
@@ -96,6 +167,31 @@ pub struct Said {
     pub tool: Option<String>,
     /// Tasks that are still to do, where the agent keeps a list.
     pub pending: Option<Vec<String>>,
+    /// What the agent has used so far, where it says.
+    pub usage: Option<Usage>,
+}
+
+/// What an agent has used: of one turn, or since its conversation began, as it tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Usage {
+    /// Tokens of this turn that went in.
+    pub tokens_in: u64,
+    /// Tokens of this turn that came out.
+    pub tokens_out: u64,
+    /// Millionths of a dollar that the whole conversation has cost, by the agent's own count.
+    pub cost_micros: Option<u64>,
+}
+
+impl Said {
+    /// Words without anything else to them.
+    pub fn new(voice: Voice, content: impl Into<String>) -> Self {
+        Self { voice, content: content.into(), tool: None, pending: None, usage: None }
+    }
+
+    /// The use of a tool.
+    pub fn tool(name: &str, content: impl Into<String>) -> Self {
+        Self { tool: Some(name.to_owned()), ..Self::new(Voice::Tool, content) }
+    }
 }
 
 /// How an agent is told to stop its turn.
@@ -107,9 +203,23 @@ pub enum Interrupt {
     Signal(i32),
 }
 
+/// What the screen of an agent shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shown {
+    /// That it takes messages.
+    Prompt,
+    /// A question of the program itself, which only somebody at its terminal can answer: whether a
+    /// folder is trusted, who is logged in.
+    Dialog(String),
+    /// Neither.
+    Other,
+}
+
 /// The words of one agent in one mode: what it says is fed in, what it is told comes out.
 pub trait Dialect: Send + Sync {
-    /// Takes output bytes that begin at `offset`.
+    /// Takes output bytes that begin at `offset`. After a restart of the daemon everything since
+    /// the start of the process comes again: what is said to an agent may depend on what was heard
+    /// long before.
     fn hear(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard>;
 
     /// Takes bytes of the transcript that begin at `offset`.
@@ -121,11 +231,11 @@ pub trait Dialect: Send + Sync {
     /// How to stop its turn.
     fn interrupt(&self) -> Interrupt;
 
-    /// What to write so that a question is answered.
-    fn answer(&self, ask: &Ask, answer: &str) -> Vec<u8>;
+    /// What to write so that a question is answered; nothing if it does not know the question.
+    fn answer(&self, ask: &Ask, answer: &str) -> Option<Vec<u8>>;
 
-    /// Whether the screen of an agent that has just started shows that it takes messages.
-    fn shows_ready(&self, lines: &[String]) -> bool;
+    /// What the screen of an agent in a terminal shows.
+    fn shows(&self, lines: &[String]) -> Shown;
 
     /// Where its signs come from.
     fn source(&self) -> Source;
@@ -141,6 +251,13 @@ pub enum Source {
     /// Its screen, looked at when it is quiet.
     Screen,
 }
+
+/// The answer that lets an agent do what it asks for.
+pub const ALLOW: &str = "allow";
+/// The same, and for everything alike until the session ends.
+pub const ALLOW_FOR_SESSION: &str = "allow_for_session";
+/// The answer that forbids it.
+pub const DENY: &str = "deny";
 
 /// Keys for a terminal: pasted, so that a program that knows pasting takes newlines as text, and
 /// freed from everything that could close the paste or be a key of its own.

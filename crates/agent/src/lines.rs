@@ -7,7 +7,9 @@ const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
 #[derive(Debug, Default)]
 pub struct Lines {
     pending: Vec<u8>,
-    too_long: bool,
+    /// The line that is being fed is not kept: it is too long, or its beginning is missing.
+    skips: bool,
+    next: Option<u64>,
 }
 
 impl Lines {
@@ -16,17 +18,23 @@ impl Lines {
     pub fn feed(&mut self, offset: u64, bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
         let mut found = Vec::new();
         let mut at = offset;
+        if self.next.is_some_and(|next| next != offset) {
+            // Something is missing in between, and with it the middle of a line.
+            self.pending.clear();
+            self.skips = true;
+        }
+        self.next = Some(offset + bytes.len() as u64);
         for part in bytes.split_inclusive(|&b| b == b'\n') {
             at += part.len() as u64;
             if self.pending.len() + part.len() > LINE_BYTES_MAX {
-                self.too_long = true;
+                self.skips = true;
                 self.pending.clear();
             }
-            if !self.too_long {
+            if !self.skips {
                 self.pending.extend_from_slice(part);
             }
             if part.ends_with(b"\n") {
-                if !std::mem::take(&mut self.too_long) {
+                if !std::mem::take(&mut self.skips) {
                     let mut line = std::mem::take(&mut self.pending);
                     while line.last().is_some_and(|b| matches!(b, b'\n' | b'\r')) {
                         line.pop();
@@ -66,11 +74,20 @@ mod tests {
     fn an_endless_line_costs_bounded_memory_and_is_skipped() {
         let mut lines = Lines::default();
         let piece = vec![b'x'; 1024 * 1024];
-        for n in 0..6 {
-            assert!(lines.feed(n * piece.len() as u64, &piece).is_empty());
+        let mut at = 0;
+        for _ in 0..6 {
+            assert!(lines.feed(at, &piece).is_empty());
+            at += piece.len() as u64;
         }
         assert!(lines.pending.len() <= LINE_BYTES_MAX);
-        assert!(lines.feed(0, b"\n").is_empty());
-        assert_eq!(lines.feed(1, b"next\n"), vec![(6, b"next".to_vec())]);
+        assert!(lines.feed(at, b"\n").is_empty());
+        assert_eq!(lines.feed(at + 1, b"next\n"), vec![(at + 6, b"next".to_vec())]);
+    }
+
+    #[test]
+    fn two_halves_with_a_gap_between_them_are_no_line() {
+        let mut lines = Lines::default();
+        assert!(lines.feed(0, b"{\"a\":").is_empty());
+        assert_eq!(lines.feed(100, b"1}\nwhole\n"), vec![(109, b"whole".to_vec())]);
     }
 }

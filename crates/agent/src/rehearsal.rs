@@ -1,8 +1,12 @@
 //! The built-in rehearsal agent: JSON lines on its streams, or a terminal and a transcript in the
 //! same words.
 
+use crate::hearing::{self, json_line as line};
 use crate::lines::Lines;
-use crate::{Agent, Approach, Dialect, Heard, Interrupt, LaunchPlan, Places, Said, Source, typed};
+use crate::{
+    ALLOW, ALLOW_FOR_SESSION, Agent, Approach, Dialect, Heard, Interrupt, LaunchPlan, Places, Said,
+    Shown, Source, Whereabouts, typed,
+};
 use glis_core::AskId;
 use glis_core::input::Sign;
 use glis_core::session::Session;
@@ -13,8 +17,6 @@ use serde::Deserialize;
 use serde_json::json;
 
 const ESCAPE: u8 = 0x1b;
-/// Enough to recognise what a tool does; the whole of it is in the conversation.
-const WHAT_CHARS_MAX: usize = 80;
 
 pub(crate) struct Rehearsal;
 
@@ -26,7 +28,7 @@ impl Agent for Rehearsal {
         Traits { refs, signs: SignSource::Structured, takes: Takes::WhenIdle }
     }
 
-    fn check(&self, _argv: &[String]) -> Result<(), String> {
+    fn check(&self, _mode: Mode, _argv: &[String]) -> Result<(), String> {
         Ok(())
     }
 
@@ -49,11 +51,11 @@ impl Agent for Rehearsal {
         }
         argv.extend(session.spec.argv.iter().cloned());
         let env = vec![("GLIS_REHEARSAL_DIR".to_owned(), places.rehearsal.clone())];
-        LaunchPlan { argv, env }
+        LaunchPlan { argv, env, ..LaunchPlan::default() }
     }
 
-    fn transcript(&self, agent_ref: &str, places: &Places) -> Option<String> {
-        Some(format!("{}/{agent_ref}.jsonl", places.rehearsal))
+    fn transcript(&self, agent_ref: &str, places: &Places) -> Option<Whereabouts> {
+        Some(Whereabouts::At(format!("{}/{agent_ref}.jsonl", places.rehearsal)))
     }
 
     fn dialect(&self, mode: Mode) -> Box<dyn Dialect> {
@@ -97,7 +99,6 @@ impl Rehearsing {
 /// A line that is no word of the agent's is noise: garbage in a stream loses nothing else.
 fn meaning(at: u64, line: &[u8]) -> Vec<Heard> {
     let Ok(line) = serde_json::from_slice::<Line>(line) else { return Vec::new() };
-    let say = |voice, content: String| Said { voice, content, tool: None, pending: None };
     let sign = |sign| vec![Heard { at, sign: Some(sign), said: None }];
     match line {
         Line::Session { id } => sign(Sign::RefKnown(id)),
@@ -105,17 +106,16 @@ fn meaning(at: u64, line: &[u8]) -> Vec<Heard> {
         Line::Resumed => Vec::new(),
         Line::User { text } => {
             let sign = Some(Sign::TookMessage { text: Some(text.clone()) });
-            vec![Heard { at, sign, said: Some(say(Voice::User, text)) }]
+            vec![Heard { at, sign, said: Some(Said::new(Voice::User, text)) }]
         }
         Line::TurnStarted => sign(Sign::TurnBegan),
         Line::Text { text } => {
-            vec![Heard { at, sign: None, said: Some(say(Voice::Assistant, text)) }]
+            vec![Heard { at, sign: None, said: Some(Said::new(Voice::Assistant, text)) }]
         }
         Line::ToolStarted { id, tool, input } => {
             let content = input.as_str().map_or_else(|| input.to_string(), ToOwned::to_owned);
-            let what = format!("{tool} {content}").chars().take(WHAT_CHARS_MAX).collect();
-            let mut said = say(Voice::Tool, content);
-            said.tool = Some(tool);
+            let what = hearing::what(&tool, &content);
+            let said = Said::tool(&tool, content);
             vec![Heard { at, sign: Some(Sign::ToolBegan { tool: id, what }), said: Some(said) }]
         }
         Line::ToolEnded { id } => sign(Sign::ToolEnded(id)),
@@ -125,7 +125,7 @@ fn meaning(at: u64, line: &[u8]) -> Vec<Heard> {
         }
         Line::AskGone { id } => sign(Sign::AskGone(AskId(id))),
         Line::Todo { items } => {
-            let mut said = say(Voice::Assistant, format!("To do: {}", items.join("; ")));
+            let mut said = Said::new(Voice::Assistant, format!("To do: {}", items.join("; ")));
             said.pending = Some(items);
             vec![Heard { at, sign: None, said: Some(said) }]
         }
@@ -164,20 +164,24 @@ impl Dialect for Rehearsing {
         })
     }
 
-    fn answer(&self, ask: &Ask, answer: &str) -> Vec<u8> {
-        match (self.mode, ask.kind, answer) {
+    fn answer(&self, ask: &Ask, answer: &str) -> Option<Vec<u8>> {
+        let answer = if answer == ALLOW_FOR_SESSION { ALLOW } else { answer };
+        Some(match (self.mode, ask.kind, answer) {
             (Mode::Headless, _, _) => {
                 line(&json!({"type": "answer", "id": ask.id.0, "answer": answer}))
             }
-            (Mode::Terminal, AskKind::Approval, "allow") => b"y".to_vec(),
+            (Mode::Terminal, AskKind::Approval, ALLOW) => b"y".to_vec(),
             (Mode::Terminal, AskKind::Approval, _) => b"n".to_vec(),
             (Mode::Terminal, AskKind::Question | AskKind::Doubt, text) => typed(text),
-        }
+        })
     }
 
-    fn shows_ready(&self, lines: &[String]) -> bool {
+    fn shows(&self, lines: &[String]) -> Shown {
         let last = lines.iter().rev().find(|line| !line.is_empty());
-        self.mode == Mode::Terminal && last.is_some_and(|line| line.trim_end() == ">")
+        match self.mode {
+            Mode::Terminal if last.is_some_and(|line| line.trim_end() == ">") => Shown::Prompt,
+            Mode::Terminal | Mode::Headless => Shown::Other,
+        }
     }
 
     fn source(&self) -> Source {
@@ -186,12 +190,6 @@ impl Dialect for Rehearsing {
             Mode::Headless => Source::Stream,
         }
     }
-}
-
-fn line(words: &serde_json::Value) -> Vec<u8> {
-    let mut bytes = words.to_string().into_bytes();
-    bytes.push(b'\n');
-    bytes
 }
 
 #[cfg(test)]

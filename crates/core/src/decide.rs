@@ -122,7 +122,9 @@ fn take_outcome(draft: &mut Draft, outcome: Outcome) {
             start::worktree_made(draft, Event::WorktreeMade { op, worktree, branch, notes });
         }
         Outcome::WorktreeFailed { op, why } => start::worktree_failed(draft, op, why),
-        Outcome::StartChecked { op, found } => start::checked(draft, op, found),
+        Outcome::StartChecked { op, found, forgotten } => {
+            start::checked(draft, op, found, forgotten);
+        }
         Outcome::StartUnfit { op, fault } => start::failed(draft, op, StartStep::Check, fault),
         Outcome::ProcessNotStarted { op, fault } => start::not_started(draft, op, fault),
         Outcome::ProcessStarted { op, generation, process, began_at } => {

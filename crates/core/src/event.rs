@@ -131,8 +131,12 @@ pub enum Event {
     ToolEnded { tool: String, spot: Spot },
     /// So much work goes on beside the turn.
     BackgroundChanged { running: u32, spot: Spot },
-    /// The agent is done with its turn.
-    TurnEnded { spot: Spot },
+    /// The agent is done with its turn, or has let go of it.
+    TurnEnded {
+        spot: Spot,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        cut: bool,
+    },
     /// The agent asks.
     Asked { ask: Ask, spot: Spot },
     /// The question is answered or void.
@@ -300,7 +304,7 @@ impl Event {
             | Self::ToolBegan { spot, .. }
             | Self::ToolEnded { spot, .. }
             | Self::BackgroundChanged { spot, .. }
-            | Self::TurnEnded { spot }
+            | Self::TurnEnded { spot, .. }
             | Self::Asked { spot, .. }
             | Self::LimitReached { spot, .. } => Some(*spot),
             Self::MessageTaken { spot, .. } | Self::AskGone { spot, .. } => *spot,

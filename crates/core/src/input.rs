@@ -131,6 +131,7 @@ pub enum Outcome {
     StartChecked {
         op: OpId,
         found: Option<Found>,
+        forgotten: Vec<String>,
     },
     StartUnfit {
         op: OpId,
@@ -260,6 +261,8 @@ pub enum Sign {
     Background(u32),
     /// It is done with its turn.
     TurnEnded,
+    /// It let go of its turn before it was done with it.
+    TurnCut,
     /// It asks.
     Asked(Ask),
     /// It no longer asks.

@@ -132,6 +132,8 @@ pub enum ResumeFault {
     NoDirectory(String),
     /// The agent's program is not there.
     NotInstalled(String),
+    /// The agent's program is of a version that cannot work.
+    WrongVersion(String),
     /// The agent's transcript is not there.
     NoTranscript(String),
     /// Another process has the agent's session id.
@@ -152,6 +154,7 @@ impl std::fmt::Display for ResumeFault {
             }
             Self::NoDirectory(path) => write!(f, "its directory is not there ({path})"),
             Self::NotInstalled(program) => write!(f, "its program is not there ({program})"),
+            Self::WrongVersion(what) => write!(f, "its program has the wrong version ({what})"),
             Self::NoTranscript(path) => write!(f, "the agent's transcript is not there ({path})"),
             Self::Locked(who) => write!(f, "another process has it: {who}"),
             Self::NotReady(what) => write!(f, "the agent did not get ready: {what}"),

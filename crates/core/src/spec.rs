@@ -77,8 +77,15 @@ pub struct Spec {
     pub prompt: Option<String>,
     /// Model, where the agent has a choice.
     pub model: Option<String>,
-    /// Persona, by name.
+    /// Persona, by name. What it stood for when the session was made is in the fields around it,
+    /// so that a resume applies the same again.
     pub persona: Option<String>,
+    /// Words added to the agent's own instructions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
+    /// What the agent may do unasked, in its own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permission_mode: Option<String>,
     /// Idle time after which it may be suspended.
     pub idle_timeout_secs: u64,
     /// Whether prompts are answered by rules.

@@ -54,6 +54,7 @@ variants! {
     cause: StartCause { New Message Resume Restart }
     fault: ResumeFault {
         NoRef Rejected WrongRoot NoDirectory NotInstalled NoTranscript Locked NotReady System
+        WrongVersion
     }
     spot: Spot { Stream Transcript Screen }
     ask: AskKind { Approval Question Doubt }

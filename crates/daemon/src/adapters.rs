@@ -3,8 +3,9 @@
 use crate::config::Config;
 use crate::controller::Line;
 use crate::conversation::Digest;
-use crate::launch::{self, Env};
+use crate::launch::{self, Checked, Env};
 use crate::nursery::Nursery;
+use crate::program::Versions;
 use crate::screens::Screens;
 use crate::trees::Keeping;
 use crate::{conversation, tend, worktrees};
@@ -65,6 +66,12 @@ const ENV_NOTE: &str = "environment.json";
 pub(crate) struct EnvNote {
     pub(crate) names: Vec<String>,
     pub(crate) origin: EnvOrigin,
+    /// Where the agent keeps its transcripts, by that environment.
+    #[serde(default)]
+    pub(crate) agent_home: Option<String>,
+    /// Something about the agent's program that somebody should know.
+    #[serde(default)]
+    pub(crate) warning: Option<String>,
 }
 
 /// Whose environment a process got.
@@ -91,7 +98,9 @@ pub(crate) struct Adapters {
     pub(crate) home: Home,
     pub(crate) config: Config,
     pub(crate) line: Line,
+    /// What is the same for every session.
     pub(crate) places: Places,
+    pub(crate) versions: Versions,
     pub(crate) umask: u32,
     pub(crate) screens: Screens,
     pub(crate) nursery: Nursery,
@@ -111,7 +120,9 @@ impl Adapters {
             places: Places {
                 own_program: own_program.to_string_lossy().into_owned(),
                 rehearsal: home.state.join("rehearsal").to_string_lossy().into_owned(),
+                ..Places::default()
             },
+            versions: Versions::default(),
             screens: Screens::default(),
             nursery: Nursery::default(),
             keeping: Keeping::default(),
@@ -141,7 +152,9 @@ impl Adapters {
                 move |why| Outcome::StartUnfit { op, fault: ResumeFault::System(why) },
                 move |hands, session| {
                     Some(match launch::check(hands, session) {
-                        Ok(found) => Outcome::StartChecked { op, found },
+                        Ok(Checked { found, forgotten }) => {
+                            Outcome::StartChecked { op, found, forgotten }
+                        }
                         Err(fault) => Outcome::StartUnfit { op, fault },
                     })
                 },
@@ -346,9 +359,8 @@ impl Adapters {
     }
 
     /// Notes what a process was started with: the names, never the values.
-    pub(crate) fn note_env(&self, id: &SessionId, mut names: Vec<String>, origin: EnvOrigin) {
-        names.sort();
-        let note = EnvNote { names, origin };
+    pub(crate) fn note_env(&self, id: &SessionId, mut note: EnvNote) {
+        note.names.sort();
         let dir = self.home.session(&id.0);
         let kept = serde_json::to_vec(&note)
             .map_err(std::io::Error::from)

@@ -84,6 +84,13 @@ impl Conversation {
         if let Some(tool) = said.tool {
             metadata.insert("tool".to_owned(), json!(tool));
         }
+        if let Some(usage) = said.usage {
+            metadata.insert("tokens_in".to_owned(), json!(usage.tokens_in));
+            metadata.insert("tokens_out".to_owned(), json!(usage.tokens_out));
+            if let Some(cost) = usage.cost_micros {
+                metadata.insert("cost_micros".to_owned(), json!(cost));
+            }
+        }
         if let Some(pending) = said.pending {
             metadata.insert("pending_tasks".to_owned(), json!(pending));
         }
@@ -216,6 +223,10 @@ impl Digest {
         let mut asked = None;
         let mut said = None;
         for entry in &entries {
+            if let Some(Value::Array(tasks)) = entry.metadata.get("pending_tasks") {
+                let text = tasks.iter().filter_map(Value::as_str);
+                digest.pending = text.map(ToOwned::to_owned).collect();
+            }
             match entry.voice {
                 Voice::User => asked = Some(short(&entry.content)),
                 Voice::Assistant => said = Some(short(&entry.content)),
@@ -228,10 +239,6 @@ impl Digest {
             }
             if entry.voice == Voice::Assistant {
                 digest.last_action.clone_from(&said);
-            }
-            if let Some(Value::Array(tasks)) = entry.metadata.get("pending_tasks") {
-                let text = tasks.iter().filter_map(Value::as_str);
-                digest.pending = text.map(ToOwned::to_owned).collect();
             }
         }
         digest.summary = match (asked, said) {
@@ -261,7 +268,7 @@ mod tests {
     use super::*;
 
     fn said(voice: Voice, content: &str) -> Said {
-        Said { voice, content: content.to_owned(), tool: None, pending: None }
+        Said::new(voice, content)
     }
 
     #[test]

@@ -70,6 +70,8 @@ pub(crate) fn born(n: u64) -> Vec<Event> {
         prompt: None,
         model: None,
         persona: None,
+        system_prompt: None,
+        permission_mode: None,
         idle_timeout_secs: 600,
         auto_yes: false,
     };
@@ -108,6 +110,6 @@ fn a_turn(turn: u64) -> Vec<Event> {
         Event::TurnBegan { spot },
         Event::ToolBegan { tool: tool.clone(), what: "run make".to_owned(), spot },
         Event::ToolEnded { tool, spot },
-        Event::TurnEnded { spot },
+        Event::TurnEnded { spot, cut: false },
     ]
 }

@@ -1,16 +1,17 @@
 //! Starting a session's process: is everything there, and then the holder.
 
-use crate::adapters::Adapters;
-use crate::{conversation, trees};
+use crate::adapters::{Adapters, EnvNote, EnvOrigin};
+use crate::vault::Vault;
+use crate::{conversation, program, trees, whereabouts};
 use glis_agent::{Agent, Approach, LaunchPlan, Places};
 use glis_core::refusal::ResumeFault;
 use glis_core::session::Session;
-use glis_core::spec::Mode;
-use glis_core::tree::Found;
+use glis_core::spec::{Mode, RefOrigin};
+use glis_core::tree;
 use glis_snapshot::git::MISLEADING;
 use glis_wire::hold::{Birth, BirthFault, Face, Hello, Launch, MARK, MARK_GENERATION, Size};
 use glis_wire::view::Voice;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 /// Brings a terminal back to its main screen and its usual modes.
@@ -20,10 +21,17 @@ const USUAL_MODES: &str =
 /// The environment of whoever asked.
 pub(crate) type Env = Vec<(String, String)>;
 
+/// What a look before a start has shown.
+pub(crate) struct Checked {
+    /// How the worktree was found.
+    pub(crate) found: Option<tree::Found>,
+    /// Messages that the agent took and has never heard of.
+    pub(crate) forgotten: Vec<String>,
+}
+
 /// Looks at everything that a start needs. A worktree that is gone comes back; what is there is not
 /// touched.
-pub(crate) fn check(adapters: &Adapters, session: &Session) -> Result<Option<Found>, ResumeFault> {
-    let agent = agent_of(session)?;
+pub(crate) fn check(adapters: &Adapters, session: &Session) -> Result<Checked, ResumeFault> {
     let worktree = PathBuf::from(session.worktree.as_deref().unwrap_or_default());
     let found = trees::look(adapters, session)?;
     if !worktree.is_dir() {
@@ -36,78 +44,147 @@ pub(crate) fn check(adapters: &Adapters, session: &Session) -> Result<Option<Fou
             return Err(ResumeFault::WrongRoot(root.display().to_string()));
         }
     }
-    let (plan, _) = plan(adapters, session, agent)?;
-    let env = adapters.env_for(session).0;
-    program(&plan, &env, &worktree)?;
-    Ok(found)
+    let start = prepare(adapters, session)?;
+    let forgotten = if session.ran { forgotten(adapters, session, &start) } else { Vec::new() };
+    Ok(Checked { found, forgotten })
 }
 
-/// The command line for the next start. A session id whose transcript is gone is an error, unless
-/// the agent never took a message under it: then there is nothing that could be missing.
-fn plan(
+/// Messages that a process took with it before its agent had written them down. Only the last one
+/// can be missing where there is a transcript, and only if its turn did not end.
+fn forgotten(adapters: &Adapters, session: &Session, start: &Prepared) -> Vec<String> {
+    if session.spec.traits.refs == RefOrigin::None {
+        return Vec::new();
+    }
+    let mut messages = said(adapters, session).messages;
+    let Some(transcript) = &start.transcript else { return messages };
+    let text = std::fs::read(transcript).unwrap_or_default();
+    let last = messages.pop().filter(|_| session.cut_off);
+    last.filter(|message| !mentions(&text, message)).into_iter().collect()
+}
+
+/// Whether lines of JSON hold a text.
+fn mentions(lines: &[u8], text: &str) -> bool {
+    let quoted = serde_json::Value::from(text).to_string();
+    let inner = quoted.trim_matches('"').as_bytes();
+    inner.is_empty() || lines.windows(inner.len()).any(|window| window == inner)
+}
+
+/// A start as it will be.
+struct Prepared {
+    plan: LaunchPlan,
+    env: Env,
+    origin: EnvOrigin,
+    home: Option<String>,
+    /// What there is of a transcript: the agent's own, or our copy.
+    transcript: Option<PathBuf>,
+    /// Put back before the start.
+    vault: Option<Vault>,
+    warning: Option<String>,
+}
+
+fn prepare(adapters: &Adapters, session: &Session) -> Result<Prepared, ResumeFault> {
+    let agent = agent_of(session)?;
+    let (env, origin) = adapters.env_for(session);
+    let variable = |name: &str| env.iter().find(|(key, _)| key == name).map(|(_, v)| v.clone());
+    let home = agent.home(&variable);
+    let mut places = places(adapters, session, home.as_deref());
+    if let Some(path) = home.as_deref().and_then(|home| agent.settings(home)) {
+        places.settings = std::fs::read_to_string(path).unwrap_or_default();
+    }
+    let Found { approach, transcript, vault } = approach(adapters, session, agent, &places)?;
+    let mut plan = agent.launch(session, approach, &places);
+    let name = plan.argv.first().cloned().unwrap_or_default();
+    let cwd = Path::new(session.worktree.as_deref().unwrap_or_default());
+    let found = program::native(agent, program::find(&name, &env, cwd)?);
+    let warning = adapters.versions.judge(agent, &found)?;
+    if agent.versions().is_some()
+        && let Some(first) = plan.argv.first_mut()
+    {
+        *first = found.to_string_lossy().into_owned();
+    }
+    Ok(Prepared { plan, env, origin, home, transcript, vault, warning })
+}
+
+/// How a process begins, and by what.
+struct Found {
+    approach: Approach,
+    transcript: Option<PathBuf>,
+    vault: Option<Vault>,
+}
+
+/// How the next process begins. A session id whose transcript is gone, from its place and from the
+/// vault, is an error, unless the agent never said anything under it: then there is nothing that
+/// could be missing.
+fn approach(
     adapters: &Adapters,
     session: &Session,
     agent: &dyn Agent,
-) -> Result<(LaunchPlan, Approach), ResumeFault> {
-    let transcript =
-        session.agent_ref.as_ref().and_then(|id| agent.transcript(id, &adapters.places));
-    let approach = match &transcript {
+    places: &Places,
+) -> Result<Found, ResumeFault> {
+    let fresh = Found { approach: Approach::Fresh, transcript: None, vault: None };
+    let resume = |transcript, vault| Found { approach: Approach::Resume, transcript, vault };
+    let Some(id) = &session.agent_ref else { return Ok(fresh) };
+    let Some(place) = agent.transcript(id, places) else {
         // Nothing to look at: what ran before under an id goes on under it.
-        None if session.ran && session.agent_ref.is_some() => Approach::Resume,
-        None => Approach::Fresh,
-        Some(path) if Path::new(path).exists() => Approach::Resume,
-        Some(path) => {
-            if took_messages(adapters, session) {
-                return Err(ResumeFault::NoTranscript(path.clone()));
-            }
-            Approach::Fresh
-        }
+        return Ok(if session.ran { resume(None, None) } else { fresh });
     };
-    Ok((agent.launch(session, approach, &places(adapters)), approach))
+    if let Some(transcript) = whereabouts::find(&place) {
+        return Ok(resume(Some(transcript), None));
+    }
+    let vault = Vault::of(&adapters.home.session(&session.id.0), id);
+    if vault.is_filled() {
+        return Ok(resume(Some(vault.copy()), Some(vault)));
+    }
+    if said(adapters, session).agent_spoke {
+        return Err(ResumeFault::NoTranscript(whereabouts::told(&place)));
+    }
+    Ok(fresh)
 }
 
-/// An agent of ours is this very program, even if its file was removed or moved meanwhile: whoever
-/// runs the command line is a process of it.
-fn places(adapters: &Adapters) -> Places {
+/// Folders for one session. An agent of ours is this very program, even if its file was removed or
+/// moved meanwhile: whoever runs the command line is a process of it.
+pub(crate) fn places(adapters: &Adapters, session: &Session, home: Option<&str>) -> Places {
     let mut places = adapters.places.clone();
     if !Path::new(&places.own_program).exists() {
         "/proc/self/exe".clone_into(&mut places.own_program);
     }
+    home.unwrap_or_default().clone_into(&mut places.home);
+    places.session = adapters.home.session(&session.id.0).to_string_lossy().into_owned();
     places
 }
 
-fn took_messages(adapters: &Adapters, session: &Session) -> bool {
+/// What the conversation under the present session id of the agent holds.
+#[derive(Default)]
+struct SaidSoFar {
+    messages: Vec<String>,
+    agent_spoke: bool,
+}
+
+fn said(adapters: &Adapters, session: &Session) -> SaidSoFar {
     let file = conversation::file_of(&adapters.home.session(&session.id.0));
     let current = session.agent_ref.as_deref();
-    let mut took = false;
+    let mut found = SaidSoFar::default();
     let read = conversation::each(&file, |entry| {
         let of = entry.metadata.get("agent_session_ref").and_then(|id| id.as_str());
-        took |= entry.voice == Voice::User && of == current;
+        if of != current {
+            return;
+        }
+        match entry.voice {
+            // What was said again is one message.
+            Voice::User if found.messages.contains(&entry.content) => {}
+            Voice::User => found.messages.push(entry.content),
+            Voice::Assistant | Voice::Tool => found.agent_spoke = true,
+            Voice::System => {}
+        }
     });
     // What cannot be read may have been anything.
-    took || read.is_err()
+    found.agent_spoke |= read.is_err();
+    found
 }
 
 fn agent_of(session: &Session) -> Result<&'static dyn Agent, ResumeFault> {
     let name = &session.spec.agent;
     glis_agent::find(name).ok_or_else(|| ResumeFault::NotInstalled(format!("no agent {name:?}")))
-}
-
-/// Finds the program the way a shell would, with the environment that it will have.
-fn program(plan: &LaunchPlan, env: &Env, cwd: &Path) -> Result<PathBuf, ResumeFault> {
-    let name = plan.argv.first().map(String::as_str).unwrap_or_default();
-    let runs = |path: &Path| {
-        path.metadata()
-            .is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
-    };
-    let found = if name.contains('/') {
-        Some(cwd.join(name)).filter(|path| runs(path))
-    } else {
-        let path =
-            env.iter().find(|(key, _)| key == "PATH").map_or("", |(_, value)| value.as_str());
-        path.split(':').map(|dir| Path::new(dir).join(name)).find(|path| runs(path))
-    };
-    found.ok_or_else(|| ResumeFault::NotInstalled(name.to_owned()))
 }
 
 /// Starts the holder and returns what it says about itself.
@@ -116,20 +193,32 @@ pub(crate) fn start(
     session: &Session,
     generation: u32,
 ) -> Result<Hello, ResumeFault> {
-    let agent = agent_of(session)?;
-    let (plan, _) = plan(adapters, session, agent)?;
+    let start = prepare(adapters, session)?;
+    let system = |fault: std::io::Error| ResumeFault::System(fault.to_string());
     let dir = adapters.home.session(&session.id.0);
-    private_folder(&dir).map_err(|fault| ResumeFault::System(fault.to_string()))?;
+    private_folder(&dir).map_err(system)?;
     let locks = adapters.home.state.join("locks");
-    private_folder(&locks).map_err(|fault| ResumeFault::System(fault.to_string()))?;
-    let (env, origin) = adapters.env_for(session);
-    let env = environment(env, plan.env, session.spec.mode);
-    let names = env.iter().map(|(name, _)| name.clone()).collect();
+    private_folder(&locks).map_err(system)?;
+    if let Some(vault) = &start.vault {
+        let was = adapters.env_note(&session.id).agent_home;
+        vault.put_back(start.home.as_deref().unwrap_or_default(), was.as_deref()).map_err(
+            |fault| ResumeFault::NoTranscript(format!("{}: {fault}", vault.copy().display())),
+        )?;
+    }
+    let env = environment(start.env, &start.plan, session.spec.mode);
+    let note = EnvNote {
+        names: env.iter().map(|(name, _)| name.clone()).collect(),
+        origin: start.origin,
+        agent_home: start.home,
+        warning: start.warning,
+    };
+    // Before the process: whoever listens to it, also after a crash, has to find its transcript.
+    adapters.note_env(&session.id, note);
     let launch = Launch {
         session: session.id.0.clone(),
         generation,
         env,
-        argv: plan.argv,
+        argv: start.plan.argv,
         cwd: session.worktree.clone().unwrap_or_default(),
         face: match session.spec.mode {
             Mode::Terminal => Face::Terminal(last_size(&dir)),
@@ -142,12 +231,10 @@ pub(crate) fn start(
         log_bytes_max: adapters.config.output_bytes_max(),
         umask: adapters.umask,
         seam: (session.spec.mode == Mode::Terminal).then(|| seam(&dir)),
+        first_words: start.plan.first_words,
     };
     match adapters.nursery.bear(&launch).map_err(|fault| ResumeFault::System(fault.to_string()))? {
-        Birth::Ready(hello) => {
-            adapters.note_env(&session.id, names, origin);
-            Ok(hello)
-        }
+        Birth::Ready(hello) => Ok(hello),
         Birth::Failed { kind, message } => Err(match kind {
             BirthFault::Locked => ResumeFault::Locked(message),
             BirthFault::NoProgram => ResumeFault::NotInstalled(message),
@@ -160,12 +247,14 @@ pub(crate) fn start(
 /// What the agent gets: the caller's variables and the agent's own. Left out are our marks, and what
 /// git sets for its own children: inside a hook it names the caller's repository, and an agent's
 /// commits would land there instead of in its worktree.
-fn environment(caller: Env, agent: Env, mode: Mode) -> Env {
-    let misleading =
-        |key: &str| [MARK, MARK_GENERATION].contains(&key) || MISLEADING.contains(&key);
+fn environment(caller: Env, plan: &LaunchPlan, mode: Mode) -> Env {
+    let misleading = |key: &str| {
+        let ours = [MARK, MARK_GENERATION].contains(&key);
+        ours || MISLEADING.contains(&key) || plan.without.contains(&key)
+    };
     let mut env: Env = caller
         .into_iter()
-        .filter(|(key, _)| !misleading(key) && agent.iter().all(|(k, _)| k != key))
+        .filter(|(key, _)| !misleading(key) && plan.env.iter().all(|(k, _)| k != key))
         .collect();
     let term = env.iter().position(|(key, _)| key == "TERM");
     let usable = term.and_then(|at| env.get(at)).is_some_and(|(_, v)| !v.is_empty() && v != "dumb");
@@ -173,7 +262,7 @@ fn environment(caller: Env, agent: Env, mode: Mode) -> Env {
         env.retain(|(key, _)| key != "TERM");
         env.push(("TERM".to_owned(), "xterm-256color".to_owned()));
     }
-    env.extend(agent);
+    env.extend(plan.env.iter().cloned());
     env
 }
 
@@ -192,12 +281,15 @@ fn last_size(dir: &Path) -> Size {
 
 /// Ids come from outside: only what cannot lead out of the folder is kept.
 pub(crate) fn lock_name(agent: &str, id: &str) -> String {
-    let clean: String = id
-        .chars()
+    format!("{agent}-{}.lock", clean(id))
+}
+
+/// An id as a part of a file's name.
+pub(crate) fn clean(id: &str) -> String {
+    id.chars()
         .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '_' })
         .take(128)
-        .collect();
-    format!("{agent}-{clean}.lock")
+        .collect()
 }
 
 /// A folder that only we can look into.

@@ -16,13 +16,16 @@ mod nursery;
 mod outfit;
 pub mod output;
 mod peer;
+mod program;
 pub mod screen;
 mod screens;
 mod serve;
 mod tend;
 mod trash;
 mod trees;
+mod vault;
 mod view;
+mod whereabouts;
 mod worktrees;
 
 pub use crate::fill::fill_log;

@@ -69,6 +69,7 @@ impl EventLog {
         path: &Path,
         mut fold: impl FnMut(&Recorded),
     ) -> Result<(Self, Option<Salvage>), LogFault> {
+        may_use(path)?;
         let orphan = salvage::settle(path).and_then(|()| salvage::orphan(path));
         let orphan = orphan.map_err(|f| LogFault::Open {
             path: path.to_owned(),
@@ -214,6 +215,20 @@ impl EventLog {
         }
         Ok(())
     }
+}
+
+/// Whether the files may be read and written at all. What may not be read is no damage, and must
+/// not be taken for any.
+fn may_use(path: &Path) -> Result<(), LogFault> {
+    for path in [path.to_owned(), beside(path, "-wal")] {
+        match std::fs::File::options().read(true).write(true).open(&path) {
+            Err(fault) if fault.kind() == std::io::ErrorKind::PermissionDenied => {
+                return Err(LogFault::Open { path, why: fault.to_string() });
+            }
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(())
 }
 
 /// Every sound record in the bytes of a log and its journal, oldest first.

@@ -89,7 +89,7 @@ impl Tender {
         hello: &Hello,
     ) -> io::Result<Self> {
         Ok(Self {
-            ear: Ear::new(hands, session, hello.began_at)?,
+            ear: Ear::new(hands, session, Some(hello.began_at))?,
             agent: session.spec.agent.clone(),
             peer,
             orders: HashMap::new(),
@@ -222,6 +222,7 @@ impl Tender {
         if let Err(fault) = self.ear.hear_the_rest().await {
             complain(&self.ear.id, &fault);
         }
+        self.ear.keep_transcript();
         self.tell_world().await;
         let (ending, ordered, killed) = left::told_by(record);
         let outcome =
@@ -315,6 +316,7 @@ impl Tender {
         match errand {
             Errand::Deliver { message, text } => {
                 let keys = self.ear.dialect.say(&text);
+                self.ear.hand_over(&text);
                 self.write(Waits::Delivery(message, text), &keys).await
             }
             Errand::Answer { ask, answer } => {
@@ -323,7 +325,11 @@ impl Tender {
                     self.outcome(Outcome::AnswerNotGiven { ask: ask.id, why }).await;
                     return Ok(());
                 }
-                let keys = self.ear.dialect.answer(&ask, &answer);
+                let Some(keys) = self.ear.dialect.answer(&ask, &answer) else {
+                    let why = "the agent no longer asks this".to_owned();
+                    self.outcome(Outcome::AnswerNotGiven { ask: ask.id, why }).await;
+                    return Ok(());
+                };
                 self.write(Waits::Answer(ask.id), &keys).await
             }
             Errand::Interrupt => match self.ear.dialect.interrupt() {

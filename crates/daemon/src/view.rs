@@ -36,6 +36,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
     if env.origin == EnvOrigin::Daemon && session.process.is_some() {
         warnings.push("it was started with the daemon's own environment".to_owned());
     }
+    warnings.extend(env.warning);
     SessionView {
         id: session.id.0.clone(),
         name: session.name.clone(),

@@ -249,6 +249,7 @@ fn not_resumable(
             Some("no snapshot holds it; bring it back with `git worktree add`")
         }
         ResumeFault::NotInstalled(_) => Some("install it, or mend PATH, and resume again"),
+        ResumeFault::WrongVersion(_) => Some("install another version and resume again"),
         ResumeFault::NoTranscript(_) => Some("put the file back and resume again"),
         ResumeFault::Locked(_) => Some("end that process, then resume again"),
         ResumeFault::NotReady(_) => Some("`glis screen` shows what it said; nothing was lost"),

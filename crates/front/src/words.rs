@@ -375,10 +375,18 @@ pub(crate) fn entry(entry: &Entry) -> String {
         Voice::System => "glis",
         Voice::Tool => "tool",
     };
+    let number = |key: &str| entry.metadata.get(key).and_then(Value::as_u64);
+    let used = number("tokens_in").map(|tokens_in| {
+        let tokens_out = number("tokens_out").unwrap_or_default();
+        let cost = number("cost_micros").map_or(String::new(), |micros| {
+            format!(", ${}.{:04} so far", micros / 1_000_000, micros % 1_000_000 / 100)
+        });
+        format!("turn ended: {tokens_in} tokens in, {tokens_out} out{cost}")
+    });
     let tool = entry.metadata.get("tool").and_then(Value::as_str);
     let tool = tool.map_or(String::new(), |tool| format!("{} ", plain(tool)));
     let time = entry.timestamp.get(11..19).unwrap_or_default();
-    let text: Vec<String> = entry.content.lines().map(plain).collect();
+    let text: Vec<String> = entry.content.lines().map(plain).chain(used).collect();
     format!("{time} {voice:>5}  {tool}{}", text.join("\n                "))
 }
 

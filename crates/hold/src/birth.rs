@@ -48,6 +48,7 @@ pub(crate) fn begin(launch: &Launch) -> Result<Holder, Fault> {
     // Nothing was read yet, so this comes before the agent's first byte; and it comes only now,
     // because a start that fails must leave no trace in the log.
     holder.put_seam(launch.seam.as_deref().unwrap_or_default());
+    holder.say_first(&launch.first_words);
     Ok(holder)
 }
 

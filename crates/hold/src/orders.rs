@@ -14,6 +14,9 @@ use crate::spawn::winsize;
 /// As much as is read from a client at once.
 const PIECE_BYTES: usize = 4096;
 
+/// Whoever has gone before the first client came.
+const NOBODY: u64 = 0;
+
 /// Pieces read from one client before the others have their turn.
 const PIECES_PER_TURN: usize = 16;
 
@@ -101,6 +104,13 @@ impl Holder {
         self.apply_size_of(id);
         if self.input.queue(id, order, bytes).is_err() {
             self.refuse(id, order, "the agent does not read its input, and too much waits already");
+        }
+    }
+
+    /// Gives the agent the words that came with its launch.
+    pub(crate) fn say_first(&mut self, words: &str) {
+        if !words.is_empty() && self.input.queue(NOBODY, 0, words.as_bytes().to_vec()).is_ok() {
+            self.flow_input();
         }
     }
 

@@ -63,6 +63,10 @@ pub struct Launch {
     /// brings a terminal back to its usual modes, below everything that is on it.
     #[serde(default)]
     pub seam: Option<String>,
+    /// Written to the agent right after its start, before anything that a client sends: whoever
+    /// ordered the start may die in between.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub first_words: String,
 }
 
 /// What the agent's standard streams are.

@@ -187,6 +187,15 @@ fn is_note(text: &str) -> bool {
     BEGINNINGS.iter().any(|beginning| text.starts_with(beginning))
 }
 
+/// What `OpenAI` calls a failure. Agents repeat what is the server's fault, whatever the status is.
+fn openai_kind(status: u16) -> &'static str {
+    match status {
+        429 => "rate_limit_error",
+        400..=499 => "invalid_request_error",
+        _ => "server_error",
+    }
+}
+
 /// All text of a content that is a string or a list of blocks.
 pub(crate) fn flat(content: &Value) -> String {
     if let Some(text) = content.as_str() {

@@ -39,16 +39,8 @@ pub(super) fn take(draft: &mut Draft, spot: Spot, sign: Sign) {
                 draft.event(Event::BackgroundChanged { running, spot });
             }
         }
-        Sign::TurnEnded => {
-            if draft.session.turn.open || draft.session.turn.due {
-                draft.event(Event::TurnEnded { spot });
-            }
-            if matches!(draft.session.phase, Phase::Stopping { .. }) {
-                // It has let go of its turn: nothing keeps it from ending now.
-                let generation = draft.session.generation;
-                draft.deed(Deed::StopProcess { generation, urgency: Urgency::Quiet });
-            }
-        }
+        Sign::TurnEnded => turn_ended(draft, spot, Cut::No),
+        Sign::TurnCut => turn_ended(draft, spot, Cut::Yes),
         Sign::Asked(ask) => {
             if !draft.session.asks.iter().any(|known| known.id == ask.id) {
                 draft.event(Event::Asked { ask, spot });
@@ -62,6 +54,24 @@ pub(super) fn take(draft: &mut Draft, spot: Spot, sign: Sign) {
         Sign::LimitReached { reset_at } => draft.event(Event::LimitReached { reset_at, spot }),
         Sign::Screen(state) => judge_screen(draft, state),
         Sign::RefRejected(why) => rejected(draft, why, spot),
+    }
+}
+
+/// Whether an agent was done with its turn when it ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cut {
+    Yes,
+    No,
+}
+
+fn turn_ended(draft: &mut Draft, spot: Spot, cut: Cut) {
+    if draft.session.turn.open || draft.session.turn.due {
+        draft.event(Event::TurnEnded { spot, cut: cut == Cut::Yes });
+    }
+    if matches!(draft.session.phase, Phase::Stopping { .. }) {
+        // It has let go of its turn: nothing keeps it from ending now.
+        let generation = draft.session.generation;
+        draft.deed(Deed::StopProcess { generation, urgency: Urgency::Quiet });
     }
 }
 

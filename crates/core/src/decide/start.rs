@@ -154,9 +154,16 @@ pub(super) fn begin(draft: &mut Draft, op: OpId, cause: StartCause) {
     draft.deed(Deed::CheckStart { op });
 }
 
-pub(super) fn checked(draft: &mut Draft, op: OpId, found: Option<Found>) {
+/// `forgotten` are messages that a process took with it before its agent had written anything down:
+/// to the one that begins now they were never said.
+pub(super) fn checked(draft: &mut Draft, op: OpId, found: Option<Found>, forgotten: Vec<String>) {
     if at_step(draft, op, StartStep::Check) {
         draft.event(Event::StartChecked { op, found });
+        let waits = |text: &String| draft.session.queue.iter().any(|m| m.text == *text);
+        let lost: Vec<String> = forgotten.into_iter().filter(|text| !waits(text)).collect();
+        for text in lost.into_iter().rev() {
+            draft.new_first_message(text);
+        }
         draft.deed(Deed::StartProcess { op, generation: draft.session.generation });
     }
 }

@@ -316,7 +316,11 @@ impl Session {
             }
             Event::ToolEnded { tool, .. } => self.turn.tools.retain(|t| t.id != *tool),
             Event::BackgroundChanged { running, .. } => self.turn.background = *running,
-            Event::TurnEnded { .. } => {
+            Event::TurnEnded { cut, .. } => {
+                // Who cut it off at the agent's own terminal knows; who did it through us has to
+                // tell the agent.
+                let by_us = matches!(self.phase, Phase::Pausing(_) | Phase::Stopping { .. });
+                self.cut_off |= *cut && by_us;
                 self.turn.open = false;
                 self.turn.due = false;
                 self.turn.tools.clear();

@@ -49,6 +49,8 @@ impl Kind {
             prompt,
             model: None,
             persona: None,
+            system_prompt: None,
+            permission_mode: None,
             idle_timeout_secs: 600,
             auto_yes: false,
         }

@@ -61,6 +61,10 @@ impl Site {
         SnapshotRef { name, commit: "c".to_owned() }
     }
 
+    fn checked(&mut self, session: &Session, op: OpId) -> Outcome {
+        Outcome::StartChecked { op, found: self.look(session), forgotten: Vec::new() }
+    }
+
     /// Compares the worktree with how it was left, and brings it back if it is gone.
     fn look(&mut self, session: &Session) -> Option<Found> {
         let kept = |snapshot: &SnapshotRef| self.kept.get(&snapshot.name).copied();
@@ -158,7 +162,7 @@ impl World {
                 notes: Vec::new(),
             },
             Deed::CheckStart { op } if fails => Outcome::StartUnfit { op: *op, fault },
-            Deed::CheckStart { op } => Outcome::StartChecked { op: *op, found: site.look(session) },
+            Deed::CheckStart { op } => site.checked(session, *op),
             Deed::StartProcess { op, .. } if fails && site.agents.is_empty() => {
                 Outcome::ProcessNotStarted { op: *op, fault }
             }

@@ -48,6 +48,8 @@ impl Kind {
             prompt: None,
             model: None,
             persona: None,
+            system_prompt: None,
+            permission_mode: None,
             idle_timeout_secs: 600,
             auto_yes: false,
         }
@@ -223,7 +225,15 @@ impl Stage {
                 notes: Vec::new(),
             },
             "unmade" => Outcome::WorktreeFailed { op, why },
-            "checked" => Outcome::StartChecked { op, found: found(rest) },
+            "checked" => Outcome::StartChecked {
+                op,
+                found: found(rest),
+                forgotten: rest
+                    .split('|')
+                    .filter(|text| !text.is_empty() && found(text).is_none())
+                    .map(str::to_owned)
+                    .collect(),
+            },
             "unfit" => Outcome::StartUnfit { op, fault },
             "started" => {
                 Outcome::ProcessStarted { op, generation, process: process(), began_at: 0 }
@@ -370,6 +380,7 @@ fn sign(line: &str) -> Option<Sign> {
         ("took", _) => Sign::TookMessage { text: Some(own) },
         ("turn", "began") => Sign::TurnBegan,
         ("turn", "ended") => Sign::TurnEnded,
+        ("turn", "cut") => Sign::TurnCut,
         ("tool", _) => Sign::ToolBegan { tool: own.clone(), what: own },
         ("tooled", _) => Sign::ToolEnded(own),
         ("background", _) => Sign::Background(rest.parse().ok()?),

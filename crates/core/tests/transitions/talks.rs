@@ -316,3 +316,47 @@ fn a_sign_counts_once_however_often_it_is_read() {
         assert_eq!(again.unwrap().events, [], "{generation} {offset}");
     }
 }
+
+#[test]
+fn an_agent_whose_turn_a_pause_cut_off_is_told_with_the_next_message() {
+    let stage = told(
+        Kind::Agent,
+        &[
+            IDLE,
+            BUSY,
+            "pause interrupt
+            turn cut => turn ended, safe state reached | do capture terminal
+            captured
+            saved
+            ended
+            saved => snapshot taken, paused",
+        ],
+    )
+    .unwrap();
+    assert!(stage.session().unwrap().cut_off);
+}
+
+#[test]
+fn a_turn_that_somebody_cut_off_at_the_terminal_is_nobodys_news() {
+    let stage = told(Kind::Agent, &[IDLE, BUSY, "turn cut => turn ended"]).unwrap();
+    assert!(!stage.session().unwrap().cut_off);
+}
+
+#[test]
+fn what_an_agent_took_and_never_wrote_down_comes_first_again() {
+    let stage = told(
+        Kind::Agent,
+        &[
+            IDLE,
+            BUSY,
+            "ended 137
+            send third
+            resume
+            checked first|second => start checked, message queued, message queued | do start process 2",
+        ],
+    )
+    .unwrap();
+    let waiting: Vec<_> =
+        stage.session().unwrap().queue.iter().map(|message| message.text.clone()).collect();
+    assert_eq!(waiting, ["first", "second", "third"]);
+}

@@ -248,8 +248,8 @@ async fn create(door: &Door, wanted: NewSession) -> Translated {
         let known: Vec<_> = glis_agent::table().iter().map(|(name, _)| *name).collect();
         bad(format!("there is no agent {agent_name:?}; known are {}", known.join(", ")))
     })?;
-    agent.check(&wanted.argv).map_err(bad)?;
     let mode = if wanted.headless { Mode::Headless } else { agent.usual_mode() };
+    agent.check(mode, &wanted.argv).map_err(bad)?;
     let repo_root = root_of(PathBuf::from(&wanted.repo), wanted.in_place).await.map_err(bad)?;
     // A revision means what it means where the caller stands, not at the repository's root.
     let base = base_of(PathBuf::from(&wanted.repo), wanted.base.clone(), wanted.in_place)
@@ -268,6 +268,8 @@ async fn create(door: &Door, wanted: NewSession) -> Translated {
         prompt: wanted.prompt,
         model: wanted.model,
         persona: wanted.persona,
+        system_prompt: None,
+        permission_mode: None,
         idle_timeout_secs: wanted.idle_timeout_secs.unwrap_or(IDLE_TIMEOUT_SECS),
         auto_yes: wanted.auto_yes,
     };

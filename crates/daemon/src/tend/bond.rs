@@ -222,8 +222,12 @@ async fn hear_the_rest(hands: &Arc<Adapters>, session: &Session) {
     if session.process.is_none() {
         return;
     }
-    let heard = match Ear::new(hands, session, 0) {
-        Ok(mut ear) => ear.hear_the_rest().await.map(drop),
+    let heard = match Ear::new(hands, session, None) {
+        Ok(mut ear) => {
+            let heard = ear.hear_the_rest().await;
+            ear.keep_transcript();
+            heard.map(drop)
+        }
         Err(fault) => Err(fault),
     };
     if let Err(fault) = heard {

@@ -1,11 +1,12 @@
 //! Listening to one run of an agent: what it says is written down, what that means is passed on.
 
 use crate::adapters::Adapters;
-use crate::controller::{Look, Mail};
+use crate::controller::Mail;
 use crate::conversation::{Conversation, Heard as Place};
 use crate::output::OutputLog;
-use crate::screens;
-use glis_agent::{Dialect, Heard, Said, Source};
+use crate::vault::Vault;
+use crate::{screens, whereabouts};
+use glis_agent::{Agent, Dialect, Heard, Said, Shown, Source};
 use glis_core::event::Spot;
 use glis_core::input::{Hearing, Sign};
 use glis_core::session::Session;
@@ -14,9 +15,16 @@ use glis_wire::view::Voice;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// How much of the output is read at once after the fact.
 const STRETCH_BYTES: usize = 256 * 1024;
+/// Between two looks at a transcript that grows, for its copy.
+const VAULT_PACE: Duration = Duration::from_secs(2);
+/// How much of what an agent said earlier in its run is heard again: its first words, which name
+/// things, and its last ones, which may still wait for an answer.
+const FIRST_WORDS_BYTES: u64 = 1024 * 1024;
+const LAST_WORDS_BYTES: u64 = 16 * 1024 * 1024;
 
 pub(super) struct Ear {
     pub(super) hands: Arc<Adapters>,
@@ -25,8 +33,13 @@ pub(super) struct Ear {
     pub(super) dialect: Box<dyn Dialect>,
     conversation: Conversation,
     agent_ref: Option<String>,
+    agent: &'static dyn Agent,
+    /// Where the transcript is, once it was found.
     transcript: Option<PathBuf>,
     transcript_at: u64,
+    vault_at: Instant,
+    /// The message that was handed over last and not yet seen to be taken.
+    handed: Option<String>,
     /// Length of the log as far as it was listened to, or reported.
     pub(super) end: u64,
     /// The agent has shown that it is ready.
@@ -36,28 +49,41 @@ pub(super) struct Ear {
 }
 
 impl Ear {
-    /// Listens from where the log and the conversation end, but not to what came before this run.
-    pub(super) fn new(hands: &Arc<Adapters>, session: &Session, began_at: u64) -> io::Result<Self> {
+    /// Listens from where the log and the conversation end, but not to what came before this run,
+    /// which began at `began_at`. Of a run that is over nobody knows, and nothing is said to it.
+    pub(super) fn new(
+        hands: &Arc<Adapters>,
+        session: &Session,
+        began_at: Option<u64>,
+    ) -> io::Result<Self> {
         let agent = glis_agent::find(&session.spec.agent)
             .ok_or_else(|| io::Error::other(format!("no agent {:?}", session.spec.agent)))?;
         let dir = hands.home.session(&session.id.0);
         let agent_ref = session.agent_ref.clone();
+        let mut dialect = agent.dialect(session.spec.mode);
         let conversation = Conversation::open(&dir, agent_ref.as_deref())?;
         // Everything since the last sign that is accounted for, or the last entry that was written
         // down, whichever came first. Both lie at the end of a line.
         let known = conversation.stream_seen().min(session.seen.stream);
+        let end = known.max(began_at.unwrap_or_default());
+        if let Some(began_at) = began_at
+            && dialect.source() == Source::Stream
+        {
+            remind(dialect.as_mut(), &OutputLog::new(&dir), began_at, end)?;
+        }
         Ok(Self {
             conversation,
-            dialect: agent.dialect(session.spec.mode),
-            transcript: agent_ref
-                .as_ref()
-                .and_then(|id| agent.transcript(id, &hands.places).map(PathBuf::from)),
+            dialect,
+            agent,
+            transcript: None,
+            vault_at: Instant::now(),
+            handed: session.in_flight().map(|message| message.text.clone()),
             hands: Arc::clone(hands),
             id: session.id.clone(),
             generation: session.generation,
             agent_ref,
             transcript_at: 0,
-            end: began_at.max(known),
+            end,
             ready: session.ready,
             hearing: Hearing::Live,
         })
@@ -93,8 +119,8 @@ impl Ear {
 
     /// Reads on in the transcript. Returns as [`Ear::hear`] does.
     pub(super) async fn read_transcript(&mut self) -> io::Result<Vec<String>> {
-        let Some(path) = &self.transcript else { return Ok(Vec::new()) };
-        let bytes = super::left::read_from(path, self.transcript_at)?;
+        let Some(path) = self.transcript() else { return Ok(Vec::new()) };
+        let bytes = super::left::read_from(&path, self.transcript_at)?;
         if bytes.is_empty() {
             return Ok(Vec::new());
         }
@@ -115,6 +141,7 @@ impl Ear {
                     (Spot::Transcript(at), Place::Transcript(at))
                 }
             };
+            let said = said.or_else(|| self.took_unnamed(sign.as_ref()));
             if let Some(said) = said {
                 self.conversation.add(place, self.agent_ref.as_deref(), said)?;
                 grew = true;
@@ -122,21 +149,67 @@ impl Ear {
             if let Some(Sign::RefKnown(id)) = &sign
                 && self.agent_ref.as_ref() != Some(id)
             {
-                self.follow_ref(id).await;
+                self.follow_ref(id);
                 ids.push(id.clone());
             }
             if let Some(sign) = sign {
                 self.ready |= sign == Sign::Ready;
-                if sign == Sign::TurnEnded {
+                if matches!(sign, Sign::TurnEnded | Sign::TurnCut) {
                     self.sync().await?;
+                    self.keep_transcript();
                 }
                 self.sign(spot, sign).await;
             }
         }
         if grew {
             self.hands.talk.send_modify(|length| *length += 1);
+            if self.vault_at.elapsed() > VAULT_PACE {
+                self.keep_transcript();
+            }
         }
         Ok(ids)
+    }
+
+    /// An agent that does not repeat a message when it takes it: it is what it was last handed.
+    fn took_unnamed(&mut self, sign: Option<&Sign>) -> Option<Said> {
+        match sign {
+            Some(Sign::TookMessage { text: None }) => {
+                self.handed.take().map(|text| Said::new(Voice::User, text))
+            }
+            Some(Sign::TookMessage { text: Some(_) }) => {
+                self.handed = None;
+                None
+            }
+            Some(_) | None => None,
+        }
+    }
+
+    /// Remembers what is about to be handed over.
+    pub(super) fn hand_over(&mut self, text: &str) {
+        self.handed = Some(text.to_owned());
+    }
+
+    /// The agent's transcript, if it exists yet.
+    fn transcript(&mut self) -> Option<PathBuf> {
+        if self.transcript.is_none() {
+            let home = self.hands.env_note(&self.id).agent_home;
+            let mut places = self.hands.places.clone();
+            places.home = home.unwrap_or_default();
+            let place = self.agent.transcript(self.agent_ref.as_deref()?, &places)?;
+            self.transcript = whereabouts::find(&place);
+        }
+        self.transcript.clone()
+    }
+
+    /// Copies what is new in the transcript into the vault.
+    pub(super) fn keep_transcript(&mut self) {
+        self.vault_at = Instant::now();
+        let Some(original) = self.transcript() else { return };
+        let Some(id) = self.agent_ref.as_deref() else { return };
+        let vault = Vault::of(&self.hands.home.session(&self.id.0), id);
+        if let Err(fault) = vault.keep(&original) {
+            crate::diary(&format!("session {}: copy of {}: {fault}", self.id, original.display()));
+        }
     }
 
     /// A sync that failed is not tried again: the next one would succeed and prove nothing.
@@ -148,20 +221,15 @@ impl Ear {
     }
 
     /// The agent goes by another id than we thought: its transcript is elsewhere.
-    async fn follow_ref(&mut self, id: &str) {
-        let session = self.hands.line.look(Look::One(self.id.0.clone())).await;
-        let agent = session.first().and_then(|session| glis_agent::find(&session.spec.agent));
-        if let Some(agent) = agent {
-            self.transcript = agent.transcript(id, &self.hands.places).map(PathBuf::from);
-        }
+    fn follow_ref(&mut self, id: &str) {
+        self.transcript = None;
         self.agent_ref = Some(id.to_owned());
         self.transcript_at = 0;
     }
 
     /// Writes down a message that the agent itself will not confirm.
     pub(super) fn note_message(&mut self, content: String) -> io::Result<()> {
-        let said = Said { voice: Voice::User, content, tool: None, pending: None };
-        self.conversation.add(Place::Ours, None, said)?;
+        self.conversation.add(Place::Ours, None, Said::new(Voice::User, content))?;
         self.hands.talk.send_modify(|length| *length += 1);
         Ok(())
     }
@@ -171,7 +239,7 @@ impl Ear {
             return;
         }
         let lines = screens::glance(&self.hands.home.session(&self.id.0)).unwrap_or_default();
-        if self.dialect.shows_ready(&lines) {
+        if self.dialect.shows(&lines) == Shown::Prompt {
             self.ready = true;
             self.sign(Spot::Screen, Sign::Ready).await;
         }
@@ -182,4 +250,27 @@ impl Ear {
         let hearing = self.hearing;
         self.hands.line.tell(Input::Sign { session, generation, spot, hearing, sign }).await;
     }
+}
+
+/// Lets a dialect hear again what was said before, without any consequence: it has to know what it
+/// is talking about.
+fn remind(dialect: &mut dyn Dialect, log: &OutputLog, began: u64, end: u64) -> io::Result<()> {
+    let mut at = began;
+    while at < end {
+        let far = at >= began + FIRST_WORDS_BYTES && at + LAST_WORDS_BYTES < end;
+        if far {
+            at = end - LAST_WORDS_BYTES;
+        }
+        let wanted =
+            usize::try_from(end - at).map_or(STRETCH_BYTES, |left| left.min(STRETCH_BYTES));
+        let stretch = log.read(at, wanted)?;
+        let before_end = usize::try_from(end.saturating_sub(stretch.at)).unwrap_or(usize::MAX);
+        let bytes = stretch.bytes.get(..before_end).unwrap_or(&stretch.bytes);
+        if bytes.is_empty() {
+            break;
+        }
+        drop(dialect.hear(stretch.at, bytes));
+        at = stretch.at + bytes.len() as u64;
+    }
+    Ok(())
 }

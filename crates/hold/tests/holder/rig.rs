@@ -51,6 +51,7 @@ impl Rig {
             dir: dir.to_string_lossy().into_owned(),
             ref_lock: None,
             seam: None,
+            first_words: String::new(),
             log_bytes_max: 64 << 20,
             umask: 0o022,
         };

@@ -112,7 +112,7 @@ impl Speaker for Chat {
     fn failure(&self, failure: Failure) -> (Vec<(&'static str, String)>, Value) {
         let headers = failure.retry_after.map(|secs| ("retry-after", secs.to_string()));
         let message = format!("the stub was told to fail with {}", failure.status);
-        let kind = if failure.status == 429 { "rate_limit_error" } else { "server_error" };
+        let kind = super::openai_kind(failure.status);
         (headers.into_iter().collect(), json!({"error": {"type": kind, "message": message}}))
     }
 }

@@ -189,7 +189,9 @@ impl Speaker for Responses {
                 "plan_type": "pro", "resets_at": at}),
             (None, 429) => json!({"type": "rate_limit_error", "code": "rate_limit_exceeded",
                 "message": message}),
-            (None, _) => json!({"type": "server_error", "message": message}),
+            (None, status) => {
+                json!({"type": super::openai_kind(status), "message": message})
+            }
         };
         (headers.into_iter().collect(), json!({ "error": error }))
     }

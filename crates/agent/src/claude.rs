@@ -1,0 +1,146 @@
+//! Claude Code: its id is ours to choose, its conversation is resumed by that id and no other way.
+
+mod stream;
+
+use crate::{
+    Agent, Approach, Dialect, LaunchPlan, Places, Versions, Whereabouts, hearing::json_line,
+};
+use glis_core::session::Session;
+use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
+use serde_json::json;
+
+/// Asks before everything that is not known to be harmless. Stated always: what the program does
+/// without it has changed before.
+const USUAL_PERMISSION_MODE: &str = "default";
+
+/// What an agent inside another one would take for its own.
+const MISLEADING: [&str; 3] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT"];
+
+/// Arguments that would give the process another conversation, or other streams, than ours.
+const OURS: [&str; 10] = [
+    "continue",
+    "resume",
+    "session-id",
+    "fork-session",
+    "print",
+    "input-format",
+    "output-format",
+    "permission-prompt-tool",
+    "permission-mode",
+    "settings",
+];
+const OURS_SHORT: [&str; 3] = ["-c", "-r", "-p"];
+
+pub(crate) struct Claude;
+
+impl Agent for Claude {
+    fn traits(&self, _mode: Mode, _argv: &[String]) -> Traits {
+        Traits { refs: RefOrigin::Chosen, signs: SignSource::Structured, takes: Takes::WhenIdle }
+    }
+
+    fn check(&self, mode: Mode, argv: &[String]) -> Result<(), String> {
+        if mode == Mode::Terminal {
+            return Err("claude runs with --headless only".to_owned());
+        }
+        let ours = argv.iter().find(|arg| {
+            let long = arg.strip_prefix("--").and_then(|name| name.split('=').next());
+            long.is_some_and(|name| OURS.contains(&name)) || OURS_SHORT.contains(&arg.as_str())
+        });
+        match ours {
+            Some(arg) => Err(format!("`{arg}` is for glis to set; leave it out")),
+            None => Ok(()),
+        }
+    }
+
+    fn launch(&self, session: &Session, how: Approach, _places: &Places) -> LaunchPlan {
+        let spec = &session.spec;
+        let mut argv: Vec<String> = vec!["claude".to_owned()];
+        let mut option = |name: &str, value: &str| {
+            argv.extend([name.to_owned(), value.to_owned()]);
+        };
+        let id = session.agent_ref.as_deref().unwrap_or_default();
+        match how {
+            Approach::Fresh => option("--session-id", id),
+            Approach::Resume => option("--resume", id),
+        }
+        let mode = spec.permission_mode.as_deref().unwrap_or(USUAL_PERMISSION_MODE);
+        option("--permission-mode", mode);
+        if let Some(model) = &spec.model {
+            option("--model", model);
+        }
+        if let Some(prompt) = &spec.system_prompt {
+            option("--append-system-prompt", prompt);
+        }
+        let mut first_words = String::new();
+        if spec.mode == Mode::Headless {
+            option("--input-format", "stream-json");
+            option("--output-format", "stream-json");
+            option("--permission-prompt-tool", "stdio");
+            // Repeats our answers, which is how it shows that it took them.
+            argv.extend(["--verbose", "--replay-user-messages", "-p"].map(ToOwned::to_owned));
+            first_words = first();
+        }
+        argv.extend(spec.argv.iter().cloned());
+        LaunchPlan { argv, first_words, without: MISLEADING.to_vec(), ..LaunchPlan::default() }
+    }
+
+    fn home(&self, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+        let own = variable("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty());
+        own.or_else(|| Some(format!("{}/.claude", variable("HOME")?)))
+    }
+
+    /// The folder in between is named after the directory that the conversation began in. The id
+    /// is enough to find it, and stays right when that naming changes.
+    fn transcript(&self, agent_ref: &str, places: &Places) -> Option<Whereabouts> {
+        (!places.home.is_empty()).then(|| Whereabouts::Below {
+            folder: format!("{}/projects", places.home),
+            levels: 1,
+            ending: format!("{agent_ref}.jsonl"),
+        })
+    }
+
+    fn versions(&self) -> Option<Versions> {
+        // `--permission-prompt-tool stdio` and hooks by `--settings` came with 2.0.
+        Some(Versions { oldest: (2, 0, 0), tried: (2, 1, 325), bad: &[] })
+    }
+
+    fn dialect(&self, _mode: Mode) -> Box<dyn Dialect> {
+        Box::new(stream::Stream::default())
+    }
+}
+
+/// Nothing is printed before the first input; the answer to this says that it takes messages.
+fn first() -> String {
+    let words = json!({
+        "type": "control_request",
+        "request_id": stream::FIRST,
+        "request": {"subtype": "initialize"},
+    });
+    String::from_utf8_lossy(&json_line(&words)).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_conversation_is_not_for_arguments_to_choose() {
+        let check = |arg: &str| Claude.check(Mode::Headless, &[arg.to_owned()]);
+        for arg in ["--resume", "--session-id=x", "-c", "--fork-session", "-p"] {
+            assert!(check(arg).is_err(), "{arg}");
+        }
+        for arg in ["--allowedTools", "Bash", "--add-dir", "--effort=high"] {
+            assert!(check(arg).is_ok(), "{arg}");
+        }
+    }
+
+    #[test]
+    fn its_home_is_where_its_own_variable_says() {
+        let none = |_: &str| None;
+        assert_eq!(Claude.home(&none), None);
+        let home = |name: &str| (name == "HOME").then(|| "/h".to_owned());
+        assert_eq!(Claude.home(&home).as_deref(), Some("/h/.claude"));
+        let own = |name: &str| (name == "CLAUDE_CONFIG_DIR").then(|| "/c".to_owned());
+        assert_eq!(Claude.home(&own).as_deref(), Some("/c"));
+    }
+}

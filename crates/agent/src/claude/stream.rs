@@ -1,0 +1,333 @@
+//! Claude Code on pipes: JSON lines both ways, with requests and answers among them.
+
+use crate::hearing::{Line, gist, json_line, text, to_allow, what};
+use crate::lines::Lines;
+use crate::{
+    ALLOW, ALLOW_FOR_SESSION, DENY, Dialect, Heard, Interrupt, Said, Shown, Source, Usage,
+};
+use glis_core::AskId;
+use glis_core::input::Sign;
+use glis_core::talk::{Ask, AskKind};
+use glis_wire::view::Voice;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The name of our first request, whose answer shows that it is ready.
+pub(super) const FIRST: &str = "glis-first";
+const INTERRUPT: &str = "glis-interrupt";
+/// The tool that asks a person something.
+const QUESTION_TOOL: &str = "AskUserQuestion";
+/// The tool that keeps a list of what is to do.
+const LIST_TOOL: &str = "TodoWrite";
+
+#[derive(Default)]
+pub(super) struct Stream {
+    lines: Lines,
+    ready: bool,
+    /// What it asks, by the name of the request.
+    asks: BTreeMap<String, Asked>,
+    /// Work beside its turn.
+    background: BTreeSet<String>,
+}
+
+struct Asked {
+    tool: String,
+    /// The use of the tool that waits for it.
+    tool_use: String,
+    input: Value,
+    suggestions: Value,
+}
+
+impl Stream {
+    fn understand(&mut self, words: &Value) -> Line {
+        let mut line = Line::default();
+        match text(words, "/type") {
+            "control_response" => self.responded(words, &mut line),
+            "control_request" => self.asked(words, &mut line),
+            "control_cancel_request" => self.ask_is_gone(text(words, "/request_id"), &mut line),
+            "system" => self.about_itself(words, &mut line),
+            "assistant" => worked(words, &mut line),
+            "user" => self.tools_ended(words, &mut line),
+            "rate_limit_event" => limit(words, &mut line),
+            "result" => self.turn_ended(words, &mut line),
+            _ => {}
+        }
+        line
+    }
+
+    /// An answer to our first request, or our own answer, which it repeats when it has taken it.
+    fn responded(&mut self, words: &Value, line: &mut Line) {
+        let request = text(words, "/response/request_id");
+        if request == FIRST {
+            if text(words, "/response/subtype") == "success" {
+                self.ready = true;
+                line.sign(Sign::Ready);
+            } else {
+                line.sign(Sign::RefRejected(text(words, "/response/error").to_owned()));
+            }
+        } else {
+            self.ask_is_gone(request, line);
+        }
+    }
+
+    fn asked(&mut self, words: &Value, line: &mut Line) {
+        let request = words.get("request").unwrap_or(&Value::Null);
+        if text(request, "/subtype") != "can_use_tool" {
+            return;
+        }
+        let id = text(words, "/request_id").to_owned();
+        let tool = text(request, "/tool_name").to_owned();
+        let input = request.get("input").cloned().unwrap_or_default();
+        let (kind, asks) = if tool == QUESTION_TOOL {
+            (AskKind::Question, question(&input))
+        } else {
+            (AskKind::Approval, to_allow(&tool, &gist(&input)))
+        };
+        let suggestions = request.get("permission_suggestions").cloned().unwrap_or_default();
+        let tool_use = text(request, "/tool_use_id").to_owned();
+        self.asks.insert(id.clone(), Asked { tool, tool_use, input, suggestions });
+        line.sign(Sign::Asked(Ask { id: AskId(id), kind, text: asks, answering: false }));
+    }
+
+    fn ask_is_gone(&mut self, id: &str, line: &mut Line) {
+        if self.asks.remove(id).is_some() {
+            line.sign(Sign::AskGone(AskId(id.to_owned())));
+        }
+    }
+
+    fn about_itself(&mut self, words: &Value, line: &mut Line) {
+        let task = || text(words, "/task_id").to_owned();
+        match text(words, "/subtype") {
+            // Said at the beginning of every turn.
+            "init" => {
+                line.sign(Sign::RefKnown(text(words, "/session_id").to_owned()));
+                line.sign(Sign::TookMessage { text: None });
+                line.sign(Sign::TurnBegan);
+            }
+            "task_started" => {
+                self.background.insert(task());
+                self.tell_background(line);
+            }
+            "task_notification" => {
+                self.background.remove(&task());
+                self.tell_background(line);
+            }
+            _ => {}
+        }
+    }
+
+    fn tell_background(&self, line: &mut Line) {
+        let running = u32::try_from(self.background.len()).unwrap_or(u32::MAX);
+        line.sign(Sign::Background(running));
+    }
+
+    fn tools_ended(&mut self, words: &Value, line: &mut Line) {
+        for block in blocks(words).filter(|block| text(block, "/type") == "tool_result") {
+            let tool_use = text(block, "/tool_use_id");
+            let asked = self.asks.iter().find(|(_, asked)| asked.tool_use == tool_use);
+            if let Some(id) = asked.map(|(id, _)| id.clone()) {
+                self.ask_is_gone(&id, line);
+            }
+            line.sign(Sign::ToolEnded(tool_use.to_owned()));
+        }
+    }
+
+    fn turn_ended(&mut self, words: &Value, line: &mut Line) {
+        let failed = words.get("is_error").and_then(Value::as_bool).unwrap_or_default();
+        let faults = faults(words);
+        if !self.ready && failed {
+            // It has not even begun: nothing but the id it was given can be at fault.
+            line.sign(Sign::RefRejected(faults));
+            return;
+        }
+        for id in std::mem::take(&mut self.asks).into_keys() {
+            line.sign(Sign::AskGone(AskId(id)));
+        }
+        // What it says about an interruption is meant for its makers.
+        let aborted = text(words, "/terminal_reason").starts_with("aborted");
+        let told = if failed && !aborted { faults } else { String::new() };
+        let mut said = Said::new(Voice::System, told);
+        said.usage = usage(words);
+        line.both(if aborted { Sign::TurnCut } else { Sign::TurnEnded }, said);
+    }
+}
+
+/// The questions that it asks, with what may be answered.
+fn question(input: &Value) -> String {
+    let questions = input.get("questions").and_then(Value::as_array);
+    let each = questions.into_iter().flatten().map(|question| {
+        let options = question.get("options").and_then(Value::as_array);
+        let labels: Vec<&str> =
+            options.into_iter().flatten().map(|option| text(option, "/label")).collect();
+        format!("{} [{}]", text(question, "/question"), labels.join(" | "))
+    });
+    each.collect::<Vec<_>>().join("\n")
+}
+
+fn worked(words: &Value, line: &mut Line) {
+    // What a helper of its own says is part of the tool that it is.
+    let own = words.get("parent_tool_use_id").is_none_or(Value::is_null);
+    for block in blocks(words) {
+        match text(block, "/type") {
+            "text" if own => line.said(Said::new(Voice::Assistant, text(block, "/text"))),
+            "text" => line.said(Said::tool("Task", text(block, "/text"))),
+            "tool_use" => {
+                let (name, input) = (text(block, "/name"), &block["input"]);
+                let content = match name {
+                    LIST_TOOL => to_do(input).join("; "),
+                    QUESTION_TOOL => question(input),
+                    _ => gist(input),
+                };
+                let sign = Sign::ToolBegan {
+                    tool: text(block, "/id").to_owned(),
+                    what: what(name, &content),
+                };
+                let mut said = Said::tool(name, content);
+                said.pending = (name == LIST_TOOL).then(|| to_do(input));
+                line.both(sign, said);
+            }
+            _ => {}
+        }
+    }
+}
+
+pub(super) fn blocks(words: &Value) -> impl Iterator<Item = &Value> {
+    words.pointer("/message/content").and_then(Value::as_array).into_iter().flatten()
+}
+
+/// What of a list is not done.
+pub(super) fn to_do(input: &Value) -> Vec<String> {
+    let items = input.get("todos").and_then(Value::as_array).into_iter().flatten();
+    items
+        .filter(|item| text(item, "/status") != "completed")
+        .map(|item| text(item, "/content").to_owned())
+        .collect()
+}
+
+fn limit(words: &Value, line: &mut Line) {
+    let about = &words["rate_limit_info"];
+    if text(about, "/status") == "rejected" {
+        let reset_at = about.get("resetsAt").map(Value::to_string).unwrap_or_default();
+        line.sign(Sign::LimitReached { reset_at });
+    }
+}
+
+fn faults(words: &Value) -> String {
+    let errors = words.get("errors").and_then(Value::as_array);
+    let told: Vec<&str> = errors.into_iter().flatten().filter_map(Value::as_str).collect();
+    if told.is_empty() { text(words, "/result").to_owned() } else { told.join("; ") }
+}
+
+fn usage(words: &Value) -> Option<Usage> {
+    let number = |key: &str| words.pointer(key).and_then(Value::as_u64).unwrap_or_default();
+    let tokens_in = number("/usage/input_tokens")
+        + number("/usage/cache_creation_input_tokens")
+        + number("/usage/cache_read_input_tokens");
+    let cost = words.get("total_cost_usd").and_then(Value::as_f64);
+    // A float turned into a number saturates, and no bill has more digits than this holds.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+    let cost_micros = cost.map(|dollars| (dollars * 1e6).round() as u64);
+    let usage = Usage { tokens_in, tokens_out: number("/usage/output_tokens"), cost_micros };
+    words.get("usage").map(|_| usage)
+}
+
+impl Dialect for Stream {
+    fn hear(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
+        let lines = self.lines.feed(offset, bytes);
+        let mut heard = Vec::new();
+        for (end, line) in lines {
+            // What is no word of the agent's is noise: garbage in a stream loses nothing else.
+            if let Ok(words) = serde_json::from_slice(&line) {
+                heard.extend(self.understand(&words).heard(end));
+            }
+        }
+        heard
+    }
+
+    fn read(&mut self, _offset: u64, _bytes: &[u8]) -> Vec<Heard> {
+        Vec::new()
+    }
+
+    fn say(&self, text: &str) -> Vec<u8> {
+        let content = json!([{"type": "text", "text": text}]);
+        json_line(&json!({"type": "user", "message": {"role": "user", "content": content}}))
+    }
+
+    /// The process stays, and so does what it has said so far.
+    fn interrupt(&self) -> Interrupt {
+        Interrupt::Bytes(json_line(&json!({
+            "type": "control_request",
+            "request_id": INTERRUPT,
+            "request": {"subtype": "interrupt"},
+        })))
+    }
+
+    fn answer(&self, ask: &Ask, answer: &str) -> Option<Vec<u8>> {
+        let asked = self.asks.get(&ask.id.0)?;
+        let decision = match (ask.kind, answer) {
+            (_, DENY) => {
+                json!({"behavior": "deny", "message": "The user does not want this."})
+            }
+            (AskKind::Question, words) => answered(&asked.input, words),
+            (AskKind::Approval | AskKind::Doubt, ALLOW) => {
+                json!({"behavior": "allow", "updatedInput": asked.input})
+            }
+            (AskKind::Approval | AskKind::Doubt, ALLOW_FOR_SESSION) => json!({
+                "behavior": "allow",
+                "updatedInput": asked.input,
+                "updatedPermissions": for_session(&asked.tool, &asked.suggestions),
+            }),
+            (AskKind::Approval | AskKind::Doubt, words) => {
+                json!({"behavior": "deny", "message": words})
+            }
+        };
+        Some(json_line(&json!({
+            "type": "control_response",
+            "response": {"subtype": "success", "request_id": ask.id.0, "response": decision},
+        })))
+    }
+
+    fn shows(&self, _lines: &[String]) -> Shown {
+        Shown::Other
+    }
+
+    fn source(&self) -> Source {
+        Source::Stream
+    }
+}
+
+/// One answer for every question, or a JSON object with one for each.
+fn answered(input: &Value, words: &str) -> Value {
+    let each: Map<String, Value> = serde_json::from_str(words).unwrap_or_else(|_| {
+        let questions = input.get("questions").and_then(Value::as_array).into_iter().flatten();
+        questions.map(|q| (text(q, "/question").to_owned(), json!(words))).collect()
+    });
+    let mut input = input.clone();
+    if let Value::Object(fields) = &mut input {
+        fields.insert("answers".to_owned(), Value::Object(each));
+    }
+    json!({"behavior": "allow", "updatedInput": input})
+}
+
+/// What lasts as long as the session. Other suggestions would be written into files of the user's;
+/// without one for the session, the tool itself is allowed.
+fn for_session(tool: &str, suggestions: &Value) -> Vec<Value> {
+    let listed = suggestions.as_array().into_iter().flatten();
+    let rules: Vec<Value> = listed
+        .filter(|suggestion| text(suggestion, "/type") == "addRules")
+        .map(|suggestion| {
+            let mut rule = suggestion.clone();
+            rule["destination"] = json!("session");
+            rule
+        })
+        .collect();
+    if !rules.is_empty() {
+        return rules;
+    }
+    vec![json!({
+        "type": "addRules",
+        "rules": [{"toolName": tool}],
+        "behavior": "allow",
+        "destination": "session",
+    })]
+}

@@ -1,0 +1,181 @@
+//! Codex: it chooses its own id, and remembers nothing else of how it was started.
+
+mod server;
+
+use crate::hearing::json_line;
+use crate::{Agent, Approach, Dialect, LaunchPlan, Places, Versions, Whereabouts};
+use glis_core::session::Session;
+use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
+use serde_json::{Value, json};
+
+/// Where it may write, unless somebody says otherwise, and when it asks. Stated at every start and
+/// every resume: Codex keeps neither with the conversation.
+const USUAL_SANDBOX: &str = "workspace-write";
+const USUAL_APPROVAL: &str = "on-request";
+
+/// Permission modes are a sandbox, a policy for approvals, or both with a colon between them.
+const SANDBOXES: [&str; 3] = ["read-only", "workspace-write", "danger-full-access"];
+
+/// Arguments and words that would give the process another conversation than ours.
+const OURS: [&str; 9] =
+    ["resume", "fork", "exec", "app-server", "--last", "--remote", "--listen", "--cd", "-C"];
+
+pub(crate) struct Codex;
+
+impl Agent for Codex {
+    fn traits(&self, _mode: Mode, _argv: &[String]) -> Traits {
+        Traits { refs: RefOrigin::Learned, signs: SignSource::Structured, takes: Takes::WhenIdle }
+    }
+
+    fn check(&self, mode: Mode, argv: &[String]) -> Result<(), String> {
+        if mode == Mode::Terminal {
+            return Err("codex runs with --headless only".to_owned());
+        }
+        match argv.iter().find(|arg| OURS.contains(&arg.split('=').next().unwrap_or_default())) {
+            Some(arg) => Err(format!("`{arg}` is for glis to set; leave it out")),
+            None => Ok(()),
+        }
+    }
+
+    fn launch(&self, session: &Session, how: Approach, places: &Places) -> LaunchPlan {
+        let mut argv = vec!["codex".to_owned(), "app-server".to_owned()];
+        argv.extend(trust(session, &places.settings));
+        argv.extend(session.spec.argv.iter().cloned());
+        let first_words = [
+            json!({
+                "id": server::GREETING,
+                "method": "initialize",
+                "params": {"clientInfo": {"name": "glis", "title": "glis", "version": VERSION}},
+            }),
+            json!({"method": "initialized"}),
+            thread(session, how),
+        ];
+        let first_words = first_words.iter().flat_map(json_line).collect();
+        let first_words = String::from_utf8(first_words).unwrap_or_default();
+        LaunchPlan { argv, first_words, ..LaunchPlan::default() }
+    }
+
+    fn home(&self, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+        let own = variable("CODEX_HOME").filter(|dir| !dir.is_empty());
+        own.or_else(|| Some(format!("{}/.codex", variable("HOME")?)))
+    }
+
+    fn settings(&self, home: &str) -> Option<String> {
+        Some(format!("{home}/config.toml"))
+    }
+
+    /// The folders in between are a date: year, month, day.
+    fn transcript(&self, agent_ref: &str, places: &Places) -> Option<Whereabouts> {
+        (!places.home.is_empty()).then(|| Whereabouts::Below {
+            folder: format!("{}/sessions", places.home),
+            levels: 3,
+            ending: format!("-{agent_ref}.jsonl"),
+        })
+    }
+
+    /// The program on the `PATH` is mostly a script that starts the real one, and leaves it running
+    /// when it is killed.
+    fn natives(&self, program: &str) -> Vec<String> {
+        let Some(package) = program.strip_suffix("/bin/codex.js") else { return Vec::new() };
+        let above = package.strip_suffix("/codex").unwrap_or(package);
+        let platforms = [
+            ("x86_64", "codex-linux-x64", "x86_64-unknown-linux-musl"),
+            ("aarch64", "codex-linux-arm64", "aarch64-unknown-linux-musl"),
+        ];
+        let here = platforms.iter().find(|(arch, _, _)| *arch == std::env::consts::ARCH);
+        let Some((_, name, target)) = here else { return Vec::new() };
+        let inner = format!("vendor/{target}/bin/codex");
+        vec![
+            format!("{package}/node_modules/@openai/{name}/{inner}"),
+            format!("{above}/{name}/{inner}"),
+            format!("{package}/{inner}"),
+        ]
+    }
+
+    fn versions(&self) -> Option<Versions> {
+        // Threads with an explicit id and `turn/interrupt` in the app server are older than this;
+        // nobody has tried them.
+        Some(Versions { oldest: (0, 150, 0), tried: (0, 166, 0), bad: &[] })
+    }
+
+    fn dialect(&self, _mode: Mode) -> Box<dyn Dialect> {
+        Box::new(server::Server::default())
+    }
+}
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The request for the conversation, with everything that Codex would forget.
+fn thread(session: &Session, how: Approach) -> Value {
+    let spec = &session.spec;
+    let (sandbox, approval) = permissions(spec.permission_mode.as_deref());
+    let mut params = json!({
+        "cwd": session.worktree,
+        "sandbox": sandbox,
+        "approvalPolicy": approval,
+    });
+    if let Some(model) = &spec.model {
+        params["model"] = json!(model);
+    }
+    if let Some(prompt) = &spec.system_prompt {
+        params["developerInstructions"] = json!(prompt);
+    }
+    let id = session.agent_ref.as_deref().unwrap_or_default();
+    match how {
+        Approach::Fresh => {
+            json!({"id": server::FRESH, "method": "thread/start", "params": params})
+        }
+        Approach::Resume => {
+            params["threadId"] = json!(id);
+            params["excludeTurns"] = json!(true);
+            let request = format!("{}{id}", server::RESUMED);
+            json!({"id": request, "method": "thread/resume", "params": params})
+        }
+    }
+}
+
+/// Codex writes into the user's settings that a repository is trusted when it is told where it may
+/// write there, unless that was decided before. So it is decided here, for this process alone: what
+/// the user has not trusted is not trusted.
+fn trust(session: &Session, settings: &str) -> Vec<String> {
+    let quoted = |path: &str| Value::from(path).to_string();
+    let decided = |path: &str| settings.contains(&format!("[projects.{}]", quoted(path)));
+    let worktree = session.worktree.as_deref().unwrap_or_default();
+    if decided(&session.spec.repo_root) || decided(worktree) {
+        return Vec::new();
+    }
+    let entry = format!("projects={{{}={{trust_level=\"untrusted\"}}}}", quoted(worktree));
+    vec!["-c".to_owned(), entry]
+}
+
+/// Sandbox and policy that a permission mode stands for.
+fn permissions(mode: Option<&str>) -> (&str, &str) {
+    let Some(mode) = mode else { return (USUAL_SANDBOX, USUAL_APPROVAL) };
+    match mode.split_once(':') {
+        Some((sandbox, approval)) => (sandbox, approval),
+        None if SANDBOXES.contains(&mode) => (mode, USUAL_APPROVAL),
+        None => (USUAL_SANDBOX, mode),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_permission_mode_is_a_sandbox_or_a_policy_or_both() {
+        assert_eq!(permissions(None), ("workspace-write", "on-request"));
+        assert_eq!(permissions(Some("read-only")), ("read-only", "on-request"));
+        assert_eq!(permissions(Some("never")), ("workspace-write", "never"));
+        assert_eq!(permissions(Some("read-only:never")), ("read-only", "never"));
+    }
+
+    #[test]
+    fn behind_the_script_lies_the_program() {
+        let natives = Codex.natives("/x/node_modules/@openai/codex/bin/codex.js");
+        assert!(natives.iter().any(|path| {
+            path.starts_with("/x/node_modules/@openai/codex-linux-") && path.ends_with("/bin/codex")
+        }));
+        assert!(Codex.natives("/usr/bin/codex").is_empty());
+    }
+}

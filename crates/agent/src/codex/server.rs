@@ -1,0 +1,294 @@
+//! Codex as a server on pipes: requests, answers and notices, one JSON object a line.
+
+use crate::hearing::{Line, gist, json_line, text, to_allow, what};
+use crate::lines::Lines;
+use crate::{
+    ALLOW, ALLOW_FOR_SESSION, DENY, Dialect, Heard, Interrupt, Said, Shown, Source, Usage,
+};
+use glis_core::AskId;
+use glis_core::input::Sign;
+use glis_core::talk::{Ask, AskKind};
+use glis_wire::view::Voice;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// Names of our requests. The one for an old conversation is followed by the id that we expect back.
+pub(super) const GREETING: &str = "glis-greeting";
+pub(super) const FRESH: &str = "glis-thread";
+pub(super) const RESUMED: &str = "glis-thread:";
+const MESSAGE: &str = "glis-message";
+const INTERRUPT: &str = "glis-interrupt";
+
+#[derive(Default)]
+pub(super) struct Server {
+    lines: Lines,
+    thread: String,
+    turn: String,
+    /// What it asks, by our name for it.
+    asks: BTreeMap<String, Asked>,
+    /// What it is saying, by the item: an answer that is interrupted is never said as a whole.
+    unfinished: BTreeMap<String, String>,
+    usage: Option<Usage>,
+}
+
+struct Asked {
+    /// Its own name for the request, which counts from 0 in every process.
+    request: Value,
+    method: String,
+    params: Value,
+}
+
+impl Server {
+    fn understand(&mut self, words: &Value) -> Line {
+        let mut line = Line::default();
+        let (method, params) = (text(words, "/method"), &words["params"]);
+        match (words.get("id"), method) {
+            (Some(id), "") => self.responded(id, words, &mut line),
+            (Some(id), method) => self.asked(id, method, params, &mut line),
+            (None, method) => self.told(method, params, &mut line),
+        }
+        line
+    }
+
+    fn responded(&mut self, id: &Value, words: &Value, line: &mut Line) {
+        let id = id.as_str().unwrap_or_default();
+        let error = text(words, "/error/message");
+        if id == MESSAGE && !error.is_empty() {
+            // It took nothing, and says why.
+            line.both(Sign::TurnEnded, Said::new(Voice::System, error));
+        }
+        if id != FRESH && !id.starts_with(RESUMED) {
+            return;
+        }
+        let thread = text(words, "/result/thread/id");
+        let expected = id.strip_prefix(RESUMED);
+        if thread.is_empty() {
+            line.sign(Sign::RefRejected(error.to_owned()));
+        } else if expected.is_some_and(|expected| expected != thread) {
+            line.sign(Sign::RefRejected(format!("it came back with another one, {thread}")));
+        } else {
+            thread.clone_into(&mut self.thread);
+            line.sign(Sign::RefKnown(thread.to_owned()));
+            line.sign(Sign::Ready);
+        }
+    }
+
+    fn asked(&mut self, request: &Value, method: &str, params: &Value, line: &mut Line) {
+        let item = text(params, "/itemId");
+        let id = format!("{item}-{request}");
+        let (kind, asks) = match method {
+            "item/tool/requestUserInput" => (AskKind::Question, questions(params)),
+            "item/commandExecution/requestApproval" => {
+                (AskKind::Approval, to_allow("run", text(params, "/command")))
+            }
+            "item/fileChange/requestApproval" => {
+                (AskKind::Approval, to_allow("change files", text(params, "/reason")))
+            }
+            other => (AskKind::Approval, to_allow(other, text(params, "/reason"))),
+        };
+        let (request, method, params) = (request.clone(), method.to_owned(), params.clone());
+        self.asks.insert(id.clone(), Asked { request, method, params });
+        line.sign(Sign::Asked(Ask { id: AskId(id), kind, text: asks, answering: false }));
+    }
+
+    fn told(&mut self, method: &str, params: &Value, line: &mut Line) {
+        // What helpers of its own do in threads of theirs is part of a tool in this one.
+        let thread = text(params, "/threadId");
+        if !thread.is_empty() && thread != self.thread {
+            return;
+        }
+        let item = &params["item"];
+        match method {
+            "turn/started" => {
+                text(params, "/turn/id").clone_into(&mut self.turn);
+                line.sign(Sign::TurnBegan);
+            }
+            "item/started" => item_began(item, line),
+            "item/completed" => self.item_ended(item, line),
+            "item/agentMessage/delta" => {
+                let said = self.unfinished.entry(text(params, "/itemId").to_owned()).or_default();
+                said.push_str(text(params, "/delta"));
+            }
+            "turn/plan/updated" => line.said(plan(params)),
+            "serverRequest/resolved" => {
+                let found = self.asks.iter().find(|(_, ask)| ask.request == params["requestId"]);
+                if let Some(id) = found.map(|(id, _)| id.clone()) {
+                    self.asks.remove(&id);
+                    line.sign(Sign::AskGone(AskId(id)));
+                }
+            }
+            "thread/tokenUsage/updated" => self.usage = usage(params).or(self.usage),
+            "account/rateLimits/updated" => limit(params, line),
+            "turn/completed" => self.turn_ended(params, line),
+            _ => {}
+        }
+    }
+
+    fn item_ended(&mut self, item: &Value, line: &mut Line) {
+        let id = text(item, "/id");
+        match text(item, "/type") {
+            "agentMessage" => {
+                self.unfinished.remove(id);
+                line.said(Said::new(Voice::Assistant, text(item, "/text")));
+            }
+            "userMessage" | "reasoning" | "plan" | "hookPrompt" => {}
+            _ => line.sign(Sign::ToolEnded(id.to_owned())),
+        }
+    }
+
+    fn turn_ended(&mut self, params: &Value, line: &mut Line) {
+        self.turn.clear();
+        for id in std::mem::take(&mut self.asks).into_keys() {
+            line.sign(Sign::AskGone(AskId(id)));
+        }
+        for (_, said) in std::mem::take(&mut self.unfinished) {
+            line.said(Said::new(Voice::Assistant, said));
+        }
+        let mut said = Said::new(Voice::System, text(params, "/turn/error/message"));
+        said.usage = self.usage.take();
+        let cut = text(params, "/turn/status") == "interrupted";
+        line.both(if cut { Sign::TurnCut } else { Sign::TurnEnded }, said);
+    }
+}
+
+fn item_began(item: &Value, line: &mut Line) {
+    let content = match text(item, "/type") {
+        "userMessage" => {
+            let parts = item["content"].as_array().into_iter().flatten();
+            let said = parts.map(|part| text(part, "/text")).collect::<Vec<_>>().join("\n");
+            let sign = Sign::TookMessage { text: Some(said.clone()) };
+            line.both(sign, Said::new(Voice::User, said));
+            return;
+        }
+        "agentMessage" | "reasoning" | "plan" | "hookPrompt" => return,
+        "commandExecution" => text(item, "/command").to_owned(),
+        "fileChange" => {
+            let changes = item["changes"].as_array().into_iter().flatten();
+            changes.map(|change| text(change, "/path")).collect::<Vec<_>>().join(" ")
+        }
+        "mcpToolCall" | "dynamicToolCall" => {
+            format!("{} {}", text(item, "/tool"), gist(&item["arguments"]))
+        }
+        _ => gist(item),
+    };
+    let name = match text(item, "/type") {
+        "commandExecution" => "run",
+        "fileChange" => "edit",
+        other => other,
+    };
+    let sign = Sign::ToolBegan { tool: text(item, "/id").to_owned(), what: what(name, &content) };
+    line.both(sign, Said::tool(name, content));
+}
+
+fn questions(params: &Value) -> String {
+    let each = params["questions"].as_array().into_iter().flatten().map(|question| {
+        let options = question["options"].as_array().into_iter().flatten();
+        let labels: Vec<&str> = options.map(|option| text(option, "/label")).collect();
+        format!("{} [{}]", text(question, "/question"), labels.join(" | "))
+    });
+    each.collect::<Vec<_>>().join("\n")
+}
+
+fn plan(params: &Value) -> Said {
+    let steps = params["plan"].as_array().into_iter().flatten();
+    let open = steps.filter(|step| text(step, "/status") != "completed");
+    let open: Vec<String> = open.map(|step| text(step, "/step").to_owned()).collect();
+    Said { pending: Some(open.clone()), ..Said::tool("plan", open.join("; ")) }
+}
+
+fn usage(params: &Value) -> Option<Usage> {
+    let last = params.pointer("/tokenUsage/last")?;
+    let number = |key: &str| last.get(key).and_then(Value::as_u64).unwrap_or_default();
+    let (tokens_in, tokens_out) = (number("inputTokens"), number("outputTokens"));
+    Some(Usage { tokens_in, tokens_out, cost_micros: None })
+}
+
+fn limit(params: &Value, line: &mut Line) {
+    let limits = &params["rateLimits"];
+    if limits["rateLimitReachedType"].is_null() {
+        return;
+    }
+    let resets =
+        limits.pointer("/primary/resetsAt").or_else(|| limits.pointer("/secondary/resetsAt"));
+    let reset_at = resets.map(Value::to_string).unwrap_or_default();
+    line.sign(Sign::LimitReached { reset_at });
+}
+
+impl Dialect for Server {
+    fn hear(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
+        let mut heard = Vec::new();
+        for (end, line) in self.lines.feed(offset, bytes) {
+            // What is no word of the agent's is noise: garbage in a stream loses nothing else.
+            if let Ok(words) = serde_json::from_slice(&line) {
+                heard.extend(self.understand(&words).heard(end));
+            }
+        }
+        heard
+    }
+
+    fn read(&mut self, _offset: u64, _bytes: &[u8]) -> Vec<Heard> {
+        Vec::new()
+    }
+
+    fn say(&self, text: &str) -> Vec<u8> {
+        let input = json!([{"type": "text", "text": text}]);
+        json_line(&json!({
+            "id": MESSAGE,
+            "method": "turn/start",
+            "params": {"threadId": self.thread, "input": input},
+        }))
+    }
+
+    fn interrupt(&self) -> Interrupt {
+        Interrupt::Bytes(json_line(&json!({
+            "id": INTERRUPT,
+            "method": "turn/interrupt",
+            "params": {"threadId": self.thread, "turnId": self.turn},
+        })))
+    }
+
+    fn answer(&self, ask: &Ask, answer: &str) -> Option<Vec<u8>> {
+        let Asked { request, method, params } = self.asks.get(&ask.id.0)?;
+        let result = match (method.as_str(), answer) {
+            ("item/tool/requestUserInput", words) => answered(params, words),
+            ("item/permissions/requestApproval", ALLOW | ALLOW_FOR_SESSION) => {
+                let scope = if answer == ALLOW { "turn" } else { "session" };
+                json!({"permissions": params["permissions"], "scope": scope})
+            }
+            ("item/permissions/requestApproval", _) => json!({"permissions": {}, "scope": "turn"}),
+            ("mcpServer/elicitation/request", ALLOW | ALLOW_FOR_SESSION) => {
+                json!({"action": "accept", "content": {}, "_meta": null})
+            }
+            ("mcpServer/elicitation/request", _) => {
+                json!({"action": "decline", "content": null, "_meta": null})
+            }
+            (_, ALLOW) => json!({"decision": "accept"}),
+            (_, ALLOW_FOR_SESSION) => json!({"decision": "acceptForSession"}),
+            (_, _) => json!({"decision": "decline"}),
+        };
+        Some(json_line(&json!({"id": request, "result": result})))
+    }
+
+    fn shows(&self, _lines: &[String]) -> Shown {
+        Shown::Other
+    }
+
+    fn source(&self) -> Source {
+        Source::Stream
+    }
+}
+
+/// One answer for every question, or a JSON object with one for each, by the question's id.
+fn answered(params: &Value, words: &str) -> Value {
+    let words = if words == DENY { "none of these" } else { words };
+    let each: Map<String, Value> = serde_json::from_str(words).unwrap_or_default();
+    let questions = params["questions"].as_array().into_iter().flatten();
+    let answers: Map<String, Value> = questions
+        .map(|question| {
+            let id = text(question, "/id");
+            let own = each.get(id).cloned().unwrap_or_else(|| json!(words));
+            (id.to_owned(), json!({"answers": [own]}))
+        })
+        .collect();
+    json!({"answers": answers})
+}

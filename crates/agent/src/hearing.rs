@@ -1,0 +1,101 @@
+//! What the listeners have in common: several things in one line, tools in a few words.
+
+use crate::{Heard, Said};
+use glis_core::input::Sign;
+use serde_json::Value;
+
+/// Enough to recognise what a tool does; the whole of it is in the conversation.
+const WHAT_CHARS_MAX: usize = 80;
+
+const ALLOW_CHARS_MAX: usize = 16 * 1024;
+
+/// Everything that one line says, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Line {
+    parts: Vec<(Option<Sign>, Option<Said>)>,
+}
+
+impl Line {
+    pub(crate) fn sign(&mut self, sign: Sign) {
+        self.parts.push((Some(sign), None));
+    }
+
+    pub(crate) fn said(&mut self, said: Said) {
+        self.parts.push((None, Some(said)));
+    }
+
+    pub(crate) fn both(&mut self, sign: Sign, said: Said) {
+        self.parts.push((Some(sign), Some(said)));
+    }
+
+    /// Gives each part a place of its own: the last one stands at the line's end, the others just
+    /// before. A line has more bytes than parts, so no place belongs to another line.
+    pub(crate) fn heard(self, end: u64) -> Vec<Heard> {
+        let count = self.parts.len() as u64;
+        let placed = self.parts.into_iter().zip(1..);
+        placed.map(|((sign, said), n)| Heard { at: end - (count - n), sign, said }).collect()
+    }
+}
+
+/// What a tool does, in a few words.
+pub(crate) fn what(tool: &str, content: &str) -> String {
+    let line = format!("{tool} {content}").split_whitespace().collect::<Vec<_>>().join(" ");
+    line.chars().take(WHAT_CHARS_MAX).collect()
+}
+
+/// What somebody is asked to allow, in full: a decision on half a command is none. Only what nobody
+/// would read to its end is cut, and shows that it was.
+pub(crate) fn to_allow(tool: &str, content: &str) -> String {
+    let mut whole = format!("{tool} {content}");
+    if let Some((end, _)) = whole.char_indices().nth(ALLOW_CHARS_MAX) {
+        whole.truncate(end);
+        whole.push('\u{2026}');
+    }
+    whole
+}
+
+/// What a tool is given, as far as a person wants to see it: the command, the file, or all of it.
+pub(crate) fn gist(input: &Value) -> String {
+    let telling = ["command", "cmd", "file_path", "path", "pattern", "url", "query", "description"];
+    let found = telling.iter().find_map(|key| input.get(key));
+    let telling = found.unwrap_or(input);
+    let words: Option<Vec<&str>> =
+        telling.as_array().and_then(|words| words.iter().map(Value::as_str).collect());
+    let text = telling.as_str().map(ToOwned::to_owned);
+    text.or_else(|| Some(words?.join(" "))).unwrap_or_else(|| telling.to_string())
+}
+
+/// A text of a JSON object, empty if it is not there.
+pub(crate) fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Words on a line of their own.
+pub(crate) fn json_line(words: &Value) -> Vec<u8> {
+    let mut bytes = words.to_string().into_bytes();
+    bytes.push(b'\n');
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn parts_of_a_line_have_places_of_their_own_and_the_last_is_its_end() {
+        let mut line = Line::default();
+        line.sign(Sign::TurnBegan);
+        line.sign(Sign::TurnEnded);
+        let places: Vec<u64> = line.heard(100).iter().map(|heard| heard.at).collect();
+        assert_eq!(places, [99, 100]);
+    }
+
+    #[test]
+    fn the_gist_of_a_tool_is_what_it_runs_or_touches() {
+        assert_eq!(gist(&json!({"description": "list", "command": "ls -l"})), "ls -l");
+        assert_eq!(gist(&json!({"command": ["ls", "-l"]})), "ls -l");
+        assert_eq!(gist(&json!({"file_path": "a.txt", "content": "x"})), "a.txt");
+        assert_eq!(gist(&json!({"n": 1})), "{\"n\":1}");
+    }
+}

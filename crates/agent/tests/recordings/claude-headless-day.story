@@ -1,0 +1,64 @@
+ready
+id 0ca26bbd-e983-4e5f-a2ab-0ebd7350d328
+took
+turn
+  Assistant: No script, no deed.
+turn ended
+id 0ca26bbd-e983-4e5f-a2ab-0ebd7350d328
+took
+turn
+  Assistant: I write.
+tool Write {cwd}/new.txt
+  Tool Write: {cwd}/new.txt
+asks (Approval) Write {cwd}/new.txt
+asks no more
+tool ended
+  Assistant: written
+turn ended
+id 0ca26bbd-e983-4e5f-a2ab-0ebd7350d328
+took
+turn
+tool Bash touch denied.txt
+  Tool Bash: touch denied.txt
+asks (Approval) Bash touch denied.txt
+asks no more
+tool ended
+  Assistant: so be it
+turn ended
+id 0ca26bbd-e983-4e5f-a2ab-0ebd7350d328
+took
+turn
+tool AskUserQuestion Which colour? [red | blue]
+  Tool AskUserQuestion: Which colour? [red | blue]
+asks (Question) Which colour? [red | blue]
+asks no more
+tool ended
+  Assistant: thanks
+turn ended
+id 0ca26bbd-e983-4e5f-a2ab-0ebd7350d328
+took
+turn
+tool TodoWrite two
+  Tool TodoWrite: two
+tool ended
+  Assistant: noted
+turn ended
+id 0ca26bbd-e983-4e5f-a2ab-0ebd7350d328
+took
+turn
+  Assistant: early
+turn cut off
+id 0ca26bbd-e983-4e5f-a2ab-0ebd7350d328
+took
+turn
+  Assistant: Heard, and nothing to do.
+turn ended
+id 0ca26bbd-e983-4e5f-a2ab-0ebd7350d328
+took
+turn
+tool Bash touch denied2.txt
+  Tool Bash: touch denied2.txt
+asks (Approval) Bash touch denied2.txt
+asks no more
+tool ended
+turn cut off

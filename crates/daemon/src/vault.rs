@@ -1,0 +1,183 @@
+//! Copies of the agents' own transcripts, so that nobody's tidying up makes a session unresumable.
+//!
+//! A copy grows as its original does. An original that was rewritten is copied anew, and the former
+//! copy stays beside it.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// Name of the folder in a session's own.
+const FOLDER: &str = "vault";
+/// How much of the end of a copy is compared with its original. A transcript that was rewritten
+/// differs near its end or is shorter.
+const COMPARED_BYTES: u64 = 4096;
+/// As much as is copied at once.
+const PIECE_BYTES: usize = 256 * 1024;
+
+/// The copy of one transcript.
+#[derive(Debug, Clone)]
+pub(crate) struct Vault {
+    dir: PathBuf,
+    name: String,
+}
+
+impl Vault {
+    /// The place for the transcript of `agent_ref` in the session whose folder is `dir`.
+    pub(crate) fn of(dir: &Path, agent_ref: &str) -> Self {
+        Self { dir: dir.join(FOLDER), name: crate::launch::clean(agent_ref) }
+    }
+
+    /// The copy itself.
+    pub(crate) fn copy(&self) -> PathBuf {
+        self.dir.join(format!("{}.jsonl", self.name))
+    }
+
+    fn note(&self) -> PathBuf {
+        self.dir.join(format!("{}.place", self.name))
+    }
+
+    /// Whether there is anything to put back.
+    pub(crate) fn is_filled(&self) -> bool {
+        self.copy().metadata().is_ok_and(|facts| facts.len() > 0)
+    }
+
+    /// Copies what the original has beyond the copy, durably.
+    pub(crate) fn keep(&self, original: &Path) -> io::Result<()> {
+        let mut source = match File::open(original) {
+            Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(()),
+            opened => opened?,
+        };
+        let length = source.metadata()?.len();
+        let mut copy = match self.open() {
+            Err(fault) if fault.kind() == io::ErrorKind::NotFound => {
+                // Not the folders above: a session that was taken away stays away.
+                std::fs::DirBuilder::new().mode(0o700).create(&self.dir)?;
+                self.open()?
+            }
+            opened => opened?,
+        };
+        let mut kept = copy.metadata()?.len();
+        if kept == length && same_end(&source, &copy, kept)? {
+            return Ok(());
+        }
+        if kept > 0 && !(kept < length && same_end(&source, &copy, kept)?) {
+            self.set_aside()?;
+            copy = self.open()?;
+            kept = 0;
+        }
+        if kept == 0 {
+            let place = original.to_string_lossy();
+            let name = format!("{}.place", self.name);
+            crate::screens::write_durably(&self.dir, &name, place.as_bytes())?;
+        }
+        source.seek(SeekFrom::Start(kept))?;
+        pour(&mut source, &mut copy)?;
+        copy.sync_data()
+    }
+
+    fn open(&self) -> io::Result<File> {
+        OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(self.copy())
+    }
+
+    fn set_aside(&self) -> io::Result<()> {
+        let former = (1_u32..).map(|n| self.dir.join(format!("{}.{n}.jsonl", self.name)));
+        let free = former.into_iter().find(|path| !path.exists());
+        std::fs::rename(self.copy(), free.unwrap_or_else(|| self.copy()))
+    }
+
+    /// Puts the copy where the agent looks for it. What is there already is never overwritten.
+    /// `home` is where the agent keeps its transcripts now, `was` where it kept them then.
+    pub(crate) fn put_back(&self, home: &str, was: Option<&str>) -> io::Result<PathBuf> {
+        let place = PathBuf::from(std::fs::read_to_string(self.note())?);
+        let place = match was.and_then(|was| place.strip_prefix(was).ok()) {
+            Some(inner) => Path::new(home).join(inner),
+            None => place,
+        };
+        let folder = place.parent().ok_or(io::ErrorKind::NotFound)?;
+        crate::launch::private_folder(folder)?;
+        let name = place.file_name().unwrap_or_default().to_string_lossy();
+        let fresh = folder.join(format!(".{name}.glis"));
+        let mut options = OpenOptions::new();
+        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
+        pour(&mut File::open(self.copy())?, &mut file)?;
+        file.sync_all()?;
+        let linked = std::fs::hard_link(&fresh, &place);
+        std::fs::remove_file(&fresh)?;
+        linked?;
+        File::open(folder)?.sync_all()?;
+        Ok(place)
+    }
+}
+
+fn same_end(source: &File, copy: &File, kept: u64) -> io::Result<bool> {
+    let from = kept.saturating_sub(COMPARED_BYTES);
+    let length = usize::try_from(kept - from).unwrap_or_default();
+    let (mut ours, mut theirs) = (vec![0; length], vec![0; length]);
+    copy.read_exact_at(&mut ours, from)?;
+    match source.read_exact_at(&mut theirs, from) {
+        Err(fault) if fault.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        read => read.map(|()| ours == theirs),
+    }
+}
+
+fn pour(source: &mut File, into: &mut File) -> io::Result<()> {
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        let read = source.read(&mut piece)?;
+        if read == 0 {
+            return Ok(());
+        }
+        into.write_all(piece.get(..read).unwrap_or_default())?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(path: &Path) -> String {
+        std::fs::read_to_string(path).unwrap()
+    }
+
+    #[test]
+    fn a_copy_grows_with_its_original_and_survives_a_rewrite() {
+        let dir = tempfile::tempdir().unwrap();
+        let original = dir.path().join("t.jsonl");
+        let vault = Vault::of(dir.path(), "a/../b");
+        vault.keep(&original).unwrap();
+        assert!(!vault.is_filled());
+        for text in ["one\n", "one\ntwo\n", "one\ntwo\n"] {
+            std::fs::write(&original, text).unwrap();
+            vault.keep(&original).unwrap();
+            assert_eq!(read(&vault.copy()), text);
+        }
+        std::fs::write(&original, "other\n").unwrap();
+        vault.keep(&original).unwrap();
+        assert_eq!(read(&vault.copy()), "other\n");
+        assert_eq!(read(&dir.path().join("vault/a____b.1.jsonl")), "one\ntwo\n");
+    }
+
+    #[test]
+    fn what_was_lost_is_put_back_and_nothing_is_overwritten() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().join("home");
+        let original = home.join("projects/x/t.jsonl");
+        std::fs::create_dir_all(original.parent().unwrap()).unwrap();
+        std::fs::write(&original, "said\n").unwrap();
+        let vault = Vault::of(dir.path(), "id");
+        vault.keep(&original).unwrap();
+        let was = home.to_str().unwrap();
+        std::fs::write(&original, "newer\n").unwrap();
+        assert!(vault.put_back(was, Some(was)).is_err());
+        assert_eq!(read(&original), "newer\n");
+        std::fs::remove_dir_all(&home).unwrap();
+        assert_eq!(vault.put_back(was, Some(was)).unwrap(), original);
+        assert_eq!(read(&original), "said\n");
+        let moved = dir.path().join("moved");
+        let place = vault.put_back(moved.to_str().unwrap(), Some(was)).unwrap();
+        assert_eq!(place, moved.join("projects/x/t.jsonl"));
+        assert_eq!(std::fs::read_dir(place.parent().unwrap()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,59 @@
+//! Finding files of which only the end of the name is known.
+
+use glis_agent::Whereabouts;
+use std::path::{Path, PathBuf};
+
+/// The file, if it is there.
+pub(crate) fn find(place: &Whereabouts) -> Option<PathBuf> {
+    match place {
+        Whereabouts::At(path) => Some(PathBuf::from(path)).filter(|path| path.exists()),
+        Whereabouts::Below { folder, levels, ending } => below(Path::new(folder), *levels, ending),
+    }
+}
+
+/// Where one would look for it, for a person.
+pub(crate) fn told(place: &Whereabouts) -> String {
+    match place {
+        Whereabouts::At(path) => path.clone(),
+        Whereabouts::Below { folder, ending, .. } => format!("{folder}/\u{2026}{ending}"),
+    }
+}
+
+fn below(folder: &Path, levels: u8, ending: &str) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(folder).ok()?.filter_map(Result::ok);
+    if levels == 0 {
+        let mut names = entries
+            .filter(|entry| entry.file_name().to_str().is_some_and(|name| name.ends_with(ending)));
+        return names.next().map(|entry| entry.path());
+    }
+    // Newest first: folders are often named by date, and what is looked for is mostly recent.
+    let mut folders: Vec<PathBuf> =
+        entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    folders.sort_unstable_by(|a, b| b.cmp(a));
+    folders.iter().find_map(|folder| below(folder, levels - 1, ending))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_found_by_the_end_of_its_name_at_its_depth_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let deep = dir.path().join("2026/11");
+        std::fs::create_dir_all(&deep).unwrap();
+        std::fs::write(deep.join("rollout-a-1.jsonl"), "").unwrap();
+        std::fs::write(dir.path().join("b-1.jsonl"), "").unwrap();
+        let look = |levels, ending: &str| {
+            find(&Whereabouts::Below {
+                folder: dir.path().to_string_lossy().into_owned(),
+                levels,
+                ending: ending.to_owned(),
+            })
+        };
+        assert_eq!(look(2, "-1.jsonl"), Some(deep.join("rollout-a-1.jsonl")));
+        assert_eq!(look(0, "-1.jsonl"), Some(dir.path().join("b-1.jsonl")));
+        assert_eq!(look(1, "-1.jsonl"), None);
+        assert_eq!(look(2, "-2.jsonl"), None);
+    }
+}

@@ -1,0 +1,183 @@
+//! The real agents as the stories see them: what each needs to be asked in its own way.
+
+use super::Real;
+use crate::house::{House, Outcome};
+use glis_stub_model::installed::{CLAUDE, CODEX, RealAgent};
+use glis_stub_model::{Received, Step, Voice};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// An agent in one mode.
+#[derive(Clone, Copy)]
+pub(crate) struct Part {
+    pub(crate) agent: RealAgent,
+    /// What `new` is told besides the name.
+    words: &'static [&'static str],
+    /// What stands behind `--`.
+    more: &'static [&'static str],
+    /// A tool call that runs a command without asking.
+    run: fn(&str) -> (&'static str, Value),
+    /// A tool call that writes a file after asking.
+    ask: fn(&str) -> (&'static str, Value),
+    /// The folder with its transcripts, in its configuration.
+    transcripts: &'static str,
+}
+
+pub(crate) const CLAUDE_HEADLESS: Part = Part {
+    agent: CLAUDE,
+    words: &["--agent", "claude", "--headless"],
+    more: &["--allowedTools=Bash(bash:*)"],
+    run: |command| ("Bash", json!({"command": format!("bash -c '{command}'"), "description": "d"})),
+    ask: |file| ("Write", json!({"file_path": file, "content": "written\n"})),
+    transcripts: "projects",
+};
+
+pub(crate) const CODEX_HEADLESS: Part = Part {
+    agent: CODEX,
+    words: &["--agent", "codex", "--headless"],
+    more: &[],
+    run: |command| ("exec_command", json!({"cmd": command})),
+    ask: |file| {
+        let command = format!("echo written > {file}");
+        let asks = json!({
+            "cmd": command,
+            "sandbox_permissions": "require_escalated",
+            "justification": "because",
+        });
+        ("exec_command", asks)
+    },
+    transcripts: "sessions",
+};
+
+/// A play: one agent in a house, with one session.
+pub(crate) struct Play {
+    pub(crate) real: Real,
+    pub(crate) part: Part,
+}
+
+/// The name of the session in every story.
+pub(crate) const NAME: &str = "play";
+
+impl Play {
+    /// A house with a session that has done nothing yet; `None`, loudly, if the agent is missing.
+    pub(crate) fn with(part: Part, extra: &[&str]) -> Outcome<Option<Self>> {
+        let Some(real) = Real::with(part.agent)? else { return Ok(None) };
+        let mut words = vec!["new", NAME];
+        words.extend(part.words.iter().chain(extra));
+        if !part.more.is_empty() {
+            words.push("--");
+            words.extend(part.more);
+        }
+        real.house.json(&words)?;
+        Ok(Some(Self { real, part }))
+    }
+
+    pub(crate) fn house(&self) -> &House {
+        &self.real.house
+    }
+
+    pub(crate) fn show(&self) -> Outcome<Value> {
+        self.house().show(NAME)
+    }
+
+    pub(crate) fn send(&self, words: &str) -> Outcome<Value> {
+        self.house().json(&["send", NAME, words])
+    }
+
+    /// Sends a message and waits for the end of its turn.
+    pub(crate) fn turn(&self, words: &str) -> Outcome<Value> {
+        self.house().turn(NAME, words)
+    }
+
+    pub(crate) fn until(&self, states: &str) -> Outcome<Value> {
+        self.house().until(NAME, states)
+    }
+
+    pub(crate) fn pause(&self) -> Outcome<Value> {
+        self.house().json(&["pause", NAME])
+    }
+
+    /// Resumes with a prompt and returns the request that it leads to.
+    pub(crate) fn resume(&self, words: &str) -> Outcome<Received> {
+        self.house().json(&["resume", NAME, "--prompt", words])?;
+        let request = self.asked(words)?;
+        self.until("idle")?;
+        Ok(request)
+    }
+
+    /// The request to the model whose last message holds these words.
+    pub(crate) fn asked(&self, words: &str) -> Outcome<Received> {
+        Ok(self.real.model.until_prompt(words)?)
+    }
+
+    pub(crate) fn pid(&self) -> Outcome<i32> {
+        Ok(i32::try_from(self.show()?["pid"].as_i64().ok_or("no process")?)?)
+    }
+
+    pub(crate) fn run(&self, command: &str) -> Step {
+        step((self.part.run)(command))
+    }
+
+    pub(crate) fn ask(&self, file: &str) -> Outcome<Step> {
+        let path = self.house().file(NAME, file)?;
+        Ok(step((self.part.ask)(path.to_str().ok_or("path")?)))
+    }
+
+    /// The agent's transcript of the session.
+    pub(crate) fn transcript(&self) -> Outcome<PathBuf> {
+        let id = self.show()?["agent_session_ref"].as_str().ok_or("no id")?.to_owned();
+        let folder = self.real.config().join(self.part.transcripts);
+        let found = walk(&folder)?
+            .into_iter()
+            .find(|path| path.to_str().is_some_and(|path| path.ends_with(&format!("{id}.jsonl"))));
+        found.ok_or_else(|| format!("no transcript of {id} in {}", folder.display()).into())
+    }
+
+    /// The copy that glis keeps of it.
+    pub(crate) fn vault(&self) -> Outcome<PathBuf> {
+        let id = self.show()?["id"].as_str().ok_or("no id")?.to_owned();
+        Ok(self.house().home().join("sessions").join(id).join("vault"))
+    }
+}
+
+/// Text at once.
+pub(crate) fn text(words: &str) -> Step {
+    Step { text: Some(words.to_owned()), ..Step::default() }
+}
+
+/// Text, then nothing until the gate is opened.
+pub(crate) fn held(words: &str, gate: &str) -> Step {
+    Step { hold: Some(gate.to_owned()), ..text(words) }
+}
+
+fn step((tool, input): (&str, Value)) -> Step {
+    Step { tool: Some(tool.to_owned()), input, ..Step::default() }
+}
+
+/// Waits for a condition that no event tells of.
+pub(crate) fn eventually(what: &str, is_so: impl Fn() -> bool) -> Outcome {
+    let patience = Instant::now() + Duration::from_secs(30);
+    while !is_so() {
+        if Instant::now() > patience {
+            return Err(format!("it did not come to pass: {what}").into());
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok(())
+}
+
+/// How often the history holds these words, whoever says them.
+pub(crate) fn times(request: &Received, voice: Voice, words: &str) -> usize {
+    let said = request.turns.iter().filter(|turn| turn.voice == voice);
+    said.filter(|turn| turn.text.contains(words)).count()
+}
+
+fn walk(folder: &std::path::Path) -> Outcome<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() { found.extend(walk(&path)?) } else { found.push(path) }
+    }
+    Ok(found)
+}

@@ -1,0 +1,326 @@
+//! What must hold for every real agent in every mode. The proof is what the model is asked after a
+//! resume: the whole history, in the same conversation.
+
+use super::cast::{
+    CLAUDE_HEADLESS, CODEX_HEADLESS, NAME, Part, Play, eventually, held, text, times,
+};
+use crate::house::{Outcome, kill_and_wait, lives};
+use glis_stub_model::{Voice, prompt};
+use serde_json::json;
+
+/// All stories for one part, each as a test of its own.
+macro_rules! play {
+    ($part:ident, $constant:expr) => {
+        mod $part {
+            use super::*;
+            play! { $constant;
+                it_works_and_comes_back_as_it_was
+                a_pause_in_the_middle_of_an_answer
+                a_pause_in_the_middle_of_a_tool
+                the_agent_is_killed_in_the_middle_of_an_answer
+                the_daemon_is_killed_in_the_middle_of_an_answer
+                both_are_killed_in_the_middle_of_an_answer
+                a_killed_agent_leaves_no_tool_behind
+                what_it_took_before_it_wrote_anything_down_is_said_again
+                a_transcript_that_was_deleted_is_put_back
+                a_conversation_that_is_gone_is_an_error
+                two_resumes_at_once_start_one_process
+                an_approval_is_allowed
+                an_approval_is_denied
+                an_approval_waits_over_a_restart_of_the_daemon
+                a_message_while_it_is_busy_comes_after
+            }
+        }
+    };
+    ($constant:expr; $($story:ident)+) => {
+        $(#[test]
+        fn $story() -> Outcome {
+            super::$story($constant)
+        })+
+    };
+}
+
+play!(claude_headless, CLAUDE_HEADLESS);
+play!(codex_headless, CODEX_HEADLESS);
+
+/// Starts, works, is paused and resumed from another folder: same id, same folder, same model.
+fn it_works_and_comes_back_as_it_was(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &["--model", "other-model"])? else { return Ok(()) };
+    let settings = play.real.config().join("config.toml");
+    let before = std::fs::read(&settings).ok();
+    let steps = [play.run("echo fresh > new.txt; pwd"), text("it is written")];
+    let idle = play.turn(&prompt("write it", &steps))?;
+    assert_eq!(std::fs::read_to_string(play.house().file(NAME, "new.txt")?)?, "fresh\n");
+    assert_eq!((&idle["status"], &idle["can_pause"]), (&json!("idle"), &json!(true)));
+    let paused = play.pause()?;
+    assert_eq!((&paused["status"], &paused["pid"]), (&json!("paused"), &json!(null)));
+
+    let elsewhere = tempfile::tempdir()?;
+    let mut command = play.house().glis();
+    command.current_dir(elsewhere.path()).args(["resume", NAME, "--prompt", "and now?"]);
+    assert!(command.status()?.success());
+    let request = play.asked("and now?")?;
+    let again = play.until("idle")?;
+    assert_eq!(again["agent_session_ref"], idle["agent_session_ref"]);
+    for (voice, words) in
+        [(Voice::User, "write it"), (Voice::Model, "it is written"), (Voice::User, "and now?")]
+    {
+        assert_eq!(times(&request, voice, words), 1, "{words}: {:#?}", request.turns);
+    }
+    let worktree = idle["worktree"].as_str().ok_or("no worktree")?;
+    assert!(request.turns.iter().any(|t| t.voice == Voice::Tool && t.text.contains(worktree)));
+    let models: Vec<_> = play.real.model.turns().iter().map(|r| r.body["model"].clone()).collect();
+    assert!(models.iter().all(|model| model == "other-model"), "{models:?}");
+    let talk = play.house().talk(NAME)?;
+    let said = |voice: &str, words: &str| {
+        talk.iter().filter(|(who, what)| who == voice && what.contains(words)).count()
+    };
+    assert_eq!((said("user", "write it"), said("assistant", "it is written")), (1, 1), "{talk:?}");
+    assert_eq!(std::fs::read(&settings).ok(), before, "the user's settings have changed");
+    Ok(())
+}
+
+fn a_pause_in_the_middle_of_an_answer(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    play.turn("first words")?;
+    play.send(&prompt("go on", &[held("early", "gate")]))?;
+    play.real.model.until_held("gate")?;
+    let pid = play.pid()?;
+    let paused = play.pause()?;
+    assert_eq!(paused["status"], "paused");
+    assert!(!lives(pid));
+    let request = play.resume("after the pause")?;
+    for words in ["first words", "go on", "after the pause"] {
+        assert_eq!(times(&request, Voice::User, words), 1, "{words}: {:#?}", request.turns);
+    }
+    assert!(request.prompt().contains("cut off"), "{}", request.prompt());
+    Ok(())
+}
+
+fn a_pause_in_the_middle_of_a_tool(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    let tool = tool_at_work(&play)?;
+    assert_eq!(play.pause()?["status"], "paused");
+    assert!(!runs(&tool), "the tool outlived the pause");
+    let request = play.resume("after the pause")?;
+    assert_eq!(times(&request, Voice::User, "work long"), 1, "{:#?}", request.turns);
+    assert!(request.prompt().contains("cut off"), "{}", request.prompt());
+    Ok(())
+}
+
+/// Has the agent run a tool that does not end; returns what tells the tool's process from others. Its
+/// number would not: a sandbox counts for itself.
+fn tool_at_work(play: &Play) -> Outcome<String> {
+    let id = play.show()?["id"].as_str().ok_or("no id")?.to_owned();
+    let steps = [play.run(&format!("exec -a tool-{id} sleep 1000")), text("done")];
+    play.send(&prompt("work long", &steps))?;
+    let mark = format!("tool-{id}");
+    eventually("the tool runs", || runs(&mark))?;
+    Ok(mark)
+}
+
+/// Whether a process goes by this name.
+fn runs(name: &str) -> bool {
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
+    let mut lines = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    lines.any(|line| line.split(|b| *b == 0).next() == Some(name.as_bytes()))
+}
+
+fn the_agent_is_killed_in_the_middle_of_an_answer(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    play.turn("first words")?;
+    play.send(&prompt("go on", &[held("early", "gate")]))?;
+    play.real.model.until_held("gate")?;
+    kill_and_wait(play.pid()?)?;
+    let left = play.until("interrupted")?;
+    assert_eq!(left["resumable"], true);
+    let request = play.resume("after the death")?;
+    for words in ["first words", "go on", "after the death"] {
+        assert_eq!(times(&request, Voice::User, words), 1, "{words}: {:#?}", request.turns);
+    }
+    assert!(request.prompt().contains("cut off"), "{}", request.prompt());
+    Ok(())
+}
+
+fn the_daemon_is_killed_in_the_middle_of_an_answer(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    play.send(&prompt("go on", &[held("early", "gate")]))?;
+    play.real.model.until_held("gate")?;
+    let pid = play.pid()?;
+    play.house().kill_daemon()?;
+    play.real.model.open("gate");
+    let idle = play.until("idle")?;
+    assert_eq!(idle["pid"], pid);
+    let answers: Vec<_> = play.house().talk(NAME)?;
+    assert_eq!(answers.iter().filter(|(_, said)| said.contains("early")).count(), 2, "{answers:?}");
+    // The daemon that did not hear the beginning can speak with it all the same.
+    play.turn("once more")?;
+    let request = play.asked("once more")?;
+    assert_eq!(times(&request, Voice::Model, "early"), 1, "{:#?}", request.turns);
+    Ok(())
+}
+
+fn both_are_killed_in_the_middle_of_an_answer(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    play.turn("first words")?;
+    play.send(&prompt("go on", &[held("early", "gate")]))?;
+    play.real.model.until_held("gate")?;
+    let pid = play.pid()?;
+    play.house().kill_daemon()?;
+    kill_and_wait(pid)?;
+    play.until("interrupted")?;
+    let request = play.resume("after the deaths")?;
+    for words in ["first words", "go on", "after the deaths"] {
+        assert_eq!(times(&request, Voice::User, words), 1, "{words}: {:#?}", request.turns);
+    }
+    Ok(())
+}
+
+fn a_killed_agent_leaves_no_tool_behind(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    let tool = tool_at_work(&play)?;
+    kill_and_wait(play.pid()?)?;
+    play.until("interrupted")?;
+    assert!(!runs(&tool), "the tool outlived its agent");
+    let request = play.resume("after the death")?;
+    assert_eq!(times(&request, Voice::User, "work long"), 1, "{:#?}", request.turns);
+    Ok(())
+}
+
+/// A process that dies before its agent has a transcript: the id is still good, and the message is
+/// not lost.
+fn what_it_took_before_it_wrote_anything_down_is_said_again(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    play.send(&prompt("the very first", &[held("early", "gate"), text("late")]))?;
+    play.real.model.until_held("gate")?;
+    kill_and_wait(play.pid()?)?;
+    play.until("interrupted")?;
+    // As if it had died some milliseconds earlier.
+    if let Ok(transcript) = play.transcript() {
+        std::fs::remove_file(transcript)?;
+    }
+    std::fs::remove_dir_all(play.vault()?).ok();
+    play.real.model.open("gate");
+    play.house().json(&["resume", NAME])?;
+    let again =
+        |r: &glis_stub_model::Received| r.number > 1 && r.says(Voice::User, "the very first");
+    play.real.model.until(again)?;
+    play.until("idle")?;
+    let request = play.resume("and now?")?;
+    assert_eq!(times(&request, Voice::User, "the very first"), 1, "{:#?}", request.turns);
+    assert_eq!(times(&request, Voice::Model, "early"), 1, "{:#?}", request.turns);
+    Ok(())
+}
+
+fn a_transcript_that_was_deleted_is_put_back(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    play.turn("remember the blue door")?;
+    play.pause()?;
+    let transcript = play.transcript()?;
+    std::fs::remove_file(&transcript)?;
+    let request = play.resume("which door?")?;
+    assert_eq!(times(&request, Voice::User, "blue door"), 1, "{:#?}", request.turns);
+    assert!(transcript.exists());
+    Ok(())
+}
+
+/// Neither at its place nor in the vault: nothing is started in its stead.
+fn a_conversation_that_is_gone_is_an_error(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    play.turn("remember the blue door")?;
+    let paused = play.pause()?;
+    let id = paused["agent_session_ref"].as_str().ok_or("no id")?;
+    let transcript = play.transcript()?;
+    std::fs::remove_file(&transcript)?;
+    std::fs::remove_dir_all(play.vault()?)?;
+    let refused = || -> Outcome<String> {
+        let (status, error) = play.house().fails(&["resume", NAME])?;
+        assert_eq!((status, &error["kind"]), (6, &json!("not_resumable")), "{error}");
+        let hint = error["hint"].as_str().unwrap_or_default();
+        assert!(hint.contains(&format!("glis restart {NAME}")), "{hint}");
+        let message = error["message"].as_str().unwrap_or_default().to_owned();
+        assert!(message.contains(id) && message.contains(part.agent.name), "{message}");
+        assert_eq!(play.show()?["status"], "paused");
+        Ok(message)
+    };
+    assert!(refused()?.contains("transcript is not there"));
+    // A file under the right name that holds nothing: only the agent itself can tell.
+    std::fs::write(&transcript, "")?;
+    refused()?;
+    assert!(play.real.model.turns().iter().all(|request| !request.holds("STARTED ANEW")));
+    assert_eq!(play.show()?["agent_session_ref"], id);
+    Ok(())
+}
+
+fn two_resumes_at_once_start_one_process(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    play.turn("first words")?;
+    play.pause()?;
+    let mut both = Vec::new();
+    for _ in 0..2 {
+        both.push(play.house().glis().args(["--json", "resume", NAME]).spawn()?);
+    }
+    for mut one in both {
+        assert!(one.wait()?.success());
+    }
+    let session = play.show()?;
+    assert_eq!((&session["generation"], &session["status"]), (&json!(2), &json!("idle")));
+    play.turn("one more")?;
+    assert_eq!(times(&play.asked("one more")?, Voice::User, "first words"), 1);
+    Ok(())
+}
+
+/// Has the agent ask for leave to write a file.
+fn asks(play: &Play) -> Outcome<String> {
+    let steps = [play.ask("asked.txt")?, text("so it is")];
+    play.send(&prompt("write with leave", &steps))?;
+    let waiting = play.until("waiting")?;
+    assert!(waiting["waiting_for"]["text"].as_str().is_some_and(|t| t.contains("asked.txt")));
+    Ok(waiting["waiting_for"]["request"].as_str().ok_or("no request")?.to_owned())
+}
+
+fn an_approval_is_allowed(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    let request = asks(&play)?;
+    let (status, _) = play.house().fails(&["answer", NAME, "allow", "--request", "another"])?;
+    assert_eq!(status, 4);
+    play.house().json(&["answer", NAME, "allow", "--request", &request])?;
+    play.until("idle")?;
+    assert_eq!(std::fs::read_to_string(play.house().file(NAME, "asked.txt")?)?, "written\n");
+    let (status, _) = play.house().fails(&["answer", NAME, "allow", "--request", &request])?;
+    assert_eq!(status, 4, "an answer is given once");
+    Ok(())
+}
+
+fn an_approval_is_denied(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    asks(&play)?;
+    play.house().json(&["answer", NAME, "deny"])?;
+    play.until("idle")?;
+    assert!(!play.house().file(NAME, "asked.txt")?.exists());
+    Ok(())
+}
+
+fn an_approval_waits_over_a_restart_of_the_daemon(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    let request = asks(&play)?;
+    play.house().kill_daemon()?;
+    assert_eq!(play.until("waiting")?["waiting_for"]["request"], request);
+    play.house().json(&["answer", NAME, "allow", "--request", &request])?;
+    play.until("idle")?;
+    assert!(play.house().file(NAME, "asked.txt")?.exists());
+    Ok(())
+}
+
+fn a_message_while_it_is_busy_comes_after(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    play.send(&prompt("go on", &[held("early", "gate")]))?;
+    play.real.model.until_held("gate")?;
+    let sent = play.send("and then this")?;
+    assert_eq!((&sent["status"], &sent["queued"]), (&json!("busy"), &json!(1)), "{sent}");
+    play.real.model.open("gate");
+    let request = play.asked("and then this")?;
+    assert_eq!(times(&request, Voice::Model, "early"), 1, "{:#?}", request.turns);
+    play.until("idle")?;
+    Ok(())
+}
