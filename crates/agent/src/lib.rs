@@ -10,6 +10,7 @@ mod command;
 pub mod context;
 mod hearing;
 pub mod lines;
+mod opencode;
 mod rehearsal;
 
 use glis_core::input::Sign;
@@ -24,6 +25,7 @@ pub fn table() -> &'static [(&'static str, &'static dyn Agent)] {
         ("claude", &claude::Claude),
         ("codex", &codex::Codex),
         ("command", &command::AnyCommand),
+        ("opencode", &opencode::OpenCode),
         ("rehearsal", &rehearsal::Rehearsal),
     ]
 }
@@ -141,6 +143,8 @@ pub struct LaunchPlan {
     pub env: Vec<(String, String)>,
     /// Variables of the caller's that would mislead the agent.
     pub without: Vec<&'static str>,
+    /// Variables that get a value which nobody can guess, unless the caller has set them.
+    pub secrets: Vec<&'static str>,
     /// What its holder writes to it right after it was started.
     pub first_words: String,
 }

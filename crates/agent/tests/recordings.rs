@@ -147,3 +147,47 @@ fn what_is_asked_can_be_answered_after_everything_was_heard_again() {
     let strange = Ask { id: glis_core::AskId("x".to_owned()), ..(*asked).clone() };
     assert_eq!(dialect.answer(&strange, "allow"), None);
 }
+/// The answers to our requests, under the names that we give them. In the recordings they are
+/// numbered: a greeting, the conversation, messages.
+fn opencode(recording: &str, first: u64, conversation: &str) -> String {
+    let named = |line: &str| {
+        let words: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
+        let number = words["id"].as_u64().filter(|_| words.get("method").is_none());
+        match number.map(|number| number - first) {
+            None => line.to_owned(),
+            Some(0) => as_named(words, "glis-greeting"),
+            Some(1) => as_named(words, conversation),
+            Some(_) => as_named(words, "glis-message"),
+        }
+    };
+    recording.lines().map(|line| named(line) + "\n").collect()
+}
+
+fn as_named(mut words: serde_json::Value, name: &str) -> String {
+    words["id"] = serde_json::json!(name);
+    words.to_string()
+}
+
+#[test]
+fn a_day_of_opencode_on_pipes() {
+    let recording = include_str!("recordings/opencode-headless-day.jsonl");
+    let recording = opencode(recording, 1, "glis-conversation");
+    let story = story("opencode", Mode::Headless, &recording);
+    check(&story, include_str!("recordings/opencode-headless-day.story"), "opencode-headless-day");
+}
+
+#[test]
+fn opencode_tells_its_history_again_and_it_is_not_taken_for_news() {
+    const FIRST: u64 = 11;
+    let recording = include_str!("recordings/opencode-headless-resume.jsonl");
+    let recording = opencode(recording, FIRST, "glis-conversation:ses_1");
+    let id = recording.split("\"sessionId\":\"").nth(1).and_then(|rest| rest.split('"').next());
+    let recording = recording.replace("ses_1", id.unwrap());
+    let story = story("opencode", Mode::Headless, &recording);
+    let written = include_str!("recordings/opencode-headless-resume.story");
+    check(&story, written, "opencode-headless-resume");
+    let unknown = r#"{"jsonrpc":"2.0","id":"glis-conversation:ses_1","error":{"code":-32603,"message":"Internal error: OpenCode service failure","data":{"service":"session"}}}"#;
+    let heard = dialect("opencode", Mode::Headless).hear(0, format!("{unknown}\n").as_bytes());
+    let why = "Internal error: OpenCode service failure".to_owned();
+    assert_eq!(heard[0].sign, Some(Sign::RefRejected(why)));
+}

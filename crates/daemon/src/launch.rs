@@ -50,9 +50,11 @@ pub(crate) fn check(adapters: &Adapters, session: &Session) -> Result<Checked, R
 }
 
 /// Messages that a process took with it before its agent had written them down. Only the last one
-/// can be missing where there is a transcript, and only if its turn did not end.
+/// can be missing where there is a transcript, and only if its turn did not end. An agent that goes
+/// on without a file that one could look into has what it was seen to take.
 fn forgotten(adapters: &Adapters, session: &Session, start: &Prepared) -> Vec<String> {
-    if session.spec.traits.refs == RefOrigin::None {
+    let goes_on = start.approach == Approach::Resume && start.transcript.is_none();
+    if session.spec.traits.refs == RefOrigin::None || goes_on {
         return Vec::new();
     }
     let mut messages = said(adapters, session).messages;
@@ -72,6 +74,7 @@ fn mentions(lines: &[u8], text: &str) -> bool {
 /// A start as it will be.
 struct Prepared {
     plan: LaunchPlan,
+    approach: Approach,
     env: Env,
     origin: EnvOrigin,
     home: Option<String>,
@@ -102,7 +105,7 @@ fn prepare(adapters: &Adapters, session: &Session) -> Result<Prepared, ResumeFau
     {
         *first = found.to_string_lossy().into_owned();
     }
-    Ok(Prepared { plan, env, origin, home, transcript, vault, warning })
+    Ok(Prepared { plan, approach, env, origin, home, transcript, vault, warning })
 }
 
 /// How a process begins, and by what.
@@ -263,6 +266,11 @@ fn environment(caller: Env, plan: &LaunchPlan, mode: Mode) -> Env {
         env.push(("TERM".to_owned(), "xterm-256color".to_owned()));
     }
     env.extend(plan.env.iter().cloned());
+    for secret in &plan.secrets {
+        if env.iter().all(|(key, _)| key != secret) {
+            env.push(((*secret).to_owned(), uuid::Uuid::new_v4().simple().to_string()));
+        }
+    }
     env
 }
 

@@ -2,7 +2,7 @@
 
 use super::Real;
 use crate::house::{House, Outcome};
-use glis_stub_model::installed::{CLAUDE, CODEX, RealAgent};
+use glis_stub_model::installed::{CLAUDE, CODEX, OPENCODE, RealAgent};
 use glis_stub_model::{Received, Step, Voice};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -22,6 +22,8 @@ pub(crate) struct Part {
     ask: fn(&str) -> (&'static str, Value),
     /// The folder with its transcripts, in its configuration.
     transcripts: &'static str,
+    /// The name of another model than the usual one.
+    pub(crate) model: &'static str,
 }
 
 pub(crate) const CLAUDE_HEADLESS: Part = Part {
@@ -31,6 +33,7 @@ pub(crate) const CLAUDE_HEADLESS: Part = Part {
     run: |command| ("Bash", json!({"command": format!("bash -c '{command}'"), "description": "d"})),
     ask: |file| ("Write", json!({"file_path": file, "content": "written\n"})),
     transcripts: "projects",
+    model: "other-model",
 };
 
 pub(crate) const CODEX_HEADLESS: Part = Part {
@@ -48,6 +51,17 @@ pub(crate) const CODEX_HEADLESS: Part = Part {
         ("exec_command", asks)
     },
     transcripts: "sessions",
+    model: "other-model",
+};
+
+pub(crate) const OPENCODE_HEADLESS: Part = Part {
+    agent: OPENCODE,
+    words: &["--agent", "opencode", "--headless"],
+    more: &[],
+    run: |command| ("bash", json!({"command": command, "description": "d"})),
+    ask: |file| ("write", json!({"filePath": file, "content": "written\n"})),
+    transcripts: "",
+    model: "stub/other-model",
 };
 
 /// A play: one agent in a house, with one session.

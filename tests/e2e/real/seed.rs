@@ -123,6 +123,8 @@ fn opencode(url: &str) -> Value {
         "small_model": "stub/stub-model",
         "autoupdate": false,
         "share": "disabled",
+        // So that there is something to ask for, and something to do without asking.
+        "permission": {"edit": "ask"},
         "provider": {"stub": {
             "npm": "@ai-sdk/openai-compatible",
             "name": "stub",

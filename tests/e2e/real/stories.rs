@@ -2,7 +2,8 @@
 //! resume: the whole history, in the same conversation.
 
 use super::cast::{
-    CLAUDE_HEADLESS, CODEX_HEADLESS, NAME, Part, Play, eventually, held, text, times,
+    CLAUDE_HEADLESS, CODEX_HEADLESS, NAME, OPENCODE_HEADLESS, Part, Play, eventually, held, text,
+    times,
 };
 use crate::house::{Outcome, kill_and_wait, lives};
 use glis_stub_model::{Voice, prompt};
@@ -10,7 +11,7 @@ use serde_json::json;
 
 /// All stories for one part, each as a test of its own.
 macro_rules! play {
-    ($part:ident, $constant:expr) => {
+    ($part:ident, $constant:expr, $($more:ident)*) => {
         mod $part {
             use super::*;
             play! { $constant;
@@ -21,14 +22,12 @@ macro_rules! play {
                 the_daemon_is_killed_in_the_middle_of_an_answer
                 both_are_killed_in_the_middle_of_an_answer
                 a_killed_agent_leaves_no_tool_behind
-                what_it_took_before_it_wrote_anything_down_is_said_again
-                a_transcript_that_was_deleted_is_put_back
-                a_conversation_that_is_gone_is_an_error
                 two_resumes_at_once_start_one_process
                 an_approval_is_allowed
                 an_approval_is_denied
                 an_approval_waits_over_a_restart_of_the_daemon
                 a_message_while_it_is_busy_comes_after
+                $($more)*
             }
         }
     };
@@ -40,12 +39,26 @@ macro_rules! play {
     };
 }
 
-play!(claude_headless, CLAUDE_HEADLESS);
-play!(codex_headless, CODEX_HEADLESS);
+/// All stories for an agent that keeps each conversation in a file of its own.
+macro_rules! play_with_transcript {
+    ($part:ident, $constant:expr) => {
+        play!(
+            $part,
+            $constant,
+            what_it_took_before_it_wrote_anything_down_is_said_again
+            a_transcript_that_was_deleted_is_put_back
+            a_conversation_that_is_gone_is_an_error
+        );
+    };
+}
+
+play_with_transcript!(claude_headless, CLAUDE_HEADLESS);
+play_with_transcript!(codex_headless, CODEX_HEADLESS);
+play!(opencode_headless, OPENCODE_HEADLESS, a_database_that_is_gone_is_an_error);
 
 /// Starts, works, is paused and resumed from another folder: same id, same folder, same model.
 fn it_works_and_comes_back_as_it_was(part: Part) -> Outcome {
-    let Some(play) = Play::with(part, &["--model", "other-model"])? else { return Ok(()) };
+    let Some(play) = Play::with(part, &["--model", part.model])? else { return Ok(()) };
     let settings = play.real.config().join("config.toml");
     let before = std::fs::read(&settings).ok();
     let steps = [play.run("echo fresh > new.txt; pwd"), text("it is written")];
@@ -85,6 +98,7 @@ fn a_pause_in_the_middle_of_an_answer(part: Part) -> Outcome {
     play.turn("first words")?;
     play.send(&prompt("go on", &[held("early", "gate")]))?;
     play.real.model.until_held("gate")?;
+    play.until("busy")?;
     let pid = play.pid()?;
     let paused = play.pause()?;
     assert_eq!(paused["status"], "paused");
@@ -131,6 +145,7 @@ fn the_agent_is_killed_in_the_middle_of_an_answer(part: Part) -> Outcome {
     play.turn("first words")?;
     play.send(&prompt("go on", &[held("early", "gate")]))?;
     play.real.model.until_held("gate")?;
+    play.until("busy")?;
     kill_and_wait(play.pid()?)?;
     let left = play.until("interrupted")?;
     assert_eq!(left["resumable"], true);
@@ -146,6 +161,7 @@ fn the_daemon_is_killed_in_the_middle_of_an_answer(part: Part) -> Outcome {
     let Some(play) = Play::with(part, &[])? else { return Ok(()) };
     play.send(&prompt("go on", &[held("early", "gate")]))?;
     play.real.model.until_held("gate")?;
+    play.until("busy")?;
     let pid = play.pid()?;
     play.house().kill_daemon()?;
     play.real.model.open("gate");
@@ -165,6 +181,7 @@ fn both_are_killed_in_the_middle_of_an_answer(part: Part) -> Outcome {
     play.turn("first words")?;
     play.send(&prompt("go on", &[held("early", "gate")]))?;
     play.real.model.until_held("gate")?;
+    play.until("busy")?;
     let pid = play.pid()?;
     play.house().kill_daemon()?;
     kill_and_wait(pid)?;
@@ -252,6 +269,21 @@ fn a_conversation_that_is_gone_is_an_error(part: Part) -> Outcome {
     Ok(())
 }
 
+/// The agent itself says that it does not know the conversation: nothing is started in its stead.
+fn a_database_that_is_gone_is_an_error(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    play.turn("remember the blue door")?;
+    let paused = play.pause()?;
+    let id = paused["agent_session_ref"].as_str().ok_or("no id")?;
+    std::fs::remove_dir_all(play.real.user_home().join(".local/share/opencode"))?;
+    let (status, error) = play.house().fails(&["resume", NAME])?;
+    assert_eq!((status, &error["kind"]), (6, &json!("not_resumable")), "{error}");
+    assert!(error["message"].as_str().is_some_and(|message| message.contains(id)), "{error}");
+    let session = play.show()?;
+    assert_eq!((&session["status"], &session["agent_session_ref"]), (&json!("paused"), &json!(id)));
+    Ok(())
+}
+
 fn two_resumes_at_once_start_one_process(part: Part) -> Outcome {
     let Some(play) = Play::with(part, &[])? else { return Ok(()) };
     play.turn("first words")?;
@@ -316,6 +348,7 @@ fn a_message_while_it_is_busy_comes_after(part: Part) -> Outcome {
     let Some(play) = Play::with(part, &[])? else { return Ok(()) };
     play.send(&prompt("go on", &[held("early", "gate")]))?;
     play.real.model.until_held("gate")?;
+    play.until("busy")?;
     let sent = play.send("and then this")?;
     assert_eq!((&sent["status"], &sent["queued"]), (&json!("busy"), &json!(1)), "{sent}");
     play.real.model.open("gate");

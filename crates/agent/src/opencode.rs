@@ -1,0 +1,123 @@
+//! `OpenCode`: by the Agent Client Protocol on its pipes. It chooses its own id and keeps its
+//! conversations in a database.
+
+mod acp;
+
+use crate::hearing::json_line;
+use crate::{Agent, Approach, Dialect, LaunchPlan, Places, Versions, Whereabouts};
+use glis_core::session::Session;
+use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
+use serde_json::{Map, Value, json};
+
+/// Options and words that would give the process another conversation, place or way to speak.
+const OURS: [&str; 9] =
+    ["acp", "run", "serve", "attach", "--session", "-s", "--fork", "--cwd", "--prompt"];
+
+/// Permission modes that stand for one answer to everything; any other names an agent of its own.
+const ANSWERS: [&str; 3] = ["ask", "allow", "deny"];
+
+pub(crate) struct OpenCode;
+
+impl Agent for OpenCode {
+    fn traits(&self, _mode: Mode, _argv: &[String]) -> Traits {
+        Traits { refs: RefOrigin::Learned, signs: SignSource::Structured, takes: Takes::WhenIdle }
+    }
+
+    fn usual_mode(&self) -> Mode {
+        Mode::Headless
+    }
+
+    fn check(&self, mode: Mode, argv: &[String]) -> Result<(), String> {
+        if mode == Mode::Terminal {
+            return Err("opencode runs with --headless only".to_owned());
+        }
+        match argv.iter().find(|arg| OURS.contains(&arg.split('=').next().unwrap_or_default())) {
+            Some(arg) => Err(format!("`{arg}` is for glis to set; leave it out")),
+            None => Ok(()),
+        }
+    }
+
+    fn launch(&self, session: &Session, how: Approach, _places: &Places) -> LaunchPlan {
+        let mut argv = vec!["opencode".to_owned(), "acp".to_owned()];
+        argv.extend(session.spec.argv.iter().cloned());
+        let words = [acp::greeting(), acp::conversation(session, how)];
+        let first_words = words.iter().flat_map(json_line).collect();
+        let mut env = Vec::new();
+        let settings = settings(session);
+        if !settings.is_empty() {
+            // Counts above the user's files, and touches none of them.
+            let settings = Value::Object(settings).to_string();
+            env.push(("OPENCODE_CONFIG_CONTENT".to_owned(), settings));
+        }
+        let first_words = String::from_utf8(first_words).unwrap_or_default();
+        // It opens a port for itself; whoever else lives on this machine has no business there.
+        let secrets = vec!["OPENCODE_SERVER_PASSWORD"];
+        LaunchPlan { argv, env, secrets, first_words, ..LaunchPlan::default() }
+    }
+
+    fn transcript(&self, _agent_ref: &str, _places: &Places) -> Option<Whereabouts> {
+        // All conversations lie in one database, which is nothing to copy piece by piece.
+        None
+    }
+
+    fn natives(&self, program: &str) -> Vec<String> {
+        // The package's own program is a copy of the native one, unless its installation was not
+        // allowed to run scripts: then it is a launcher.
+        let Some((modules, _)) = program.rsplit_once("/opencode-ai/bin/") else {
+            return Vec::new();
+        };
+        let platforms = ["linux-x64", "linux-arm64", "linux-x64-baseline", "linux-x64-musl"];
+        let machine = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
+        let fits = platforms.iter().filter(|platform| platform.contains(machine));
+        fits.map(|platform| format!("{modules}/opencode-{platform}/bin/opencode")).collect()
+    }
+
+    fn versions(&self) -> Option<Versions> {
+        Some(Versions { oldest: (1, 18, 0), tried: (1, 18, 33), bad: &[] })
+    }
+
+    fn dialect(&self, _mode: Mode) -> Box<dyn Dialect> {
+        Box::new(acp::Acp::default())
+    }
+}
+
+/// Settings of this session alone.
+fn settings(session: &Session) -> Map<String, Value> {
+    let spec = &session.spec;
+    let mut settings = Map::new();
+    if let Some(model) = &spec.model {
+        settings.insert("model".to_owned(), json!(model));
+    }
+    match spec.permission_mode.as_deref() {
+        Some(answer) if ANSWERS.contains(&answer) => {
+            settings.insert("permission".to_owned(), json!(answer));
+        }
+        Some(agent) => {
+            settings.insert("default_agent".to_owned(), json!(agent));
+        }
+        None => {}
+    }
+    settings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn behind_a_launcher_lies_the_program() {
+        let natives = OpenCode.natives("/x/node_modules/opencode-ai/bin/opencode.exe");
+        assert!(natives.iter().all(|path| path.starts_with("/x/node_modules/opencode-linux-")));
+        assert!(!natives.is_empty());
+        assert!(OpenCode.natives("/usr/bin/opencode").is_empty());
+    }
+
+    #[test]
+    fn another_conversation_cannot_be_asked_for() {
+        for arg in ["--session=ses_1", "-s", "run", "acp"] {
+            assert!(OpenCode.check(Mode::Headless, &[arg.to_owned()]).is_err(), "{arg}");
+        }
+        assert!(OpenCode.check(Mode::Headless, &["--log-level=DEBUG".to_owned()]).is_ok());
+        assert!(OpenCode.check(Mode::Terminal, &[]).is_err());
+    }
+}

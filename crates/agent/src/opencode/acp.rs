@@ -1,0 +1,327 @@
+//! The Agent Client Protocol on pipes: requests, answers and notices, one JSON object a line.
+
+use crate::hearing::{Line, gist, json_line, text, what};
+use crate::lines::Lines;
+use crate::{
+    ALLOW, ALLOW_FOR_SESSION, Approach, Dialect, Heard, Interrupt, Said, Shown, Source, Usage,
+};
+use glis_core::AskId;
+use glis_core::input::Sign;
+use glis_core::session::Session;
+use glis_core::talk::{Ask, AskKind};
+use glis_wire::view::Voice;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Names of our requests. The one for an old conversation is followed by the id that it has.
+const GREETING: &str = "glis-greeting";
+const FRESH: &str = "glis-conversation";
+const LOADED: &str = "glis-conversation:";
+const MESSAGE: &str = "glis-message";
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The first request. It offers nothing: the agent reads, writes and runs things itself.
+pub(super) fn greeting() -> Value {
+    json!({
+        "jsonrpc": "2.0",
+        "id": GREETING,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": 1,
+            "clientCapabilities": {
+                "fs": {"readTextFile": false, "writeTextFile": false},
+                "terminal": false,
+            },
+            "clientInfo": {"name": "glis", "version": VERSION},
+        },
+    })
+}
+
+/// The second request: the conversation, fresh or as it was.
+pub(super) fn conversation(session: &Session, how: Approach) -> Value {
+    let mut params = json!({"cwd": session.worktree, "mcpServers": []});
+    let id = session.agent_ref.as_deref().unwrap_or_default();
+    let (name, method) = match how {
+        Approach::Fresh => (FRESH.to_owned(), "session/new"),
+        Approach::Resume => {
+            params["sessionId"] = json!(id);
+            (format!("{LOADED}{id}"), "session/load")
+        }
+    };
+    json!({"jsonrpc": "2.0", "id": name, "method": method, "params": params})
+}
+
+#[derive(Default)]
+pub(super) struct Acp {
+    lines: Lines,
+    /// The conversation; empty until it is there. Before that, an old one is told again from its
+    /// beginning.
+    session: String,
+    /// A message was taken and is being answered.
+    at_work: bool,
+    /// What it is saying: words come in pieces.
+    saying: String,
+    /// Tools that run, so that each begins and ends once however often it is told.
+    tools: BTreeMap<String, Stage>,
+    asks: BTreeMap<String, Asked>,
+    cost_micros: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Announced; what it is given comes later.
+    Named,
+    Running,
+}
+
+struct Asked {
+    /// The call of a tool that it is about.
+    call: String,
+    /// Its own name for the request, which counts from 0 in every process.
+    request: Value,
+    options: Value,
+}
+
+impl Acp {
+    fn understand(&mut self, words: &Value) -> Line {
+        let mut line = Line::default();
+        let (method, params) = (text(words, "/method"), &words["params"]);
+        match (words.get("id"), method) {
+            (Some(id), "") => self.responded(id.as_str().unwrap_or_default(), words, &mut line),
+            (Some(id), "session/request_permission") => self.asked(id, params, &mut line),
+            // Helpers have conversations of their own, and an old one tells its history first.
+            (None, "session/update") if self.is_about_us(params) => {
+                self.told(&params["update"], &mut line);
+            }
+            _ => {}
+        }
+        line
+    }
+
+    fn is_about_us(&self, params: &Value) -> bool {
+        !self.session.is_empty() && text(params, "/sessionId") == self.session
+    }
+
+    fn responded(&mut self, id: &str, words: &Value, line: &mut Line) {
+        let error = error(words);
+        match (id, id.strip_prefix(LOADED)) {
+            (_, Some(_)) | (FRESH, _) if !error.is_empty() => line.sign(Sign::RefRejected(error)),
+            (_, Some(loaded)) => self.begins(loaded, line),
+            (FRESH, _) => self.begins(text(words, "/result/sessionId"), line),
+            (MESSAGE, _) => self.turn_over(words, &error, line),
+            _ => {}
+        }
+    }
+
+    fn begins(&mut self, session: &str, line: &mut Line) {
+        session.clone_into(&mut self.session);
+        line.sign(Sign::RefKnown(session.to_owned()));
+        line.sign(Sign::Ready);
+    }
+
+    /// Nothing says that a message was taken but the first thing that comes of it.
+    fn works(&mut self, line: &mut Line) {
+        if !std::mem::replace(&mut self.at_work, true) {
+            line.sign(Sign::TookMessage { text: None });
+            line.sign(Sign::TurnBegan);
+        }
+    }
+
+    fn told(&mut self, update: &Value, line: &mut Line) {
+        match text(update, "/sessionUpdate") {
+            "agent_message_chunk" => {
+                self.works(line);
+                self.saying.push_str(text(update, "/content/text"));
+            }
+            "agent_thought_chunk" => self.works(line),
+            "tool_call" | "tool_call_update" => {
+                self.works(line);
+                self.says(line);
+                self.tool(update, line);
+            }
+            "plan" => {
+                self.works(line);
+                line.said(pending(&update["entries"]));
+            }
+            "usage_update" => self.cost_micros = micros(&update["cost"]).or(self.cost_micros),
+            _ => {}
+        }
+    }
+
+    /// Lets out what was said up to here.
+    fn says(&mut self, line: &mut Line) {
+        let said = std::mem::take(&mut self.saying);
+        if !said.trim().is_empty() {
+            line.said(Said::new(Voice::Assistant, said));
+        }
+    }
+
+    fn tool(&mut self, update: &Value, line: &mut Line) {
+        let id = text(update, "/toolCallId");
+        let input = &update["rawInput"];
+        match text(update, "/status") {
+            "pending" => {
+                self.tools.entry(id.to_owned()).or_insert(Stage::Named);
+            }
+            "in_progress" => {
+                if self.tools.insert(id.to_owned(), Stage::Running) == Some(Stage::Running) {
+                    // A call that waits for an answer says nothing more until it has one.
+                    self.answered(id, line);
+                    return;
+                }
+                let name = match text(update, "/kind") {
+                    "" | "other" => text(update, "/title"),
+                    kind => kind,
+                };
+                let said = if input["todos"].is_array() {
+                    pending(&input["todos"])
+                } else {
+                    Said::tool(name, gist(input))
+                };
+                let what = what(name, &said.content);
+                line.both(Sign::ToolBegan { tool: id.to_owned(), what }, said);
+            }
+            _ => {
+                self.answered(id, line);
+                if self.tools.remove(id) == Some(Stage::Running) {
+                    line.sign(Sign::ToolEnded(id.to_owned()));
+                }
+            }
+        }
+    }
+
+    /// What was asked about a call is answered, here or elsewhere.
+    fn answered(&mut self, call: &str, line: &mut Line) {
+        self.asks.retain(|id, ask| {
+            let open = ask.call != call;
+            if !open {
+                line.sign(Sign::AskGone(AskId(id.clone())));
+            }
+            open
+        });
+    }
+
+    fn asked(&mut self, request: &Value, params: &Value, line: &mut Line) {
+        self.works(line);
+        self.says(line);
+        let call = &params["toolCall"];
+        let about = text(call, "/toolCallId").to_owned();
+        let id = format!("{about}-{request}");
+        let asks = what(text(call, "/kind"), text(call, "/title"));
+        let options = params["options"].clone();
+        self.asks.insert(id.clone(), Asked { call: about, request: request.clone(), options });
+        let kind = AskKind::Approval;
+        line.sign(Sign::Asked(Ask { id: AskId(id), kind, text: asks, answering: false }));
+    }
+
+    fn turn_over(&mut self, words: &Value, error: &str, line: &mut Line) {
+        self.works(line);
+        self.says(line);
+        self.at_work = false;
+        self.tools.clear();
+        for id in std::mem::take(&mut self.asks).into_keys() {
+            line.sign(Sign::AskGone(AskId(id)));
+        }
+        let mut said = Said::new(Voice::System, error);
+        let tokens = |key: &str| words.pointer(&format!("/result/usage/{key}"))?.as_u64();
+        said.usage = tokens("inputTokens").map(|tokens_in| Usage {
+            tokens_in,
+            tokens_out: tokens("outputTokens").unwrap_or_default(),
+            cost_micros: self.cost_micros,
+        });
+        let cut = text(words, "/result/stopReason") == "cancelled";
+        line.both(if cut { Sign::TurnCut } else { Sign::TurnEnded }, said);
+    }
+}
+
+/// What went wrong; empty if nothing did.
+fn error(words: &Value) -> String {
+    let (message, details) = (text(words, "/error/message"), text(words, "/error/data/message"));
+    match (message.is_empty(), details.is_empty()) {
+        (false, false) => format!("{message}: {details}"),
+        (false, true) => message.to_owned(),
+        (true, _) if words.get("error").is_some() => words["error"].to_string(),
+        (true, _) => String::new(),
+    }
+}
+
+/// What is still to do of a list.
+fn pending(entries: &Value) -> Said {
+    let entries = entries.as_array().into_iter().flatten();
+    let open = entries.filter(|entry| !matches!(text(entry, "/status"), "completed" | "cancelled"));
+    let open: Vec<String> = open.map(|entry| text(entry, "/content").to_owned()).collect();
+    Said { pending: Some(open.clone()), ..Said::tool("plan", open.join("; ")) }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a price is above zero and far below 2^64 millionths"
+)]
+fn micros(cost: &Value) -> Option<u64> {
+    let amount = cost["amount"].as_f64().filter(|amount| *amount >= 0.0)?;
+    (text(cost, "/currency") == "USD").then_some((amount * 1e6).round() as u64)
+}
+
+impl Dialect for Acp {
+    fn hear(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
+        let mut heard = Vec::new();
+        for (end, line) in self.lines.feed(offset, bytes) {
+            // What is no word of the agent's is noise: garbage in a stream loses nothing else.
+            if let Ok(words) = serde_json::from_slice(&line) {
+                heard.extend(self.understand(&words).heard(end));
+            }
+        }
+        heard
+    }
+
+    fn read(&mut self, _offset: u64, _bytes: &[u8]) -> Vec<Heard> {
+        Vec::new()
+    }
+
+    fn say(&self, text: &str) -> Vec<u8> {
+        json_line(&json!({
+            "jsonrpc": "2.0",
+            "id": MESSAGE,
+            "method": "session/prompt",
+            "params": {"sessionId": self.session, "prompt": [{"type": "text", "text": text}]},
+        }))
+    }
+
+    fn interrupt(&self) -> Interrupt {
+        // Whoever cancels has to take back what he was asked as well.
+        let answers = self.asks.values().map(|asked| {
+            let result = json!({"outcome": {"outcome": "cancelled"}});
+            json!({"jsonrpc": "2.0", "id": asked.request, "result": result})
+        });
+        let cancel = json!({
+            "jsonrpc": "2.0",
+            "method": "session/cancel",
+            "params": {"sessionId": self.session},
+        });
+        let words = std::iter::once(cancel).chain(answers);
+        Interrupt::Bytes(words.flat_map(|words| json_line(&words)).collect())
+    }
+
+    fn answer(&self, ask: &Ask, answer: &str) -> Option<Vec<u8>> {
+        let Asked { request, options, .. } = self.asks.get(&ask.id.0)?;
+        let wanted = match answer {
+            ALLOW => "allow_once",
+            ALLOW_FOR_SESSION => "allow_always",
+            _ => "reject_once",
+        };
+        let option = options.as_array()?.iter().find(|option| option["kind"] == wanted)?;
+        let outcome = json!({"outcome": "selected", "optionId": option["optionId"]});
+        let result = json!({ "outcome": outcome });
+        Some(json_line(&json!({"jsonrpc": "2.0", "id": request, "result": result})))
+    }
+
+    fn shows(&self, _lines: &[String]) -> Shown {
+        Shown::Other
+    }
+
+    fn source(&self) -> Source {
+        Source::Stream
+    }
+}

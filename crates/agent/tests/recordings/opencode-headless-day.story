@@ -1,0 +1,54 @@
+id ses_e2257415bffema742ce2BCTz2G
+ready
+took
+turn
+  Assistant: No script, no deed.
+turn ended
+took
+turn
+  Assistant: I run.
+tool execute echo hi > acp.txt
+  Tool execute: echo hi > acp.txt
+asks (Approval) execute echo hi > acp.txt
+asks no more
+tool ended
+  Assistant: ran-it
+turn ended
+took
+turn
+asks (Approval) execute echo no > acp2.txt
+tool execute echo no > acp2.txt
+  Tool execute: echo no > acp2.txt
+asks no more
+tool ended
+turn ended
+took
+turn
+tool todowrite two
+  Tool plan: two
+tool ended
+  Assistant: noted
+turn ended
+took
+turn
+tool invalid {"error":"Model tried to call unavailable tool 'question'. Available too
+  Tool invalid: {"error":"Model tried to call unavailable tool 'question'. Available tools: bash, edit, glob, grep, invalid, read, skill, task, todowrite, webfetch, write.","tool":"question"}
+tool ended
+  Assistant: thanks
+turn ended
+took
+turn
+asks (Approval) execute echo no > acp3.txt
+tool execute echo no > acp3.txt
+  Tool execute: echo no > acp3.txt
+asks no more
+tool ended
+turn cut off
+took
+turn
+  Assistant: early-words
+turn cut off
+took
+turn
+turn ended
+  System: Internal error: the stub was told to fail with 400
