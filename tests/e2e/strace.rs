@@ -50,7 +50,8 @@ impl Tracer {
             }
             Whose::Thread(name) => {
                 let threads = threads(pid)?;
-                *threads.get(*name).ok_or_else(|| format!("no {name} in {threads:?}"))?
+                let named = threads.iter().find(|(_, known)| known == name);
+                *named.ok_or_else(|| format!("no {name} in {threads:?}"))?.0
             }
             Whose::File(name) => {
                 strace.arg("-f").arg("-P").arg(home.join(name.replace(ID, id)));
@@ -79,13 +80,13 @@ impl Tracer {
 }
 
 /// The daemon's threads by name. The first one has the program's, whatever that is.
-fn threads(pid: i32) -> Outcome<BTreeMap<String, i32>> {
+fn threads(pid: i32) -> Outcome<BTreeMap<i32, String>> {
     let mut threads = BTreeMap::new();
     for entry in std::fs::read_dir(format!("/proc/{pid}/task"))? {
         let entry = entry?;
         let thread: i32 = entry.file_name().to_string_lossy().parse()?;
         let name = std::fs::read_to_string(entry.path().join("comm"))?.trim().to_owned();
-        threads.insert(if thread == pid { "first".to_owned() } else { name }, thread);
+        threads.insert(thread, if thread == pid { "first".to_owned() } else { name });
     }
     Ok(threads)
 }
@@ -187,12 +188,11 @@ fn calls_of_a_pause(house: &House, calls: &str) -> Outcome<BTreeMap<Whose, usize
     house.ok(&["daemon", "status"])?;
     let notes = house.home().join("trace");
     let mut strace = Command::new("strace");
-    strace.args(["-f", "-y", "-s", "0", "-e", &format!("trace={calls}")]);
+    strace.args(["-f", "-b", "execve", "-y", "-s", "0", "-e", &format!("trace={calls}")]);
     let pid = daemon.pid()?.to_string();
     let tracer = Tracer::start(strace.arg("-o").arg(&notes).args(["-p", &pid]))?;
     house.ok(&["pause", "dry"])?;
-    let threads: BTreeMap<i32, String> =
-        threads(daemon.pid()?)?.into_iter().map(|(name, thread)| (thread, name)).collect();
+    let threads = threads(daemon.pid()?)?;
     drop(tracer);
     house.ok(&["daemon", "stop"])?;
     let inside = format!("{}/", house.home().display());

@@ -1,7 +1,7 @@
 //! Starting a session's process: is everything there, and then the holder.
 
 use crate::adapters::{Adapters, EnvNote, EnvOrigin};
-use crate::vault::Vault;
+use crate::vault::{self, Vault};
 use crate::{conversation, program, trees, whereabouts};
 use glis_agent::{Agent, Approach, LaunchPlan, Places};
 use glis_core::refusal::ResumeFault;
@@ -11,6 +11,7 @@ use glis_core::tree;
 use glis_snapshot::git::MISLEADING;
 use glis_wire::hold::{Birth, BirthFault, Face, Hello, Launch, MARK, MARK_GENERATION, Size};
 use glis_wire::view::Voice;
+use std::io::Read as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
@@ -59,7 +60,8 @@ fn forgotten(adapters: &Adapters, session: &Session, start: &Prepared) -> Vec<St
     }
     let mut messages = said(adapters, session).messages;
     let Some(transcript) = &start.transcript else { return messages };
-    let text = std::fs::read(transcript).unwrap_or_default();
+    let mut text = Vec::new();
+    drop(vault::open_file(transcript).and_then(|mut file| file.read_to_end(&mut text)));
     let last = messages.pop().filter(|_| session.cut_off);
     last.filter(|message| !mentions(&text, message)).into_iter().collect()
 }

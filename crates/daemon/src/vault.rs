@@ -45,7 +45,7 @@ impl Vault {
 
     /// Copies what the original has beyond the copy, durably.
     pub(crate) fn keep(&self, original: &Path) -> io::Result<()> {
-        let mut source = match File::open(original) {
+        let mut source = match open_file(original) {
             Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(()),
             opened => opened?,
         };
@@ -109,6 +109,14 @@ impl Vault {
         File::open(folder)?.sync_all()?;
         Ok(place)
     }
+}
+
+/// Opens a file of an agent's for reading. What only looks like one (a pipe that nobody writes to)
+/// would be waited for without end.
+pub(crate) fn open_file(path: &Path) -> io::Result<File> {
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
 }
 
 fn same_end(source: &File, copy: &File, kept: u64) -> io::Result<bool> {

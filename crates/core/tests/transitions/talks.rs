@@ -338,7 +338,8 @@ fn an_agent_whose_turn_a_pause_cut_off_is_told_with_the_next_message() {
 
 #[test]
 fn a_turn_that_somebody_cut_off_at_the_terminal_is_nobodys_news() {
-    let stage = told(Kind::Agent, &[IDLE, BUSY, "turn cut => turn ended"]).unwrap();
+    let stage = told(Kind::Agent, &[IDLE, BUSY, "turn cut => turn ended | do save after the turn"])
+        .unwrap();
     assert!(!stage.session().unwrap().cut_off);
 }
 
