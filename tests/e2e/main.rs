@@ -18,6 +18,7 @@ mod intruders;
 mod lifecycle;
 mod messages;
 mod outside;
+mod power;
 mod real;
 mod rescues;
 mod storage;

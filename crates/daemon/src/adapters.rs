@@ -364,7 +364,7 @@ impl Adapters {
         let dir = self.home.session(&id.0);
         let kept = serde_json::to_vec(&note)
             .map_err(std::io::Error::from)
-            .and_then(|bytes| crate::screens::write_durably(&dir, ENV_NOTE, &bytes));
+            .and_then(|bytes| crate::durable::write(&dir, ENV_NOTE, &bytes));
         if let Err(fault) = kept {
             crate::diary(&format!("session {id}: the names of its variables: {fault}"));
         }

@@ -101,23 +101,15 @@ impl Conversation {
         self.file.write_all(&line)
     }
 
-    /// Makes what was written durable.
-    pub(crate) fn sync(&self) -> io::Result<()> {
-        self.file.sync_data()
+    /// The file, for whoever makes durable what was written.
+    pub(crate) fn file(&self) -> io::Result<File> {
+        self.file.try_clone()
     }
 }
 
 /// The file of the session whose folder is `dir`.
 pub(crate) fn file_of(dir: &Path) -> PathBuf {
     dir.join(FILE)
-}
-
-/// Makes the conversation of the session whose folder is `dir` durable, if it has one.
-pub(crate) fn sync(dir: &Path) -> io::Result<()> {
-    match File::open(file_of(dir)) {
-        Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(()),
-        opened => opened?.sync_data(),
-    }
 }
 
 /// How many lines of the conversation in `dir` are damaged.

@@ -1,7 +1,7 @@
 //! A log as long as years of use would make it, for measuring how fast the daemon starts with it.
 
 use crate::log::EventLog;
-use crate::{DaemonFault, launch};
+use crate::{DaemonFault, durable};
 use glis_core::event::{Ending, Spot};
 use glis_core::session::{Process, StartCause};
 use glis_core::spec::{Mode, RefOrigin, SignSource, Spec, Takes, Traits};
@@ -18,7 +18,7 @@ pub fn fill_log(home: &Home, count: u64) -> Result<(), DaemonFault> {
     if home.events().exists() {
         return Err(DaemonFault::Log("there is a log already, and it is left alone".to_owned()));
     }
-    launch::private_folder(&home.state)?;
+    durable::private_folder(&home.state)?;
     let (mut log, _) = EventLog::open(&home.events(), |_| {}).map_err(fault)?;
     let mut recorded = Vec::new();
     let mut record = |session: &SessionId, event: Event| {

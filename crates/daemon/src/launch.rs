@@ -1,6 +1,7 @@
 //! Starting a session's process: is everything there, and then the holder.
 
 use crate::adapters::{Adapters, EnvNote, EnvOrigin};
+use crate::durable::private_folder;
 use crate::vault::{self, Vault};
 use crate::{conversation, program, trees, whereabouts};
 use glis_agent::{Agent, Approach, LaunchPlan, Places};
@@ -12,7 +13,6 @@ use glis_snapshot::git::MISLEADING;
 use glis_wire::hold::{Birth, BirthFault, Face, Hello, Launch, MARK, MARK_GENERATION, Size};
 use glis_wire::view::Voice;
 use std::io::Read as _;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 /// Brings a terminal back to its main screen and its usual modes.
@@ -300,9 +300,4 @@ pub(crate) fn clean(id: &str) -> String {
         .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '_' })
         .take(128)
         .collect()
-}
-
-/// A folder that only we can look into.
-pub(crate) fn private_folder(path: &Path) -> std::io::Result<()> {
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }

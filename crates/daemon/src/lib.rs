@@ -8,6 +8,7 @@ mod config;
 mod controller;
 mod conversation;
 mod doctor;
+mod durable;
 mod failpoint;
 mod fill;
 mod launch;
@@ -227,7 +228,7 @@ async fn serve_until_closed(
 /// The state folder: ours, private, not a link to somewhere else.
 fn prepare(state: &Path) -> Result<(), DaemonFault> {
     let fault = |why: String| DaemonFault::Folder { path: state.to_owned(), why };
-    launch::private_folder(state).map_err(|f| fault(f.to_string()))?;
+    durable::private_folder(state).map_err(|f| fault(f.to_string()))?;
     let facts = state.symlink_metadata().map_err(|f| fault(f.to_string()))?;
     if facts.is_symlink() {
         return Err(fault("it is a symbolic link; name its target instead".to_owned()));

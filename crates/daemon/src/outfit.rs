@@ -104,7 +104,7 @@ fn set_up(
     dir: &Path,
 ) -> Result<(), String> {
     let told = |fault: io::Error| fault.to_string();
-    crate::launch::private_folder(dir).map_err(told)?;
+    crate::durable::private_folder(dir).map_err(told)?;
     let mut log = File::options()
         .create(true)
         .truncate(true)

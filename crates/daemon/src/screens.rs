@@ -1,6 +1,7 @@
 //! Screens, derived from the raw log when somebody looks.
 
 use crate::adapters::Adapters;
+use crate::durable;
 use crate::output::OutputLog;
 use crate::screen::Screen;
 use glis_core::SessionId;
@@ -8,11 +9,8 @@ use glis_core::safe::Look;
 use glis_core::session::Session;
 use glis_wire::hold::{Size, place};
 use serde::{Deserialize, Serialize};
-use std::fs::File;
-use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Screens kept ready. Each costs some hundred kilobytes; the one unused for longest goes.
@@ -126,10 +124,10 @@ pub(crate) fn last_row(dir: &Path) -> Option<usize> {
 /// Keeps the screen, durably, and returns the offset it shows.
 pub(crate) fn capture(hands: &Adapters, session: &Session) -> io::Result<u64> {
     let dir = hands.home.session(&session.id.0);
-    crate::launch::private_folder(&dir)?;
+    durable::private_folder(&dir)?;
     let picture = hands.screens.look(&dir, &session.id)?;
     sync_output(&dir)?;
-    crate::conversation::sync(&dir)?;
+    durable::keep(&crate::conversation::file_of(&dir))?;
     let captured = Captured {
         schema_version: 1,
         offset: picture.offset,
@@ -139,7 +137,7 @@ pub(crate) fn capture(hands: &Adapters, session: &Session) -> io::Result<u64> {
         ansi: picture.ansi,
         paint: String::from_utf8_lossy(&picture.paint).into_owned(),
     };
-    write_durably(&dir, CAPTURE, &serde_json::to_vec(&captured)?)?;
+    durable::write(&dir, CAPTURE, &serde_json::to_vec(&captured)?)?;
     Ok(captured.offset)
 }
 
@@ -159,19 +157,9 @@ fn captured(dir: &Path) -> Option<Picture> {
 fn sync_output(dir: &Path) -> io::Result<()> {
     let folder = dir.join(place::OUTPUT);
     let Ok(segments) = std::fs::read_dir(&folder) else { return Ok(()) };
-    let newest = segments.filter_map(|entry| Some(entry.ok()?.path())).max();
-    newest.map_or(Ok(()), |path| File::open(path)?.sync_data())
-}
-
-/// Writes a file beside its place, syncs it, moves it there and syncs the folder.
-pub(crate) fn write_durably(dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
-    // Two may be at it at once; each must move what it has written itself.
-    static TRIES: AtomicU64 = AtomicU64::new(0);
-    let fresh = dir.join(format!("{name}.new-{}", TRIES.fetch_add(1, Ordering::Relaxed)));
-    let mut file =
-        File::options().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    std::fs::rename(&fresh, dir.join(name))?;
-    File::open(dir)?.sync_all()
+    for segment in segments {
+        // Mostly all but the last are on disk already, and cost nothing. One may be cut meanwhile.
+        durable::keep(&segment?.path())?;
+    }
+    Ok(())
 }

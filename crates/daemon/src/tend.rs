@@ -222,7 +222,7 @@ impl Tender {
         if let Err(fault) = self.ear.hear_the_rest().await {
             complain(&self.ear.id, &fault);
         }
-        self.ear.keep_transcript();
+        self.ear.keep_transcript().await;
         self.tell_world().await;
         let (ending, ordered, killed) = left::told_by(record);
         let outcome =
@@ -290,9 +290,7 @@ impl Tender {
     }
 
     async fn judge_screen(&mut self) {
-        let dir = self.ear.hands.home.session(&self.ear.id.0);
-        let look = screens::look_at_cursor(&dir).unwrap_or_default();
-        let state = judge_quiet(&look, &self.ear.hands.config.patterns());
+        let state = self.look_at_screen().await;
         self.flowing = false;
         self.ear.sign(Spot::Screen, Sign::Screen(state)).await;
     }
@@ -320,7 +318,8 @@ impl Tender {
                 self.write(Waits::Delivery(message, text), &keys).await
             }
             Errand::Answer { ask, answer } => {
-                if self.ear.dialect.source() == Source::Screen && !self.still_asks(&ask.text) {
+                if self.ear.dialect.source() == Source::Screen && !self.still_asks(&ask.text).await
+                {
                     let why = "the question is no longer on the screen".to_owned();
                     self.outcome(Outcome::AnswerNotGiven { ask: ask.id, why }).await;
                     return Ok(());
@@ -345,11 +344,15 @@ impl Tender {
     }
 
     /// The screen is looked at again right before anything is typed into it.
-    fn still_asks(&self, line: &str) -> bool {
-        let dir = self.ear.hands.home.session(&self.ear.id.0);
-        let look = screens::look_at_cursor(&dir).unwrap_or_default();
-        let state = judge_quiet(&look, &self.ear.hands.config.patterns());
+    async fn still_asks(&self, line: &str) -> bool {
+        let state = self.look_at_screen().await;
         matches!(state, ScreenState::Asking { line: seen, .. } if seen == line)
+    }
+
+    async fn look_at_screen(&self) -> ScreenState {
+        let dir = self.ear.hands.home.session(&self.ear.id.0);
+        let look = ear::aside(move || screens::look_at_cursor(&dir)).await.unwrap_or_default();
+        judge_quiet(&look, &self.ear.hands.config.patterns())
     }
 
     async fn write(&mut self, waits: Waits, bytes: &[u8]) -> io::Result<()> {

@@ -1,7 +1,7 @@
 //! What was removed: put aside as it was, taken back, or deleted for good.
 
 use crate::adapters::Adapters;
-use crate::launch::private_folder;
+use crate::durable::private_folder;
 use crate::trees::repository;
 use glis_core::OpId;
 use glis_core::input::Outcome;

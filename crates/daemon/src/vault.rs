@@ -70,7 +70,7 @@ impl Vault {
         if kept == 0 {
             let place = original.to_string_lossy();
             let name = format!("{}.place", self.name);
-            crate::screens::write_durably(&self.dir, &name, place.as_bytes())?;
+            crate::durable::write(&self.dir, &name, place.as_bytes())?;
         }
         source.seek(SeekFrom::Start(kept))?;
         pour(&mut source, &mut copy)?;
@@ -96,7 +96,7 @@ impl Vault {
             None => place,
         };
         let folder = place.parent().ok_or(io::ErrorKind::NotFound)?;
-        crate::launch::private_folder(folder)?;
+        crate::durable::private_folder(folder)?;
         let name = place.file_name().unwrap_or_default().to_string_lossy();
         let fresh = folder.join(format!(".{name}.glis"));
         let mut options = OpenOptions::new();

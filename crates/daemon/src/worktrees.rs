@@ -1,7 +1,7 @@
 //! Places to work in, made for a session.
 
 use crate::adapters::Adapters;
-use crate::launch::private_folder;
+use crate::durable::private_folder;
 use glis_core::OpId;
 use glis_core::input::Outcome;
 use glis_core::session::Session;

@@ -125,9 +125,10 @@ impl Log {
         self.segments.get(after).map(|segment| segment.start)
     }
 
-    /// Makes what was written durable.
+    /// Makes what was written durable, and the name that it is found by.
     pub(crate) fn sync(&self) -> io::Result<()> {
-        self.file.as_ref().map_or(Ok(()), File::sync_data)
+        self.file.as_ref().map_or(Ok(()), File::sync_data)?;
+        Ok(rustix::fs::fsync(&self.folder)?)
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<usize, (usize, io::Error)> {

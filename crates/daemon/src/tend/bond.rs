@@ -225,7 +225,7 @@ async fn hear_the_rest(hands: &Arc<Adapters>, session: &Session) {
     let heard = match Ear::new(hands, session, None) {
         Ok(mut ear) => {
             let heard = ear.hear_the_rest().await;
-            ear.keep_transcript();
+            ear.keep_transcript().await;
             heard.map(drop)
         }
         Err(fault) => Err(fault),

@@ -3,6 +3,7 @@
 use crate::adapters::Adapters;
 use crate::controller::Mail;
 use crate::conversation::{Conversation, Heard as Place};
+use crate::durable;
 use crate::output::OutputLog;
 use crate::vault::Vault;
 use crate::{screens, whereabouts};
@@ -25,6 +26,13 @@ const VAULT_PACE: Duration = Duration::from_secs(2);
 /// things, and its last ones, which may still wait for an answer.
 const FIRST_WORDS_BYTES: u64 = 1024 * 1024;
 const LAST_WORDS_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Does what may have to wait for a disk where nobody else waits for it.
+pub(super) async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
+}
 
 pub(super) struct Ear {
     pub(super) hands: Arc<Adapters>,
@@ -99,13 +107,20 @@ impl Ear {
     /// Takes everything that is on disk and was not listened to: the last words of an agent that
     /// is gone.
     pub(super) async fn hear_the_rest(&mut self) -> io::Result<Vec<String>> {
+        let heard = self.hear_what_is_left().await;
+        self.keep_words().await?;
+        heard
+    }
+
+    async fn hear_what_is_left(&mut self) -> io::Result<Vec<String>> {
         self.hearing = Hearing::CatchingUp;
         match self.dialect.source() {
             Source::Stream => {
                 let log = OutputLog::new(self.hands.home.session(&self.id.0));
                 let mut ids = Vec::new();
                 loop {
-                    let stretch = log.read(self.end, STRETCH_BYTES)?;
+                    let (log, from) = (log.clone(), self.end);
+                    let stretch = aside(move || log.read(from, STRETCH_BYTES)).await?;
                     if stretch.bytes.is_empty() {
                         return Ok(ids);
                     }
@@ -120,7 +135,8 @@ impl Ear {
     /// Reads on in the transcript. Returns as [`Ear::hear`] does.
     pub(super) async fn read_transcript(&mut self) -> io::Result<Vec<String>> {
         let Some(path) = self.transcript() else { return Ok(Vec::new()) };
-        let bytes = super::left::read_from(&path, self.transcript_at)?;
+        let from = self.transcript_at;
+        let bytes = aside(move || super::left::read_from(&path, from)).await?;
         if bytes.is_empty() {
             return Ok(Vec::new());
         }
@@ -156,7 +172,7 @@ impl Ear {
                 self.ready |= sign == Sign::Ready;
                 if matches!(sign, Sign::TurnEnded | Sign::TurnCut) {
                     self.sync().await?;
-                    self.keep_transcript();
+                    self.keep_transcript().await;
                 }
                 self.sign(spot, sign).await;
             }
@@ -164,7 +180,7 @@ impl Ear {
         if grew {
             self.hands.talk.send_modify(|length| *length += 1);
             if self.vault_at.elapsed() > VAULT_PACE {
-                self.keep_transcript();
+                self.keep_transcript().await;
             }
         }
         Ok(ids)
@@ -202,22 +218,37 @@ impl Ear {
     }
 
     /// Copies what is new in the transcript into the vault.
-    pub(super) fn keep_transcript(&mut self) {
+    pub(super) async fn keep_transcript(&mut self) {
         self.vault_at = Instant::now();
         let Some(original) = self.transcript() else { return };
         let Some(id) = self.agent_ref.as_deref() else { return };
         let vault = Vault::of(&self.hands.home.session(&self.id.0), id);
-        if let Err(fault) = vault.keep(&original) {
-            crate::diary(&format!("session {}: copy of {}: {fault}", self.id, original.display()));
+        let shown = original.display().to_string();
+        if let Err(fault) = aside(move || vault.keep(&original)).await {
+            crate::diary(&format!("session {}: copy of {shown}: {fault}", self.id));
         }
     }
 
     /// A sync that failed is not tried again: the next one would succeed and prove nothing.
     async fn sync(&self) -> io::Result<()> {
-        let Err(fault) = self.conversation.sync() else { return Ok(()) };
+        let file = self.conversation.file()?;
+        let Err(fault) = aside(move || file.sync_data()).await else { return Ok(()) };
         let what = format!("the conversation of session {} ({fault})", self.id);
         drop(self.hands.line.mail.send(Mail::NotDurable(what)).await);
         Err(fault)
+    }
+
+    /// What an agent has said last must outlive a power cut before anybody builds on its end: our
+    /// record of it, and its own, without which it could not go on.
+    async fn keep_words(&mut self) -> io::Result<()> {
+        self.sync().await?;
+        let dir = self.hands.home.session(&self.id.0);
+        let transcript = self.transcript();
+        aside(move || {
+            durable::keep_names(&dir)?;
+            transcript.map_or(Ok(()), |path| durable::keep(&path))
+        })
+        .await
     }
 
     /// The agent goes by another id than we thought: its transcript is elsewhere.
@@ -238,7 +269,8 @@ impl Ear {
         if self.ready {
             return;
         }
-        let lines = screens::glance(&self.hands.home.session(&self.id.0)).unwrap_or_default();
+        let dir = self.hands.home.session(&self.id.0);
+        let lines = aside(move || screens::glance(&dir)).await.unwrap_or_default();
         if self.dialect.shows(&lines) == Shown::Prompt {
             self.ready = true;
             self.sign(Spot::Screen, Sign::Ready).await;

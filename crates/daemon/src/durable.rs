@@ -1,0 +1,86 @@
+//! Files that outlive a power cut: their bytes, and the names that they are found by.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Makes a file that somebody else writes last as it is now. One that is not there has nothing to
+/// lose.
+pub(crate) fn keep(path: &Path) -> io::Result<()> {
+    match File::open(path) {
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(()),
+        opened => opened?.sync_data()?,
+    }
+    path.parent().map_or(Ok(()), keep_names)
+}
+
+/// Makes the names in a folder last.
+pub(crate) fn keep_names(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Writes a file beside its place, syncs it, moves it there and syncs the folder.
+pub(crate) fn write(dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    // Two may be at it at once; each must move what it has written itself.
+    static TRIES: AtomicU64 = AtomicU64::new(0);
+    let fresh = dir.join(format!("{name}.new-{}", TRIES.fetch_add(1, Ordering::Relaxed)));
+    let mut file =
+        File::options().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    std::fs::rename(&fresh, dir.join(name))?;
+    keep_names(dir)
+}
+
+/// A folder that only we can look into, with all above it, and all their names.
+pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let above = path.parent().filter(|above| !above.as_os_str().is_empty());
+    above.map_or(Ok(()), private_folder)?;
+    match std::fs::DirBuilder::new().mode(0o700).create(path) {
+        // Somebody else was faster, or what is there is no folder.
+        Err(fault) if fault.kind() != io::ErrorKind::AlreadyExists || !path.is_dir() => {
+            return Err(fault);
+        }
+        Ok(()) | Err(_) => {}
+    }
+    match above.map_or(Ok(()), keep_names) {
+        // A folder that we may write into and not look into cannot be asked for this.
+        Err(fault) if fault.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        kept => kept,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn folders_are_made_with_all_above_them_and_are_private() {
+        let dir = tempfile::tempdir().unwrap();
+        let deep = dir.path().join("a").join("b");
+        for _ in 0..2 {
+            private_folder(&deep).unwrap();
+        }
+        for made in [&deep, deep.parent().unwrap()] {
+            assert_eq!(made.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        }
+        std::fs::write(deep.join("file"), "").unwrap();
+        assert!(private_folder(&deep.join("file")).is_err());
+        assert!(private_folder(&deep.join("file").join("below")).is_err());
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_has_nothing_to_lose() {
+        let dir = tempfile::tempdir().unwrap();
+        keep(&dir.path().join("none")).unwrap();
+        write(dir.path(), "some", b"words").unwrap();
+        keep(&dir.path().join("some")).unwrap();
+        assert_eq!(std::fs::read(dir.path().join("some")).unwrap(), b"words");
+    }
+}
