@@ -51,6 +51,8 @@ enum Greeting {
     /// Due at this time, or when the first turn begins.
     Late(Instant),
     Never,
+    /// Nothing is said at all, not even that it is ready.
+    Withheld,
 }
 
 #[derive(PartialEq)]
@@ -141,6 +143,7 @@ impl Agent {
         self.greet()?;
         match prompt {
             Some(text) => self.queue.push_back(Message { text, id: None }),
+            None if matches!(self.greeting, Greeting::Withheld) => {}
             None => self.show(|face, out| face.mode(Mode::Idle, out))?,
         }
         loop {
@@ -242,19 +245,27 @@ impl Agent {
             Misbehaviour::NeverId => self.greeting = Greeting::Never,
             Misbehaviour::IgnoreInt => self.deaf.to_interrupts = true,
             Misbehaviour::IgnoreTerm => self.deaf.to_terminate = true,
+            Misbehaviour::MuteResume => {
+                if self.hello.resumed {
+                    self.greeting = Greeting::Withheld;
+                }
+            }
             // These three show before there is an agent.
             Misbehaviour::ChangeId | Misbehaviour::RefuseResume | Misbehaviour::ExitAtOnce(_) => {}
         }
     }
 
     fn greet(&mut self) -> io::Result<()> {
+        if matches!(self.greeting, Greeting::Withheld) {
+            return Ok(());
+        }
         let last = if self.hello.resumed { self.transcript.last_exchange()? } else { Vec::new() };
         match self.greeting {
             Greeting::Told => {
                 let session = self.session();
                 self.show(|face, out| face.greet(&session, &last, out))?;
             }
-            Greeting::Late(_) | Greeting::Never => {
+            Greeting::Late(_) | Greeting::Never | Greeting::Withheld => {
                 self.show(|face, out| face.greet_without_id(out))?;
             }
         }

@@ -36,6 +36,7 @@ pub(crate) enum Misbehaviour {
     NeverId,
     ChangeId,
     RefuseResume,
+    MuteResume,
     ExitAtOnce(u8),
     IgnoreInt,
     IgnoreTerm,
@@ -92,6 +93,7 @@ impl Args {
             | Misbehaviour::NeverId
             | Misbehaviour::ChangeId
             | Misbehaviour::RefuseResume
+            | Misbehaviour::MuteResume
             | Misbehaviour::IgnoreInt
             | Misbehaviour::IgnoreTerm => None,
         })
@@ -143,6 +145,7 @@ fn misbehaviour(word: &str) -> Result<Misbehaviour, String> {
         ("never-id", "") => Ok(Misbehaviour::NeverId),
         ("change-id", "") => Ok(Misbehaviour::ChangeId),
         ("refuse-resume", "") => Ok(Misbehaviour::RefuseResume),
+        ("mute-resume", "") => Ok(Misbehaviour::MuteResume),
         ("ignore-int", "") => Ok(Misbehaviour::IgnoreInt),
         ("ignore-term", "") => Ok(Misbehaviour::IgnoreTerm),
         ("late-id", secs) => {

@@ -257,6 +257,20 @@ fn ids_come_late_never_or_changed_on_request() -> Tested {
 }
 
 #[test]
+fn a_resumed_agent_says_nothing_on_request_and_still_listens() -> Tested {
+    let stage = Stage::new()?;
+    let mut agent = stage.headless(&["--session-id", "a", "--misbehave", "mute-resume"])?;
+    agent.until("ready")?;
+    agent.tell("hi")?;
+    agent.until("turn_ended")?;
+    let mut agent = stage.headless(&["--resume", "a", "--misbehave", "mute-resume"])?;
+    agent.tell("recall")?;
+    assert_eq!(agent.next()?["type"], "user", "its first word is about the message");
+    assert_eq!(agent.until("text")?["text"], "I remember 2 messages:\nhi\nrecall");
+    Ok(())
+}
+
+#[test]
 fn agents_die_in_many_ways() -> Tested {
     let stage = Stage::new()?;
     let fates: [(&[&str], i32); 4] = [
