@@ -15,6 +15,7 @@ mod environment;
 mod faults;
 mod house;
 mod intruders;
+mod keeping;
 mod lifecycle;
 mod messages;
 mod outside;

@@ -21,6 +21,24 @@ const LAST_BYTES: u64 = 400;
 
 /// Fits a fresh worktree out, and says what could not be done.
 pub(crate) fn fit(hands: &Adapters, session: &Session, worktree: &Path) -> Vec<String> {
+    let mut notes = dress(hands, session, worktree);
+    let outfit = hands.config.outfit(&session.spec.repo_root);
+    let dir = hands.home.session(&session.id.0);
+    if let Some(command) = &outfit.setup
+        && !dir.join(RAN).exists()
+    {
+        let env = hands.env_for(session).0;
+        // Its files are the user's, not ours.
+        let command = format!("umask {:04o}\n{command}", hands.umask);
+        if let Err(why) = set_up(&command, &outfit, env, worktree, &dir) {
+            notes.push(format!("the set-up command failed: {why}"));
+        }
+    }
+    notes
+}
+
+/// Brings the chosen files along, and says which it could not.
+pub(crate) fn dress(hands: &Adapters, session: &Session, worktree: &Path) -> Vec<String> {
     let root = PathBuf::from(&session.spec.repo_root);
     let outfit = hands.config.outfit(&session.spec.repo_root);
     let mut notes = Vec::new();
@@ -29,15 +47,6 @@ pub(crate) fn fit(hands: &Adapters, session: &Session, worktree: &Path) -> Vec<S
             if let Err(why) = bring(&root, worktree, path, how) {
                 notes.push(format!("{path} was not brought along: {why}"));
             }
-        }
-    }
-    let dir = hands.home.session(&session.id.0);
-    if let Some(command) = &outfit.setup
-        && !dir.join(RAN).exists()
-    {
-        let env = hands.env_for(session).0;
-        if let Err(why) = set_up(command, &outfit, env, worktree, &dir) {
-            notes.push(format!("the set-up command failed: {why}"));
         }
     }
     notes

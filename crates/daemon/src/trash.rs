@@ -39,6 +39,11 @@ pub(crate) fn put_aside(hands: &Arc<Adapters>, session: &Session, op: OpId) -> O
     {
         crate::diary(&format!("the worktree {} stays where it is: {fault}", path.display()));
     }
+    for (from, to) in asides(session, own_worktree(session), &trash) {
+        if let Err(fault) = worktree::put_aside(&repo, &from, &to) {
+            crate::diary(&format!("{} stays where it is: {fault}", from.display()));
+        }
+    }
     if let Err(fault) = glis_snapshot::to_trash(&repo, &session.id.0) {
         crate::diary(&format!("the snapshots of {} stay where they are: {fault}", session.id));
     }
@@ -59,6 +64,12 @@ pub(crate) fn bring_back(hands: &Arc<Adapters>, session: &Session, op: OpId) -> 
             let parent = path.parent().unwrap_or(path);
             private_folder(parent).map_err(|fault| format!("{}: {fault}", parent.display()))?;
             worktree::put_aside(&repo, &from, path).map_err(|fault| fault.to_string())?;
+        }
+        if let Some(path) = own_worktree(session) {
+            let home = path.parent().unwrap_or(path);
+            for (from, to) in asides(session, Some(&trash.join(name_of(path))), home) {
+                worktree::put_aside(&repo, &from, &to).map_err(|fault| fault.to_string())?;
+            }
         }
         if repo.exists() {
             let moved = glis_snapshot::from_trash(&repo, &session.id.0);
@@ -83,7 +94,9 @@ pub(crate) fn empty(hands: &Arc<Adapters>, session: &Session, op: OpId) -> Outco
     let (repo, tree) = (repository(session), trash.join("worktree"));
     let gone = || -> Result<(), String> {
         if repo.exists() {
-            if tree.exists() {
+            let beside = own_worktree(session).map(|path| trash.join(name_of(path)));
+            let beside = asides(session, beside.as_deref(), &trash).into_iter().map(|(at, _)| at);
+            for tree in std::iter::once(tree.clone()).chain(beside).filter(|tree| tree.exists()) {
                 worktree::remove(&repo, &tree).map_err(|fault| fault.to_string())?;
             }
             let deleted = glis_snapshot::delete(&repo, &session.id.0, Shelf::Trash);
@@ -100,6 +113,22 @@ pub(crate) fn empty(hands: &Arc<Adapters>, session: &Session, op: OpId) -> Outco
         Ok(()) => Outcome::Emptied { op },
         Err(why) => Outcome::NotEmptied { op, why },
     }
+}
+
+fn name_of(path: &Path) -> &std::ffi::OsStr {
+    path.file_name().unwrap_or_default()
+}
+
+/// What restores have set aside beside a worktree, with the place of each in another folder.
+fn asides(session: &Session, worktree: Option<&Path>, other: &Path) -> Vec<(PathBuf, PathBuf)> {
+    let Some(worktree) = worktree.filter(|_| !session.spec.in_place) else { return Vec::new() };
+    let start = format!("{}.aside-", name_of(worktree).to_string_lossy());
+    let entries = worktree.parent().and_then(|folder| std::fs::read_dir(folder).ok());
+    let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
+    names
+        .filter(|name| name.to_string_lossy().starts_with(&start))
+        .map(|name| (worktree.with_file_name(&name), other.join(&name)))
+        .collect()
 }
 
 /// Moving twice is moving once.

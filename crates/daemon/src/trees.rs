@@ -17,8 +17,8 @@ use glis_core::session::{Phase, Session};
 use glis_core::tree::{Clearing, Found, Occasion, PathList};
 use glis_core::{OpId, SessionId};
 use glis_snapshot::{
-    ClearRequest, Difference, HeadState, LeftOut, Limits, RestoreRequest, SaveRequest, Saved,
-    SnapshotFault, Unreadable, losable,
+    ClearRequest, Difference, LeftOut, Limits, RestoreRequest, SaveRequest, Saved, SnapshotFault,
+    Unreadable, losable,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -139,6 +139,7 @@ pub(crate) fn look(hands: &Adapters, session: &Session) -> Result<Option<Found>,
         let notes = restored.map_err(|fault| {
             if matches!(fault, SnapshotFault::Missing(_)) { missing() } else { system(fault) }
         })?;
+        let notes = dressed(hands, session, &worktree, notes);
         return Ok(Some(Found::Restored { snapshot, notes }));
     }
     lock::set_stale_aside(hands, session, &worktree);
@@ -161,6 +162,21 @@ pub(crate) fn look(hands: &Adapters, session: &Session) -> Result<Option<Found>,
     }
 }
 
+/// What a snapshot does not hold may come from where a fresh worktree gets it.
+fn dressed(
+    hands: &Adapters,
+    session: &Session,
+    worktree: &Path,
+    notes: Vec<String>,
+) -> Vec<String> {
+    let missing = crate::outfit::dress(hands, session, worktree);
+    let is_there = |note: &String| {
+        let path = note.strip_prefix(glis_snapshot::LEFT_OUT_NOTE);
+        path.is_some_and(|path| worktree.join(path).symlink_metadata().is_ok())
+    };
+    notes.into_iter().filter(|note| !is_there(note)).chain(missing).collect()
+}
+
 fn shown(path: &[u8]) -> String {
     String::from_utf8_lossy(path).into_owned()
 }
@@ -178,19 +194,7 @@ fn restore_as(
 ) -> Result<Vec<String>, SnapshotFault> {
     let repo_root = repository(session);
     let request = RestoreRequest { repo_root: &repo_root, reference, to, lock_owner };
-    let restored = glis_snapshot::restore(&request)?;
-    let mut notes = restored.notes;
-    match restored.head {
-        HeadState::CutOff { branch } => {
-            let branch = branch.trim_start_matches("refs/heads/");
-            notes.insert(0, format!("HEAD is detached: {branch} is not what it was"));
-        }
-        HeadState::OnBranch(_) | HeadState::Unborn(_) | HeadState::Detached => {}
-    }
-    if let Some(aside) = restored.set_aside {
-        notes.insert(0, format!("what was there is now {}", aside.path.display()));
-    }
-    Ok(notes)
+    Ok(glis_snapshot::restore(&request)?.notes)
 }
 
 /// Brings a worktree back at another place, for whoever wants to look at it.

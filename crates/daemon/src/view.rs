@@ -31,8 +31,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         | Phase::Stopping { .. }
         | Phase::Chore { .. } => None,
     };
-    let mut warnings = session.notes.clone();
-    warnings.extend(pause.iter().flat_map(|record| record.warnings.clone()));
+    let mut warnings = pause.map(|record| record.warnings.clone()).unwrap_or_default();
     if env.origin == EnvOrigin::Daemon && session.process.is_some() {
         warnings.push("it was started with the daemon's own environment".to_owned());
     }
@@ -79,6 +78,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         in_place: session.spec.in_place,
         attached: audience,
         output_gap_at: gap_at,
+        setup_notes: session.notes.clone(),
         found: session.found.clone(),
         unsaved: session.unsaved.clone(),
         worktree_removed: pause.is_some_and(|record| record.cleared),

@@ -23,6 +23,7 @@ pub(crate) fn make(hands: &Arc<Adapters>, session: &Session, op: OpId) -> Outcom
         branch: &branch,
         base: session.spec.base.as_deref(),
         owner: &owner(session),
+        umask: hands.umask,
     };
     let made = path
         .parent()

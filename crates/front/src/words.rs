@@ -154,7 +154,8 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("resumed", s.resumed_at.clone());
     fact("snapshot", s.snapshot.as_ref().map(|snapshot| snapshot.name.clone()));
     fact("not saved", s.unsaved.clone());
-    fact("worktree was", s.found.as_ref().and_then(keep::found));
+    fact("set-up", (!s.setup_notes.is_empty()).then(|| s.setup_notes.join("; ")));
+    fact("found", s.found.as_ref().and_then(keep::found));
     fact("queued", (s.queued > 0).then(|| s.queued.to_string()));
     fact("cut off", s.cut_off.then(|| "its last turn ended with its process".to_owned()));
     fact("limit until", s.limit_until.clone());
@@ -229,7 +230,7 @@ pub(crate) fn created(s: &SessionView) -> String {
         },
     };
     let warnings: Vec<_> =
-        s.warnings.iter().map(|warning| format!("\nwarning: {}", plain(warning))).collect();
+        s.setup_notes.iter().map(|note| format!("\nwarning: {}", plain(note))).collect();
     let (status, agent, warnings) = (s.status.word(), &s.agent, warnings.concat());
     format!("`{}` is {status}: {agent} in {place}{branch}{warnings}\n{next}", s.name)
 }

@@ -93,6 +93,25 @@ pub fn run<S: AsRef<OsStr>>(dir: &Path, args: &[S]) -> Result<String, GitFault> 
     Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
 }
 
+/// As [`run`], for files that others than we will use. Only a shell can set the umask of a child
+/// without setting that of all our threads.
+pub(crate) fn run_with_umask(dir: &Path, args: &[&str], umask: u32) -> Result<String, GitFault> {
+    let call = git(dir);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "umask \"$0\" && exec \"$@\"", &format!("{umask:04o}")]);
+    shell.arg(call.get_program()).args(call.get_args()).args(args);
+    shell.current_dir(dir).stdin(Stdio::null());
+    for (name, value) in call.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    let output = bytes(&mut shell, args)?;
+    let text = String::from_utf8_lossy(&output);
+    Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
+}
+
 /// Runs git on a repository by the folder of its own files, without looking for a worktree.
 pub(crate) fn run_in<S: AsRef<OsStr>>(git_dir: &Path, args: &[S]) -> Result<Vec<u8>, GitFault> {
     bytes(offline(git_dir).env("GIT_DIR", git_dir).args(args), args)

@@ -43,7 +43,7 @@ pub use list::{
 };
 pub use lock::{index_lock, set_stale_lock_aside};
 pub use read::{Limits, Unreadable};
-pub use restore::{HeadState, RestoreRequest, Restored, restore};
+pub use restore::{HeadState, LEFT_OUT_NOTE, RestoreRequest, Restored, restore};
 pub use save::{SaveRequest, Saved, save};
 pub use scratch::{Swept, sweep};
 pub use state::{NotCaptured, Why};

@@ -45,6 +45,9 @@ pub struct Restored {
     pub notes: Vec<String>,
 }
 
+/// How a note begins that names something which the snapshot does not hold.
+pub const LEFT_OUT_NOTE: &str = "not in the snapshot: ";
+
 /// What HEAD stands on after a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HeadState {
@@ -123,7 +126,7 @@ pub fn restore(request: &RestoreRequest<'_>) -> Result<Restored, SnapshotFault> 
     }
     let head = put_worktree(&common, &loaded, request.to, request.lock_owner, &mut notes)?;
     for item in loaded.not_captured.iter().filter(|item| item.why != Why::EmptyFolder) {
-        notes.push(format!("not in the snapshot: {}", item.shown()));
+        notes.push(format!("{LEFT_OUT_NOTE}{}", item.shown()));
     }
     Ok(Restored { path: request.to.to_owned(), head, set_aside, notes })
 }

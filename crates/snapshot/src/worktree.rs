@@ -1,6 +1,6 @@
 //! Worktrees of our own: made, found again, put aside. Never one that we did not make.
 
-use crate::git::{GitFault, main_root, run};
+use crate::git::{GitFault, main_root, run, run_with_umask};
 use std::path::{Path, PathBuf};
 
 /// How many names are tried when a branch exists already.
@@ -28,6 +28,8 @@ pub struct Plan<'a> {
     pub base: Option<&'a str>,
     /// Who it is for. Kept in git's own lock, which is how it is found again.
     pub owner: &'a str,
+    /// The rights that its files do not get.
+    pub umask: u32,
 }
 
 /// Makes the worktree, or finds the one that was made for the same owner before.
@@ -48,7 +50,7 @@ pub fn make(plan: &Plan<'_>) -> Result<Worktree, GitFault> {
         // Nothing was ever committed here: the worktree begins as empty as the repository.
         None => args.extend(["--orphan", "-b", &branch, "--", &path]),
     }
-    run(&root, &args)?;
+    run_with_umask(&root, &args, plan.umask)?;
     Ok(Worktree { path: plan.path.to_owned(), branch })
 }
 

@@ -64,6 +64,9 @@ pub struct SessionView {
     pub attached: u32,
     /// Terminal output is missing from here on, because the disk was full.
     pub output_gap_at: Option<u64>,
+    /// What the worktree could not get when it was made.
+    #[serde(default)]
+    pub setup_notes: Vec<String>,
     /// How the worktree was found before the last start.
     #[serde(default)]
     pub found: Option<Found>,
