@@ -1,6 +1,7 @@
 //! Claude Code: its id is ours to choose, its conversation is resumed by that id and no other way.
 
 mod stream;
+mod terminal;
 
 use crate::{
     Agent, Approach, Dialect, LaunchPlan, Places, Versions, Whereabouts, hearing::json_line,
@@ -38,10 +39,7 @@ impl Agent for Claude {
         Traits { refs: RefOrigin::Chosen, signs: SignSource::Structured, takes: Takes::WhenIdle }
     }
 
-    fn check(&self, mode: Mode, argv: &[String]) -> Result<(), String> {
-        if mode == Mode::Terminal {
-            return Err("claude runs with --headless only".to_owned());
-        }
+    fn check(&self, _mode: Mode, argv: &[String]) -> Result<(), String> {
         let ours = argv.iter().find(|arg| {
             let long = arg.strip_prefix("--").and_then(|name| name.split('=').next());
             long.is_some_and(|name| OURS.contains(&name)) || OURS_SHORT.contains(&arg.as_str())
@@ -52,7 +50,7 @@ impl Agent for Claude {
         }
     }
 
-    fn launch(&self, session: &Session, how: Approach, _places: &Places) -> LaunchPlan {
+    fn launch(&self, session: &Session, how: Approach, places: &Places) -> LaunchPlan {
         let spec = &session.spec;
         let mut argv: Vec<String> = vec!["claude".to_owned()];
         let mut option = |name: &str, value: &str| {
@@ -79,6 +77,8 @@ impl Agent for Claude {
             // Repeats our answers, which is how it shows that it took them.
             argv.extend(["--verbose", "--replay-user-messages", "-p"].map(ToOwned::to_owned));
             first_words = first();
+        } else {
+            argv.extend(["--settings".to_owned(), terminal::settings(&places.session)]);
         }
         argv.extend(spec.argv.iter().cloned());
         LaunchPlan { argv, first_words, without: MISLEADING.to_vec(), ..LaunchPlan::default() }
@@ -104,8 +104,11 @@ impl Agent for Claude {
         Some(Versions { oldest: (2, 0, 0), tried: (2, 1, 325), bad: &[] })
     }
 
-    fn dialect(&self, _mode: Mode) -> Box<dyn Dialect> {
-        Box::new(stream::Stream::default())
+    fn dialect(&self, mode: Mode) -> Box<dyn Dialect> {
+        match mode {
+            Mode::Headless => Box::new(stream::Stream::default()),
+            Mode::Terminal => Box::new(terminal::Terminal::default()),
+        }
     }
 }
 

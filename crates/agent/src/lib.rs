@@ -226,6 +226,12 @@ pub trait Dialect: Send + Sync {
     /// long before.
     fn hear(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard>;
 
+    /// Takes bytes that begin at `offset` of the file that hooks of the agent write to, if it has
+    /// any ([`HOOKS_FILE`]).
+    fn overhear(&mut self, _offset: u64, _bytes: &[u8]) -> Vec<Heard> {
+        Vec::new()
+    }
+
     /// Takes bytes of the transcript that begin at `offset`.
     fn read(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard>;
 
@@ -241,9 +247,22 @@ pub trait Dialect: Send + Sync {
     /// What the screen of an agent in a terminal shows.
     fn shows(&self, lines: &[String]) -> Shown;
 
+    /// Whether the screen shows this question, for an agent that asks on its screen.
+    fn shows_ask(&self, _ask: &Ask, _lines: &[String]) -> Option<bool> {
+        None
+    }
+
+    /// What a screen that has come to rest means, where nothing better was heard.
+    fn at_rest(&mut self, _shown: &Shown) -> Option<Sign> {
+        None
+    }
+
     /// Where its signs come from.
     fn source(&self) -> Source;
 }
+
+/// The file in a session's folder that an agent's hooks write to, an object a line.
+pub const HOOKS_FILE: &str = "hooks.jsonl";
 
 /// Where an agent's signs come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

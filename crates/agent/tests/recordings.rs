@@ -21,22 +21,30 @@ fn told(agent: &str, mode: Mode, bytes: &[u8], size: usize) -> String {
     let mut told = String::new();
     let (mut at, mut last) = (1000, 0);
     for piece in bytes.chunks(size.min(bytes.len())) {
-        for Heard { at, sign, said } in feed(dialect.as_mut(), at, piece) {
-            assert!(at > last, "two things have one place: {at}");
-            last = at;
-            if let Some(sign) = sign {
-                told.push_str(&word(&sign));
-                told.push('\n');
-            }
-            if let Some(said) = said.filter(|said| !said.content.is_empty()) {
-                let tool = said.tool.as_ref().map(|tool| format!(" {tool}")).unwrap_or_default();
-                let Said { voice, content, .. } = said;
-                told.extend([format!("  {voice:?}{tool}: {content}"), "\n".to_owned()]);
-            }
+        let heard = feed(dialect.as_mut(), at, piece);
+        for Heard { at, .. } in &heard {
+            assert!(*at > last, "two things have one place: {at}");
+            last = *at;
         }
+        told_by(heard, &mut told);
         at += piece.len() as u64;
     }
     told
+}
+
+/// Adds what was heard to a story.
+fn told_by(heard: Vec<Heard>, told: &mut String) {
+    for Heard { sign, said, .. } in heard {
+        if let Some(sign) = sign {
+            told.push_str(&word(&sign));
+            told.push('\n');
+        }
+        if let Some(said) = said.filter(|said| !said.content.is_empty()) {
+            let tool = said.tool.as_ref().map(|tool| format!(" {tool}")).unwrap_or_default();
+            let Said { voice, content, .. } = said;
+            told.extend([format!("  {voice:?}{tool}: {content}"), "\n".to_owned()]);
+        }
+    }
 }
 
 #[expect(clippy::expect_used, reason = "the tests name agents of the table")]
@@ -104,6 +112,69 @@ fn a_day_of_codex_on_pipes() {
     let recording = codex(include_str!("recordings/codex-headless-day.jsonl"), "\"id\":2");
     let story = story("codex", Mode::Headless, &recording);
     check(&story, include_str!("recordings/codex-headless-day.story"), "codex-headless-day");
+}
+
+/// In a terminal there are two files, which are written side by side.
+fn in_terminal(order: Order) -> String {
+    let hooks = include_str!("recordings/claude-hooks-day.jsonl");
+    let mut transcript = include_str!("recordings/claude-transcript-terminal.jsonl")
+        .split_inclusive('\n')
+        .peekable();
+    let mut dialect = dialect("claude", Mode::Terminal);
+    let (mut story, mut hooks_at, mut at, mut known) = (String::new(), 0, 0, Vec::new());
+    for hook in hooks.split_inclusive('\n') {
+        let prompt = field(hook, "prompt_id");
+        let next = !known.contains(&prompt) && hook.contains("\"UserPromptSubmit\"");
+        let mut read = |known: &[String], story: &mut String, dialect: &mut dyn Dialect| {
+            // A line belongs to the prompt before it; no prompt is written before it was given.
+            while let Some(line) = transcript.next_if(|line| {
+                let of = field(line, "promptId");
+                of.is_empty() || known.contains(&of)
+            }) {
+                told_by(dialect.read(at, line.as_bytes()), story);
+                at += line.len() as u64;
+            }
+        };
+        if next && order == Order::TranscriptLate {
+            read(&known, &mut story, dialect.as_mut());
+        }
+        known.push(prompt);
+        told_by(dialect.overhear(hooks_at, hook.as_bytes()), &mut story);
+        hooks_at += hook.len() as u64;
+        if order == Order::TranscriptEarly || hooks_at == hooks.len() as u64 {
+            read(&known, &mut story, dialect.as_mut());
+        }
+    }
+    story
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// Everything is in the transcript before the next hook is called.
+    TranscriptEarly,
+    /// Nothing is in the transcript before the next message is taken.
+    TranscriptLate,
+}
+
+/// A field of a line, empty if it has none.
+fn field(line: &str, name: &str) -> String {
+    let words: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
+    words[name].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_day_of_claude_in_a_terminal() {
+    let story = in_terminal(Order::TranscriptLate);
+    check(&story, include_str!("recordings/claude-terminal-day.story"), "claude-terminal-day");
+}
+
+#[test]
+fn whichever_file_is_written_first_every_turn_begins_and_ends_once() {
+    for order in [Order::TranscriptEarly, Order::TranscriptLate] {
+        let story = in_terminal(order);
+        let of = |what: &str| story.lines().filter(|line| *line == what).count();
+        assert_eq!((of("turn"), of("turn ended"), of("turn cut off")), (7, 4, 2), "{story}");
+    }
 }
 
 #[test]

@@ -32,6 +32,8 @@ pub enum Spot {
     Stream(u64),
     /// This offset in the agent's transcript.
     Transcript(u64),
+    /// This offset in what the agent's hooks have written.
+    Hook(u64),
     /// On the screen, which has no memory.
     Screen,
 }

@@ -305,6 +305,9 @@ pub struct Seen {
     pub stream: u64,
     /// Offset in the agent's transcript.
     pub transcript: u64,
+    /// Offset in what the agent's hooks have written.
+    #[serde(default)]
+    pub hooks: u64,
 }
 
 impl Session {

@@ -56,7 +56,7 @@ variants! {
         NoRef Rejected WrongRoot NoDirectory NotInstalled NoTranscript Locked NotReady System
         WrongVersion
     }
-    spot: Spot { Stream Transcript Screen }
+    spot: Spot { Stream Transcript Hook Screen }
     ask: AskKind { Approval Question Doubt }
     screen: ScreenState { Flowing Silent AtPrompt Asking }
     pause_mode: PauseMode { Boundary Interrupt Force }

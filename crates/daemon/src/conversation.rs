@@ -22,6 +22,8 @@ pub(crate) enum Heard {
     Stream(u64),
     /// In the agent's transcript, which belongs to one session id of the agent.
     Transcript(u64),
+    /// In what the agent's hooks have written.
+    Hook(u64),
     /// Nowhere: it is ours.
     Ours,
 }
@@ -31,6 +33,7 @@ pub(crate) struct Conversation {
     file: File,
     stream_seen: u64,
     transcript_seen: u64,
+    hooks_seen: u64,
 }
 
 impl Conversation {
@@ -40,16 +43,17 @@ impl Conversation {
         let mut file =
             OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(&path)?;
         end_torn_line(&mut file)?;
-        let (mut stream_seen, mut transcript_seen) = (0, 0);
+        let (mut stream_seen, mut transcript_seen, mut hooks_seen) = (0, 0, 0);
         each(&path, |entry| {
             let number = |key: &str| entry.metadata.get(key).and_then(Value::as_u64).unwrap_or(0);
             stream_seen = stream_seen.max(number("offset"));
+            hooks_seen = hooks_seen.max(number("hook_offset"));
             let of = entry.metadata.get("agent_session_ref").and_then(Value::as_str);
             if of == agent_ref {
                 transcript_seen = transcript_seen.max(number("transcript_offset"));
             }
         })?;
-        Ok(Self { file, stream_seen, transcript_seen })
+        Ok(Self { file, stream_seen, transcript_seen, hooks_seen })
     }
 
     /// How far the session's output has been written down.
@@ -68,6 +72,7 @@ impl Conversation {
         match heard {
             Heard::Stream(at) if at <= self.stream_seen => return Ok(()),
             Heard::Transcript(at) if at <= self.transcript_seen => return Ok(()),
+            Heard::Hook(at) if at <= self.hooks_seen => return Ok(()),
             Heard::Stream(at) => {
                 metadata.insert("offset".to_owned(), json!(at));
                 self.stream_seen = at;
@@ -75,6 +80,10 @@ impl Conversation {
             Heard::Transcript(at) => {
                 metadata.insert("transcript_offset".to_owned(), json!(at));
                 self.transcript_seen = at;
+            }
+            Heard::Hook(at) => {
+                metadata.insert("hook_offset".to_owned(), json!(at));
+                self.hooks_seen = at;
             }
             Heard::Ours => {}
         }

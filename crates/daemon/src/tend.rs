@@ -7,6 +7,7 @@
 mod bond;
 mod ear;
 mod left;
+mod typing;
 
 use crate::adapters::{Adapters, Errand};
 use crate::controller::Look;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
+use typing::{DIALOG, Occasion, Typing};
 
 pub(crate) use bond::{begin, end_untended, recover};
 pub(crate) use left::{
@@ -61,6 +63,10 @@ struct Tender {
     flowing: bool,
     look_at: Option<Instant>,
     rest_at: Option<Instant>,
+    /// A message that waits for the agent's prompt.
+    typing: Option<Typing>,
+    /// A question of the program itself on its screen.
+    dialog: Option<AskId>,
     /// The log does not know this process yet: nothing it says counts before it does.
     unknown: bool,
     /// What was there before this daemon is still being listened to.
@@ -97,6 +103,13 @@ impl Tender {
             flowing: session.screen == ScreenState::Flowing,
             look_at: None,
             rest_at: None,
+            typing: None,
+            dialog: session
+                .asks
+                .iter()
+                .map(|ask| &ask.id)
+                .find(|id| id.0.starts_with(DIALOG))
+                .cloned(),
             unknown: session.process.is_none(),
             catching_up: None,
             caught_up: None,
@@ -243,7 +256,7 @@ impl Tender {
                 self.look_at = Some(Instant::now() + TRANSCRIPT_PACE);
                 self.rest_at = Some(Instant::now() + LAST_LOOK);
                 self.read_transcript().await?;
-                self.ear.look_for_prompt().await;
+                self.attend(Occasion::Moved).await?;
             }
             Source::Screen => {
                 self.look_at = Some(Instant::now() + FLOW_PACE);
@@ -276,6 +289,9 @@ impl Tender {
                 self.judge_screen().await;
             } else {
                 self.look_again().await?;
+                if source == Source::Transcript {
+                    self.attend(Occasion::Rested).await?;
+                }
             }
         }
         Ok(())
@@ -284,7 +300,7 @@ impl Tender {
     async fn look_again(&mut self) -> io::Result<()> {
         if self.ear.dialect.source() == Source::Transcript {
             self.read_transcript().await?;
-            self.ear.look_for_prompt().await;
+            self.attend(Occasion::Moved).await?;
         }
         Ok(())
     }
@@ -296,7 +312,7 @@ impl Tender {
     }
 
     async fn read_transcript(&mut self) -> io::Result<()> {
-        let ids = self.ear.read_transcript().await?;
+        let ids = self.ear.read_on().await?;
         self.lock(ids).await
     }
 
@@ -312,6 +328,11 @@ impl Tender {
 
     async fn run_errand(&mut self, errand: Errand) -> io::Result<()> {
         match errand {
+            Errand::Deliver { message, text }
+                if self.ear.dialect.source() == Source::Transcript =>
+            {
+                self.type_message(message, text).await
+            }
             Errand::Deliver { message, text } => {
                 let keys = self.ear.dialect.say(&text);
                 self.ear.hand_over(&text);
@@ -325,10 +346,14 @@ impl Tender {
                     return Ok(());
                 }
                 let Some(keys) = self.ear.dialect.answer(&ask, &answer) else {
-                    let why = "the agent no longer asks this".to_owned();
+                    let why = "it can only be answered at the agent's own terminal, or no longer";
+                    let why = why.to_owned();
                     self.outcome(Outcome::AnswerNotGiven { ask: ask.id, why }).await;
                     return Ok(());
                 };
+                if self.ear.dialect.shows_ask(&ask, &[]).is_some() {
+                    return self.press(&ask, keys).await;
+                }
                 self.write(Waits::Answer(ask.id), &keys).await
             }
             Errand::Interrupt => match self.ear.dialect.interrupt() {

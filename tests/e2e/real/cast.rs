@@ -36,6 +36,8 @@ pub(crate) const CLAUDE_HEADLESS: Part = Part {
     model: "other-model",
 };
 
+pub(crate) const CLAUDE_TERMINAL: Part = Part { words: &["--agent", "claude"], ..CLAUDE_HEADLESS };
+
 pub(crate) const CODEX_HEADLESS: Part = Part {
     agent: CODEX,
     words: &["--agent", "codex", "--headless"],

@@ -2,8 +2,8 @@
 //! resume: the whole history, in the same conversation.
 
 use super::cast::{
-    CLAUDE_HEADLESS, CODEX_HEADLESS, NAME, OPENCODE_HEADLESS, Part, Play, eventually, held, text,
-    times,
+    CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, NAME, OPENCODE_HEADLESS, Part, Play,
+    eventually, held, text, times,
 };
 use crate::house::{Outcome, kill_and_wait, lives};
 use glis_stub_model::{Voice, prompt};
@@ -53,6 +53,7 @@ macro_rules! play_with_transcript {
 }
 
 play_with_transcript!(claude_headless, CLAUDE_HEADLESS);
+play_with_transcript!(claude_terminal, CLAUDE_TERMINAL);
 play_with_transcript!(codex_headless, CODEX_HEADLESS);
 play!(opencode_headless, OPENCODE_HEADLESS, a_database_that_is_gone_is_an_error);
 
@@ -149,11 +150,13 @@ fn the_agent_is_killed_in_the_middle_of_an_answer(part: Part) -> Outcome {
     kill_and_wait(play.pid()?)?;
     let left = play.until("interrupted")?;
     assert_eq!(left["resumable"], true);
+    // Should it have to be said again, it is answered now.
+    play.real.model.open("gate");
     let request = play.resume("after the death")?;
     for words in ["first words", "go on", "after the death"] {
         assert_eq!(times(&request, Voice::User, words), 1, "{words}: {:#?}", request.turns);
     }
-    assert!(request.prompt().contains("cut off"), "{}", request.prompt());
+    assert!(request.says(Voice::User, "cut off"), "{:#?}", request.turns);
     Ok(())
 }
 
@@ -186,6 +189,7 @@ fn both_are_killed_in_the_middle_of_an_answer(part: Part) -> Outcome {
     play.house().kill_daemon()?;
     kill_and_wait(pid)?;
     play.until("interrupted")?;
+    play.real.model.open("gate");
     let request = play.resume("after the deaths")?;
     for words in ["first words", "go on", "after the deaths"] {
         assert_eq!(times(&request, Voice::User, words), 1, "{words}: {:#?}", request.turns);

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) const FIRST: &str = "glis-first";
 const INTERRUPT: &str = "glis-interrupt";
 /// The tool that asks a person something.
-const QUESTION_TOOL: &str = "AskUserQuestion";
+pub(super) const QUESTION_TOOL: &str = "AskUserQuestion";
 /// The tool that keeps a list of what is to do.
 const LIST_TOOL: &str = "TodoWrite";
 
@@ -172,19 +172,12 @@ fn worked(words: &Value, line: &mut Line) {
             "text" if own => line.said(Said::new(Voice::Assistant, text(block, "/text"))),
             "text" => line.said(Said::tool("Task", text(block, "/text"))),
             "tool_use" => {
-                let (name, input) = (text(block, "/name"), &block["input"]);
-                let content = match name {
-                    LIST_TOOL => to_do(input).join("; "),
-                    QUESTION_TOOL => question(input),
-                    _ => gist(input),
-                };
+                let name = text(block, "/name");
                 let sign = Sign::ToolBegan {
                     tool: text(block, "/id").to_owned(),
-                    what: what(name, &content),
+                    what: what(name, &tool_words(name, &block["input"])),
                 };
-                let mut said = Said::tool(name, content);
-                said.pending = (name == LIST_TOOL).then(|| to_do(input));
-                line.both(sign, said);
+                line.both(sign, used(block));
             }
             _ => {}
         }
@@ -195,8 +188,33 @@ pub(super) fn blocks(words: &Value) -> impl Iterator<Item = &Value> {
     words.pointer("/message/content").and_then(Value::as_array).into_iter().flatten()
 }
 
+/// What a block of an answer adds to the conversation.
+pub(super) fn said_by(block: &Value) -> Option<Said> {
+    match text(block, "/type") {
+        "text" => Some(Said::new(Voice::Assistant, text(block, "/text"))),
+        "tool_use" => Some(used(block)),
+        _ => None,
+    }
+}
+
+fn used(block: &Value) -> Said {
+    let (name, input) = (text(block, "/name"), &block["input"]);
+    let mut said = Said::tool(name, tool_words(name, input));
+    said.pending = (name == LIST_TOOL).then(|| to_do(input));
+    said
+}
+
+/// What a tool is used for, for a person.
+pub(super) fn tool_words(name: &str, input: &Value) -> String {
+    match name {
+        LIST_TOOL => to_do(input).join("; "),
+        QUESTION_TOOL => question(input),
+        _ => gist(input),
+    }
+}
+
 /// What of a list is not done.
-pub(super) fn to_do(input: &Value) -> Vec<String> {
+fn to_do(input: &Value) -> Vec<String> {
     let items = input.get("todos").and_then(Value::as_array).into_iter().flatten();
     items
         .filter(|item| text(item, "/status") != "completed")

@@ -45,6 +45,8 @@ pub(super) fn take(draft: &mut Draft, spot: Spot, sign: Sign) {
             if !draft.session.asks.iter().any(|known| known.id == ask.id) {
                 draft.event(Event::Asked { ask, spot });
             }
+            // Who asks runs, and may wait for the answer before it takes a message.
+            start::became_ready(draft);
         }
         Sign::AskGone(ask) => {
             if draft.session.asks.iter().any(|known| known.id == ask) {
@@ -94,6 +96,7 @@ fn already_seen(draft: &Draft, spot: Spot) -> bool {
     match spot {
         Spot::Stream(offset) => offset <= draft.session.seen.stream,
         Spot::Transcript(offset) => offset <= draft.session.seen.transcript,
+        Spot::Hook(offset) => offset <= draft.session.seen.hooks,
         Spot::Screen => false,
     }
 }

@@ -155,6 +155,7 @@ impl Session {
             Some(Spot::Transcript(offset)) => {
                 self.seen.transcript = self.seen.transcript.max(offset);
             }
+            Some(Spot::Hook(offset)) => self.seen.hooks = self.seen.hooks.max(offset),
             Some(Spot::Screen) | None => {}
         }
     }

@@ -1,13 +1,14 @@
 //! Listening to one run of an agent: what it says is written down, what that means is passed on.
 
+use super::typing::OnScreen;
 use crate::adapters::Adapters;
 use crate::controller::Mail;
 use crate::conversation::{Conversation, Heard as Place};
 use crate::durable;
 use crate::output::OutputLog;
 use crate::vault::Vault;
-use crate::{screens, whereabouts};
-use glis_agent::{Agent, Dialect, Heard, Said, Shown, Source};
+use crate::whereabouts;
+use glis_agent::{Agent, Dialect, Heard, Said, Source};
 use glis_core::event::Spot;
 use glis_core::input::{Hearing, Sign};
 use glis_core::session::Session;
@@ -45,6 +46,9 @@ pub(super) struct Ear {
     /// Where the transcript is, once it was found.
     transcript: Option<PathBuf>,
     transcript_at: u64,
+    hooks_at: u64,
+    /// What it asks on its screen.
+    pub(super) on_screen: Option<OnScreen>,
     vault_at: Instant,
     /// The message that was handed over last and not yet seen to be taken.
     handed: Option<String>,
@@ -54,6 +58,14 @@ pub(super) struct Ear {
     pub(super) ready: bool,
     /// Whether it is listened to as it speaks.
     pub(super) hearing: Hearing,
+}
+
+/// Which of an agent's words are listened to.
+#[derive(Clone, Copy)]
+enum Heed {
+    Stream,
+    Transcript,
+    Hooks,
 }
 
 impl Ear {
@@ -91,6 +103,8 @@ impl Ear {
             generation: session.generation,
             agent_ref,
             transcript_at: 0,
+            hooks_at: 0,
+            on_screen: None,
             end,
             ready: session.ready,
             hearing: Hearing::Live,
@@ -101,7 +115,7 @@ impl Ear {
     pub(super) async fn hear(&mut self, at: u64, bytes: &[u8]) -> io::Result<Vec<String>> {
         let heard = self.dialect.hear(at, bytes);
         self.end = at + bytes.len() as u64;
-        self.take_in(heard, Source::Stream).await
+        self.take_in(heard, Heed::Stream).await
     }
 
     /// Takes everything that is on disk and was not listened to: the last words of an agent that
@@ -127,13 +141,25 @@ impl Ear {
                     ids.extend(self.hear(stretch.at, &stretch.bytes).await?);
                 }
             }
-            Source::Transcript => self.read_transcript().await,
+            Source::Transcript => self.read_on().await,
             Source::Screen => Ok(Vec::new()),
         }
     }
 
-    /// Reads on in the transcript. Returns as [`Ear::hear`] does.
-    pub(super) async fn read_transcript(&mut self) -> io::Result<Vec<String>> {
+    /// Reads on in what the agent's hooks have written, and in its transcript. Returns as
+    /// [`Ear::hear`] does.
+    pub(super) async fn read_on(&mut self) -> io::Result<Vec<String>> {
+        let path = self.hands.home.session(&self.id.0).join(glis_agent::HOOKS_FILE);
+        let from = self.hooks_at;
+        let bytes = aside(move || super::left::read_from(&path, from)).await?;
+        let heard = self.dialect.overhear(self.hooks_at, &bytes);
+        self.hooks_at += bytes.len() as u64;
+        let mut ids = self.take_in(heard, Heed::Hooks).await?;
+        ids.extend(self.read_transcript().await?);
+        Ok(ids)
+    }
+
+    async fn read_transcript(&mut self) -> io::Result<Vec<String>> {
         let Some(path) = self.transcript() else { return Ok(Vec::new()) };
         let from = self.transcript_at;
         let bytes = aside(move || super::left::read_from(&path, from)).await?;
@@ -142,20 +168,19 @@ impl Ear {
         }
         let heard = self.dialect.read(self.transcript_at, &bytes);
         self.transcript_at += bytes.len() as u64;
-        self.take_in(heard, Source::Transcript).await
+        self.take_in(heard, Heed::Transcript).await
     }
 
     /// Writes down what was said and passes on what it means, in that order: what is passed on is
     /// never heard again.
-    async fn take_in(&mut self, heard: Vec<Heard>, source: Source) -> io::Result<Vec<String>> {
+    async fn take_in(&mut self, heard: Vec<Heard>, heed: Heed) -> io::Result<Vec<String>> {
         let mut grew = false;
         let mut ids = Vec::new();
         for Heard { at, sign, said } in heard {
-            let (spot, place) = match source {
-                Source::Stream => (Spot::Stream(at), Place::Stream(at)),
-                Source::Transcript | Source::Screen => {
-                    (Spot::Transcript(at), Place::Transcript(at))
-                }
+            let (spot, place) = match heed {
+                Heed::Stream => (Spot::Stream(at), Place::Stream(at)),
+                Heed::Transcript => (Spot::Transcript(at), Place::Transcript(at)),
+                Heed::Hooks => (Spot::Hook(at), Place::Hook(at)),
             };
             let said = said.or_else(|| self.took_unnamed(sign.as_ref()));
             if let Some(said) = said {
@@ -170,6 +195,7 @@ impl Ear {
             }
             if let Some(sign) = sign {
                 self.ready |= sign == Sign::Ready;
+                self.note_question(&sign);
                 if matches!(sign, Sign::TurnEnded | Sign::TurnCut) {
                     self.sync().await?;
                     self.keep_transcript().await;
@@ -184,6 +210,16 @@ impl Ear {
             }
         }
         Ok(ids)
+    }
+
+    /// A question of an agent in a terminal stands on its screen.
+    fn note_question(&mut self, sign: &Sign) {
+        if let Sign::Asked(ask) = sign {
+            let on_screen = self.dialect.source() == Source::Transcript;
+            self.on_screen = on_screen.then(|| OnScreen::new(ask.clone()));
+        } else if matches!(sign, Sign::AskGone(_) | Sign::TurnEnded | Sign::TurnCut) {
+            self.on_screen = None;
+        }
     }
 
     /// An agent that does not repeat a message when it takes it: it is what it was last handed.
@@ -263,18 +299,6 @@ impl Ear {
         self.conversation.add(Place::Ours, None, Said::new(Voice::User, content))?;
         self.hands.talk.send_modify(|length| *length += 1);
         Ok(())
-    }
-
-    pub(super) async fn look_for_prompt(&mut self) {
-        if self.ready {
-            return;
-        }
-        let dir = self.hands.home.session(&self.id.0);
-        let lines = aside(move || screens::glance(&dir)).await.unwrap_or_default();
-        if self.dialect.shows(&lines) == Shown::Prompt {
-            self.ready = true;
-            self.sign(Spot::Screen, Sign::Ready).await;
-        }
     }
 
     pub(super) async fn sign(&self, spot: Spot, sign: Sign) {

@@ -1,0 +1,276 @@
+//! Claude Code in a terminal: its hooks say what it does, its transcript what is said, and its screen
+//! whether it can be typed into.
+
+use super::stream::{blocks, said_by, tool_words};
+use crate::hearing::{Line, gist, text, to_allow, what};
+use crate::lines::Lines;
+use crate::{ALLOW, DENY, Dialect, Heard, Interrupt, Said, Shown, Source, typed};
+use glis_core::AskId;
+use glis_core::input::Sign;
+use glis_core::talk::{Ask, AskKind};
+use glis_wire::view::Voice;
+use serde_json::{Value, json};
+
+const ESCAPE: u8 = 0x1b;
+/// How the transcript tells of an interruption, for which no hook is called.
+const INTERRUPTED: &str = "[Request interrupted by user";
+/// What the transcript says behind everything else of a turn.
+const CLOSING: [&str; 2] = ["stop_hook_summary", "turn_duration"];
+/// Said by the program itself where a turn was left unfinished.
+const PLACEHOLDER: &str = "No response requested.";
+/// At the foot of the screen when the prompt is empty and nothing runs.
+const IDLE_FOOT: &str = "? for shortcuts";
+/// At the foot of the screen when it asks for leave.
+const ASKING_FOOT: &str = "Esc to cancel";
+const FIRST_CHOICE: &str = "1. Yes";
+/// Where the foot of the screen is looked for.
+const FOOT_LINES: usize = 4;
+/// Questions of the program itself. Their usual answers are mostly no.
+const DIALOGS: [&str; 8] = [
+    "Quick safety check",
+    "Do you trust the files",
+    "Do you want to use this API key",
+    "Select login method",
+    "Choose the text style",
+    "Press Enter to continue",
+    "Enter to confirm",
+    "Update available",
+];
+
+/// The hooks that are called, and what is done with what they are told: a line more in a file.
+pub(super) fn settings(session: &str) -> String {
+    // A shell is all that is needed, whatever becomes of the program that glis is. The hooks of two
+    // tools may be called at once: what one is told is written at once, and objects that share a
+    // line are told apart.
+    let file = format!("{session}/{HOOKS}").replace('\'', "'\\''");
+    let command = format!("umask 077; {{ cat; echo; }} >> '{file}'");
+    let hook = json!([{"hooks": [{"type": "command", "command": command, "timeout": 10}]}]);
+    let events = [
+        "SessionStart",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PermissionRequest",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "Stop",
+        "StopFailure",
+    ];
+    let hooks: serde_json::Map<String, Value> =
+        events.iter().map(|event| ((*event).to_owned(), hook.clone())).collect();
+    json!({"hooks": hooks}).to_string()
+}
+
+const HOOKS: &str = crate::HOOKS_FILE;
+
+#[derive(Default)]
+pub(super) struct Terminal {
+    hooks: Lines,
+    transcript: Lines,
+    /// The prompt that is being worked on.
+    prompt: String,
+    /// The last prompt that was interrupted: its hook may be heard after that.
+    cut: String,
+    /// The last prompt whose end a hook told of, and the last one that is complete in the transcript.
+    /// A turn is over when both are the present one: the transcript is written a moment later.
+    stopped: String,
+    closed: String,
+    /// The prompt that the transcript is at.
+    written: String,
+    /// The tool that was last about to run.
+    tool: String,
+    /// What it asks.
+    ask: Option<AskId>,
+}
+
+impl Terminal {
+    fn hook(&mut self, words: &Value, end: u64, line: &mut Line) {
+        let tool_use = text(words, "/tool_use_id");
+        match text(words, "/hook_event_name") {
+            "SessionStart" => {
+                self.ask = None;
+                line.sign(Sign::RefKnown(text(words, "/session_id").to_owned()));
+            }
+            "UserPromptSubmit" => {
+                text(words, "/prompt_id").clone_into(&mut self.prompt);
+                let prompt = text(words, "/prompt").to_owned();
+                // Written down here and not from the transcript, which may never hold it.
+                let said = Said::new(Voice::User, prompt.clone());
+                line.both(Sign::TookMessage { text: Some(prompt) }, said);
+                if self.prompt != self.cut {
+                    line.sign(Sign::TurnBegan);
+                }
+            }
+            "PreToolUse" => {
+                tool_use.clone_into(&mut self.tool);
+                let name = text(words, "/tool_name");
+                let what = what(name, &tool_words(name, &words["tool_input"]));
+                line.sign(Sign::ToolBegan { tool: tool_use.to_owned(), what });
+            }
+            "PermissionRequest" => self.asked(words, end, line),
+            "PostToolUse" | "PostToolUseFailure" => {
+                if tool_use == self.tool {
+                    self.ask_is_gone(line);
+                }
+                line.sign(Sign::ToolEnded(tool_use.to_owned()));
+            }
+            "Stop" | "StopFailure" => {
+                self.ask_is_gone(line);
+                let tasks = words["background_tasks"].as_array().map_or(0, Vec::len);
+                line.sign(Sign::Background(u32::try_from(tasks).unwrap_or(u32::MAX)));
+                text(words, "/prompt_id").clone_into(&mut self.stopped);
+                self.end_if_over(line);
+            }
+            _ => {}
+        }
+    }
+
+    fn end_if_over(&mut self, line: &mut Line) {
+        if !self.prompt.is_empty() && self.stopped == self.prompt && self.closed == self.prompt {
+            self.prompt.clear();
+            line.sign(Sign::TurnEnded);
+        }
+    }
+
+    fn asked(&mut self, words: &Value, end: u64, line: &mut Line) {
+        let name = text(words, "/tool_name");
+        let input = &words["tool_input"];
+        let (kind, asks) = if name == super::stream::QUESTION_TOOL {
+            (AskKind::Question, tool_words(name, input))
+        } else {
+            (AskKind::Approval, to_allow(name, &gist(input)))
+        };
+        // Where it was asked is a name that no other question has.
+        let id = AskId(format!("hook-{end}"));
+        self.ask_is_gone(line);
+        self.ask = Some(id.clone());
+        line.sign(Sign::Asked(Ask { id, kind, text: asks, answering: false }));
+    }
+
+    fn ask_is_gone(&mut self, line: &mut Line) {
+        if let Some(id) = self.ask.take() {
+            line.sign(Sign::AskGone(id));
+        }
+    }
+
+    fn written(&mut self, words: &Value, line: &mut Line) {
+        if words["isSidechain"] == true || words["isMeta"] == true {
+            return;
+        }
+        match text(words, "/type") {
+            "assistant" if blocks(words).all(|block| text(block, "/text") == PLACEHOLDER) => {}
+            "assistant" => blocks(words).filter_map(said_by).for_each(|said| line.said(said)),
+            "user" => self.user(words, line),
+            "system" if CLOSING.contains(&text(words, "/subtype")) => {
+                self.closed.clone_from(&self.written);
+                self.end_if_over(line);
+            }
+            _ => {}
+        }
+    }
+
+    fn user(&mut self, words: &Value, line: &mut Line) {
+        text(words, "/promptId").clone_into(&mut self.written);
+        if blocks(words).any(|block| text(block, "/text").starts_with(INTERRUPTED)) {
+            self.cut.clone_from(&self.written);
+            self.ask_is_gone(line);
+            // A later prompt may have begun before this was read.
+            if self.prompt == self.cut {
+                self.prompt.clear();
+                line.sign(Sign::TurnCut);
+            }
+        }
+    }
+}
+
+/// Objects one after the other: two writers may have shared a line.
+fn objects(line: &[u8]) -> Vec<Value> {
+    serde_json::Deserializer::from_slice(line).into_iter().map_while(Result::ok).collect()
+}
+
+impl Dialect for Terminal {
+    fn hear(&mut self, _offset: u64, _bytes: &[u8]) -> Vec<Heard> {
+        Vec::new()
+    }
+
+    fn overhear(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
+        let mut heard = Vec::new();
+        for (end, bytes) in self.hooks.feed(offset, bytes) {
+            let mut line = Line::default();
+            for words in objects(&bytes) {
+                self.hook(&words, end, &mut line);
+            }
+            heard.extend(line.heard(end));
+        }
+        heard
+    }
+
+    fn read(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
+        let mut heard = Vec::new();
+        for (end, bytes) in self.transcript.feed(offset, bytes) {
+            let mut line = Line::default();
+            if let Ok(words) = serde_json::from_slice(&bytes) {
+                self.written(&words, &mut line);
+            }
+            heard.extend(line.heard(end));
+        }
+        heard
+    }
+
+    fn say(&self, text: &str) -> Vec<u8> {
+        typed(text)
+    }
+
+    fn interrupt(&self) -> Interrupt {
+        Interrupt::Bytes(vec![ESCAPE])
+    }
+
+    /// Yes is always the first choice, but no is not always the same: leaving the dialog is.
+    fn answer(&self, ask: &Ask, answer: &str) -> Option<Vec<u8>> {
+        let open = self.ask.as_ref() == Some(&ask.id) && ask.kind == AskKind::Approval;
+        match answer {
+            ALLOW if open => Some(b"1".to_vec()),
+            DENY if open => Some(vec![ESCAPE]),
+            _ => None,
+        }
+    }
+
+    fn shows(&self, lines: &[String]) -> Shown {
+        let foot: Vec<&String> =
+            lines.iter().rev().filter(|line| !line.trim().is_empty()).take(FOOT_LINES).collect();
+        if asks(lines) {
+            return Shown::Other;
+        }
+        if foot.first().is_some_and(|line| line.contains(IDLE_FOOT)) {
+            return Shown::Prompt;
+        }
+        let named = |line: &&String| DIALOGS.iter().any(|dialog| line.contains(dialog));
+        match lines.iter().find(named) {
+            Some(line) => Shown::Dialog(line.trim().to_owned()),
+            None => Shown::Other,
+        }
+    }
+
+    fn shows_ask(&self, ask: &Ask, lines: &[String]) -> Option<bool> {
+        Some(self.ask.as_ref() == Some(&ask.id) && asks(lines))
+    }
+
+    /// An empty prompt on a screen at rest means that nothing runs, whatever was not told.
+    fn at_rest(&mut self, shown: &Shown) -> Option<Sign> {
+        let over = *shown == Shown::Prompt && !self.prompt.is_empty();
+        over.then(|| {
+            self.prompt.clear();
+            Sign::TurnEnded
+        })
+    }
+
+    fn source(&self) -> Source {
+        Source::Transcript
+    }
+}
+
+/// Whether the dialog that asks for leave stands at the foot of the screen.
+fn asks(lines: &[String]) -> bool {
+    let written = || lines.iter().rev().filter(|line| !line.trim().is_empty());
+    let foot = written().take(2).any(|line| line.contains(ASKING_FOOT));
+    foot && written().take(12).any(|line| line.contains(FIRST_CHOICE))
+}

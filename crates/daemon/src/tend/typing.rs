@@ -1,0 +1,187 @@
+//! Typing into an agent's terminal: only where its screen shows that it is meant, and looked at again
+//! until it shows that it was taken.
+
+use super::ear::aside;
+use super::{Tender, Waits};
+use crate::screens;
+use glis_agent::Shown;
+use glis_core::event::Spot;
+use glis_core::input::{Outcome, Sign};
+use glis_core::talk::{Ask, AskKind};
+use glis_core::{AskId, MessageId};
+use std::io;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long a screen may take to show what is to be typed into. An agent that has just ended its
+/// turn paints for some milliseconds more; past this somebody else is typing there, or it hangs.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Some programs swallow a key that comes right after they have painted a question.
+const PRESSES_MAX: u8 = 5;
+/// Between two looks at a screen that something waits for.
+const LOOK_PACE: Duration = Duration::from_millis(150);
+
+/// A message that waits for the prompt.
+pub(super) struct Typing {
+    message: MessageId,
+    text: String,
+    until: Instant,
+}
+
+/// A question that stands on the screen, or will in a moment.
+pub(super) struct OnScreen {
+    pub(super) ask: Ask,
+    seen: bool,
+    answer: Option<Answering>,
+}
+
+struct Answering {
+    keys: Vec<u8>,
+    presses: u8,
+    until: Instant,
+}
+
+impl OnScreen {
+    pub(super) fn new(ask: Ask) -> Self {
+        Self { ask, seen: false, answer: None }
+    }
+}
+
+/// Why the screen is looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Occasion {
+    /// It moves, or something waits.
+    Moved,
+    /// It has come to rest.
+    Rested,
+}
+
+impl Tender {
+    /// Types a message as soon as the prompt is there.
+    pub(super) async fn type_message(
+        &mut self,
+        message: MessageId,
+        text: String,
+    ) -> io::Result<()> {
+        self.typing = Some(Typing { message, text, until: Instant::now() + PATIENCE });
+        self.attend(Occasion::Moved).await
+    }
+
+    /// Presses the keys of an answer as soon as the question is there.
+    pub(super) async fn press(&mut self, ask: &Ask, keys: Vec<u8>) -> io::Result<()> {
+        let open = self.ear.on_screen.as_mut().filter(|open| open.ask.id == ask.id);
+        let Some(open) = open else {
+            let why = "the question is no longer on the screen".to_owned();
+            self.outcome(Outcome::AnswerNotGiven { ask: ask.id.clone(), why }).await;
+            return Ok(());
+        };
+        open.answer = Some(Answering { keys, presses: 0, until: Instant::now() + PATIENCE });
+        self.attend(Occasion::Moved).await
+    }
+
+    /// Looks at the screen if anything depends on it.
+    pub(super) async fn attend(&mut self, occasion: Occasion) -> io::Result<()> {
+        let waits = self.typing.is_some() || self.ear.on_screen.is_some() || self.dialog.is_some();
+        if self.ear.ready && !waits && occasion == Occasion::Moved {
+            return Ok(());
+        }
+        let dir = self.ear.hands.home.session(&self.ear.id.0);
+        let lines = aside(move || screens::glance(&dir)).await.unwrap_or_default();
+        let shown = self.ear.dialect.shows(&lines);
+        if shown == Shown::Prompt && !self.ear.ready {
+            self.ear.ready = true;
+            self.ear.sign(Spot::Screen, Sign::Ready).await;
+        }
+        if occasion == Occasion::Rested
+            && let Some(sign) = self.ear.dialect.at_rest(&shown)
+        {
+            self.ear.sign(Spot::Screen, sign).await;
+        }
+        self.judge_dialog(&shown).await;
+        self.judge_question(&lines, occasion).await?;
+        self.judge_prompt(&shown).await?;
+        if self.typing.is_some() || self.ear.on_screen.as_ref().is_some_and(OnScreen::is_answered) {
+            self.look_at = Some(Instant::now() + LOOK_PACE);
+        }
+        Ok(())
+    }
+
+    /// A dialog of the program itself is shown as a question that is answered at the terminal.
+    async fn judge_dialog(&mut self, shown: &Shown) {
+        match (shown, self.dialog.take()) {
+            (Shown::Dialog(_), Some(id)) => self.dialog = Some(id),
+            (Shown::Dialog(text), None) => {
+                let id = AskId(format!("{DIALOG}{}-{}", self.ear.generation, self.ear.end));
+                self.dialog = Some(id.clone());
+                let (kind, text) = (AskKind::Question, text.clone());
+                let ask = Ask { id, kind, text, answering: false };
+                self.ear.sign(Spot::Screen, Sign::Asked(ask)).await;
+            }
+            (Shown::Prompt | Shown::Other, Some(id)) => {
+                self.ear.sign(Spot::Screen, Sign::AskGone(id)).await;
+            }
+            (Shown::Prompt | Shown::Other, None) => {}
+        }
+    }
+
+    async fn judge_question(&mut self, lines: &[String], occasion: Occasion) -> io::Result<()> {
+        let Some(open) = &mut self.ear.on_screen else { return Ok(()) };
+        let id = open.ask.id.clone();
+        match self.ear.dialect.shows_ask(&open.ask, lines) {
+            Some(true) => {
+                open.seen = true;
+                let Some(answer) = &mut open.answer else { return Ok(()) };
+                let again = occasion == Occasion::Rested && answer.presses < PRESSES_MAX;
+                if answer.presses > 0 && !again {
+                    return Ok(());
+                }
+                let waits = if answer.presses == 0 { Waits::Answer(id) } else { Waits::Nobody };
+                answer.presses += 1;
+                let keys = answer.keys.clone();
+                self.rest_at = Some(Instant::now() + super::LAST_LOOK);
+                self.write(waits, &keys).await
+            }
+            Some(false) if open.seen => {
+                self.ear.on_screen = None;
+                self.ear.sign(Spot::Screen, Sign::AskGone(id)).await;
+                Ok(())
+            }
+            Some(false) => {
+                // It is asked before it is painted.
+                let late = open.answer.as_ref().is_some_and(|a| Instant::now() > a.until);
+                if late {
+                    open.answer = None;
+                    let why = "the question is not on the screen".to_owned();
+                    self.outcome(Outcome::AnswerNotGiven { ask: id, why }).await;
+                }
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    async fn judge_prompt(&mut self, shown: &Shown) -> io::Result<()> {
+        let Some(Typing { message, text, until }) = self.typing.take() else { return Ok(()) };
+        if *shown == Shown::Prompt {
+            let keys = self.ear.dialect.say(&text);
+            self.ear.hand_over(&text);
+            return self.write(Waits::Delivery(message, text), &keys).await;
+        }
+        if Instant::now() > until {
+            let why = "its screen shows no empty prompt".to_owned();
+            self.outcome(Outcome::NotDelivered { message, why }).await;
+        } else {
+            self.typing = Some(Typing { message, text, until });
+        }
+        Ok(())
+    }
+}
+
+impl OnScreen {
+    fn is_answered(&self) -> bool {
+        self.answer.is_some()
+    }
+}
+
+/// How the names of questions begin that only somebody at the terminal can answer.
+pub(super) const DIALOG: &str = "dialog-";
