@@ -284,7 +284,7 @@ fn a_turn_that_ends_is_saved_and_few_are_kept() -> Outcome {
     let list = house.json(&["snapshots", "blue"])?;
     let list = list.as_array().ok_or("no array")?;
     assert_eq!(list.len(), 3, "{list:?}");
-    assert_eq!(list[2]["since_before"], 1);
+    assert_eq!(list[2]["since_before"], json!({"first": ["a.txt"], "total": 1}));
     assert!(list.iter().all(|s| s["why"] == "a turn ended" && s["changed"] == 1), "{list:?}");
     // The machine burns down in the middle of the next turn, and the disk with the worktree on it.
     house.ok(&["send", "blue", "touch-slowly slow.txt 100000 50"])?;

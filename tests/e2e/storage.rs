@@ -154,3 +154,31 @@ fn a_home_that_is_deleted_leaves_no_daemon_that_confirms_into_nothing() -> Outco
     assert_eq!(after["pid"], session["pid"]);
     Ok(())
 }
+
+#[test]
+fn a_repository_without_room_refuses_the_pause_until_there_is_some() -> Outcome {
+    let house = House::new()?;
+    let place = house.repo().join("../small");
+    let Some(disk) = Small::at(&place, "size=6m,mode=700", MountFlags::empty())? else {
+        return Ok(());
+    };
+    let repo = place.join("repo");
+    house.git(&["clone", "-q", ".", repo.to_str().ok_or("path")?])?;
+    let repo = repo.to_str().ok_or("path")?;
+    house.json(&["new", "blue", "--agent", "rehearsal", "--headless", "--repo", repo])?;
+    let before = house.turn("blue", "write a.txt one")?;
+    let ballast = disk.fill()?;
+    std::fs::write(house.file("blue", "a.txt")?, "x".repeat(100_000))?;
+    let (status, error) = house.fails(&["pause", "blue"])?;
+    assert_eq!(status, 1, "{error}");
+    assert!(text_of(&error, "message")?.contains("the disk is full"), "{error}");
+    let after = house.show("blue")?;
+    assert_eq!((&after["status"], &after["pid"]), (&"idle".into(), &before["pid"]));
+    std::fs::remove_file(ballast)?;
+    house.json(&["pause", "blue", "--remove-worktree"])?;
+    house.json(&["resume", "blue"])?;
+    let file = house.file("blue", "a.txt")?;
+    assert_eq!(std::fs::read_to_string(file)?.len(), 100_000);
+    house.ok(&["stop", "blue"])?;
+    Ok(())
+}

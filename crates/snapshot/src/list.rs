@@ -24,8 +24,8 @@ pub struct Listed {
     pub changed: usize,
     /// How many things it does not hold; `not_captured` names them.
     pub not_captured: usize,
-    /// How many files differ from the snapshot before it; `None` for the first.
-    pub since_before: Option<usize>,
+    /// Which files differ from the snapshot before it; `None` for the first.
+    pub since_before: Option<Vec<Vec<u8>>>,
 }
 
 /// The snapshots of a session, the oldest first.
@@ -56,7 +56,7 @@ pub fn list_last(
             why: found.value("why").unwrap_or_default().to_owned(),
             changed: number("changed"),
             not_captured: number("not-captured"),
-            since_before: since.map(|paths| paths.len()),
+            since_before: since,
             commit,
         });
     }

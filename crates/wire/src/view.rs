@@ -4,7 +4,7 @@ use glis_core::Status;
 use glis_core::pause::{PauseReason, SnapshotRef};
 use glis_core::spec::Mode;
 use glis_core::talk::AskKind;
-use glis_core::tree::Found;
+use glis_core::tree::{Found, PathList};
 use serde::{Deserialize, Serialize};
 
 /// A session as JSON.
@@ -101,7 +101,7 @@ pub struct SnapshotView {
     /// What is in the worktree and not in the snapshot.
     pub not_captured: Vec<NotCapturedView>,
     /// Paths that differ from the snapshot before it.
-    pub since_before: Option<usize>,
+    pub since_before: Option<PathList>,
 }
 
 /// Something that a snapshot does not hold.

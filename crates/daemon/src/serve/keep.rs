@@ -6,6 +6,7 @@ use crate::controller::Look;
 use crate::peer::Peer;
 use crate::{trees, view};
 use glis_core::session::Session;
+use glis_core::tree::PathList;
 use glis_core::{Command, Refusal, Status};
 use glis_snapshot::{Shelf, Side, SnapshotFault, Why};
 use glis_wire::client::{Answer, TrashAction, Trouble};
@@ -86,7 +87,9 @@ fn listed(session: &Session, last: Option<usize>) -> Result<Vec<SnapshotView>, S
                 .iter()
                 .map(|item| NotCapturedView { path: item.shown(), why: word(&item.why).to_owned() })
                 .collect(),
-            since_before: listed.since_before,
+            since_before: listed.since_before.map(|paths| {
+                PathList::of(paths.iter().map(|path| String::from_utf8_lossy(path).into_owned()))
+            }),
             name: listed.reference,
         })
     });

@@ -59,9 +59,9 @@ pub(crate) fn snapshots(name: &str, snapshots: &[SnapshotView]) -> String {
         return format!("`{name}` has no snapshot yet; `glis snapshot {name}` takes one");
     }
     let lines = snapshots.iter().map(|snapshot| {
-        let since = match snapshot.since_before {
-            Some(0) => "same files as the one before".to_owned(),
-            Some(number) => format!("{} since the one before", files(number)),
+        let since = match &snapshot.since_before {
+            Some(paths) if paths.total == 0 => "same files as the one before".to_owned(),
+            Some(paths) => format!("since the one before: {}", list(paths)),
             None => "the first".to_owned(),
         };
         let left_out = left_out(snapshot).map_or(String::new(), |left| format!("\n    {left}"));
