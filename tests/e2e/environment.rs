@@ -1,6 +1,6 @@
 //! The agent's environment: the caller's, in memory only.
 
-use crate::house::{House, Outcome};
+use crate::house::{Background, House, Outcome};
 use serde_json::Value;
 use std::path::Path;
 
@@ -52,6 +52,69 @@ fn an_agent_gets_the_environment_of_the_command_that_starts_it() -> Outcome {
     run(&["send", "blue", "run echo $COLOUR > d.txt"], "fourth")?;
     house.turn("blue", "say done")?;
     assert_eq!(std::fs::read_to_string(house.file("blue", "d.txt")?)?, "fourth\n");
+    Ok(())
+}
+
+/// A session that is being stopped for some seconds, for its agent is deaf, and that a message has
+/// come for meanwhile; whose daemon is dead by then.
+fn left_in_the_middle_of_a_stop(house: &House, program: &Path, colour: &str) -> Outcome {
+    let run = |args: &[&str], colour: &str| -> Outcome {
+        let mut command = house.glis_of(program);
+        let output = command.args(args).env("COLOUR", colour).output()?;
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Ok(())
+    };
+    house.configure("[pause]\ninterrupt_secs = 1\nterminate_secs = 4\n")?;
+    run(&["daemon", "start"], "of-the-daemon")?;
+    let new = ["new", "blue", "--agent", "rehearsal", "--headless", "--"];
+    let deaf = ["--misbehave", "ignore-int", "--misbehave", "ignore-term"];
+    run(&[&new[..], &deaf].concat(), "never")?;
+    run(&["send", "blue", "touch-slowly slow.txt 100000 50"], colour)?;
+    let busy = house.until("blue", "busy")?;
+    let id = house.show("blue")?["id"].clone();
+    let _stop = Background::start(house.glis().args(["stop", "blue"]))?;
+    house.follow(1)?.until(|e| e["event"] == "stop_began" && e["session"] == id)?;
+    run(&["send", "blue", "run echo $COLOUR > a.txt"], "of-the-last-daemon")?;
+    house.kill_daemon()?;
+    // The next one finds its holder alive, and starts the session for the message.
+    assert_eq!(house.show("blue")?["pid"], busy["pid"]);
+    let mut events = house.follow(1)?;
+    let started = |e: &Value| e["event"] == "process_started" && e["session"] == id;
+    events.until(started)?;
+    events.until(started)?;
+    events.until(|e| e["event"] == "turn_ended" && e["session"] == id).map(drop)
+}
+
+#[test]
+fn a_start_that_nobody_commands_has_the_environment_that_the_holder_remembers() -> Outcome {
+    let house = House::new()?;
+    let secret = format!("swordfish-{}", std::process::id());
+    let program = Path::new(env!("CARGO_BIN_EXE_glis"));
+    left_in_the_middle_of_a_stop(&house, program, &secret)?;
+    let seen = std::fs::read_to_string(house.file("blue", "a.txt")?)?;
+    assert_eq!(seen.trim(), secret);
+    let told = house.show("blue")?["warnings"].to_string();
+    assert!(told.contains("environment of its former process"), "{told}");
+    std::fs::remove_file(house.file("blue", "a.txt")?)?;
+    house.ok(&["stop", "blue"])?;
+    house.ok(&["daemon", "stop"])?;
+    // The conversation names the variable; its value is nowhere.
+    assert_eq!(holds(&house.home(), secret.as_bytes())?, None);
+    Ok(())
+}
+
+#[test]
+fn a_holder_that_cannot_tell_leaves_the_daemons_own_environment() -> Outcome {
+    let house = House::new()?;
+    std::fs::create_dir_all(house.home())?;
+    // A holder of a time before that word.
+    let yard = house.repo().parent().ok_or("no parent")?.to_owned();
+    let program = crate::upgrade::program_without(&yard, b"environment")?;
+    left_in_the_middle_of_a_stop(&house, &program, "of-the-first-start")?;
+    let seen = std::fs::read_to_string(house.file("blue", "a.txt")?)?;
+    assert_eq!(seen.trim(), "", "nobody gave the second daemon a colour");
+    let told = house.show("blue")?["warnings"].to_string();
+    assert!(told.contains("the daemon's own environment"), "{told}");
     Ok(())
 }
 

@@ -77,7 +77,12 @@ impl House {
 
     /// The program, pointed at this house, with nothing of the caller's own configuration.
     pub(crate) fn glis(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_glis"));
+        self.glis_of(Path::new(env!("CARGO_BIN_EXE_glis")))
+    }
+
+    /// As [`House::glis`], of another copy of the program.
+    pub(crate) fn glis_of(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
         command
             .env("GLIS_HOME", self.home())
             .env_remove("GLIS_SESSION")

@@ -11,12 +11,16 @@ use std::path::{Path, PathBuf};
 
 /// A copy of the program that takes itself for another version.
 fn other_version(dir: &Path) -> Outcome<PathBuf> {
-    let own = env!("CARGO_PKG_VERSION").as_bytes();
-    let other = vec![b'9'; own.len()];
+    program_without(dir, env!("CARGO_PKG_VERSION").as_bytes())
+}
+
+/// A copy of the program in which this word is another one wherever it stands.
+pub(crate) fn program_without(dir: &Path, word: &[u8]) -> Outcome<PathBuf> {
+    let other = vec![b'9'; word.len()];
     let mut program = std::fs::read(env!("CARGO_BIN_EXE_glis"))?;
-    for at in 0..program.len() - own.len() {
-        if program[at..].starts_with(own) {
-            program[at..at + own.len()].copy_from_slice(&other);
+    for at in 0..program.len() - word.len() {
+        if program[at..].starts_with(word) {
+            program[at..at + word.len()].copy_from_slice(&other);
         }
     }
     let path = dir.join("glis-other");

@@ -42,7 +42,7 @@ pub(crate) struct Live {
     pub(crate) audience: u32,
     gap: Gap,
     env_note: Option<EnvNote>,
-    env: Option<Env>,
+    env: Option<(Env, EnvOrigin)>,
     digest: Option<(u64, Digest)>,
 }
 
@@ -81,6 +81,9 @@ pub(crate) enum EnvOrigin {
     /// That of the command which started it.
     #[default]
     Caller,
+    /// That of its former process, as the holder of that one remembered it: nobody commanded the
+    /// start, and whoever commanded the last one did so before this daemon.
+    Former,
     /// The daemon's own: nobody commanded the start, and no other is remembered.
     Daemon,
 }
@@ -355,7 +358,7 @@ impl Adapters {
 
     /// Remembers the environment of whoever asked, in memory only.
     pub(crate) fn remember_env(&self, id: &SessionId, env: Env) {
-        self.change_live(id, |live| live.env = Some(env));
+        self.change_live(id, |live| live.env = Some((env, EnvOrigin::Caller)));
     }
 
     /// Notes what a process was started with: the names, never the values.
@@ -385,10 +388,15 @@ impl Adapters {
 
     /// The environment for the next start, and whose it is.
     pub(crate) fn env_for(&self, session: &Session) -> (Env, EnvOrigin) {
-        match self.live(&session.id).env {
-            Some(env) => (env, EnvOrigin::Caller),
-            None => (self.own_env.clone(), EnvOrigin::Daemon),
-        }
+        self.live(&session.id).env.unwrap_or_else(|| (self.own_env.clone(), EnvOrigin::Daemon))
+    }
+
+    /// Remembers what a holder has told of its agent's environment, unless somebody who commands
+    /// was faster.
+    pub(crate) fn learn_env(&self, id: &SessionId, env: Env) {
+        self.change_live(id, |live| {
+            live.env.get_or_insert((env, EnvOrigin::Former));
+        });
     }
 
     /// Notes that output is missing from this offset on.

@@ -224,7 +224,7 @@ impl Tender {
                 let lost = io::Error::other(format!("output lost from {at} on: {why}"));
                 complain(&self.ear.id, &lost);
             }
-            Report::Hello(_) | Report::Resized { .. } => {}
+            Report::Hello(_) | Report::Resized { .. } | Report::Environment { .. } => {}
         }
         Ok(())
     }

@@ -32,9 +32,12 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         | Phase::Chore { .. } => None,
     };
     let mut warnings = pause.map(|record| record.warnings.clone()).unwrap_or_default();
-    if env.origin == EnvOrigin::Daemon && session.process.is_some() {
-        warnings.push("it was started with the daemon's own environment".to_owned());
-    }
+    let whose = match env.origin {
+        EnvOrigin::Caller => None,
+        EnvOrigin::Former => Some("it was started with the environment of its former process"),
+        EnvOrigin::Daemon => Some("it was started with the daemon's own environment"),
+    };
+    warnings.extend(whose.filter(|_| session.process.is_some()).map(ToOwned::to_owned));
     warnings.extend(env.warning);
     SessionView {
         id: session.id.0.clone(),

@@ -340,6 +340,7 @@ impl Attached {
             | Report::Wrote { .. }
             | Report::Refused { .. }
             | Report::Audience { .. }
+            | Report::Environment { .. }
             | Report::Gap { .. } => Ok(None),
             Report::Resized { at, size } => self.fit(at, size).map(|()| None),
         }

@@ -8,6 +8,7 @@ use rustix::fs::Mode;
 use rustix::io::Errno;
 use rustix::process::Signal;
 
+use crate::environment::Environment;
 use crate::folder::{Folder, LockFault, lock_at};
 use crate::holder::{Facts, Holder, Parts};
 use crate::kin::{self, Family};
@@ -125,5 +126,6 @@ fn facts(launch: &Launch, spawned: &Spawned, began_at: u64) -> Facts {
             Face::Terminal(size) => Some(size.clamped()),
             Face::Pipes => None,
         },
+        environment: Environment::of(&launch.env),
     }
 }

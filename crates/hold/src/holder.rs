@@ -14,6 +14,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
 
 use crate::client::{Client, Room};
+use crate::environment::Environment;
 use crate::errors::Errors;
 use crate::folder::Folder;
 use crate::hunt::Hunt;
@@ -56,6 +57,8 @@ pub(crate) struct Facts {
     pub(crate) began_at: u64,
     /// The terminal's size in force; `None` with pipes.
     pub(crate) size: Option<Size>,
+    /// What the agent was started with.
+    pub(crate) environment: Environment,
 }
 
 /// What is made before the agent is.

@@ -6,6 +6,7 @@
 
 mod birth;
 mod client;
+mod environment;
 mod errors;
 mod folder;
 mod holder;

@@ -85,6 +85,10 @@ impl Holder {
             Order::Signal { number } => self.signal_agent(id, number),
             Order::Stop(ladder) => self.stop(ladder),
             Order::Lock { path } => self.lock(id, path),
+            Order::Environment => {
+                let env = self.facts.environment.told();
+                client.tell(&Report::Environment { env });
+            }
             Order::Collected => {
                 if !self.stage.collect() {
                     self.refuse(id, 0, "the agent has not ended");

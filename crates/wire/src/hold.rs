@@ -129,6 +129,9 @@ pub enum Order {
     },
     /// The exit status was recorded durably elsewhere: the holder may go.
     Collected,
+    /// Tell what the agent was started with, in one [`Report::Environment`]. A holder of an earlier
+    /// version refuses.
+    Environment,
 }
 
 /// How an agent is brought to an end. A step with no time is left out; killing never is.
@@ -176,6 +179,11 @@ pub enum Report {
         at: u64,
         /// The size in force.
         size: Size,
+    },
+    /// The agent's environment, as the launch had it. It is told and never written down.
+    Environment {
+        /// Names and values.
+        env: Vec<(String, String)>,
     },
     /// Output could not be written to disk: the bytes in between are lost to the log.
     Gap {

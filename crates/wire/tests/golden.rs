@@ -27,6 +27,7 @@ fn name(word: &Word) -> &'static str {
             Order::Stop(_) => "stop",
             Order::Lock { .. } => "lock",
             Order::Collected => "collected",
+            Order::Environment => "environment",
         },
         Word::Report(report) => match report {
             Report::Hello(_) => "hello",
@@ -37,6 +38,7 @@ fn name(word: &Word) -> &'static str {
             Report::Audience { .. } => "audience",
             Report::Resized { .. } => "resized",
             Report::Gap { .. } => "gap",
+            Report::Environment { .. } => "environment",
         },
         Word::Birth(_) => "birth",
         Word::Launch(_) => "launch",

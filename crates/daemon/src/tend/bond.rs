@@ -6,6 +6,7 @@ use super::left::{self, is_locked};
 use super::{Tender, complain};
 use crate::adapters::{Adapters, Errand};
 use crate::controller::Look;
+use crate::launch::Env;
 use crate::output::OutputLog;
 use crate::peer::Peer;
 use glis_core::input::{Outcome, World};
@@ -94,6 +95,10 @@ pub(crate) async fn recover(hands: &Arc<Adapters>, session: Session) {
 /// Nobody is let in before it is known what a process did meanwhile, or clear that hearing it takes
 /// long.
 async fn stay_until_caught_up(hands: &Arc<Adapters>, session: Session, met: (Peer, Hello)) {
+    // Before anything else is heard: its end may be what it has to tell, and a start may follow.
+    if let Some(env) = remembered_env(&hands.home.session(&session.id.0)).await {
+        hands.learn_env(&session.id, env);
+    }
     let errands = hands.open_errands(&session.id);
     let (told, caught_up) = oneshot::channel();
     let standing = Standing::Unclear(Some(told));
@@ -271,6 +276,29 @@ pub(super) async fn order_end(mut peer: Peer, ladder: Ladder) -> io::Result<()> 
         }
     }
     Ok(())
+}
+
+/// What a holder's agent was started with, over a connection of its own. A holder of an earlier
+/// version does not know.
+async fn remembered_env(dir: &Path) -> Option<Env> {
+    let ask = async {
+        let (mut peer, _) = meet(dir).await.ok()?;
+        peer.send(&Order::Environment).await.ok()?;
+        loop {
+            match peer.next().await.ok()??.words::<Report>().ok()? {
+                Report::Environment { env } => return Some(env),
+                Report::Refused { .. } => return None,
+                Report::Hello(_)
+                | Report::Output { .. }
+                | Report::Wrote { .. }
+                | Report::Ended(_)
+                | Report::Audience { .. }
+                | Report::Resized { .. }
+                | Report::Gap { .. } => {}
+            }
+        }
+    };
+    tokio::time::timeout(GREETING_TIME, ask).await.ok().flatten()
 }
 
 /// Connects to a holder and hears who it is.
