@@ -398,6 +398,36 @@ fn the_trash_is_emptied_only_of_what_is_due_or_named() -> Outcome {
 }
 
 #[test]
+fn every_conversation_is_searched_also_of_what_was_removed() -> Outcome {
+    let house = House::new()?;
+    for name in ["blue", "green"] {
+        house.rehearsal(name)?;
+        house.turn(name, &format!("say the {name} dormouse sleeps"))?;
+    }
+    house.ok(&["stop", "green"])?;
+    house.ok(&["rm", "green"])?;
+    let hits = house.json(&["search", "dormouse", "sleep"])?;
+    let found: Vec<_> = hits.as_array().ok_or("no array")?.iter().collect();
+    let names = |voice: &str| -> Vec<_> {
+        let mut names: Vec<_> = found
+            .iter()
+            .filter(|hit| hit["type"] == voice)
+            .filter_map(|hit| hit["name"].as_str())
+            .collect();
+        names.sort_unstable();
+        names
+    };
+    assert_eq!((names("assistant"), names("user")), (vec!["blue", "green"], vec!["blue", "green"]));
+    assert_eq!(house.ok(&["search", "wolf"])?, "nobody said that\n");
+    fs::write(house.home().join("search.db"), "garbage")?;
+    assert_eq!(house.json(&["search", "dormouse"])?.as_array().map(Vec::len), Some(4));
+    house.ok(&["trash", "empty", "green", "--yes"])?;
+    assert_eq!(house.json(&["search", "dormouse"])?.as_array().map(Vec::len), Some(2));
+    assert_eq!(house.fails(&["search", "--"])?.0, 2);
+    Ok(())
+}
+
+#[test]
 fn a_fresh_worktree_gets_chosen_files_and_a_set_up() -> Outcome {
     let house = House::new()?;
     fs::write(house.repo().join(".gitignore"), ".env\nmodules\n")?;

@@ -20,6 +20,7 @@ mod peer;
 mod program;
 pub mod screen;
 mod screens;
+mod search;
 mod serve;
 mod tend;
 mod trash;

@@ -112,6 +112,7 @@ async fn answer(door: &Door, peer: &mut Peer, petition: Petition) -> io::Result<
         Request::RestoreTo { session, snapshot, to } => {
             keep::restore_to(door, &session, snapshot, to).await
         }
+        Request::Search { words, most } => stream::search(door, words, most).await,
         Request::Trash => keep::trash(door).await,
         Request::TrashAct { session, action } => {
             keep::trash_act(door, peer, &session, action).await?

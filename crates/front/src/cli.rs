@@ -89,6 +89,7 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::Answer(answer) => session::answer(answer, out),
         Verb::Acknowledge { name } => session::acknowledge(name, out),
         Verb::Log { name, follow } => look::log(name, follow, out),
+        Verb::Search { words, most } => look::search(&words, most, out),
         Verb::Screen { name, ansi } => look::screen(name, ansi, out),
         Verb::Output { name, from, follow } => look::output(name, from, follow, out),
         Verb::Events { from, follow } => look::events(from, follow, out),

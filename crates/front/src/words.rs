@@ -6,7 +6,7 @@ use glis_core::Status;
 use glis_core::session::FAILED_STARTS_MAX;
 use glis_core::spec::Mode;
 use glis_core::talk::AskKind;
-use glis_wire::view::{DaemonView, Entry, Finding, Health, SessionView, Voice};
+use glis_wire::view::{DaemonView, Entry, Finding, Health, Hit, SessionView, Voice};
 use serde_json::Value;
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -370,12 +370,7 @@ pub(crate) fn queued(
 
 /// A line of a conversation.
 pub(crate) fn entry(entry: &Entry) -> String {
-    let voice = match entry.voice {
-        Voice::User => "you",
-        Voice::Assistant => "agent",
-        Voice::System => "glis",
-        Voice::Tool => "tool",
-    };
+    let voice = speaker(entry.voice);
     let number = |key: &str| entry.metadata.get(key).and_then(Value::as_u64);
     let used = number("tokens_in").map(|tokens_in| {
         let tokens_out = number("tokens_out").unwrap_or_default();
@@ -389,6 +384,28 @@ pub(crate) fn entry(entry: &Entry) -> String {
     let time = entry.timestamp.get(11..19).unwrap_or_default();
     let text: Vec<String> = entry.content.lines().map(plain).chain(used).collect();
     format!("{time} {voice:>5}  {tool}{}", text.join("\n                "))
+}
+
+/// What `search` prints.
+pub(crate) fn hits(hits: &[Hit]) -> String {
+    if hits.is_empty() {
+        return "nobody said that".to_owned();
+    }
+    let lines = hits.iter().map(|hit| {
+        let voice = speaker(hit.voice);
+        let time = hit.at.get(..16).unwrap_or(&hit.at).replace('T', " ");
+        format!("{}  {time}  {voice:>5}  {}", hit.name, plain(&hit.snippet))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn speaker(voice: Voice) -> &'static str {
+    match voice {
+        Voice::User => "you",
+        Voice::Assistant => "agent",
+        Voice::System => "glis",
+        Voice::Tool => "tool",
+    }
 }
 
 /// What `daemon status` prints.

@@ -5,7 +5,9 @@
 //! between are output bytes, tagged with their offset.
 
 use crate::hold::Size;
-use crate::view::{DaemonView, Entry, FileDiffView, Finding, SessionView, SnapshotView, TrashView};
+use crate::view::{
+    DaemonView, Entry, FileDiffView, Finding, Hit, SessionView, SnapshotView, TrashView,
+};
 use glis_core::pause::{OnTimeout, PauseMode};
 use glis_core::tree::Clearing;
 use glis_core::{Refusal, Status};
@@ -90,6 +92,11 @@ pub enum Request {
         session: String,
         snapshot: Option<String>,
         to: String,
+    },
+    /// Entries of all conversations that hold these words.
+    Search {
+        words: String,
+        most: u32,
     },
     Trash,
     /// `session` is one that was removed.
@@ -206,6 +213,7 @@ pub enum Answer {
     Findings(Vec<Finding>),
     Snapshots(Vec<SnapshotView>),
     Trash(Vec<TrashView>),
+    Hits(Vec<Hit>),
     /// What differs; the patch itself came before, in raw frames.
     Diff {
         from: String,
@@ -265,6 +273,7 @@ impl Answer {
             | Self::Findings(_)
             | Self::Snapshots(_)
             | Self::Trash(_)
+            | Self::Hits(_)
             | Self::Diff { .. }
             | Self::RestoredTo { .. }
             | Self::End
@@ -303,6 +312,7 @@ impl Request {
             | Self::Snapshots { .. }
             | Self::Diff { .. }
             | Self::RestoreTo { .. }
+            | Self::Search { .. }
             | Self::Trash
             | Self::TrashAct { .. }
             | Self::Doctor

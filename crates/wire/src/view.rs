@@ -172,6 +172,24 @@ pub struct Entry {
     pub metadata: serde_json::Map<String, serde_json::Value>,
 }
 
+/// An entry of a conversation that was looked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hit {
+    /// The session's id.
+    pub session: String,
+    /// Its name.
+    pub name: String,
+    /// When it was said.
+    pub at: String,
+    /// Who said it.
+    #[serde(rename = "type")]
+    pub voice: Voice,
+    /// The whole of it.
+    pub content: String,
+    /// What stands around the words.
+    pub snippet: String,
+}
+
 /// Who speaks in a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

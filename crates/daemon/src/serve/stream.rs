@@ -1,8 +1,10 @@
 //! Requests that are answered by a stream: output, conversation, events, and the way to a screen.
 
 use super::{Door, find, seen};
+use crate::controller::Look;
 use crate::output::OutputLog;
 use crate::peer::Peer;
+use crate::search::{self, Source};
 use crate::{conversation, view};
 use glis_core::Status;
 use glis_core::session::Session;
@@ -58,6 +60,26 @@ async fn look(door: &Door, session: &Session) -> io::Result<crate::screens::Pict
     tokio::task::spawn_blocking(move || hands.screens.look(&dir, &id))
         .await
         .map_err(io::Error::other)?
+}
+
+/// Looks for words in every conversation, also of sessions that were removed.
+pub(super) async fn search(door: &Door, words: String, most: u32) -> Answer {
+    let sessions = door.hands.line.look(Look::All).await;
+    let sources: Vec<_> = sessions
+        .iter()
+        .map(|session| Source {
+            id: session.id.0.clone(),
+            name: session.name.clone(),
+            file: conversation::file_of(&folder_of(door, session)),
+        })
+        .collect();
+    let state = door.hands.home.state.clone();
+    let found = tokio::task::spawn_blocking(move || search::search(&state, &sources, &words, most));
+    match found.await {
+        Ok(Ok(hits)) => Answer::Hits(hits),
+        Ok(Err(message)) => Answer::Trouble { kind: Trouble::BadInput, message },
+        Err(panic) => trouble(&io::Error::other(panic)),
+    }
 }
 
 /// Where a session's files are. One that was put aside is read where it was put.

@@ -83,6 +83,15 @@ pub(crate) enum Verb {
         #[arg(long, short)]
         follow: bool,
     },
+    /// Looks for words in all conversations, also of removed sessions
+    Search {
+        /// All of them have to occur
+        #[arg(required = true, allow_hyphen_values = true)]
+        words: Vec<String>,
+        /// No more than so many
+        #[arg(long, default_value_t = 50)]
+        most: u32,
+    },
     /// The terminal's screen as text, running or not
     Screen {
         /// Name, id, or a unique beginning of the id

@@ -103,6 +103,14 @@ pub(super) fn log(name: String, follow: bool, out: &Out) -> Result<(), Complaint
     if out.json && !follow { say(&json!(entries).to_string()) } else { Ok(()) }
 }
 
+pub(super) fn search(wanted: &[String], most: u32, out: &Out) -> Result<(), Complaint> {
+    let request = Request::Search { words: wanted.join(" "), most };
+    let Answer::Hits(hits) = ask(&mut Control::connect()?, request)? else {
+        return Err(unexpected());
+    };
+    out.document(&hits, || words::hits(&hits))
+}
+
 pub(super) fn screen(name: String, ansi: bool, out: &Out) -> Result<(), Complaint> {
     let Answer::Screen { lines, ansi: coloured, cursor, size, offset } =
         ask(&mut Control::connect()?, Request::Screen { session: name })?
