@@ -2,6 +2,7 @@
 
 use crate::house::{House, Outcome, lives};
 use crate::wreck::{folder, pid_of, text_of};
+use glis_wire::frame::Decoder;
 use serde_json::{Value, json};
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -190,5 +191,47 @@ fn a_reader_that_never_reads_costs_no_memory_and_no_time() -> Outcome {
     assert!(after.1 < sizes.1 + 8 * 1024, "holder: {sizes:?} {after:?}");
     drop(deaf);
     assert_eq!(house.json(&["pause", "blue"])?["status"], "paused");
+    Ok(())
+}
+
+#[test]
+fn whoever_listens_late_still_hears_how_it_ended() -> Outcome {
+    let house = House::new()?;
+    let id = text_of(&house.rehearsal("blue")?, "id")?;
+    // Thousands of events, more than anybody keeps for a listener that does not listen.
+    let busy = format!("work 1{}", " ;; write a.txt x".repeat(800));
+    house.ok(&["send", "blue", &busy])?;
+    house.until("blue", "busy")?;
+    let mut late = UnixStream::connect(house.home().join("daemon.sock"))?;
+    late.set_read_timeout(Some(Duration::from_secs(60)))?;
+    let pause = json!({"pause": {"mode": "boundary", "on_timeout": "refuse"}});
+    late.write_all(&greeting())?;
+    late.write_all(&petition(&json!({"act": {"session": "blue", "action": pause}})))?;
+    let mut events = house.follow(1)?;
+    let begun = events.until(|e| e["event"] == "pause_began" && e["session"] == id.as_str())?;
+    let ended = events.until(|e| e["event"] == "paused" && e["session"] == id.as_str())?;
+    // And as many behind the end, so that it is not among the last ones either.
+    house.rehearsal("red")?;
+    house.turn("red", &busy)?;
+    let happened = ended["seq"].as_u64().unwrap_or(0) - begun["seq"].as_u64().unwrap_or(0);
+    let mut steps = 0;
+    let mut decoder = Decoder::default();
+    let answer = loop {
+        if let Some(frame) = decoder.next_frame()? {
+            match frame.words::<Value>()? {
+                word if word["step"].is_object() => steps += 1,
+                word if word["protocol"].is_u64() => {}
+                word => break word,
+            }
+            continue;
+        }
+        let mut piece = [0; 4096];
+        let read = late.read(&mut piece)?;
+        assert!(read > 0, "sent away after {steps} steps");
+        decoder.feed(&piece[..read]);
+    };
+    assert_eq!(answer["done"]["session"]["status"], "paused", "{answer}");
+    assert!(happened > 1500, "only {happened} events");
+    assert!(steps + 500 < happened, "it was never left behind: {steps} of {happened}");
     Ok(())
 }
