@@ -229,7 +229,7 @@ fn errors_are_one_document_with_kind_message_and_hint_and_their_own_status() -> 
         (&["new", "x", "--agent", "command"], 2, "usage", "--"),
         (&["new"], 2, "usage", "NAME"),
         (&["new", "x", "--auto-yes"], 2, "usage", "no rules"),
-        (&["new", "x", "--persona", "critic"], 2, "usage", "personas"),
+        (&["new", "x", "--persona", "critic"], 2, "usage", "no persona"),
         (&["sing"], 2, "usage", "sing"),
     ];
     for (args, status, kind, part) in table {

@@ -461,3 +461,25 @@ fn an_answer_that_nobody_takes_is_not_told_as_answered() -> Outcome {
     assert!(house.ok(&["answer", "blue", "allow"])?.starts_with("answered; `blue` is "));
     Ok(())
 }
+
+#[test]
+fn a_persona_is_kept_with_its_session() -> Outcome {
+    let house = House::new()?;
+    house.configure(
+        "[persona.critic]\nagent = \"rehearsal\"\nmodel = \"big\"\npermission_mode = \"plan\"\n\
+         system_prompt = \"be terse\"\n",
+    )?;
+    house.json(&["new", "blue", "--headless", "--persona", "critic"])?;
+    house.turn("blue", "say hi")?;
+    house.json(&["pause", "blue"])?;
+    // What it stood for when the session was made counts, whatever becomes of it.
+    house.configure("")?;
+    house.ok(&["daemon", "stop"])?;
+    let session = house.json(&["resume", "blue"])?;
+    let of = |key: &str| session[key].clone();
+    assert_eq!((of("persona"), of("model")), (json!("critic"), json!("big")));
+    assert_eq!((of("agent"), of("permission_mode")), (json!("rehearsal"), json!("plan")));
+    let (status, error) = house.fails(&["new", "green", "--persona", "critic"])?;
+    assert_eq!((status, &error["kind"]), (2, &json!("usage")));
+    Ok(())
+}

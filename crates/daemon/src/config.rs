@@ -26,6 +26,22 @@ pub(crate) struct Config {
     pub(crate) trash: TrashConfig,
     /// What fresh worktrees get, by the path of the repository.
     pub(crate) repository: BTreeMap<String, RepositoryConfig>,
+    /// Manners that `new --persona` gives to an agent, by name.
+    pub(crate) persona: BTreeMap<String, Persona>,
+}
+
+/// A manner that an agent is given.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Persona {
+    pub(crate) agent: Option<String>,
+    pub(crate) model: Option<String>,
+    /// Words added to the agent's own instructions.
+    pub(crate) system_prompt: Option<String>,
+    /// What the agent may do unasked, in its own words.
+    pub(crate) permission_mode: Option<String>,
+    /// Further arguments, before those of `new`.
+    pub(crate) args: Vec<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -212,6 +228,16 @@ impl Config {
         }
     }
 
+    /// The persona of this name, or what there is instead.
+    pub(crate) fn persona(&self, name: Option<&str>) -> Result<Persona, String> {
+        let Some(name) = name else { return Ok(Persona::default()) };
+        self.persona.get(name).cloned().ok_or_else(|| {
+            let known: Vec<_> = self.persona.keys().map(String::as_str).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            format!("there is no persona {name:?} in the configuration; known are {known}")
+        })
+    }
+
     /// What fresh worktrees of a repository get: what all get, and what its own section says.
     pub(crate) fn outfit(&self, repo_root: &str) -> Outfit {
         let home = std::env::var("HOME").unwrap_or_default();
@@ -278,6 +304,18 @@ mod tests {
     fn the_most_that_may_be_kept_is_a_number() {
         let config = read("[output]\nmegabytes_max = 1000000\n").unwrap();
         assert_eq!(config.output_bytes_max(), 1_000_000 * 1024 * 1024);
+    }
+
+    #[test]
+    fn a_persona_is_known_by_its_name() {
+        let config =
+            read("[persona.critic]\nagent = \"claude\"\nmodel = \"opus\"\nargs = [\"-x\"]\n");
+        let config = config.unwrap();
+        assert_eq!(config.persona(Some("critic")).unwrap().model.as_deref(), Some("opus"));
+        assert_eq!(config.persona(None), Ok(Persona::default()));
+        let told = config.persona(Some("poet")).unwrap_err();
+        assert!(told.ends_with("known are critic"), "{told}");
+        assert!(read("[persona.critic]\nmodle = \"opus\"\n").is_err());
     }
 
     #[test]

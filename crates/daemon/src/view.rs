@@ -78,6 +78,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         argv: session.spec.argv.clone(),
         model: session.spec.model.clone(),
         persona: session.spec.persona.clone(),
+        permission_mode: session.spec.permission_mode.clone(),
         in_place: session.spec.in_place,
         attached: audience,
         output_gap_at: gap_at,

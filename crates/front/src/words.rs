@@ -135,6 +135,8 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("failed", s.failure.clone());
     fact("id", Some(s.id.clone()));
     fact("agent", Some(agent(s)));
+    fact("persona", s.persona.clone());
+    fact("permissions", s.permission_mode.clone());
     fact("agent's id", s.agent_session_ref.clone());
     fact("resumable", Some(if s.resumable { "yes" } else { "no" }.to_owned()));
     fact("command", (!s.argv.is_empty()).then(|| s.argv.join(" ")));

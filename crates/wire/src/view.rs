@@ -59,6 +59,9 @@ pub struct SessionView {
     pub argv: Vec<String>,
     pub model: Option<String>,
     pub persona: Option<String>,
+    /// What the agent may do unasked, in its own words.
+    #[serde(default)]
+    pub permission_mode: Option<String>,
     pub in_place: bool,
     /// Terminals that watch it right now.
     pub attached: u32,

@@ -241,21 +241,24 @@ async fn create(door: &Door, wanted: NewSession) -> Translated {
     glis_core::name::check(&wanted.name).map_err(|why| {
         Box::new(Answer::Refused(Refusal::BadName { name: wanted.name.clone(), why }))
     })?;
+    let persona = door.hands.config.persona(wanted.persona.as_deref()).map_err(bad)?;
     let usual = if wanted.argv.is_empty() { "rehearsal" } else { "command" };
     let configured = door.hands.config.default_agent.as_deref().unwrap_or(usual);
-    let agent_name = wanted.agent.as_deref().unwrap_or(configured).to_owned();
+    let agent_name = wanted.agent.as_deref().or(persona.agent.as_deref());
+    let agent_name = agent_name.unwrap_or(configured).to_owned();
     let agent = glis_agent::find(&agent_name).ok_or_else(|| {
         let known: Vec<_> = glis_agent::table().iter().map(|(name, _)| *name).collect();
         bad(format!("there is no agent {agent_name:?}; known are {}", known.join(", ")))
     })?;
     let mode = if wanted.headless { Mode::Headless } else { agent.usual_mode() };
-    agent.check(mode, &wanted.argv).map_err(bad)?;
+    let argv = [persona.args, wanted.argv].concat();
+    agent.check(mode, &argv).map_err(bad)?;
     let repo_root = root_of(PathBuf::from(&wanted.repo), wanted.in_place).await.map_err(bad)?;
     // A revision means what it means where the caller stands, not at the repository's root.
     let base = base_of(PathBuf::from(&wanted.repo), wanted.base.clone(), wanted.in_place)
         .await
         .map_err(bad)?;
-    let traits = agent.traits(mode, &wanted.argv);
+    let traits = agent.traits(mode, &argv);
     let id = SessionId(uuid::Uuid::now_v7().to_string());
     let spec = Spec {
         agent: agent_name,
@@ -264,12 +267,12 @@ async fn create(door: &Door, wanted: NewSession) -> Translated {
         repo_root,
         in_place: wanted.in_place,
         base,
-        argv: wanted.argv,
+        argv,
         prompt: wanted.prompt,
-        model: wanted.model,
+        model: wanted.model.or(persona.model),
         persona: wanted.persona,
-        system_prompt: None,
-        permission_mode: None,
+        system_prompt: persona.system_prompt,
+        permission_mode: persona.permission_mode,
         idle_timeout_secs: wanted.idle_timeout_secs.unwrap_or(IDLE_TIMEOUT_SECS),
         auto_yes: wanted.auto_yes,
     };

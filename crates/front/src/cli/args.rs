@@ -263,7 +263,7 @@ pub(crate) struct New {
     /// Without a terminal
     #[arg(long)]
     pub(crate) headless: bool,
-    /// Reserved: this version knows no personas yet and refuses it
+    /// A manner from the configuration: model, instructions, permissions, arguments
     #[arg(long)]
     pub(crate) persona: Option<String>,
     /// Model

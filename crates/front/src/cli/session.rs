@@ -55,10 +55,6 @@ fn check_new(new: &New) -> Result<(), Complaint> {
         )
         .hint("leave out --auto-yes; `glis answer` answers what a session asks"));
     }
-    if new.persona.is_some() {
-        return Err(Complaint::new(Kind::Usage, "this version knows no personas yet")
-            .hint("leave out --persona and say it in the first message (--prompt)"));
-    }
     Ok(())
 }
 
