@@ -17,6 +17,7 @@ fn main() -> ExitCode {
         [_, "hold", "--nursery"] => return glis_hold::run_nursery(),
         [_, "hold-sweep", session, dir] => return glis_hold::run_sweep(session, Path::new(dir)),
         [_, "seed-log", count] => return seed_log(count),
+        [_, "relay", course] => return glis_relay::run(course),
         [_, "rehearse", ..] => {
             return glis_rehearse::run(arguments.get(2..).unwrap_or_default());
         }

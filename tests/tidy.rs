@@ -15,9 +15,13 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("glis-snapshot", &[]),
     ("glis-hold", &["glis-wire"]),
     ("glis-rehearse", &[]),
+    ("glis-relay", &[]),
     ("glis-daemon", &["glis-core", "glis-wire", "glis-agent", "glis-snapshot"]),
     ("glis-front", &["glis-core", "glis-wire"]),
-    ("glis", &["glis-front", "glis-daemon", "glis-hold", "glis-rehearse", "glis-wire"]),
+    (
+        "glis",
+        &["glis-front", "glis-daemon", "glis-hold", "glis-rehearse", "glis-relay", "glis-wire"],
+    ),
     ("glis-stub-model", &[]),
     ("xtask", &["glis-stub-model"]),
 ];

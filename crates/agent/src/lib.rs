@@ -8,6 +8,7 @@ mod claude;
 mod codex;
 mod command;
 pub mod context;
+mod gemini;
 mod hearing;
 pub mod lines;
 mod opencode;
@@ -25,6 +26,7 @@ pub fn table() -> &'static [(&'static str, &'static dyn Agent)] {
         ("claude", &claude::Claude),
         ("codex", &codex::Codex),
         ("command", &command::AnyCommand),
+        ("gemini", &gemini::Gemini),
         ("opencode", &opencode::OpenCode),
         ("rehearsal", &rehearsal::Rehearsal),
     ]
@@ -147,6 +149,36 @@ pub struct LaunchPlan {
     pub secrets: Vec<&'static str>,
     /// What its holder writes to it right after it was started.
     pub first_words: String,
+    /// For an agent that lives for one message only.
+    pub relay: Option<Relay>,
+}
+
+impl LaunchPlan {
+    /// The agent's program.
+    pub fn program(&self) -> &str {
+        let later = self.relay.as_ref().and_then(|relay| relay.later.first());
+        self.argv.first().or(later).map(String::as_str).unwrap_or_default()
+    }
+
+    /// Puts the place where the program was found in the place of its name.
+    pub fn set_program(&mut self, program: &str) {
+        let later = self.relay.as_mut().and_then(|relay| relay.later.first_mut());
+        for name in self.argv.first_mut().into_iter().chain(later) {
+            program.clone_into(name);
+        }
+    }
+}
+
+/// How an agent that lives for one message is started anew for each. The plan's own command line is
+/// that of the first message; empty if there was one already.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Relay {
+    /// Its id of the conversation.
+    pub id: String,
+    /// The command line of every later message.
+    pub later: Vec<String>,
+    /// The file that holds the conversation once it has begun.
+    pub kept: Whereabouts,
 }
 
 /// One thing that an agent was heard to say or do.

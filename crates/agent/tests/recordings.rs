@@ -262,3 +262,26 @@ fn opencode_tells_its_history_again_and_it_is_not_taken_for_news() {
     let why = "Internal error: OpenCode service failure".to_owned();
     assert_eq!(heard[0].sign, Some(Sign::RefRejected(why)));
 }
+
+#[test]
+fn a_day_of_gemini_behind_a_relay() {
+    let recording = include_str!("recordings/gemini-headless-day.jsonl");
+    let day = story("gemini", Mode::Headless, recording);
+    check(&day, include_str!("recordings/gemini-headless-day.story"), "gemini-headless-day");
+    let recording = include_str!("recordings/gemini-headless-resume.jsonl");
+    let later = story("gemini", Mode::Headless, recording);
+    check(
+        &later,
+        include_str!("recordings/gemini-headless-resume.story"),
+        "gemini-headless-resume",
+    );
+}
+
+#[test]
+fn a_gemini_that_never_looked_at_the_message_did_not_take_it() {
+    let words = r#"{"type":"relay","event":"turn_over","status":42,"why":"Invalid session"}"#;
+    let heard = dialect("gemini", Mode::Headless).hear(0, format!("{words}\n").as_bytes());
+    let [only] = heard.as_slice() else { panic!("{heard:?}") };
+    assert_eq!(only.sign, None);
+    assert_eq!(only.said.as_ref().map(|said| said.content.as_str()), Some("Invalid session"));
+}

@@ -4,7 +4,7 @@ use crate::adapters::{Adapters, EnvNote, EnvOrigin};
 use crate::durable::private_folder;
 use crate::vault::{self, Vault};
 use crate::{conversation, program, trees, whereabouts};
-use glis_agent::{Agent, Approach, LaunchPlan, Places};
+use glis_agent::{Agent, Approach, LaunchPlan, Places, Relay, Whereabouts};
 use glis_core::refusal::ResumeFault;
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin};
@@ -98,14 +98,15 @@ fn prepare(adapters: &Adapters, session: &Session) -> Result<Prepared, ResumeFau
     }
     let Found { approach, transcript, vault } = approach(adapters, session, agent, &places)?;
     let mut plan = agent.launch(session, approach, &places);
-    let name = plan.argv.first().cloned().unwrap_or_default();
+    let name = plan.program().to_owned();
     let cwd = Path::new(session.worktree.as_deref().unwrap_or_default());
     let found = program::native(agent, program::find(&name, &env, cwd)?);
     let warning = adapters.versions.judge(agent, &found)?;
-    if agent.versions().is_some()
-        && let Some(first) = plan.argv.first_mut()
-    {
-        *first = found.to_string_lossy().into_owned();
+    if agent.versions().is_some() {
+        plan.set_program(&found.to_string_lossy());
+    }
+    if let Some(relay) = plan.relay.take() {
+        plan.argv = relayed(&places.own_program, &plan.argv, &relay);
     }
     Ok(Prepared { plan, approach, env, origin, home, transcript, vault, warning })
 }
@@ -115,6 +116,27 @@ struct Found {
     approach: Approach,
     transcript: Option<PathBuf>,
     vault: Option<Vault>,
+}
+
+/// The command line of a relay that starts the agent anew for each message.
+fn relayed(own_program: &str, first: &[String], relay: &Relay) -> Vec<String> {
+    let (folder, levels, ending) = match &relay.kept {
+        Whereabouts::At(path) => path
+            .rsplit_once('/')
+            .map_or((".", 0, path.as_str()), |(folder, name)| (folder, 0, name)),
+        Whereabouts::Below { folder, levels, ending } => {
+            (folder.as_str(), *levels, ending.as_str())
+        }
+    };
+    let course = serde_json::json!({
+        "id": relay.id,
+        "first": first,
+        "later": relay.later,
+        "folder": folder,
+        "levels": levels,
+        "ending": ending,
+    });
+    vec![own_program.to_owned(), "relay".to_owned(), course.to_string()]
 }
 
 /// How the next process begins. A session id whose transcript is gone, from its place and from the

@@ -22,9 +22,12 @@ pub(crate) fn told(place: &Whereabouts) -> String {
 fn below(folder: &Path, levels: u8, ending: &str) -> Option<PathBuf> {
     let entries = std::fs::read_dir(folder).ok()?.filter_map(Result::ok);
     if levels == 0 {
-        let mut names = entries
+        let names = entries
             .filter(|entry| entry.file_name().to_str().is_some_and(|name| name.ends_with(ending)));
-        return names.next().map(|entry| entry.path());
+        // Gemini CLI leaves almost empty files under the same id when it resumes: the longest is
+        // the conversation.
+        let length = |entry: &std::fs::DirEntry| entry.metadata().map_or(0, |facts| facts.len());
+        return names.max_by_key(length).map(|entry| entry.path());
     }
     // Newest first: folders are often named by date, and what is looked for is mostly recent.
     let mut folders: Vec<PathBuf> =
@@ -55,5 +58,8 @@ mod tests {
         assert_eq!(look(0, "-1.jsonl"), Some(dir.path().join("b-1.jsonl")));
         assert_eq!(look(1, "-1.jsonl"), None);
         assert_eq!(look(2, "-2.jsonl"), None);
+        std::fs::write(deep.join("a-0-1.jsonl"), "longer").unwrap();
+        std::fs::write(deep.join("z-2-1.jsonl"), "long").unwrap();
+        assert_eq!(look(2, "-1.jsonl"), Some(deep.join("a-0-1.jsonl")));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Real;
 use crate::house::{House, Outcome};
-use glis_stub_model::installed::{CLAUDE, CODEX, OPENCODE, RealAgent};
+use glis_stub_model::installed::{CLAUDE, CODEX, GEMINI, OPENCODE, RealAgent};
 use glis_stub_model::{Received, Step, Voice};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -64,6 +64,17 @@ pub(crate) const OPENCODE_HEADLESS: Part = Part {
     ask: |file| ("write", json!({"filePath": file, "content": "written\n"})),
     transcripts: "",
     model: "stub/other-model",
+};
+
+pub(crate) const GEMINI_HEADLESS: Part = Part {
+    agent: GEMINI,
+    words: &["--agent", "gemini", "--headless"],
+    more: &["--approval-mode=yolo"],
+    run: |command| ("run_shell_command", json!({"command": command, "description": "d"})),
+    // With nobody at a terminal it asks for nothing.
+    ask: |file| ("write_file", json!({"file_path": file, "content": "written\n"})),
+    transcripts: "tmp",
+    model: "other-model",
 };
 
 /// A play: one agent in a house, with one session.
@@ -144,9 +155,15 @@ impl Play {
     pub(crate) fn transcript(&self) -> Outcome<PathBuf> {
         let id = self.show()?["agent_session_ref"].as_str().ok_or("no id")?.to_owned();
         let folder = self.real.config().join(self.part.transcripts);
-        let found = walk(&folder)?
-            .into_iter()
-            .find(|path| path.to_str().is_some_and(|path| path.ends_with(&format!("{id}.jsonl"))));
+        // Gemini CLI puts the beginning of the id into the name, and leaves almost empty files
+        // beside the real one.
+        let short: String = id.chars().take(8).collect();
+        let endings = [format!("{id}.jsonl"), format!("-{short}.jsonl")];
+        let ours = |path: &PathBuf| {
+            endings.iter().any(|end| path.to_str().is_some_and(|path| path.ends_with(end)))
+        };
+        let length = |path: &PathBuf| path.metadata().map_or(0, |facts| facts.len());
+        let found = walk(&folder)?.into_iter().filter(ours).max_by_key(length);
         found.ok_or_else(|| format!("no transcript of {id} in {}", folder.display()).into())
     }
 

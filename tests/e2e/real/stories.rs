@@ -2,14 +2,14 @@
 //! resume: the whole history, in the same conversation.
 
 use super::cast::{
-    CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, NAME, OPENCODE_HEADLESS, Part, Play,
-    eventually, held, text, times,
+    CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, GEMINI_HEADLESS, NAME, OPENCODE_HEADLESS,
+    Part, Play, eventually, held, text, times,
 };
 use crate::house::{Outcome, kill_and_wait, lives};
 use glis_stub_model::{Voice, prompt};
 use serde_json::json;
 
-/// All stories for one part, each as a test of its own.
+/// The stories for one part, each as a test of its own: those that hold for every agent, and more.
 macro_rules! play {
     ($part:ident, $constant:expr, $($more:ident)*) => {
         mod $part {
@@ -23,9 +23,6 @@ macro_rules! play {
                 both_are_killed_in_the_middle_of_an_answer
                 a_killed_agent_leaves_no_tool_behind
                 two_resumes_at_once_start_one_process
-                an_approval_is_allowed
-                an_approval_is_denied
-                an_approval_waits_over_a_restart_of_the_daemon
                 a_message_while_it_is_busy_comes_after
                 $($more)*
             }
@@ -39,8 +36,8 @@ macro_rules! play {
     };
 }
 
-/// All stories for an agent that keeps each conversation in a file of its own.
-macro_rules! play_with_transcript {
+/// All stories there are: for an agent that keeps each conversation in a file of its own, and asks.
+macro_rules! play_all {
     ($part:ident, $constant:expr) => {
         play!(
             $part,
@@ -48,14 +45,33 @@ macro_rules! play_with_transcript {
             what_it_took_before_it_wrote_anything_down_is_said_again
             a_transcript_that_was_deleted_is_put_back
             a_conversation_that_is_gone_is_an_error
+            an_approval_is_allowed
+            an_approval_is_denied
+            an_approval_waits_over_a_restart_of_the_daemon
         );
     };
 }
 
-play_with_transcript!(claude_headless, CLAUDE_HEADLESS);
-play_with_transcript!(claude_terminal, CLAUDE_TERMINAL);
-play_with_transcript!(codex_headless, CODEX_HEADLESS);
-play!(opencode_headless, OPENCODE_HEADLESS, a_database_that_is_gone_is_an_error);
+play_all!(claude_headless, CLAUDE_HEADLESS);
+play_all!(claude_terminal, CLAUDE_TERMINAL);
+play_all!(codex_headless, CODEX_HEADLESS);
+// It keeps its conversations in a database.
+play!(
+    opencode_headless,
+    OPENCODE_HEADLESS,
+    a_database_that_is_gone_is_an_error
+    an_approval_is_allowed
+    an_approval_is_denied
+    an_approval_waits_over_a_restart_of_the_daemon
+);
+// With nobody at a terminal it has nothing that it could ask for.
+play!(
+    gemini_headless,
+    GEMINI_HEADLESS,
+    what_it_took_before_it_wrote_anything_down_is_said_again
+    a_transcript_that_was_deleted_is_put_back
+    a_conversation_that_is_gone_is_an_error
+);
 
 /// Starts, works, is paused and resumed from another folder: same id, same folder, same model.
 fn it_works_and_comes_back_as_it_was(part: Part) -> Outcome {
@@ -83,7 +99,7 @@ fn it_works_and_comes_back_as_it_was(part: Part) -> Outcome {
     }
     let worktree = idle["worktree"].as_str().ok_or("no worktree")?;
     assert!(request.turns.iter().any(|t| t.voice == Voice::Tool && t.text.contains(worktree)));
-    let models: Vec<_> = play.real.model.turns().iter().map(|r| r.body["model"].clone()).collect();
+    let models: Vec<_> = play.real.model.turns().iter().map(|r| r.model().to_owned()).collect();
     assert!(models.iter().all(|model| model == "other-model"), "{models:?}");
     let talk = play.house().talk(NAME)?;
     let said = |voice: &str, words: &str| {

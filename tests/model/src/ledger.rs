@@ -65,6 +65,12 @@ impl Received {
         self.turns.iter().any(|turn| turn.voice == voice && turn.text.contains(words))
     }
 
+    /// The model that is asked: in the body, or in the path.
+    pub fn model(&self) -> &str {
+        let path = self.target.split("/models/").nth(1).and_then(|rest| rest.split(':').next());
+        self.body["model"].as_str().or(path).unwrap_or_default()
+    }
+
     /// What the user says last.
     pub fn prompt(&self) -> &str {
         let last = self.turns.iter().rev().find(|turn| turn.voice == Voice::User);

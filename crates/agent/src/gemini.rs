@@ -1,0 +1,130 @@
+//! Gemini CLI: its id is ours to choose, and a relay starts it anew for each message.
+//!
+//! Its own lasting mode cannot be resumed: loading a conversation there overwrites it, and the next
+//! start deletes what is left. One process a message, resumed by the id, keeps everything.
+
+mod stream;
+
+use crate::{Agent, Approach, Dialect, LaunchPlan, Places, Relay, Versions, Whereabouts};
+use glis_core::session::Session;
+use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
+
+/// Arguments that would give the process another conversation, or other streams, than ours.
+const OURS: [&str; 16] = [
+    "--resume",
+    "-r",
+    "--session-id",
+    "--session-file",
+    "--delete-session",
+    "--list-sessions",
+    "--prompt",
+    "-p",
+    "--prompt-interactive",
+    "-i",
+    "--output-format",
+    "-o",
+    "--acp",
+    "--experimental-acp",
+    "--worktree",
+    "-w",
+];
+
+/// The name of a conversation's file ends with so much of its id.
+const SHORT_ID_CHARS: usize = 8;
+
+pub(crate) struct Gemini;
+
+impl Agent for Gemini {
+    fn traits(&self, _mode: Mode, _argv: &[String]) -> Traits {
+        Traits { refs: RefOrigin::Chosen, signs: SignSource::Structured, takes: Takes::WhenIdle }
+    }
+
+    fn usual_mode(&self) -> Mode {
+        Mode::Headless
+    }
+
+    fn check(&self, mode: Mode, argv: &[String]) -> Result<(), String> {
+        if mode == Mode::Terminal {
+            return Err("gemini runs with --headless only".to_owned());
+        }
+        match argv.iter().find(|arg| OURS.contains(&arg.split('=').next().unwrap_or_default())) {
+            Some(arg) => Err(format!("`{arg}` is for glis to set; leave it out")),
+            None => Ok(()),
+        }
+    }
+
+    fn launch(&self, session: &Session, how: Approach, places: &Places) -> LaunchPlan {
+        let spec = &session.spec;
+        let mut usual = vec!["gemini", "--output-format", "stream-json"];
+        if let Some(mode) = &spec.permission_mode {
+            usual.extend(["--approval-mode", mode]);
+        }
+        if let Some(model) = &spec.model {
+            usual.extend(["--model", model]);
+        }
+        usual.extend(spec.argv.iter().map(String::as_str));
+        let id = session.agent_ref.clone().unwrap_or_default();
+        let with = |option: &str| -> Vec<String> {
+            usual.iter().copied().chain([option, &id]).map(ToOwned::to_owned).collect()
+        };
+        let argv = match how {
+            Approach::Fresh => with("--session-id"),
+            Approach::Resume => Vec::new(),
+        };
+        let later = with("--resume");
+        let kept = kept(&id, &places.home);
+        // Else it starts itself once more, and a signal to the first one does nothing.
+        let env = vec![("GEMINI_CLI_NO_RELAUNCH".to_owned(), "true".to_owned())];
+        LaunchPlan { argv, env, relay: Some(Relay { id, later, kept }), ..LaunchPlan::default() }
+    }
+
+    fn home(&self, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+        let own = variable("GEMINI_CLI_HOME").filter(|dir| !dir.is_empty());
+        Some(format!("{}/.gemini", own.or_else(|| variable("HOME"))?))
+    }
+
+    fn transcript(&self, agent_ref: &str, places: &Places) -> Option<Whereabouts> {
+        (!places.home.is_empty()).then(|| kept(agent_ref, &places.home))
+    }
+
+    fn versions(&self) -> Option<Versions> {
+        Some(Versions { oldest: (0, 61, 0), tried: (0, 61, 0), bad: &[] })
+    }
+
+    fn dialect(&self, _mode: Mode) -> Box<dyn Dialect> {
+        Box::new(stream::Stream::default())
+    }
+}
+
+/// The file of a conversation: `tmp/PROJECT/chats/session-TIME-SHORTID.jsonl`.
+fn kept(id: &str, home: &str) -> Whereabouts {
+    let short: String = id.chars().take(SHORT_ID_CHARS).collect();
+    let folder = format!("{home}/tmp");
+    Whereabouts::Below { folder, levels: 2, ending: format!("-{short}.jsonl") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_conversation_cannot_be_asked_for() {
+        for arg in ["--resume=latest", "-r", "--session-id", "-p", "--acp"] {
+            assert!(Gemini.check(Mode::Headless, &[arg.to_owned()]).is_err(), "{arg}");
+        }
+        assert!(Gemini.check(Mode::Headless, &["--skip-trust".to_owned()]).is_ok());
+        assert!(Gemini.check(Mode::Terminal, &[]).is_err());
+    }
+
+    #[test]
+    fn its_conversations_lie_below_its_home() {
+        let home = |name: &str| (name == "HOME").then(|| "/h".to_owned());
+        assert_eq!(Gemini.home(&home).as_deref(), Some("/h/.gemini"));
+        let wanted = Whereabouts::Below {
+            folder: "/h/.gemini/tmp".to_owned(),
+            levels: 2,
+            ending: "-313468e7.jsonl".to_owned(),
+        };
+        assert_eq!(kept("313468e7-7bb0-43c5-ae45-93ef26c5b8a0", "/h/.gemini"), wanted);
+    }
+}

@@ -1,0 +1,162 @@
+//! What Gemini CLI prints for one message, and what the relay says around it.
+
+use crate::hearing::{Line, gist, json_line, text, what};
+use crate::lines::Lines;
+use crate::{Dialect, Heard, Interrupt, Said, Shown, Source, Usage};
+use glis_core::input::Sign;
+use glis_core::talk::Ask;
+use glis_wire::view::Voice;
+use serde_json::{Value, json};
+
+#[derive(Default)]
+pub(super) struct Stream {
+    lines: Lines,
+    turn: Turn,
+}
+
+/// What was heard in the turn that is under way.
+#[derive(Default)]
+struct Turn {
+    /// It said anything at all.
+    began: bool,
+    /// It repeated the message that it was given.
+    took: bool,
+    /// What it is saying: words come in pieces.
+    saying: String,
+    /// It came to its own end.
+    result: Option<Value>,
+}
+
+impl Stream {
+    fn understand(&mut self, words: &Value) -> Line {
+        let mut line = Line::default();
+        match (text(words, "/type"), text(words, "/event")) {
+            ("relay", "ready") => {
+                line.sign(Sign::RefKnown(text(words, "/id").to_owned()));
+                line.sign(Sign::Ready);
+            }
+            ("relay", "rejected") => line.sign(Sign::RefRejected(text(words, "/why").to_owned())),
+            ("relay", "turn_over") => self.turn_over(words, &mut line),
+            (kind, _) => self.told(kind, words, &mut line),
+        }
+        line
+    }
+
+    fn told(&mut self, kind: &str, words: &Value, line: &mut Line) {
+        match (kind, text(words, "/role")) {
+            ("init", _) => {
+                self.turn.began = true;
+                line.sign(Sign::RefKnown(text(words, "/session_id").to_owned()));
+                line.sign(Sign::TurnBegan);
+            }
+            ("message", "user") => {
+                self.turn.took = true;
+                let said = text(words, "/content").to_owned();
+                let sign = Sign::TookMessage { text: Some(said.clone()) };
+                line.both(sign, Said::new(Voice::User, said));
+            }
+            ("message", _) => self.turn.saying.push_str(text(words, "/content")),
+            ("tool_use", _) => {
+                self.says(line);
+                let (name, input) = (text(words, "/tool_name"), &words["parameters"]);
+                let tool = text(words, "/tool_id").to_owned();
+                let said = if input["todos"].is_array() {
+                    pending(&input["todos"])
+                } else {
+                    Said::tool(name, gist(input))
+                };
+                let what = what(name, &said.content);
+                line.both(Sign::ToolBegan { tool, what }, said);
+            }
+            ("tool_result", _) => {
+                line.sign(Sign::ToolEnded(text(words, "/tool_id").to_owned()));
+            }
+            ("error", _) => line.said(Said::new(Voice::System, text(words, "/message"))),
+            ("result", _) => self.turn.result = Some(words.clone()),
+            _ => {}
+        }
+    }
+
+    /// Lets out what was said up to here.
+    fn says(&mut self, line: &mut Line) {
+        let said = std::mem::take(&mut self.turn.saying);
+        if !said.trim().is_empty() {
+            line.said(Said::new(Voice::Assistant, said));
+        }
+    }
+
+    /// The process is gone, and with it the turn. One that came to no result of its own was cut off,
+    /// whatever its exit status says.
+    fn turn_over(&mut self, words: &Value, line: &mut Line) {
+        self.says(line);
+        let turn = std::mem::take(&mut self.turn);
+        if !turn.began {
+            // It never came to look at the message. The relay ends if there is no hope.
+            line.said(Said::new(Voice::System, text(words, "/why")));
+            return;
+        }
+        if !turn.took {
+            line.sign(Sign::TookMessage { text: None });
+        }
+        let (mut said, sign) = match &turn.result {
+            Some(result) => {
+                (Said::new(Voice::System, text(result, "/error/message")), Sign::TurnEnded)
+            }
+            None => (Said::new(Voice::System, ""), Sign::TurnCut),
+        };
+        said.usage = turn.result.as_ref().and_then(usage);
+        line.both(sign, said);
+    }
+}
+
+fn usage(result: &Value) -> Option<Usage> {
+    let number = |key: &str| result.pointer(&format!("/stats/{key}"))?.as_u64();
+    let (tokens_in, tokens_out) = (number("input_tokens")?, number("output_tokens")?);
+    Some(Usage { tokens_in, tokens_out, cost_micros: None })
+}
+
+/// What is still to do of a list.
+fn pending(entries: &Value) -> Said {
+    let entries = entries.as_array().into_iter().flatten();
+    let open = entries.filter(|entry| !matches!(text(entry, "/status"), "completed" | "cancelled"));
+    let open: Vec<String> = open.map(|entry| text(entry, "/description").to_owned()).collect();
+    Said { pending: Some(open.clone()), ..Said::tool("plan", open.join("; ")) }
+}
+
+impl Dialect for Stream {
+    fn hear(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
+        let mut heard = Vec::new();
+        for (end, line) in self.lines.feed(offset, bytes) {
+            // What is no word of the agent's is noise: garbage in a stream loses nothing else.
+            if let Ok(words) = serde_json::from_slice(&line) {
+                heard.extend(self.understand(&words).heard(end));
+            }
+        }
+        heard
+    }
+
+    fn read(&mut self, _offset: u64, _bytes: &[u8]) -> Vec<Heard> {
+        Vec::new()
+    }
+
+    fn say(&self, text: &str) -> Vec<u8> {
+        json_line(&json!({"type": "message", "text": text}))
+    }
+
+    fn interrupt(&self) -> Interrupt {
+        Interrupt::Bytes(json_line(&json!({"type": "interrupt"})))
+    }
+
+    fn answer(&self, _ask: &Ask, _answer: &str) -> Option<Vec<u8>> {
+        // With nobody at a terminal it is not offered what it would have to ask for.
+        None
+    }
+
+    fn shows(&self, _lines: &[String]) -> Shown {
+        Shown::Other
+    }
+
+    fn source(&self) -> Source {
+        Source::Stream
+    }
+}

@@ -1,0 +1,8 @@
+id 9bfe46ec-98b6-49b5-bbb7-bb64e5f83f59
+ready
+id 9bfe46ec-98b6-49b5-bbb7-bb64e5f83f59
+turn
+took
+  User: after
+  Assistant: Heard, and nothing to do.
+turn ended
