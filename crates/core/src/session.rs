@@ -486,6 +486,16 @@ impl Session {
         }
     }
 
+    /// What the pause that it is in has to tell.
+    pub fn pause_record(&self) -> Option<&PauseRecord> {
+        if let Phase::Rest(Rest::Paused(record)) = &self.phase { Some(record) } else { None }
+    }
+
+    /// Why it failed, if it did.
+    pub fn failure(&self) -> Option<&str> {
+        if let Phase::Rest(Rest::Failed(why)) = &self.phase { Some(why) } else { None }
+    }
+
     /// The message that is on its way, if any.
     pub fn in_flight(&self) -> Option<&Message> {
         self.queue.front().filter(|message| message.leg == Leg::Sent)

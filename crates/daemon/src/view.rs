@@ -2,7 +2,7 @@
 
 use crate::adapters::{EnvNote, EnvOrigin};
 use crate::conversation::Digest;
-use glis_core::session::{Phase, Rest, Session, WallMs};
+use glis_core::session::{Session, WallMs};
 use glis_core::{Event, Recorded};
 use glis_wire::view::{SessionView, WaitingFor};
 use serde_json::{Map, Value, json};
@@ -22,15 +22,7 @@ pub(crate) struct Beside {
 /// A session with everything that is known about it.
 pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
     let Beside { audience, gap_at, env, digest } = beside;
-    let pause = match &session.phase {
-        Phase::Rest(Rest::Paused(record)) => Some(record),
-        Phase::Rest(_)
-        | Phase::Starting(_)
-        | Phase::Live
-        | Phase::Pausing(_)
-        | Phase::Stopping { .. }
-        | Phase::Chore { .. } => None,
-    };
+    let pause = session.pause_record();
     let mut warnings = pause.map(|record| record.warnings.clone()).unwrap_or_default();
     let whose = match env.origin {
         EnvOrigin::Caller => None,
@@ -69,7 +61,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         generation: session.generation,
         verdict: session.rule.clone(),
         operation: session.operation().map(|(_, word)| word.to_owned()),
-        failure: failure(session),
+        failure: session.failure().map(ToOwned::to_owned),
         cut_off: session.cut_off,
         limit_until: session.limit_until.clone(),
         killed: session.killed.clone(),
@@ -89,18 +81,6 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         record_damaged: session.damage.is_some(),
         failed_starts: session.failed_starts,
         env_names: env.names,
-    }
-}
-
-fn failure(session: &Session) -> Option<String> {
-    match &session.phase {
-        Phase::Rest(Rest::Failed(why)) => Some(why.clone()),
-        Phase::Rest(_)
-        | Phase::Starting(_)
-        | Phase::Live
-        | Phase::Pausing(_)
-        | Phase::Stopping { .. }
-        | Phase::Chore { .. } => None,
     }
 }
 
