@@ -9,7 +9,8 @@ use crate::event::{Event, Recorded};
 use crate::ids::{MessageId, OpId, SessionId};
 use crate::input::Input;
 use crate::refusal::Refusal;
-use crate::session::{Chore, Phase, Session, Status};
+use crate::session::{Chore, Phase, Session};
+use crate::status::Status;
 use std::collections::BTreeMap;
 
 /// The state of everything: the fold of all events.

@@ -17,6 +17,7 @@ pub mod refusal;
 pub mod safe;
 pub mod session;
 pub mod spec;
+pub mod status;
 pub mod talk;
 pub mod tree;
 
@@ -26,4 +27,5 @@ pub use house::{Decision, House, Reply};
 pub use ids::{AskId, MessageId, OpId, SessionId};
 pub use input::{Command, Input};
 pub use refusal::Refusal;
-pub use session::{Phase, Session, Status};
+pub use session::{Phase, Session};
+pub use status::Status;

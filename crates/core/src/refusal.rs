@@ -1,6 +1,6 @@
 //! Why the house does not do what it was asked. Nothing has changed when one of these is returned.
 
-use crate::{ids::AskId, name::BadName, session::Status, tree::PathList};
+use crate::{ids::AskId, name::BadName, status::Status, tree::PathList};
 use serde::{Deserialize, Serialize};
 
 /// A request that cannot be met as things stand.

@@ -4,6 +4,7 @@ use crate::ids::{OpId, SessionId};
 use crate::pause::{Pause, PauseRecord, SnapshotRef};
 use crate::safe::ScreenState;
 use crate::spec::{Mode, RefOrigin, SignSource, Spec};
+use crate::status::Status;
 use crate::talk::{Ask, AskKind, Leg, Message, Turn};
 use crate::tree::{Found, PathList, Trashed};
 use serde::{Deserialize, Serialize};
@@ -14,72 +15,6 @@ pub type WallMs = i64;
 
 /// One failure may be chance, and the second haste; what fails three times fails again.
 pub const FAILED_STARTS_MAX: u32 = 3;
-
-/// The public word for what a session is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// It exists; no process was started yet.
-    Created,
-    /// The agent works.
-    Busy,
-    /// The agent waits for the next message.
-    Idle,
-    /// The agent asks something.
-    Waiting,
-    /// A pause was promised and is under way.
-    Pausing,
-    /// Nothing runs, by the user's will.
-    Paused,
-    /// The process is being brought back.
-    Resuming,
-    /// Nothing runs, for thrift; the next message wakes it.
-    Suspended,
-    /// The process died uncleanly.
-    Interrupted,
-    /// The command ended well.
-    Completed,
-    /// The command or the first start failed.
-    Failed,
-    /// Removed; kept for its history.
-    Archived,
-}
-
-impl Status {
-    /// Every status, in the order of the contract.
-    pub const ALL: [Self; 12] = [
-        Self::Created,
-        Self::Busy,
-        Self::Idle,
-        Self::Waiting,
-        Self::Pausing,
-        Self::Paused,
-        Self::Resuming,
-        Self::Suspended,
-        Self::Interrupted,
-        Self::Completed,
-        Self::Failed,
-        Self::Archived,
-    ];
-
-    /// The word of the contract.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Busy => "busy",
-            Self::Idle => "idle",
-            Self::Waiting => "waiting",
-            Self::Pausing => "pausing",
-            Self::Paused => "paused",
-            Self::Resuming => "resuming",
-            Self::Suspended => "suspended",
-            Self::Interrupted => "interrupted",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Archived => "archived",
-        }
-    }
-}
 
 /// A process, beyond the reuse of its number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,7 +9,8 @@ use crate::ids::OpId;
 use crate::input::Outcome;
 use crate::refusal::Refusal;
 use crate::safe::ScreenState;
-use crate::session::{Phase, Status};
+use crate::session::Phase;
+use crate::status::Status;
 use crate::tree::Occasion;
 
 pub(super) fn asked(draft: &mut Draft) -> Result<(), Refusal> {
