@@ -90,6 +90,22 @@ fn no_file_knows_the_machine_it_was_written_on() {
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
 }
 
+/// A session is resumed by its own id. Words that mean "whichever came last" have no place here.
+#[test]
+fn nothing_goes_on_with_whatever_came_last() {
+    let words = [concat!("--conti", "nue"), concat!("last ses", "sion"), concat!("\"--la", "st\"")];
+    let mut faults = Vec::new();
+    // Git has a word of its own for going on with a merge.
+    let about_agents = |file: &PathBuf| !file.starts_with("crates/snapshot");
+    for file in rust_sources().unwrap().into_iter().filter(about_agents) {
+        let text = fs::read_to_string(root().join(&file)).unwrap().to_lowercase();
+        for word in words.iter().filter(|word| text.contains(**word)) {
+            faults.push(format!("{}: rule own-id: says `{word}`", file.display()));
+        }
+    }
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
 #[test]
 fn a_machine_path_is_told_from_a_relative_one() {
     let absolute = concat!("see `/wo", "rk/x`");

@@ -19,6 +19,7 @@ mod keeping;
 mod lifecycle;
 mod messages;
 mod outside;
+mod personas;
 mod power;
 mod real;
 mod rescues;

@@ -17,8 +17,8 @@ const USUAL_APPROVAL: &str = "on-request";
 const SANDBOXES: [&str; 3] = ["read-only", "workspace-write", "danger-full-access"];
 
 /// Arguments and words that would give the process another conversation than ours.
-const OURS: [&str; 9] =
-    ["resume", "fork", "exec", "app-server", "--last", "--remote", "--listen", "--cd", "-C"];
+const OURS: [&str; 8] =
+    ["resume", "fork", "exec", "app-server", "--remote", "--listen", "--cd", "-C"];
 
 pub(crate) struct Codex;
 

@@ -24,6 +24,7 @@ pub(crate) struct Config {
     pub(crate) output: OutputConfig,
     pub(crate) snapshot: SnapshotConfig,
     pub(crate) trash: TrashConfig,
+    pub(crate) command: CommandConfig,
     /// What fresh worktrees get, by the path of the repository.
     pub(crate) repository: BTreeMap<String, RepositoryConfig>,
     /// Manners that `new --persona` gives to an agent, by name.
@@ -42,6 +43,13 @@ pub(crate) struct Persona {
     pub(crate) permission_mode: Option<String>,
     /// Further arguments, before those of `new`.
     pub(crate) args: Vec<String>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct CommandConfig {
+    /// A command that is resumed is told what was said and done before.
+    pub(crate) resume_prompt: bool,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -201,7 +201,10 @@ async fn translate(door: &Door, given: &str, action: Action) -> Translated {
             Command::Pause { session, mode, reason, on_timeout, clearing }
         }
         Action::CancelPause => Command::CancelPause { session },
-        Action::Resume { prompt } => Command::Resume { session, prompt },
+        Action::Resume { prompt } => {
+            let prompt = resume_words(door, &found, prompt);
+            Command::Resume { session, prompt }
+        }
         Action::Restart { with_context } => restart(door, &found, with_context),
         Action::Stop => Command::Stop { session },
         Action::Remove => Command::Remove { session },
@@ -216,17 +219,33 @@ async fn translate(door: &Door, given: &str, action: Action) -> Translated {
     Ok((found.id, command))
 }
 
+/// A command has no conversation to come back to. Where the configuration wants it, it is told in
+/// its first message what was said and done before.
+fn resume_words(door: &Door, session: &Session, prompt: Option<String>) -> Option<String> {
+    let told = door.hands.config.command.resume_prompt
+        && session.spec.traits.refs == RefOrigin::None
+        && session.ran
+        && session.can_resume();
+    if !told {
+        return prompt;
+    }
+    let context = context(door, session);
+    Some(prompt.map_or(context.clone(), |prompt| format!("{context}\n\n{prompt}")))
+}
+
+/// What a fresh agent has to know.
+fn context(door: &Door, session: &Session) -> String {
+    let digest = door.hands.digest(&session.id);
+    glis_agent::context::resume_prompt(
+        digest.summary.as_deref().unwrap_or("(nothing was said yet)"),
+        digest.last_action.as_deref().unwrap_or("(none recorded)"),
+        &digest.pending,
+    )
+}
+
 fn restart(door: &Door, session: &Session, with_context: bool) -> Command {
-    let prompt = if with_context {
-        let digest = door.hands.digest(&session.id);
-        Some(glis_agent::context::resume_prompt(
-            digest.summary.as_deref().unwrap_or("(nothing was said yet)"),
-            digest.last_action.as_deref().unwrap_or("(none recorded)"),
-            &digest.pending,
-        ))
-    } else {
-        session.spec.prompt.clone()
-    };
+    let prompt =
+        if with_context { Some(context(door, session)) } else { session.spec.prompt.clone() };
     let agent_ref = fresh_ref(session.spec.traits.refs);
     Command::Restart { session: session.id.clone(), agent_ref, prompt }
 }

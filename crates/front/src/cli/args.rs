@@ -360,7 +360,7 @@ pub(crate) struct Answer {
     /// Which request, if several are open
     #[arg(long)]
     pub(crate) request: Option<String>,
-    /// Reserved: no agent of this version can be allowed something for the whole session
+    /// With `allow`: everything alike too, until the session's process ends
     #[arg(long)]
     pub(crate) for_session: bool,
 }

@@ -240,21 +240,23 @@ pub(super) fn rm(name: &str, out: &Out) -> Result<(), Complaint> {
 }
 
 pub(super) fn answer(answer: super::args::Answer, out: &Out) -> Result<(), Complaint> {
-    if answer.for_session {
-        return Err(Complaint::new(
-            Kind::Usage,
-            "no agent of this version can be allowed something for the whole session",
-        )
-        .hint("answer without --for-session"));
+    if answer.for_session && answer.words != "allow" {
+        let message = "only `allow` can hold for the whole session";
+        return Err(Complaint::new(Kind::Usage, message)
+            .hint(format!("`glis answer {} allow --for-session`", answer.name)));
     }
     let mut control = Control::connect()?;
     let asked = check_answer(&mut control, &answer)?;
-    let action = Action::Answer { ask: answer.request, answer: answer.words };
+    let words = if answer.for_session { FOR_SESSION.to_owned() } else { answer.words };
+    let action = Action::Answer { ask: answer.request, answer: words };
     let (session, _) = act(&mut control, &answer.name, action)?;
     let (session, heard) = until_heard(&mut control, session, asked.as_deref())?;
     let tell = if heard { words::answered } else { words::still_asks };
     out.document(&session, || tell(&session))
 }
+
+/// The word for an `allow` that holds for everything alike.
+const FOR_SESSION: &str = "allow_for_session";
 
 /// An agent takes an answer at once, or has not understood it.
 const HEARING_TIME: Duration = Duration::from_secs(5);

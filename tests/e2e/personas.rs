@@ -1,0 +1,54 @@
+//! What a session is told beyond its messages: by its persona, or after a pause.
+
+use crate::house::{House, Outcome};
+use serde_json::json;
+
+#[test]
+fn a_persona_is_what_it_was_when_the_session_was_made() -> Outcome {
+    let house = House::new()?;
+    let persona = |model: &str| {
+        format!(
+            "[persona.critic]\nagent = \"rehearsal\"\nmodel = \"{model}\"\n\
+             system_prompt = \"Doubt everything.\"\npermission_mode = \"plan\"\nargs = [\"--misbehave\", \"late-id\"]\n"
+        )
+    };
+    house.configure(&persona("first"))?;
+    let made = house.json(&["new", "judge", "--persona", "critic", "--headless"])?;
+    assert_eq!((&made["agent"], &made["model"]), (&json!("rehearsal"), &json!("first")));
+    assert_eq!((&made["persona"], &made["argv"][1]), (&json!("critic"), &json!("late-id")));
+    house.kill_daemon()?;
+    house.configure(&persona("second"))?;
+    assert_eq!(house.show("judge")?["model"], "first");
+    let own =
+        house.json(&["new", "other", "--persona", "critic", "--headless", "--model", "own"])?;
+    assert_eq!(own["model"], "own");
+    Ok(())
+}
+
+#[test]
+fn a_command_is_told_what_was_before_only_where_that_is_wanted() -> Outcome {
+    let house = House::new()?;
+    let told = |name: &str| -> Outcome<bool> {
+        house.command(name, &["cat"])?;
+        house.json(&["send", name, "build the shed"])?;
+        house.json(&["pause", name, "--mode", "force"])?;
+        house.json(&["resume", name])?;
+        let talk = house.talk(name)?;
+        Ok(talk.iter().any(|(_, said)| said.contains("previously paused session")))
+    };
+    assert!(!told("plain")?);
+    house.kill_daemon()?;
+    house.configure("[command]\nresume_prompt = true\n")?;
+    house.command("keen", &["cat"])?;
+    house.json(&["send", "keen", "build the shed"])?;
+    let mut events = house.follow(1)?;
+    house.json(&["pause", "keen", "--mode", "force"])?;
+    let id = house.show("keen")?["id"].clone();
+    house.json(&["resume", "keen"])?;
+    let queued = events.until(|e| {
+        let said = e["text"].as_str().unwrap_or_default();
+        e["session"] == id && said.contains("You are resuming a previously paused session.")
+    })?;
+    assert!(queued["text"].as_str().is_some_and(|text| text.contains("Asked: build the shed")));
+    Ok(())
+}
