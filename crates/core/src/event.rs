@@ -2,13 +2,13 @@
 //! readable: new fields get a default, no field changes its meaning.
 
 use crate::ids::{AskId, MessageId, OpId, SessionId};
-use crate::pause::{OnTimeout, PauseMode, PauseReason, SnapshotRef};
+use crate::pause::{OnTimeout, PauseMode, PauseReason};
 use crate::refusal::{Refusal, ResumeFault};
 use crate::safe::ScreenState;
 use crate::session::{Process, Session, StartCause, WallMs};
 use crate::spec::Spec;
 use crate::talk::Ask;
-use crate::tree::{Clearing, Found, Occasion, PathList};
+use crate::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
 use serde::{Deserialize, Serialize};
 
 /// An event with its place in the log.

@@ -2,13 +2,13 @@
 
 use crate::event::{Ending, Spot};
 use crate::ids::{AskId, MessageId, OpId, SessionId};
-use crate::pause::{Moment, OnTimeout, PauseMode, PauseReason, SnapshotRef};
+use crate::pause::{Moment, OnTimeout, PauseMode, PauseReason};
 use crate::refusal::ResumeFault;
 use crate::safe::ScreenState;
 use crate::session::Process;
 use crate::spec::Spec;
 use crate::talk::Ask;
-use crate::tree::{Clearing, Found, Occasion, PathList};
+use crate::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
 use serde::{Deserialize, Serialize};
 
 /// One thing to decide on.

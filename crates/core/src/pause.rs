@@ -2,7 +2,7 @@
 
 use crate::ids::OpId;
 use crate::session::{Rest, WallMs};
-use crate::tree::Clearing;
+use crate::tree::{Clearing, SnapshotRef};
 use serde::{Deserialize, Serialize};
 
 /// What a pause has to tell afterwards.
@@ -27,16 +27,6 @@ pub struct PauseRecord {
     /// The worktree was removed, as asked; a start brings it back.
     #[serde(default)]
     pub cleared: bool,
-}
-
-/// A saved state of the worktree.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SnapshotRef {
-    /// The ref that keeps it.
-    #[serde(rename = "ref")]
-    pub name: String,
-    /// The commit it names.
-    pub commit: String,
 }
 
 /// Why a session was paused.

@@ -1,12 +1,12 @@
 //! One session: what is known about it and what it is doing.
 
 use crate::ids::{OpId, SessionId};
-use crate::pause::{Pause, PauseRecord, SnapshotRef};
+use crate::pause::{Pause, PauseRecord};
 use crate::safe::ScreenState;
 use crate::spec::{Mode, RefOrigin, SignSource, Spec};
 use crate::status::Status;
 use crate::talk::{Ask, AskKind, Leg, Message, Turn};
-use crate::tree::{Found, PathList, Trashed};
+use crate::tree::{Found, PathList, SnapshotRef};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -215,6 +215,17 @@ pub struct Damage {
     pub lost: u64,
     /// Where the damaged log is kept.
     pub kept: String,
+}
+
+/// Where a removed session is until its trash is emptied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trashed {
+    /// When it was put there.
+    pub at: WallMs,
+    /// The folder.
+    pub place: String,
+    /// What it was before.
+    pub from: Rest,
 }
 
 /// What was agreed with an agent before a restart, which counts again if the restart fails.

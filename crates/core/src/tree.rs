@@ -1,8 +1,16 @@
 //! A worktree while nobody looks: how it was saved, and how it was found again.
 
-use crate::pause::SnapshotRef;
-use crate::session::{Rest, WallMs};
 use serde::{Deserialize, Serialize};
+
+/// A saved state of the worktree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SnapshotRef {
+    /// The ref that keeps it.
+    #[serde(rename = "ref")]
+    pub name: String,
+    /// The commit it names.
+    pub commit: String,
+}
 
 /// What a snapshot was taken for, beside those of a pause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,17 +98,6 @@ impl Clearing {
     pub(crate) fn is_keep(&self) -> bool {
         *self == Self::Keep
     }
-}
-
-/// Where a removed session is until its trash is emptied.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trashed {
-    /// When it was put there.
-    pub at: WallMs,
-    /// The folder.
-    pub place: String,
-    /// What it was before.
-    pub from: Rest,
 }
 
 #[cfg(test)]

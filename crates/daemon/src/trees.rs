@@ -11,10 +11,10 @@ use crate::trash;
 use crate::worktrees::owner;
 use glis_core::effect::Deed;
 use glis_core::input::Outcome;
-use glis_core::pause::{Moment, SnapshotRef};
+use glis_core::pause::Moment;
 use glis_core::refusal::ResumeFault;
 use glis_core::session::{Phase, Session};
-use glis_core::tree::{Clearing, Found, Occasion, PathList};
+use glis_core::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
 use glis_core::{OpId, SessionId};
 use glis_snapshot::{
     ClearRequest, Difference, LeftOut, Limits, RestoreRequest, SaveRequest, Saved, SnapshotFault,

@@ -1,10 +1,10 @@
 //! A session as front ends and scripts see it. The field names are the contract's.
 
 use glis_core::Status;
-use glis_core::pause::{PauseReason, SnapshotRef};
+use glis_core::pause::PauseReason;
 use glis_core::spec::Mode;
 use glis_core::talk::AskKind;
-use glis_core::tree::{Found, PathList};
+use glis_core::tree::{Found, PathList, SnapshotRef};
 use serde::{Deserialize, Serialize};
 
 /// A session as JSON.

@@ -5,10 +5,10 @@ use crate::effect::{Deed, Urgency};
 use crate::event::Event;
 use crate::house::Reply;
 use crate::ids::OpId;
-use crate::pause::{Moment, OnTimeout, Pause, PauseMode, PauseReason, PauseStep, SnapshotRef};
+use crate::pause::{Moment, OnTimeout, Pause, PauseMode, PauseReason, PauseStep};
 use crate::refusal::Refusal;
 use crate::session::{Phase, Rest};
-use crate::tree::{Clearing, PathList};
+use crate::tree::{Clearing, PathList, SnapshotRef};
 
 /// What somebody wants of a pause.
 pub(super) struct Wish {

@@ -7,11 +7,10 @@ use crate::rng::Rng;
 use glis_core::effect::{Deed, Urgency};
 use glis_core::event::Ending;
 use glis_core::input::{self, Outcome};
-use glis_core::pause::SnapshotRef;
 use glis_core::refusal::ResumeFault;
 use glis_core::session::Process;
 use glis_core::talk::Ask;
-use glis_core::tree::{Found, PathList};
+use glis_core::tree::{Found, PathList, SnapshotRef};
 use glis_core::{Effect, House, MessageId, OpId, Session, SessionId};
 use std::collections::{BTreeMap, BTreeSet};
 

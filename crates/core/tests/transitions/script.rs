@@ -6,13 +6,13 @@
 use crate::words;
 use glis_core::event::{Ending, Spot};
 use glis_core::input::{Command, Hearing, Outcome, Sign, World};
-use glis_core::pause::{Moment, OnTimeout, PauseMode, PauseReason, PauseStep, SnapshotRef};
+use glis_core::pause::{Moment, OnTimeout, PauseMode, PauseReason, PauseStep};
 use glis_core::refusal::ResumeFault;
 use glis_core::safe::ScreenState;
 use glis_core::session::Process;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Spec, Takes, Traits};
 use glis_core::talk::{Ask, AskKind};
-use glis_core::tree::{Clearing, Found, Occasion, PathList};
+use glis_core::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
 use glis_core::{AskId, House, Input, MessageId, OpId, Phase, Recorded, Session, SessionId};
 
 /// What kind of program a session runs.

@@ -1,9 +1,8 @@
 //! The fold, as far as worktrees, snapshots and the trash are concerned.
 
 use crate::event::Event;
-use crate::pause::SnapshotRef;
-use crate::session::{Chore, Phase, Rest, Session, WallMs};
-use crate::tree::{Found, Occasion, Trashed};
+use crate::session::{Chore, Phase, Rest, Session, Trashed, WallMs};
+use crate::tree::{Found, Occasion, SnapshotRef};
 
 impl Session {
     #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
