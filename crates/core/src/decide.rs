@@ -143,8 +143,12 @@ fn take_outcome(draft: &mut Draft, outcome: Outcome) {
         Outcome::ProcessEnded { generation, ending, ordered, killed } => {
             end::process_ended(draft, generation, &ending, ordered, killed);
         }
-        Outcome::WorktreeCleared { op } => pause::cleared(draft, op, None),
-        Outcome::WorktreeStays { op, why } => pause::cleared(draft, op, Some(why)),
+        Outcome::WorktreeCleared { op, leftover } => {
+            pause::cleared(draft, op, Event::WorktreeCleared { op, leftover });
+        }
+        Outcome::WorktreeStays { op, why } => {
+            pause::cleared(draft, op, Event::WorktreeStays { op, why });
+        }
         Outcome::WorktreeSaved { .. } | Outcome::WorktreeNotSaved { .. } => {
             save::ended(draft, outcome);
         }

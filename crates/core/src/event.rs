@@ -175,7 +175,12 @@ pub enum Event {
     /// The worktree is saved and is to be removed.
     ClearingBegan { op: OpId },
     /// The worktree is removed; a start brings it back.
-    WorktreeCleared { op: OpId },
+    WorktreeCleared {
+        op: OpId,
+        /// What could not be deleted of it, where something could not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        leftover: Option<String>,
+    },
     /// It could not be removed; the pause holds all the same.
     WorktreeStays { op: OpId, why: String },
     /// The worktree was to be removed, but this is in no snapshot; the agent goes on.
@@ -272,7 +277,7 @@ impl Event {
             | Self::RemovalFailed { op, .. }
             | Self::Archived { op, .. }
             | Self::ClearingBegan { op }
-            | Self::WorktreeCleared { op }
+            | Self::WorktreeCleared { op, .. }
             | Self::WorktreeStays { op, .. }
             | Self::PauseBarred { op, .. }
             | Self::SaveBegan { op }

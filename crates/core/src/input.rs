@@ -208,6 +208,7 @@ pub enum Outcome {
     },
     WorktreeCleared {
         op: OpId,
+        leftover: Option<String>,
     },
     WorktreeStays {
         op: OpId,

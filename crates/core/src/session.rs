@@ -6,7 +6,7 @@ use crate::safe::ScreenState;
 use crate::spec::{Mode, RefOrigin, SignSource, Spec};
 use crate::status::Status;
 use crate::talk::{Ask, AskKind, Leg, Message, Turn};
-use crate::tree::{Found, PathList, SnapshotRef};
+use crate::tree::{Found, PathList, Restored, SnapshotRef};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -202,6 +202,8 @@ pub struct Session {
     pub unsaved: Option<String>,
     /// How the worktree was found before the last start.
     pub found: Option<Found>,
+    /// What somebody had the worktree brought back to, until the next start.
+    pub restored: Option<Restored>,
     /// What changed in the worktree behind the agent's back, until it is told.
     pub changed: Option<PathList>,
     /// Where it is, once it was removed and until that is emptied.

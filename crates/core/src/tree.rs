@@ -46,6 +46,15 @@ pub enum Found {
     },
 }
 
+/// What somebody had a worktree brought back to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Restored {
+    /// What it was brought back from.
+    pub snapshot: SnapshotRef,
+    /// What could not be as it was, and where that is which was there before.
+    pub notes: Vec<String>,
+}
+
 /// Some paths, and how many there are in all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathList {

@@ -14,8 +14,10 @@ use std::process::{Command, Stdio};
 
 /// What the set-up command said, in the session's folder.
 const LOG: &str = "setup.log";
-/// That it has run, whatever came of it: a daemon that died meanwhile does not run it again.
-const RAN: &str = "setup.ran";
+/// That it was begun, and that it has ended. A daemon that died in between does not begin it again:
+/// it may still run.
+const BEGUN: &str = "setup.begun";
+const ENDED: &str = "setup.ended";
 /// How much of its last words is told.
 const LAST_BYTES: u64 = 400;
 
@@ -24,9 +26,11 @@ pub(crate) fn fit(hands: &Adapters, session: &Session, worktree: &Path) -> Vec<S
     let mut notes = dress(hands, session, worktree);
     let outfit = hands.config.outfit(&session.spec.repo_root);
     let dir = hands.home.session(&session.id.0);
-    if let Some(command) = &outfit.setup
-        && !dir.join(RAN).exists()
-    {
+    if outfit.setup.is_some() && dir.join(BEGUN).exists() {
+        if !dir.join(ENDED).exists() {
+            notes.push(format!("its set-up was cut short, see {}", dir.join(LOG).display()));
+        }
+    } else if let Some(command) = &outfit.setup {
         let env = hands.env_for(session).0;
         // Its files are the user's, not ours.
         let command = format!("umask {:04o}\n{command}", hands.umask);
@@ -70,14 +74,15 @@ fn bring(root: &Path, worktree: &Path, path: &str, how: How) -> Result<(), Strin
         return Ok(());
     }
     let parent = to.parent().unwrap_or(worktree);
-    fs::create_dir_all(parent).map_err(|fault| fault.to_string())?;
+    let there = parent.ancestors().find(|dir| dir.symlink_metadata().is_ok());
     // A tracked link could lead out of the worktree.
-    let inside = |dir: &Path, of: &Path| {
-        Ok::<_, io::Error>(dir.canonicalize()?.starts_with(of.canonicalize()?))
+    let inside = |dir: &Path| {
+        Ok::<_, io::Error>(dir.canonicalize()?.starts_with(worktree.canonicalize()?))
     };
-    if !inside(parent, worktree).map_err(|fault| fault.to_string())? {
+    if !inside(there.unwrap_or(worktree)).map_err(|fault| fault.to_string())? {
         return Err("a link leads out of the worktree".to_owned());
     }
+    fs::create_dir_all(parent).map_err(|fault| fault.to_string())?;
     match how {
         How::Copy => copy(&from, &to),
         How::Link => std::os::unix::fs::symlink(&from, &to),
@@ -121,6 +126,7 @@ fn set_up(
         .write(true)
         .open(dir.join(LOG))
         .map_err(told)?;
+    crate::screens::write_durably(dir, BEGUN, b"").map_err(told)?;
     let mut child = shell(command)
         .current_dir(worktree)
         .env_clear()
@@ -142,7 +148,7 @@ fn set_up(
         kill_process_group(pid, Signal::KILL).ok();
     }
     let status = child.wait().map_err(told)?;
-    File::create(dir.join(RAN)).map_err(told)?;
+    File::create(dir.join(ENDED)).map_err(told)?;
     if status.success() && in_time {
         return Ok(());
     }
@@ -202,7 +208,9 @@ mod tests {
         }
         fs::write(root.join("conf/.env"), "A=1").unwrap();
         std::os::unix::fs::symlink(&outside, tree.join("conf")).unwrap();
-        for path in ["conf/.env", "../outside", "/etc/passwd", "a/../../b", ""] {
+        fs::create_dir_all(root.join("conf/deep/er")).unwrap();
+        fs::write(root.join("conf/deep/er/.env"), "A=1").unwrap();
+        for path in ["conf/.env", "conf/deep/er/.env", "../outside", "/etc/passwd", "a/../../b", ""] {
             let refused = bring(&root, &tree, path, How::Copy);
             assert!(refused.is_err() || path.is_empty(), "{path}: {refused:?}");
         }

@@ -76,6 +76,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         output_gap_at: gap_at,
         setup_notes: session.notes.clone(),
         found: session.found.clone(),
+        restored: session.restored.clone(),
         unsaved: session.unsaved.clone(),
         worktree_removed: pause.is_some_and(|record| record.cleared),
         record_damaged: session.damage.is_some(),

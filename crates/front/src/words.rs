@@ -158,6 +158,7 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("not saved", s.unsaved.clone());
     fact("set-up", (!s.setup_notes.is_empty()).then(|| s.setup_notes.join("; ")));
     fact("found", s.found.as_ref().and_then(keep::found));
+    fact("restored", s.restored.as_ref().map(|r| format!("from {}", r.snapshot.name)));
     fact("queued", (s.queued > 0).then(|| s.queued.to_string()));
     fact("cut off", s.cut_off.then(|| "its last turn ended with its process".to_owned()));
     fact("limit until", s.limit_until.clone());

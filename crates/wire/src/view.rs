@@ -4,7 +4,7 @@ use glis_core::Status;
 use glis_core::pause::PauseReason;
 use glis_core::spec::Mode;
 use glis_core::talk::AskKind;
-use glis_core::tree::{Found, PathList, SnapshotRef};
+use glis_core::tree::{Found, PathList, Restored, SnapshotRef};
 use serde::{Deserialize, Serialize};
 
 /// A session as JSON.
@@ -73,6 +73,9 @@ pub struct SessionView {
     /// How the worktree was found before the last start.
     #[serde(default)]
     pub found: Option<Found>,
+    /// What somebody had the worktree brought back to, until the next start.
+    #[serde(default)]
+    pub restored: Option<Restored>,
     /// Why the worktree could not be saved the last time, where it could not.
     #[serde(default)]
     pub unsaved: Option<String>,

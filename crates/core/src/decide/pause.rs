@@ -266,12 +266,9 @@ fn clear(draft: &mut Draft, op: OpId) {
     }
 }
 
-pub(super) fn cleared(draft: &mut Draft, op: OpId, stays: Option<String>) {
+pub(super) fn cleared(draft: &mut Draft, op: OpId, how: Event) {
     if at_step(draft, op, PauseStep::Clearing) {
-        draft.event(match stays {
-            Some(why) => Event::WorktreeStays { op, why },
-            None => Event::WorktreeCleared { op },
-        });
+        draft.event(how);
         confirm(draft, op);
     }
 }

@@ -18,6 +18,9 @@ pub(super) fn asked(draft: &mut Draft) -> Result<(), Refusal> {
     if put_aside || draft.session.worktree.is_none() {
         return Err(draft.wrong_status("snapshot"));
     }
+    if matches!(draft.session.phase, Phase::Chore { .. }) {
+        return Err(draft.busy());
+    }
     if let Some(op) = draft.session.saving {
         draft.reply(Reply::Pending(op));
         return Ok(());

@@ -57,6 +57,7 @@ pub(super) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Reco
                 unsaved: None,
                 notes: Vec::new(),
                 found: None,
+                restored: None,
                 changed: None,
                 trashed: None,
             },

@@ -100,7 +100,7 @@ impl Site {
             Deed::ClearWorktree { op } if fails => Outcome::WorktreeStays { op: *op, why },
             Deed::ClearWorktree { op } => {
                 self.tree = None;
-                Outcome::WorktreeCleared { op: *op }
+                Outcome::WorktreeCleared { op: *op, leftover: None }
             }
             Deed::RestoreWorktree { op, .. } if fails => Outcome::NotRestored { op: *op, why },
             Deed::RestoreWorktree { op, snapshot } => {

@@ -261,7 +261,7 @@ impl Stage {
             },
             "aside" => Outcome::PutAside { op, place: "/trash".to_owned() },
             "unaside" => Outcome::NotPutAside { op, why },
-            "cleared" => Outcome::WorktreeCleared { op },
+            "cleared" => Outcome::WorktreeCleared { op, leftover: None },
             "uncleared" => Outcome::WorktreeStays { op, why },
             "restored" => {
                 Outcome::WorktreeRestored { op, snapshot: snapshot(1), notes: Vec::new() }

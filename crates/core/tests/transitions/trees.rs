@@ -178,6 +178,7 @@ fn a_restore_is_done_again_after_a_crash_and_nothing_starts_meanwhile() {
         PAUSED,
         "restore => restore began | do restore snap-1 | pending
         restore => pending
+        snapshot => busy with restore
         resume => busy with restore
         send hello => busy with restore
         crash => as before

@@ -11,7 +11,10 @@ const YOUNG: Duration = Duration::from_secs(2);
 /// Sets an `index.lock` aside that nobody holds any more. The session has no process; what is
 /// looked for is somebody else's git.
 pub(super) fn set_stale_aside(hands: &Adapters, session: &Session, worktree: &Path) {
-    let Some(lock) = glis_snapshot::index_lock(worktree) else { return };
+    // In place it is the user's own repository, and whoever works there is not ours to judge.
+    let Ok(worktree) = worktree.canonicalize() else { return };
+    let lock = glis_snapshot::index_lock(&worktree).filter(|_| !session.spec.in_place);
+    let Some(lock) = lock.and_then(|lock| lock.canonicalize().ok()) else { return };
     let age = || {
         let facts = std::fs::symlink_metadata(&lock).ok()?;
         SystemTime::now().duration_since(facts.modified().ok()?).ok()
@@ -19,10 +22,10 @@ pub(super) fn set_stale_aside(hands: &Adapters, session: &Session, worktree: &Pa
     let Some(young) = age() else { return };
     hands.wait_blocking(YOUNG.saturating_sub(young));
     // Still the same lock, and nobody is there who could hold it.
-    if age().is_none_or(|age| age < YOUNG) || is_in_use(&lock, worktree) {
+    if age().is_none_or(|age| age < YOUNG) || is_in_use(&lock, &worktree) {
         return;
     }
-    match glis_snapshot::set_stale_lock_aside(worktree) {
+    match glis_snapshot::set_stale_lock_aside(&worktree) {
         Ok(Some(aside)) => crate::diary(&format!(
             "session {}: a stale index.lock is now {}",
             session.id,
@@ -43,8 +46,9 @@ fn is_in_use(lock: &Path, worktree: &Path) -> bool {
         // A person's shell may stand in the worktree for days without touching it.
         let is_git =
             std::fs::read_to_string(process.join("comm")).is_ok_and(|name| name.starts_with("git"));
-        let works_there =
-            std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(worktree));
+        // One that may not be looked at may be anywhere.
+        let works_there = std::fs::read_link(process.join("cwd"))
+            .map_or(process.exists(), |cwd| cwd.starts_with(worktree));
         let mut open = std::fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
         is_git && works_there
             || open.any(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to == lock))

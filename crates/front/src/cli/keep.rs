@@ -118,10 +118,19 @@ fn empty(control: &mut Control, wish: &Empty, out: &Out) -> Result<(), Complaint
             return Err(Complaint::new(Kind::Refused, "nothing was deleted"));
         }
     }
-    let mut deleted = Vec::new();
+    let (mut deleted, mut failed) = (Vec::new(), None);
     for (session, name) in wanted {
-        ask(control, Request::TrashAct { session, action: TrashAction::Empty })?;
-        deleted.push(name);
+        // One that cannot be deleted keeps no other from it.
+        match ask(control, Request::TrashAct { session, action: TrashAction::Empty }) {
+            Ok(_) => deleted.push(name),
+            Err(complaint) => failed = failed.or(Some(complaint)),
+        }
+    }
+    if let Some(complaint) = failed {
+        if !deleted.is_empty() && !out.json {
+            say(&words::emptied(&deleted, 0))?;
+        }
+        return Err(complaint);
     }
     let left = removed(control)?.len();
     out.document(&json!({"deleted": deleted, "left": left}), || words::emptied(&deleted, left))

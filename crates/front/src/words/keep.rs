@@ -103,13 +103,9 @@ pub(crate) fn stat(files: &[FileDiffView]) -> String {
 /// What `restore` says.
 pub(crate) fn restored(s: &SessionView) -> String {
     let place = s.worktree.as_deref().unwrap_or("-");
-    match &s.found {
-        Some(Found::Restored { snapshot, notes }) => {
-            let mut lines = vec![format!("{place} is as in {}", id_of(&snapshot.name))];
-            lines.extend(notes.iter().map(|note| format!("note: {}", plain(note))));
-            lines.join("\n")
-        }
-        Some(Found::Untouched | Found::Changed { .. }) | None => format!("{place} is restored"),
+    match &s.restored {
+        Some(restored) => restored_to(place, &restored.snapshot.name, &restored.notes),
+        None => format!("{place} is restored"),
     }
 }
 

@@ -84,13 +84,19 @@ impl Session {
             }
             Event::SnapshotTaken { snapshot, warning, .. } => {
                 pause.record.snapshots.extend(snapshot.clone());
-                pause.record.warnings.extend(warning.clone());
+                // Said of both snapshots, it is said once.
+                let known = |said: &String| pause.record.warnings.contains(said);
+                let warning = warning.clone().filter(|said| !known(said));
+                pause.record.warnings.extend(warning);
             }
             Event::EndBegan { .. } => {
                 pause.step = if runs { PauseStep::Ending } else { PauseStep::Sealing };
             }
             Event::ClearingBegan { .. } => pause.step = PauseStep::Clearing,
-            Event::WorktreeCleared { .. } => pause.record.cleared = true,
+            Event::WorktreeCleared { leftover, .. } => {
+                pause.record.cleared = true;
+                pause.record.warnings.extend(leftover.clone());
+            }
             Event::WorktreeStays { why, .. } => pause.record.warnings.push(why.clone()),
             Event::Paused { .. } => {
                 if !again {

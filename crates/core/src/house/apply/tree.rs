@@ -2,7 +2,7 @@
 
 use crate::event::Event;
 use crate::session::{Chore, Phase, Rest, Session, Trashed, WallMs};
-use crate::tree::{Found, Occasion, SnapshotRef};
+use crate::tree::{Found, Occasion, Restored, SnapshotRef};
 
 impl Session {
     #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
@@ -31,8 +31,8 @@ impl Session {
             }
             Event::WorktreeRestored { snapshot, notes, .. } => {
                 self.left_as = Some(snapshot.clone());
-                let (snapshot, notes) = (snapshot.clone(), notes.clone());
-                self.found = Some(Found::Restored { snapshot, notes });
+                self.found = None;
+                self.restored = Some(Restored { snapshot: snapshot.clone(), notes: notes.clone() });
                 let mut rest = self.resting();
                 if let Rest::Paused(record) = &mut rest {
                     record.cleared = false;
@@ -47,6 +47,7 @@ impl Session {
     /// Takes in how the worktree was found before a start.
     pub(super) fn find_tree(&mut self, found: Option<&Found>) {
         self.found = found.cloned();
+        self.restored = None;
         if let Some(Found::Changed { snapshot, paths }) = found {
             self.snapshot = Some(snapshot.clone());
             // Whoever resumes after a failed start has been told already.
