@@ -18,6 +18,7 @@ mod intruders;
 mod keeping;
 mod lifecycle;
 mod messages;
+mod mishaps;
 mod outside;
 mod personas;
 mod power;

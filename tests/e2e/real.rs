@@ -2,7 +2,7 @@
 //! and the stub model on loopback.
 
 mod bare;
-mod cast;
+pub(crate) mod cast;
 mod seed;
 mod stories;
 

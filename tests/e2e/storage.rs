@@ -8,11 +8,11 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// A small file system of its own; gone when it is dropped.
-struct Small(PathBuf);
+pub(crate) struct Small(PathBuf);
 
 impl Small {
     /// `None` where this is not allowed, which is said aloud.
-    fn at(place: &Path, options: &str, flags: MountFlags) -> Outcome<Option<Self>> {
+    pub(crate) fn at(place: &Path, options: &str, flags: MountFlags) -> Outcome<Option<Self>> {
         std::fs::create_dir_all(place)?;
         let options = CString::new(options)?;
         match mount("glis-test", place, "tmpfs", flags, options.as_c_str()) {
@@ -25,7 +25,7 @@ impl Small {
     }
 
     /// Leaves no room at all; the file is to be removed to have it back.
-    fn fill(&self) -> Outcome<PathBuf> {
+    pub(crate) fn fill(&self) -> Outcome<PathBuf> {
         let path = self.0.join("ballast");
         let mut file = std::fs::File::create(&path)?;
         for piece in [65536, 4096, 512, 1] {

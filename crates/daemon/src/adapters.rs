@@ -25,13 +25,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 
 /// How long a resumed agent may take until it shows that it is ready; then it counts as running.
 const READY_TIME: Duration = Duration::from_secs(60);
 /// Before a message that a holder refused is tried again for the first time: about what a person
 /// takes for at once.
 const RETRY_TIME: Duration = Duration::from_millis(250);
+/// Worktrees made at a time, and long questions to git: few enough to leave threads for pauses.
+const MAKERS: usize = 4;
+const ASKERS: usize = 4;
 /// Errands that may wait for one holder. More than a few means that its connection is stuck.
 const ERRANDS: usize = 64;
 
@@ -108,6 +111,9 @@ pub(crate) struct Adapters {
     pub(crate) screens: Screens,
     pub(crate) nursery: Nursery,
     pub(crate) keeping: Keeping,
+    makers: Arc<Semaphore>,
+    /// Who asks git about much at once.
+    pub(crate) askers: Arc<Semaphore>,
     /// Grows whenever a conversation does.
     pub(crate) talk: watch::Sender<u64>,
     runtime: Handle,
@@ -129,6 +135,8 @@ impl Adapters {
             screens: Screens::default(),
             nursery: Nursery::default(),
             keeping: Keeping::default(),
+            makers: Arc::new(Semaphore::new(MAKERS)),
+            askers: Arc::new(Semaphore::new(ASKERS)),
             talk: watch::Sender::new(0),
             runtime: Handle::current(),
             own_env: own_environment(),
@@ -145,12 +153,8 @@ impl Adapters {
     pub(crate) fn carry_out(self: &Arc<Self>, deed: Deed, session: &Session) {
         let id = session.id.clone();
         match deed {
-            Deed::MakeWorktree { op } => self.blocking(
-                session,
-                move |why| Outcome::WorktreeFailed { op, why },
-                move |hands, session| Some(worktrees::make(hands, session, op)),
-            ),
-            Deed::CheckStart { op } => self.blocking(
+            Deed::MakeWorktree { op } => self.make_worktree(session, op),
+            Deed::CheckStart { op } => self.in_turn(
                 session,
                 move |why| Outcome::StartUnfit { op, fault: ResumeFault::System(why) },
                 move |hands, session| {
@@ -195,6 +199,21 @@ impl Adapters {
             | Deed::BringBack { .. }
             | Deed::Empty { .. } => self.keep(deed, session),
         }
+    }
+
+    /// Makes a worktree. A set-up command may take minutes: so few are at it at a time that nobody
+    /// else has to wait for a thread.
+    fn make_worktree(self: &Arc<Self>, session: &Session, op: OpId) {
+        let (hands, session) = (Arc::clone(self), session.clone());
+        self.later(async move {
+            let place = Arc::clone(&hands.makers).acquire_owned().await;
+            let failed = move |why| Outcome::WorktreeFailed { op, why };
+            hands.in_turn(&session, failed, move |hands, session| {
+                let made = worktrees::make(hands, session, op);
+                drop(place);
+                Some(made)
+            });
+        });
     }
 
     /// Does something that takes its time. `failed` is what is reported if that panics: an

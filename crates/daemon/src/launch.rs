@@ -41,6 +41,12 @@ pub(crate) fn check(adapters: &Adapters, session: &Session) -> Result<Checked, R
     if !session.spec.in_place {
         let root = glis_snapshot::git::main_root(&worktree)
             .map_err(|fault| ResumeFault::WrongRoot(fault.to_string()))?;
+        // Without a `.git` of its own, git would take it for a part of whatever lies around it.
+        let top = glis_snapshot::top_of(&worktree).ok().flatten();
+        if top.and_then(|top| top.canonicalize().ok()) != worktree.canonicalize().ok() {
+            let what = format!("{} is no worktree any more", worktree.display());
+            return Err(ResumeFault::WrongRoot(what));
+        }
         if root != Path::new(&session.spec.repo_root) {
             return Err(ResumeFault::WrongRoot(root.display().to_string()));
         }

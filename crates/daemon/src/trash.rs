@@ -2,7 +2,7 @@
 
 use crate::adapters::Adapters;
 use crate::durable::private_folder;
-use crate::trees::repository;
+use crate::trees::{self, repository};
 use glis_core::OpId;
 use glis_core::input::Outcome;
 use glis_core::session::Session;
@@ -31,6 +31,7 @@ pub(crate) fn put_aside(hands: &Arc<Adapters>, session: &Session, op: OpId) -> O
         return Outcome::NotPutAside { op, why: fault.to_string() };
     }
     hands.forget_saves(&session.id);
+    trees::save_before_removal(hands, session);
     let (repo, target) = (repository(session), trash.join("worktree"));
     if let Some(path) = own_worktree(session)
         && path.is_dir()
@@ -71,7 +72,7 @@ pub(crate) fn bring_back(hands: &Arc<Adapters>, session: &Session, op: OpId) -> 
                 worktree::put_aside(&repo, &from, &to).map_err(|fault| fault.to_string())?;
             }
         }
-        if repo.exists() {
+        if has_repository(&repo) {
             let moved = glis_snapshot::from_trash(&repo, &session.id.0);
             moved.map_err(|fault| fault.to_string())?;
         }
@@ -93,7 +94,7 @@ pub(crate) fn empty(hands: &Arc<Adapters>, session: &Session, op: OpId) -> Outco
     let trash = folder(hands, session);
     let (repo, tree) = (repository(session), trash.join("worktree"));
     let gone = || -> Result<(), String> {
-        if repo.exists() {
+        if has_repository(&repo) {
             let beside = own_worktree(session).map(|path| trash.join(name_of(path)));
             let beside = asides(session, beside.as_deref(), &trash).into_iter().map(|(at, _)| at);
             for tree in std::iter::once(tree.clone()).chain(beside).filter(|tree| tree.exists()) {
@@ -115,20 +116,27 @@ pub(crate) fn empty(hands: &Arc<Adapters>, session: &Session, op: OpId) -> Outco
     }
 }
 
+/// Whether there is a repository that could know of anything: a session in place may have none, and
+/// one may have gone.
+fn has_repository(repo: &Path) -> bool {
+    matches!(glis_snapshot::top_of(repo), Ok(Some(_)))
+}
+
 fn name_of(path: &Path) -> &std::ffi::OsStr {
     path.file_name().unwrap_or_default()
 }
 
-/// What restores have set aside beside a worktree, with the place of each in another folder.
-fn asides(session: &Session, worktree: Option<&Path>, other: &Path) -> Vec<(PathBuf, PathBuf)> {
+/// What restores have set aside beside a worktree, the latest last, with the place of each in another
+/// folder.
+pub(crate) fn asides(session: &Session, worktree: Option<&Path>, other: &Path) -> Vec<(PathBuf, PathBuf)> {
     let Some(worktree) = worktree.filter(|_| !session.spec.in_place) else { return Vec::new() };
     let start = format!("{}.aside-", name_of(worktree).to_string_lossy());
     let entries = worktree.parent().and_then(|folder| std::fs::read_dir(folder).ok());
     let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
-    names
-        .filter(|name| name.to_string_lossy().starts_with(&start))
-        .map(|name| (worktree.with_file_name(&name), other.join(&name)))
-        .collect()
+    let mut names: Vec<_> =
+        names.filter(|name| name.to_string_lossy().starts_with(&start)).collect();
+    names.sort();
+    names.iter().map(|name| (worktree.with_file_name(name), other.join(name))).collect()
 }
 
 /// Moving twice is moving once.

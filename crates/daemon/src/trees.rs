@@ -7,6 +7,7 @@ mod rate;
 pub(crate) use rate::Keeping;
 
 use crate::adapters::Adapters;
+use crate::controller::Look;
 use crate::trash;
 use crate::worktrees::owner;
 use glis_core::effect::Deed;
@@ -21,17 +22,14 @@ use glis_snapshot::{
     Unreadable, losable,
 };
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 /// The top of the git worktree that a session works in, or none if it works in no repository.
-pub(crate) fn top(session: &Session) -> Option<PathBuf> {
-    let dir = PathBuf::from(session.worktree.as_deref()?);
-    if !session.spec.in_place {
-        return Some(dir);
-    }
-    let top = glis_snapshot::git::run(&dir, &["rev-parse", "--show-toplevel"]).ok()?;
-    Some(PathBuf::from(top))
+pub(crate) fn top(session: &Session) -> Result<Option<PathBuf>, SnapshotFault> {
+    let dir = PathBuf::from(session.worktree.as_deref().unwrap_or_default());
+    if session.spec.in_place { glis_snapshot::top_of(&dir) } else { Ok(Some(dir)) }
 }
 
 /// A folder of the repository that holds a session's snapshots.
@@ -69,8 +67,10 @@ pub(crate) fn save_for_pause(
         left_out: PathList::default(),
         warning: Some(warning.to_owned()),
     };
-    let Some(worktree) = top(session) else {
-        return none("it works in no git repository: its files were not saved");
+    let worktree = match top(session) {
+        Ok(Some(worktree)) => worktree,
+        Ok(None) => return none("it works in no git repository: its files were not saved"),
+        Err(fault) => return Outcome::SnapshotFailed { op, moment, why: fault.to_string() },
     };
     let why = match moment {
         Moment::BeforeStop => "pause, before the stop",
@@ -103,9 +103,15 @@ pub(crate) fn save_beside(
         Occasion::ProcessEnded => "the process ended",
         Occasion::Asked => "asked for",
     };
-    let Some(worktree) = top(session) else {
-        let why = "it works in no git repository".to_owned();
-        return op.map(|op| Outcome::WorktreeNotSaved { op: Some(op), occasion, why });
+    let worktree = match top(session) {
+        Ok(Some(worktree)) => worktree,
+        Ok(None) => {
+            let why = "it works in no git repository".to_owned();
+            return op.map(|op| Outcome::WorktreeNotSaved { op: Some(op), occasion, why });
+        }
+        Err(fault) => {
+            return Some(Outcome::WorktreeNotSaved { op, occasion, why: fault.to_string() });
+        }
     };
     Some(match save(hands, session, &worktree, why, Unreadable::List) {
         Ok(saved) => {
@@ -120,6 +126,16 @@ pub(crate) fn save_beside(
     })
 }
 
+/// The last state of a session that is about to be put away, beside the worktree itself.
+pub(crate) fn save_before_removal(hands: &Adapters, session: &Session) {
+    if let Ok(Some(worktree)) = top(session)
+        && worktree.is_dir()
+        && let Err(fault) = save(hands, session, &worktree, "before it was removed", Unreadable::List)
+    {
+        crate::diary(&format!("session {}: not saved before its removal: {fault}", session.id));
+    }
+}
+
 fn thin(hands: &Adapters, session: &Session) {
     let keep = hands.config.snapshot.keep();
     if let Err(fault) = glis_snapshot::thin(&repository(session), &session.id.0, &keep) {
@@ -131,10 +147,12 @@ fn thin(hands: &Adapters, session: &Session) {
 /// somebody changed is saved as it is, and nothing is overwritten.
 pub(crate) fn look(hands: &Adapters, session: &Session) -> Result<Option<Found>, ResumeFault> {
     let system = |fault: SnapshotFault| ResumeFault::System(fault.to_string());
-    let Some(worktree) = top(session) else { return Ok(None) };
-    if !session.spec.in_place && std::fs::symlink_metadata(&worktree).is_err() {
+    let Some(worktree) = top(session).map_err(system)? else { return Ok(None) };
+    if !session.spec.in_place && is_gone(&worktree)? {
         let missing = || ResumeFault::NoDirectory(worktree.display().to_string());
-        let snapshot = session.snapshot.clone().ok_or_else(missing)?;
+        // What is to come back is what was left, and only without that the latest.
+        let kept = session.left_as.clone().or_else(|| session.snapshot.clone());
+        let snapshot = kept.ok_or_else(missing)?;
         let restored = restore_to(session, &snapshot.name, &worktree);
         let notes = restored.map_err(|fault| {
             if matches!(fault, SnapshotFault::Missing(_)) { missing() } else { system(fault) }
@@ -152,13 +170,25 @@ pub(crate) fn look(hands: &Adapters, session: &Session) -> Result<Option<Found>,
             let paths: BTreeSet<_> = changes.iter().map(|change| shown(&change.path)).collect();
             Ok(Some(Found::Changed { snapshot: named(&saved), paths: PathList::of(paths) }))
         }
-        // What stands there is no worktree; whoever checks the start says so.
-        Ok(Difference::Gone) => Ok(None),
+        Ok(Difference::Gone) => {
+            Err(ResumeFault::WrongRoot(format!("{} is no worktree any more", worktree.display())))
+        }
         Err(fault @ (SnapshotFault::Missing(_) | SnapshotFault::Incomplete { .. })) => {
             crate::diary(&format!("session {}: not compared: {fault}", session.id));
             Ok(None)
         }
         Err(fault) => Err(system(fault)),
+    }
+}
+
+/// Whether nothing is there that could be overwritten. A disk that cannot be looked at is no reason
+/// to believe so.
+fn is_gone(worktree: &Path) -> Result<bool, ResumeFault> {
+    match std::fs::read_dir(worktree) {
+        Ok(mut entries) => Ok(entries.next().is_none()),
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(fault) if fault.kind() == io::ErrorKind::NotADirectory => Ok(false),
+        Err(fault) => Err(ResumeFault::System(format!("{}: {fault}", worktree.display()))),
     }
 }
 
@@ -208,7 +238,7 @@ pub(crate) fn restore_elsewhere(
 }
 
 /// Brings the session's own worktree back to what a snapshot holds.
-pub(crate) fn restore(session: &Session, op: OpId, reference: &str) -> Outcome {
+pub(crate) fn restore(hands: &Adapters, session: &Session, op: OpId, reference: &str) -> Outcome {
     let worktree = PathBuf::from(session.worktree.as_deref().unwrap_or_default());
     let repo_root = repository(session);
     let done = || -> Result<_, SnapshotFault> {
@@ -217,9 +247,12 @@ pub(crate) fn restore(session: &Session, op: OpId, reference: &str) -> Outcome {
         // Done again after a crash, or asked for in vain.
         let same = glis_snapshot::compare(&worktree, &repo_root, reference);
         if matches!(same, Ok(Difference::Untouched)) {
-            return Ok((snapshot, Vec::new()));
+            let aside = trash::asides(session, Some(&worktree), &worktree).pop();
+            let note = aside.map(|(at, _)| format!("what was there may be at {}", at.display()));
+            return Ok((snapshot, note.into_iter().collect()));
         }
-        Ok((snapshot, restore_to(session, reference, &worktree)?))
+        let notes = restore_to(session, reference, &worktree)?;
+        Ok((snapshot, dressed(hands, session, &worktree, notes)))
     };
     match done() {
         Ok((snapshot, notes)) => Outcome::WorktreeRestored { op, snapshot, notes },
@@ -251,7 +284,10 @@ pub(crate) fn clear(session: &Session, op: OpId) -> Outcome {
         left_out,
     });
     match done {
-        Ok(()) => Outcome::WorktreeCleared { op },
+        Ok(cleared) => Outcome::WorktreeCleared {
+            op,
+            leftover: cleared.leftover.map(|path| format!("{} could not be deleted", path.display())),
+        },
         Err(fault) => stays(fault.to_string()),
     }
 }
@@ -271,7 +307,7 @@ impl Adapters {
     #[expect(clippy::wildcard_enum_match_arm, reason = "`carry_out` sends only these here")]
     pub(crate) fn keep(self: &Arc<Self>, deed: Deed, session: &Session) {
         match deed {
-            Deed::TakeSnapshot { op, moment } => self.blocking(
+            Deed::TakeSnapshot { op, moment } => self.in_turn(
                 session,
                 move |why| Outcome::SnapshotFailed { op, moment, why },
                 move |hands, session| Some(save_for_pause(hands, session, op, moment)),
@@ -279,33 +315,47 @@ impl Adapters {
             Deed::SaveWorktree { op, occasion, generation } => {
                 self.save_worktree(session, op, occasion, generation);
             }
-            Deed::ClearWorktree { op } => self.blocking(
+            Deed::ClearWorktree { op } => self.in_turn(
                 session,
                 move |why| Outcome::WorktreeStays { op, why },
                 move |_, session| Some(clear(session, op)),
             ),
-            Deed::RestoreWorktree { op, snapshot } => self.blocking(
+            Deed::RestoreWorktree { op, snapshot } => self.in_turn(
                 session,
                 move |why| Outcome::NotRestored { op, why },
-                move |_, session| Some(restore(session, op, &snapshot)),
+                move |hands, session| Some(restore(hands, session, op, &snapshot)),
             ),
-            Deed::PutAside { op } => self.blocking(
+            Deed::PutAside { op } => self.in_turn(
                 session,
                 move |why| Outcome::NotPutAside { op, why },
                 move |hands, session| Some(trash::put_aside(hands, session, op)),
             ),
-            Deed::BringBack { op } => self.blocking(
+            Deed::BringBack { op } => self.in_turn(
                 session,
                 move |why| Outcome::NotBroughtBack { op, why },
                 move |hands, session| Some(trash::bring_back(hands, session, op)),
             ),
-            Deed::Empty { op } => self.blocking(
+            Deed::Empty { op } => self.in_turn(
                 session,
                 move |why| Outcome::NotEmptied { op, why },
                 move |hands, session| Some(trash::empty(hands, session, op)),
             ),
             _ => {}
         }
+    }
+
+    /// Does something with a session's files, after whoever is at it already.
+    pub(crate) fn in_turn(
+        self: &Arc<Self>,
+        session: &Session,
+        failed: impl FnOnce(String) -> Outcome + Send + 'static,
+        work: impl FnOnce(&Arc<Self>, &Session) -> Option<Outcome> + Send + 'static,
+    ) {
+        self.blocking(session, failed, move |hands, session| {
+            let turn = hands.keeping.turn(&session.id);
+            let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+            work(hands, session)
+        });
     }
 
     /// Saves a worktree, now or as soon as its turn comes.
@@ -321,7 +371,7 @@ impl Adapters {
             save_beside(hands, session, op, occasion, generation)
         };
         if occasion != Occasion::TurnEnded {
-            return self.blocking(session, failed, work);
+            return self.in_turn(session, failed, work);
         }
         if let Some(wait) = self.keeping.due(&session.id, &self.config.snapshot) {
             let (hands, session) = (Arc::clone(self), session.clone());
@@ -329,7 +379,15 @@ impl Adapters {
                 tokio::time::sleep(wait).await;
                 let place = hands.keeping.place().await;
                 hands.keeping.begun(&session.id);
-                hands.blocking(&session, failed, move |hands, session| {
+                // What happened meanwhile is saved by whoever made it happen.
+                let now = hands.line.look(Look::One(session.id.0.clone())).await;
+                let goes_on = |now: &Session| {
+                    now.phase == Phase::Live && now.generation == generation
+                };
+                if !now.first().is_some_and(goes_on) {
+                    return;
+                }
+                hands.in_turn(&session, failed, move |hands, session| {
                     let outcome = work(hands, session);
                     drop(place);
                     outcome

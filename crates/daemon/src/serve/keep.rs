@@ -13,6 +13,7 @@ use glis_wire::client::{Answer, TrashAction, Trouble};
 use glis_wire::view::{FileDiffView, NotCapturedView, SnapshotView, TrashView};
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// Milliseconds of a day.
@@ -123,13 +124,13 @@ pub(super) async fn chosen(
         let session = session.clone();
         aside(move || {
             let repo = trees::repository(&session);
-            glis_snapshot::list_last(&repo, &session.id.0, shelf(&session), None)
+            glis_snapshot::names(&repo, &session.id.0, shelf(&session))
         })
         .await?
     };
     let bad = |message: String| Box::new(Answer::Trouble { kind: Trouble::BadInput, message });
     let Some(given) = given else {
-        let last = list.last().map(|last| last.reference.clone());
+        let last = list.into_iter().next_back().map(|(reference, _)| reference);
         let none = || bad(format!("session `{}` has no snapshot", session.name));
         return last.ok_or_else(none);
     };
@@ -139,9 +140,9 @@ pub(super) async fn chosen(
     };
     let mut like = list
         .into_iter()
-        .filter(|listed| !given.is_empty() && means(&listed.reference, &listed.commit));
+        .filter(|(reference, commit)| !given.is_empty() && means(reference, commit));
     match (like.next(), like.next()) {
-        (Some(one), None) => Ok(one.reference),
+        (Some((reference, _)), None) => Ok(reference),
         (Some(_), Some(_)) => Err(bad(format!("more than one snapshot is like {given:?}"))),
         (None, _) => Err(bad(format!("session `{}` has no snapshot {given:?}", session.name))),
     }
@@ -172,8 +173,10 @@ pub(super) async fn diff(
         Err(answer) => return Ok(*answer),
     };
     let (repo, base) = (trees::repository(&session), session.spec.base.clone());
+    let place = Arc::clone(&door.hands.askers).acquire_owned().await;
     let (parts, mut sent) = mpsc::channel(PARTS);
     let work = tokio::task::spawn_blocking(move || {
+        let _place = place;
         let from = match (&since, &base) {
             (Some(since), _) => Side::Snapshot(since),
             (None, Some(base)) => Side::Commit(base),

@@ -15,6 +15,7 @@ const AT_ONCE: usize = 2;
 #[derive(Debug)]
 pub(crate) struct Keeping {
     saved: Mutex<HashMap<SessionId, Last>>,
+    turns: Mutex<HashMap<SessionId, Arc<Mutex<()>>>>,
     places: Arc<Semaphore>,
 }
 
@@ -26,11 +27,18 @@ struct Last {
 
 impl Default for Keeping {
     fn default() -> Self {
-        Self { saved: Mutex::default(), places: Arc::new(Semaphore::new(AT_ONCE)) }
+        Self { saved: Mutex::default(), turns: Mutex::default(), places: Arc::new(Semaphore::new(AT_ONCE)) }
     }
 }
 
 impl Keeping {
+    /// Held by whoever is at work on a session's files: saving, restoring and moving them at once
+    /// would save what is half restored.
+    pub(super) fn turn(&self, id: &SessionId) -> Arc<Mutex<()>> {
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(turns.entry(id.clone()).or_default())
+    }
+
     /// How long the next save has to wait; `None` if none is wanted or one is due already.
     pub(super) fn due(&self, id: &SessionId, config: &SnapshotConfig) -> Option<Duration> {
         if !config.at_turn_end {
