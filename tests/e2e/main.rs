@@ -21,6 +21,7 @@ mod messages;
 mod outside;
 mod personas;
 mod power;
+mod prove;
 mod real;
 mod rescues;
 mod storage;
