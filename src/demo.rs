@@ -1,11 +1,9 @@
 //! The whole promise in a minute: agents at work, one paused in the middle of an edit, the daemon
 //! killed, everything compared with what it was. Fails loudly if anything differs.
 
-mod stage;
-
+use crate::stage::{Files, Stage, Voice};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
-use stage::{Files, Stage};
 use std::io::Write as _;
 use std::process::ExitCode;
 
@@ -13,7 +11,8 @@ use std::process::ExitCode;
 const WORDS: usize = 80;
 
 pub(crate) fn run(json: bool) -> ExitCode {
-    let mut stage = match Stage::set(json) {
+    let voice = if json { Voice::Kept } else { Voice::Aloud };
+    let mut stage = match set(voice) {
         Ok(stage) => stage,
         Err(fault) => return report(json, &[], Err(fault)),
     };
@@ -37,6 +36,16 @@ pub(crate) fn run(json: bool) -> ExitCode {
             )
         }
     }
+}
+
+/// A small repository.
+fn set(voice: Voice) -> Result<Stage> {
+    let stage = Stage::set("glis-demo-", voice)?;
+    for (name, text) in [("README", "A small project.\n"), ("main.c", "int main(void) {}\n")] {
+        std::fs::write(stage.repo().join(name), text)?;
+    }
+    stage.commit("A small project")?;
+    Ok(stage)
 }
 
 fn play(stage: &mut Stage) -> Result<()> {

@@ -2,6 +2,7 @@
 
 mod demo;
 mod prove;
+mod stage;
 
 use glis_front::Next;
 use std::io::Write as _;

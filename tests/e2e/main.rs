@@ -22,6 +22,7 @@ mod mishaps;
 mod outside;
 mod personas;
 mod power;
+mod prove;
 mod real;
 mod rescues;
 mod storage;

@@ -2,6 +2,7 @@
 
 use crate::house::{House, Outcome, kill_and_wait};
 use crate::tmux::Tmux;
+use crate::wreck::{holder_of, pid_of, text_of};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Prints its size whenever that changes. Only `wait` lets a shell hear of it at once.
@@ -86,6 +87,30 @@ fn the_agent_has_the_size_of_the_terminal_that_was_used_last() -> Outcome {
     tmux.sees("two", "detached")?;
     tmux.line("one", "from one again")?;
     tmux.until("one", |screen| screen.matches("30 100").count() == 3)?;
+    Ok(())
+}
+
+#[test]
+fn a_screen_of_an_earlier_pause_does_not_hide_what_came_after_it() -> Outcome {
+    let house = House::new()?;
+    house.in_terminal("blue")?;
+    house.turn("blue", "say before")?;
+    house.ok(&["pause", "blue"])?;
+    house.ok(&["resume", "blue"])?;
+    for number in 1..=6 {
+        house.turn("blue", &format!("say after{number}"))?;
+    }
+    let session = house.until("blue", "idle")?;
+    kill_and_wait(holder_of(pid_of(&session)?)?)?;
+    house.until("blue", "interrupted")?;
+    let before = house.ok(&["screen", "blue"])?;
+    house.ok(&["resume", "blue"])?;
+    let after = house.ok(&["screen", "blue"])?;
+    assert!(after.starts_with(before.trim_end()), "{before}\n---\n{after}");
+    let id = text_of(&session, "id")?;
+    let events = house.events(&id)?;
+    let started = events.iter().rposition(|name| name == "process_started").ok_or("no start")?;
+    assert!(events[started..].iter().any(|name| name == "became_ready"), "{events:?}");
     Ok(())
 }
 

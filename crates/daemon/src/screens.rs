@@ -112,13 +112,25 @@ pub(crate) fn look_at_cursor(dir: &Path) -> io::Result<Look> {
     Ok(Look::at(&screen.lines(), (usize::from(column), usize::from(row))))
 }
 
-/// The last row with anything in it, counted from 1, of the screen that was captured. `None` where
-/// there is none, or where it hides the main screen.
+/// The last row with anything in it, counted from 1, as far as the captured screen and what was
+/// printed since tell. `None` where they do not, or where the main screen is hidden.
 pub(crate) fn last_row(dir: &Path) -> Option<usize> {
-    let picture = captured(dir)?;
-    let hides = picture.paint.windows(8).any(|bytes| bytes == b"\x1b[?1049h");
-    let row = picture.lines.iter().rposition(|line| !line.is_empty())?;
-    (!hides).then_some(row + 1)
+    let captured = captured(dir)?;
+    let log = OutputLog::new(dir);
+    // A capture is of the last pause. What came after it may have been killed at any length.
+    let since = log.end().checked_sub(captured.offset).filter(|since| *since <= GLANCE_BYTES)?;
+    let size = log.sizes().last().map_or(Size::USUAL, |(_, size)| *size);
+    let stretch = log.read(captured.offset, usize::try_from(since).ok()?).ok()?;
+    let whole = stretch.at == captured.offset && stretch.bytes.len() as u64 == since;
+    let hides = |bytes: &[u8]| bytes.windows(8).any(|bytes| bytes == b"\x1b[?1049h");
+    if !whole || size != captured.size || hides(&captured.paint) || hides(&stretch.bytes) {
+        return None;
+    }
+    let mut screen = Screen::new(size);
+    screen.feed(&captured.paint);
+    screen.feed(&stretch.bytes);
+    let row = screen.lines().iter().rposition(|line| !line.is_empty())?;
+    Some(row + 1)
 }
 
 /// Keeps the screen, durably, and returns the offset it shows.

@@ -1,6 +1,6 @@
 //! Removing a worktree of ours that a snapshot holds, and only such a one.
 
-use crate::compare::{Difference, compare};
+use crate::compare::{Difference, compare_at};
 use crate::fault::{About as _, SnapshotFault};
 use crate::git::run;
 use crate::list::verify;
@@ -99,7 +99,7 @@ fn ours(request: &ClearRequest<'_>) -> Result<(), SnapshotFault> {
 
 fn judge(request: &ClearRequest<'_>, at: &Path) -> Result<(), SnapshotFault> {
     let stays = |why: String| SnapshotFault::InTheWay { path: request.worktree.to_owned(), why };
-    match compare(at, request.repo_root, request.reference)? {
+    match compare_at(at, request.repo_root, request.reference, Place::find_moved)? {
         Difference::Untouched => {}
         Difference::Changed(changes) => {
             let first = changes.first().map(|change| String::from_utf8_lossy(&change.path));

@@ -64,6 +64,19 @@ pub fn compare(
     repo_root: &Path,
     reference: &str,
 ) -> Result<Difference, SnapshotFault> {
+    compare_at(worktree, repo_root, reference, Place::find)
+}
+
+/// How a repository inside the worktree is found.
+pub(crate) type Finding = fn(&Path) -> Result<Place, SnapshotFault>;
+
+/// As [`compare`], where what is inside is to be found in its own way.
+pub(crate) fn compare_at(
+    worktree: &Path,
+    repo_root: &Path,
+    reference: &str,
+    inside: Finding,
+) -> Result<Difference, SnapshotFault> {
     let common = common_of(repo_root)?;
     let found = refs::exact(&common, reference)?;
     let place = match Place::find(worktree) {
@@ -77,63 +90,70 @@ pub fn compare(
     }
     let loaded = Loaded::read(&common, found.commit, reference)?;
     let mut changes = Vec::new();
-    differences(&common, &place, &loaded, b"", &mut changes)?;
+    Comparison { common: &common, inside }.differences(&place, &loaded, b"", &mut changes)?;
     changes.sort();
     changes.dedup();
     Ok(if changes.is_empty() { Difference::Untouched } else { Difference::Changed(changes) })
 }
 
-fn differences(
-    common: &Path,
-    place: &Place,
-    loaded: &Loaded,
-    prefix: &[u8],
-    changes: &mut Vec<Change>,
-) -> Result<(), SnapshotFault> {
-    let survey = survey(place)?;
-    let mut add = |path: &[u8], kind: ChangeKind| {
-        changes.push(Change { path: [prefix, path].concat(), kind });
-    };
-    let was = files_then(common, loaded)?;
-    let is = files_now(place, &survey, &loaded.state)?;
-    for path in was.keys().chain(is.keys()).collect::<BTreeSet<_>>() {
-        match (was.get(path), is.get(path)) {
-            (Some(was), Some(is)) if was.oid != is.oid || was.kind != is.kind => {
-                add(path, ChangeKind::Modified);
-            }
-            (Some(was), Some(is)) if was.rights != is.rights => add(path, ChangeKind::Rights),
-            (Some(_), None) => add(path, ChangeKind::Removed),
-            (None, Some(_)) => add(path, ChangeKind::Added),
-            (Some(_), Some(_)) | (None, None) => {}
-        }
-    }
-    for path in staged_differences(&loaded.index, &survey.index) {
-        add(&path, ChangeKind::Staged);
-    }
-    if place.head != loaded.state.head {
-        add(b"HEAD", ChangeKind::Head);
-    }
-    for name in in_progress(place, loaded)? {
-        add(&name, ChangeKind::InProgress);
-    }
-    let then: BTreeSet<&[u8]> = loaded.state.nested.iter().map(|n| n.path.as_slice()).collect();
-    for path in survey.nested.iter().filter(|path| !then.contains(path.as_slice())) {
-        add(path, ChangeKind::Added);
-    }
-    for nested in &loaded.state.nested {
-        let root = place.root.join(OsStr::from_bytes(&nested.path));
-        let Ok(inner) = Place::find(&root) else {
-            changes.push(Change {
-                path: [prefix, &nested.path].concat(),
-                kind: ChangeKind::Repository,
-            });
-            continue;
+struct Comparison<'a> {
+    common: &'a Path,
+    inside: Finding,
+}
+
+impl Comparison<'_> {
+    fn differences(
+        &self,
+        place: &Place,
+        loaded: &Loaded,
+        prefix: &[u8],
+        changes: &mut Vec<Change>,
+    ) -> Result<(), SnapshotFault> {
+        let survey = survey(place)?;
+        let mut add = |path: &[u8], kind: ChangeKind| {
+            changes.push(Change { path: [prefix, path].concat(), kind });
         };
-        let loaded = Loaded::read(common, nested.commit, "nested")?;
-        let prefix = [prefix, &nested.path, b"/"].concat();
-        differences(common, &inner, &loaded, &prefix, changes)?;
+        let was = files_then(self.common, loaded)?;
+        let is = files_now(place, &survey, &loaded.state)?;
+        for path in was.keys().chain(is.keys()).collect::<BTreeSet<_>>() {
+            match (was.get(path), is.get(path)) {
+                (Some(was), Some(is)) if was.oid != is.oid || was.kind != is.kind => {
+                    add(path, ChangeKind::Modified);
+                }
+                (Some(was), Some(is)) if was.rights != is.rights => add(path, ChangeKind::Rights),
+                (Some(_), None) => add(path, ChangeKind::Removed),
+                (None, Some(_)) => add(path, ChangeKind::Added),
+                (Some(_), Some(_)) | (None, None) => {}
+            }
+        }
+        for path in staged_differences(&loaded.index, &survey.index) {
+            add(&path, ChangeKind::Staged);
+        }
+        if place.head != loaded.state.head {
+            add(b"HEAD", ChangeKind::Head);
+        }
+        for name in in_progress(place, loaded)? {
+            add(&name, ChangeKind::InProgress);
+        }
+        let then: BTreeSet<&[u8]> = loaded.state.nested.iter().map(|n| n.path.as_slice()).collect();
+        for path in survey.nested.iter().filter(|path| !then.contains(path.as_slice())) {
+            add(path, ChangeKind::Added);
+        }
+        for nested in &loaded.state.nested {
+            let root = place.root.join(OsStr::from_bytes(&nested.path));
+            let Ok(inner) = (self.inside)(&root) else {
+                changes.push(Change {
+                    path: [prefix, &nested.path].concat(),
+                    kind: ChangeKind::Repository,
+                });
+                continue;
+            };
+            let loaded = Loaded::read(self.common, nested.commit, "nested")?;
+            let prefix = [prefix, &nested.path, b"/"].concat();
+            self.differences(&inner, &loaded, &prefix, changes)?;
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// A file, as far as a comparison goes.

@@ -68,6 +68,10 @@ pub(crate) fn fill(
     for (path, _) in &state.empty {
         filler.folder(path)?;
     }
+    // The repositories themselves come later; whoever makes them does not know the rights.
+    for nested in &state.nested {
+        filler.folder(parent(&nested.path))?;
+    }
     let stats = filler.all(common, &files)?;
     // The deepest first: a folder that nobody may enter would shut us out.
     filler.folders.sort_by(|a, b| b.cmp(a));

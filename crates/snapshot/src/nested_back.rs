@@ -34,7 +34,10 @@ pub(crate) fn restore_all(
             restore_one(common, nested, &inner, place, notes)
         };
         match done {
-            Ok(()) => {}
+            Ok(()) => {
+                let rights = fs::Permissions::from_mode(loaded.state.folder_rights(&nested.path));
+                fs::set_permissions(&to, rights).about(&to)?;
+            }
             Err(fault @ SnapshotFault::DiskFull(_)) => return Err(fault),
             Err(fault) => notes.push(format!("the repository {shown} did not come back: {fault}")),
         }

@@ -11,6 +11,7 @@ use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// A worktree with its repository.
 #[derive(Debug, Clone)]
@@ -37,6 +38,23 @@ pub(crate) struct Head {
 impl Place {
     /// Finds the repository of the worktree that is exactly at `root`.
     pub(crate) fn find(root: &Path) -> Result<Self, SnapshotFault> {
+        Self::find_by(root, offline)
+    }
+
+    /// As [`Self::find`], also for a submodule in a worktree that was moved: its repository still
+    /// names the former place.
+    pub(crate) fn find_moved(root: &Path) -> Result<Self, SnapshotFault> {
+        if !root.join(".git").is_file() {
+            return Self::find(root);
+        }
+        Self::find_by(root, |root| {
+            let mut command = offline(root);
+            command.env("GIT_DIR", root.join(".git")).env("GIT_WORK_TREE", root);
+            command
+        })
+    }
+
+    fn find_by(root: &Path, git: impl Fn(&Path) -> Command) -> Result<Self, SnapshotFault> {
         if !root.is_dir() {
             return Err(SnapshotFault::Gone(root.to_owned()));
         }
@@ -50,7 +68,7 @@ impl Place {
             "--show-object-format",
             "HEAD^{commit}",
         ];
-        let output = offline(&root).args(asked).output().map_err(crate::GitFault::NotRun)?;
+        let output = git(&root).args(asked).output().map_err(crate::GitFault::NotRun)?;
         let mut lines = output.stdout.split(|byte| *byte == b'\n');
         let mut path = || {
             let line = lines.next().filter(|line| line.first() == Some(&b'/'));

@@ -71,6 +71,12 @@ pub(crate) struct State {
 }
 
 impl State {
+    /// What may be done with a folder.
+    pub(crate) fn folder_rights(&self, path: &[u8]) -> u32 {
+        let odd = self.odd_rights.iter().find(|(odd, _)| odd == path);
+        odd.map_or(self.rights.folder, |(_, mode)| *mode)
+    }
+
     /// The bytes of the `state` file.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut out = Records::default();

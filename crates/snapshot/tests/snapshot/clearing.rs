@@ -1,6 +1,7 @@
 //! A worktree is removed only if a snapshot holds all of it, and only if it is ours.
 
 use crate::house::{House, Outcome, Portrait, git, put};
+use crate::nested::{dirty, make_repo};
 use glis_snapshot::{ClearRequest, LeftOut, Side, SnapshotFault, clear, diff_files, patch};
 use std::fs;
 
@@ -42,6 +43,29 @@ fn a_saved_worktree_goes_and_comes_back() -> Outcome {
     clear(&request)?;
     house.restore(&saved.reference, &house.tree)?;
     before.assert_same(&Portrait::of(&house.tree)?);
+    Ok(())
+}
+
+#[test]
+fn a_worktree_with_a_submodule_goes_and_comes_back() -> Outcome {
+    let house = House::new()?;
+    let origin = house.dir.path().join("origin");
+    make_repo(&origin)?;
+    let url = origin.to_string_lossy().into_owned();
+    house.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &url, "sub"])?;
+    let inner = house.tree.join("sub");
+    dirty(&inner)?;
+    let before = (Portrait::of(&house.tree)?, Portrait::of(&inner)?);
+    let saved = house.save()?;
+    put(&inner, "untracked", "changed since\n")?;
+    let told = clear(&request(&house, &saved.reference, LeftOut::Stays)).err().ok_or("gone")?;
+    assert!(told.to_string().contains("sub/untracked"), "{told}");
+    put(&inner, "untracked", "u\n")?;
+    clear(&request(&house, &saved.reference, LeftOut::Stays))?;
+    assert!(!house.tree.exists());
+    house.restore(&saved.reference, &house.tree)?;
+    before.0.assert_same(&Portrait::of(&house.tree)?);
+    before.1.assert_same(&Portrait::of(&inner)?);
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use glis_snapshot::Why;
 use std::fs;
 use std::path::Path;
 
-fn make_repo(at: &Path) -> Outcome {
+pub(crate) fn make_repo(at: &Path) -> Outcome {
     fs::create_dir_all(at)?;
     git(at, &["init", "-q", "-b", "trunk"])?;
     put(at, "in.txt", "in\n")?;
@@ -14,7 +14,7 @@ fn make_repo(at: &Path) -> Outcome {
     Ok(())
 }
 
-fn dirty(at: &Path) -> Outcome {
+pub(crate) fn dirty(at: &Path) -> Outcome {
     put(at, "in.txt", "staged\n")?;
     git(at, &["add", "-A"])?;
     put(at, "in.txt", "unstaged\n")?;
@@ -91,6 +91,26 @@ fn a_repository_without_commits_and_one_in_another_come_back() -> Outcome {
     before[0].assert_same(&Portrait::of(&young)?);
     before[1].assert_same(&Portrait::of(&outer)?);
     before[2].assert_same(&Portrait::of(&outer.join("inner"))?);
+    Ok(())
+}
+
+#[test]
+fn the_folder_of_a_repository_inside_keeps_its_rights() -> Outcome {
+    let house = House::new()?;
+    let deep = house.tree.join("some/where/young");
+    fs::create_dir_all(&deep)?;
+    git(&deep, &["init", "-q", "-b", "new"])?;
+    house.git(&["worktree", "add", "-q", "-b", "topic", "inside"])?;
+    for (path, rights) in [("some", 0o711), ("some/where/young", 0o750), ("inside", 0o705)] {
+        crate::house::mode(&house.tree, path, rights)?;
+    }
+    let before = Portrait::of(&house.tree)?;
+    let saved = house.save()?;
+    let inside = house.tree.join("inside").to_string_lossy().into_owned();
+    git(&house.repo, &["worktree", "remove", "-f", "-f", &inside])?;
+    house.destroy()?;
+    house.restore(&saved.reference, &house.tree)?;
+    before.assert_same(&Portrait::of(&house.tree)?);
     Ok(())
 }
 

@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::process::{Child, Command, Output, Stdio};
+use std::rc::Rc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 /// Files of a worktree, with their bytes.
-pub(super) type Files = BTreeMap<PathBuf, Vec<u8>>;
+pub(crate) type Files = BTreeMap<PathBuf, Vec<u8>>;
 
 /// No step of the story takes a tenth of this; whoever waits longer waits in vain.
 const STEP_TIME: Duration = Duration::from_secs(60);
@@ -22,65 +23,110 @@ const HEED_PACE: Duration = Duration::from_millis(50);
 
 /// Whether a signal cuts a command short. Cleaning up goes on to its end.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Signals {
+pub(crate) enum Signals {
     Heeded,
     Deferred,
 }
 
-pub(super) struct Stage {
-    folder: Option<tempfile::TempDir>,
+/// Whether steps are printed as they come, or kept for one document at the end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Voice {
+    Aloud,
+    Kept,
+}
+
+/// Where everything lies.
+enum Folder {
+    /// A folder of our own making.
+    Own(tempfile::TempDir),
+    /// A folder that somebody else takes care of.
+    Lent(PathBuf),
+}
+
+pub(crate) struct Stage {
+    folder: Folder,
     program: PathBuf,
     began: Instant,
     /// Lines that were told, for whoever wants them as one document.
-    pub(super) told: Vec<Value>,
-    quiet: bool,
-    ending: Ending,
+    pub(crate) told: Vec<Value>,
+    voice: Voice,
+    ending: Rc<Ending>,
+}
+
+/// A command that has begun.
+pub(crate) struct Running {
+    child: Child,
+    said: Receiver<(Vec<u8>, Vec<u8>)>,
+    began: Instant,
 }
 
 impl Stage {
-    pub(super) fn set(quiet: bool) -> Result<Self> {
+    /// A folder with an empty repository. `name` tells whose it is.
+    pub(crate) fn set(name: &str, voice: Voice) -> Result<Self> {
         // Before anything exists that a signal could leave behind.
-        let ending = Ending::catch().context("signals")?;
-        let folder = tempfile::Builder::new().prefix("glis-demo-").tempdir()?;
+        let ending = Rc::new(Ending::catch().context("signals")?);
+        let folder = tempfile::Builder::new().prefix(name).tempdir()?;
         let stage = Self {
-            folder: Some(folder),
+            folder: Folder::Own(folder),
             program: std::env::current_exe().context("where this program lies")?,
             began: Instant::now(),
             told: Vec::new(),
-            quiet,
+            voice,
             ending,
         };
-        std::fs::create_dir(stage.repo())?;
-        for (name, text) in [("README", "A small project.\n"), ("main.c", "int main(void) {}\n")] {
-            std::fs::write(stage.repo().join(name), text)?;
-        }
-        stage.git(&["init", "--quiet", "--initial-branch=main", "."])?;
-        stage.git(&["add", "--all"])?;
-        stage.git(&[
-            "-c",
-            "user.name=Demo",
-            "-c",
-            "user.email=demo@example.org",
-            "commit",
-            "--quiet",
-            "--message=A small project",
-        ])?;
+        stage.found()?;
         Ok(stage)
     }
 
-    fn root(&self) -> PathBuf {
-        self.folder.as_ref().map(|folder| folder.path().to_owned()).unwrap_or_default()
+    /// Another home and repository, in this folder.
+    pub(crate) fn beside(&self, folder: PathBuf) -> Result<Self> {
+        let stage = Self {
+            folder: Folder::Lent(folder),
+            program: self.program.clone(),
+            began: self.began,
+            told: Vec::new(),
+            voice: Voice::Kept,
+            ending: Rc::clone(&self.ending),
+        };
+        stage.found()?;
+        Ok(stage)
     }
 
-    fn repo(&self) -> PathBuf {
+    fn found(&self) -> Result<()> {
+        std::fs::create_dir(self.repo())?;
+        self.git(&["init", "--quiet", "--initial-branch=main", "."])?;
+        self.git(&["config", "user.name", "Stage"])?;
+        self.git(&["config", "user.email", "stage@example.org"])?;
+        Ok(())
+    }
+
+    /// Commits what lies in the repository.
+    pub(crate) fn commit(&self, message: &str) -> Result<()> {
+        self.git(&["add", "--all"])?;
+        self.git(&["commit", "--quiet", &format!("--message={message}")])?;
+        Ok(())
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        match &self.folder {
+            Folder::Own(folder) => folder.path(),
+            Folder::Lent(folder) => folder,
+        }
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.root().join("home")
+    }
+
+    pub(crate) fn repo(&self) -> PathBuf {
         self.root().join("project")
     }
 
     /// Tells one step, with the time since the beginning.
-    pub(super) fn tell(&mut self, text: &str) {
+    pub(crate) fn tell(&mut self, text: &str) {
         let ms = self.began.elapsed().as_millis();
         self.told.push(serde_json::json!({"ms": u64::try_from(ms).unwrap_or(0), "text": text}));
-        if !self.quiet {
+        if self.voice == Voice::Aloud {
             let seconds = self.began.elapsed().as_secs_f64();
             println_line(&format!("{seconds:6.2}s  {text}"));
         }
@@ -98,7 +144,7 @@ impl Stage {
         }
         command
             .current_dir(self.repo())
-            .env("GLIS_HOME", self.root().join("home"))
+            .env("GLIS_HOME", self.home())
             .env("HOME", self.root())
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_CONFIG_NOSYSTEM", "1")
@@ -110,11 +156,10 @@ impl Stage {
         command
     }
 
-    /// Runs a command to its end, unless it takes too long or a signal wants us to end.
-    fn output(&self, command: &mut Command, signals: Signals) -> Result<Output> {
+    fn begin(mut command: Command) -> Result<Running> {
         let mut child = command.spawn()?;
         let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
-        let (sender, receiver) = mpsc::channel();
+        let (sender, said) = mpsc::channel();
         std::thread::spawn(move || {
             let (mut said, mut complained) = (Vec::new(), Vec::new());
             drop(stdout.as_mut().map(|pipe| pipe.read_to_end(&mut said)));
@@ -122,31 +167,35 @@ impl Stage {
             drop(stderr.as_mut().map(|pipe| pipe.read_to_end(&mut complained)));
             drop(sender.send((said, complained)));
         });
-        let began = Instant::now();
+        Ok(Running { child, said, began: Instant::now() })
+    }
+
+    /// Waits for the end of a command, unless it takes too long or a signal wants us to end.
+    pub(crate) fn finish(&self, mut running: Running, signals: Signals) -> Result<Output> {
         loop {
-            match receiver.recv_timeout(HEED_PACE) {
+            match running.said.recv_timeout(HEED_PACE) {
                 Ok((stdout, stderr)) => {
-                    return Ok(Output { status: child.wait()?, stdout, stderr });
+                    return Ok(Output { status: running.child.wait()?, stdout, stderr });
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => bail!("nothing can be read from it"),
             }
             let cut_short = signals == Signals::Heeded && self.interrupted().is_some();
-            if cut_short || began.elapsed() > STEP_TIME {
-                child.kill()?;
-                child.wait()?;
-                bail!("it was cut short after {} s", began.elapsed().as_secs());
+            if cut_short || running.began.elapsed() > STEP_TIME {
+                running.child.kill()?;
+                running.child.wait()?;
+                bail!("it was cut short after {} s", running.began.elapsed().as_secs());
             }
         }
     }
 
     /// The signal that wants us to end, if one has come.
-    pub(super) fn interrupted(&self) -> Option<u8> {
+    pub(crate) fn interrupted(&self) -> Option<u8> {
         self.ending.came()
     }
 
     /// Asks until it is so.
-    pub(super) fn until(&self, what: &str, mut so: impl FnMut() -> Result<bool>) -> Result<()> {
+    pub(crate) fn until(&self, what: &str, mut so: impl FnMut() -> Result<bool>) -> Result<()> {
         let began = Instant::now();
         while !so()? {
             ensure!(self.interrupted().is_none(), "interrupted while waiting until {what}");
@@ -157,21 +206,41 @@ impl Stage {
         Ok(())
     }
 
-    fn git(&self, args: &[&str]) -> Result<()> {
+    /// Runs git in the repository.
+    pub(crate) fn git(&self, args: &[&str]) -> Result<Vec<u8>> {
+        self.git_in(&self.repo(), args)
+    }
+
+    /// Runs git in a folder, and returns what it prints.
+    pub(crate) fn git_in(&self, dir: &Path, args: &[&str]) -> Result<Vec<u8>> {
+        let output = self.git_output(dir, args)?;
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "git {}: {complaint}", args.join(" "));
+        Ok(output.stdout)
+    }
+
+    /// As [`Self::git_in`], where git may fail.
+    pub(crate) fn git_output(&self, dir: &Path, args: &[&str]) -> Result<Output> {
         let mut command = self.command(Path::new("git"));
-        let output = self.output(command.args(args), Signals::Heeded).context("git")?;
-        ensure!(output.status.success(), "git: {}", String::from_utf8_lossy(&output.stderr));
-        Ok(())
+        // Looking must not take a lock from whoever works there.
+        command.args(args).current_dir(dir).env("GIT_OPTIONAL_LOCKS", "0");
+        self.finish(Self::begin(command)?, Signals::Heeded).context("git")
+    }
+
+    /// Begins a command line of this very program.
+    pub(crate) fn start(&self, args: &[&str]) -> Result<Running> {
+        let mut command = self.command(&self.program);
+        command.args(args);
+        Self::begin(command)
     }
 
     /// Runs one command line of this very program and returns its JSON.
-    pub(super) fn glis(&self, args: &[&str]) -> Result<Value> {
+    pub(crate) fn glis(&self, args: &[&str]) -> Result<Value> {
         self.own(args, Signals::Heeded).with_context(|| format!("glis {}", args.join(" ")))
     }
 
     fn own(&self, args: &[&str], signals: Signals) -> Result<Value> {
-        let mut command = self.command(&self.program);
-        let output = self.output(command.arg("--json").args(args), signals)?;
+        let output = self.finish(self.start(&[&["--json"], args].concat())?, signals)?;
         let said = String::from_utf8_lossy(&output.stdout);
         if !output.status.success() {
             bail!("it failed: {said}{}", String::from_utf8_lossy(&output.stderr));
@@ -180,7 +249,7 @@ impl Stage {
     }
 
     /// Kills the daemon as a crash would; returns when it is gone.
-    pub(super) fn kill_daemon(&self) -> Result<i64> {
+    pub(crate) fn kill_daemon(&self) -> Result<i64> {
         let pid = self.glis(&["daemon", "status"])?["pid"].as_i64().context("the daemon's pid")?;
         let killed = Command::new("kill").args(["-9", &pid.to_string()]).status()?;
         ensure!(killed.success(), "kill -9 {pid} failed");
@@ -195,7 +264,7 @@ impl Stage {
     }
 
     /// Every file of a session's worktree, with its bytes.
-    pub(super) fn files(&self, session: &str) -> Result<Files> {
+    pub(crate) fn files(&self, session: &str) -> Result<Files> {
         let shown = self.glis(&["show", session])?;
         let root = PathBuf::from(shown["worktree"].as_str().context("its worktree")?);
         let mut found = BTreeMap::new();
@@ -210,7 +279,7 @@ impl Stage {
     }
 
     /// What an agent said, one text each.
-    pub(super) fn said(&self, session: &str) -> Result<Vec<String>> {
+    pub(crate) fn said(&self, session: &str) -> Result<Vec<String>> {
         let log = self.glis(&["log", session])?;
         let entries = log.as_array().context("a conversation")?.iter();
         let by_agent = entries.filter(|entry| entry["type"] == "assistant");
@@ -226,22 +295,35 @@ impl Stage {
     }
 
     /// Ends everything that was started and removes every trace.
-    pub(super) fn strike(mut self) -> Result<()> {
+    pub(crate) fn strike(self) -> Result<()> {
         self.end().context("ending what was started")?;
-        if let Some(folder) = self.folder.take() {
-            folder.close()?;
-        }
-        Ok(())
+        self.discard()
     }
 
     /// Ends everything that was started but keeps the folder, for whoever wants to look.
-    pub(super) fn leave(mut self) -> PathBuf {
+    pub(crate) fn leave(self) -> PathBuf {
         drop(self.end());
-        self.folder.take().map(tempfile::TempDir::keep).unwrap_or_default()
+        self.keep()
+    }
+
+    /// Removes every trace; everything that was started has ended.
+    pub(crate) fn discard(self) -> Result<()> {
+        match self.folder {
+            Folder::Own(folder) => Ok(folder.close()?),
+            Folder::Lent(_) => Ok(()),
+        }
+    }
+
+    /// Keeps the folder; everything that was started has ended.
+    pub(crate) fn keep(self) -> PathBuf {
+        match self.folder {
+            Folder::Own(folder) => folder.keep(),
+            Folder::Lent(folder) => folder,
+        }
     }
 }
 
 /// A reader that has seen enough must not end us: agents would be left behind.
-fn println_line(text: &str) {
+pub(crate) fn println_line(text: &str) {
     drop(writeln!(std::io::stdout().lock(), "{text}"));
 }

@@ -1,0 +1,104 @@
+//! The processes of a house: who they are, and how they are killed. None is touched that does not
+//! carry this very house in its environment.
+
+use anyhow::{Context as _, Result, ensure};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use std::path::Path;
+
+/// What the kernel takes to end a killed process is far less; whoever takes longer hangs.
+const END_SECS: i64 = 30;
+
+/// The living processes of the house with this home: daemon, holders, agents and their tools.
+pub(super) fn of_house(home: &Path) -> Vec<i32> {
+    let wanted = format!("GLIS_HOME={}", home.display()).into_bytes();
+    carrying(&wanted)
+}
+
+/// Living agents of a session. More than one is the worst that can happen.
+pub(super) fn agents_of(session: &str) -> Vec<i32> {
+    let plays = |pid: &i32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0).nth(1) == Some(b"rehearse".as_slice())
+    };
+    let marked = carrying(format!("GLIS_SESSION={session}").as_bytes());
+    marked.into_iter().filter(plays).collect()
+}
+
+fn carrying(variable: &[u8]) -> Vec<i32> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
+    pids.filter(|pid| carries(*pid, variable) && lives(*pid)).collect()
+}
+
+fn carries(pid: i32, variable: &[u8]) -> bool {
+    let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    environ.split(|byte| *byte == 0).any(|entry| entry == variable)
+}
+
+/// State and parent of a process, by the kernel's table.
+fn stat(pid: i32) -> Option<(char, i32)> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
+    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
+}
+
+fn lives(pid: i32) -> bool {
+    stat(pid).is_some_and(|(state, _)| !matches!(state, 'Z' | 'X'))
+}
+
+/// The holder of an agent: its parent.
+pub(super) fn holder_of(agent: i32) -> Result<i32> {
+    Ok(stat(agent).context("the agent has ended")?.1)
+}
+
+/// What a process has started, and what that has.
+pub(super) fn children_of(parent: i32, home: &Path) -> Vec<i32> {
+    let all = of_house(home);
+    let mut found = vec![parent];
+    // Children come after their parents often enough, but numbers wrap around.
+    for _ in 0..3 {
+        for pid in &all {
+            if stat(*pid).is_some_and(|(_, of)| found.contains(&of)) && !found.contains(pid) {
+                found.push(*pid);
+            }
+        }
+    }
+    found.retain(|pid| *pid != parent && is_git(*pid));
+    found
+}
+
+fn is_git(pid: i32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.starts_with("git"))
+}
+
+/// Kills a process of this house and returns when it is gone; says whether it was there.
+pub(super) fn kill(pid: i32, home: &Path) -> Result<bool> {
+    let Some(number) = Pid::from_raw(pid) else { return Ok(false) };
+    // First the handle, then the question whose it is: the number alone may pass to somebody else.
+    let Ok(process) = pidfd_open(number, PidfdFlags::empty()) else { return Ok(false) };
+    if !carries(pid, format!("GLIS_HOME={}", home.display()).as_bytes()) {
+        return Ok(false);
+    }
+    let killed = pidfd_send_signal(&process, Signal::KILL).is_ok();
+    let mut waits = [PollFd::new(&process, PollFlags::IN)];
+    let time = Timespec { tv_sec: END_SECS, tv_nsec: 0 };
+    let ended = loop {
+        match poll(&mut waits, Some(&time)) {
+            Err(rustix::io::Errno::INTR) => {}
+            other => break other?,
+        }
+    };
+    ensure!(ended > 0, "process {pid} lives on after SIGKILL");
+    Ok(killed)
+}
+
+/// Kills everything that is left of a house. Several rounds: a holder that sees its agent die may
+/// be at work itself.
+pub(super) fn kill_all(home: &Path) {
+    for _ in 0..5 {
+        for pid in of_house(home) {
+            drop(kill(pid, home));
+        }
+    }
+}
