@@ -72,7 +72,10 @@ fn what_was_restored_is_what_comes_back() -> Outcome {
     house.turn("blue", "write work.txt newer")?;
     house.json(&["pause", "blue"])?;
     let restored = house.json(&["restore", "blue", "--snapshot", old.as_str().ok_or("ref")?])?;
-    assert_eq!((&restored["restored"]["snapshot"]["ref"], &restored["found"]), (&old, &Value::Null));
+    assert_eq!(
+        (&restored["restored"]["snapshot"]["ref"], &restored["found"]),
+        (&old, &Value::Null)
+    );
     let shown = house.ok(&["show", "blue"])?;
     assert!(!shown.contains("was gone"), "{shown}");
     fs::remove_dir_all(&tree)?;
@@ -127,7 +130,8 @@ fn a_session_in_no_repository_goes_through_the_trash_too() -> Outcome {
     fs::create_dir(&bare)?;
     let bare = bare.to_str().ok_or("path")?;
     let new = |name: &str| {
-        let args = ["new", name, "--agent", "rehearsal", "--headless", "--in-place", "--repo", bare];
+        let args =
+            ["new", name, "--agent", "rehearsal", "--headless", "--in-place", "--repo", bare];
         house.json(&args)
     };
     new("blue")?;
@@ -232,8 +236,8 @@ fn a_set_up_that_a_crash_cut_short_is_not_begun_again() -> Outcome {
     crate::real::cast::eventually("the set-up begins", || count.exists())?;
     kill_and_wait(daemon.pid()?)?;
     new.wait()?;
-    let session = house.until("blue", "created,idle,busy")?;
-    house.ok(&["ls"])?;
+    house.follow(1)?.until(|e| e["event"] == "worktree_made")?;
+    let session = house.show("blue")?;
     fs::write(&gate, "")?;
     let notes = session["setup_notes"].to_string();
     assert!(notes.contains("cut short"), "{session}");

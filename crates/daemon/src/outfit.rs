@@ -76,9 +76,8 @@ fn bring(root: &Path, worktree: &Path, path: &str, how: How) -> Result<(), Strin
     let parent = to.parent().unwrap_or(worktree);
     let there = parent.ancestors().find(|dir| dir.symlink_metadata().is_ok());
     // A tracked link could lead out of the worktree.
-    let inside = |dir: &Path| {
-        Ok::<_, io::Error>(dir.canonicalize()?.starts_with(worktree.canonicalize()?))
-    };
+    let inside =
+        |dir: &Path| Ok::<_, io::Error>(dir.canonicalize()?.starts_with(worktree.canonicalize()?));
     if !inside(there.unwrap_or(worktree)).map_err(|fault| fault.to_string())? {
         return Err("a link leads out of the worktree".to_owned());
     }
@@ -126,7 +125,7 @@ fn set_up(
         .write(true)
         .open(dir.join(LOG))
         .map_err(told)?;
-    crate::screens::write_durably(dir, BEGUN, b"").map_err(told)?;
+    crate::durable::write(dir, BEGUN, b"").map_err(told)?;
     let mut child = shell(command)
         .current_dir(worktree)
         .env_clear()
@@ -210,7 +209,8 @@ mod tests {
         std::os::unix::fs::symlink(&outside, tree.join("conf")).unwrap();
         fs::create_dir_all(root.join("conf/deep/er")).unwrap();
         fs::write(root.join("conf/deep/er/.env"), "A=1").unwrap();
-        for path in ["conf/.env", "conf/deep/er/.env", "../outside", "/etc/passwd", "a/../../b", ""] {
+        for path in ["conf/.env", "conf/deep/er/.env", "../outside", "/etc/passwd", "a/../../b", ""]
+        {
             let refused = bring(&root, &tree, path, How::Copy);
             assert!(refused.is_err() || path.is_empty(), "{path}: {refused:?}");
         }

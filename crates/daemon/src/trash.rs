@@ -128,7 +128,11 @@ fn name_of(path: &Path) -> &std::ffi::OsStr {
 
 /// What restores have set aside beside a worktree, the latest last, with the place of each in another
 /// folder.
-pub(crate) fn asides(session: &Session, worktree: Option<&Path>, other: &Path) -> Vec<(PathBuf, PathBuf)> {
+pub(crate) fn asides(
+    session: &Session,
+    worktree: Option<&Path>,
+    other: &Path,
+) -> Vec<(PathBuf, PathBuf)> {
     let Some(worktree) = worktree.filter(|_| !session.spec.in_place) else { return Vec::new() };
     let start = format!("{}.aside-", name_of(worktree).to_string_lossy());
     let entries = worktree.parent().and_then(|folder| std::fs::read_dir(folder).ok());

@@ -130,7 +130,8 @@ pub(crate) fn save_beside(
 pub(crate) fn save_before_removal(hands: &Adapters, session: &Session) {
     if let Ok(Some(worktree)) = top(session)
         && worktree.is_dir()
-        && let Err(fault) = save(hands, session, &worktree, "before it was removed", Unreadable::List)
+        && let Err(fault) =
+            save(hands, session, &worktree, "before it was removed", Unreadable::List)
     {
         crate::diary(&format!("session {}: not saved before its removal: {fault}", session.id));
     }
@@ -286,7 +287,9 @@ pub(crate) fn clear(session: &Session, op: OpId) -> Outcome {
     match done {
         Ok(cleared) => Outcome::WorktreeCleared {
             op,
-            leftover: cleared.leftover.map(|path| format!("{} could not be deleted", path.display())),
+            leftover: cleared
+                .leftover
+                .map(|path| format!("{} could not be deleted", path.display())),
         },
         Err(fault) => stays(fault.to_string()),
     }
@@ -381,9 +384,8 @@ impl Adapters {
                 hands.keeping.begun(&session.id);
                 // What happened meanwhile is saved by whoever made it happen.
                 let now = hands.line.look(Look::One(session.id.0.clone())).await;
-                let goes_on = |now: &Session| {
-                    now.phase == Phase::Live && now.generation == generation
-                };
+                let goes_on =
+                    |now: &Session| now.phase == Phase::Live && now.generation == generation;
                 if !now.first().is_some_and(goes_on) {
                     return;
                 }

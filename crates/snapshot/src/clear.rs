@@ -28,6 +28,13 @@ pub struct ClearRequest<'a> {
     pub left_out: LeftOut,
 }
 
+/// A worktree that is no more.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cleared {
+    /// What could not be deleted of it, and where that is.
+    pub leftover: Option<PathBuf>,
+}
+
 /// What to do about what a snapshot does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeftOut {
@@ -40,12 +47,13 @@ pub enum LeftOut {
 /// Removes a worktree, after the snapshot was read back and compared with it. It is first moved
 /// out of everybody's reach, and compared again there: what was written in between would be lost.
 /// Doing it again after a crash ends what was begun.
-pub fn clear(request: &ClearRequest<'_>) -> Result<(), SnapshotFault> {
+pub fn clear(request: &ClearRequest<'_>) -> Result<Cleared, SnapshotFault> {
     let (moving, doomed) = (beside(request.worktree, "moving"), beside(request.worktree, "doomed"));
     if !doomed.exists() {
         if !moving.exists() {
             if fs::symlink_metadata(request.worktree).is_err() {
-                return forget(request);
+                forget(request)?;
+                return Ok(Cleared::default());
             }
             ours(request)?;
             verify(request.repo_root, request.reference)?;
@@ -59,9 +67,9 @@ pub fn clear(request: &ClearRequest<'_>) -> Result<(), SnapshotFault> {
         // From here on the snapshot is all there is to keep, however far the deletion gets.
         shift(&moving, &doomed)?;
     }
-    let deleted = fs::remove_dir_all(&doomed).about(&doomed);
+    let deleted = fs::remove_dir_all(&doomed);
     forget(request)?;
-    deleted
+    Ok(Cleared { leftover: deleted.is_err().then_some(doomed) })
 }
 
 /// What of a worktree would be lost with it.

@@ -28,6 +28,17 @@ pub struct Listed {
     pub since_before: Option<Vec<Vec<u8>>>,
 }
 
+/// The names and commits of a session's snapshots on a shelf, the oldest first.
+pub fn names(
+    repo_root: &Path,
+    session: &str,
+    shelf: Shelf,
+) -> Result<Vec<(String, String)>, SnapshotFault> {
+    let prefix = format!("{}/{}", shelf.prefix(), refs::part(session)?);
+    let all = refs::below(&common_of(repo_root)?, &prefix, None)?;
+    Ok(all.into_iter().map(|found| (found.name, found.commit.to_string())).collect())
+}
+
 /// The snapshots of a session, the oldest first.
 pub fn list(repo_root: &Path, session: &str) -> Result<Vec<Listed>, SnapshotFault> {
     list_last(repo_root, session, Shelf::Snapshots, None)

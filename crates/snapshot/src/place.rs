@@ -35,6 +35,24 @@ pub(crate) struct Head {
     pub(crate) commit: Option<Oid>,
 }
 
+/// The top of the worktree that a folder is in; none only if it is in no repository at all.
+pub fn top_of(dir: &Path) -> Result<Option<PathBuf>, SnapshotFault> {
+    if !dir.is_dir() {
+        return Err(SnapshotFault::Gone(dir.to_owned()));
+    }
+    let asked = ["rev-parse", "--show-toplevel"];
+    let output = offline(dir).args(asked).output().map_err(crate::GitFault::NotRun)?;
+    if output.status.success() {
+        let line = output.stdout.strip_suffix(b"\n").unwrap_or(&output.stdout);
+        return Ok(Some(PathBuf::from(OsStr::from_bytes(line))));
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let dir = dir.canonicalize().about(dir)?;
+    let none = said.contains("not a git repository")
+        && dir.ancestors().all(|dir| dir.join(".git").symlink_metadata().is_err());
+    if none { Ok(None) } else { Err(crate::fault::said_by_git("rev-parse", &said)) }
+}
+
 impl Place {
     /// Finds the repository of the worktree that is exactly at `root`.
     pub(crate) fn find(root: &Path) -> Result<Self, SnapshotFault> {

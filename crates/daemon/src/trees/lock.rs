@@ -2,6 +2,7 @@
 
 use crate::adapters::Adapters;
 use glis_core::session::Session;
+use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -47,8 +48,10 @@ fn is_in_use(lock: &Path, worktree: &Path) -> bool {
         let is_git =
             std::fs::read_to_string(process.join("comm")).is_ok_and(|name| name.starts_with("git"));
         // One that may not be looked at may be anywhere.
-        let works_there = std::fs::read_link(process.join("cwd"))
-            .map_or(process.exists(), |cwd| cwd.starts_with(worktree));
+        let works_there = std::fs::read_link(process.join("cwd")).map_or_else(
+            |fault| fault.kind() == io::ErrorKind::PermissionDenied,
+            |cwd| cwd.starts_with(worktree),
+        );
         let mut open = std::fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
         is_git && works_there
             || open.any(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to == lock))

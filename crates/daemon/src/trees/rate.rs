@@ -27,7 +27,11 @@ struct Last {
 
 impl Default for Keeping {
     fn default() -> Self {
-        Self { saved: Mutex::default(), turns: Mutex::default(), places: Arc::new(Semaphore::new(AT_ONCE)) }
+        Self {
+            saved: Mutex::default(),
+            turns: Mutex::default(),
+            places: Arc::new(Semaphore::new(AT_ONCE)),
+        }
     }
 }
 
