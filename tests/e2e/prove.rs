@@ -178,7 +178,7 @@ fn a_lost_message_is_found() -> Outcome {
             // As if the first message had never been told.
             let text = std::fs::read_to_string(&record).unwrap_or_default();
             let hole = text.replacen("say word1x", "say nothing", 1);
-            if hole != text && text.lines().count() > 8 {
+            if hole != text {
                 drop(std::fs::write(&record, hole));
             }
         }
