@@ -24,6 +24,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Why a snapshot at the end of a turn was taken. Only these are ever thinned out.
+pub(crate) const TURN_ENDED: &str = "a turn ended";
+
 /// The top of the git worktree that a session works in, or none if it works in no repository.
 pub(crate) fn top(session: &Session) -> Option<PathBuf> {
     let dir = PathBuf::from(session.worktree.as_deref()?);
@@ -99,7 +102,7 @@ pub(crate) fn save_beside(
     generation: u32,
 ) -> Option<Outcome> {
     let why = match occasion {
-        Occasion::TurnEnded => "a turn ended",
+        Occasion::TurnEnded => TURN_ENDED,
         Occasion::ProcessEnded => "the process ended",
         Occasion::Asked => "asked for",
     };

@@ -62,10 +62,14 @@ impl House {
     }
 
     pub(crate) fn save(&self) -> Outcome<Saved> {
+        self.save_why("test")
+    }
+
+    pub(crate) fn save_why(&self, why: &str) -> Outcome<Saved> {
         Ok(save(&SaveRequest {
             worktree: &self.tree,
             session: SESSION,
-            why: "test",
+            why,
             limits: Limits::default(),
         })?)
     }
