@@ -42,6 +42,11 @@ pub(crate) fn repository(session: &Session) -> PathBuf {
     PathBuf::from(&session.spec.repo_root)
 }
 
+/// What a snapshot takes; a comparison with it has to be told the same.
+fn limits(hands: &Adapters) -> Limits {
+    Limits { file_bytes_max: hands.config.snapshot.file_bytes_max(), ..Limits::default() }
+}
+
 fn save(
     hands: &Adapters,
     session: &Session,
@@ -49,8 +54,7 @@ fn save(
     why: &str,
     unreadable: Unreadable,
 ) -> Result<Saved, SnapshotFault> {
-    let file_bytes_max = hands.config.snapshot.file_bytes_max();
-    let limits = Limits { file_bytes_max, unreadable };
+    let limits = Limits { unreadable, ..limits(hands) };
     glis_snapshot::save(&SaveRequest { worktree, session: &session.id.0, why, limits })
 }
 
@@ -147,7 +151,7 @@ pub(crate) fn look(hands: &Adapters, session: &Session) -> Result<Option<Found>,
     }
     lock::set_stale_aside(hands, session, &worktree);
     let Some(left) = &session.left_as else { return Ok(None) };
-    match glis_snapshot::compare(&worktree, &repository(session), &left.name) {
+    match glis_snapshot::compare(&worktree, &repository(session), &left.name, &limits(hands)) {
         Ok(Difference::Untouched) => Ok(Some(Found::Untouched)),
         Ok(Difference::Changed(changes)) => {
             let why = "found changed before a start";
@@ -211,14 +215,14 @@ pub(crate) fn restore_elsewhere(
 }
 
 /// Brings the session's own worktree back to what a snapshot holds.
-pub(crate) fn restore(session: &Session, op: OpId, reference: &str) -> Outcome {
+pub(crate) fn restore(hands: &Adapters, session: &Session, op: OpId, reference: &str) -> Outcome {
     let worktree = PathBuf::from(session.worktree.as_deref().unwrap_or_default());
     let repo_root = repository(session);
     let done = || -> Result<_, SnapshotFault> {
         let commit = glis_snapshot::commit_of(&repo_root, reference)?;
         let snapshot = SnapshotRef { name: reference.to_owned(), commit };
         // Done again after a crash, or asked for in vain.
-        let same = glis_snapshot::compare(&worktree, &repo_root, reference);
+        let same = glis_snapshot::compare(&worktree, &repo_root, reference, &limits(hands));
         if matches!(same, Ok(Difference::Untouched)) {
             return Ok((snapshot, Vec::new()));
         }
@@ -231,7 +235,7 @@ pub(crate) fn restore(session: &Session, op: OpId, reference: &str) -> Outcome {
 }
 
 /// Removes the worktree of a session that is being paused.
-pub(crate) fn clear(session: &Session, op: OpId) -> Outcome {
+pub(crate) fn clear(hands: &Adapters, session: &Session, op: OpId) -> Outcome {
     let stays =
         |why: String| Outcome::WorktreeStays { op, why: format!("its worktree stays: {why}") };
     let (Some(worktree), Some(snapshot)) = (&session.worktree, &session.left_as) else {
@@ -252,6 +256,7 @@ pub(crate) fn clear(session: &Session, op: OpId) -> Outcome {
         lock_owner: &owner(session),
         reference: &snapshot.name,
         left_out,
+        limits: limits(hands),
     });
     match done {
         Ok(()) => Outcome::WorktreeCleared { op },
@@ -285,12 +290,12 @@ impl Adapters {
             Deed::ClearWorktree { op } => self.blocking(
                 session,
                 move |why| Outcome::WorktreeStays { op, why },
-                move |_, session| Some(clear(session, op)),
+                move |hands, session| Some(clear(hands, session, op)),
             ),
             Deed::RestoreWorktree { op, snapshot } => self.blocking(
                 session,
                 move |why| Outcome::NotRestored { op, why },
-                move |_, session| Some(restore(session, op, &snapshot)),
+                move |hands, session| Some(restore(hands, session, op, &snapshot)),
             ),
             Deed::PutAside { op } => self.blocking(
                 session,
