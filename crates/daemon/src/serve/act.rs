@@ -280,6 +280,10 @@ async fn create(door: &Door, wanted: NewSession) -> Translated {
     let mode = if wanted.headless { Mode::Headless } else { agent.usual_mode() };
     let argv = [persona.args, wanted.argv].concat();
     agent.check(mode, &argv).map_err(bad)?;
+    if persona.system_prompt.is_some() && !agent.takes_instructions() {
+        let message = format!("{agent_name} takes no system prompt; leave it out of the persona");
+        return Err(bad(message));
+    }
     let site = if wanted.in_place { Site::InPlace } else { Site::Worktree };
     let repo_root = root_of(PathBuf::from(&wanted.repo), site).await.map_err(bad)?;
     // A revision means what it means where the caller stands, not at the repository's root.
