@@ -168,7 +168,7 @@ impl Proof {
             Act::Wreck(wreck) => self.wreck(wreck, who),
             Act::Foreign => self.foreign(who),
             Act::FullDisk => match &mut self.small {
-                Ok(small) => small.fill(attempt, room, moment, &mut self.tally),
+                Ok(small) => small.fill(attempt, room, moment / 4, &mut self.tally),
                 Err(_) => return Ok(()),
             },
         };

@@ -66,7 +66,7 @@ pub(super) enum Act {
 }
 
 /// Every act, the likelier ones more than once.
-pub(super) const ACTS: [Act; 24] = [
+pub(super) const ACTS: [Act; 26] = [
     Act::Kill(Doing::Turn, Victim::Daemon),
     Act::Kill(Doing::Turn, Victim::Holder),
     Act::Kill(Doing::Turn, Victim::Both),
@@ -90,6 +90,8 @@ pub(super) const ACTS: [Act; 24] = [
     Act::Wreck(Wreck::Deleted),
     Act::Wreck(Wreck::Cleared),
     Act::Foreign,
+    Act::FullDisk,
+    Act::FullDisk,
     Act::FullDisk,
 ];
 
@@ -151,17 +153,18 @@ impl Proof {
         let mut hit = false;
         if victim != Victim::Holder {
             let gits = match victim {
-                Victim::DaemonAndGit => victims::children_of(daemon, &home),
+                Victim::DaemonAndGit => victims::gits_of(daemon, VERB_TIME),
                 Victim::Daemon | Victim::Holder | Victim::Both => Vec::new(),
             };
-            if victims::kill(daemon, &home)? {
-                self.tally.kill("daemon");
-                hit = true;
-            }
+            // The gits first: they end by themselves when nobody listens any more.
             for git in gits {
                 if victims::kill(git, &home)? {
                     self.tally.kill("git");
                 }
+            }
+            if victims::kill(daemon, &home)? {
+                self.tally.kill("daemon");
+                hit = true;
             }
         }
         if let (Victim::Holder | Victim::Both, Some(holder)) = (victim, holder) {

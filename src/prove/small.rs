@@ -107,9 +107,11 @@ impl Small {
             Attempt::Pause => "pause",
             Attempt::Snapshot => "snapshot",
         };
+        // Most of it before, so that the last of it takes no time.
+        let ballast = stuff(stage.root(), "ballast", room + NOISE_BYTES as u64 * 4)?;
         let running = stage.start(&["--json", verb, &worker.name])?;
         std::thread::sleep(moment);
-        let ballast = stuff(stage.root(), room)?;
+        let last = stuff(stage.root(), "ballast too", room)?;
         let output = stage.finish(running, Signals::Heeded);
         let again = stage.start(&["--json", verb, &worker.name]);
         let again = again.and_then(|running| stage.finish(running, Signals::Heeded));
@@ -118,6 +120,7 @@ impl Small {
         };
         let done = told(&output) || told(&again);
         let agents = victims::agents_of(&worker.id);
+        std::fs::remove_file(last)?;
         std::fs::remove_file(ballast)?;
         let shown = worker.settled(stage)?;
         if done && attempt == Attempt::Pause {
@@ -153,8 +156,8 @@ impl Small {
 }
 
 /// Leaves this much room on the disk; the file is to be removed to have it all back.
-fn stuff(disk: &Path, room: u64) -> Result<PathBuf> {
-    let path = disk.join("ballast");
+fn stuff(disk: &Path, name: &str, room: u64) -> Result<PathBuf> {
+    let path = disk.join(name);
     let mut file = std::fs::File::create(&path).context("the ballast")?;
     for piece in [65536, 4096] {
         let bytes = vec![0; piece];

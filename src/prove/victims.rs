@@ -5,6 +5,7 @@ use anyhow::{Context as _, Result, ensure};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// What the kernel takes to end a killed process is far less; whoever takes longer hangs.
 const END_SECS: i64 = 30;
@@ -52,20 +53,25 @@ pub(super) fn holder_of(agent: i32) -> Result<i32> {
     Ok(stat(agent).context("the agent has ended")?.1)
 }
 
-/// What a process has started, and what that has.
-pub(super) fn children_of(parent: i32, home: &Path) -> Vec<i32> {
-    let all = of_house(home);
-    let mut found = vec![parent];
-    // Children come after their parents often enough, but numbers wrap around.
-    for _ in 0..3 {
-        for pid in &all {
-            if stat(*pid).is_some_and(|(_, of)| found.contains(&of)) && !found.contains(pid) {
-                found.push(*pid);
-            }
+/// The gits that a process has started and that are at work; waits some time for one.
+pub(super) fn gits_of(parent: i32, at_most: Duration) -> Vec<i32> {
+    let began = Instant::now();
+    loop {
+        let found: Vec<i32> = children_of(parent).into_iter().filter(|pid| is_git(*pid)).collect();
+        if !found.is_empty() || began.elapsed() > at_most {
+            return found;
         }
+        std::thread::yield_now();
     }
-    found.retain(|pid| *pid != parent && is_git(*pid));
-    found
+}
+
+fn children_of(parent: i32) -> Vec<i32> {
+    let tasks = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
+    // The kernel lists children under the thread that has started them.
+    let lists = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    lists
+        .flat_map(|list| list.split(' ').filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>())
+        .collect()
 }
 
 fn is_git(pid: i32) -> bool {

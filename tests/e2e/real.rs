@@ -3,12 +3,11 @@
 
 mod bare;
 pub(crate) mod cast;
-mod seed;
 mod stories;
 
 use crate::house::{House, Outcome};
-use glis_stub_model::Model;
 use glis_stub_model::installed::RealAgent;
+use glis_stub_model::{Model, seed};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 

@@ -463,6 +463,22 @@ fn an_answer_that_nobody_takes_is_not_told_as_answered() -> Outcome {
 }
 
 #[test]
+fn a_persona_that_an_agent_cannot_follow_is_refused() -> Outcome {
+    let house = House::new()?;
+    house.configure("[persona.critic]\nsystem_prompt = \"be terse\"\n")?;
+    for agent in ["opencode", "gemini", "command"] {
+        let words = ["new", "blue", "--agent", agent, "--persona", "critic", "--headless"];
+        let more: &[&str] = if agent == "command" { &["--", "true"] } else { &[] };
+        let (status, error) = house.fails(&[&words[..], more].concat())?;
+        assert_eq!((status, &error["kind"]), (2, &json!("usage")), "{error}");
+        let told = error["message"].as_str().unwrap_or_default();
+        assert!(told.contains(agent) && told.contains("system prompt"), "{told}");
+    }
+    assert_eq!(house.json(&["ls"])?, json!([]));
+    Ok(())
+}
+
+#[test]
 fn a_persona_is_kept_with_its_session() -> Outcome {
     let house = House::new()?;
     house.configure(

@@ -13,6 +13,7 @@ mod output;
 mod payload;
 mod pty;
 mod report;
+mod resume;
 mod streams;
 
 use std::ffi::OsString;
@@ -42,6 +43,7 @@ cargo xtask bench [MEASURE…] [--quick] [--peers A,B] [--passes N] [--out FILE]
   idle          CPU of 100 idle sessions in a minute
   ls            listing 100 sessions
   start         starting the daemon with 100,000 events in its log
+  resume        from `resume` to a real agent's first request, beside the agent by hand
 
   --quick       a smoke run: small loads, one pass, nothing written
   --peers       some of: glis tmux dtach floor
@@ -62,6 +64,7 @@ const MEASURES: &[(&str, Measure)] = &[
     ("idle", fleet::idle),
     ("ls", fleet::ls),
     ("start", client::start),
+    ("resume", resume::resume),
 ];
 
 /// What one run does.

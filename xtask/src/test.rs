@@ -23,6 +23,10 @@ pub(crate) enum Extent {
 /// The demo promises a minute; past three it hangs.
 const DEMO_WAIT: Duration = Duration::from_secs(180);
 
+/// The proof takes as long as it is told to, and some seconds before and after.
+const PROVE_TIME: &str = "60s";
+const PROVE_WAIT: Duration = Duration::from_secs(240);
+
 /// How one step ended.
 enum Outcome {
     Passed,
@@ -54,6 +58,7 @@ const EVERYTHING: &[Step] = &[
     ("tests", tests),
     ("release", release),
     ("demo", demo),
+    ("prove", prove),
 ];
 
 /// Runs the steps and says how they went; the exit status is that of the whole.
@@ -198,22 +203,34 @@ fn release(course: &mut Course) -> Outcome {
 
 /// The release binary does what it promises, offline and in a home of its own.
 fn demo(course: &mut Course) -> Outcome {
-    rehearse(course).unwrap_or_else(|failure| Outcome::Failed(format!("{failure:#}")))
+    release_runs(course, &["demo"], DEMO_WAIT)
 }
 
-fn rehearse(course: &Course) -> Result<Outcome> {
+/// A house of the release binary is broken for a minute, each time in another order; nothing may
+/// be lost.
+fn prove(course: &mut Course) -> Outcome {
+    release_runs(course, &["doctor", "--prove", "--for", PROVE_TIME], PROVE_WAIT)
+}
+
+fn release_runs(course: &Course, words: &[&str], at_most: Duration) -> Outcome {
+    run_release(course, words, at_most)
+        .unwrap_or_else(|failure| Outcome::Failed(format!("{failure:#}")))
+}
+
+fn run_release(course: &Course, words: &[&str], at_most: Duration) -> Result<Outcome> {
     let mut command = Command::new(course.workspace.release("glis"));
-    command.arg("demo").env_remove("GLIS_HOME").stdin(Stdio::null());
+    command.args(words).env_remove("GLIS_HOME").stdin(Stdio::null());
     let mut child = command.spawn().context("the release build of glis cannot be run")?;
-    let Some(status) = proc::wait_at_most(&mut child, DEMO_WAIT)? else {
+    let line = words.join(" ");
+    let Some(status) = proc::wait_at_most(&mut child, at_most)? else {
         child.kill()?;
         child.wait()?;
-        return Ok(Outcome::Failed(format!("`glis demo` took over {} s", DEMO_WAIT.as_secs())));
+        return Ok(Outcome::Failed(format!("`glis {line}` took over {} s", at_most.as_secs())));
     };
     if status.success() {
         return Ok(Outcome::Passed);
     }
-    Ok(Outcome::Failed(format!("`glis demo` ended with {status}")))
+    Ok(Outcome::Failed(format!("`glis {line}` ended with {status}")))
 }
 
 fn component_missing(component: &str) -> Outcome {

@@ -50,6 +50,10 @@ impl Agent for Claude {
         }
     }
 
+    fn takes_instructions(&self) -> bool {
+        true
+    }
+
     fn launch(&self, session: &Session, how: Approach, places: &Places) -> LaunchPlan {
         let spec = &session.spec;
         let mut argv: Vec<String> = vec!["claude".to_owned()];

@@ -37,6 +37,10 @@ impl Agent for Codex {
         }
     }
 
+    fn takes_instructions(&self) -> bool {
+        true
+    }
+
     fn launch(&self, session: &Session, how: Approach, places: &Places) -> LaunchPlan {
         let mut argv = vec!["codex".to_owned(), "app-server".to_owned()];
         argv.extend(trust(session, &places.settings));

@@ -50,6 +50,12 @@ pub trait Agent: Sync {
     /// Says what is wrong with a session that somebody wants, before it is made.
     fn check(&self, mode: Mode, argv: &[String]) -> Result<(), String>;
 
+    /// Whether words can be added to its own instructions. A persona that has some is refused
+    /// otherwise: nobody must believe that they count.
+    fn takes_instructions(&self) -> bool {
+        false
+    }
+
     /// The command line, what it adds to the environment, and the first words.
     fn launch(&self, session: &Session, how: Approach, places: &Places) -> LaunchPlan;
 

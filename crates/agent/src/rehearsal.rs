@@ -32,6 +32,11 @@ impl Agent for Rehearsal {
         Ok(())
     }
 
+    fn takes_instructions(&self) -> bool {
+        // It heeds none, but what is rehearsed is a session that has them.
+        true
+    }
+
     fn launch(&self, session: &Session, how: Approach, places: &Places) -> LaunchPlan {
         let mut argv = vec![places.own_program.clone(), "rehearse".to_owned()];
         let mut option = |name: &str, value: &str| {

@@ -152,8 +152,9 @@ async fn suspend_all(hands: &Arc<Adapters>) {
             return;
         }
         let late = !pressed && begun.elapsed() + LAST_PRESS > patience;
+        let press = if late { Press::Last } else { Press::Gentle };
         for session in sessions {
-            if let Some(command) = ending(&session, late) {
+            if let Some(command) = ending(&session, press) {
                 // A refusal means that it cannot be ended yet; the next round sees.
                 drop(hands.line.command(command).await);
             }
@@ -167,8 +168,17 @@ async fn suspend_all(hands: &Arc<Adapters>) {
     }
 }
 
+/// How hard an agent is pressed to end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Press {
+    Gentle,
+    /// The time is nearly up.
+    Last,
+}
+
 /// What brings this session nearer to its end.
-fn ending(session: &Session, late: bool) -> Option<Command> {
+fn ending(session: &Session, press: Press) -> Option<Command> {
+    let late = press == Press::Last;
     let stop = Command::Stop { session: session.id.clone() };
     match &session.phase {
         Phase::Live | Phase::Starting(_) => Some(stop),

@@ -1,5 +1,6 @@
 //! The configuration file: what may be set, and what holds without it.
 
+use crate::trees::TURN_ENDED;
 use glis_core::safe::Patterns;
 use glis_snapshot::Keep;
 use serde::Deserialize;
@@ -174,6 +175,7 @@ impl SnapshotConfig {
 
     pub(crate) fn keep(&self) -> Keep {
         Keep {
+            why: TURN_ENDED,
             // The last one is what a session is brought back from.
             latest: self.keep_latest.max(1),
             younger_than: Duration::from_secs(self.keep_days.saturating_mul(24 * 60 * 60)),

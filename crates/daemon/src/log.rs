@@ -99,7 +99,7 @@ impl EventLog {
                 });
                 match read {
                     Ok(()) if lost.is_empty() && last >= in_journal => {
-                        log.keep_journal(false).map_err(LogFault::Read)?;
+                        log.end_journal_on_close().map_err(LogFault::Read)?;
                         return Ok((log, None));
                     }
                     Ok(()) => {}
@@ -121,16 +121,16 @@ impl EventLog {
         mut fold: impl FnMut(&Recorded),
     ) -> Result<(Self, Option<Salvage>), LogFault> {
         let log = Self::open_sound(path)?;
-        log.keep_journal(false).map_err(LogFault::Read)?;
+        log.end_journal_on_close().map_err(LogFault::Read)?;
         for recorded in &found {
             fold(recorded);
         }
         Ok((log, Some(salvage)))
     }
 
-    /// Whether closing leaves the journal as it is, instead of carrying it over into the log.
-    fn keep_journal(&self, keep: bool) -> rusqlite::Result<()> {
-        self.db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep).map(drop)
+    /// From here on closing carries the journal over into the log, instead of leaving it.
+    fn end_journal_on_close(&self) -> rusqlite::Result<()> {
+        self.db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map(drop)
     }
 
     fn open_sound(path: &Path) -> Result<Self, LogFault> {

@@ -90,7 +90,8 @@ async fn answer(door: &Door, peer: &mut Peer, petition: Petition) -> io::Result<
         return peer.send(&Answer::Trouble { kind: Trouble::Internal, message }).await;
     }
     let reply = match petition.request {
-        Request::List { all } => list(door, all).await,
+        Request::List { all: true } => list(door, Look::All).await,
+        Request::List { all: false } => list(door, Look::Living).await,
         Request::Show { session } => match find(door, &session).await {
             Ok(found) => Answer::Session(Box::new(seen(door, &found))),
             Err(refusal) => Answer::Refused(refusal),
@@ -119,7 +120,12 @@ async fn answer(door: &Door, peer: &mut Peer, petition: Petition) -> io::Result<
         }
         Request::Doctor => doctor::examine(door).await,
         Request::DaemonStatus => status(door).await,
-        Request::DaemonStop { agents } => return close(door, peer, agents).await,
+        Request::DaemonStop { agents: true } => {
+            return close(door, peer, Closing::SuspendAgents).await;
+        }
+        Request::DaemonStop { agents: false } => {
+            return close(door, peer, Closing::LeaveAgents).await;
+        }
         Request::New(wanted) => act::new(door, peer, *wanted, env).await?,
         Request::Act { session, action } => act::act(door, peer, &session, action, env).await?,
     };
@@ -127,8 +133,7 @@ async fn answer(door: &Door, peer: &mut Peer, petition: Petition) -> io::Result<
 }
 
 /// Asks for the end of the daemon, and answers once what was wanted has happened.
-async fn close(door: &Door, peer: &mut Peer, agents: bool) -> io::Result<()> {
-    let how = if agents { Closing::SuspendAgents } else { Closing::LeaveAgents };
+async fn close(door: &Door, peer: &mut Peer, how: Closing) -> io::Result<()> {
     let (told, left) = oneshot::channel();
     // Dropped, and so heard, when the answer has left.
     let (_leaving, heard) = oneshot::channel();
@@ -165,8 +170,8 @@ fn seen(door: &Door, session: &Session) -> SessionView {
     view::session(session, beside)
 }
 
-async fn list(door: &Door, all: bool) -> Answer {
-    let mut sessions = door.hands.line.look(if all { Look::All } else { Look::Living }).await;
+async fn list(door: &Door, which: Look) -> Answer {
+    let mut sessions = door.hands.line.look(which).await;
     sessions.sort_by_key(|session| std::cmp::Reverse(session.last_active_at));
     Answer::Sessions(sessions.iter().map(|session| seen(door, session)).collect())
 }

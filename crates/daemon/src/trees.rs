@@ -26,6 +26,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
+/// Why a snapshot at the end of a turn was taken. Only these are ever thinned out.
+pub(crate) const TURN_ENDED: &str = "a turn ended";
+
 /// The top of the git worktree that a session works in, or none if it works in no repository.
 pub(crate) fn top(session: &Session) -> Result<Option<PathBuf>, SnapshotFault> {
     let dir = PathBuf::from(session.worktree.as_deref().unwrap_or_default());
@@ -37,6 +40,11 @@ pub(crate) fn repository(session: &Session) -> PathBuf {
     PathBuf::from(&session.spec.repo_root)
 }
 
+/// What a snapshot takes; a comparison with it has to be told the same.
+fn limits(hands: &Adapters) -> Limits {
+    Limits { file_bytes_max: hands.config.snapshot.file_bytes_max(), ..Limits::default() }
+}
+
 fn save(
     hands: &Adapters,
     session: &Session,
@@ -44,8 +52,7 @@ fn save(
     why: &str,
     unreadable: Unreadable,
 ) -> Result<Saved, SnapshotFault> {
-    let file_bytes_max = hands.config.snapshot.file_bytes_max();
-    let limits = Limits { file_bytes_max, unreadable };
+    let limits = Limits { unreadable, ..limits(hands) };
     glis_snapshot::save(&SaveRequest { worktree, session: &session.id.0, why, limits })
 }
 
@@ -99,7 +106,7 @@ pub(crate) fn save_beside(
     generation: u32,
 ) -> Option<Outcome> {
     let why = match occasion {
-        Occasion::TurnEnded => "a turn ended",
+        Occasion::TurnEnded => TURN_ENDED,
         Occasion::ProcessEnded => "the process ended",
         Occasion::Asked => "asked for",
     };
@@ -163,7 +170,7 @@ pub(crate) fn look(hands: &Adapters, session: &Session) -> Result<Option<Found>,
     }
     lock::set_stale_aside(hands, session, &worktree);
     let Some(left) = &session.left_as else { return Ok(None) };
-    match glis_snapshot::compare(&worktree, &repository(session), &left.name) {
+    match glis_snapshot::compare(&worktree, &repository(session), &left.name, &limits(hands)) {
         Ok(Difference::Untouched) => Ok(Some(Found::Untouched)),
         Ok(Difference::Changed(changes)) => {
             let why = "found changed before a start";
@@ -246,7 +253,7 @@ pub(crate) fn restore(hands: &Adapters, session: &Session, op: OpId, reference: 
         let commit = glis_snapshot::commit_of(&repo_root, reference)?;
         let snapshot = SnapshotRef { name: reference.to_owned(), commit };
         // Done again after a crash, or asked for in vain.
-        let same = glis_snapshot::compare(&worktree, &repo_root, reference);
+        let same = glis_snapshot::compare(&worktree, &repo_root, reference, &limits(hands));
         if matches!(same, Ok(Difference::Untouched)) {
             let aside = trash::asides(session, Some(&worktree), &worktree).pop();
             let note = aside.map(|(at, _)| format!("what was there may be at {}", at.display()));
@@ -262,7 +269,7 @@ pub(crate) fn restore(hands: &Adapters, session: &Session, op: OpId, reference: 
 }
 
 /// Removes the worktree of a session that is being paused.
-pub(crate) fn clear(session: &Session, op: OpId) -> Outcome {
+pub(crate) fn clear(hands: &Adapters, session: &Session, op: OpId) -> Outcome {
     let stays =
         |why: String| Outcome::WorktreeStays { op, why: format!("its worktree stays: {why}") };
     let (Some(worktree), Some(snapshot)) = (&session.worktree, &session.left_as) else {
@@ -283,6 +290,7 @@ pub(crate) fn clear(session: &Session, op: OpId) -> Outcome {
         lock_owner: &owner(session),
         reference: &snapshot.name,
         left_out,
+        limits: limits(hands),
     });
     match done {
         Ok(cleared) => Outcome::WorktreeCleared {
@@ -321,7 +329,7 @@ impl Adapters {
             Deed::ClearWorktree { op } => self.in_turn(
                 session,
                 move |why| Outcome::WorktreeStays { op, why },
-                move |_, session| Some(clear(session, op)),
+                move |hands, session| Some(clear(hands, session, op)),
             ),
             Deed::RestoreWorktree { op, snapshot } => self.in_turn(
                 session,

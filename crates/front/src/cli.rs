@@ -14,6 +14,7 @@ use crate::words;
 use args::{Cli, DaemonVerb, Verb};
 use clap::{CommandFactory as _, Parser as _};
 use glis_wire::client::{Answer, Request};
+use look::Dress;
 use serde::Serialize;
 use serde_json::json;
 use std::io::{self, Write as _};
@@ -76,7 +77,7 @@ where
 fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
     match verb {
         Verb::New(new) => session::new(new, out),
-        Verb::Ls { all } => look::ls(all, out),
+        Verb::Ls { all } => look::ls(Request::List { all }, out),
         Verb::Show { name } => look::show(name, out),
         Verb::Attach { name } => look::attach(&name, out),
         Verb::Send { name, text } => session::send(name, &text, out),
@@ -88,11 +89,14 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::Rm { name } => session::rm(&name, out),
         Verb::Answer(answer) => session::answer(answer, out),
         Verb::Acknowledge { name } => session::acknowledge(name, out),
-        Verb::Log { name, follow } => look::log(name, follow, out),
+        Verb::Log { name, follow } => look::log(Request::Log { session: name, follow }, out),
         Verb::Search { words, most } => look::search(&words, most, out),
-        Verb::Screen { name, ansi } => look::screen(name, ansi, out),
-        Verb::Output { name, from, follow } => look::output(name, from, follow, out),
-        Verb::Events { from, follow } => look::events(from, follow, out),
+        Verb::Screen { name, ansi: true } => look::screen(name, Dress::Coloured, out),
+        Verb::Screen { name, ansi: false } => look::screen(name, Dress::Plain, out),
+        Verb::Output { name, from, follow } => {
+            look::output(Request::Output { session: name, from, follow }, out)
+        }
+        Verb::Events { from, follow } => look::events(Request::Events { from, follow }),
         Verb::Snapshot { name } => keep::snapshot(&name, out),
         Verb::Snapshots { name } => keep::snapshots(&name, out),
         Verb::Diff(diff) => keep::diff(diff, out),

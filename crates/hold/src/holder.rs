@@ -18,7 +18,7 @@ use crate::environment::Environment;
 use crate::errors::Errors;
 use crate::folder::Folder;
 use crate::hunt::Hunt;
-use crate::input::Input;
+use crate::input::{Flow, Input};
 use crate::kin::Family;
 use crate::ladder::Stage;
 use crate::output::Output;
@@ -287,7 +287,8 @@ impl Holder {
     }
 
     /// Asks to be woken when the agent takes input again, or no longer.
-    pub(crate) fn arm_input(&mut self, wanted: bool) {
+    pub(crate) fn arm_input(&mut self, flow: Flow) {
+        let wanted = flow == Flow::Blocked;
         if self.input_armed == wanted {
             return;
         }

@@ -31,7 +31,7 @@ pub(crate) struct Piece {
 }
 
 /// What came of an attempt to hand over input.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flow {
     /// The queue is empty.
     Done,

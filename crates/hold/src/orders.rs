@@ -135,7 +135,7 @@ impl Holder {
                 client.tell(&Report::Wrote { order });
             }
         }
-        self.arm_input(flow == Flow::Blocked);
+        self.arm_input(flow);
         if flow == Flow::Closed {
             self.close_input();
         }
@@ -143,7 +143,7 @@ impl Holder {
 
     /// Ends the agent's input. What still waits is refused.
     pub(crate) fn close_input(&mut self) {
-        self.arm_input(false);
+        self.arm_input(Flow::Closed);
         self.input_pipe = None;
         for piece in self.input.give_up() {
             self.refuse(piece.client, piece.order, "the agent reads no more input");

@@ -5,6 +5,7 @@ use crate::fault::{About as _, SnapshotFault};
 use crate::git::run;
 use crate::list::verify;
 use crate::place::Place;
+use crate::read::Limits;
 use crate::scratch::{common_of, sync_dir};
 use crate::state::{NotCaptured, Why};
 use crate::survey::survey;
@@ -26,6 +27,8 @@ pub struct ClearRequest<'a> {
     pub reference: &'a str,
     /// What to do about what the snapshot does not hold.
     pub left_out: LeftOut,
+    /// What the snapshot was taken with.
+    pub limits: Limits,
 }
 
 /// A worktree that is no more.
@@ -107,7 +110,8 @@ fn ours(request: &ClearRequest<'_>) -> Result<(), SnapshotFault> {
 
 fn judge(request: &ClearRequest<'_>, at: &Path) -> Result<(), SnapshotFault> {
     let stays = |why: String| SnapshotFault::InTheWay { path: request.worktree.to_owned(), why };
-    match compare_at(at, request.repo_root, request.reference, Place::find_moved)? {
+    let limits = &request.limits;
+    match compare_at(at, request.repo_root, request.reference, limits, Place::find_moved)? {
         Difference::Untouched => {}
         Difference::Changed(changes) => {
             let first = changes.first().map(|change| String::from_utf8_lossy(&change.path));

@@ -10,9 +10,9 @@ use crate::read::{Limits, Sink, Unreadable, read_all};
 use crate::refs;
 use crate::restore::Loaded;
 use crate::scratch::common_of;
-use crate::state::{Kind, State};
-use crate::survey::{Survey, survey};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::state::{Kind, State, Why};
+use crate::survey::{Survey, Suspect, survey};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -58,13 +58,15 @@ pub enum ChangeKind {
     Repository,
 }
 
-/// Compares a worktree with a snapshot. Nothing is written, nothing of the repository is run.
+/// Compares a worktree with a snapshot that was taken with the same limits. Nothing is written,
+/// nothing of the repository is run.
 pub fn compare(
     worktree: &Path,
     repo_root: &Path,
     reference: &str,
+    limits: &Limits,
 ) -> Result<Difference, SnapshotFault> {
-    compare_at(worktree, repo_root, reference, Place::find)
+    compare_at(worktree, repo_root, reference, limits, Place::find)
 }
 
 /// How a repository inside the worktree is found.
@@ -75,6 +77,7 @@ pub(crate) fn compare_at(
     worktree: &Path,
     repo_root: &Path,
     reference: &str,
+    limits: &Limits,
     inside: Finding,
 ) -> Result<Difference, SnapshotFault> {
     let common = common_of(repo_root)?;
@@ -90,7 +93,8 @@ pub(crate) fn compare_at(
     }
     let loaded = Loaded::read(&common, found.commit, reference)?;
     let mut changes = Vec::new();
-    Comparison { common: &common, inside }.differences(&place, &loaded, b"", &mut changes)?;
+    let comparison = Comparison { common: &common, limits, inside };
+    comparison.differences(&place, &loaded, b"", &mut changes)?;
     changes.sort();
     changes.dedup();
     Ok(if changes.is_empty() { Difference::Untouched } else { Difference::Changed(changes) })
@@ -98,6 +102,7 @@ pub(crate) fn compare_at(
 
 struct Comparison<'a> {
     common: &'a Path,
+    limits: &'a Limits,
     inside: Finding,
 }
 
@@ -109,12 +114,12 @@ impl Comparison<'_> {
         prefix: &[u8],
         changes: &mut Vec<Change>,
     ) -> Result<(), SnapshotFault> {
-        let survey = survey(place)?;
+        let mut survey = survey(place)?;
         let mut add = |path: &[u8], kind: ChangeKind| {
             changes.push(Change { path: [prefix, path].concat(), kind });
         };
         let was = files_then(self.common, loaded)?;
-        let is = files_now(place, &survey, &loaded.state)?;
+        let is = files_now(place, &mut survey, &Then::new(loaded, &was), self.limits)?;
         for path in was.keys().chain(is.keys()).collect::<BTreeSet<_>>() {
             match (was.get(path), is.get(path)) {
                 (Some(was), Some(is)) if was.oid != is.oid || was.kind != is.kind => {
@@ -158,7 +163,8 @@ impl Comparison<'_> {
 
 /// A file, as far as a comparison goes.
 struct Seen {
-    oid: Oid,
+    /// The name of its bytes; `None` if they are too many to be what they were.
+    oid: Option<Oid>,
     kind: u32,
     rights: u32,
 }
@@ -177,7 +183,7 @@ fn files_then(common: &Path, loaded: &Loaded) -> Result<Files, SnapshotFault> {
             _ => state.rights.plain,
         };
         let rights = odd.get(path).copied().unwrap_or(usual);
-        files.insert(path.to_vec(), Seen { oid, kind: mode, rights });
+        files.insert(path.to_vec(), Seen { oid: Some(oid), kind: mode, rights });
     };
     for item in items(common, &loaded.commit.to_string(), "worktree")? {
         if item.mode != 0o160_000 {
@@ -191,27 +197,85 @@ fn files_then(common: &Path, loaded: &Loaded) -> Result<Files, SnapshotFault> {
     Ok(files)
 }
 
-fn files_now(place: &Place, survey: &Survey, before: &State) -> Result<Files, SnapshotFault> {
-    let limits = Limits { unreadable: Unreadable::List, ..Limits::default() };
-    let read = read_all(survey, place.format, &limits, Some(before), &mut Sink::Nowhere)?;
+/// The snapshot's side of a comparison.
+struct Then<'a> {
+    state: &'a State,
+    files: &'a Files,
+    /// What was left out for its size, with that size.
+    large: HashMap<&'a [u8], u64>,
+    /// How long the files were that the snapshot holds by themselves.
+    lengths: HashMap<&'a [u8], u64>,
+}
+
+impl<'a> Then<'a> {
+    fn new(loaded: &'a Loaded, files: &'a Files) -> Self {
+        let large = loaded.not_captured.iter().filter_map(|item| match item.why {
+            Why::TooLarge { bytes } => Some((item.path.as_slice(), bytes)),
+            Why::Ignored
+            | Why::NotAFile
+            | Why::EmptyFolder
+            | Why::Unreadable
+            | Why::Moving
+            | Why::Repository { .. } => None,
+        });
+        let kept = loaded.state.kept.iter();
+        let lengths = kept.map(|kept| (kept.path.as_slice(), kept.stat.size)).collect();
+        Self { state: &loaded.state, files, large: large.collect(), lengths }
+    }
+
+    /// Whether the snapshot left this file out for its size, and the size is what it was. That is
+    /// all there is to compare it by.
+    fn left_out(&self, suspect: &Suspect) -> bool {
+        self.large.get(suspect.path.as_slice()) == Some(&suspect.stat.size)
+    }
+
+    /// Whether the snapshot holds a file of this name whose length, as far as it is known, is the
+    /// same. Only then is a file above the limit worth reading.
+    fn may_hold(&self, suspect: &Suspect) -> bool {
+        let length = self.lengths.get(suspect.path.as_slice());
+        self.files.contains_key(&suspect.path)
+            && length.is_none_or(|length| *length == suspect.stat.size)
+    }
+}
+
+fn files_now(
+    place: &Place,
+    survey: &mut Survey,
+    then: &Then<'_>,
+    limits: &Limits,
+) -> Result<Files, SnapshotFault> {
+    survey.suspects.retain(|suspect| !then.left_out(suspect));
+    let usual = Limits { unreadable: Unreadable::List, ..*limits };
+    let all = Limits { file_bytes_max: u64::MAX, ..usual };
+    let suspects = std::mem::take(&mut survey.suspects);
+    let (known, others) = suspects.into_iter().partition(|suspect| then.may_hold(suspect));
     let mut files = Files::new();
-    let mut add = |path: &[u8], mode: u32, oid: Oid| {
+    let mut add = |path: &[u8], mode: u32, oid: Option<Oid>| {
         let kind = git_mode(mode);
         let rights = if kind == 0o120_000 { 0 } else { mode & 0o7777 };
         files.insert(path.to_vec(), Seen { oid, kind, rights });
     };
     for (at, stat) in &survey.clean {
         let entry = &survey.index.entries[*at];
-        add(&entry.path, stat.mode, entry.oid);
+        add(&entry.path, stat.mode, Some(entry.oid));
     }
-    // A file that could have been converted and was not is listed nowhere else.
-    for suspect in survey.suspects.iter().filter(|suspect| suspect.kind == Kind::Converted) {
-        if let Some(at) = suspect.entry {
-            add(&suspect.path, suspect.stat.mode, survey.index.entries[at].oid);
+    for (suspects, limits) in [(known, all), (others, usual)] {
+        survey.suspects = suspects;
+        // A file that could have been converted and was not is listed nowhere else.
+        for suspect in survey.suspects.iter().filter(|suspect| suspect.kind == Kind::Converted) {
+            if let Some(at) = suspect.entry {
+                add(&suspect.path, suspect.stat.mode, Some(survey.index.entries[at].oid));
+            }
         }
-    }
-    for kept in &read.kept {
-        add(&kept.path, kept.stat.mode, kept.oid);
+        let before = Some(then.state);
+        let read = read_all(survey, place.format, &limits, before, &mut Sink::Nowhere)?;
+        for kept in &read.kept {
+            add(&kept.path, kept.stat.mode, Some(kept.oid));
+        }
+        let large = survey.suspects.iter().filter(|one| one.stat.size > limits.file_bytes_max);
+        for suspect in large.filter(|one| !read.kept.iter().any(|kept| kept.path == one.path)) {
+            add(&suspect.path, suspect.stat.mode, None);
+        }
     }
     Ok(files)
 }

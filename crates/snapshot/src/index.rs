@@ -177,6 +177,13 @@ impl Entry {
         self.mode == 0o160_000
     }
 
+    /// Says whether a file of this length may be the one that git knows. A length of zero is what
+    /// git writes for a file that it could not be sure of.
+    pub(crate) fn may_have_size(&self, size: u64) -> bool {
+        let was = self.remembered.size;
+        was == 0 || u64::from(was) == size & u64::from(u32::MAX)
+    }
+
     /// Says whether the file is surely what it was when git last looked.
     pub(crate) fn is_unchanged(&self, now: &Stat, index_mtime_ns: i64) -> bool {
         let was = &self.remembered;

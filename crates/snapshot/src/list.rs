@@ -167,6 +167,8 @@ pub fn verify(repo_root: &Path, reference: &str) -> Result<(), SnapshotFault> {
 /// Which snapshots a thinning leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Keep {
+    /// Only those that were taken for this reason are counted, and only they ever go.
+    pub why: &'static str,
     /// This many of the latest stay, however old they are.
     pub latest: usize,
     /// Of the others, those younger than this stay,
@@ -175,10 +177,11 @@ pub struct Keep {
     pub number_max: usize,
 }
 
-/// Removes old snapshots of a session and returns their names.
+/// Removes old snapshots of a session that were taken for one reason, and returns their names.
 pub fn thin(repo_root: &Path, session: &str, keep: &Keep) -> Result<Vec<String>, SnapshotFault> {
     let common = common_of(repo_root)?;
     let mut all = refs::below(&common, &format!("{SNAP}/{}", refs::part(session)?), None)?;
+    all.retain(|found| found.value("why") == Some(keep.why));
     all.reverse();
     let now = u64::try_from(crate::scratch::now_ns() / 1_000_000).unwrap_or_default();
     let limit = u64::try_from(keep.younger_than.as_millis()).unwrap_or(u64::MAX);

@@ -3,7 +3,7 @@
 use crate::fault::{SnapshotFault, said_by_system};
 use crate::hash::{Format, Hasher, Oid, blob_name};
 use crate::import::Writer;
-use crate::index::{Stat, git_mode};
+use crate::index::{Entry, Stat, git_mode};
 use crate::scratch::now_ns;
 use crate::state::{Kept, Kind, NotCaptured, State, Why};
 use crate::survey::{Survey, Suspect};
@@ -82,7 +82,7 @@ pub(crate) fn read_all(
                 Outcome::Read { stat: suspect.stat, oid: kept.oid, moving: false }
             }
             _ if suspect.stat.size > limits.file_bytes_max => {
-                Outcome::Left(Why::TooLarge { bytes: suspect.stat.size })
+                large(&survey.root, format, suspect, entry)
             }
             _ => Reader { root: &survey.root, format, sink }.read(suspect),
         };
@@ -121,6 +121,22 @@ pub(crate) fn read_all(
         }
     }
     Ok(result)
+}
+
+/// A file above the limit is left out, unless it is what git has already: then only its times have
+/// changed, and there is nothing to keep.
+fn large(root: &Root, format: Format, suspect: &Suspect, entry: Option<&Entry>) -> Outcome {
+    let left = Outcome::Left(Why::TooLarge { bytes: suspect.stat.size });
+    let Some(entry) = entry.filter(|entry| {
+        suspect.kind == Kind::Changed && entry.stage == 0 && entry.may_have_size(suspect.stat.size)
+    }) else {
+        return left;
+    };
+    match (Reader { root, format, sink: &mut Sink::Nowhere }).read(suspect) {
+        same @ Outcome::Read { oid, .. } if oid == entry.oid => same,
+        Outcome::Read { .. } | Outcome::Left(_) => left,
+        other @ (Outcome::Vanished | Outcome::Refused(_) | Outcome::Fault(_)) => other,
+    }
 }
 
 fn not_captured(suspect: &Suspect, why: Why) -> NotCaptured {

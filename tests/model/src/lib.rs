@@ -21,6 +21,7 @@ mod ledger;
 mod perform;
 mod protocol;
 mod script;
+pub mod seed;
 mod server;
 
 pub use ledger::{Outcome, Received};

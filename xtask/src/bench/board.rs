@@ -13,6 +13,8 @@ pub(crate) enum Bar {
     AtLeast { times: f64, of: Peer },
     /// At most so much, whoever stands beside.
     Below(f64),
+    /// At most so much more than the peer needs.
+    Within { more: f64, of: Peer },
 }
 
 /// One line of the table.
@@ -44,6 +46,8 @@ pub(crate) const ROWS: &[Row] = &[
     row("idle", "CPU ms/min", Bar::Below(20.0)),
     row("ls", "ms", Bar::Below(15.0)),
     row("start", "ms", Bar::Below(300.0)),
+    row("resume claude", "ms", Bar::Within { more: 150.0, of: Peer::Floor }),
+    row("resume codex", "ms", Bar::Within { more: 150.0, of: Peer::Floor }),
 ];
 
 /// One measurement, and how many CPUs were busy with other things meanwhile.
@@ -123,7 +127,7 @@ impl Row {
     /// How glis stands to the peer that the bar names, else to tmux.
     pub(crate) fn ratio(&self, board: &Board) -> Option<(f64, Peer)> {
         let of = match self.bar {
-            Bar::AtMost { of, .. } | Bar::AtLeast { of, .. } => of,
+            Bar::AtMost { of, .. } | Bar::AtLeast { of, .. } | Bar::Within { of, .. } => of,
             Bar::Below(_) => Peer::Tmux,
         };
         let reference = board.value(self.key, of).filter(|value| *value > 0.0)?;
@@ -137,6 +141,9 @@ impl Row {
             Bar::AtMost { times, .. } => self.ratio(board).map(|(ratio, _)| ratio <= times),
             Bar::AtLeast { times, .. } => self.ratio(board).map(|(ratio, _)| ratio >= times),
             Bar::Below(limit) => Some(glis <= limit),
+            Bar::Within { more, of } => {
+                board.value(self.key, of).map(|reference| glis <= reference + more)
+            }
         }
     }
 }
@@ -160,6 +167,18 @@ mod tests {
             None,
             "nothing measured is not met and not missed"
         );
+    }
+
+    #[test]
+    fn a_bar_may_allow_so_much_more_than_a_peer() {
+        let row = ROWS.iter().find(|row| row.key == "resume codex").unwrap();
+        for (glis, met) in [(249.0, true), (251.0, false)] {
+            let mut board = Board::default();
+            board.take(row.key, Peer::Glis, Ok(Reading { value: glis, others: 0.0 }));
+            assert_eq!(row.met(&board), None);
+            board.take(row.key, Peer::Floor, Ok(Reading { value: 100.0, others: 0.0 }));
+            assert_eq!(row.met(&board), Some(met), "{glis}");
+        }
     }
 
     #[test]

@@ -109,6 +109,8 @@ pub(crate) struct House<'a> {
     payloads: UnixListener,
     /// Floor holders are our own children; nobody else would collect them.
     floors: Vec<Child>,
+    /// What else everything here finds in its environment.
+    surroundings: Vec<(String, String)>,
 }
 
 impl<'a> House<'a> {
@@ -119,7 +121,15 @@ impl<'a> House<'a> {
         let folder =
             tempfile::Builder::new().prefix("h").rand_bytes(4).tempdir_in(&programs.root)?;
         let payloads = UnixListener::bind(folder.path().join("p"))?;
-        let house = Self { peer, programs, program, folder, payloads, floors: Vec::new() };
+        let house = Self {
+            peer,
+            programs,
+            program,
+            folder,
+            payloads,
+            floors: Vec::new(),
+            surroundings: Vec::new(),
+        };
         if peer == Peer::Tmux {
             // Ten thousand lines of history, as much as anyone asks for, and nothing drawn that is
             // not the session.
@@ -221,6 +231,31 @@ impl<'a> House<'a> {
         finish(self.command(&self.program).args(words))
     }
 
+    /// Runs a verb of glis and returns what it prints as JSON.
+    pub(crate) fn ask(&self, words: &[&str]) -> Result<serde_json::Value> {
+        let output = self.command(&self.program).arg("--json").args(words).output()?;
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        ensure!(output.status.success(), "{words:?}: {}: {told}", output.status);
+        Ok(serde_json::from_str(&told)?)
+    }
+
+    /// Starts a verb of glis and does not wait for its end.
+    pub(crate) fn spawn(&self, words: &[&str]) -> Result<Child> {
+        let mut command = self.command(&self.program);
+        command.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Ok(command.spawn()?)
+    }
+
+    /// The folder that everything here takes for the user's home.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Gives everything here one more variable.
+    pub(crate) fn surround(&mut self, name: &str, value: &str) {
+        self.surroundings.push((name.to_owned(), value.to_owned()));
+    }
+
     /// All processes of the peer itself: servers, daemons, holders; not the payloads. Clients would
     /// count too: ask while none is there.
     fn holders(&self) -> Vec<i32> {
@@ -302,6 +337,7 @@ impl<'a> House<'a> {
         command.env(MARK, &self.programs.run).env("HOME", self.folder.path());
         command.env("GLIS_HOME", self.path("g")).env("TMUX_TMPDIR", self.folder.path());
         command.env("TERM", "xterm-256color").env("LANG", "C.UTF-8").env_remove("LC_ALL");
+        command.envs(self.surroundings.iter().map(|(name, value)| (name, value)));
         command.current_dir(self.folder.path());
         command
     }

@@ -17,7 +17,8 @@ pub(crate) fn page(plan: &Plan, board: &Board, words: &str) -> String {
     page.push_str(
         "glis beside tmux, dtach and the floor (a terminal and a bare read loop), taking turns in one run. Read the\n\
          ratios; the figures themselves belong to the machine. *CPU* and memory are those of all holder-side\n\
-         processes together: tmux's server, dtach's masters, glis' daemon and holders.\n\n",
+         processes together: tmux's server, dtach's masters, glis' daemon and holders. *resume* is the time from the command\n\
+         to the agent's first request to its model; its floor is the same agent, started by hand in the same way.\n\n",
     );
     page.push_str(
         "| measure | unit | glis | tmux | dtach | floor | ratio | bar | met? | others |\n",
@@ -61,6 +62,7 @@ fn bar(row: &Row) -> String {
         Bar::AtMost { times, of } => format!("≤ {times} × {}", of.name()),
         Bar::AtLeast { times, of } => format!("≥ {times} × {}", of.name()),
         Bar::Below(limit) => format!("≤ {limit} {}", row.unit),
+        Bar::Within { more, of } => format!("≤ {} + {more} {}", of.name(), row.unit),
     }
 }
 

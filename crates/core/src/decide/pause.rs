@@ -53,7 +53,7 @@ pub(super) fn begin(draft: &mut Draft, wish: &Wish) -> Result<(), Refusal> {
             if let Phase::Pausing(Pause { from: None, .. }) = draft.session.phase {
                 hasten(draft, op, PauseMode::Boundary);
             } else {
-                reach(draft, op, "no process runs".to_owned(), false);
+                reach(draft, op, "no process runs".to_owned(), Reached::Safely);
             }
             Ok(())
         }
@@ -87,12 +87,12 @@ fn hasten(draft: &mut Draft, op: OpId, former: PauseMode) {
         }
         PauseMode::Force => {
             let rule = draft.session.safe_rule();
-            let forced = rule.is_none();
+            let how = if rule.is_none() { Reached::ByForce } else { Reached::Safely };
             let rule = rule.unwrap_or_else(|| match former {
                 PauseMode::Boundary | PauseMode::Force => "forced".to_owned(),
                 PauseMode::Interrupt => "forced while waiting for a safe state".to_owned(),
             });
-            reach(draft, op, rule, forced);
+            reach(draft, op, rule, how);
         }
     }
 }
@@ -123,11 +123,19 @@ pub(super) fn go_on_if_safe(draft: &mut Draft) {
         && draft.session.process.is_some()
         && let Some(rule) = draft.session.safe_rule()
     {
-        reach(draft, op, rule, false);
+        reach(draft, op, rule, Reached::Safely);
     }
 }
 
-fn reach(draft: &mut Draft, op: OpId, rule: String, forced: bool) {
+/// How a pause came to the point where the process may be stopped.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reached {
+    Safely,
+    ByForce,
+}
+
+fn reach(draft: &mut Draft, op: OpId, rule: String, how: Reached) {
+    let forced = how == Reached::ByForce;
     draft.event(Event::SafeStateReached { op, rule, forced });
     draft.deed(Deed::CaptureTerminal { op });
 }
@@ -143,7 +151,8 @@ pub(super) fn time_is_up(draft: &mut Draft, op: OpId) {
             draft.event(Event::PauseRefused { op, doing });
         }
         OnTimeout::Force => {
-            reach(draft, op, "Agent did not reach safe state, forcing pause".to_owned(), true);
+            let rule = "Agent did not reach safe state, forcing pause".to_owned();
+            reach(draft, op, rule, Reached::ByForce);
         }
     }
 }
@@ -154,7 +163,7 @@ pub(super) fn process_is_gone(draft: &mut Draft) {
     let op = pause.op;
     match pause.step {
         PauseStep::Boundary | PauseStep::Interrupting => {
-            reach(draft, op, "the process has ended".to_owned(), false);
+            reach(draft, op, "the process has ended".to_owned(), Reached::Safely);
         }
         PauseStep::Sealing => draft.deed(Deed::TakeSnapshot { op, moment: Moment::AfterStop }),
         // The outcome that is under way finds no process and goes on from there.

@@ -334,8 +334,12 @@ impl Session {
                 "the agent asks something".clone_into(&mut self.rule);
             }
             Event::AskGone { ask, .. } => self.asks.retain(|a| a.id != *ask),
-            Event::AnswerBegan { ask, .. } => self.set_answering(ask, true),
-            Event::AnswerFailed { ask, .. } => self.set_answering(ask, false),
+            Event::AnswerBegan { ask, .. } => {
+                self.asks_of(ask).for_each(|ask| ask.answering = true);
+            }
+            Event::AnswerFailed { ask, .. } => {
+                self.asks_of(ask).for_each(|ask| ask.answering = false);
+            }
             Event::LimitReached { reset_at, .. } => self.limit_until = Some(reset_at.clone()),
             Event::ScreenJudged { state } => self.judge_screen(state),
             _ => {}
@@ -447,10 +451,8 @@ impl Session {
         self.asks.retain(|ask| ask.id != id);
     }
 
-    fn set_answering(&mut self, id: &AskId, answering: bool) {
-        if let Some(ask) = self.asks.iter_mut().find(|ask| ask.id == *id) {
-            ask.answering = answering;
-        }
+    fn asks_of(&mut self, id: &AskId) -> impl Iterator<Item = &mut Ask> {
+        self.asks.iter_mut().filter(move |ask| ask.id == *id)
     }
 }
 

@@ -195,7 +195,7 @@ fn build(path: &Path, found: &[Recorded]) -> Result<(), LogFault> {
     let mut log = EventLog::open_sound(&fresh)?;
     log.append(found)?;
     // Closed in order, it is one file with nothing beside it.
-    log.keep_journal(false).map_err(LogFault::Write)?;
+    log.end_journal_on_close().map_err(LogFault::Write)?;
     log.db.close().map_err(|(_, fault)| LogFault::Write(fault))?;
     let finish = || {
         if beside(&fresh, "-wal").try_exists()? {

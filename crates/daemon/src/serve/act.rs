@@ -68,8 +68,8 @@ pub(super) async fn carry_out(
         None => return Ok(storage()),
     };
     match reply {
-        Reply::Done => done(door, &id, false).await,
-        Reply::Already => done(door, &id, true).await,
+        Reply::Done => done(door, &id, Change::Made).await,
+        Reply::Already => done(door, &id, Change::Needless).await,
         Reply::Queued { message, before, status } => {
             let Some(session) = look(door, &id).await else { return Ok(storage()) };
             let session = Box::new(seen(door, &session));
@@ -77,7 +77,7 @@ pub(super) async fn carry_out(
             Ok(Answer::Queued { session, message: message.0, before, status, idle_secs })
         }
         Reply::Pending(op) => match until_ended(door, peer, &mut news, &id, op).await? {
-            Ok(()) => done(door, &id, false).await,
+            Ok(()) => done(door, &id, Change::Made).await,
             Err(refusal) => Ok(Answer::Refused(refusal)),
         },
     }
@@ -114,7 +114,16 @@ async fn look(door: &Door, id: &SessionId) -> Option<Session> {
     door.hands.line.look(Look::One(id.0.clone())).await.into_iter().next()
 }
 
-async fn done(door: &Door, id: &SessionId, already: bool) -> io::Result<Answer> {
+/// Whether a request has changed anything.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Made,
+    /// It was so already.
+    Needless,
+}
+
+async fn done(door: &Door, id: &SessionId, change: Change) -> io::Result<Answer> {
+    let already = change == Change::Needless;
     Ok(match look(door, id).await {
         Some(session) => Answer::Done { session: Box::new(seen(door, &session)), already },
         None => storage(),
@@ -205,7 +214,8 @@ async fn translate(door: &Door, given: &str, action: Action) -> Translated {
             let prompt = resume_words(door, &found, prompt);
             Command::Resume { session, prompt }
         }
-        Action::Restart { with_context } => restart(door, &found, with_context),
+        Action::Restart { with_context: true } => restart(&found, Some(context(door, &found))),
+        Action::Restart { with_context: false } => restart(&found, found.spec.prompt.clone()),
         Action::Stop => Command::Stop { session },
         Action::Remove => Command::Remove { session },
         Action::Acknowledge => Command::Acknowledge { session },
@@ -243,9 +253,7 @@ fn context(door: &Door, session: &Session) -> String {
     )
 }
 
-fn restart(door: &Door, session: &Session, with_context: bool) -> Command {
-    let prompt =
-        if with_context { Some(context(door, session)) } else { session.spec.prompt.clone() };
+fn restart(session: &Session, prompt: Option<String>) -> Command {
     let agent_ref = fresh_ref(session.spec.traits.refs);
     Command::Restart { session: session.id.clone(), agent_ref, prompt }
 }
@@ -272,11 +280,15 @@ async fn create(door: &Door, wanted: NewSession) -> Translated {
     let mode = if wanted.headless { Mode::Headless } else { agent.usual_mode() };
     let argv = [persona.args, wanted.argv].concat();
     agent.check(mode, &argv).map_err(bad)?;
-    let repo_root = root_of(PathBuf::from(&wanted.repo), wanted.in_place).await.map_err(bad)?;
+    if persona.system_prompt.is_some() && !agent.takes_instructions() {
+        let message = format!("{agent_name} takes no system prompt; leave it out of the persona");
+        return Err(bad(message));
+    }
+    let site = if wanted.in_place { Site::InPlace } else { Site::Worktree };
+    let repo_root = root_of(PathBuf::from(&wanted.repo), site).await.map_err(bad)?;
     // A revision means what it means where the caller stands, not at the repository's root.
-    let base = base_of(PathBuf::from(&wanted.repo), wanted.base.clone(), wanted.in_place)
-        .await
-        .map_err(bad)?;
+    let base =
+        base_of(PathBuf::from(&wanted.repo), wanted.base.clone(), site).await.map_err(bad)?;
     let traits = agent.traits(mode, &argv);
     let id = SessionId(uuid::Uuid::now_v7().to_string());
     let spec = Spec {
@@ -301,13 +313,20 @@ async fn create(door: &Door, wanted: NewSession) -> Translated {
     Ok((id, command))
 }
 
-async fn root_of(dir: PathBuf, in_place: bool) -> Result<String, String> {
+/// Where a session works.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Site {
+    Worktree,
+    InPlace,
+}
+
+async fn root_of(dir: PathBuf, site: Site) -> Result<String, String> {
     let found = tokio::task::spawn_blocking(move || {
         let dir = dir.canonicalize().map_err(|fault| format!("{}: {fault}", dir.display()))?;
         if !dir.is_dir() {
             return Err(format!("{} is not a folder", dir.display()));
         }
-        if in_place {
+        if site == Site::InPlace {
             return Ok(dir);
         }
         glis_snapshot::git::main_root(&dir).map_err(|fault| fault.to_string())
@@ -316,12 +335,8 @@ async fn root_of(dir: PathBuf, in_place: bool) -> Result<String, String> {
     root.into_os_string().into_string().map_err(|_| "the path is not valid UTF-8".to_owned())
 }
 
-async fn base_of(
-    dir: PathBuf,
-    base: Option<String>,
-    in_place: bool,
-) -> Result<Option<String>, String> {
-    if in_place {
+async fn base_of(dir: PathBuf, base: Option<String>, site: Site) -> Result<Option<String>, String> {
+    if site == Site::InPlace {
         return Ok(None);
     }
     let commit = move |dir: &Path| match base {

@@ -11,8 +11,8 @@ use serde_json::json;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-pub(super) fn ls(all: bool, out: &Out) -> Result<(), Complaint> {
-    let Answer::Sessions(sessions) = ask(&mut Control::connect()?, Request::List { all })? else {
+pub(super) fn ls(request: Request, out: &Out) -> Result<(), Complaint> {
+    let Answer::Sessions(sessions) = ask(&mut Control::connect()?, request)? else {
         return Err(unexpected());
     };
     out.document(&sessions, || words::table(&sessions))
@@ -86,8 +86,8 @@ fn painted(control: &mut Control, name: &str) -> Result<Painted, Complaint> {
     Ok((*session, painting, size, holder_dir.map(PathBuf::from)))
 }
 
-pub(super) fn log(name: String, follow: bool, out: &Out) -> Result<(), Complaint> {
-    let request = Request::Log { session: name, follow };
+pub(super) fn log(request: Request, out: &Out) -> Result<(), Complaint> {
+    let follow = matches!(request, Request::Log { follow: true, .. });
     let mut entries = Vec::new();
     Control::connect()?.ask(request, |streamed| {
         let Streamed::Words(Answer::Entry(entry)) = streamed else { return Ok(()) };
@@ -111,7 +111,14 @@ pub(super) fn search(wanted: &[String], most: u32, out: &Out) -> Result<(), Comp
     out.document(&hits, || words::hits(&hits))
 }
 
-pub(super) fn screen(name: String, ansi: bool, out: &Out) -> Result<(), Complaint> {
+/// How a screen is shown to a person.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dress {
+    Plain,
+    Coloured,
+}
+
+pub(super) fn screen(name: String, dress: Dress, out: &Out) -> Result<(), Complaint> {
     let Answer::Screen { lines, ansi: coloured, cursor, size, offset } =
         ask(&mut Control::connect()?, Request::Screen { session: name })?
     else {
@@ -122,14 +129,14 @@ pub(super) fn screen(name: String, ansi: bool, out: &Out) -> Result<(), Complain
         "columns": size.columns, "rows": size.rows, "offset": offset,
     });
     out.document(&document, || {
-        let shown = if ansi { coloured } else { lines };
+        let shown = if dress == Dress::Coloured { coloured } else { lines };
         let last = shown.iter().rposition(|line| !line.is_empty()).map_or(0, |at| at + 1);
         shown.get(..last).unwrap_or_default().join("\n")
     })
 }
 
-pub(super) fn output(name: String, from: u64, follow: bool, out: &Out) -> Result<(), Complaint> {
-    let request = Request::Output { session: name, from, follow };
+pub(super) fn output(request: Request, out: &Out) -> Result<(), Complaint> {
+    let Request::Output { from, follow, .. } = request else { return Err(unexpected()) };
     let mut whole = Vec::new();
     let mut oldest = None;
     let mut first = None;
@@ -207,10 +214,10 @@ impl CutText {
     }
 }
 
-pub(super) fn events(from: u64, follow: bool, _out: &Out) -> Result<(), Complaint> {
+pub(super) fn events(request: Request) -> Result<(), Complaint> {
     // A line of JSON is what a person gets as well: events are for following and filtering.
     Control::connect()?
-        .ask(Request::Events { from, follow }, |streamed| match streamed {
+        .ask(request, |streamed| match streamed {
             Streamed::Words(Answer::Event(event)) => say(&event.to_string()),
             Streamed::Words(_) | Streamed::Bytes(..) | Streamed::Silence(_) => Ok(()),
         })

@@ -37,7 +37,7 @@ pub(super) fn each(
                 if !out.json {
                     say(&if already { words::already(&session) } else { tell(&session) })?;
                 }
-                documents.push(with_already(&session, already));
+                documents.push(with(&session, "already", json!(already)));
             }
             Err(complaint) => {
                 if !out.json && names.len() > 1 {
@@ -78,10 +78,11 @@ pub(super) fn each(
     }
 }
 
-fn with_already(session: &SessionView, already: bool) -> Value {
+/// A session's document with one field more.
+fn with(session: &SessionView, name: &str, value: Value) -> Value {
     let mut document = serde_json::to_value(session).unwrap_or_default();
     if let Some(fields) = document.as_object_mut() {
-        fields.insert("already".to_owned(), json!(already));
+        fields.insert(name.to_owned(), value);
     }
     document
 }

@@ -38,7 +38,12 @@ pub(super) fn daemon(verb: &DaemonVerb, out: &Out) -> Result<(), Complaint> {
             None => Err(Complaint::new(Kind::NoDaemon, "the daemon does not run")
                 .hint("any other command starts it")),
         },
-        DaemonVerb::Stop { agents } => stop(*agents, out),
+        DaemonVerb::Stop { agents: true } => {
+            stop(Request::DaemonStop { agents: true }, "the agents are suspended", out)
+        }
+        DaemonVerb::Stop { agents: false } => {
+            stop(Request::DaemonStop { agents: false }, "the agents run on", out)
+        }
         // Taken by another role of the program.
         DaemonVerb::Run { .. } => Ok(()),
     }
@@ -51,17 +56,14 @@ fn status(control: &mut Control) -> Result<DaemonView, Complaint> {
     Ok(view)
 }
 
-fn stop(agents: bool, out: &Out) -> Result<(), Complaint> {
+fn stop(request: Request, agents: &str, out: &Out) -> Result<(), Complaint> {
     let Some(mut control) = Control::connect_running()? else {
         return out.document(&json!({"stopped": false}), || "the daemon does not run".to_owned());
     };
-    ask(&mut control, Request::DaemonStop { agents })?;
+    ask(&mut control, request)?;
     // It has ended when it closes the connection.
     control.until_closed();
-    out.document(&json!({"stopped": true}), || {
-        let agents = if agents { "the agents are suspended" } else { "the agents run on" };
-        format!("the daemon has ended; {agents}")
-    })
+    out.document(&json!({"stopped": true}), || format!("the daemon has ended; {agents}"))
 }
 
 pub(super) fn completions(shell: clap_complete::Shell, out: &Out) -> Result<(), Complaint> {

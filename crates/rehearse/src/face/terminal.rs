@@ -280,7 +280,7 @@ fn describe(body: &Body) -> Option<String> {
         Body::User { text, .. } => Some(format!("> {}", text.replace('\n', "\n  "))),
         Body::Text { text, .. } => Some(text.clone()),
         Body::ToolStarted { tool, input, .. } => Some(format!("● {tool} {input}")),
-        Body::ToolEnded { output, ok, .. } => Some(tool_result(output, *ok)),
+        Body::ToolEnded { output, ok, .. } => Some(tool_result(if *ok { "done" } else { "failed" }, output)),
         Body::Ask { kind: AskKind::Question, text, .. } => Some(format!("Question: {text}")),
         Body::Todo { items } => {
             Some(items.iter().map(|item| format!("☐ {item}")).collect::<Vec<_>>().join("\n"))
@@ -298,8 +298,8 @@ fn describe(body: &Body) -> Option<String> {
     }
 }
 
-fn tool_result(output: &str, ok: bool) -> String {
-    let mut lines: Vec<String> = vec![if ok { "  done" } else { "  failed" }.to_owned()];
+fn tool_result(ending: &str, output: &str) -> String {
+    let mut lines = vec![format!("  {ending}")];
     lines.extend(output.lines().take(OUTPUT_LINES_MAX).map(|line| format!("  | {line}")));
     if output.lines().count() > OUTPUT_LINES_MAX {
         lines.push("  | …".to_owned());

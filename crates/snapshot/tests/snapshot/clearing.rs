@@ -2,7 +2,7 @@
 
 use crate::house::{House, Outcome, Portrait, git, put};
 use crate::nested::{dirty, make_repo};
-use glis_snapshot::{ClearRequest, LeftOut, Side, SnapshotFault, clear, diff_files, patch};
+use glis_snapshot::{ClearRequest, LeftOut, Limits, Side, SnapshotFault, clear, diff_files, patch};
 use std::fs;
 
 fn request<'a>(house: &'a House, reference: &'a str, left_out: LeftOut) -> ClearRequest<'a> {
@@ -12,6 +12,7 @@ fn request<'a>(house: &'a House, reference: &'a str, left_out: LeftOut) -> Clear
         lock_owner: "owner",
         reference,
         left_out,
+        limits: Limits::default(),
     }
 }
 
@@ -91,6 +92,22 @@ fn what_is_ignored_keeps_the_worktree_unless_it_may_go() -> Outcome {
     stays(&house, &saved.reference, LeftOut::Stays)?;
     clear(&request(&house, &saved.reference, LeftOut::Goes))?;
     assert!(!house.tree.exists());
+    Ok(())
+}
+
+#[test]
+fn a_file_above_the_limit_that_came_after_the_snapshot_keeps_the_worktree() -> Outcome {
+    let house = House::new()?;
+    let saved = house.save()?;
+    house.put("large", &"l".repeat(3000))?;
+    let before = Portrait::of(&house.tree)?;
+    let limits = Limits { file_bytes_max: 1000, ..Limits::default() };
+    for left_out in [LeftOut::Stays, LeftOut::Goes] {
+        let request = ClearRequest { limits, ..request(&house, &saved.reference, left_out) };
+        let fault = clear(&request).err().ok_or("it was removed")?;
+        assert!(fault.to_string().contains("large"), "{fault}");
+        before.assert_same(&Portrait::of(&house.tree)?);
+    }
     Ok(())
 }
 

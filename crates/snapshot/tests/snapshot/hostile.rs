@@ -117,7 +117,12 @@ fn nothing_of_the_repository_is_ever_run() -> Outcome {
     let second = house.save()?;
     assert!(!second.fresh);
     glis_snapshot::verify(&house.repo, &saved.reference)?;
-    glis_snapshot::compare(&house.tree, &house.repo, &saved.reference)?;
+    glis_snapshot::compare(
+        &house.tree,
+        &house.repo,
+        &saved.reference,
+        &glis_snapshot::Limits::default(),
+    )?;
     house.put("a.txt", "again\n")?;
     let third = house.save()?;
     glis_snapshot::diff_stat(&house.repo, &saved.reference, &third.reference)?;

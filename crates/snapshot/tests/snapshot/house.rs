@@ -62,10 +62,14 @@ impl House {
     }
 
     pub(crate) fn save(&self) -> Outcome<Saved> {
+        self.save_why("test")
+    }
+
+    pub(crate) fn save_why(&self, why: &str) -> Outcome<Saved> {
         Ok(save(&SaveRequest {
             worktree: &self.tree,
             session: SESSION,
-            why: "test",
+            why,
             limits: Limits::default(),
         })?)
     }
@@ -99,7 +103,7 @@ impl House {
         assert_eq!(stamps, stamps_of(&self.tree)?, "saving touched the worktree");
         glis_snapshot::verify(&self.repo, &saved.reference)?;
         assert_eq!(
-            glis_snapshot::compare(&self.tree, &self.repo, &saved.reference)?,
+            glis_snapshot::compare(&self.tree, &self.repo, &saved.reference, &Limits::default())?,
             glis_snapshot::Difference::Untouched
         );
         let again = self.save()?;
@@ -108,13 +112,13 @@ impl House {
         let before = before.without(&saved);
         self.destroy()?;
         assert_eq!(
-            glis_snapshot::compare(&self.tree, &self.repo, &saved.reference)?,
+            glis_snapshot::compare(&self.tree, &self.repo, &saved.reference, &Limits::default())?,
             glis_snapshot::Difference::Gone
         );
         let restored = self.restore(&saved.reference, &self.tree)?;
         before.assert_same(&Portrait::of(&self.tree)?);
         assert_eq!(
-            glis_snapshot::compare(&self.tree, &self.repo, &saved.reference)?,
+            glis_snapshot::compare(&self.tree, &self.repo, &saved.reference, &Limits::default())?,
             glis_snapshot::Difference::Untouched
         );
         assert_eq!(

@@ -38,12 +38,33 @@ fn a_list_says_what_changed_since_the_one_before() -> Outcome {
 #[test]
 fn thinning_keeps_the_latest() -> Outcome {
     let (house, names) = three()?;
-    let keep = Keep { latest: 1, younger_than: Duration::from_secs(3600), number_max: 2 };
+    let keep =
+        Keep { why: "test", latest: 1, younger_than: Duration::from_secs(3600), number_max: 2 };
     assert_eq!(glis_snapshot::thin(&house.repo, SESSION, &keep)?, [names[0].clone()]);
-    let keep = Keep { latest: 1, younger_than: Duration::ZERO, number_max: 9 };
+    let keep = Keep { why: "test", latest: 1, younger_than: Duration::ZERO, number_max: 9 };
     std::thread::sleep(Duration::from_millis(5));
     assert_eq!(glis_snapshot::thin(&house.repo, SESSION, &keep)?, [names[1].clone()]);
     assert_eq!(glis_snapshot::list(&house.repo, SESSION)?.len(), 1);
+    Ok(())
+}
+
+#[test]
+fn thinning_leaves_what_was_taken_for_another_reason() -> Outcome {
+    let house = House::new()?;
+    let mut names = Vec::new();
+    for (n, why) in
+        ["a turn ended", "pause", "a turn ended", "pause", "asked for"].iter().enumerate()
+    {
+        house.put("a.txt", &format!("{n}\n"))?;
+        names.push(house.save_why(why)?.reference);
+    }
+    // Of the two at the end of a turn the later one is the latest, whatever came after it.
+    let keep = Keep { why: "a turn ended", latest: 1, younger_than: Duration::ZERO, number_max: 1 };
+    assert_eq!(glis_snapshot::thin(&house.repo, SESSION, &keep)?, [names[0].clone()]);
+    assert_eq!(glis_snapshot::thin(&house.repo, SESSION, &keep)?, [""; 0]);
+    let left = glis_snapshot::list(&house.repo, SESSION)?;
+    let left: Vec<_> = left.into_iter().map(|one| one.reference).collect();
+    assert_eq!(left, names[1..]);
     Ok(())
 }
 

@@ -1,7 +1,10 @@
 //! A restore never overwrites, and HEAD goes only where it fits.
 
 use crate::house::{House, Outcome, SESSION, git, put};
-use glis_snapshot::{Change, ChangeKind, Difference, HeadState, SnapshotFault, compare, verify};
+use glis_snapshot::{
+    Change, ChangeKind, Difference, HeadState, Limits, SaveRequest, SnapshotFault, compare, save,
+    verify,
+};
 use std::fs;
 
 #[test]
@@ -120,7 +123,9 @@ fn a_comparison_names_what_differs() -> Outcome {
     house.put("dir/b.txt", "staged\n")?;
     house.git(&["add", "dir/b.txt"])?;
     crate::house::mode(&house.tree, "other/d.txt", 0o600)?;
-    let Difference::Changed(changes) = compare(&house.tree, &house.repo, &saved.reference)? else {
+    let Difference::Changed(changes) =
+        compare(&house.tree, &house.repo, &saved.reference, &Limits::default())?
+    else {
         return Err("it is said to be untouched".into());
     };
     let change = |path: &str, kind| Change { path: path.as_bytes().to_vec(), kind };
@@ -134,7 +139,9 @@ fn a_comparison_names_what_differs() -> Outcome {
     ];
     assert_eq!(changes, expected);
     house.git(&["commit", "-q", "-am", "moved on"])?;
-    let Difference::Changed(changes) = compare(&house.tree, &house.repo, &saved.reference)? else {
+    let Difference::Changed(changes) =
+        compare(&house.tree, &house.repo, &saved.reference, &Limits::default())?
+    else {
         return Err("it is said to be untouched".into());
     };
     assert!(changes.iter().any(|change| change.kind == ChangeKind::Head));
@@ -146,10 +153,64 @@ fn touching_a_file_is_no_change() -> Outcome {
     let house = House::new()?;
     let saved = house.save()?;
     house.put("a.txt", "one\ntwo\nthree\n")?;
-    assert_eq!(compare(&house.tree, &house.repo, &saved.reference)?, Difference::Untouched);
+    assert_eq!(
+        compare(&house.tree, &house.repo, &saved.reference, &Limits::default())?,
+        Difference::Untouched
+    );
     assert!(!house.save()?.fresh);
     house.git(&["update-index", "-q", "--refresh"])?;
     assert!(!house.save()?.fresh);
+    Ok(())
+}
+
+/// What a save with this limit leaves out, and what it finds to be changed after a turn of `then`.
+fn after(limit: u64, then: impl Fn(&House) -> Outcome) -> Outcome<(Vec<String>, Vec<String>)> {
+    let house = House::new()?;
+    house.put("committed", &"c".repeat(3000))?;
+    house.git(&["add", "committed"])?;
+    house.git(&["commit", "-q", "-m", "large"])?;
+    house.put("a.txt", &"a".repeat(3000))?;
+    house.put("untracked", &"u".repeat(3000))?;
+    let limits = Limits { file_bytes_max: limit, ..Limits::default() };
+    let request = SaveRequest { worktree: &house.tree, session: SESSION, why: "test", limits };
+    let saved = save(&request)?;
+    then(&house)?;
+    let shown = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
+    let changed = match compare(&house.tree, &house.repo, &saved.reference, &limits)? {
+        Difference::Untouched => Vec::new(),
+        Difference::Changed(changes) => changes.iter().map(|change| shown(&change.path)).collect(),
+        Difference::Gone => return Err("it is gone".into()),
+    };
+    // Whether a comparison and the next save agree.
+    assert_eq!(save(&request)?.fresh, !changed.is_empty());
+    Ok((saved.not_captured.iter().map(|item| shown(&item.path)).collect(), changed))
+}
+
+#[test]
+fn a_file_above_the_limit_is_untouched_until_somebody_touches_its_bytes() -> Outcome {
+    let none: [&str; 0] = [];
+    let touch = |house: &House| {
+        for name in ["committed", "a.txt", "untracked"] {
+            let file = fs::File::options().append(true).open(house.tree.join(name))?;
+            file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(1))?;
+        }
+        Ok(())
+    };
+    let left_out = vec!["a.txt".to_owned(), "untracked".to_owned()];
+    for then in [&|_: &House| Ok(()), &touch as &dyn Fn(&House) -> Outcome] {
+        assert_eq!(after(1000, then)?, (left_out.clone(), vec![]));
+        // A limit above what was once thought enough for everybody.
+        assert_eq!(after(1 << 40, then)?.1, none);
+    }
+    let grown = |house: &House| {
+        house.put("a.txt", &"a".repeat(3001))?;
+        house.put("untracked", "small\n")?;
+        house.put("committed", &"d".repeat(3000))?;
+        house.put("later", &"l".repeat(3000))
+    };
+    let all = ["a.txt", "committed", "later", "untracked"];
+    assert_eq!(after(1000, grown)?.1, all);
+    assert_eq!(after(1 << 40, grown)?.1, all);
     Ok(())
 }
 
@@ -166,7 +227,10 @@ fn a_folder_without_its_git_file_is_gone_and_not_its_parent() -> Outcome {
     };
     let saved = glis_snapshot::save(&request(&inside))?;
     fs::remove_file(inside.join(".git"))?;
-    assert_eq!(compare(&inside, &house.repo, &saved.reference)?, Difference::Gone);
+    assert_eq!(
+        compare(&inside, &house.repo, &saved.reference, &Limits::default())?,
+        Difference::Gone
+    );
     let fault = glis_snapshot::save(&request(&inside)).err().ok_or("the parent was saved")?;
     assert!(matches!(fault, SnapshotFault::Gone(_)), "{fault}");
     Ok(())

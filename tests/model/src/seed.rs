@@ -1,14 +1,14 @@
 //! What each real agent needs to find before it starts: its configuration, in folders of the test's
 //! own, and the way to the stub model.
 
-use crate::house::Outcome;
-use glis_stub_model::installed::RealAgent;
+use crate::installed::RealAgent;
 use serde_json::{Value, json};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Variables of the caller's that would lead an agent to the caller's own things, or tell it that
 /// it runs inside another agent.
-pub(super) const FOREIGN: &[&str] = &[
+pub const FOREIGN: &[&str] = &[
     "ANTHROPIC_AUTH_TOKEN",
     "ANTHROPIC_MODEL",
     "CLAUDECODE",
@@ -35,7 +35,7 @@ const KEY: &str = "sk-stub-0123456789abcdefghijklmnop";
 const KEY_END: usize = 20;
 
 /// Where the agent keeps its configuration below a home.
-pub(super) fn config(agent: &RealAgent, home: &Path) -> PathBuf {
+pub fn config(agent: &RealAgent, home: &Path) -> PathBuf {
     home.join(match agent.name {
         "claude" => ".claude",
         "codex" => ".codex",
@@ -45,12 +45,12 @@ pub(super) fn config(agent: &RealAgent, home: &Path) -> PathBuf {
 }
 
 /// Writes the agent's configuration and returns the variables that it needs.
-pub(super) fn plant(
+pub fn plant(
     agent: &RealAgent,
     home: &Path,
     repo: &Path,
     url: &str,
-) -> Outcome<Vec<(&'static str, String)>> {
+) -> io::Result<Vec<(&'static str, String)>> {
     let config = config(agent, home);
     std::fs::create_dir_all(&config)?;
     let write = |file: &str, text: &str| std::fs::write(config.join(file), text);
