@@ -49,8 +49,16 @@ pub fn top_of(dir: &Path) -> Result<Option<PathBuf>, SnapshotFault> {
     let said = String::from_utf8_lossy(&output.stderr);
     let dir = dir.canonicalize().about(dir)?;
     let none = said.contains("not a git repository")
-        && dir.ancestors().all(|dir| dir.join(".git").symlink_metadata().is_err());
+        && !dir.ancestors().any(|dir| is_something(&dir.join(".git")));
     if none { Ok(None) } else { Err(crate::fault::said_by_git("rev-parse", &said)) }
+}
+
+/// Whether there is more than an empty folder.
+fn is_something(path: &Path) -> bool {
+    match std::fs::read_dir(path) {
+        Ok(mut entries) => entries.next().is_some(),
+        Err(_) => path.symlink_metadata().is_ok(),
+    }
 }
 
 impl Place {
