@@ -14,9 +14,11 @@
 
 use crate::house::{House, Outcome, kill_and_wait};
 use crate::wreck::{SETTLED, accounted_for, agents, each_entry_once, text_of};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// Which kind of file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,20 +77,35 @@ impl Disk {
         run("umount", &[&self.place.to_string_lossy()])
     }
 
-    /// The disk as it is at this instant, under a name of its own.
-    fn copy(&self, name: &str) -> Outcome<PathBuf> {
+    /// The disk as it is at this instant, under a name of its own. Everybody in the house holds
+    /// still for it: a copy that is made while somebody writes is of no instant at all.
+    fn copy(&self, house: &House, name: &str) -> Outcome<PathBuf> {
         let copy = self.image.with_extension(name);
         let to = copy.to_string_lossy().into_owned();
-        assert!(run("cp", &["--sparse=always", &self.image.to_string_lossy(), &to])?);
+        let all: Vec<Pid> = house.processes().into_iter().filter_map(Pid::from_raw).collect();
+        for pid in &all {
+            kill_process(*pid, Signal::STOP).ok();
+        }
+        let copied = run("cp", &["--sparse=always", &self.image.to_string_lossy(), &to]);
+        for pid in &all {
+            kill_process(*pid, Signal::CONT).ok();
+        }
+        assert!(copied?);
         Ok(copy)
     }
 
     /// Everything that ran is gone, and the disk is what the copy says.
     fn comes_back_as(&self, house: &House, copy: &Path) -> Outcome {
-        for pid in house.processes() {
-            kill_and_wait(pid)?;
+        // A child that was just born, or that is on its way out, still has its hand on the disk.
+        let patience = Instant::now() + Duration::from_secs(20);
+        loop {
+            house.processes().into_iter().try_for_each(kill_and_wait)?;
+            if self.unmount()? {
+                break;
+            }
+            assert!(Instant::now() < patience, "somebody does not let go of the disk");
+            std::thread::sleep(Duration::from_millis(20));
         }
-        assert!(self.unmount()?);
         std::fs::copy(copy, &self.image)?;
         // Without a journal it is for the checker to put in order what was cut off in the middle.
         let checked = Command::new("e2fsck").args(["-f", "-y"]).arg(&self.image).output()?;
@@ -137,7 +154,7 @@ fn pauses(kind: Kind) -> Outcome {
         house.until(name, "busy")?;
         house.ok(&["send", name, &format!("say queued-{number}")])?;
         let paused = house.json(&["pause", name])?;
-        let copy = disk.copy(&format!("cut{number}"))?;
+        let copy = disk.copy(&house, &format!("cut{number}"))?;
         assert_eq!(paused["status"], "paused");
         let screen = house.ok(&["screen", name])?;
         let talk: Vec<String> = house.talk(name)?.into_iter().map(|(_, text)| text).collect();
@@ -193,7 +210,7 @@ fn every_answer_outlives_a_power_cut() -> Outcome {
             // Told first: what is told after the copy was made was never promised by it.
             let kept = told(&house)?;
             let number = cuts.len();
-            cuts.push((disk.copy(&format!("cut{number}"))?, what, queued, kept));
+            cuts.push((disk.copy(&house, &format!("cut{number}"))?, what, queued, kept));
             Ok(())
         };
         house.rehearsal("blue")?;

@@ -103,6 +103,13 @@ impl Agent for Claude {
         })
     }
 
+    /// Killed early, it leaves a file that says which mode it was in and nothing else: it can neither
+    /// resume that nor begin under the same id while the file is there.
+    fn holds_messages(&self, transcript: &[u8]) -> bool {
+        let said = [b"\"type\":\"user\"".as_slice(), b"\"type\":\"assistant\"".as_slice()];
+        said.iter().any(|word| transcript.windows(word.len()).any(|window| window == *word))
+    }
+
     fn versions(&self) -> Option<Versions> {
         // `--permission-prompt-tool stdio` and hooks by `--settings` came with 2.0.
         Some(Versions { oldest: (2, 0, 0), tried: (2, 1, 325), bad: &[] })

@@ -72,6 +72,12 @@ pub trait Agent: Sync {
     /// Where the agent keeps its transcript of this session id.
     fn transcript(&self, agent_ref: &str, places: &Places) -> Option<Whereabouts>;
 
+    /// Whether a transcript holds a message. One that does not is known to some agents, and yet
+    /// nothing that they can resume.
+    fn holds_messages(&self, _transcript: &[u8]) -> bool {
+        true
+    }
+
     /// Programs that do the work where the one on the `PATH` is only a launcher, best first. A
     /// launcher that is killed leaves its agent behind.
     fn natives(&self, _program: &str) -> Vec<String> {

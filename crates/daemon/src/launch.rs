@@ -90,6 +90,8 @@ struct Prepared {
     transcript: Option<PathBuf>,
     /// Put back before the start.
     vault: Option<Vault>,
+    /// Moved out of the way before the start.
+    in_the_way: Option<PathBuf>,
     warning: Option<String>,
 }
 
@@ -102,7 +104,8 @@ fn prepare(adapters: &Adapters, session: &Session) -> Result<Prepared, ResumeFau
     if let Some(path) = home.as_deref().and_then(|home| agent.settings(home)) {
         places.settings = std::fs::read_to_string(path).unwrap_or_default();
     }
-    let Found { approach, transcript, vault } = approach(adapters, session, agent, &places)?;
+    let Found { approach, transcript, vault, in_the_way } =
+        approach(adapters, session, agent, &places)?;
     let mut plan = agent.launch(session, approach, &places);
     let name = plan.program().to_owned();
     let cwd = Path::new(session.worktree.as_deref().unwrap_or_default());
@@ -114,7 +117,7 @@ fn prepare(adapters: &Adapters, session: &Session) -> Result<Prepared, ResumeFau
     if let Some(relay) = plan.relay.take() {
         plan.argv = relayed(&places.own_program, &plan.argv, &relay);
     }
-    Ok(Prepared { plan, approach, env, origin, home, transcript, vault, warning })
+    Ok(Prepared { plan, approach, env, origin, home, transcript, vault, in_the_way, warning })
 }
 
 /// How a process begins, and by what.
@@ -122,6 +125,8 @@ struct Found {
     approach: Approach,
     transcript: Option<PathBuf>,
     vault: Option<Vault>,
+    /// A transcript without a message, which keeps the agent from beginning under its id.
+    in_the_way: Option<PathBuf>,
 }
 
 /// The command line of a relay that starts the agent anew for each message.
@@ -154,24 +159,42 @@ fn approach(
     agent: &dyn Agent,
     places: &Places,
 ) -> Result<Found, ResumeFault> {
-    let fresh = Found { approach: Approach::Fresh, transcript: None, vault: None };
-    let resume = |transcript, vault| Found { approach: Approach::Resume, transcript, vault };
+    let fresh =
+        Found { approach: Approach::Fresh, transcript: None, vault: None, in_the_way: None };
+    let resume = |transcript, vault| Found {
+        approach: Approach::Resume,
+        transcript,
+        vault,
+        in_the_way: None,
+    };
     let Some(id) = &session.agent_ref else { return Ok(fresh) };
     let Some(place) = agent.transcript(id, places) else {
         // Nothing to look at: what ran before under an id goes on under it.
         return Ok(if session.ran { resume(None, None) } else { fresh });
     };
-    if let Some(transcript) = whereabouts::find(&place) {
+    let spoke = said(adapters, session).agent_spoke;
+    // Of an agent that has spoken, whatever is there is what there is.
+    let is_useful =
+        |path: &Path| spoke || agent.holds_messages(&std::fs::read(path).unwrap_or_default());
+    let found = whereabouts::find(&place);
+    if let Some(transcript) = found.clone().filter(|path| is_useful(path)) {
         return Ok(resume(Some(transcript), None));
     }
     let vault = Vault::of(&adapters.home.session(&session.id.0), id);
-    if vault.is_filled() {
+    if found.is_none() && vault.is_filled() && is_useful(&vault.copy()) {
         return Ok(resume(Some(vault.copy()), Some(vault)));
     }
-    if said(adapters, session).agent_spoke {
+    if spoke {
         return Err(ResumeFault::NoTranscript(whereabouts::told(&place)));
     }
-    Ok(fresh)
+    Ok(Found { in_the_way: found, ..fresh })
+}
+
+/// Gives a file another name beside its own. Nothing is deleted.
+fn move_aside(path: &Path) -> std::io::Result<()> {
+    let names = (1..).map(|n: u32| path.with_extension(format!("jsonl.aside-{n}")));
+    let free = names.into_iter().find(|name| !name.exists());
+    std::fs::rename(path, free.unwrap_or_else(|| path.to_owned()))
 }
 
 /// Folders for one session. An agent of ours is this very program, even if its file was removed or
@@ -237,6 +260,9 @@ pub(crate) fn start(
         vault.put_back(start.home.as_deref().unwrap_or_default(), was.as_deref()).map_err(
             |fault| ResumeFault::NoTranscript(format!("{}: {fault}", vault.copy().display())),
         )?;
+    }
+    if let Some(path) = &start.in_the_way {
+        move_aside(path).map_err(system)?;
     }
     let env = environment(start.env, &start.plan, session.spec.mode);
     let note = EnvNote {

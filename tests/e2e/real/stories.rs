@@ -249,6 +249,37 @@ fn what_it_took_before_it_wrote_anything_down_is_said_again(part: Part) -> Outco
     Ok(())
 }
 
+/// Killed early, Claude Code may leave a transcript without a message, under which it can neither
+/// resume nor begin.
+fn a_transcript_without_a_message(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    let id = play.show()?["agent_session_ref"].as_str().ok_or("no id")?.to_owned();
+    play.send(&prompt("the very first", &[held("early", "gate"), text("late")]))?;
+    play.real.model.until_held("gate")?;
+    kill_and_wait(play.pid()?)?;
+    play.until("interrupted")?;
+    let folder = play.real.config().join("projects/elsewhere");
+    if let Ok(transcript) = play.transcript() {
+        std::fs::remove_file(transcript)?;
+    }
+    std::fs::remove_dir_all(play.vault()?).ok();
+    std::fs::create_dir_all(&folder)?;
+    let mode = json!({"type": "mode", "mode": "normal", "sessionId": id});
+    std::fs::write(folder.join(format!("{id}.jsonl")), format!("{mode}\n"))?;
+    play.real.model.open("gate");
+    let request = play.resume("and now?")?;
+    assert_eq!(times(&request, Voice::User, "the very first"), 1, "{:#?}", request.turns);
+    assert_eq!(play.show()?["agent_session_ref"], id);
+    assert!(folder.join(format!("{id}.jsonl.aside-1")).exists(), "nothing is deleted");
+    Ok(())
+}
+
+#[test]
+fn claude_begins_again_behind_a_transcript_without_a_message() -> Outcome {
+    a_transcript_without_a_message(CLAUDE_HEADLESS)?;
+    a_transcript_without_a_message(CLAUDE_TERMINAL)
+}
+
 fn a_transcript_that_was_deleted_is_put_back(part: Part) -> Outcome {
     let Some(play) = Play::with(part, &[])? else { return Ok(()) };
     play.turn("remember the blue door")?;
