@@ -24,6 +24,7 @@ macro_rules! play {
                 a_killed_agent_leaves_no_tool_behind
                 two_resumes_at_once_start_one_process
                 a_message_while_it_is_busy_comes_after
+                its_worktree_comes_back_with_its_conversation
                 $($more)*
             }
         }
@@ -107,6 +108,26 @@ fn it_works_and_comes_back_as_it_was(part: Part) -> Outcome {
     };
     assert_eq!((said("user", "write it"), said("assistant", "it is written")), (1, 1), "{talk:?}");
     assert_eq!(std::fs::read(&settings).ok(), before, "the user's settings have changed");
+    Ok(())
+}
+
+/// The worktree is gone at the resume: it is there again, at the same place, with all that was
+/// written, and so is the conversation.
+fn its_worktree_comes_back_with_its_conversation(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    play.turn(&prompt("write it", &[play.run("echo fresh > new.txt"), text("it is written")]))?;
+    let file = play.house().file(NAME, "new.txt")?;
+    play.pause()?;
+    std::fs::remove_dir_all(file.parent().ok_or("no folder")?)?;
+    let request = play.resume("and now?")?;
+    for (voice, words) in
+        [(Voice::User, "write it"), (Voice::Model, "it is written"), (Voice::User, "and now?")]
+    {
+        assert_eq!(times(&request, voice, words), 1, "{words}: {:#?}", request.turns);
+    }
+    assert_eq!(std::fs::read_to_string(file)?, "fresh\n");
+    let found = play.show()?["found"].clone();
+    assert!(found["restored"].is_object(), "{found}");
     Ok(())
 }
 
