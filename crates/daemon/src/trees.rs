@@ -19,7 +19,7 @@ use glis_core::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
 use glis_core::{OpId, SessionId};
 use glis_snapshot::{
     ClearRequest, Difference, LeftOut, Limits, RestoreRequest, SaveRequest, Saved, SnapshotFault,
-    Unreadable, losable,
+    Stand, Unreadable, losable,
 };
 use std::collections::BTreeSet;
 use std::io;
@@ -219,20 +219,18 @@ fn shown(path: &[u8]) -> String {
     String::from_utf8_lossy(path).into_owned()
 }
 
-/// Brings a worktree back at this place, and says what could not be as it was.
+/// Brings the session's worktree back at its place, and says what could not be as it was.
 fn restore_to(session: &Session, reference: &str, to: &Path) -> Result<Vec<String>, SnapshotFault> {
-    restore_as(session, reference, to, &owner(session))
-}
-
-fn restore_as(
-    session: &Session,
-    reference: &str,
-    to: &Path,
-    lock_owner: &str,
-) -> Result<Vec<String>, SnapshotFault> {
-    let repo_root = repository(session);
-    let request = RestoreRequest { repo_root: &repo_root, reference, to, lock_owner };
-    Ok(glis_snapshot::restore(&request)?.notes)
+    let (repo_root, lock_owner) = (repository(session), owner(session));
+    let restored = glis_snapshot::restore(&RestoreRequest {
+        repo_root: &repo_root,
+        reference,
+        to,
+        lock_owner: &lock_owner,
+        stand: Stand::AsItWas,
+        own: None,
+    })?;
+    Ok(restored.notes)
 }
 
 /// Brings a worktree back at another place, for whoever wants to look at it.
@@ -241,8 +239,16 @@ pub(crate) fn restore_elsewhere(
     reference: &str,
     to: &Path,
 ) -> Result<Vec<String>, SnapshotFault> {
-    // Not locked for the session: it would be found as the session's own.
-    restore_as(session, reference, to, &format!("a copy for {}", session.name))
+    let restored = glis_snapshot::restore(&RestoreRequest {
+        repo_root: &repository(session),
+        reference,
+        to,
+        // Not locked for the session: it would be found as the session's own.
+        lock_owner: &format!("a copy for {}", session.name),
+        stand: Stand::Detached,
+        own: session.worktree.as_deref().map(Path::new),
+    })?;
+    Ok(restored.notes)
 }
 
 /// Brings the session's own worktree back to what a snapshot holds.

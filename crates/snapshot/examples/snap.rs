@@ -1,7 +1,7 @@
 //! Saves or restores by hand, and says how long it took.
 #![expect(clippy::print_stdout, reason = "it is a tool for people")]
 
-use glis_snapshot::{Limits, RestoreRequest, SaveRequest, restore, save};
+use glis_snapshot::{Limits, RestoreRequest, SaveRequest, Stand, restore, save};
 use std::path::Path;
 use std::time::Instant;
 
@@ -22,7 +22,10 @@ fn main() {
         [_, "restore", repo, reference, to] => {
             let (repo_root, to) = (Path::new(repo), Path::new(to));
             let begun = Instant::now();
-            let back = restore(&RestoreRequest { repo_root, reference, to, lock_owner: "hand" });
+            let stand = Stand::AsItWas;
+            let lock_owner = "hand";
+            let back =
+                restore(&RestoreRequest { repo_root, reference, to, lock_owner, stand, own: None });
             println!("{:?} {back:#?}", begun.elapsed());
         }
         _ => println!("save WORKTREE SESSION"),

@@ -70,21 +70,22 @@ pub fn patch(
         .stderr(Stdio::piped())
         .spawn()
         .map_err(crate::GitFault::NotRun)?;
-    let mut complaint = String::new();
-    let copied = match (child.stdout.take(), child.stderr.take()) {
-        (Some(mut stdout), Some(mut stderr)) => io::copy(&mut stdout, out).and_then(|_| {
-            drop(stdout);
-            stderr.read_to_string(&mut complaint)
-        }),
-        (_, _) => Ok(0),
-    };
-    if copied.is_err() {
-        // Nobody reads any more.
-        drop(child.kill());
-    }
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let mut complaint = Vec::new();
+    let copied = std::thread::scope(|scope| {
+        // Whoever complains a lot waits for a reader before the patch goes on.
+        let listening = scope.spawn(|| stderr.map(|mut pipe| pipe.read_to_end(&mut complaint)));
+        let copied = stdout.map_or(Ok(0), |mut pipe| io::copy(&mut pipe, out));
+        if copied.is_err() {
+            // Nobody reads any more.
+            drop(child.kill());
+        }
+        drop(listening.join());
+        copied
+    });
     let status = child.wait().map_err(crate::GitFault::NotRun)?;
     copied.map_err(crate::GitFault::NotRun)?;
-    let output = std::process::Output { status, stdout: Vec::new(), stderr: complaint.into() };
+    let output = std::process::Output { status, stdout: Vec::new(), stderr: complaint };
     checked(output, "diff-tree").map(drop).map_err(SnapshotFault::from)
 }
 

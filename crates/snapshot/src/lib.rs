@@ -38,13 +38,13 @@ pub use diff::{FileDiff, Side, diff_files, patch};
 pub use fault::SnapshotFault;
 pub use git::GitFault;
 pub use list::{
-    DiffStat, Keep, Listed, Shelf, commit_of, delete, delete_one, diff_stat, from_trash, list,
-    list_last, names, not_captured, thin, to_trash, verify,
+    Keep, Listed, Shelf, commit_of, delete, delete_one, from_trash, list, list_last, names,
+    not_captured, thin, to_trash, verify,
 };
 pub use lock::{index_lock, set_stale_lock_aside};
 pub use place::top_of;
 pub use read::{Limits, Unreadable};
-pub use restore::{HeadState, LEFT_OUT_NOTE, RestoreRequest, Restored, restore};
+pub use restore::{HeadState, LEFT_OUT_NOTE, RestoreRequest, Restored, Stand, restore};
 pub use save::{SaveRequest, Saved, save};
 pub use scratch::{Swept, sweep};
 pub use state::{NotCaptured, Why};

@@ -1,12 +1,14 @@
 //! The snapshots of a session: listed, compared with each other, thinned, moved to the trash.
 
 use crate::fault::SnapshotFault;
-use crate::git::{offline, run_in};
+use crate::git::{checked, offline, run_in};
 use crate::objects::Objects;
 use crate::refs::{self, Found, SNAP, TRASH};
 use crate::scratch::common_of;
 use crate::state::{NotCaptured, list_from_bytes};
+use std::io::{BufWriter, Write as _};
 use std::path::Path;
+use std::process::Stdio;
 use std::time::Duration;
 
 /// A snapshot in a list.
@@ -28,17 +30,6 @@ pub struct Listed {
     pub since_before: Option<Vec<Vec<u8>>>,
 }
 
-/// The names and commits of a session's snapshots on a shelf, the oldest first.
-pub fn names(
-    repo_root: &Path,
-    session: &str,
-    shelf: Shelf,
-) -> Result<Vec<(String, String)>, SnapshotFault> {
-    let prefix = format!("{}/{}", shelf.prefix(), refs::part(session)?);
-    let all = refs::below(&common_of(repo_root)?, &prefix, None)?;
-    Ok(all.into_iter().map(|found| (found.name, found.commit.to_string())).collect())
-}
-
 /// The snapshots of a session, the oldest first.
 pub fn list(repo_root: &Path, session: &str) -> Result<Vec<Listed>, SnapshotFault> {
     list_last(repo_root, session, Shelf::Snapshots, None)
@@ -55,34 +46,97 @@ pub fn list_last(
     let prefix = format!("{}/{}", shelf.prefix(), refs::part(session)?);
     // One more, which the first of them is compared with.
     let all = refs::below(&common, &prefix, last.map(|last| last + 1))?;
-    let mut listed: Vec<Listed> = Vec::new();
-    for found in &all {
+    let mut since = vec![None];
+    since.extend(paths_between(&common, &all)?.into_iter().map(Some));
+    let listed = all.into_iter().zip(since).map(|(found, since_before)| {
         let number = |key: &str| found.value(key).and_then(|n| n.parse().ok()).unwrap_or_default();
-        let before = listed.last().map(|before| before.commit.clone());
-        let commit = found.commit.to_string();
-        let since = before.map(|before| paths_between(&common, &before, &commit)).transpose()?;
-        listed.push(Listed {
-            reference: found.name.clone(),
+        Listed {
             taken_ms: found.millis(),
             why: found.value("why").unwrap_or_default().to_owned(),
             changed: number("changed"),
             not_captured: number("not-captured"),
-            since_before: since,
-            commit,
-        });
-    }
+            since_before,
+            commit: found.commit.to_string(),
+            reference: found.name,
+        }
+    });
+    let mut listed: Vec<Listed> = listed.collect();
     let surplus = last.map_or(0, |last| listed.len().saturating_sub(last));
     listed.drain(..surplus);
     Ok(listed)
 }
 
-fn paths_between(common: &Path, from: &str, to: &str) -> Result<Vec<Vec<u8>>, SnapshotFault> {
-    let (from, to) = (files_of(common, from)?, files_of(common, to)?);
-    let args =
-        ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", &from, &to];
-    let said = run_in(common, &args)?;
-    let names = said.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-    Ok(names.map(<[u8]>::to_vec).collect())
+/// The names of a session's snapshots on a shelf, the oldest first, each with its commit. Nothing
+/// is compared, not even read: this is for whoever looks for one of them.
+pub fn names(
+    repo_root: &Path,
+    session: &str,
+    shelf: Shelf,
+) -> Result<Vec<(String, String)>, SnapshotFault> {
+    let common = common_of(repo_root)?;
+    let prefix = format!("{}/{}", shelf.prefix(), refs::part(session)?);
+    refs::names(&common, &prefix)
+}
+
+/// Which files differ between each snapshot and the next, all by one process: a session of some
+/// days has hundreds of them.
+fn paths_between(common: &Path, all: &[Found]) -> Result<Vec<Vec<Vec<u8>>>, SnapshotFault> {
+    if all.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let trees = trees_of(common, all)?;
+    let mut command = offline(common);
+    command.env("GIT_DIR", common);
+    // Raw, because such a record cannot be taken for the line that begins the next pair.
+    command.args(["diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(crate::GitFault::NotRun)?;
+    let pipe = child.stdin.take();
+    let output = std::thread::scope(|scope| {
+        let trees = &trees;
+        // Git answers while it is asked, so somebody has to read meanwhile.
+        scope.spawn(move || {
+            let mut pipe = BufWriter::new(pipe?);
+            trees.windows(2).try_for_each(|pair| writeln!(pipe, "{} {}", pair[0], pair[1])).ok()?;
+            pipe.flush().ok()
+        });
+        child.wait_with_output().map_err(crate::GitFault::NotRun)
+    })?;
+    let said = checked(output, "diff-tree")?;
+    understand(&said, trees.len() - 1)
+        .ok_or_else(|| SnapshotFault::Broken("git diff-tree speaks another language".to_owned()))
+}
+
+/// Reads `TREE TREE`, a newline, then for each file a record of numbers and one with its path.
+fn understand(mut said: &[u8], pairs: usize) -> Option<Vec<Vec<Vec<u8>>>> {
+    let mut all = Vec::with_capacity(pairs);
+    let take = |said: &mut &[u8], end: u8| {
+        let at = said.iter().position(|byte| *byte == end)?;
+        let (part, rest) = (&said[..at], &said[at + 1..]);
+        *said = rest;
+        Some(part.to_vec())
+    };
+    for _ in 0..pairs {
+        take(&mut said, b'\n')?;
+        let mut paths = Vec::new();
+        while said.first() == Some(&b':') {
+            take(&mut said, 0)?;
+            paths.push(take(&mut said, 0)?);
+        }
+        all.push(paths);
+    }
+    said.is_empty().then_some(all)
+}
+
+/// The trees with the files of many snapshots.
+fn trees_of(common: &Path, all: &[Found]) -> Result<Vec<String>, SnapshotFault> {
+    let names: Vec<String> = all.iter().map(|found| format!("{}:worktree", found.commit)).collect();
+    let found = Objects::open(common)?.look_up(&names)?;
+    let empty = if found.iter().any(Option::is_none) { empty_tree(common)? } else { String::new() };
+    Ok(found
+        .into_iter()
+        .map(|tree| tree.map_or(empty.clone(), |tree| tree.oid.to_string()))
+        .collect())
 }
 
 /// The tree with a snapshot's files; the empty tree if it has none.
@@ -111,40 +165,6 @@ pub fn not_captured(repo_root: &Path, reference: &str) -> Result<Vec<NotCaptured
     let found = refs::exact(&common, reference)?;
     let bytes = Objects::open(&common)?.read(&format!("{}:not-captured", found.commit))?;
     Ok(list_from_bytes(&bytes.unwrap_or_default()))
-}
-
-/// How much two snapshots differ.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct DiffStat {
-    /// Files that differ.
-    pub files: usize,
-    /// Lines that only the second has.
-    pub added: usize,
-    /// Lines that only the first has.
-    pub removed: usize,
-}
-
-/// How much the files of two snapshots differ. For a worktree, save it first: that costs next to
-/// nothing when nothing has changed, and then it cannot change under the comparison.
-pub fn diff_stat(repo_root: &Path, from: &str, to: &str) -> Result<DiffStat, SnapshotFault> {
-    let common = common_of(repo_root)?;
-    let (from, to) = (refs::exact(&common, from)?.commit, refs::exact(&common, to)?.commit);
-    let from = files_of(&common, &from.to_string())?;
-    let to = files_of(&common, &to.to_string())?;
-    let options = ["diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff"];
-    let args = [&options[..], &["--no-textconv", &from, &to]].concat();
-    let said = run_in(&common, &args)?;
-    let mut stat = DiffStat::default();
-    for record in said.split(|byte| *byte == 0).filter(|record| !record.is_empty()) {
-        let text = String::from_utf8_lossy(record);
-        let mut words = text.split('\t');
-        // A binary file has a dash instead of numbers.
-        let mut number = || words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
-        stat.files += 1;
-        stat.added += number();
-        stat.removed += number();
-    }
-    Ok(stat)
 }
 
 /// Makes sure that a snapshot is complete: every object that a restore needs is there.

@@ -7,7 +7,7 @@ use crate::hash::Oid;
 use crate::nested::{REFS, TAGS, WORKTREE};
 use crate::place::Place;
 use crate::refs;
-use crate::restore::{Loaded, attach, put_back, put_logs, put_worktree};
+use crate::restore::{Loaded, Stand, Target, attach, put_back, put_logs, put_worktree};
 use crate::state::Nested;
 use std::ffi::OsStr;
 use std::fs;
@@ -22,6 +22,7 @@ pub(crate) fn restore_all(
     common: &Path,
     loaded: &Loaded,
     place: &Place,
+    stand: Stand,
     notes: &mut Vec<String>,
 ) -> Result<(), SnapshotFault> {
     for nested in &loaded.state.nested {
@@ -29,7 +30,8 @@ pub(crate) fn restore_all(
         let to = place.root.join(OsStr::from_bytes(&nested.path));
         let inner = Loaded::read(common, nested.commit, &shown)?;
         let done = if nested.git_dir == WORKTREE {
-            put_worktree(common, &inner, &to, "nested in a worktree of glis", notes).map(drop)
+            let target = Target { to: &to, lock_owner: "nested in a worktree of glis", stand };
+            put_worktree(common, &inner, &target, notes).map(drop)
         } else {
             restore_one(common, nested, &inner, place, notes)
         };
@@ -75,7 +77,8 @@ fn restore_one(
         format: outer.format,
         head: state.head.clone(),
     };
-    restore_all(common, inner, &place, notes)?;
+    // Its branches are its own, also in a copy.
+    restore_all(common, inner, &place, Stand::AsItWas, notes)?;
     put_back(&place, inner, &stats)?;
     for (name, _) in inner.git_files.iter().filter(|(name, _)| name.starts_with(b"hooks/")) {
         let path = git_dir.join(OsStr::from_bytes(name));
@@ -95,7 +98,7 @@ fn restore_one(
     if let (None, Some(commit)) = (&state.head.branch, state.head.commit) {
         run_in(&git_dir, &["update-ref", "--no-deref", "HEAD", &commit.to_string()])?;
     }
-    attach(&place, &state.head, notes)?;
+    attach(&place, &state.head, Stand::AsItWas, notes)?;
     put_logs(&place, inner)
 }
 

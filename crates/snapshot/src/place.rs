@@ -35,32 +35,6 @@ pub(crate) struct Head {
     pub(crate) commit: Option<Oid>,
 }
 
-/// The top of the worktree that a folder is in; none only if it is in no repository at all.
-pub fn top_of(dir: &Path) -> Result<Option<PathBuf>, SnapshotFault> {
-    if !dir.is_dir() {
-        return Err(SnapshotFault::Gone(dir.to_owned()));
-    }
-    let asked = ["rev-parse", "--show-toplevel"];
-    let output = offline(dir).args(asked).output().map_err(crate::GitFault::NotRun)?;
-    if output.status.success() {
-        let line = output.stdout.strip_suffix(b"\n").unwrap_or(&output.stdout);
-        return Ok(Some(PathBuf::from(OsStr::from_bytes(line))));
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let dir = dir.canonicalize().about(dir)?;
-    let none = said.contains("not a git repository")
-        && !dir.ancestors().any(|dir| is_something(&dir.join(".git")));
-    if none { Ok(None) } else { Err(crate::fault::said_by_git("rev-parse", &said)) }
-}
-
-/// Whether there is more than an empty folder.
-fn is_something(path: &Path) -> bool {
-    match std::fs::read_dir(path) {
-        Ok(mut entries) => entries.next().is_some(),
-        Err(_) => path.symlink_metadata().is_ok(),
-    }
-}
-
 impl Place {
     /// Finds the repository of the worktree that is exactly at `root`.
     pub(crate) fn find(root: &Path) -> Result<Self, SnapshotFault> {
@@ -167,6 +141,56 @@ impl Place {
             .min();
         Ok((std::fs::read(&copy).about(&copy)?, oldest.unwrap_or_default()))
     }
+}
+
+/// The top of the worktree that `dir` is in; `None` only if it is in no repository at all. A
+/// repository that git refuses, and a folder that is not there, are faults.
+pub fn top_of(dir: &Path) -> Result<Option<PathBuf>, SnapshotFault> {
+    if !dir.is_dir() {
+        return Err(SnapshotFault::Gone(dir.to_owned()));
+    }
+    let from = dir.canonicalize().about(dir)?;
+    let output = offline(&from)
+        .args(["rev-parse", "--show-toplevel"])
+        .output()
+        .map_err(|error| cannot_stand(&from, error))?;
+    if output.status.success() {
+        let line = output.stdout.strip_suffix(b"\n").unwrap_or(&output.stdout);
+        return Ok(Some(PathBuf::from(OsStr::from_bytes(line))));
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("not a git repository") && !is_below_git(&from)? {
+        return Ok(None);
+    }
+    Err(crate::fault::said_by_git("rev-parse", &said))
+}
+
+/// Whether git cannot be run at all, or only not in this folder.
+fn cannot_stand(dir: &Path, error: std::io::Error) -> SnapshotFault {
+    match std::fs::read_dir(dir) {
+        Err(why) => crate::fault::said_by_system(dir, why),
+        Ok(_) => crate::GitFault::NotRun(error).into(),
+    }
+}
+
+/// Whether there is a `.git` in a folder or above it, as far as git looks: to the end of the file
+/// system. An empty folder of that name never was a repository.
+fn is_below_git(dir: &Path) -> Result<bool, SnapshotFault> {
+    let device = dir.metadata().about(dir)?.dev();
+    for folder in dir.ancestors() {
+        if folder.metadata().is_ok_and(|meta| meta.dev() != device) {
+            break;
+        }
+        let at = folder.join(".git");
+        let is_empty = || std::fs::read_dir(&at).is_ok_and(|mut inside| inside.next().is_none());
+        match at.symlink_metadata() {
+            Ok(meta) if meta.is_dir() && is_empty() => {}
+            Ok(_) => return Ok(true),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error).about(folder),
+        }
+    }
+    Ok(false)
 }
 
 /// The branch that HEAD stands on.

@@ -69,6 +69,15 @@ pub(crate) fn below(
     Ok(found)
 }
 
+/// The names of the refs below `prefix`, the oldest first, each with its commit.
+pub(crate) fn names(common: &Path, prefix: &str) -> Result<Vec<(String, String)>, SnapshotFault> {
+    let format = "--format=%(refname) %(objectname)";
+    let said = run_in(common, &["for-each-ref", "--sort=refname", format, &format!("{prefix}/")])?;
+    let text = String::from_utf8_lossy(&said);
+    let words = text.lines().filter_map(|line| line.split_once(' '));
+    Ok(words.map(|(name, commit)| (name.to_owned(), commit.to_owned())).collect())
+}
+
 fn understand(fields: &[&[u8]]) -> Option<Found> {
     let text = |at: usize| String::from_utf8_lossy(fields.get(at).copied().unwrap_or_default());
     Some(Found {

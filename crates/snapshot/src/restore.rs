@@ -30,6 +30,19 @@ pub struct RestoreRequest<'a> {
     pub to: &'a Path,
     /// Who the worktree is for; kept in git's lock of it.
     pub lock_owner: &'a str,
+    /// Whether HEAD may go back to its branch.
+    pub stand: Stand,
+    /// The worktree of the session itself, if there is one: nothing is restored inside it.
+    pub own: Option<&'a Path>,
+}
+
+/// What the HEAD of a restored worktree is to stand on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stand {
+    /// On its branch, if that is still what it was.
+    AsItWas,
+    /// On the commit itself. For a copy: it takes no branch, and makes none.
+    Detached,
 }
 
 /// A worktree that came back.
@@ -55,7 +68,7 @@ pub enum HeadState {
     OnBranch(String),
     /// On a branch that has no commit yet.
     Unborn(String),
-    /// On the commit itself, as it was when saved.
+    /// On the commit itself, as it was when saved or as it was asked for.
     Detached,
     /// On the commit itself, because the branch is not what it was.
     CutOff {
@@ -115,6 +128,7 @@ impl Loaded {
 /// Brings a worktree back from a snapshot.
 pub fn restore(request: &RestoreRequest<'_>) -> Result<Restored, SnapshotFault> {
     let common = common_of(request.repo_root)?;
+    refuse_inside(request, &common)?;
     let found = refs::exact(&common, request.reference)?;
     crate::list::verify(request.repo_root, request.reference)?;
     let loaded = Loaded::read(&common, found.commit, request.reference)?;
@@ -124,27 +138,64 @@ pub fn restore(request: &RestoreRequest<'_>) -> Result<Restored, SnapshotFault> 
     if let Some(parent) = request.to.parent() {
         std::fs::create_dir_all(parent).about(parent)?;
     }
-    let head = put_worktree(&common, &loaded, request.to, request.lock_owner, &mut notes)?;
+    let target = Target { to: request.to, lock_owner: request.lock_owner, stand: request.stand };
+    let head = put_worktree(&common, &loaded, &target, &mut notes)?;
     for item in loaded.not_captured.iter().filter(|item| item.why != Why::EmptyFolder) {
         notes.push(format!("{LEFT_OUT_NOTE}{}", item.shown()));
     }
     Ok(Restored { path: request.to.to_owned(), head, set_aside, notes })
 }
 
+/// A worktree in another, or among git's own files, would go with them.
+fn refuse_inside(request: &RestoreRequest<'_>, common: &Path) -> Result<(), SnapshotFault> {
+    let to = real(request.to);
+    let inside = |folder: &Path| {
+        let folder = real(folder);
+        to != folder && to.starts_with(&folder)
+    };
+    let why = if request.own.is_some_and(inside) {
+        "it is inside the session's own worktree"
+    } else if to == real(common) || inside(common) {
+        "git keeps its own files there"
+    } else {
+        return Ok(());
+    };
+    Err(SnapshotFault::InTheWay { path: request.to.to_owned(), why: why.to_owned() })
+}
+
+/// The path without links and dots, as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
+    match (path.parent(), path.file_name()) {
+        (Some(above), Some(name)) if above != Path::new("") => real(above).join(name),
+        _ => path.to_owned(),
+    }
+}
+
+/// Where a worktree goes, and what it is to be there.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Target<'a> {
+    pub(crate) to: &'a Path,
+    pub(crate) lock_owner: &'a str,
+    pub(crate) stand: Stand,
+}
+
 /// Makes a worktree at a free place and puts everything into it.
 pub(crate) fn put_worktree(
     common: &Path,
     loaded: &Loaded,
-    to: &Path,
-    lock_owner: &str,
+    target: &Target<'_>,
     notes: &mut Vec<String>,
 ) -> Result<HeadState, SnapshotFault> {
+    let to = target.to;
     // Before the first commit there is nothing to stand on but the snapshot; HEAD is put right below.
     let start = loaded.state.head.commit.unwrap_or(loaded.commit).to_string();
     let output = git(common)
         .env("GIT_DIR", common)
         .args(["worktree", "add", "--quiet", "--no-checkout", "--detach", "--force", "--lock"])
-        .args(["--reason", lock_owner, "--"])
+        .args(["--reason", target.lock_owner, "--"])
         .arg(to)
         .arg(&start)
         .output()
@@ -152,14 +203,16 @@ pub(crate) fn put_worktree(
     crate::git::checked(output, "worktree")?;
     let place = Place::find(to)?;
     let stats = fill(common, &loaded.commit.to_string(), &loaded.state, &place.root)?;
-    nested_back::restore_all(common, loaded, &place, notes)?;
+    nested_back::restore_all(common, loaded, &place, target.stand, notes)?;
     put_back(&place, loaded, &stats)?;
     let table = loaded.git_text(&String::from_utf8_lossy(TABLE)).unwrap_or_default();
     let own = table.lines().filter_map(|line| line.split_once(' '));
     let own: Vec<String> = own.map(|(oid, name)| format!("update {name} {oid}")).collect();
     refs::update(&place.git_dir, &own)?;
-    recreate_branches(common, loaded, notes)?;
-    let head = attach(&place, &loaded.state.head, notes)?;
+    if target.stand == Stand::AsItWas {
+        recreate_branches(common, loaded, notes)?;
+    }
+    let head = attach(&place, &loaded.state.head, target.stand, notes)?;
     put_logs(&place, loaded)?;
     crate::scratch::sync_dir(&place.git_dir)?;
     Ok(head)
@@ -222,10 +275,11 @@ fn recreate_branches(
     Ok(())
 }
 
-/// Stands HEAD on its branch if that is still, or again, what it was.
+/// Stands HEAD on its branch if that is wanted and still, or again, what it was.
 pub(crate) fn attach(
     place: &Place,
     head: &Head,
+    stand: Stand,
     notes: &mut Vec<String>,
 ) -> Result<HeadState, SnapshotFault> {
     let Some(branch) = &head.branch else { return Ok(HeadState::Detached) };
@@ -235,17 +289,23 @@ pub(crate) fn attach(
         Ok(HeadState::CutOff { branch: branch.clone() })
     };
     let point = |name: &str| run_in(&place.git_dir, &["symbolic-ref", "HEAD", name]);
+    // Without a commit to stand on, HEAD needs a name; this is one that nobody has.
+    let unborn = || {
+        let free = (1..).map(|n| format!("{branch}-restored-{n}"));
+        let free = free.into_iter().find(|name| branch_at(&place.common, name).is_none());
+        let name = free.unwrap_or_else(|| branch.clone());
+        point(&name)?;
+        Ok::<_, SnapshotFault>(name)
+    };
     match (head.commit, now) {
+        (Some(_), _) if stand == Stand::Detached => Ok(HeadState::Detached),
+        (None, _) if stand == Stand::Detached => unborn().map(HeadState::Unborn),
         (None, None) => {
             point(branch)?;
             Ok(HeadState::Unborn(branch.clone()))
         }
         (None, Some(_)) => {
-            // There is no commit to stand on, so HEAD needs a name that nobody has.
-            let free = (1..).map(|n| format!("{branch}-restored-{n}"));
-            let free = free.into_iter().find(|name| branch_at(&place.common, name).is_none());
-            let name = free.unwrap_or_else(|| branch.clone());
-            point(&name)?;
+            let name = unborn()?;
             notes.push(format!("HEAD is on {name}: {branch} has commits now"));
             Ok(HeadState::Unborn(name))
         }

@@ -154,6 +154,21 @@ fn what_was_written_into_a_moving_worktree_brings_it_back() -> Outcome {
 }
 
 #[test]
+fn a_patch_that_git_complains_about_a_lot_ends() -> Outcome {
+    let house = House::new()?;
+    // Git complains about each of these lines, once for every process that reads them.
+    fs::create_dir_all(house.repo.join(".git/info"))?;
+    fs::write(house.repo.join(".git/info/attributes"), "!not text\n".repeat(4000))?;
+    house.put("a.txt", &"many lines\n".repeat(20_000))?;
+    let saved = house.save()?;
+    let (from, to) = (Side::Beneath(&saved.reference), Side::Snapshot(&saved.reference));
+    let mut text = Vec::new();
+    patch(&house.repo, from, to, &mut text)?;
+    assert!(!text.is_empty());
+    Ok(())
+}
+
+#[test]
 fn a_patch_holds_what_was_committed_staged_written_and_left_untracked() -> Outcome {
     let house = House::new()?;
     let base = house.git(&["rev-parse", "HEAD"])?.trim().to_owned();

@@ -1,6 +1,7 @@
 //! A repository where everything that can be configured to run would leave a trace: none does.
 
 use crate::house::{House, Outcome, git, put};
+use glis_snapshot::Side;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -125,7 +126,8 @@ fn nothing_of_the_repository_is_ever_run() -> Outcome {
     )?;
     house.put("a.txt", "again\n")?;
     let third = house.save()?;
-    glis_snapshot::diff_stat(&house.repo, &saved.reference, &third.reference)?;
+    let (from, to) = (Side::Snapshot(&saved.reference), Side::Snapshot(&third.reference));
+    glis_snapshot::diff_files(&house.repo, from, to)?;
     glis_snapshot::list(&house.repo, "s1")?;
     let to = house.dir.path().join("elsewhere");
     let restored = house.restore(&saved.reference, &to)?;

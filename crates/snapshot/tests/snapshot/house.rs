@@ -1,6 +1,6 @@
 //! A repository to break, and a portrait of a worktree to compare with.
 
-use glis_snapshot::{Limits, RestoreRequest, Restored, SaveRequest, Saved, restore, save};
+use glis_snapshot::{Limits, RestoreRequest, Restored, SaveRequest, Saved, Stand, restore, save};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
@@ -75,8 +75,13 @@ impl House {
     }
 
     pub(crate) fn restore(&self, reference: &str, to: &Path) -> Outcome<Restored> {
-        let request = RestoreRequest { repo_root: &self.repo, reference, to, lock_owner: "owner" };
-        Ok(restore(&request)?)
+        Ok(restore(&self.way_back(reference, to))?)
+    }
+
+    pub(crate) fn way_back<'a>(&'a self, reference: &'a str, to: &'a Path) -> RestoreRequest<'a> {
+        let stand = Stand::AsItWas;
+        let repo_root = &self.repo;
+        RestoreRequest { repo_root, reference, to, lock_owner: "owner", stand, own: None }
     }
 
     /// Does the worst that git can do to a worktree.

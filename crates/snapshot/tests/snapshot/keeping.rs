@@ -1,7 +1,7 @@
 //! Lists, thinning, trash, and what is left of others.
 
 use crate::house::{House, Outcome, SESSION, git};
-use glis_snapshot::{Keep, Shelf, SnapshotFault};
+use glis_snapshot::{FileDiff, Keep, Shelf, Side, SnapshotFault};
 use std::fs;
 use std::time::Duration;
 
@@ -30,8 +30,58 @@ fn a_list_says_what_changed_since_the_one_before() -> Outcome {
     );
     assert_eq!(list.iter().map(|one| one.changed).collect::<Vec<_>>(), [2, 3, 4]);
     assert!(list.iter().all(|one| one.why == "test" && one.taken_ms > 0));
-    let stat = glis_snapshot::diff_stat(&house.repo, &names[0], &names[2])?;
-    assert_eq!((stat.files, stat.added, stat.removed), (3, 7, 0));
+    let paths = |at: usize| -> Vec<_> {
+        let since = list[at].since_before.iter().flatten();
+        since.map(|path| String::from_utf8_lossy(path).into_owned()).collect()
+    };
+    assert_eq!(
+        (paths(1), paths(2)),
+        (vec!["a.txt".into(), "new4".into()], vec!["a.txt".into(), "new6".into()])
+    );
+    let last = glis_snapshot::list_last(&house.repo, SESSION, Shelf::Snapshots, Some(2))?;
+    assert_eq!(last, list[1..]);
+    let (from, to) = (Side::Snapshot(&names[0]), Side::Snapshot(&names[2]));
+    let files = glis_snapshot::diff_files(&house.repo, from, to)?;
+    let sum = |number: fn(&FileDiff) -> Option<u64>| files.iter().filter_map(number).sum::<u64>();
+    assert_eq!((files.len(), sum(|file| file.added), sum(|file| file.removed)), (3, 7, 0));
+    Ok(())
+}
+
+#[test]
+fn a_list_tells_hard_names_and_empty_snapshots_apart() -> Outcome {
+    let house = House::new()?;
+    house.save()?;
+    // A name that looks like the beginning of an answer about the next two snapshots.
+    let name = format!("{} {}\n:x", "0".repeat(40), "1".repeat(40));
+    house.put(&name, "x")?;
+    house.save()?;
+    house.git(&["update-index", "--chmod=+x", "a.txt"])?;
+    house.save()?;
+    house.git(&["rm", "-rqf", "."])?;
+    fs::remove_file(house.tree.join(&name))?;
+    house.save()?;
+    let list = glis_snapshot::list(&house.repo, SESSION)?;
+    let counts: Vec<_> = list.iter().map(|one| one.since_before.as_ref().map(Vec::len)).collect();
+    // What is only staged changes no file; in the end all eight and the odd one are gone.
+    assert_eq!(counts, [None, Some(1), Some(0), Some(9)]);
+    assert_eq!(list[1].since_before, Some(vec![name.into_bytes()]));
+    Ok(())
+}
+
+#[test]
+fn names_alone_are_had_without_a_comparison() -> Outcome {
+    let (house, names) = three()?;
+    let list = glis_snapshot::list(&house.repo, SESSION)?;
+    let expected: Vec<_> = list.into_iter().map(|one| (one.reference, one.commit)).collect();
+    assert_eq!(glis_snapshot::names(&house.repo, SESSION, Shelf::Snapshots)?, expected);
+    assert_eq!(glis_snapshot::names(&house.repo, SESSION, Shelf::Trash)?, []);
+    // Without the files of any snapshot there is nothing to compare, and still they are named.
+    for entry in fs::read_dir(house.repo.join(".git/objects/pack"))? {
+        fs::remove_file(entry?.path())?;
+    }
+    assert!(glis_snapshot::list(&house.repo, SESSION).is_err());
+    let found = glis_snapshot::names(&house.repo, SESSION, Shelf::Snapshots)?;
+    assert_eq!(found.into_iter().map(|(name, _)| name).collect::<Vec<_>>(), names);
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 //! `cargo test --release -p glis-snapshot speed -- --ignored --nocapture`
 
 use crate::house::{Outcome, git, put};
-use glis_snapshot::{Limits, RestoreRequest, SaveRequest, restore, save};
+use glis_snapshot::{Limits, RestoreRequest, SaveRequest, Stand, restore, save};
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -110,8 +110,14 @@ fn the_speed_bars() -> Outcome {
         plain.push(time(|| {
             git(&at, &["worktree", "add", "-q", "--detach", &two.to_string_lossy()]).map(drop)
         })?);
-        let request =
-            RestoreRequest { repo_root: &at, reference: &reference, to: &one, lock_owner: "x" };
+        let request = RestoreRequest {
+            repo_root: &at,
+            reference: &reference,
+            to: &one,
+            lock_owner: "x",
+            stand: Stand::AsItWas,
+            own: None,
+        };
         back.push(time(|| Ok(restore(&request).map(drop)?))?);
     }
     ratio("restore against worktree add", middle(back), middle(plain), 1.5);

@@ -1,9 +1,9 @@
 //! A restore never overwrites, and HEAD goes only where it fits.
 
-use crate::house::{House, Outcome, SESSION, git, put};
+use crate::house::{House, Outcome, Portrait, SESSION, git, put};
 use glis_snapshot::{
-    Change, ChangeKind, Difference, HeadState, Limits, SaveRequest, SnapshotFault, compare, save,
-    verify,
+    Change, ChangeKind, Difference, HeadState, Limits, RestoreRequest, SaveRequest, SnapshotFault,
+    Stand, compare, restore, save, verify,
 };
 use std::fs;
 
@@ -97,6 +97,60 @@ fn a_branch_that_is_out_elsewhere_stays_there() -> Outcome {
     let restored = house.restore(&saved.reference, &to)?;
     assert_eq!(restored.head, HeadState::CutOff { branch: "refs/heads/work".to_owned() });
     assert_eq!(house.git(&["symbolic-ref", "--short", "HEAD"])?.trim(), "work");
+    Ok(())
+}
+
+#[test]
+fn a_copy_takes_no_branch_and_makes_none() -> Outcome {
+    let house = House::new()?;
+    house.put("a.txt", "changed\n")?;
+    let saved = house.save()?;
+    git(&house.repo, &["worktree", "remove", "-f", "-f", &house.tree.to_string_lossy()])?;
+    let copy = |to: &str, reference: &str| -> Outcome<_> {
+        let to = house.dir.path().join(to);
+        let request = house.way_back(reference, &to);
+        let restored = restore(&RestoreRequest { stand: Stand::Detached, ..request })?;
+        Ok((restored, git(&to, &["rev-parse", "--symbolic-full-name", "HEAD"])))
+    };
+    let before = git(&house.repo, &["for-each-ref", "refs/heads"])?;
+    let (restored, head) = copy("free", &saved.reference)?;
+    assert_eq!((restored.head, head?.trim()), (HeadState::Detached, "HEAD"));
+    assert_eq!(git(&house.repo, &["for-each-ref", "refs/heads"])?, before);
+    git(&house.repo, &["branch", "-q", "-D", "work"])?;
+    copy("gone", &saved.reference)?.1?;
+    assert!(!git(&house.repo, &["branch", "--list", "work"])?.contains("work"));
+    house.restore(&saved.reference, &house.tree)?;
+    assert_eq!(house.git(&["symbolic-ref", "--short", "HEAD"])?.trim(), "work");
+    // Nothing was committed here: there is no commit for HEAD to stand on.
+    house.git(&["checkout", "-q", "--orphan", "young"])?;
+    let saved = house.save()?;
+    let (restored, _) = copy("unborn", &saved.reference)?;
+    assert_eq!(restored.head, HeadState::Unborn("refs/heads/young-restored-1".to_owned()));
+    Ok(())
+}
+
+#[test]
+fn nothing_is_restored_into_the_worktree_itself_or_into_gits_own_files() -> Outcome {
+    let house = House::new()?;
+    let saved = house.save()?;
+    let through = house.dir.path().join("through");
+    std::os::unix::fs::symlink(&house.tree, &through)?;
+    let before = Portrait::of(&house.tree)?;
+    let git_dir = house.repo.join(".git");
+    for to in [
+        house.tree.join("deep/down"),
+        through.join("linked"),
+        git_dir.clone(),
+        git_dir.join("copy"),
+        git_dir.join("worktrees/x"),
+    ] {
+        let request = house.way_back(&saved.reference, &to);
+        let fault = restore(&RestoreRequest { own: Some(&house.tree), ..request }).err();
+        let fault = fault.ok_or("it was restored")?;
+        assert!(matches!(fault, SnapshotFault::InTheWay { .. }), "{}: {fault}", to.display());
+        assert!(to == git_dir || !to.exists());
+    }
+    before.assert_same(&Portrait::of(&house.tree)?);
     Ok(())
 }
 
@@ -211,6 +265,38 @@ fn a_file_above_the_limit_is_untouched_until_somebody_touches_its_bytes() -> Out
     let all = ["a.txt", "committed", "later", "untracked"];
     assert_eq!(after(1000, grown)?.1, all);
     assert_eq!(after(1 << 40, grown)?.1, all);
+    Ok(())
+}
+
+#[test]
+fn only_a_folder_in_no_repository_has_no_top() -> Outcome {
+    let house = House::new()?;
+    let found = |dir: &std::path::Path| glis_snapshot::top_of(dir);
+    assert_eq!(found(&house.tree.join("dir/sub"))?, Some(house.tree.clone()));
+    assert_eq!(found(&house.repo)?, Some(house.repo.clone()));
+    let outside = house.dir.path().join("outside\nwith a line");
+    fs::create_dir(&outside)?;
+    assert_eq!(found(&outside)?, None);
+    fs::create_dir(outside.join(".git"))?;
+    assert_eq!(found(&outside)?, None, "an empty folder is no repository");
+    git(&outside, &["init", "-q"])?;
+    assert_eq!(found(&outside)?, Some(outside.canonicalize()?));
+    let gone = found(&house.dir.path().join("none"));
+    assert!(matches!(gone, Err(SnapshotFault::Gone(_))), "{gone:?}");
+    // A worktree whose repository is gone, a repository without a HEAD, one that cannot be read.
+    for (name, text) in [("a", "gitdir: /nonexistent\n"), ("b", "what?\n")] {
+        put(house.dir.path(), &format!("{name}/.git"), text)?;
+        assert!(found(&house.dir.path().join(name)).is_err(), "{name}");
+    }
+    fs::remove_file(outside.join(".git/HEAD"))?;
+    assert!(found(&outside).is_err(), "without a HEAD");
+    fs::write(house.repo.join(".git/config"), "[core\n")?;
+    assert!(found(&house.repo).is_err(), "with a config that nobody understands");
+    if rustix::process::geteuid().is_root() {
+        let other = House::new()?;
+        std::os::unix::fs::chown(&other.repo, Some(65534), Some(65534))?;
+        assert!(found(&other.repo).is_err(), "somebody else's");
+    }
     Ok(())
 }
 
