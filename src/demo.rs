@@ -1,11 +1,14 @@
 //! The whole promise in a minute: agents at work, one paused in the middle of an edit, the daemon
 //! killed, everything compared with what it was. Fails loudly if anything differs.
 
+use crate::portrait::Portrait;
 use crate::stage::{Files, Stage, Voice};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
 /// Words that the streaming agent says: enough to be in the middle of them for a while.
 const WORDS: usize = 80;
@@ -45,6 +48,10 @@ fn set(voice: Voice) -> Result<Stage> {
         std::fs::write(stage.repo().join(name), text)?;
     }
     stage.commit("A small project")?;
+    stage.git(&["checkout", "--quiet", "-b", "rival"])?;
+    std::fs::write(stage.repo().join("main.c"), "int main(void) { return 1; }\n")?;
+    stage.commit("A rival opinion")?;
+    stage.git(&["checkout", "--quiet", "main"])?;
     Ok(stage)
 }
 
@@ -54,6 +61,7 @@ fn play(stage: &mut Stage) -> Result<()> {
     let before = pause_in_the_middle(stage)?;
     kill_the_daemon(stage)?;
     resume_and_compare(stage, &before)?;
+    bring_back_a_conflict(stage)?;
     nothing_missed(stage)?;
     stage.tell("nothing was lost");
     Ok(())
@@ -95,7 +103,7 @@ fn pause_in_the_middle(stage: &mut Stage) -> Result<Before> {
     // In the middle means: some of the lines are written, most are not.
     stage
         .until("the editor has written 20 lines", || Ok(lines_of(&stage.files("editor")?) >= 20))?;
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     let paused = stage.glis(&["pause", "editor"])?;
     let took = began.elapsed().as_millis();
     ensure!(paused["status"] == "paused", "the editor is {}", paused["status"]);
@@ -117,7 +125,7 @@ fn kill_the_daemon(stage: &mut Stage) -> Result<()> {
     ensure!(talker["status"] == "busy", "the talker should be in the middle of its words");
     let pid = stage.kill_daemon()?;
     stage.tell(&format!("kill -9 {pid}: the daemon is gone, while the talker talks"));
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     let after = stage.glis(&["show", "talker"])?;
     let took = began.elapsed().as_millis();
     ensure!(after["pid"] == talker["pid"], "the talker has another process than before");
@@ -135,7 +143,7 @@ fn resume_and_compare(stage: &mut Stage, before: &Before) -> Result<()> {
     ensure!(paused["status"] == "paused", "the editor is {} after the crash", paused["status"]);
     ensure!(paused["queued"] == 1, "its message is gone");
     ensure!(stage.files("editor")? == before.files, "the editor's files differ");
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     let resumed = stage.glis(&["resume", "editor"])?;
     let took = began.elapsed().as_millis();
     ensure!(
@@ -155,6 +163,45 @@ fn resume_and_compare(stage: &mut Stage, before: &Before) -> Result<()> {
     stage.tell(&format!(
         "{} files byte for byte as they were; it got the stored message once and remembers everything",
         before.files.len()
+    ));
+    Ok(())
+}
+
+/// A merge conflict in progress survives the worst that git can do to a worktree.
+fn bring_back_a_conflict(stage: &mut Stage) -> Result<()> {
+    let made = stage.glis(&["new", "merger", "--agent", "rehearsal", "--headless"])?;
+    let tree = PathBuf::from(made["worktree"].as_str().context("its worktree")?);
+    let branch = made["branch"].as_str().context("its branch")?.to_owned();
+    stage.glis(&[
+        "send",
+        "merger",
+        "write main.c int main(void) { return 2; } ;; \
+         run git commit --quiet --all --message=Ours ;; run git merge rival ;; \
+         write why.txt We disagree. ;; say In conflict.",
+    ])?;
+    stage.until("the merger has a conflict", || Ok(stage.said("merger")? == ["In conflict."]))?;
+    stage.glis(&["wait", "merger", "--for", "idle", "--timeout", "20s"])?;
+    let stages = stage.git_in(&tree, &["ls-files", "--unmerged"])?;
+    let stages = String::from_utf8_lossy(&stages).lines().count();
+    ensure!(stages == 3, "there is no conflict: {stages} stages");
+    let before = Portrait::of(stage, &tree)?;
+    stage.tell("a fourth agent is in the middle of a merge, with a conflict");
+    stage.glis(&["pause", "merger"])?;
+    let path = tree.to_string_lossy().into_owned();
+    stage.git(&["worktree", "remove", "--force", "--force", &path])?;
+    stage.git(&["branch", "--quiet", "-D", &branch, "rival"])?;
+    let expire = ["reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all"];
+    stage.git(&expire)?;
+    stage.git(&["gc", "--quiet", "--prune=now"])?;
+    ensure!(!tree.exists(), "{path} is still there");
+    stage.tell("paused; its worktree removed by force, both branches deleted, gc --prune=now");
+    let began = Instant::now();
+    stage.glis(&["resume", "merger"])?;
+    let took = began.elapsed().as_millis();
+    let differences = before.differences(&Portrait::of(stage, &tree)?);
+    ensure!(differences.is_empty(), "the conflict differs: {}", differences.join("; "));
+    stage.tell(&format!(
+        "back in {took} ms: the conflict with its {stages} stages, MERGE_HEAD, every byte"
     ));
     Ok(())
 }

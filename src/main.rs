@@ -1,6 +1,7 @@
 //! One program, several roles: what is typed decides which.
 
 mod demo;
+mod portrait;
 mod prove;
 mod stage;
 

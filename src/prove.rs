@@ -3,7 +3,6 @@
 mod acts;
 mod chance;
 mod dirt;
-mod portrait;
 mod small;
 mod tally;
 mod victims;

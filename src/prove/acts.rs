@@ -351,7 +351,7 @@ impl Proof {
         let (name, tree) = (self.worker(who).name.clone(), self.worker(who).tree.clone());
         let number = self.tally.rounds;
         dirt::put(&tree, "foreign.txt", &format!("somebody was here in round {number}\n"))?;
-        let seen = super::portrait::Portrait::of(&self.stage, &tree)?;
+        let seen = crate::portrait::Portrait::of(&self.stage, &tree)?;
         self.worker(who).expected = seen;
         let resumed = self.stage.glis(&["resume", &name])?;
         self.tally.resumes += 1;

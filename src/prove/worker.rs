@@ -1,9 +1,9 @@
 //! A session of the house that is being broken, and everything that must be so about it.
 
 use super::dirt::{Dirt, JOURNAL, SLOW};
-use super::portrait::Portrait;
 use super::tally::Tally;
 use super::victims;
+use crate::portrait::Portrait;
 use crate::stage::{Signals, Stage};
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;

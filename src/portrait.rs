@@ -1,6 +1,6 @@
 //! A worktree as its owner sees it: files with modes and link targets, every stage of the index,
-//! what is in progress. Looked at with git and the file system alone, not with what is being
-//! proved.
+//! what is in progress. Looked at with git and the file system alone, not with what is to be
+//! shown or proved.
 
 use crate::stage::Stage;
 use anyhow::{Context as _, Result};
@@ -51,11 +51,11 @@ enum Item {
 
 /// Everything, by its name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Portrait(BTreeMap<Vec<u8>, Item>);
+pub(crate) struct Portrait(BTreeMap<Vec<u8>, Item>);
 
 impl Portrait {
     /// Of a worktree, and of the repositories inside it.
-    pub(super) fn of(stage: &Stage, tree: &Path) -> Result<Self> {
+    pub(crate) fn of(stage: &Stage, tree: &Path) -> Result<Self> {
         let mut portrait = Self::default();
         portrait.see_repository(stage, tree, tree)?;
         portrait.see(stage, tree, tree)?;
@@ -117,7 +117,7 @@ impl Portrait {
     }
 
     /// How much there is to compare.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         let size = |item: &Item| match item {
             Item::File { bytes, .. } | Item::Link(bytes) | Item::Git(bytes) => bytes.len(),
             Item::Folder { .. } => 0,
@@ -126,13 +126,13 @@ impl Portrait {
     }
 
     /// How many files there are.
-    pub(super) fn files(&self) -> usize {
+    pub(crate) fn files(&self) -> usize {
         let is_file = |item: &&Item| matches!(item, Item::File { .. } | Item::Link(_));
         self.0.values().filter(is_file).count()
     }
 
     /// Expects this text at the end of a file.
-    pub(super) fn append(&mut self, name: &str, text: &[u8]) {
+    pub(crate) fn append(&mut self, name: &str, text: &[u8]) {
         if let Some(Item::File { bytes, .. }) = self.0.get_mut(name.as_bytes()) {
             bytes.extend_from_slice(text);
         }
@@ -140,7 +140,7 @@ impl Portrait {
 
     /// Expects of one file what `other` has of it, if that is what was there and a beginning of
     /// this text: a writer was killed in the middle.
-    pub(super) fn append_some(&mut self, name: &str, text: &[u8], other: &Self) {
+    pub(crate) fn append_some(&mut self, name: &str, text: &[u8], other: &Self) {
         let seen = other.0.get(name.as_bytes());
         let (Some(Item::File { bytes, .. }), Some(Item::File { bytes: seen, .. })) =
             (self.0.get_mut(name.as_bytes()), seen)
@@ -154,7 +154,7 @@ impl Portrait {
     }
 
     /// What is otherwise in `other` than it should be; nothing if all is the same.
-    pub(super) fn differences(&self, other: &Self) -> Vec<String> {
+    pub(crate) fn differences(&self, other: &Self) -> Vec<String> {
         let mut names: Vec<_> = self.0.keys().chain(other.0.keys()).collect();
         names.sort();
         names.dedup();
