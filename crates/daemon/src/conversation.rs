@@ -7,6 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Name of the file in a session's folder.
 const FILE: &str = "conversation.jsonl";
@@ -30,7 +31,7 @@ pub(crate) enum Heard {
 
 /// A conversation, open for appending.
 pub(crate) struct Conversation {
-    file: File,
+    file: Arc<File>,
     stream_seen: u64,
     transcript_seen: u64,
     hooks_seen: u64,
@@ -53,7 +54,7 @@ impl Conversation {
                 transcript_seen = transcript_seen.max(number("transcript_offset"));
             }
         })?;
-        Ok(Self { file, stream_seen, transcript_seen, hooks_seen })
+        Ok(Self { file: Arc::new(file), stream_seen, transcript_seen, hooks_seen })
     }
 
     /// How far the session's output has been written down.
@@ -107,12 +108,13 @@ impl Conversation {
         let mut line = serde_json::to_vec(&entry)?;
         line.push(b'\n');
         // One write: a reader sees the whole line or none of it.
-        self.file.write_all(&line)
+        (&*self.file).write_all(&line)
     }
 
-    /// The file, for whoever makes durable what was written.
-    pub(crate) fn file(&self) -> io::Result<File> {
-        self.file.try_clone()
+    /// The file, for whoever makes durable what was written. Shared: a further descriptor may be one
+    /// too many.
+    pub(crate) fn file(&self) -> Arc<File> {
+        Arc::clone(&self.file)
     }
 }
 

@@ -267,7 +267,7 @@ impl Ear {
 
     /// A sync that failed is not tried again: the next one would succeed and prove nothing.
     async fn sync(&self) -> io::Result<()> {
-        let file = self.conversation.file()?;
+        let file = self.conversation.file();
         let Err(fault) = aside(move || file.sync_data()).await else { return Ok(()) };
         let what = format!("the conversation of session {} ({fault})", self.id);
         drop(self.hands.line.mail.send(Mail::NotDurable(what)).await);
