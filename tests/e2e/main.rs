@@ -9,6 +9,7 @@ mod asks;
 mod contract;
 mod crash;
 mod damage;
+mod doctor;
 mod doors;
 mod enemy;
 mod environment;

@@ -1,30 +1,34 @@
 //! Looking for what is wrong, and saying how to mend it.
 
+mod repository;
+mod session;
+
 use crate::controller::Look;
 use crate::serve::Door;
-use glis_core::session::{Phase, Rest, Session};
+use glis_core::session::Session;
 use glis_wire::client::Answer;
-use glis_wire::hold::place;
 use glis_wire::view::{Finding, Health};
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Below this, agents and snapshots begin to fail.
 const DISK_BYTES_LOW: u64 = 512 * 1024 * 1024;
 
 pub(crate) async fn examine(door: &Door) -> Answer {
     let sessions = door.hands.line.look(Look::Living).await;
-    let known = door.hands.line.look(Look::All).await.into_iter().map(|s| s.id.0).collect();
-    let home = door.hands.home.clone();
+    let all = door.hands.line.look(Look::All).await;
+    let hands = Arc::clone(&door.hands);
     let findings = tokio::task::spawn_blocking(move || {
+        let home = &hands.home;
         let mut findings = vec![git(), private(&home.state), disk(&home.state), log(&home.state)];
-        findings.extend(sessions.iter().flat_map(|session| {
-            let dir = home.session(&session.id.0);
-            let found = [worktree(session), holder(session, &dir)];
-            found.into_iter().chain(conversation(session, &dir)).chain(record(session))
-        }));
-        findings.extend(strangers(&crate::sessions_folder(&home), &known));
+        findings.extend(trash(&all, hands.config.trash.days));
+        findings.extend(sessions.iter().flat_map(|session| session::examine(&hands, session)));
+        let known: BTreeSet<String> = all.iter().map(|session| session.id.0.clone()).collect();
+        findings.extend(strangers(&crate::sessions_folder(home), &known));
+        let repositories: BTreeSet<_> = all.iter().map(crate::trees::repository).collect();
+        findings.extend(repositories.iter().flat_map(|path| repository::examine(path, &known)));
         findings
     });
     Answer::Findings(findings.await.unwrap_or_default())
@@ -102,66 +106,20 @@ fn log(state: &Path) -> Finding {
     }
 }
 
-/// A salvaged log may lack what it should say about a session.
-fn record(session: &Session) -> Option<Finding> {
-    let damage = session.damage.as_ref()?;
-    Some(finding(
-        &format!("session {}", session.name),
-        Health::Warning,
-        format!("up to {} of its records were lost; damaged log {}", damage.lost, damage.kept),
-        Some("look at its files and its conversation, then `glis acknowledge` it"),
-    ))
-}
-
-fn worktree(session: &Session) -> Finding {
-    let subject = format!("session {}", session.name);
-    match &session.worktree {
-        Some(path) if Path::new(path).is_dir() => {
-            finding(&subject, Health::Good, format!("worktree {path}"), None)
-        }
-        Some(path) => finding(
-            &subject,
-            Health::Bad,
-            format!("its worktree {path} is gone"),
-            Some("its branch still has every commit: git worktree add brings it back"),
-        ),
-        None => finding(&subject, Health::Good, "no worktree yet".to_owned(), None),
-    }
-}
-
-fn holder(session: &Session, dir: &Path) -> Finding {
-    let subject = format!("session {}", session.name);
-    let socket = dir.join(place::SOCKET).exists();
-    match (&session.phase, session.process.as_ref()) {
-        (Phase::Rest(Rest::Interrupted), _) => finding(
-            &subject,
+/// Removed sessions that are kept longer than was promised.
+fn trash(all: &[Session], days: u32) -> Option<Finding> {
+    let now = jiff::Timestamp::now().as_millisecond();
+    let due = |at: i64| at + i64::from(days) * 24 * 60 * 60 * 1000 <= now;
+    let past = all.iter().filter(|s| s.trashed.as_ref().is_some_and(|trashed| due(trashed.at)));
+    let count = past.count();
+    (count > 0).then(|| {
+        finding(
+            "trash",
             Health::Warning,
-            "its process died uncleanly".to_owned(),
-            Some("glis resume brings it back"),
-        ),
-        (_, Some(process)) if socket => {
-            finding(&subject, Health::Good, format!("process {} is held", process.pid), None)
-        }
-        (_, Some(process)) => finding(
-            &subject,
-            Health::Bad,
-            format!("process {} has no holder", process.pid),
-            Some("glis daemon stop; the next command looks for it again"),
-        ),
-        (_, None) => finding(&subject, Health::Good, "no process, none expected".to_owned(), None),
-    }
-}
-
-/// A conversation with lines that cannot be read: what they said is lost, the rest is not.
-fn conversation(session: &Session, dir: &Path) -> Option<Finding> {
-    let subject = format!("session {}", session.name);
-    let (message, hint) = match crate::conversation::damaged_lines(dir) {
-        Ok(0) => return None,
-        Ok(count) => (format!("{count} damaged lines in its conversation"), "they are left out"),
-        Err(fault) => (format!("its conversation: {fault}"), "it must be a readable file"),
-    };
-    let hint = format!("{hint}: {}", crate::conversation::file_of(dir).display());
-    Some(finding(&subject, Health::Warning, message, Some(&hint)))
+            format!("{count} removed sessions are past their deadline"),
+            Some("`glis trash list` shows them, `glis trash empty` deletes them for good"),
+        )
+    })
 }
 
 /// Folders of sessions that the log does not know: it lost them, or is another one.

@@ -56,6 +56,15 @@ pub(crate) fn check(adapters: &Adapters, session: &Session) -> Result<Checked, R
     Ok(Checked { found, forgotten })
 }
 
+/// Whether a start would find its program and its transcript, and what is odd about them. Nothing is
+/// done, and the worktree is not looked at.
+pub(crate) fn can_start(
+    adapters: &Adapters,
+    session: &Session,
+) -> Result<Option<String>, ResumeFault> {
+    Ok(prepare(adapters, session)?.warning)
+}
+
 /// Messages that a process took with it before its agent had written them down. Only the last one
 /// can be missing where there is a transcript, and only if its turn did not end. An agent that goes
 /// on without a file that one could look into has what it was seen to take.

@@ -4,6 +4,7 @@
 mod lock;
 mod rate;
 
+pub(crate) use lock::stale as stale_lock;
 pub(crate) use rate::Keeping;
 
 use crate::adapters::Adapters;
@@ -41,7 +42,7 @@ pub(crate) fn repository(session: &Session) -> PathBuf {
 }
 
 /// What a snapshot takes; a comparison with it has to be told the same.
-fn limits(hands: &Adapters) -> Limits {
+pub(crate) fn limits(hands: &Adapters) -> Limits {
     Limits { file_bytes_max: hands.config.snapshot.file_bytes_max(), ..Limits::default() }
 }
 

@@ -39,12 +39,12 @@ pub use fault::SnapshotFault;
 pub use git::GitFault;
 pub use list::{
     Keep, Listed, Shelf, commit_of, delete, delete_one, from_trash, list, list_last, names,
-    not_captured, thin, to_trash, verify,
+    not_captured, read_back, sessions, thin, to_trash, verify,
 };
 pub use lock::{index_lock, set_stale_lock_aside};
 pub use place::top_of;
 pub use read::{Limits, Unreadable};
 pub use restore::{HeadState, LEFT_OUT_NOTE, RestoreRequest, Restored, Stand, restore};
 pub use save::{SaveRequest, Saved, save};
-pub use scratch::{Swept, sweep};
+pub use scratch::{Swept, stale_locks, sweep};
 pub use state::{NotCaptured, Why};

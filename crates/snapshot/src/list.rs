@@ -6,6 +6,7 @@ use crate::objects::Objects;
 use crate::refs::{self, Found, SNAP, TRASH};
 use crate::scratch::common_of;
 use crate::state::{NotCaptured, list_from_bytes};
+use std::collections::BTreeSet;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 use std::process::Stdio;
@@ -182,6 +183,41 @@ pub fn verify(repo_root: &Path, reference: &str) -> Result<(), SnapshotFault> {
     }
     let what = String::from_utf8_lossy(&output.stderr).trim().to_owned();
     Err(SnapshotFault::Incomplete { reference: reference.to_owned(), what })
+}
+
+/// As [`verify`], and reads every object that only this snapshot has, to its end: a damaged disk
+/// leaves objects in place.
+pub fn read_back(repo_root: &Path, reference: &str) -> Result<(), SnapshotFault> {
+    verify(repo_root, reference)?;
+    let common = common_of(repo_root)?;
+    let incomplete = |what: &[u8]| SnapshotFault::Incomplete {
+        reference: reference.to_owned(),
+        what: String::from_utf8_lossy(what).trim().to_owned(),
+    };
+    let parents = format!("^{reference}^@");
+    let args = ["rev-list", "--objects", "--no-object-names", reference, &parents];
+    let names = run_in(&common, &args)?;
+    let mut reading = offline(&common);
+    reading.env("GIT_DIR", &common).args(["cat-file", "--batch", "--buffer"]);
+    reading.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut reading = reading.spawn().map_err(crate::GitFault::NotRun)?;
+    if let Some(mut pipe) = reading.stdin.take() {
+        // A reader that has met a broken object reads no further; its words say more.
+        drop(pipe.write_all(&names));
+    }
+    let output = reading.wait_with_output().map_err(crate::GitFault::NotRun)?;
+    let sound = output.status.success() && output.stderr.is_empty();
+    if sound { Ok(()) } else { Err(incomplete(&output.stderr)) }
+}
+
+/// The sessions that have snapshots on a shelf.
+pub fn sessions(repo_root: &Path, shelf: Shelf) -> Result<BTreeSet<String>, SnapshotFault> {
+    let common = common_of(repo_root)?;
+    let prefix = format!("{}/", shelf.prefix());
+    let said = run_in(&common, &["for-each-ref", "--format=%(refname)", &prefix])?;
+    let text = String::from_utf8_lossy(&said);
+    let ids = text.lines().filter_map(|name| name.strip_prefix(&prefix)?.split('/').next());
+    Ok(ids.map(ToOwned::to_owned).collect())
 }
 
 /// Which snapshots a thinning leaves.

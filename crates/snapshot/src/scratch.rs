@@ -224,7 +224,9 @@ pub fn sweep(repo_root: &Path) -> Result<Swept, SnapshotFault> {
         }
     }
     if living == 0 {
-        sweep_locks(&common.join("refs/glis"), begun, &mut swept);
+        for_each_lock(&common.join("refs/glis"), begun, &mut |path| {
+            swept.locks += usize::from(fs::remove_file(path).is_ok());
+        });
         for entry in fs::read_dir(common.join("objects/pack")).into_iter().flatten().flatten() {
             let path = entry.path();
             let ours = path.extension().is_some_and(|end| end == "keep")
@@ -238,20 +240,32 @@ pub fn sweep(repo_root: &Path) -> Result<Swept, SnapshotFault> {
     Ok(swept)
 }
 
+/// Locks on our own refs that nobody holds any more; none is named while a save is at work.
+pub fn stale_locks(repo_root: &Path) -> Result<Vec<PathBuf>, SnapshotFault> {
+    let common = common_of(repo_root)?;
+    let begun = SystemTime::now() - SWEEP_MARGIN;
+    let savers = fs::read_dir(common.join(HOME)).into_iter().flatten().flatten();
+    let mut savers = savers.filter_map(|entry| File::open(entry.path().join(ALIVE)).ok());
+    let shared = FlockOperation::NonBlockingLockShared;
+    let mut found = Vec::new();
+    if savers.all(|alive| rustix::fs::flock(&alive, shared).is_ok()) {
+        for_each_lock(&common.join("refs/glis"), begun, &mut |path| found.push(path));
+    }
+    Ok(found)
+}
+
 fn is_older(path: &Path, than: SystemTime) -> bool {
     fs::symlink_metadata(path).and_then(|meta| meta.modified()).is_ok_and(|at| at < than)
 }
 
-fn sweep_locks(dir: &Path, begun: SystemTime, swept: &mut Swept) {
+fn for_each_lock(dir: &Path, begun: SystemTime, found: &mut dyn FnMut(PathBuf)) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_dir() {
-            sweep_locks(&entry.path(), begun, swept);
-        } else if entry.file_name().as_bytes().ends_with(b".lock")
-            && is_older(&entry.path(), begun)
-            && fs::remove_file(entry.path()).is_ok()
+            for_each_lock(&entry.path(), begun, found);
+        } else if entry.file_name().as_bytes().ends_with(b".lock") && is_older(&entry.path(), begun)
         {
-            swept.locks += 1;
+            found(entry.path());
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::adapters::Adapters;
 use glis_core::session::Session;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// A lock that is younger may be somebody's who has just begun.
@@ -15,15 +15,10 @@ pub(super) fn set_stale_aside(hands: &Adapters, session: &Session, worktree: &Pa
     // In place it is the user's own repository, and whoever works there is not ours to judge.
     let Ok(worktree) = worktree.canonicalize() else { return };
     let lock = glis_snapshot::index_lock(&worktree).filter(|_| !session.spec.in_place);
-    let Some(lock) = lock.and_then(|lock| lock.canonicalize().ok()) else { return };
-    let age = || {
-        let facts = std::fs::symlink_metadata(&lock).ok()?;
-        SystemTime::now().duration_since(facts.modified().ok()?).ok()
-    };
-    let Some(young) = age() else { return };
+    let Some(young) = lock.and_then(|lock| age(&lock)) else { return };
     hands.wait_blocking(YOUNG.saturating_sub(young));
     // Still the same lock, and nobody is there who could hold it.
-    if age().is_none_or(|age| age < YOUNG) || is_in_use(&lock, &worktree) {
+    if stale(&worktree).is_none() {
         return;
     }
     match glis_snapshot::set_stale_lock_aside(&worktree) {
@@ -35,6 +30,19 @@ pub(super) fn set_stale_aside(hands: &Adapters, session: &Session, worktree: &Pa
         Ok(None) => {}
         Err(fault) => crate::diary(&format!("session {}: index.lock: {fault}", session.id)),
     }
+}
+
+/// The lock on a worktree's index, if nobody holds it any more.
+pub(crate) fn stale(worktree: &Path) -> Option<PathBuf> {
+    let worktree = worktree.canonicalize().ok()?;
+    let lock = glis_snapshot::index_lock(&worktree)?.canonicalize().ok()?;
+    let old = age(&lock).is_some_and(|age| age >= YOUNG);
+    (old && !is_in_use(&lock, &worktree)).then_some(lock)
+}
+
+fn age(lock: &Path) -> Option<Duration> {
+    let facts = std::fs::symlink_metadata(lock).ok()?;
+    SystemTime::now().duration_since(facts.modified().ok()?).ok()
 }
 
 /// Whether a git works in the worktree, or anybody has the lock open.

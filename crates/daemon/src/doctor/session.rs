@@ -1,0 +1,180 @@
+//! What can be wrong with one session: its worktree, its snapshot, its holder, its agent.
+
+use super::finding;
+use crate::adapters::Adapters;
+use crate::{launch, trees};
+use glis_core::refusal::ResumeFault;
+use glis_core::session::{Phase, Rest, Session};
+use glis_snapshot::Difference;
+use glis_wire::view::{Finding, Health};
+use std::path::Path;
+
+pub(super) fn examine(hands: &Adapters, session: &Session) -> Vec<Finding> {
+    let dir = hands.home.session(&session.id.0);
+    let mut findings = vec![worktree(hands, session), holder(session, &dir)];
+    findings.extend(conversation(session, &dir));
+    findings.extend(record(session));
+    findings.extend(unsaved(session));
+    findings.extend(snapshot(session));
+    findings.extend(lock(session));
+    findings.extend(agent(hands, session));
+    findings
+}
+
+fn about(session: &Session, health: Health, message: String, hint: &str) -> Finding {
+    let hint = hint.replace("NAME", &session.name);
+    finding(&format!("session {}", session.name), health, message, Some(&hint))
+}
+
+fn good(session: &Session, message: String) -> Finding {
+    finding(&format!("session {}", session.name), Health::Good, message, None)
+}
+
+fn worktree(hands: &Adapters, session: &Session) -> Finding {
+    let Some(path) = &session.worktree else {
+        return good(session, "no worktree yet".to_owned());
+    };
+    let cleared = matches!(&session.phase, Phase::Rest(Rest::Paused(pause)) if pause.cleared);
+    if cleared {
+        return good(
+            session,
+            "its worktree was removed by the pause; resume restores it".to_owned(),
+        );
+    }
+    if !Path::new(path).is_dir() {
+        let hint = if session.snapshot.is_some() {
+            "`glis resume NAME` brings it back as it was last saved, and so does `glis restore NAME`"
+        } else {
+            "its branch still has every commit: git worktree add brings it back"
+        };
+        return about(session, Health::Bad, format!("its worktree {path} is gone"), hint);
+    }
+    changed(hands, session, Path::new(path))
+        .unwrap_or_else(|| good(session, format!("worktree {path}")))
+}
+
+/// Somebody worked in the worktree since its agent left it.
+fn changed(hands: &Adapters, session: &Session, worktree: &Path) -> Option<Finding> {
+    let left = session.left_as.as_ref().filter(|_| matches!(session.phase, Phase::Rest(_)))?;
+    let repo = trees::repository(session);
+    let difference =
+        glis_snapshot::compare(worktree, &repo, &left.name, &trees::limits(hands)).ok()?;
+    match difference {
+        Difference::Untouched => None,
+        Difference::Gone => Some(about(
+            session,
+            Health::Bad,
+            format!("{} is no worktree any more", worktree.display()),
+            "`glis restore NAME` puts what is there aside and brings the worktree back",
+        )),
+        Difference::Changed(changes) => {
+            let first = changes.first().map(|change| String::from_utf8_lossy(&change.path));
+            let message = format!(
+                "{} changes in its worktree since its agent left it, {} first",
+                changes.len(),
+                first.unwrap_or_default()
+            );
+            let hint = "`glis resume NAME` saves them, overwrites nothing and tells the agent; \
+                        `glis restore NAME` puts them aside";
+            Some(about(session, Health::Warning, message, hint))
+        }
+    }
+}
+
+fn unsaved(session: &Session) -> Option<Finding> {
+    let why = session.unsaved.as_ref()?;
+    let message = format!("its worktree could not be saved: {why}");
+    Some(about(session, Health::Bad, message, "`glis snapshot NAME` tries it again"))
+}
+
+/// The snapshot that a resume would need, read back.
+fn snapshot(session: &Session) -> Option<Finding> {
+    let kept = session.left_as.as_ref().or(session.snapshot.as_ref())?;
+    let fault = glis_snapshot::read_back(&trees::repository(session), &kept.name).err()?;
+    let message = format!("its snapshot {} is not whole: {fault}", kept.name);
+    let hint = "while its worktree is there, `glis snapshot NAME` makes a fresh one; \
+                `git fsck` in the repository says what else is broken";
+    Some(about(session, Health::Bad, message, hint))
+}
+
+/// A lock on the index that nobody holds any more.
+fn lock(session: &Session) -> Option<Finding> {
+    let worktree = trees::top(session).ok().flatten()?;
+    let lock = trees::stale_lock(&worktree)?;
+    let hint = if matches!(session.phase, Phase::Rest(_)) && !session.spec.in_place {
+        "`glis resume NAME` sets it aside"
+    } else {
+        "no git works there: move it away"
+    };
+    Some(about(session, Health::Warning, format!("a stale lock: {}", lock.display()), hint))
+}
+
+/// Whether a resume would find the agent, its version and its transcript.
+fn agent(hands: &Adapters, session: &Session) -> Option<Finding> {
+    if !session.can_resume() {
+        return None;
+    }
+    let fault = match launch::can_start(hands, session) {
+        Ok(warning) => {
+            let hint = "it may work; `glis show NAME` tells if it does not";
+            return warning.map(|warning| about(session, Health::Warning, warning, hint));
+        }
+        Err(fault) => fault,
+    };
+    let hint = match &fault {
+        ResumeFault::NotInstalled(_) => "install it, or put it on the PATH that `glis resume` sees",
+        ResumeFault::WrongVersion(_) => "install a version that is known to work",
+        ResumeFault::NoTranscript(_) => "`glis restart NAME` begins a fresh conversation",
+        ResumeFault::NoRef
+        | ResumeFault::Rejected(_)
+        | ResumeFault::WrongRoot(_)
+        | ResumeFault::NoDirectory(_)
+        | ResumeFault::Locked(_)
+        | ResumeFault::NotReady(_)
+        | ResumeFault::System(_) => "`glis resume NAME` tells more",
+    };
+    Some(about(session, Health::Bad, format!("its agent {}: {fault}", session.spec.agent), hint))
+}
+
+fn holder(session: &Session, dir: &Path) -> Finding {
+    match (&session.phase, session.process.as_ref()) {
+        (Phase::Rest(Rest::Interrupted), _) => {
+            let message = "its process died uncleanly".to_owned();
+            about(session, Health::Warning, message, "glis resume brings it back")
+        }
+        // A socket may be left of a holder that was killed; the lock goes with it.
+        (_, Some(process)) if crate::tend::is_locked(dir) => {
+            good(session, format!("process {} is held", process.pid))
+        }
+        (_, Some(process)) => about(
+            session,
+            Health::Bad,
+            format!("process {} has no holder", process.pid),
+            "glis daemon stop; the next command looks for it again",
+        ),
+        (_, None) => good(session, "no process, none expected".to_owned()),
+    }
+}
+
+/// A salvaged log may lack what it should say about a session.
+fn record(session: &Session) -> Option<Finding> {
+    let damage = session.damage.as_ref()?;
+    Some(finding(
+        &format!("session {}", session.name),
+        Health::Warning,
+        format!("up to {} of its records were lost; damaged log {}", damage.lost, damage.kept),
+        Some("look at its files and its conversation, then `glis acknowledge` it"),
+    ))
+}
+
+/// A conversation with lines that cannot be read: what they said is lost, the rest is not.
+fn conversation(session: &Session, dir: &Path) -> Option<Finding> {
+    let subject = format!("session {}", session.name);
+    let (message, hint) = match crate::conversation::damaged_lines(dir) {
+        Ok(0) => return None,
+        Ok(count) => (format!("{count} damaged lines in its conversation"), "they are left out"),
+        Err(fault) => (format!("its conversation: {fault}"), "it must be a readable file"),
+    };
+    let hint = format!("{hint}: {}", crate::conversation::file_of(dir).display());
+    Some(finding(&subject, Health::Warning, message, Some(&hint)))
+}
