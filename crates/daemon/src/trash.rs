@@ -3,6 +3,7 @@
 use crate::adapters::Adapters;
 use crate::durable::private_folder;
 use crate::trees::{self, repository};
+use crate::worktrees::owner;
 use glis_core::OpId;
 use glis_core::input::Outcome;
 use glis_core::session::Session;
@@ -36,12 +37,12 @@ pub(crate) fn put_aside(hands: &Arc<Adapters>, session: &Session, op: OpId) -> O
     if let Some(path) = own_worktree(session)
         && path.is_dir()
         && !target.exists()
-        && let Err(fault) = worktree::put_aside(&repo, path, &target)
+        && let Err(fault) = worktree::shift(&repo, path, &target)
     {
         crate::diary(&format!("the worktree {} stays where it is: {fault}", path.display()));
     }
     for (from, to) in asides(session, own_worktree(session), &trash) {
-        if let Err(fault) = worktree::put_aside(&repo, &from, &to) {
+        if let Err(fault) = worktree::shift(&repo, &from, &to) {
             crate::diary(&format!("{} stays where it is: {fault}", from.display()));
         }
     }
@@ -64,12 +65,12 @@ pub(crate) fn bring_back(hands: &Arc<Adapters>, session: &Session, op: OpId) -> 
             }
             let parent = path.parent().unwrap_or(path);
             private_folder(parent).map_err(|fault| format!("{}: {fault}", parent.display()))?;
-            worktree::put_aside(&repo, &from, path).map_err(|fault| fault.to_string())?;
+            worktree::shift(&repo, &from, path).map_err(|fault| fault.to_string())?;
         }
         if let Some(path) = own_worktree(session) {
             let home = path.parent().unwrap_or(path);
             for (from, to) in asides(session, Some(&trash.join(name_of(path))), home) {
-                worktree::put_aside(&repo, &from, &to).map_err(|fault| fault.to_string())?;
+                worktree::shift(&repo, &from, &to).map_err(|fault| fault.to_string())?;
             }
         }
         if has_repository(&repo) {
@@ -98,7 +99,8 @@ pub(crate) fn empty(hands: &Arc<Adapters>, session: &Session, op: OpId) -> Outco
             let beside = own_worktree(session).map(|path| trash.join(name_of(path)));
             let beside = asides(session, beside.as_deref(), &trash).into_iter().map(|(at, _)| at);
             for tree in std::iter::once(tree.clone()).chain(beside).filter(|tree| tree.exists()) {
-                worktree::remove(&repo, &tree).map_err(|fault| fault.to_string())?;
+                worktree::remove(&repo, &tree, &owner(session))
+                    .map_err(|fault| fault.to_string())?;
             }
             let deleted = glis_snapshot::delete(&repo, &session.id.0, Shelf::Trash);
             deleted.map_err(|fault| fault.to_string())?;

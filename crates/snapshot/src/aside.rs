@@ -1,14 +1,13 @@
 //! Clearing the way for a restore: whatever is there is saved and moved, never deleted.
 
+use crate::admin::records;
 use crate::fault::{About as _, SnapshotFault};
 use crate::git::{git, run_in};
 use crate::place::{Head, Place};
 use crate::read::Limits;
 use crate::save::{SaveRequest, save, save_place};
 use crate::scratch::{HOME, now_ns};
-use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 /// What was in the way, and where it is.
@@ -21,7 +20,7 @@ pub struct SetAside {
 }
 
 /// Why the lock of a worktree that was set aside is there.
-const LOCK_REASON: &str = "set aside by glis";
+pub(crate) const LOCK_REASON: &str = "set aside by glis";
 
 /// Makes sure that nothing is at `to`, and that git knows of no worktree there.
 pub(crate) fn clear_the_way(
@@ -104,21 +103,14 @@ fn forget(
     session: &str,
     notes: &mut Vec<String>,
 ) -> Result<(), SnapshotFault> {
-    let wanted = to.join(".git");
-    for entry in fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten() {
-        let admin = entry.path();
-        let Ok(text) = fs::read(admin.join("gitdir")) else { continue };
-        let points = PathBuf::from(OsStr::from_bytes(text.trim_ascii_end()));
-        let points = if points.is_absolute() { points } else { admin.join(points) };
-        if points != wanted && !same_parent(&points, &wanted) {
-            continue;
-        }
+    for record in records(common).into_iter().filter(|record| record.is_at(to)) {
+        let admin = record.dir;
         let home = common.join(HOME).join("aside");
         fs::create_dir_all(&home).about(&home)?;
         if let Some(reference) = save_index(common, &admin, session) {
             notes.push(format!("the index of the lost worktree is in {reference}"));
         }
-        let mut name = entry.file_name();
+        let mut name = admin.file_name().unwrap_or_default().to_owned();
         name.push(format!("-{}", now_ns() / 1_000_000));
         fs::rename(&admin, home.join(name)).about(&admin)?;
     }
@@ -148,13 +140,4 @@ fn save_index(common: &Path, admin: &Path, session: &str) -> Option<String> {
 
 fn same(one: &Path, other: &Path) -> bool {
     one.canonicalize().ok() == other.canonicalize().ok()
-}
-
-/// The two may be written differently, with links on the way.
-fn same_parent(one: &Path, other: &Path) -> bool {
-    let above = |path: &Path| path.parent().and_then(Path::parent).map(Path::to_owned);
-    let name = |path: &Path| path.parent().and_then(Path::file_name).map(OsStr::to_owned);
-    let (Some(a), Some(b)) = (above(one), above(other)) else { return false };
-    name(one) == name(other)
-        && a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b))
 }

@@ -1,6 +1,7 @@
 //! A worktree and its uncommitted state, by the `git` command and nothing else.
 #![forbid(unsafe_code)]
 
+mod admin;
 mod aside;
 mod clear;
 mod compare;
@@ -16,6 +17,7 @@ mod import;
 mod index;
 mod list;
 mod lock;
+mod moved;
 mod nested;
 mod nested_back;
 mod objects;

@@ -8,6 +8,7 @@ use crate::git::{git, run_in};
 use crate::gitdir::TABLE;
 use crate::hash::{Format, Oid};
 use crate::index::{Index, Stat};
+use crate::moved::real;
 use crate::nested_back;
 use crate::objects::Objects;
 use crate::place::{Head, Place};
@@ -161,17 +162,6 @@ fn refuse_inside(request: &RestoreRequest<'_>, common: &Path) -> Result<(), Snap
         return Ok(());
     };
     Err(SnapshotFault::InTheWay { path: request.to.to_owned(), why: why.to_owned() })
-}
-
-/// The path without links and dots, as far as it exists.
-fn real(path: &Path) -> PathBuf {
-    if let Ok(real) = path.canonicalize() {
-        return real;
-    }
-    match (path.parent(), path.file_name()) {
-        (Some(above), Some(name)) if above != Path::new("") => real(above).join(name),
-        _ => path.to_owned(),
-    }
 }
 
 /// Where a worktree goes, and what it is to be there.

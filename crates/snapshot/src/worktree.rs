@@ -1,6 +1,11 @@
-//! Worktrees of our own: made, found again, put aside. Never one that we did not make.
+//! Worktrees of our own: made, found again, moved, removed. Never one that we did not make.
 
+use crate::admin::{Record, delete_tree, records};
+use crate::aside::LOCK_REASON;
+use crate::fault::SnapshotFault;
 use crate::git::{GitFault, main_root, run, run_with_umask};
+use crate::moved::Insides;
+use crate::scratch::common_of;
 use std::path::{Path, PathBuf};
 
 /// How many names are tried when a branch exists already.
@@ -32,26 +37,81 @@ pub struct Plan<'a> {
     pub umask: u32,
 }
 
-/// Makes the worktree, or finds the one that was made for the same owner before.
+/// Makes the worktree, or finds the one that was made for the same owner before. Until all files are
+/// there it is locked for another reason, so that what a crash leaves is known to be half of one.
 pub fn make(plan: &Plan<'_>) -> Result<Worktree, GitFault> {
     let root = main_root(plan.repo)?;
     if let Some(found) = find(&root, plan.owner)? {
         return Ok(found);
     }
-    let branch = free_branch(&root, plan.branch)?;
-    let path = plan.path.to_string_lossy();
-    let mut args = vec!["worktree", "add", "--quiet", "--lock", "--reason", plan.owner];
     let start = match plan.base {
         Some(base) => Some(commit(plan.repo, base)?),
         None => commit(plan.repo, "HEAD").ok(),
     };
-    match &start {
-        Some(start) => args.extend(["-b", &branch, "--", &path, start]),
-        // Nothing was ever committed here: the worktree begins as empty as the repository.
-        None => args.extend(["--orphan", "-b", &branch, "--", &path]),
+    remove_half(&root, plan, start.as_deref())?;
+    let branch = free_branch(&root, plan.branch)?;
+    let made = fill(&root, plan, &branch, start.as_deref());
+    if made.is_err() {
+        // Why it failed says more than why the rest of it stays.
+        drop(remove_half(&root, plan, start.as_deref()));
     }
-    run_with_umask(&root, &args, plan.umask)?;
-    Ok(Worktree { path: plan.path.to_owned(), branch })
+    made.map(|()| Worktree { path: plan.path.to_owned(), branch })
+}
+
+fn being_made(owner: &str) -> String {
+    format!("{owner}, being made")
+}
+
+fn fill(root: &Path, plan: &Plan<'_>, branch: &str, start: Option<&str>) -> Result<(), GitFault> {
+    let path = plan.path.to_string_lossy();
+    let reason = being_made(plan.owner);
+    let mut args = vec!["worktree", "add", "--quiet", "--lock", "--reason", &reason];
+    match start {
+        Some(start) => args.extend(["--no-checkout", "-b", branch, "--", &path, start]),
+        // Nothing was ever committed here: the worktree begins as empty as the repository.
+        None => args.extend(["--orphan", "-b", branch, "--", &path]),
+    }
+    run_with_umask(root, &args, plan.umask)?;
+    if start.is_some() {
+        // What `worktree add` itself does; a power cut loses nothing that is not in the commit.
+        let args = ["reset", "--hard", "--quiet", "--no-recurse-submodules"];
+        run_with_umask(plan.path, &args, plan.umask)?;
+    }
+    let common = common_of(root).map_err(|fault| refused("worktree", &fault))?;
+    let record = Record::named_by(&common, plan.path).ok_or_else(|| GitFault::Refused {
+        verb: "worktree".to_owned(),
+        message: format!("{path} went away while it was made"),
+    })?;
+    record.relock(plan.owner).map_err(|fault| refused("worktree", &fault))
+}
+
+/// Removes what an earlier try has left at the planned place, if it is known by its lock.
+fn remove_half(root: &Path, plan: &Plan<'_>, start: Option<&str>) -> Result<(), GitFault> {
+    let fault = |fault: SnapshotFault| refused("worktree", &fault);
+    let common = common_of(root).map_err(fault)?;
+    let reason = being_made(plan.owner);
+    for half in records(&common).into_iter().filter(|record| record.is_locked_for(&reason)) {
+        if half.is_at(plan.path) {
+            delete_tree(plan.path).map_err(fault)?;
+        } else if half.path.is_some() {
+            continue;
+        } else {
+            // Git was killed before it wrote down where: the folder is empty, if it is there.
+            drop(std::fs::remove_dir(plan.path));
+        }
+        let head = std::fs::read_to_string(half.dir.join("HEAD")).unwrap_or_default();
+        half.forget().map_err(fault)?;
+        // Nobody has worked on the branch if it is where it began.
+        let branch = head.strip_prefix("ref: ").map(str::trim_end);
+        let begun = branch.zip(start).filter(|(branch, start)| {
+            branch.starts_with("refs/heads/")
+                && commit(root, branch).is_ok_and(|commit| commit == *start)
+        });
+        if let Some((branch, start)) = begun {
+            run(root, &["update-ref", "-d", branch, start])?;
+        }
+    }
+    Ok(())
 }
 
 /// The worktree that is locked for this owner.
@@ -68,17 +128,93 @@ pub fn find(root: &Path, owner: &str) -> Result<Option<Worktree>, GitFault> {
     }))
 }
 
-/// Moves a worktree of ours away, as it is, with everything in it.
-pub fn put_aside(root: &Path, from: &Path, to: &Path) -> Result<(), GitFault> {
-    let (from, to) = (from.to_string_lossy(), to.to_string_lossy());
+/// Moves a worktree of ours to another place, as it is, with everything in it. Also one that git has
+/// lost sight of: it is the folder that counts, and git is told.
+pub fn shift(root: &Path, from: &Path, to: &Path) -> Result<(), GitFault> {
+    let common = common_of(root).ok();
+    let is_there = |path: &Path| path.symlink_metadata().is_ok();
+    let inside = |at: &Path| common.as_deref().map(|common| Insides::of(common, at, from));
+    match (is_there(from), is_there(to)) {
+        (true, false) => {}
+        // A crash came after the move, before git had written it down.
+        (false, true) => return settle(common.as_deref(), to, &inside(to).unwrap_or_default()),
+        (true, true) => return Err(no_move(format!("{} is there already", to.display()))),
+        (false, false) => return Err(no_move(format!("{} is not there", from.display()))),
+    }
+    let insides = inside(from).unwrap_or_default();
+    let (here, there) = (from.to_string_lossy(), to.to_string_lossy());
     // Twice: the worktree is locked, by us.
-    run(root, &["worktree", "move", "--force", "--force", "--", &from, &to]).map(drop)
+    match run(root, &["worktree", "move", "--force", "--force", "--", &here, &there]) {
+        Ok(_) => {}
+        Err(GitFault::Refused { .. }) if !is_there(from) => {}
+        Err(fault @ GitFault::Refused { .. }) => {
+            if holds(from, common.as_deref()) {
+                return Err(fault);
+            }
+            std::fs::rename(from, to).map_err(|error| no_move(error.to_string()))?;
+        }
+        Err(fault) => return Err(fault),
+    }
+    settle(common.as_deref(), to, &insides)
 }
 
-/// Removes a worktree of ours for good, with everything in it. Its branch stays.
-pub fn remove(root: &Path, path: &Path) -> Result<(), GitFault> {
-    let path = path.to_string_lossy();
-    run(root, &["worktree", "remove", "--force", "--force", "--", &path]).map(drop)
+fn no_move(message: String) -> GitFault {
+    GitFault::Refused { verb: "worktree move".to_owned(), message }
+}
+
+fn refused(verb: &str, fault: &SnapshotFault) -> GitFault {
+    GitFault::Refused { verb: verb.to_owned(), message: fault.to_string() }
+}
+
+/// Whether the repository itself is in a folder.
+fn holds(folder: &Path, common: Option<&Path>) -> bool {
+    let (folder, common) = (folder.canonicalize().ok(), common.map(Path::canonicalize));
+    let common = common.and_then(Result::ok);
+    folder.zip(common).is_some_and(|(folder, common)| common.starts_with(folder))
+}
+
+/// Makes git's records agree with where the worktree and what is inside it are.
+fn settle(common: Option<&Path>, at: &Path, insides: &Insides) -> Result<(), GitFault> {
+    let Some(common) = common else { return Ok(()) };
+    let done = || -> Result<(), SnapshotFault> {
+        if let Some(record) = Record::named_by(common, at)
+            && !record.is_at(at)
+            // A copy is not what the record speaks of.
+            && record.path.as_deref().is_none_or(|path| !path.join(".git").exists())
+        {
+            record.point_to(at)?;
+        }
+        insides.look_back(at)?;
+        insides.point_to(at)
+    };
+    done().map_err(|fault| refused("worktree repair", &fault))
+}
+
+/// Removes a worktree of ours for good, with everything in it. Its branch stays. Only for what is in
+/// our own trash: where git refuses, the folder goes all the same, and git's record of it if that is
+/// locked for `owner` or was set aside by us.
+pub fn remove(root: &Path, path: &Path, owner: &str) -> Result<(), GitFault> {
+    let shown = path.to_string_lossy();
+    match run(root, &["worktree", "remove", "--force", "--force", "--", &shown]) {
+        Ok(_) => return Ok(()),
+        Err(GitFault::Refused { .. }) => {}
+        Err(fault) => return Err(fault),
+    }
+    let common = common_of(root).ok();
+    if holds(path, common.as_deref()) {
+        return Err(no_move(format!("{shown} holds the repository")));
+    }
+    let named = common.as_deref().and_then(|common| Record::named_by(common, path));
+    let told = |fault: SnapshotFault| refused("worktree remove", &fault);
+    delete_tree(path).map_err(told)?;
+    let all = common.as_deref().map(records).unwrap_or_default();
+    let ours = all.into_iter().filter(|record| {
+        let is_it = record.is_at(path)
+            || named.as_ref().is_some_and(|named| named.dir == record.dir)
+                && record.path.as_deref().is_none_or(|path| !path.exists());
+        is_it && [owner, LOCK_REASON].iter().any(|reason| record.is_locked_for(reason))
+    });
+    ours.into_iter().try_for_each(|record| record.forget().map_err(told))
 }
 
 /// The commit that a revision names, seen from `dir`.

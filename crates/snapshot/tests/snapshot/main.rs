@@ -5,6 +5,7 @@ mod faults;
 mod hostile;
 mod house;
 mod keeping;
+mod making;
 mod nested;
 mod random;
 mod speed;
