@@ -1,5 +1,6 @@
 //! Removing a worktree of ours that a snapshot holds, and only such a one.
 
+use crate::admin::delete_tree;
 use crate::compare::{Difference, compare_at};
 use crate::fault::{About as _, SnapshotFault};
 use crate::git::run;
@@ -12,6 +13,7 @@ use crate::survey::survey;
 use crate::{list, worktree};
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 /// What is to go.
@@ -49,30 +51,73 @@ pub enum LeftOut {
 
 /// Removes a worktree, after the snapshot was read back and compared with it. It is first moved
 /// out of everybody's reach, and compared again there: what was written in between would be lost.
-/// Doing it again after a crash ends what was begun.
+/// Doing it again after a crash ends what was begun, and then looks at the worktree itself: it may
+/// have come back meanwhile.
 pub fn clear(request: &ClearRequest<'_>) -> Result<Cleared, SnapshotFault> {
-    let (moving, doomed) = (beside(request.worktree, "moving"), beside(request.worktree, "doomed"));
-    if !doomed.exists() {
-        if !moving.exists() {
-            if fs::symlink_metadata(request.worktree).is_err() {
-                forget(request)?;
-                return Ok(Cleared::default());
+    let mut leftover = None;
+    for doomed in doomed(request.worktree) {
+        leftover = leftover.or(delete(doomed));
+    }
+    let moving = beside(request.worktree, "moving");
+    let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
+    if is_there(&moving) {
+        let held =
+            verify(request.repo_root, request.reference).and_then(|()| judge(request, &moving));
+        match held {
+            Ok(()) => leftover = leftover.or(destroy(request, &moving)?),
+            Err(fault) if is_there(request.worktree) => {
+                let why = format!("an earlier removal left it, and {fault}");
+                return Err(SnapshotFault::InTheWay { path: moving, why });
             }
-            ours(request)?;
-            verify(request.repo_root, request.reference)?;
-            judge(request, request.worktree)?;
-            shift(request.worktree, &moving)?;
+            Err(fault) => {
+                shift(&moving, request.worktree)?;
+                return Err(fault);
+            }
         }
+    }
+    if is_there(request.worktree) {
+        ours(request)?;
+        verify(request.repo_root, request.reference)?;
+        judge(request, request.worktree)?;
+        shift(request.worktree, &moving)?;
         if let Err(fault) = judge(request, &moving) {
             shift(&moving, request.worktree)?;
             return Err(fault);
         }
-        // From here on the snapshot is all there is to keep, however far the deletion gets.
-        shift(&moving, &doomed)?;
+        leftover = leftover.or(destroy(request, &moving)?);
     }
-    let deleted = fs::remove_dir_all(&doomed);
-    forget(request)?;
-    Ok(Cleared { leftover: deleted.is_err().then_some(doomed) })
+    // The worktree is gone, whatever git thinks of it; a restore puts the record out of its way.
+    drop(forget(request));
+    Ok(Cleared { leftover })
+}
+
+/// Deletes what was moved away. Once it is renamed, the snapshot is all there is to keep, however far
+/// the deletion gets.
+fn destroy(request: &ClearRequest<'_>, moving: &Path) -> Result<Option<PathBuf>, SnapshotFault> {
+    let names = (1..).map(|n| if n == 1 { "doomed".to_owned() } else { format!("doomed-{n}") });
+    let mut free = names.map(|word| beside(request.worktree, &word));
+    let doomed = free.find(|path| fs::symlink_metadata(path).is_err());
+    let doomed = doomed.unwrap_or_else(|| beside(request.worktree, "doomed"));
+    shift(moving, &doomed)?;
+    Ok(delete(doomed))
+}
+
+/// Deletes for good, and returns what could not be.
+fn delete(doomed: PathBuf) -> Option<PathBuf> {
+    delete_tree(&doomed).is_err().then_some(doomed)
+}
+
+/// What earlier removals have left to delete.
+fn doomed(worktree: &Path) -> Vec<PathBuf> {
+    let start = beside(worktree, "doomed");
+    let start = start.file_name().unwrap_or_default().as_bytes().to_vec();
+    let entries = worktree.parent().and_then(|folder| fs::read_dir(folder).ok());
+    let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let ours = names.filter(|name| {
+        let end = name.as_bytes().strip_prefix(start.as_slice());
+        end.is_some_and(|end| end.is_empty() || end.starts_with(b"-"))
+    });
+    ours.map(|name| worktree.with_file_name(name)).collect()
 }
 
 /// What of a worktree would be lost with it.
@@ -90,7 +135,7 @@ pub fn losable(list: Vec<NotCaptured>) -> Vec<NotCaptured> {
     list.into_iter().filter(lost).collect()
 }
 
-fn beside(worktree: &Path, word: &str) -> PathBuf {
+pub(crate) fn beside(worktree: &Path, word: &str) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(worktree.file_name().unwrap_or_default());
     name.push(format!(".glis-{word}"));

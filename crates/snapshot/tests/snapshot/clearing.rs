@@ -1,8 +1,10 @@
 //! A worktree is removed only if a snapshot holds all of it, and only if it is ours.
 
-use crate::house::{House, Outcome, Portrait, git, put};
+use crate::house::{House, Outcome, Portrait, as_nobody, git, mode, put};
 use crate::nested::{dirty, make_repo};
-use glis_snapshot::{ClearRequest, LeftOut, Limits, Side, SnapshotFault, clear, diff_files, patch};
+use glis_snapshot::{
+    ClearRequest, Cleared, LeftOut, Limits, Side, SnapshotFault, clear, diff_files, patch,
+};
 use std::fs;
 
 fn request<'a>(house: &'a House, reference: &'a str, left_out: LeftOut) -> ClearRequest<'a> {
@@ -107,6 +109,89 @@ fn a_file_above_the_limit_that_came_after_the_snapshot_keeps_the_worktree() -> O
         let fault = clear(&request).err().ok_or("it was removed")?;
         assert!(fault.to_string().contains("large"), "{fault}");
         before.assert_same(&Portrait::of(&house.tree)?);
+    }
+    Ok(())
+}
+
+#[test]
+fn write_protected_folders_go_too() -> Outcome {
+    as_nobody("clearing::write_protected_folders_go_too", || {
+        let house = House::new()?;
+        house.put(".gitignore", "store\n")?;
+        house.put("store/module/v1/file", "x")?;
+        let saved = house.save()?;
+        for folder in ["store/module/v1", "store/module", "store"] {
+            mode(&house.tree, folder, 0o555)?;
+        }
+        let cleared = clear(&request(&house, &saved.reference, LeftOut::Goes))?;
+        assert_eq!(cleared, Cleared { leftover: None });
+        assert_eq!(fs::read_dir(house.dir.path())?.count(), 1);
+        Ok(())
+    })
+}
+
+#[test]
+fn what_cannot_be_deleted_is_no_reason_to_say_that_the_worktree_stays() -> Outcome {
+    let house = House::new()?;
+    house.put("a.txt", "changed\n")?;
+    fs::create_dir(house.tree.join("busy"))?;
+    let mount = |verb: &str, args: &[&str]| {
+        std::process::Command::new(verb).args(args).status().is_ok_and(|status| status.success())
+    };
+    let busy = house.tree.join("busy").to_string_lossy().into_owned();
+    if !mount("mount", &["-t", "tmpfs", "none", &busy]) {
+        println!("SKIPPED: no right to mount a file system");
+        return Ok(());
+    }
+    let before = Portrait::of(&house.tree)?;
+    let cleared = house.save().and_then(|saved| {
+        let cleared = clear(&request(&house, &saved.reference, LeftOut::Stays))?;
+        Ok((saved, cleared))
+    });
+    let doomed = house.tree.with_file_name(".tree.glis-doomed");
+    let gone = !house.tree.exists();
+    // The worktree may come back while there is still something to delete.
+    let again = cleared.and_then(|(saved, cleared)| {
+        house.restore(&saved.reference, &house.tree)?;
+        Ok((clear(&request(&house, &saved.reference, LeftOut::Stays))?, saved, cleared))
+    });
+    let both = gone && !house.tree.exists();
+    for at in [&house.tree.join("busy"), &doomed.join("busy")] {
+        mount("umount", &[&at.to_string_lossy()]);
+    }
+    let (again, saved, cleared) = again?;
+    assert!(both);
+    assert_eq!(cleared.leftover.as_ref(), Some(&doomed));
+    assert_eq!(again.leftover.as_ref(), Some(&doomed));
+    assert!(!git(&house.repo, &["worktree", "list", "--porcelain"])?.contains("tree\n"));
+    let last = clear(&request(&house, &saved.reference, LeftOut::Stays))?;
+    assert_eq!(last, Cleared { leftover: None });
+    assert_eq!(fs::read_dir(house.dir.path())?.count(), 1);
+    house.restore(&saved.reference, &house.tree)?;
+    before.assert_same(&Portrait::of(&house.tree)?);
+    Ok(())
+}
+
+#[test]
+fn a_worktree_that_came_back_is_looked_at_although_an_earlier_removal_is_not_over() -> Outcome {
+    for word in ["doomed", "moving"] {
+        let house = House::new()?;
+        let saved = house.save()?;
+        let left = house.tree.with_file_name(format!(".tree.glis-{word}"));
+        fs::rename(&house.tree, &left)?;
+        house.restore(&saved.reference, &house.tree)?;
+        house.put("since", "precious\n")?;
+        let fault = clear(&request(&house, &saved.reference, LeftOut::Goes)).err();
+        let fault = fault.ok_or("it was removed")?.to_string();
+        assert!(fault.contains("since"), "{fault}");
+        assert_eq!(fs::read_to_string(house.tree.join("since"))?, "precious\n");
+        assert!(!left.exists(), "{word}");
+        // And what is in the way of the removal and in no snapshot is named, not deleted.
+        let saved = house.save()?;
+        fs::create_dir(house.tree.with_file_name(".tree.glis-moving"))?;
+        let fault = clear(&request(&house, &saved.reference, LeftOut::Goes)).err();
+        assert!(fault.is_some_and(|fault| fault.to_string().contains(".tree.glis-moving")));
+        assert!(house.tree.join("since").exists());
     }
     Ok(())
 }

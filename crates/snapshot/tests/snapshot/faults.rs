@@ -1,6 +1,6 @@
 //! Kills, full disks, other writers: no snapshot is broken and nobody else is disturbed.
 
-use crate::house::{House, Outcome, SESSION, command, git, put, stamps};
+use crate::house::{House, Outcome, SESSION, as_nobody, command, git, put, stamps};
 use glis_snapshot::{Limits, SaveRequest, SnapshotFault, save, sweep, verify};
 use std::fs;
 use std::path::Path;
@@ -180,32 +180,9 @@ fn a_gc_that_never_rests_takes_nothing_away() -> Outcome {
     Ok(())
 }
 
-/// Saves as a user who may not read everything, which root always may.
 #[test]
 fn a_changed_file_that_cannot_be_read_is_named() -> Outcome {
-    use std::os::unix::process::CommandExt as _;
-    if std::env::var_os("USER_WHO_MAY_NOT").is_some() {
-        return may_not_read();
-    }
-    if !rustix::process::geteuid().is_root() {
-        return may_not_read();
-    }
-    let dir = tempfile::tempdir()?;
-    crate::house::mode(dir.path(), ".", 0o777)?;
-    // The binary may be where that user cannot go.
-    let copy = dir.path().join("test");
-    fs::copy(std::env::current_exe()?, &copy)?;
-    let output = Command::new(&copy)
-        .args(["--exact", "faults::a_changed_file_that_cannot_be_read_is_named", "--nocapture"])
-        .env("USER_WHO_MAY_NOT", "1")
-        .env("TMPDIR", dir.path())
-        .env("HOME", dir.path())
-        .current_dir(dir.path())
-        .uid(65534)
-        .gid(65534)
-        .output()?;
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Ok(())
+    as_nobody("faults::a_changed_file_that_cannot_be_read_is_named", may_not_read)
 }
 
 fn may_not_read() -> Outcome {

@@ -314,3 +314,29 @@ pub(crate) fn git(dir: &Path, args: &[&str]) -> Outcome<String> {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     Err(format!("git {args:?}: {said}").into())
 }
+
+/// Does `work` as a user who may not do everything, which root always may: in a copy of this binary,
+/// by the name of the test.
+pub(crate) fn as_nobody(test: &str, work: fn() -> Outcome) -> Outcome {
+    use std::os::unix::process::CommandExt as _;
+    if !rustix::process::geteuid().is_root() {
+        return work();
+    }
+    let dir = tempfile::tempdir()?;
+    mode(dir.path(), ".", 0o777)?;
+    // The binary may be where that user cannot go.
+    let copy = dir.path().join("test");
+    fs::copy(std::env::current_exe()?, &copy)?;
+    let output = Command::new(&copy)
+        .args(["--exact", test, "--nocapture"])
+        .env("TMPDIR", dir.path())
+        .env("HOME", dir.path())
+        .current_dir(dir.path())
+        .uid(65534)
+        .gid(65534)
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("1 passed"), "{said}");
+    Ok(())
+}
