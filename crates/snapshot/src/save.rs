@@ -70,9 +70,11 @@ pub(crate) fn save_place(
     let keeps = Keeps::default();
     let store = Store { common: place.common.clone(), more: Vec::new(), keeps: &keeps };
     let before = || -> Result<_, SnapshotFault> {
-        let found = refs::below(&place.common, &format!("{SNAP}/{session}"), Some(1))?.pop();
+        // One that has lost its objects must not keep the next from being taken.
+        let found = refs::below(&place.common, &format!("{SNAP}/{session}"), Some(1));
+        let found = found.ok().and_then(|mut found| found.pop());
         let mut objects = Objects::open(&place.common)?;
-        let previous = found.map(|found| Previous::read(found, &mut objects)).transpose()?;
+        let previous = found.and_then(|found| Previous::read(found, &mut objects).ok());
         Ok((previous, objects))
     };
     let (survey, before) = std::thread::scope(|scope| {
