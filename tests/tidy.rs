@@ -23,7 +23,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["glis-front", "glis-daemon", "glis-hold", "glis-rehearse", "glis-relay", "glis-wire"],
     ),
     ("glis-stub-model", &[]),
-    ("xtask", &["glis-stub-model"]),
+    ("xtask", &["glis-snapshot", "glis-stub-model"]),
 ];
 
 /// Which foreign packages a package of ours must do without, and why.

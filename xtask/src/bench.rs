@@ -9,6 +9,7 @@ mod board;
 mod client;
 mod fleet;
 mod house;
+mod kept;
 mod output;
 mod payload;
 mod pty;
@@ -43,6 +44,7 @@ cargo xtask bench [MEASURE…] [--quick] [--peers A,B] [--passes N] [--out FILE]
   idle          CPU of 100 idle sessions in a minute
   ls            listing 100 sessions
   start         starting the daemon with 100,000 events in its log
+  kept          saving and restoring worktrees, beside git's own ways
   resume        from `resume` to a real agent's first request, beside the agent by hand
 
   --quick       a smoke run: small loads, one pass, nothing written
@@ -65,6 +67,7 @@ const MEASURES: &[(&str, Measure)] = &[
     ("ls", fleet::ls),
     ("start", client::start),
     ("resume", resume::resume),
+    ("kept", kept::kept),
 ];
 
 /// What one run does.
@@ -137,6 +140,7 @@ pub(crate) fn inside(verb: &str, arguments: &[OsString]) -> Result<ExitCode> {
         "payload-cat" => payload::cat(arguments)?,
         "payload-echo" => payload::echo(arguments)?,
         "hold-floor" => payload::hold_floor(arguments)?,
+        "save-large" => kept::save_large(arguments)?,
         "sweep" => sweep(arguments)?,
         other => bail!("no verb `{other}`"),
     }

@@ -46,6 +46,11 @@ pub(crate) const ROWS: &[Row] = &[
     row("idle", "CPU ms/min", Bar::Below(20.0)),
     row("ls", "ms", Bar::Below(15.0)),
     row("start", "ms", Bar::Below(300.0)),
+    row("snapshot few", "ms", Bar::AtMost { times: 0.4, of: Peer::Git }),
+    row("snapshot again", "of the first", Bar::Below(0.5)),
+    row("snapshot many", "ms", Bar::AtMost { times: 0.5, of: Peer::Git }),
+    row("snapshot large", "MB", Bar::Below(64.0)),
+    row("restore", "ms", Bar::AtMost { times: 1.5, of: Peer::Git }),
     row("resume claude", "ms", Bar::Within { more: 150.0, of: Peer::Floor }),
     row("resume codex", "ms", Bar::Within { more: 150.0, of: Peer::Floor }),
 ];
@@ -110,7 +115,7 @@ impl Board {
 
     /// Whether a row was asked for at all.
     pub(crate) fn holds(&self, key: &str) -> bool {
-        Peer::ALL.iter().any(|peer| {
+        Peer::COLUMNS.iter().any(|peer| {
             let at = (key.to_owned(), *peer);
             self.readings.contains_key(&at) || self.failures.contains_key(&at)
         })

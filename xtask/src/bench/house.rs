@@ -30,18 +30,25 @@ pub(crate) enum Peer {
     Glis,
     Tmux,
     Dtach,
+    /// What git itself offers; it holds no sessions.
+    Git,
     /// A terminal and a read loop: less cannot be done.
     Floor,
 }
 
 impl Peer {
+    /// Those that hold sessions.
     pub(crate) const ALL: [Self; 4] = [Self::Glis, Self::Tmux, Self::Dtach, Self::Floor];
+    /// Those that have a column.
+    pub(crate) const COLUMNS: [Self; 5] =
+        [Self::Glis, Self::Tmux, Self::Dtach, Self::Git, Self::Floor];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Glis => "glis",
             Self::Tmux => "tmux",
             Self::Dtach => "dtach",
+            Self::Git => "git",
             Self::Floor => "floor",
         }
     }
@@ -50,7 +57,7 @@ impl Peer {
     pub(crate) fn repaints(self) -> bool {
         match self {
             Self::Glis | Self::Tmux => true,
-            Self::Dtach | Self::Floor => false,
+            Self::Dtach | Self::Git | Self::Floor => false,
         }
     }
 
@@ -62,7 +69,7 @@ impl Peer {
     /// Its version in its own words.
     pub(crate) fn version(self, programs: &Programs) -> Option<String> {
         let word = match self {
-            Self::Glis | Self::Dtach => "--version",
+            Self::Glis | Self::Dtach | Self::Git => "--version",
             Self::Tmux => "-V",
             Self::Floor => return None,
         };
@@ -89,6 +96,7 @@ impl Programs {
             Peer::Glis => self.glis.exists().then(|| self.glis.clone()),
             Peer::Tmux => tools::find("tmux"),
             Peer::Dtach => tools::find("dtach"),
+            Peer::Git => tools::find("git"),
             Peer::Floor => Some(self.xtask.clone()),
         };
         found.and_then(|path| fs::canonicalize(path).ok())
@@ -163,6 +171,7 @@ impl<'a> House<'a> {
             Peer::Dtach => {
                 start.arg("-n").arg(self.path(&format!("{name}.s"))).args(["-r", "none"]);
             }
+            Peer::Git => bail!("git holds no sessions"),
             Peer::Floor => {}
         }
         finish(start.args(command))
@@ -185,7 +194,7 @@ impl<'a> House<'a> {
                 .arg("-a")
                 .arg(self.path(&format!("{name}.s")))
                 .args(["-E", "-r", "none", "-z"]),
-            Peer::Floor => bail!("the floor holds nothing to attach to"),
+            Peer::Git | Peer::Floor => bail!("there is nothing to attach to"),
         };
         Terminal::start(&mut client)
     }
@@ -220,7 +229,7 @@ impl<'a> House<'a> {
         match self.peer {
             Peer::Glis => list.arg("ls"),
             Peer::Tmux => list.args(["-L", "b", "list-sessions"]),
-            Peer::Dtach | Peer::Floor => return None,
+            Peer::Dtach | Peer::Git | Peer::Floor => return None,
         };
         list.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Some(list)

@@ -10,8 +10,17 @@ use std::time::{Duration, Instant};
 
 /// Names the worktree that a copy of this test binary is to save until it is killed.
 const VICTIM: &str = "GLIS_SNAPSHOT_VICTIM";
-/// How many savers are killed.
-const KILLS: u32 = 120;
+/// How many savers each of the four tests below kills: five hundred in all.
+const KILLS: u32 = 125;
+
+/// Who is killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Victim {
+    /// The saver; its gits live on for a moment.
+    Saver,
+    /// The saver and all of its gits, as when a machine kills a whole group.
+    Group,
+}
 
 fn request<'a>(worktree: &'a Path, session: &'a str) -> SaveRequest<'a> {
     SaveRequest { worktree, session, why: "test", limits: Limits::default() }
@@ -32,6 +41,26 @@ fn victim_saves_until_it_is_killed() -> Outcome {
 
 #[test]
 fn a_kill_at_any_moment_leaves_nothing_broken() -> Outcome {
+    kill_savers(Victim::Saver, Duration::ZERO)
+}
+
+#[test]
+fn a_kill_at_any_other_moment_leaves_nothing_broken() -> Outcome {
+    kill_savers(Victim::Saver, Duration::from_micros(430))
+}
+
+#[test]
+fn a_kill_of_saver_and_git_leaves_nothing_broken() -> Outcome {
+    kill_savers(Victim::Group, Duration::ZERO)
+}
+
+#[test]
+fn another_kill_of_saver_and_git_leaves_nothing_broken() -> Outcome {
+    kill_savers(Victim::Group, Duration::from_micros(430))
+}
+
+fn kill_savers(victim: Victim, shift: Duration) -> Outcome {
+    use std::os::unix::process::CommandExt as _;
     let house = House::new()?;
     for n in 0..40 {
         house.put(&format!("many/{n}.txt"), &format!("{n}\n").repeat(200))?;
@@ -40,24 +69,34 @@ fn a_kill_at_any_moment_leaves_nothing_broken() -> Outcome {
     house.git(&["add", "a.txt"])?;
     house.put("a.txt", "unstaged\n")?;
     let before = stamps(&house.tree)?;
-    let begun = Instant::now();
-    save(&request(&house.tree, "measure"))?;
-    let one = begun.elapsed();
+    let measure = |n: u32| -> Outcome<Duration> {
+        let begun = Instant::now();
+        save(&request(&house.tree, &format!("measure{n}")))?;
+        Ok(begun.elapsed())
+    };
+    let mut one = measure(0)?;
     let mut swept = (0, 0);
     for n in 0..KILLS {
         let mut child = Command::new(std::env::current_exe()?)
             .args(["--exact", "faults::victim_saves_until_it_is_killed", "--nocapture"])
             .env(VICTIM, &house.tree)
+            .process_group(0)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()?;
-        // Spread over two saves, in steps that no clock divides.
-        std::thread::sleep(Duration::from_millis(3) + one * 2 * (n * 37 % KILLS) / KILLS);
+        // Spread over three saves, in steps that no clock divides.
+        std::thread::sleep(Duration::from_millis(3) + shift + one * 3 * (n * 37 % KILLS) / KILLS);
+        if victim == Victim::Group {
+            let group = rustix::process::Pid::from_child(&child);
+            rustix::process::kill_process_group(group, rustix::process::Signal::KILL)?;
+        }
         child.kill()?;
         child.wait()?;
         if n % 10 == 9 {
             let found = sweep(&house.repo)?;
             swept = (swept.0 + found.folders, swept.1 + found.locks);
+            // The machine may have other things to do by now.
+            one = measure(n)?;
         }
     }
     assert_eq!(before, stamps(&house.tree)?, "the worktree was touched");
@@ -73,7 +112,8 @@ fn a_kill_at_any_moment_leaves_nothing_broken() -> Outcome {
     sweep(&house.repo)?;
     assert!(swept.0 > 0, "no kill hit a save: {swept:?}");
     let refs = git(&house.repo, &["for-each-ref", "--format=%(refname)", "refs/glis"])?;
-    assert!(refs.lines().count() > 10, "too few were published to say anything");
+    let by_victims = refs.lines().filter(|name| name.contains(&format!("/{SESSION}-"))).count();
+    assert!(by_victims > 5, "too few were published to say anything: {by_victims}");
     for reference in refs.lines() {
         verify(&house.repo, reference)?;
     }
