@@ -1,8 +1,9 @@
 //! Clearing the way for a restore: whatever is there is saved and moved, never deleted.
 
-use crate::admin::records;
+use crate::admin::{Record, records};
 use crate::fault::{About as _, SnapshotFault};
 use crate::git::{git, run_in};
+use crate::moved::{Insides, real};
 use crate::place::{Head, Place};
 use crate::read::Limits;
 use crate::save::{SaveRequest, save, save_place};
@@ -38,8 +39,29 @@ pub(crate) fn clear_the_way(
     Ok(set_aside)
 }
 
+/// Where what is at a place goes when it is set aside.
+pub(crate) fn beside(to: &Path) -> PathBuf {
+    let mut name = to.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".aside-{}", now_ns() / 1_000_000));
+    to.with_file_name(name)
+}
+
 fn is_empty(dir: &Path) -> bool {
     fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+/// The worktree at `to`, if there is one. The main one of the repository is never moved.
+pub(crate) fn refuse_main(common: &Path, to: &Path) -> Result<Option<Place>, SnapshotFault> {
+    let place = match Place::find(to) {
+        Ok(place) => place,
+        Err(SnapshotFault::Gone(_)) => return Ok(None),
+        Err(fault) => return Err(fault),
+    };
+    if place.git_dir == place.common && same(&place.common, common) {
+        let why = "it is the main worktree of the repository".to_owned();
+        return Err(SnapshotFault::InTheWay { path: to.to_owned(), why });
+    }
+    Ok(Some(place))
 }
 
 fn set_aside(
@@ -48,30 +70,20 @@ fn set_aside(
     session: &str,
     notes: &mut Vec<String>,
 ) -> Result<SetAside, SnapshotFault> {
-    let place = match Place::find(to) {
-        Ok(place) => Some(place),
-        Err(SnapshotFault::Gone(_)) => None,
-        Err(fault) => return Err(fault),
-    };
-    if let Some(place) = &place
-        && place.git_dir == place.common
-        && same(&place.common, common)
-    {
-        let why = "it is the main worktree of the repository".to_owned();
-        return Err(SnapshotFault::InTheWay { path: to.to_owned(), why });
-    }
+    let place = refuse_main(common, to)?;
     let reference = place.as_ref().map(|_| {
         let why = "before another snapshot was restored here";
         save(&SaveRequest { worktree: to, session, why, limits: Limits::default() })
     });
     let reference = reference.transpose()?.map(|saved| saved.reference);
-    let mut name = to.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".aside-{}", now_ns() / 1_000_000));
-    let path = to.with_file_name(name);
+    let path = beside(to);
+    let insides = Insides::of(common, to, to);
     fs::rename(to, &path).about(to)?;
     notes.push(format!("what was at {} is at {} now", to.display(), path.display()));
     if let Some(place) = place.filter(|place| place.git_dir != place.common) {
         settle(&place, &path)?;
+        insides.look_back(&path)?;
+        insides.point_to(&path)?;
     }
     Ok(SetAside { path, reference })
 }
@@ -103,7 +115,10 @@ fn forget(
     session: &str,
     notes: &mut Vec<String>,
 ) -> Result<(), SnapshotFault> {
-    for record in records(common).into_iter().filter(|record| record.is_at(to)) {
+    let below = |record: &Record| {
+        record.path.as_deref().is_some_and(|path| real(path).starts_with(real(to)))
+    };
+    for record in records(common).into_iter().filter(|record| record.is_at(to) || below(record)) {
         let admin = record.dir;
         let home = common.join(HOME).join("aside");
         fs::create_dir_all(&home).about(&home)?;

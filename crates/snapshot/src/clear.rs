@@ -1,6 +1,7 @@
 //! Removing a worktree of ours that a snapshot holds, and only such a one.
 
-use crate::admin::delete_tree;
+use crate::admin::{Record, delete_tree};
+use crate::aside;
 use crate::compare::{Difference, compare_at};
 use crate::fault::{About as _, SnapshotFault};
 use crate::git::run;
@@ -36,7 +37,7 @@ pub struct ClearRequest<'a> {
 /// A worktree that is no more.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cleared {
-    /// What could not be deleted of it, and where that is.
+    /// What could not be deleted, or was not known to be in a snapshot, and where that is.
     pub leftover: Option<PathBuf>,
 }
 
@@ -65,9 +66,9 @@ pub fn clear(request: &ClearRequest<'_>) -> Result<Cleared, SnapshotFault> {
             verify(request.repo_root, request.reference).and_then(|()| judge(request, &moving));
         match held {
             Ok(()) => leftover = leftover.or(destroy(request, &moving)?),
-            Err(fault) if is_there(request.worktree) => {
-                let why = format!("an earlier removal left it, and {fault}");
-                return Err(SnapshotFault::InTheWay { path: moving, why });
+            // The worktree came back meanwhile, and this is not known to be in any snapshot.
+            Err(_) if is_there(request.worktree) => {
+                leftover = leftover.or(Some(keep(request, &moving)?));
             }
             Err(fault) => {
                 shift(&moving, request.worktree)?;
@@ -100,6 +101,18 @@ fn destroy(request: &ClearRequest<'_>, moving: &Path) -> Result<Option<PathBuf>,
     let doomed = doomed.unwrap_or_else(|| beside(request.worktree, "doomed"));
     shift(moving, &doomed)?;
     Ok(delete(doomed))
+}
+
+/// Sets aside what an earlier removal has left and nobody can compare any more.
+fn keep(request: &ClearRequest<'_>, moving: &Path) -> Result<PathBuf, SnapshotFault> {
+    let common = common_of(request.repo_root)?;
+    if Record::named_by(&common, moving).is_some_and(|record| record.is_at(request.worktree)) {
+        // What git keeps there is the other one's by now.
+        fs::remove_file(moving.join(".git")).about(moving)?;
+    }
+    let aside = aside::beside(request.worktree);
+    shift(moving, &aside)?;
+    Ok(aside)
 }
 
 /// Deletes for good, and returns what could not be.

@@ -4,6 +4,7 @@
 mod admin;
 mod aside;
 mod clear;
+mod coming;
 mod compare;
 mod convert;
 mod diff;

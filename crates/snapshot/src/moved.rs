@@ -40,6 +40,11 @@ impl Insides {
         found
     }
 
+    /// Git's records of the worktrees inside.
+    pub(crate) fn worktrees(&self) -> impl Iterator<Item = &Record> {
+        self.worktrees.iter().map(|(record, _)| record)
+    }
+
     /// Tells git that all of them are below `to`.
     pub(crate) fn point_to(&self, to: &Path) -> Result<(), SnapshotFault> {
         for (git_dir, below) in &self.submodules {

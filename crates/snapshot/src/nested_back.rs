@@ -2,27 +2,31 @@
 
 use crate::fault::{About as _, SnapshotFault};
 use crate::fill::fill;
-use crate::git::{GitFault, checked, offline, run_in};
+use crate::git::{GitFault, checked, offline};
 use crate::hash::Oid;
+use crate::moved::settings;
 use crate::nested::{REFS, TAGS, WORKTREE};
 use crate::place::Place;
 use crate::refs;
-use crate::restore::{Loaded, Stand, Target, attach, put_back, put_logs, put_worktree};
+use crate::restore::{Loaded, Stand, Target, Way, attach, put_back, put_logs, put_worktree};
 use crate::state::Nested;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
+
+/// Why the lock of a worktree inside a worktree is there.
+pub(crate) const NESTED_REASON: &str = "nested in a worktree of glis";
 
 /// Brings all repositories inside a worktree back. One that cannot be is noted.
 pub(crate) fn restore_all(
     common: &Path,
     loaded: &Loaded,
     place: &Place,
-    stand: Stand,
+    way: Way<'_>,
     notes: &mut Vec<String>,
 ) -> Result<(), SnapshotFault> {
     for nested in &loaded.state.nested {
@@ -30,10 +34,10 @@ pub(crate) fn restore_all(
         let to = place.root.join(OsStr::from_bytes(&nested.path));
         let inner = Loaded::read(common, nested.commit, &shown)?;
         let done = if nested.git_dir == WORKTREE {
-            let target = Target { to: &to, lock_owner: "nested in a worktree of glis", stand };
+            let target = Target { to: &to, lock_owner: NESTED_REASON, way };
             put_worktree(common, &inner, &target, notes).map(drop)
         } else {
-            restore_one(common, nested, &inner, place, notes)
+            restore_one(common, nested, &inner, place, way, notes)
         };
         match done {
             Ok(()) => {
@@ -52,6 +56,7 @@ fn restore_one(
     nested: &Nested,
     inner: &Loaded,
     outer: &Place,
+    way: Way<'_>,
     notes: &mut Vec<String>,
 ) -> Result<(), SnapshotFault> {
     let root = outer.root.join(OsStr::from_bytes(&nested.path));
@@ -66,8 +71,8 @@ fn restore_one(
         let why = "a repository is there already".to_owned();
         return Err(SnapshotFault::InTheWay { path: git_dir, why });
     }
-    init(&root, &git_dir, outer)?;
-    hand_over(common, &inner.commit, &git_dir)?;
+    init(&root, &git_dir, outer, way)?;
+    hand_over(common, &inner.commit, &git_dir, way)?;
     let state = &inner.state;
     let stats = fill(common, &inner.commit.to_string(), state, &root)?;
     let place = Place {
@@ -78,31 +83,48 @@ fn restore_one(
         head: state.head.clone(),
     };
     // Its branches are its own, also in a copy.
-    restore_all(common, inner, &place, Stand::AsItWas, notes)?;
+    restore_all(common, inner, &place, Way { stand: Stand::AsItWas, ..way }, notes)?;
     put_back(&place, inner, &stats)?;
     for (name, _) in inner.git_files.iter().filter(|(name, _)| name.starts_with(b"hooks/")) {
         let path = git_dir.join(OsStr::from_bytes(name));
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).about(&path)?;
     }
     if absorbed {
-        let output = offline(&git_dir)
-            .args(["config", "--file"])
-            .arg(git_dir.join("config"))
-            .arg("core.worktree")
-            .arg(&root)
-            .output()
-            .map_err(GitFault::NotRun)?;
-        checked(output, "config")?;
+        name_each_other(&root, &git_dir, outer, way)?;
     }
-    restore_refs(&git_dir, inner)?;
+    restore_refs(&git_dir, inner, way)?;
     if let (None, Some(commit)) = (&state.head.branch, state.head.commit) {
-        run_in(&git_dir, &["update-ref", "--no-deref", "HEAD", &commit.to_string()])?;
+        way.run(&git_dir, &["update-ref", "--no-deref", "HEAD", &commit.to_string()])?;
     }
-    attach(&place, &state.head, Stand::AsItWas, notes)?;
+    attach(&place, &state.head, Way { stand: Stand::AsItWas, ..way }, notes)?;
     put_logs(&place, inner)
 }
 
-fn init(root: &Path, git_dir: &Path, outer: &Place) -> Result<(), SnapshotFault> {
+/// Says in git's folder of a submodule where its files are, and the other way round. If both are in
+/// the worktree they are named as seen from each other: it is about to be renamed.
+fn name_each_other(
+    root: &Path,
+    git_dir: &Path,
+    outer: &Place,
+    way: Way<'_>,
+) -> Result<(), SnapshotFault> {
+    let between = |from: &Path, to: &Path| -> Option<PathBuf> {
+        let (from, to) = (from.strip_prefix(&outer.root).ok()?, to.strip_prefix(&outer.root).ok()?);
+        Some(from.components().map(|_| Path::new("..")).chain([to]).collect())
+    };
+    if let Some(back) = between(root, git_dir) {
+        let file = root.join(".git");
+        let line = [b"gitdir: ", back.as_os_str().as_bytes(), b"\n"].concat();
+        fs::write(&file, line).about(&file)?;
+    }
+    let there = between(git_dir, root).unwrap_or_else(|| root.to_owned());
+    let mut command = settings(git_dir);
+    let output = command.arg("core.worktree").arg(there).stdin(way.hold()?).output();
+    checked(output.map_err(GitFault::NotRun)?, "config")?;
+    Ok(())
+}
+
+fn init(root: &Path, git_dir: &Path, outer: &Place, way: Way<'_>) -> Result<(), SnapshotFault> {
     let format = match outer.format {
         crate::hash::Format::Sha1 => "--object-format=sha1",
         crate::hash::Format::Sha256 => "--object-format=sha256",
@@ -113,13 +135,18 @@ fn init(root: &Path, git_dir: &Path, outer: &Place) -> Result<(), SnapshotFault>
         fs::create_dir_all(git_dir.parent().unwrap_or(root)).about(git_dir)?;
         command.arg("--separate-git-dir").arg(git_dir);
     }
-    command.arg(root);
+    command.arg(root).stdin(way.hold()?);
     checked(command.output().map_err(GitFault::NotRun)?, "init")?;
     Ok(())
 }
 
 /// Gives the repository all objects that its snapshot stands on.
-fn hand_over(common: &Path, commit: &Oid, git_dir: &Path) -> Result<(), SnapshotFault> {
+fn hand_over(
+    common: &Path,
+    commit: &Oid,
+    git_dir: &Path,
+    way: Way<'_>,
+) -> Result<(), SnapshotFault> {
     let mut packing = offline(common);
     packing.env("GIT_DIR", common);
     packing.args(["pack-objects", "--revs", "--quiet", "--delta-base-offset", "--stdout"]);
@@ -131,17 +158,19 @@ fn hand_over(common: &Path, commit: &Oid, git_dir: &Path) -> Result<(), Snapshot
     let mut unpacking = offline(git_dir);
     unpacking.env("GIT_DIR", git_dir).args(["index-pack", "--stdin"]);
     unpacking.stdin(packing.stdout.take().map_or_else(Stdio::null, Stdio::from));
+    // What it says there is of no use to us, and that it holds the lock is.
+    unpacking.stdout(way.hold()?);
     let output = unpacking.output().map_err(GitFault::NotRun)?;
     drop(packing.wait());
     checked(output, "index-pack")?;
     Ok(())
 }
 
-fn restore_refs(git_dir: &Path, inner: &Loaded) -> Result<(), SnapshotFault> {
+fn restore_refs(git_dir: &Path, inner: &Loaded, way: Way<'_>) -> Result<(), SnapshotFault> {
     for (_, raw) in inner.git_files.iter().filter(|(name, _)| name.starts_with(TAGS)) {
         let mut command = offline(git_dir);
         command.env("GIT_DIR", git_dir).args(["hash-object", "-t", "tag", "-w", "--stdin"]);
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command.stdin(Stdio::piped()).stdout(way.hold()?).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(GitFault::NotRun)?;
         if let Some(mut pipe) = child.stdin.take() {
             pipe.write_all(raw).about(git_dir)?;
@@ -154,12 +183,12 @@ fn restore_refs(git_dir: &Path, inner: &Loaded) -> Result<(), SnapshotFault> {
         let mut words = line.split(' ');
         let (Some(oid), Some(name)) = (words.next(), words.next()) else { continue };
         match words.next().filter(|target| !target.is_empty()) {
-            Some(target) => drop(run_in(git_dir, &["symbolic-ref", name, target])?),
+            Some(target) => way.run(git_dir, &["symbolic-ref", name, target])?,
             None if !name.starts_with("refs/bisect/") => {
                 lines.push(format!("update {name} {oid}"));
             }
             None => {}
         }
     }
-    refs::update(git_dir, &lines)
+    refs::update_holding(git_dir, &lines, way.hold()?)
 }

@@ -119,12 +119,21 @@ pub(crate) fn publish(common: &Path, name: &str, commit: &Oid) -> Result<(), Sna
 
 /// Applies changes of refs, all or none. Each is a line in the language of `update-ref --stdin`.
 pub(crate) fn update(common: &Path, lines: &[String]) -> Result<(), SnapshotFault> {
+    update_holding(common, lines, Stdio::null())
+}
+
+/// As [`update`], by a git that holds on to something meanwhile. It has nothing to say there.
+pub(crate) fn update_holding(
+    common: &Path,
+    lines: &[String],
+    held: Stdio,
+) -> Result<(), SnapshotFault> {
     if lines.is_empty() {
         return Ok(());
     }
     let mut command = offline(common);
     command.env("GIT_DIR", common).args(["update-ref", "--stdin"]);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.stdin(Stdio::piped()).stdout(held).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(crate::GitFault::NotRun)?;
     if let Some(mut pipe) = child.stdin.take() {
         // Git's own words about a refused line say more than a closed pipe.

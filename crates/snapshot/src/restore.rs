@@ -2,9 +2,10 @@
 //! at another. What is in the way is saved and put aside, never overwritten.
 
 use crate::aside::{self, SetAside};
+use crate::coming::Coming;
 use crate::fault::{About as _, SnapshotFault};
 use crate::fill::fill;
-use crate::git::{git, run_in};
+use crate::git::{checked, git, offline, run_in};
 use crate::gitdir::TABLE;
 use crate::hash::{Format, Oid};
 use crate::index::{Index, Stat};
@@ -17,8 +18,10 @@ use crate::scratch::{common_of, write_durably};
 use crate::state::{Kind, NotCaptured, State, Why, list_from_bytes};
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
+use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 /// What is to come back, and where to.
 #[derive(Debug, Clone)]
@@ -135,16 +138,43 @@ pub fn restore(request: &RestoreRequest<'_>) -> Result<Restored, SnapshotFault> 
     let loaded = Loaded::read(&common, found.commit, request.reference)?;
     let mut notes = Vec::new();
     let session = found.value("session").unwrap_or("unknown").to_owned();
-    let set_aside = aside::clear_the_way(&common, request.to, &session, &mut notes)?;
+    aside::refuse_main(&common, request.to)?;
     if let Some(parent) = request.to.parent() {
         std::fs::create_dir_all(parent).about(parent)?;
     }
-    let target = Target { to: request.to, lock_owner: request.lock_owner, stand: request.stand };
-    let head = put_worktree(&common, &loaded, &target, &mut notes)?;
+    let coming = Coming::begin(&common, request.to)?;
+    let back = bring(request, &common, &loaded, &coming, &session, &mut notes);
+    if back.is_err() {
+        // Why it failed says more than why the rest of it stays.
+        drop(coming.remove());
+    }
+    let (head, set_aside) = back?;
     for item in loaded.not_captured.iter().filter(|item| item.why != Why::EmptyFolder) {
         notes.push(format!("{LEFT_OUT_NOTE}{}", item.shown()));
     }
     Ok(Restored { path: request.to.to_owned(), head, set_aside, notes })
+}
+
+/// Fills the worktree beside its place and puts it there. What is in the way is set aside when
+/// nothing is left to do that takes long or much room.
+fn bring(
+    request: &RestoreRequest<'_>,
+    common: &Path,
+    loaded: &Loaded,
+    coming: &Coming,
+    session: &str,
+    notes: &mut Vec<String>,
+) -> Result<(HeadState, Option<SetAside>), SnapshotFault> {
+    let (to, stand) = (request.to, request.stand);
+    let reason = coming.reason(request.lock_owner);
+    let way = Way { stand, alive: coming.alive() };
+    let target = Target { to: coming.path(), lock_owner: &reason, way };
+    let place = fill_worktree(common, loaded, &target, notes)?;
+    coming.sync()?;
+    let set_aside = aside::clear_the_way(common, to, session, notes)?;
+    let head = stand_up(&place, loaded, way, notes)?;
+    coming.arrive(request.lock_owner)?;
+    Ok((head, set_aside))
 }
 
 /// A worktree in another, or among git's own files, would go with them.
@@ -169,7 +199,31 @@ fn refuse_inside(request: &RestoreRequest<'_>, common: &Path) -> Result<(), Snap
 pub(crate) struct Target<'a> {
     pub(crate) to: &'a Path,
     pub(crate) lock_owner: &'a str,
+    pub(crate) way: Way<'a>,
+}
+
+/// How everything inside a worktree comes back.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Way<'a> {
     pub(crate) stand: Stand,
+    /// The lock of the restore. Each child that makes files holds on to it: it may live a moment
+    /// longer than we do, and nobody is to clean up before it is done.
+    pub(crate) alive: &'a File,
+}
+
+impl Way<'_> {
+    /// Runs git on a repository that is being filled.
+    pub(crate) fn run(&self, git_dir: &Path, args: &[&str]) -> Result<(), SnapshotFault> {
+        let mut command = offline(git_dir);
+        command.env("GIT_DIR", git_dir).args(args).stdin(self.hold()?);
+        let output = command.output().map_err(crate::GitFault::NotRun)?;
+        checked(output, args.first().unwrap_or(&""))?;
+        Ok(())
+    }
+
+    pub(crate) fn hold(&self) -> Result<Stdio, SnapshotFault> {
+        self.alive.try_clone().map(Stdio::from).about(Path::new(crate::scratch::HOME))
+    }
 }
 
 /// Makes a worktree at a free place and puts everything into it.
@@ -179,6 +233,17 @@ pub(crate) fn put_worktree(
     target: &Target<'_>,
     notes: &mut Vec<String>,
 ) -> Result<HeadState, SnapshotFault> {
+    let place = fill_worktree(common, loaded, target, notes)?;
+    stand_up(&place, loaded, target.way, notes)
+}
+
+/// Makes a worktree that stands on no branch, with all its files.
+fn fill_worktree(
+    common: &Path,
+    loaded: &Loaded,
+    target: &Target<'_>,
+    notes: &mut Vec<String>,
+) -> Result<Place, SnapshotFault> {
     let to = target.to;
     // Before the first commit there is nothing to stand on but the snapshot; HEAD is put right below.
     let start = loaded.state.head.commit.unwrap_or(loaded.commit).to_string();
@@ -188,22 +253,33 @@ pub(crate) fn put_worktree(
         .args(["--reason", target.lock_owner, "--"])
         .arg(to)
         .arg(&start)
+        .stdin(target.way.hold()?)
         .output()
         .map_err(crate::GitFault::NotRun)?;
-    crate::git::checked(output, "worktree")?;
+    checked(output, "worktree")?;
     let place = Place::find(to)?;
     let stats = fill(common, &loaded.commit.to_string(), &loaded.state, &place.root)?;
-    nested_back::restore_all(common, loaded, &place, target.stand, notes)?;
+    nested_back::restore_all(common, loaded, &place, target.way, notes)?;
     put_back(&place, loaded, &stats)?;
     let table = loaded.git_text(&String::from_utf8_lossy(TABLE)).unwrap_or_default();
     let own = table.lines().filter_map(|line| line.split_once(' '));
     let own: Vec<String> = own.map(|(oid, name)| format!("update {name} {oid}")).collect();
-    refs::update(&place.git_dir, &own)?;
-    if target.stand == Stand::AsItWas {
-        recreate_branches(common, loaded, notes)?;
+    refs::update_holding(&place.git_dir, &own, target.way.hold()?)?;
+    Ok(place)
+}
+
+/// Puts HEAD where it belongs, and makes the branches that are missing.
+fn stand_up(
+    place: &Place,
+    loaded: &Loaded,
+    way: Way<'_>,
+    notes: &mut Vec<String>,
+) -> Result<HeadState, SnapshotFault> {
+    if way.stand == Stand::AsItWas {
+        recreate_branches(&place.common, loaded, notes)?;
     }
-    let head = attach(&place, &loaded.state.head, target.stand, notes)?;
-    put_logs(&place, loaded)?;
+    let head = attach(place, &loaded.state.head, way, notes)?;
+    put_logs(place, loaded)?;
     crate::scratch::sync_dir(&place.git_dir)?;
     Ok(head)
 }
@@ -269,7 +345,7 @@ fn recreate_branches(
 pub(crate) fn attach(
     place: &Place,
     head: &Head,
-    stand: Stand,
+    way: Way<'_>,
     notes: &mut Vec<String>,
 ) -> Result<HeadState, SnapshotFault> {
     let Some(branch) = &head.branch else { return Ok(HeadState::Detached) };
@@ -278,7 +354,7 @@ pub(crate) fn attach(
         notes.push(format!("HEAD is detached: {branch} {why}"));
         Ok(HeadState::CutOff { branch: branch.clone() })
     };
-    let point = |name: &str| run_in(&place.git_dir, &["symbolic-ref", "HEAD", name]);
+    let point = |name: &str| way.run(&place.git_dir, &["symbolic-ref", "HEAD", name]);
     // Without a commit to stand on, HEAD needs a name; this is one that nobody has.
     let unborn = || {
         let free = (1..).map(|n| format!("{branch}-restored-{n}"));
@@ -288,8 +364,8 @@ pub(crate) fn attach(
         Ok::<_, SnapshotFault>(name)
     };
     match (head.commit, now) {
-        (Some(_), _) if stand == Stand::Detached => Ok(HeadState::Detached),
-        (None, _) if stand == Stand::Detached => unborn().map(HeadState::Unborn),
+        (Some(_), _) if way.stand == Stand::Detached => Ok(HeadState::Detached),
+        (None, _) if way.stand == Stand::Detached => unborn().map(HeadState::Unborn),
         (None, None) => {
             point(branch)?;
             Ok(HeadState::Unborn(branch.clone()))
@@ -304,7 +380,8 @@ pub(crate) fn attach(
         }
         (Some(commit), None) => {
             let zero = "0".repeat(commit.as_bytes().len() * 2);
-            refs::update(&place.common, &[format!("update {branch} {commit} {zero}")])?;
+            let line = format!("update {branch} {commit} {zero}");
+            refs::update_holding(&place.common, &[line], way.hold()?)?;
             notes.push(format!("made {branch} again: it was gone"));
             point(branch)?;
             Ok(HeadState::OnBranch(branch.clone()))

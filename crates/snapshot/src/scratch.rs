@@ -193,14 +193,17 @@ pub struct Swept {
     pub locks: usize,
     /// Marks that kept a pack from being taken for garbage.
     pub keeps: usize,
+    /// Worktrees that were on their way back.
+    pub comings: usize,
 }
 
-/// Removes what a killed save left behind: our throw-away folders and our own refs' locks.
+/// Removes what a killed save or restore left behind: our throw-away folders, our own refs' locks,
+/// worktrees that were half filled.
 /// Nothing else is ever touched, and nothing of a save that still runs.
 pub fn sweep(repo_root: &Path) -> Result<Swept, SnapshotFault> {
     let common = common_of(repo_root)?;
     let home = common.join(HOME);
-    let mut swept = Swept::default();
+    let mut swept = Swept { comings: crate::coming::sweep(&common)?, ..Swept::default() };
     let mut living = 0;
     let begun = SystemTime::now() - SWEEP_MARGIN;
     for entry in fs::read_dir(&home).into_iter().flatten().flatten() {

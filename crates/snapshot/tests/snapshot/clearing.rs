@@ -186,13 +186,25 @@ fn a_worktree_that_came_back_is_looked_at_although_an_earlier_removal_is_not_ove
         assert!(fault.contains("since"), "{fault}");
         assert_eq!(fs::read_to_string(house.tree.join("since"))?, "precious\n");
         assert!(!left.exists(), "{word}");
-        // And what is in the way of the removal and in no snapshot is named, not deleted.
         let saved = house.save()?;
-        fs::create_dir(house.tree.with_file_name(".tree.glis-moving"))?;
-        let fault = clear(&request(&house, &saved.reference, LeftOut::Goes)).err();
-        assert!(fault.is_some_and(|fault| fault.to_string().contains(".tree.glis-moving")));
-        assert!(house.tree.join("since").exists());
+        clear(&request(&house, &saved.reference, LeftOut::Goes))?;
+        assert!(!house.tree.exists());
     }
+    Ok(())
+}
+
+#[test]
+fn what_nobody_can_compare_any_more_is_set_aside() -> Outcome {
+    let house = House::new()?;
+    let saved = house.save()?;
+    let moving = house.tree.with_file_name(".tree.glis-moving");
+    fs::rename(&house.tree, &moving)?;
+    put(&moving, "late", "precious\n")?;
+    house.restore(&saved.reference, &house.tree)?;
+    let cleared = clear(&request(&house, &saved.reference, LeftOut::Goes))?;
+    assert!(!house.tree.exists() && !moving.exists());
+    let kept = cleared.leftover.ok_or("nothing is said to be left")?;
+    assert_eq!(fs::read_to_string(kept.join("late"))?, "precious\n");
     Ok(())
 }
 

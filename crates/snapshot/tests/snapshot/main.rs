@@ -1,6 +1,7 @@
 //! Snapshots of real repositories: what is saved comes back, whatever happened in between.
 
 mod clearing;
+mod coming;
 mod faults;
 mod hostile;
 mod house;
