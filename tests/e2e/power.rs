@@ -56,20 +56,20 @@ impl Disk {
         let made = make.arg(&image).output().is_ok_and(|output| output.status.success());
         let disk = Self { kind, image, place: house.home() };
         std::fs::create_dir_all(&disk.place)?;
-        if !made || !disk.mount()? {
+        if !made || !disk.mount(&disk.image)? {
             eprintln!("SKIPPED: no disk can be made or mounted here");
             return Ok(None);
         }
         Ok(Some(disk))
     }
 
-    fn mount(&self) -> Outcome<bool> {
+    fn mount(&self, image: &Path) -> Outcome<bool> {
         // Longer than any test between two rounds of writing back.
         let options = match self.kind {
             Kind::Journal => "loop,commit=3000",
             Kind::NoJournal => "loop",
         };
-        let (image, place) = (self.image.to_string_lossy(), self.place.to_string_lossy());
+        let (image, place) = (image.to_string_lossy(), self.place.to_string_lossy());
         run("mount", &["-o", options, &image, &place])
     }
 
@@ -106,11 +106,13 @@ impl Disk {
             assert!(Instant::now() < patience, "somebody does not let go of the disk");
             std::thread::sleep(Duration::from_millis(20));
         }
-        std::fs::copy(copy, &self.image)?;
+        // A file of its own each time: the kernel may still remember what was in the former one.
+        let image = PathBuf::from(format!("{}-again", copy.display()));
+        std::fs::copy(copy, &image)?;
         // Without a journal it is for the checker to put in order what was cut off in the middle.
-        let checked = Command::new("e2fsck").args(["-f", "-y"]).arg(&self.image).output()?;
+        let checked = Command::new("e2fsck").args(["-f", "-y"]).arg(&image).output()?;
         assert!(checked.status.code().is_some_and(|code| code <= 2), "{checked:?}");
-        assert!(self.mount()?);
+        assert!(self.mount(&image)?);
         Ok(())
     }
 }
