@@ -72,7 +72,8 @@ impl Import {
         command.args(["-c", "core.compression=1", "-c", "fastimport.unpackLimit=0"]);
         command.args(["-c", "core.protectHFS=false", "-c", "core.protectNTFS=false"]);
         command.args(["-c", &format!("core.bigFileThreshold={WRITE_THROUGH_BYTES}")]);
-        command.args(["fast-import", "--quiet", "--done", "--date-format=raw"]);
+        // A blob has nothing in common with the one sent before it; looking for it takes time.
+        command.args(["fast-import", "--quiet", "--done", "--date-format=raw", "--depth=0"]);
         command.arg(format!("--export-marks={}", marks(&scratch).display()));
         // Standard output carries the lock of the throw-away repository, see `Scratch::alive`.
         command.stdin(Stdio::piped()).stdout(scratch.alive()?).stderr(Stdio::piped());

@@ -133,10 +133,10 @@ impl Index {
 
     /// Puts the numbers of the files as they are now in place of the remembered ones, for the
     /// entries that `now` knows.
-    pub(crate) fn refreshed(&self, mut now: impl FnMut(&Entry) -> Option<Stat>) -> Vec<u8> {
+    pub(crate) fn refreshed(&self, mut now: impl FnMut(usize, &Entry) -> Option<Stat>) -> Vec<u8> {
         let mut raw = self.raw.clone();
-        for entry in &self.entries {
-            if let Some(stat) = now(entry)
+        for (number, entry) in self.entries.iter().enumerate() {
+            if let Some(stat) = now(number, entry)
                 && let Some(place) = raw.get_mut(entry.at..entry.at + 40)
             {
                 for (at, number) in stat.as_remembered() {
@@ -153,6 +153,17 @@ impl Index {
             raw[end..].copy_from_slice(sum.as_bytes());
         }
         raw
+    }
+
+    /// The index without the numbers of files that are surely unchanged: a restored file gets new
+    /// ones in any case, and without them an index is half as large and mostly the same as before.
+    pub(crate) fn without_numbers_of(&self, clean: &[(usize, Stat)]) -> Vec<u8> {
+        if self.raw.is_empty() {
+            return Vec::new();
+        }
+        let mut is_clean = vec![false; self.entries.len()];
+        clean.iter().for_each(|(number, _)| is_clean[*number] = true);
+        self.refreshed(|number, _| is_clean[number].then(Stat::default))
     }
 
     /// Feeds everything that is staged, and nothing that only remembers the disk, to `hasher`.

@@ -295,7 +295,7 @@ pub(crate) fn put_back(
         // be changed, keeps its old numbers, so that git looks for itself.
         let changed = loaded.state.kept.iter().filter(|kept| kept.kind != Kind::Converted);
         let changed: HashSet<&[u8]> = changed.map(|kept| kept.path.as_slice()).collect();
-        let raw = loaded.index.refreshed(|entry| {
+        let raw = loaded.index.refreshed(|_, entry| {
             let clean = entry.stage == 0 && !changed.contains(entry.path.as_slice());
             stats.get(&entry.path).filter(|_| clean).copied()
         });

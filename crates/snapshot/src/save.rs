@@ -314,7 +314,8 @@ impl Job<'_> {
             let mode = if *kind == ObjectKind::Tree { 0o040_000 } else { 0o100_644 };
             put(&mut lines, mode, oid, &[b"also/", oid.to_string().as_bytes()]);
         }
-        put_bytes(&mut lines, &[b"index"], &survey.index.raw);
+        let index = survey.index.without_numbers_of(&survey.clean);
+        put_bytes(&mut lines, &[b"index"], &index);
         put_bytes(&mut lines, &[b"state"], &state.to_bytes());
         put_bytes(&mut lines, &[b"not-captured"], &list_to_bytes(&not_captured));
         writer.finish(&Commit { message, secs: now_ns() / 1_000_000_000, parents, lines })

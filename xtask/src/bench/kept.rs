@@ -44,6 +44,9 @@ impl Repository {
         let at = plan.programs.root.join("kept");
         fs::create_dir(&at)?;
         git(&at, &["init", "--quiet", "--initial-branch=main", "."])?;
+        // A collection in the background would be measured along with whatever runs beside it.
+        git(&at, &["config", "maintenance.auto", "false"])?;
+        git(&at, &["config", "gc.auto", "0"])?;
         let mut noise = 7_usize;
         let mut files = Vec::new();
         for folder in 0..FOLDERS / plan.divisor {
@@ -158,12 +161,14 @@ impl Repository {
         ])
     }
 
-    /// Into an empty place, and gone again.
+    /// Into an empty place. It stays until the end: file systems are slow to give out again what was
+    /// freed a moment ago.
     fn back(&self, plan: &Plan, turn: usize) -> Result<Readings> {
         let others = self.others();
         let reference = self.save("clean")?.reference;
-        let (one, two) = (plan.programs.root.join("back"), plan.programs.root.join("added"));
-        let (ours, restored) = timed(|| {
+        let place = |name: &str| plan.programs.root.join(format!("{name}{turn}"));
+        let (one, two) = (place("back"), place("added"));
+        let bring = || {
             let request = RestoreRequest {
                 repo_root: &self.at,
                 reference: &reference,
@@ -172,16 +177,20 @@ impl Repository {
                 stand: Stand::Detached,
                 own: None,
             };
-            Ok(restore(&request)?)
-        })?;
-        ensure!(restored.set_aside.is_none(), "turn {turn}: something was in the way");
+            let restored = restore(&request)?;
+            ensure!(restored.set_aside.is_none(), "turn {turn}: something was in the way");
+            Ok(())
+        };
         let path = two.to_string_lossy().into_owned();
-        let add = ["worktree", "add", "--quiet", "--detach", &path];
-        let (theirs, ()) = timed(|| git(&self.at, &add))?;
-        for tree in [one, two] {
-            let path = tree.to_string_lossy().into_owned();
-            git(&self.at, &["worktree", "remove", "--force", "--force", &path])?;
-        }
+        let add = || git(&self.at, &["worktree", "add", "--quiet", "--detach", &path]);
+        // Whoever comes second finds more room taken: they take turns at that as well.
+        let (ours, theirs) = if turn.is_multiple_of(2) {
+            let (ours, ()) = timed(bring)?;
+            (ours, timed(add)?.0)
+        } else {
+            let (theirs, ()) = timed(add)?;
+            (timed(bring)?.0, theirs)
+        };
         Ok(vec![("restore", Peer::Glis, ours, others), ("restore", Peer::Git, theirs, others)])
     }
 }
@@ -199,8 +208,10 @@ fn board_all(board: &mut Board, readings: Result<Readings>) {
     }
 }
 
-/// Milliseconds that something takes, and what came of it.
+/// Milliseconds that something takes, and what came of it. What others wrote before is on the disk
+/// by then: whoever syncs would have to wait for it.
 fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(f64, T)> {
+    rustix::fs::sync();
     let began = Instant::now();
     let done = work()?;
     Ok((began.elapsed().as_secs_f64() * 1000.0, done))
