@@ -46,10 +46,6 @@ impl Dialect for Plain {
         Vec::new()
     }
 
-    fn read(&mut self, _offset: u64, _bytes: &[u8]) -> Vec<Heard> {
-        Vec::new()
-    }
-
     /// A line, as it would be typed. An unknown program need not know about pasting.
     fn say(&self, text: &str) -> Vec<u8> {
         let end = match self.mode {

@@ -276,8 +276,11 @@ pub trait Dialect: Send + Sync {
         Vec::new()
     }
 
-    /// Takes bytes of the transcript that begin at `offset`.
-    fn read(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard>;
+    /// Takes bytes of the transcript that begin at `offset`. Whoever says everything in its output
+    /// needs no second look.
+    fn read(&mut self, _offset: u64, _bytes: &[u8]) -> Vec<Heard> {
+        Vec::new()
+    }
 
     /// What to write so that the agent takes a message.
     fn say(&self, text: &str) -> Vec<u8>;

@@ -1,5 +1,7 @@
 //! Cuts a stream of bytes into lines and remembers where each one ends.
 
+use serde_json::Value;
+
 /// Longest line that is kept; what is longer is skipped whole, since half a line means nothing.
 const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
@@ -46,6 +48,13 @@ impl Lines {
         }
         found
     }
+
+    /// Takes bytes as [`feed`](Self::feed) does; returns the lines that are JSON. What is none is
+    /// noise: garbage in a stream loses nothing else.
+    pub fn words(&mut self, offset: u64, bytes: &[u8]) -> Vec<(u64, Value)> {
+        let lines = self.feed(offset, bytes).into_iter();
+        lines.filter_map(|(end, line)| Some((end, serde_json::from_slice(&line).ok()?))).collect()
+    }
 }
 
 #[cfg(test)]
@@ -82,6 +91,13 @@ mod tests {
         assert!(lines.pending.len() <= LINE_BYTES_MAX);
         assert!(lines.feed(at, b"\n").is_empty());
         assert_eq!(lines.feed(at + 1, b"next\n"), vec![(at + 6, b"next".to_vec())]);
+    }
+
+    #[test]
+    fn garbage_between_words_takes_nothing_with_it() {
+        let mut lines = Lines::default();
+        let words = lines.words(0, b"{\"a\":1}\n\xff garbage\n[2]\n");
+        assert_eq!(words, vec![(8, serde_json::json!({"a": 1})), (22, serde_json::json!([2]))]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Files that outlive a power cut: their bytes, and the names that they are found by.
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,11 +9,31 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Makes a file that somebody else writes last as it is now. One that is not there has nothing to
 /// lose.
 pub(crate) fn keep(path: &Path) -> io::Result<()> {
-    match File::open(path) {
-        Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(()),
-        opened => opened?.sync_data()?,
-    }
+    let Some(file) = open_file(path)? else { return Ok(()) };
+    file.sync_data()?;
     path.parent().map_or(Ok(()), keep_names)
+}
+
+/// Opens a file that somebody else writes, if there is one. What only looks like a file (a pipe that
+/// nobody writes to) would be waited for without end.
+pub(crate) fn open_file(path: &Path) -> io::Result<Option<File>> {
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    match File::options().read(true).custom_flags(flags).open(path) {
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(None),
+        opened => {
+            let file = opened?;
+            Ok(file.metadata()?.is_file().then_some(file))
+        }
+    }
+}
+
+/// Everything in such a file; nothing if there is none.
+pub(crate) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if let Some(mut file) = open_file(path)? {
+        file.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
 }
 
 /// Makes the names in a folder last.
@@ -79,6 +99,12 @@ mod tests {
     fn a_file_that_is_not_there_has_nothing_to_lose() {
         let dir = tempfile::tempdir().unwrap();
         keep(&dir.path().join("none")).unwrap();
+        assert!(read_file(&dir.path().join("none")).unwrap().is_empty());
+        let pipe = dir.path().join("pipe");
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        keep(&pipe).unwrap();
+        assert!(read_file(&pipe).unwrap().is_empty());
         write(dir.path(), "some", b"words").unwrap();
         keep(&dir.path().join("some")).unwrap();
         assert_eq!(std::fs::read(dir.path().join("some")).unwrap(), b"words");

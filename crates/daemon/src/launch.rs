@@ -2,8 +2,8 @@
 
 use crate::adapters::{Adapters, EnvNote, EnvOrigin};
 use crate::durable::private_folder;
-use crate::vault::{self, Vault};
-use crate::{conversation, program, trees, whereabouts};
+use crate::vault::Vault;
+use crate::{conversation, durable, program, trees, whereabouts};
 use glis_agent::{Agent, Approach, LaunchPlan, Places, Relay, Whereabouts};
 use glis_core::refusal::ResumeFault;
 use glis_core::session::Session;
@@ -12,7 +12,6 @@ use glis_core::tree;
 use glis_snapshot::git::MISLEADING;
 use glis_wire::hold::{Birth, BirthFault, Face, Hello, Launch, MARK, MARK_GENERATION, Size};
 use glis_wire::view::Voice;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// Brings a terminal back to its main screen and its usual modes.
@@ -39,20 +38,19 @@ pub(crate) fn check(adapters: &Adapters, session: &Session) -> Result<Checked, R
         return Err(ResumeFault::NoDirectory(worktree.display().to_string()));
     }
     if !session.spec.in_place {
-        let root = glis_snapshot::git::main_root(&worktree)
+        let roots = glis_snapshot::git::roots(&worktree)
             .map_err(|fault| ResumeFault::WrongRoot(fault.to_string()))?;
         // Without a `.git` of its own, git would take it for a part of whatever lies around it.
-        let top = glis_snapshot::top_of(&worktree).ok().flatten();
-        if top.and_then(|top| top.canonicalize().ok()) != worktree.canonicalize().ok() {
+        if roots.top.canonicalize().ok() != worktree.canonicalize().ok() {
             let what = format!("{} is no worktree any more", worktree.display());
             return Err(ResumeFault::WrongRoot(what));
         }
-        if root != Path::new(&session.spec.repo_root) {
-            return Err(ResumeFault::WrongRoot(root.display().to_string()));
+        if roots.main != Path::new(&session.spec.repo_root) {
+            return Err(ResumeFault::WrongRoot(roots.main.display().to_string()));
         }
     }
     let start = prepare(adapters, session)?;
-    let forgotten = if session.ran { forgotten(adapters, session, &start) } else { Vec::new() };
+    let forgotten = if session.ran { forgotten(session, start) } else { Vec::new() };
     Ok(Checked { found, forgotten })
 }
 
@@ -68,17 +66,16 @@ pub(crate) fn can_start(
 /// Messages that a process took with it before its agent had written them down. Only the last one
 /// can be missing where there is a transcript, and only if its turn did not end. An agent that goes
 /// on without a file that one could look into has what it was seen to take.
-fn forgotten(adapters: &Adapters, session: &Session, start: &Prepared) -> Vec<String> {
+fn forgotten(session: &Session, start: Prepared) -> Vec<String> {
     let goes_on = start.approach == Approach::Resume && start.transcript.is_none();
     if session.spec.traits.refs == RefOrigin::None || goes_on {
         return Vec::new();
     }
-    let mut messages = said(adapters, session).messages;
+    let mut messages = start.messages;
     let Some(transcript) = &start.transcript else { return messages };
-    let mut text = Vec::new();
-    drop(vault::open_file(transcript).and_then(|mut file| file.read_to_end(&mut text)));
-    let last = messages.pop().filter(|_| session.cut_off);
-    last.filter(|message| !mentions(&text, message)).into_iter().collect()
+    let Some(last) = messages.pop().filter(|_| session.cut_off) else { return Vec::new() };
+    let text = durable::read_file(transcript).unwrap_or_default();
+    if mentions(&text, &last) { Vec::new() } else { vec![last] }
 }
 
 /// Whether lines of JSON hold a text.
@@ -97,6 +94,8 @@ struct Prepared {
     home: Option<String>,
     /// What there is of a transcript: the agent's own, or our copy.
     transcript: Option<PathBuf>,
+    /// What was said to the agent under its present session id.
+    messages: Vec<String>,
     /// Put back before the start.
     vault: Option<Vault>,
     /// Moved out of the way before the start.
@@ -113,8 +112,9 @@ fn prepare(adapters: &Adapters, session: &Session) -> Result<Prepared, ResumeFau
     if let Some(path) = home.as_deref().and_then(|home| agent.settings(home)) {
         places.settings = std::fs::read_to_string(path).unwrap_or_default();
     }
+    let said = said(adapters, session);
     let Found { approach, transcript, vault, in_the_way } =
-        approach(adapters, session, agent, &places)?;
+        approach(adapters, session, agent, &places, &said)?;
     let mut plan = agent.launch(session, approach, &places);
     let name = plan.program().to_owned();
     let cwd = Path::new(session.worktree.as_deref().unwrap_or_default());
@@ -126,7 +126,19 @@ fn prepare(adapters: &Adapters, session: &Session) -> Result<Prepared, ResumeFau
     if let Some(relay) = plan.relay.take() {
         plan.argv = relayed(&places.own_program, &plan.argv, &relay);
     }
-    Ok(Prepared { plan, approach, env, origin, home, transcript, vault, in_the_way, warning })
+    let messages = said.messages;
+    Ok(Prepared {
+        plan,
+        approach,
+        env,
+        origin,
+        home,
+        transcript,
+        messages,
+        vault,
+        in_the_way,
+        warning,
+    })
 }
 
 /// How a process begins, and by what.
@@ -167,6 +179,7 @@ fn approach(
     session: &Session,
     agent: &dyn Agent,
     places: &Places,
+    said: &SaidSoFar,
 ) -> Result<Found, ResumeFault> {
     let fresh =
         Found { approach: Approach::Fresh, transcript: None, vault: None, in_the_way: None };
@@ -181,10 +194,10 @@ fn approach(
         // Nothing to look at: what ran before under an id goes on under it.
         return Ok(if session.ran { resume(None, None) } else { fresh });
     };
-    let spoke = said(adapters, session).agent_spoke;
+    let spoke = said.agent_spoke;
     // Of an agent that has spoken, whatever is there is what there is.
     let is_useful =
-        |path: &Path| spoke || agent.holds_messages(&std::fs::read(path).unwrap_or_default());
+        |path: &Path| spoke || agent.holds_messages(&durable::read_file(path).unwrap_or_default());
     let found = whereabouts::find(&place);
     if let Some(transcript) = found.clone().filter(|path| is_useful(path)) {
         return Ok(resume(Some(transcript), None));

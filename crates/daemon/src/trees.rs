@@ -282,15 +282,9 @@ pub(crate) fn clear(hands: &Adapters, session: &Session, op: OpId) -> Outcome {
     let (Some(worktree), Some(snapshot)) = (&session.worktree, &session.left_as) else {
         return stays("there is no snapshot of it".to_owned());
     };
-    let left_out = match &session.phase {
-        Phase::Pausing(pause) if pause.clearing == Clearing::Always => LeftOut::Goes,
-        Phase::Pausing(_)
-        | Phase::Starting(_)
-        | Phase::Live
-        | Phase::Stopping { .. }
-        | Phase::Rest(_)
-        | Phase::Chore { .. } => LeftOut::Stays,
-    };
+    let takes_all =
+        matches!(&session.phase, Phase::Pausing(pause) if pause.clearing == Clearing::Always);
+    let left_out = if takes_all { LeftOut::Goes } else { LeftOut::Stays };
     let done = glis_snapshot::clear(&ClearRequest {
         repo_root: &repository(session),
         worktree: Path::new(worktree),

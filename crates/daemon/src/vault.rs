@@ -3,6 +3,7 @@
 //! A copy grows as its original does. An original that was rewritten is copied anew, and the former
 //! copy stays beside it.
 
+use crate::durable;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
@@ -45,10 +46,7 @@ impl Vault {
 
     /// Copies what the original has beyond the copy, durably.
     pub(crate) fn keep(&self, original: &Path) -> io::Result<()> {
-        let mut source = match open_file(original) {
-            Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(()),
-            opened => opened?,
-        };
+        let Some(mut source) = durable::open_file(original)? else { return Ok(()) };
         let length = source.metadata()?.len();
         let mut copy = match self.open() {
             Err(fault) if fault.kind() == io::ErrorKind::NotFound => {
@@ -109,14 +107,6 @@ impl Vault {
         File::open(folder)?.sync_all()?;
         Ok(place)
     }
-}
-
-/// Opens a file of an agent's for reading. What only looks like one (a pipe that nobody writes to)
-/// would be waited for without end.
-pub(crate) fn open_file(path: &Path) -> io::Result<File> {
-    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
 }
 
 fn same_end(source: &File, copy: &File, kept: u64) -> io::Result<bool> {

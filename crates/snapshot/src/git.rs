@@ -137,16 +137,24 @@ pub(crate) fn checked(output: Output, verb: &str) -> Result<Vec<u8>, GitFault> {
     })
 }
 
-/// The main worktree of the repository that `dir` is in.
-pub fn main_root(dir: &Path) -> Result<PathBuf, GitFault> {
+/// The worktrees that a folder belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Roots {
+    /// The one that it is in.
+    pub top: PathBuf,
+    /// The main one of its repository.
+    pub main: PathBuf,
+}
+
+/// The worktree that `dir` is in, and the main one of its repository.
+pub fn roots(dir: &Path) -> Result<Roots, GitFault> {
     let top = run(dir, &["rev-parse", "--show-toplevel"])
         .map_err(|_| GitFault::NoRepository(dir.to_owned()))?;
     let list = run(dir, &["worktree", "list", "--porcelain", "-z"])?;
     // The first record is the main worktree, unless the repository is bare and has none.
     let first = list.split("\0\0").next().unwrap_or_default();
-    if first.split('\0').any(|line| line == "bare") {
-        return Ok(PathBuf::from(top));
-    }
+    let is_bare = first.split('\0').any(|line| line == "bare");
     let path = first.split('\0').find_map(|line| line.strip_prefix("worktree "));
-    Ok(PathBuf::from(path.unwrap_or(&top)))
+    let main = path.filter(|_| !is_bare).unwrap_or(&top);
+    Ok(Roots { main: PathBuf::from(main), top: PathBuf::from(&top) })
 }

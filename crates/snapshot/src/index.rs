@@ -162,7 +162,9 @@ impl Index {
             return Vec::new();
         }
         let mut is_clean = vec![false; self.entries.len()];
-        clean.iter().for_each(|(number, _)| is_clean[*number] = true);
+        for (number, _) in clean {
+            is_clean[*number] = true;
+        }
         self.refreshed(|number, _| is_clean[number].then(Stat::default))
     }
 
@@ -406,9 +408,26 @@ mod tests {
     fn a_refreshed_index_knows_the_file_as_it_is() {
         let index = Index::parse(one_file(), Format::Sha1, 0).unwrap();
         let now = Stat { ino: 77, mtime_ns: 9 * SEC, ctime_ns: 9 * SEC + 1, ..on_disk() };
-        let again = Index::parse(index.refreshed(|_| Some(now)), Format::Sha1, 0).unwrap();
+        let again = Index::parse(index.refreshed(|_, _| Some(now)), Format::Sha1, 0).unwrap();
         assert!(again.entries[0].is_unchanged(&now, 10 * SEC));
         assert_eq!(again.entries[0].oid, index.entries[0].oid);
+    }
+
+    #[test]
+    fn only_unchanged_files_lose_their_numbers() {
+        let index = Index::parse(one_file(), Format::Sha1, 0).unwrap();
+        let same = index.without_numbers_of(&[]);
+        assert_eq!(same[..same.len() - 20], index.raw[..index.raw.len() - 20]);
+        let clean = index.without_numbers_of(&[(0, on_disk())]);
+        let blank = Index::parse(clean.clone(), Format::Sha1, 0).unwrap();
+        assert!(!blank.entries[0].is_unchanged(&on_disk(), 10 * SEC));
+        assert_eq!(
+            (blank.entries[0].mode, blank.entries[0].oid),
+            (0o100_644, index.entries[0].oid)
+        );
+        let back = Index::parse(blank.refreshed(|_, _| Some(on_disk())), Format::Sha1, 0).unwrap();
+        assert!(back.entries[0].is_unchanged(&on_disk(), 10 * SEC));
+        assert!(Index::empty(Format::Sha1).without_numbers_of(&[]).is_empty());
     }
 
     #[test]

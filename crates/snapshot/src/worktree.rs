@@ -3,7 +3,7 @@
 use crate::admin::{Record, delete_tree, records};
 use crate::aside::LOCK_REASON;
 use crate::fault::SnapshotFault;
-use crate::git::{GitFault, main_root, run, run_with_umask};
+use crate::git::{GitFault, roots, run, run_with_umask};
 use crate::moved::Insides;
 use crate::scratch::common_of;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ pub struct Plan<'a> {
 /// Makes the worktree, or finds the one that was made for the same owner before. Until all files are
 /// there it is locked for another reason, so that what a crash leaves is known to be half of one.
 pub fn make(plan: &Plan<'_>) -> Result<Worktree, GitFault> {
-    let root = main_root(plan.repo)?;
+    let root = roots(plan.repo)?.main;
     if let Some(found) = find(&root, plan.owner)? {
         return Ok(found);
     }

@@ -206,11 +206,9 @@ impl Dialect for Terminal {
 
     fn read(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
         let mut heard = Vec::new();
-        for (end, bytes) in self.transcript.feed(offset, bytes) {
+        for (end, words) in self.transcript.words(offset, bytes) {
             let mut line = Line::default();
-            if let Ok(words) = serde_json::from_slice(&bytes) {
-                self.written(&words, &mut line);
-            }
+            self.written(&words, &mut line);
             heard.extend(line.heard(end));
         }
         heard

@@ -125,18 +125,8 @@ fn pending(entries: &Value) -> Said {
 
 impl Dialect for Stream {
     fn hear(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
-        let mut heard = Vec::new();
-        for (end, line) in self.lines.feed(offset, bytes) {
-            // What is no word of the agent's is noise: garbage in a stream loses nothing else.
-            if let Ok(words) = serde_json::from_slice(&line) {
-                heard.extend(self.understand(&words).heard(end));
-            }
-        }
-        heard
-    }
-
-    fn read(&mut self, _offset: u64, _bytes: &[u8]) -> Vec<Heard> {
-        Vec::new()
+        let words = self.lines.words(offset, bytes).into_iter();
+        words.flat_map(|(end, words)| self.understand(&words).heard(end)).collect()
     }
 
     fn say(&self, text: &str) -> Vec<u8> {

@@ -34,8 +34,7 @@ fn worktree(hands: &Adapters, session: &Session) -> Finding {
     let Some(path) = &session.worktree else {
         return good(session, "no worktree yet".to_owned());
     };
-    let cleared = matches!(&session.phase, Phase::Rest(Rest::Paused(pause)) if pause.cleared);
-    if cleared {
+    if session.pause_record().is_some_and(|pause| pause.cleared) {
         return good(
             session,
             "its worktree was removed by the pause; resume restores it".to_owned(),

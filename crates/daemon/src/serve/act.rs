@@ -329,7 +329,7 @@ async fn root_of(dir: PathBuf, site: Site) -> Result<String, String> {
         if site == Site::InPlace {
             return Ok(dir);
         }
-        glis_snapshot::git::main_root(&dir).map_err(|fault| fault.to_string())
+        glis_snapshot::git::roots(&dir).map(|roots| roots.main).map_err(|fault| fault.to_string())
     });
     let root = found.await.map_err(|fault| fault.to_string())??;
     root.into_os_string().into_string().map_err(|_| "the path is not valid UTF-8".to_owned())

@@ -85,20 +85,8 @@ pub(super) async fn search(door: &Door, words: String, most: u32) -> Answer {
 /// Where a session's files are. One that was put aside is read where it was put.
 fn folder_of(door: &Door, session: &Session) -> PathBuf {
     let (home, id) = (&door.hands.home, session.id.0.as_str());
-    match session.status() {
-        Status::Archived => home.trash().join(id).join("session"),
-        Status::Created
-        | Status::Busy
-        | Status::Idle
-        | Status::Waiting
-        | Status::Pausing
-        | Status::Paused
-        | Status::Resuming
-        | Status::Suspended
-        | Status::Interrupted
-        | Status::Completed
-        | Status::Failed => home.session(id),
-    }
+    let is_aside = session.status() == Status::Archived;
+    if is_aside { home.trash().join(id).join("session") } else { home.session(id) }
 }
 
 fn trouble(fault: &io::Error) -> Answer {

@@ -1,6 +1,7 @@
 //! What is left of a session's process when nobody holds a connection to it.
 
 use crate::adapters::Adapters;
+use crate::durable;
 use crate::peer::Peer;
 use glis_core::SessionId;
 use glis_core::event::Ending;
@@ -168,11 +169,7 @@ pub(crate) fn sweep(hands: &Adapters, id: &SessionId) -> Vec<Killed> {
 
 /// Everything in a file from an offset on; nothing if it is not there yet.
 pub(super) fn read_from(path: &Path, offset: u64) -> io::Result<Vec<u8>> {
-    let mut file = match File::open(path) {
-        Ok(file) => file,
-        Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(fault) => return Err(fault),
-    };
+    let Some(mut file) = durable::open_file(path)? else { return Ok(Vec::new()) };
     file.seek(SeekFrom::Start(offset))?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;

@@ -4,6 +4,7 @@ use crate::house::{House, Outcome, git, mode, put, put_bytes};
 use glis_snapshot::{HeadState, Limits, SaveRequest, Why, save};
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::time::{Duration, UNIX_EPOCH};
 
 #[test]
 fn a_clean_worktree_comes_back() -> Outcome {
@@ -11,6 +12,27 @@ fn a_clean_worktree_comes_back() -> Outcome {
     let (saved, restored) = house.round_trip()?;
     assert_eq!(saved.changed, 0);
     assert_eq!(restored.head, HeadState::OnBranch("refs/heads/work".to_owned()));
+    Ok(())
+}
+
+#[test]
+fn an_index_that_git_has_only_refreshed_is_stored_once() -> Outcome {
+    let house = House::new()?;
+    let mut stored = Vec::new();
+    for hours in [1, 2] {
+        for name in house.git(&["ls-files"])?.lines() {
+            let file = fs::File::options().append(true).open(house.tree.join(name))?;
+            file.set_modified(UNIX_EPOCH + Duration::from_secs(hours * 3600))?;
+        }
+        house.git(&["update-index", "--refresh"])?;
+        let raw = fs::read(house.git(&["rev-parse", "--git-path", "index"])?.trim())?;
+        house.put("new.txt", &hours.to_string())?;
+        let saved = house.save()?;
+        stored.push((raw, house.git(&["rev-parse", &format!("{}:index", saved.reference)])?));
+    }
+    assert!(stored[0].0 != stored[1].0, "git has not refreshed its index");
+    assert_eq!(stored[0].1, stored[1].1);
+    house.round_trip()?;
     Ok(())
 }
 
