@@ -1,4 +1,4 @@
-//! The project's own tools: `cargo xtask test`, `check`, `agents` and `bench`.
+//! The project's own tools: `cargo xtask test`, `check`, `agents`, `bench` and `record`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool that talks to a terminal")]
 
 mod agents;
@@ -6,6 +6,7 @@ mod belongings;
 mod bench;
 mod cargo;
 mod proc;
+mod record;
 mod test;
 mod tools;
 
@@ -21,6 +22,7 @@ cargo xtask VERB
   agents            installs the real agents that the tests drive into the user's cache folder
   check             the quick part of it: style, lints, tests
   bench [MEASURE…]  measures glis beside tmux, dtach and a bare terminal loop, as ratios
+  record            plays two stories with real agents and puts what was seen into README.md
   help              this page
 
 `cargo xtask bench --help` lists the measures and options.
@@ -45,6 +47,7 @@ fn run(verb: &str, rest: &[OsString]) -> Result<ExitCode> {
         "check" => test::run(test::Extent::Quick),
         "bench" => bench::run(rest),
         "agents" => agents::run(),
+        "record" => record::run(),
         "help" | "--help" | "-h" => {
             print!("{HELP}");
             Ok(ExitCode::SUCCESS)

@@ -7,6 +7,9 @@
 //! Tidy up. @@{"steps":[{"tool":"Bash","input":{"command":"ls"}},{"text":"done"}]}@@
 //! ```
 //!
+//! For prompts that a person could have written, the model learns scripts by heart
+//! ([`Model::learn`]).
+//!
 //! The agent asks the model once a step: the number of answers that already follow the prompt says
 //! which step is due. So the server keeps no state about a conversation, and a conversation that
 //! was resumed from a transcript goes on exactly where its history ends. See [`Step`] for all that

@@ -82,7 +82,19 @@ struct Script {
 
 /// A prompt that holds these steps.
 pub fn prompt(words: &str, steps: &[Step]) -> String {
-    format!("{words} {MARK}{}{MARK}", serde_json::json!({ "steps": steps }))
+    format!("{words} {MARK}{}{MARK}", written(steps))
+}
+
+fn written(steps: &[Step]) -> String {
+    serde_json::json!({ "steps": steps }).to_string()
+}
+
+/// A script that the model has by heart, for a prompt that a person could have written.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    /// Words in the prompt.
+    pub(crate) cue: String,
+    pub(crate) steps: Vec<Step>,
 }
 
 /// What is due, and a name for it that stays the same when the same request comes again.
@@ -94,7 +106,7 @@ pub(crate) struct Due {
 
 /// Says which step is due in a conversation. `Err` holds what is wrong with the script: a test with
 /// a slip in it must not pass for a model that has nothing to say.
-pub(crate) fn due(turns: &[Turn]) -> Result<Due, String> {
+pub(crate) fn due(turns: &[Turn], parts: &[Part]) -> Result<Due, String> {
     let say = |text: &str| {
         let step = Step { text: Some(text.to_owned()), ..Step::default() };
         Ok(Due { step, key: String::new() })
@@ -102,9 +114,9 @@ pub(crate) fn due(turns: &[Turn]) -> Result<Due, String> {
     let people = |turn: &&Turn| turn.voice == Voice::User && !turn.text.trim().is_empty();
     let mut script = None;
     for (at, turn) in turns.iter().enumerate().filter(|(_, turn)| people(turn)) {
-        if let Some(text) = between_marks(&turn.text) {
-            script = Some((at, text));
-        }
+        let by_heart = || parts.iter().find(|part| turn.text.contains(&part.cue));
+        let text = between_marks(&turn.text).or_else(|| Some(written(&by_heart()?.steps)));
+        script = text.map(|text| (at, text)).or(script);
     }
     let Some((at, text)) = script else { return say(NO_SCRIPT) };
     let after = turns.get(at + 1..).unwrap_or_default();
@@ -156,7 +168,7 @@ mod tests {
     }
 
     fn text_due(turns: &[Turn]) -> String {
-        due(turns).unwrap().step.text.unwrap_or_default()
+        due(turns, &[]).unwrap().step.text.unwrap_or_default()
     }
 
     fn two() -> Turn {
@@ -183,6 +195,17 @@ mod tests {
     }
 
     #[test]
+    fn what_was_learned_by_heart_follows_its_cue() {
+        let step = |text: &str| Step { text: Some(text.to_owned()), ..Step::default() };
+        let part = Part { cue: "Sing".to_owned(), steps: vec![step("la"), step("li")] };
+        let said = |turns: &[Turn]| due(turns, std::slice::from_ref(&part)).unwrap().step.text;
+        let sing = turn(Voice::User, "Sing for us.");
+        assert_eq!(said(&[two(), sing.clone()]).as_deref(), Some("la"));
+        assert_eq!(said(&[sing.clone(), turn(Voice::Model, "la")]).as_deref(), Some("li"));
+        assert_eq!(said(&[sing, two()]).as_deref(), Some("one"));
+    }
+
+    #[test]
     fn an_empty_turn_of_the_user_is_no_prompt() {
         assert_eq!(text_due(&[two(), turn(Voice::User, " \n")]), "one");
     }
@@ -196,7 +219,7 @@ mod tests {
     #[test]
     fn a_slip_in_the_script_is_told() {
         let slip = turn(Voice::User, r#"@@{"steps":[{"txet":"one"}]}@@"#);
-        assert!(due(&[slip]).unwrap_err().contains("txet"));
+        assert!(due(&[slip], &[]).unwrap_err().contains("txet"));
     }
 
     #[test]
@@ -208,7 +231,7 @@ mod tests {
             ..Step::default()
         };
         let text = prompt("do it", std::slice::from_ref(&step));
-        assert_eq!(due(&[turn(Voice::User, &text)]).unwrap().step, step);
+        assert_eq!(due(&[turn(Voice::User, &text)], &[]).unwrap().step, step);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::http::{self, Reply, Request};
 use crate::ledger::{Ledger, Outcome, Received};
 use crate::perform::{Manner, fail, perform};
 use crate::protocol::{Failure, Purpose, Question};
-use crate::script::{Step, due};
+use crate::script::{Part, Step, due};
 use serde_json::{Value, json};
 use std::io::{self, BufReader, Write as _};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -28,6 +28,8 @@ pub struct Model {
 struct Shared {
     ledger: Ledger,
     gates: Gates,
+    /// What the model knows by heart.
+    parts: Mutex<Vec<Part>>,
     connections: Mutex<Vec<TcpStream>>,
     ending: AtomicBool,
     /// Part of every id that this server gives out.
@@ -48,6 +50,7 @@ impl Model {
         let shared = Arc::new(Shared {
             ledger: Ledger::default(),
             gates: Gates::default(),
+            parts: Mutex::default(),
             connections: Mutex::default(),
             ending: AtomicBool::new(false),
             seed: now.as_micros(),
@@ -60,6 +63,11 @@ impl Model {
     /// Where it listens, as the beginning of a URL without a slash at its end.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// Gives the model a script for every prompt that holds these words and no script of its own.
+    pub fn learn(&self, cue: &str, steps: &[Step]) {
+        self.shared.parts().push(Part { cue: cue.to_owned(), steps: steps.to_vec() });
     }
 
     /// Everything that was received so far.
@@ -134,6 +142,10 @@ impl Shared {
     fn connections(&self) -> std::sync::MutexGuard<'_, Vec<TcpStream>> {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn parts(&self) -> std::sync::MutexGuard<'_, Vec<Part>> {
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
@@ -205,7 +217,8 @@ fn answer(
         let step = Step { text: Some(question.side_answer()), ..Step::default() };
         return perform(&step, &tag, manner, speaker.as_mut(), reply, &shared.gates);
     }
-    let due = match due(&question.turns) {
+    let known = due(&question.turns, &shared.parts());
+    let due = match known {
         Ok(due) => due,
         Err(fault) => {
             let body = json!({"error": {"type": "invalid_request_error", "message": fault}});
