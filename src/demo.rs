@@ -13,27 +13,26 @@ use std::time::Instant;
 /// Words that the streaming agent says: enough to be in the middle of them for a while.
 const WORDS: usize = 80;
 
-pub(crate) fn run(json: bool) -> ExitCode {
-    let voice = if json { Voice::Kept } else { Voice::Aloud };
+pub(crate) fn run(voice: Voice) -> ExitCode {
     let mut stage = match set(voice) {
         Ok(stage) => stage,
-        Err(fault) => return report(json, &[], Err(fault)),
+        Err(fault) => return report(voice, &[], Err(fault)),
     };
     let played = play(&mut stage);
     let told = std::mem::take(&mut stage.told);
     if let Some(signal) = stage.interrupted() {
         let ended = stage.strike();
         let fault = anyhow::anyhow!("it was interrupted; everything that it started has ended");
-        report(json, &told, ended.and(Err(fault)));
+        report(voice, &told, ended.and(Err(fault)));
         // As a shell tells of a signal.
         return ExitCode::from(128 + signal);
     }
     match played {
-        Ok(()) => report(json, &told, stage.strike()),
+        Ok(()) => report(voice, &told, stage.strike()),
         Err(fault) => {
             let kept = stage.leave();
             report(
-                json,
+                voice,
                 &told,
                 Err(fault.context(format!("everything is kept in {}", kept.display()))),
             )
@@ -215,9 +214,9 @@ fn nothing_missed(stage: &mut Stage) -> Result<()> {
     Ok(())
 }
 
-fn report(as_json: bool, told: &[Value], result: Result<()>) -> ExitCode {
+fn report(voice: Voice, told: &[Value], result: Result<()>) -> ExitCode {
     let fault = result.err().map(|fault| format!("{fault:#}"));
-    if as_json {
+    if voice == Voice::Kept {
         let document = json!({"ok": fault.is_none(), "steps": told, "failure": fault});
         drop(writeln!(std::io::stdout().lock(), "{document}"));
     } else if let Some(fault) = &fault {

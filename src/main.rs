@@ -6,6 +6,7 @@ mod prove;
 mod stage;
 
 use glis_front::Next;
+use stage::Voice;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -25,11 +26,13 @@ fn main() -> ExitCode {
         }
         _ => {}
     }
+    let voice = |json| if json { Voice::Kept } else { Voice::Aloud };
     match glis_front::run(std::env::args_os()) {
         Next::Exit(status) => ExitCode::from(status),
-        Next::Daemon { detached } => daemon(detached),
-        Next::Demo { json } => demo::run(json),
-        Next::Prove { json, time, seed } => prove::run(json, time, seed),
+        Next::Daemon { detached: true } => daemon(glis_daemon::detach),
+        Next::Daemon { detached: false } => daemon(|| ()),
+        Next::Demo { json } => demo::run(voice(json)),
+        Next::Prove { json, time, seed } => prove::run(voice(json), time, seed),
     }
 }
 
@@ -46,7 +49,7 @@ fn seed_log(count: &str) -> ExitCode {
 }
 
 /// Says `ready` on standard output once front ends are let in, or why that will not happen.
-fn daemon(detached: bool) -> ExitCode {
+fn daemon(take_leave: impl FnOnce()) -> ExitCode {
     let home = match glis_front::find_home() {
         Ok(home) => home,
         Err(complaint) => {
@@ -54,9 +57,7 @@ fn daemon(detached: bool) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    if detached {
-        glis_daemon::detach();
-    }
+    take_leave();
     match glis_daemon::run(&home, || tell("ready")) {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault) => {

@@ -38,15 +38,14 @@ struct Proof {
 }
 
 /// Proves it for this long, and says how it went.
-pub(crate) fn run(json: bool, time: Duration, seed: Option<u64>) -> ExitCode {
+pub(crate) fn run(voice: Voice, time: Duration, seed: Option<u64>) -> ExitCode {
     // Before anything else: it may start this program again.
     let private = small::in_private();
     let seed = seed.unwrap_or_else(chance::fresh_seed);
-    let voice = if json { Voice::Kept } else { Voice::Aloud };
     let began = Instant::now();
     let mut proof = match Proof::set(voice, seed) {
         Ok(proof) => proof,
-        Err(fault) => return report(json, &failed_early(seed, &fault)),
+        Err(fault) => return report(voice, &failed_early(seed, &fault)),
     };
     let proved = proof.people(private).context("setting it up").and_then(|()| proof.play(time));
     let mut document = json!({
@@ -66,7 +65,7 @@ pub(crate) fn run(json: bool, time: Duration, seed: Option<u64>) -> ExitCode {
             Ok(()) => "it was interrupted; everything that it started has ended".into(),
             Err(fault) => format!("it was interrupted; {fault:#}").into(),
         };
-        report(json, &document);
+        report(voice, &document);
         // As a shell tells of a signal.
         return ExitCode::from(128 + signal);
     }
@@ -76,7 +75,7 @@ pub(crate) fn run(json: bool, time: Duration, seed: Option<u64>) -> ExitCode {
         document["ok"] = false.into();
         document["failure"] = format!("{fault:#}").into();
     }
-    report(json, &document)
+    report(voice, &document)
 }
 
 fn failed_early(seed: u64, fault: &anyhow::Error) -> Value {
@@ -270,9 +269,9 @@ fn theirs(stage: &Stage) -> Result<Vec<u8>> {
     stage.git(&["rev-parse", "refs/heads/main", "refs/stash"])
 }
 
-fn report(as_json: bool, document: &Value) -> ExitCode {
+fn report(voice: Voice, document: &Value) -> ExitCode {
     let ok = document["ok"] == true;
-    if as_json {
+    if voice == Voice::Kept {
         drop(writeln!(std::io::stdout().lock(), "{document}"));
     } else if !ok {
         let mut out = std::io::stderr().lock();

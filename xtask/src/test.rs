@@ -9,7 +9,7 @@ use crate::agents;
 use crate::belongings::Belongings;
 use crate::cargo::{self, Workspace, cargo};
 use crate::proc;
-use crate::tools;
+use crate::tools::{self, Missing};
 
 /// How much of it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -93,14 +93,17 @@ impl Course {
         match outcome {
             Outcome::Passed => {}
             Outcome::Failed(why) => self.failed = Some(format!("{name}: {why}")),
-            Outcome::Skipped { why, installable } => self.skip(name, &why, installable),
+            Outcome::Skipped { why, installable } => {
+                self.skip(&Missing { what: name.to_owned(), why, installable });
+            }
         }
     }
 
-    fn skip(&mut self, what: &str, why: &str, installable: bool) {
+    fn skip(&mut self, missing: &Missing) {
+        let Missing { what, why, installable } = missing;
         eprintln!("SKIPPED: {what}: {why}");
         self.skipped.push(format!("{what}: {why}"));
-        if self.strict && installable {
+        if self.strict && *installable {
             self.failed = Some(format!("{what} was skipped, and CI is set"));
         }
     }
@@ -142,7 +145,7 @@ impl Course {
 
 fn install(course: &mut Course) -> Outcome {
     for missing in tools::install() {
-        course.skip(&missing.what, &missing.why, missing.installable);
+        course.skip(&missing);
     }
     Outcome::Passed
 }
@@ -152,7 +155,7 @@ fn agents(course: &mut Course) -> Outcome {
     match agents::install() {
         Ok(missing) => {
             for missing in missing {
-                course.skip(&missing.what, &missing.why, missing.installable);
+                course.skip(&missing);
             }
             Outcome::Passed
         }

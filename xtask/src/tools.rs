@@ -30,7 +30,7 @@ pub(crate) fn install() -> Vec<Missing> {
         None
     };
     if let Some(why) = why {
-        return absent.into_iter().map(|what| missing(what, why, false)).collect();
+        return absent.into_iter().map(|what| missing(what, why)).collect();
     }
     println!("installing: {}", absent.join(" "));
     // Package lists may be missing or old, and fetching them takes long: only after a first
@@ -43,7 +43,7 @@ pub(crate) fn install() -> Vec<Missing> {
     }
     self::absent()
         .into_iter()
-        .map(|what| missing(what, "apt-get did not install it", true))
+        .map(|what| Missing { installable: true, ..missing(what, "apt-get did not install it") })
         .collect()
 }
 
@@ -57,8 +57,9 @@ fn absent() -> Vec<&'static str> {
     WANTED.iter().copied().filter(|tool| find(tool).is_none()).collect()
 }
 
-fn missing(what: &str, why: &str, installable: bool) -> Missing {
-    Missing { what: format!("tests that need {what}"), why: why.to_owned(), installable }
+fn missing(what: &str, why: &str) -> Missing {
+    let what = format!("tests that need {what}");
+    Missing { what, why: why.to_owned(), installable: false }
 }
 
 /// The words before a command that needs root: none as root, `sudo` where it asks nothing.

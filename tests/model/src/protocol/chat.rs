@@ -8,6 +8,9 @@ use crate::http::{Reply, Request};
 use serde_json::{Value, json};
 use std::io;
 
+const STOP: &str = "stop";
+const TOOL_CALLS: &str = "tool_calls";
+
 pub(super) fn question(request: &Request, body: &Value) -> Question {
     let mut turns = Turns::default();
     for message in list(&body["messages"]) {
@@ -40,13 +43,14 @@ pub(super) fn question(request: &Request, body: &Value) -> Question {
 pub(super) struct Chat {
     id: String,
     model: Value,
-    called: bool,
+    /// Why the answer ends, in the words of the protocol.
+    finish: &'static str,
 }
 
 impl Chat {
     pub(super) fn new(body: &Value, tag: &str) -> Self {
         let (id, model) = (format!("chatcmpl-{tag}"), body["model"].clone());
-        Self { id, model, called: false }
+        Self { id, model, finish: STOP }
     }
 
     fn envelope(&self, object: &str, choices: &Value) -> Value {
@@ -70,10 +74,6 @@ fn called(call: &Call) -> Value {
     json!([{"index": 0, "id": call.id, "type": "function", "function": function}])
 }
 
-fn finish(called: bool) -> &'static str {
-    if called { "tool_calls" } else { "stop" }
-}
-
 impl Speaker for Chat {
     fn begin(&mut self, reply: &mut Reply) -> io::Result<()> {
         self.delta(reply, &json!({"role": "assistant", "content": ""}), &Value::Null)
@@ -84,12 +84,12 @@ impl Speaker for Chat {
     }
 
     fn call(&mut self, reply: &mut Reply, call: &Call) -> io::Result<()> {
-        self.called = true;
+        self.finish = TOOL_CALLS;
         self.delta(reply, &json!({"tool_calls": called(call)}), &Value::Null)
     }
 
     fn end(&mut self, reply: &mut Reply) -> io::Result<()> {
-        self.delta(reply, &json!({}), &json!(finish(self.called)))?;
+        self.delta(reply, &json!({}), &json!(self.finish))?;
         let mut last = self.envelope("chat.completion.chunk", &json!([]));
         last["usage"] = usage();
         reply.event(None, &last)?;
@@ -102,8 +102,7 @@ impl Speaker for Chat {
         if let Some(call) = call {
             message["tool_calls"] = called(call);
         }
-        let choices =
-            json!([{"index": 0, "message": message, "finish_reason": finish(call.is_some())}]);
+        let choices = json!([{"index": 0, "message": message, "finish_reason": if call.is_some() { TOOL_CALLS } else { STOP }}]);
         let mut whole = self.envelope("chat.completion", &choices);
         whole["usage"] = usage();
         whole
