@@ -3,6 +3,7 @@
 
 mod bare;
 pub(crate) mod cast;
+mod early;
 mod stories;
 
 use crate::house::{House, Outcome};

@@ -18,6 +18,7 @@ use crate::ids::{MessageId, OpId, SessionId};
 use crate::input::{Command, Hearing, Input, Outcome};
 use crate::refusal::Refusal;
 use crate::session::{Phase, Session, StartStep};
+use start::Unsaid;
 
 pub(crate) fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
     match input {
@@ -122,8 +123,8 @@ fn take_outcome(draft: &mut Draft, outcome: Outcome) {
             start::worktree_made(draft, Event::WorktreeMade { op, worktree, branch, notes });
         }
         Outcome::WorktreeFailed { op, why } => start::worktree_failed(draft, op, why),
-        Outcome::StartChecked { op, found, forgotten } => {
-            start::checked(draft, op, found, forgotten);
+        Outcome::StartChecked { op, found, forgotten, unheard } => {
+            start::checked(draft, op, found, Unsaid { forgotten, unheard });
         }
         Outcome::StartUnfit { op, fault } => start::failed(draft, op, StartStep::Check, fault),
         Outcome::ProcessNotStarted { op, fault } => start::not_started(draft, op, fault),

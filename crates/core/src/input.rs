@@ -132,6 +132,7 @@ pub enum Outcome {
         op: OpId,
         found: Option<Found>,
         forgotten: Vec<String>,
+        unheard: Vec<MessageId>,
     },
     StartUnfit {
         op: OpId,

@@ -162,6 +162,8 @@ pub struct Session {
     pub process: Option<Process>,
     /// The agent showed that it takes messages.
     pub ready: bool,
+    /// What was said to its process.
+    pub spoken: Spoken,
     /// Its turn, by structured signs.
     pub turn: Turn,
     /// Its screen, where that is all there is.
@@ -208,6 +210,15 @@ pub struct Session {
     pub changed: Option<PathList>,
     /// Where it is, once it was removed and until that is emptied.
     pub trashed: Option<Box<Trashed>>,
+}
+
+/// Whether anything was said to a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spoken {
+    /// Nothing, for sure.
+    Nothing,
+    /// Something, or nobody knows.
+    Something,
 }
 
 /// What damage to the log has done to a session's record.

@@ -159,8 +159,8 @@ impl Adapters {
                 move |why| Outcome::StartUnfit { op, fault: ResumeFault::System(why) },
                 move |hands, session| {
                     Some(match launch::check(hands, session) {
-                        Ok(Checked { found, forgotten }) => {
-                            Outcome::StartChecked { op, found, forgotten }
+                        Ok(Checked { found, forgotten, unheard }) => {
+                            Outcome::StartChecked { op, found, forgotten, unheard }
                         }
                         Err(fault) => Outcome::StartUnfit { op, fault },
                     })

@@ -5,13 +5,16 @@ use crate::durable::private_folder;
 use crate::vault::Vault;
 use crate::{conversation, durable, program, trees, whereabouts};
 use glis_agent::{Agent, Approach, LaunchPlan, Places, Relay, Whereabouts};
+use glis_core::MessageId;
 use glis_core::refusal::ResumeFault;
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin};
+use glis_core::talk::Leg;
 use glis_core::tree;
 use glis_snapshot::git::MISLEADING;
 use glis_wire::hold::{Birth, BirthFault, Face, Hello, Launch, MARK, MARK_GENERATION, Size};
 use glis_wire::view::Voice;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Brings a terminal back to its main screen and its usual modes.
@@ -27,6 +30,8 @@ pub(crate) struct Checked {
     pub(crate) found: Option<tree::Found>,
     /// Messages that the agent took and has never heard of.
     pub(crate) forgotten: Vec<String>,
+    /// Messages in doubt that it has never heard of either.
+    pub(crate) unheard: Vec<MessageId>,
 }
 
 /// Looks at everything that a start needs. A worktree that is gone comes back; what is there is not
@@ -50,8 +55,9 @@ pub(crate) fn check(adapters: &Adapters, session: &Session) -> Result<Checked, R
         }
     }
     let start = prepare(adapters, session)?;
+    let unheard = unheard(session, &start);
     let forgotten = if session.ran { forgotten(session, start) } else { Vec::new() };
-    Ok(Checked { found, forgotten })
+    Ok(Checked { found, forgotten, unheard })
 }
 
 /// Whether a start would find its program and its transcript, and what is odd about them. Nothing is
@@ -78,9 +84,48 @@ fn forgotten(session: &Session, start: Prepared) -> Vec<String> {
     if mentions(&text, &last) { Vec::new() } else { vec![last] }
 }
 
+/// Messages whose fate nobody knew, and which the agent cannot know either: its last process is gone,
+/// and what it goes on with does not hold them. One that is there may be another with the same
+/// words, so that stays a question.
+fn unheard(session: &Session, start: &Prepared) -> Vec<MessageId> {
+    let doubtful = session.queue.iter().filter(|message| message.leg == Leg::Doubtful);
+    let mut doubtful = doubtful.peekable();
+    let goes_on = start.approach == Approach::Resume;
+    let nothing_to_look_at = goes_on && start.transcript.is_none();
+    if doubtful.peek().is_none()
+        || nothing_to_look_at
+        || session.spec.traits.refs == RefOrigin::None
+    {
+        return Vec::new();
+    }
+    let Some(transcript) = &start.transcript else {
+        return doubtful.map(|message| message.id).collect();
+    };
+    let Ok(text) = durable::read_file(transcript) else { return Vec::new() };
+    let lines = text.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
+    let mut known = String::new();
+    lines.for_each(|line| gather(&line, &mut known));
+    doubtful.filter(|message| !known.contains(&bare(&message.text))).map(|m| m.id).collect()
+}
+
+/// Adds every text in a piece of JSON.
+fn gather(value: &Value, texts: &mut String) {
+    match value {
+        Value::String(text) => texts.push_str(&bare(text)),
+        Value::Array(values) => values.iter().for_each(|value| gather(value, texts)),
+        Value::Object(fields) => fields.values().for_each(|value| gather(value, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// A text without what may change on its way through a terminal.
+fn bare(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
 /// Whether lines of JSON hold a text.
 fn mentions(lines: &[u8], text: &str) -> bool {
-    let quoted = serde_json::Value::from(text).to_string();
+    let quoted = Value::from(text).to_string();
     let inner = quoted.trim_matches('"').as_bytes();
     inner.is_empty() || lines.windows(inner.len()).any(|window| window == inner)
 }

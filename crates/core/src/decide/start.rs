@@ -4,11 +4,12 @@ use super::Draft;
 use crate::effect::{Deed, Effect, Urgency};
 use crate::event::Event;
 use crate::house::{Decision, House, Reply};
-use crate::ids::{OpId, SessionId};
+use crate::ids::{MessageId, OpId, SessionId};
 use crate::name;
 use crate::refusal::{Refusal, ResumeFault};
 use crate::session::{Phase, Process, Rest, Start, StartCause, StartStep};
 use crate::spec::{RefOrigin, SignSource, Spec};
+use crate::talk::{Leg, Message};
 use crate::tree::Found;
 
 pub(super) fn create(
@@ -154,11 +155,26 @@ pub(super) fn begin(draft: &mut Draft, op: OpId, cause: StartCause) {
     draft.deed(Deed::CheckStart { op });
 }
 
-/// `forgotten` are messages that a process took with it before its agent had written anything down:
-/// to the one that begins now they were never said.
-pub(super) fn checked(draft: &mut Draft, op: OpId, found: Option<Found>, forgotten: Vec<String>) {
+/// What a former process took with it before its agent had written anything down: to the one that
+/// begins now it was never said.
+pub(super) struct Unsaid {
+    /// Messages that it was seen to take.
+    pub(super) forgotten: Vec<String>,
+    /// Messages that were in doubt.
+    pub(super) unheard: Vec<MessageId>,
+}
+
+pub(super) fn checked(draft: &mut Draft, op: OpId, found: Option<Found>, unsaid: Unsaid) {
     if at_step(draft, op, StartStep::Check) {
+        let Unsaid { forgotten, unheard } = unsaid;
         draft.event(Event::StartChecked { op, found });
+        for message in unheard {
+            // Somebody may have decided meanwhile.
+            let doubted = |m: &Message| m.id == message && m.leg == Leg::Doubtful;
+            if draft.session.queue.iter().any(doubted) {
+                draft.event(Event::MessageRequeued { message });
+            }
+        }
         let waits = |text: &String| draft.session.queue.iter().any(|m| m.text == *text);
         let lost: Vec<String> = forgotten.into_iter().filter(|text| !waits(text)).collect();
         for text in lost.into_iter().rev() {

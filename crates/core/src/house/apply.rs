@@ -7,7 +7,10 @@ use crate::event::{Event, Recorded, Spot};
 use crate::ids::{AskId, MessageId, SessionId};
 use crate::pause::PauseStep;
 use crate::safe::ScreenState;
-use crate::session::{Phase, Rest, Seen, Session, SetAside, Start, StartCause, StartStep, WallMs};
+use crate::session::{
+    Phase, Rest, Seen, Session, SetAside, Spoken, Start, StartCause, StartStep, WallMs,
+};
+use crate::spec::RefOrigin;
 use crate::talk::{Ask, AskKind, Leg, Message, Tool, Turn};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -36,6 +39,7 @@ pub(super) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Reco
                 generation: 0,
                 process: None,
                 ready: false,
+                spoken: Spoken::Nothing,
                 turn: Turn::default(),
                 screen: ScreenState::Flowing,
                 rule: "it is new".to_owned(),
@@ -256,6 +260,7 @@ impl Session {
                 self.await_message();
             }
             Event::DeliveryBegan { message } => {
+                self.spoken = Spoken::Something;
                 self.set_leg(*message, Leg::Sent);
                 let (noted, changed) = (std::mem::take(&mut self.cut_off), self.changed.take());
                 if let Some(message) = self.queue.iter_mut().find(|m| m.id == *message) {
@@ -309,6 +314,7 @@ impl Session {
                 "the agent is ready".clone_into(&mut self.rule);
             }
             Event::TurnBegan { .. } => {
+                self.spoken = Spoken::Something;
                 self.turn.open = true;
                 self.turn.due = false;
                 "the agent began a turn".clone_into(&mut self.rule);
@@ -366,6 +372,9 @@ impl Session {
             Event::StopBegan { op } => self.phase = Phase::Stopping { op: *op, awaited: false },
             Event::ProcessEnded { killed, .. } => {
                 self.cut_off |= self.turn.due || self.turn.open || !self.turn.tools.is_empty();
+                // Who has told no id and was told nothing has not begun a conversation.
+                let began = self.spoken == Spoken::Something || self.agent_ref.is_some();
+                self.ran &= began || self.spec.traits.refs != RefOrigin::Learned;
                 self.process = None;
                 self.ready = false;
                 self.turn = Turn::default();

@@ -3,7 +3,7 @@
 
 use crate::event::Event;
 use crate::safe::ScreenState;
-use crate::session::{Damage, Phase, Process, Session};
+use crate::session::{Damage, Phase, Process, Session, Spoken};
 use crate::talk::{AskKind, Turn};
 
 impl Session {
@@ -32,6 +32,8 @@ impl Session {
         self.seen.stream = self.seen.stream.max(began_at);
         self.phase = Phase::Live;
         self.forget_process();
+        // Nobody knows what was said to it.
+        self.spoken = Spoken::Something;
         self.ran = true;
         self.failed_starts = 0;
         self.paused_at = None;
@@ -42,6 +44,7 @@ impl Session {
     /// Everything that was known about a former process says nothing about the next one.
     pub(super) fn forget_process(&mut self) {
         self.ready = false;
+        self.spoken = Spoken::Nothing;
         self.turn = Turn::default();
         self.screen = ScreenState::Flowing;
         self.asks.retain(|ask| ask.kind == AskKind::Doubt);

@@ -61,7 +61,12 @@ impl Site {
     }
 
     fn checked(&mut self, session: &Session, op: OpId) -> Outcome {
-        Outcome::StartChecked { op, found: self.look(session), forgotten: Vec::new() }
+        Outcome::StartChecked {
+            op,
+            found: self.look(session),
+            forgotten: Vec::new(),
+            unheard: Vec::new(),
+        }
     }
 
     /// Compares the worktree with how it was left, and brings it back if it is gone.

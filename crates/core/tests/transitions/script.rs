@@ -225,15 +225,8 @@ impl Stage {
                 notes: Vec::new(),
             },
             "unmade" => Outcome::WorktreeFailed { op, why },
-            "checked" => Outcome::StartChecked {
-                op,
-                found: found(rest),
-                forgotten: rest
-                    .split('|')
-                    .filter(|text| !text.is_empty() && found(text).is_none())
-                    .map(str::to_owned)
-                    .collect(),
-            },
+            "checked" => checked(op, rest, Vec::new()),
+            "unheard" => checked(op, "", vec![self.message()]),
             "unfit" => Outcome::StartUnfit { op, fault },
             "started" => {
                 Outcome::ProcessStarted { op, generation, process: process(), began_at: 0 }
@@ -299,6 +292,13 @@ impl Stage {
             _ => return None,
         })
     }
+}
+
+/// A look before a start: how the worktree was found, or what was forgotten with bars in between.
+fn checked(op: OpId, told: &str, unheard: Vec<MessageId>) -> Outcome {
+    let texts = told.split('|').filter(|text| !text.is_empty() && found(text).is_none());
+    let forgotten = texts.map(str::to_owned).collect();
+    Outcome::StartChecked { op, found: found(told), forgotten, unheard }
 }
 
 /// Plays a story and compares every line that says what it leads to.

@@ -248,3 +248,36 @@ fn an_unasked_end_is_judged_by_what_the_agent_was_doing() {
         assert_eq!(stage.session().unwrap().status(), status, "{kind:?} {beginning} {end}");
     }
 }
+
+/// A pause by force, to its end.
+const FORCED: &str = "pause force\ncaptured\nsaved\nended 0\nsaved";
+
+#[test]
+fn an_agent_that_had_no_time_to_tell_its_id_begins_again() {
+    told(
+        Kind::Learner,
+        &[
+            "new hello\nmade\nchecked\nstarted",
+            FORCED,
+            "resume => start began | do check start | pending
+            checked => start checked | do start process 2
+            started => process started, start ended
+            told ref-1 => agent ref learned
+            ready => became ready, delivery began | do deliver hello",
+        ],
+    )
+    .unwrap();
+}
+
+#[test]
+fn an_agent_that_was_spoken_to_and_told_no_id_cannot_be_resumed() {
+    told(
+        Kind::Learner,
+        &[
+            "new hello\nmade\nchecked\nstarted\nready\ntook",
+            FORCED,
+            "resume => refused: not resumable, no ref",
+        ],
+    )
+    .unwrap();
+}

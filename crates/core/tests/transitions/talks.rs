@@ -152,6 +152,24 @@ fn a_message_on_its_way_to_a_process_that_dies_is_doubted() {
 }
 
 #[test]
+fn a_doubt_is_over_when_the_agent_is_seen_not_to_have_heard() {
+    check(
+        Kind::Agent,
+        &format!(
+            "{IDLE}
+            send hello
+            ended 0 => message doubted, process ended, suspended | do save after the end
+            resume
+            unheard => start checked, message requeued | do start process 2
+            started
+            ready => became ready, start ended, delivery began | do deliver hello
+            took => message taken"
+        ),
+    )
+    .unwrap();
+}
+
+#[test]
 fn a_doubt_is_decided_by_a_person() {
     told(
         Kind::Agent,
