@@ -7,7 +7,7 @@ use std::io::{self, BufRead as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A failure of a test's own making, or of what it looks at.
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
@@ -277,6 +277,18 @@ fn told(args: &[&str], output: &Output) -> String {
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     )
+}
+
+/// Waits for a condition that no event tells of.
+pub(crate) fn eventually(what: &str, is_so: impl Fn() -> bool) -> Outcome {
+    let patience = Instant::now() + Duration::from_secs(30);
+    while !is_so() {
+        if Instant::now() > patience {
+            return Err(format!("it did not come to pass: {what}").into());
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok(())
 }
 
 /// Kills a process of ours and returns when it is gone.

@@ -1,13 +1,14 @@
 //! What is kept: snapshots at every stop, worktrees that come back, the trash.
 
-use crate::house::{Background, House, Outcome, kill_and_wait};
+use crate::house::{Background, House, Outcome, eventually, kill_and_wait};
 use crate::wreck::text_of;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// Everything that is to be seen of a worktree: files with their rights, and what git says.
 fn portrait(worktree: &Path) -> Outcome<BTreeMap<String, String>> {
@@ -480,6 +481,31 @@ fn a_set_up_that_fails_or_hangs_is_told_and_holds_nothing_up() -> Outcome {
         assert!(notes.contains(told), "{notes}");
         house.turn("blue", "say hello")?;
     }
+    Ok(())
+}
+
+#[test]
+fn a_stop_ends_a_set_up_that_runs() -> Outcome {
+    let house = House::new()?;
+    let repo = house.repo().canonicalize()?.display().to_string();
+    let began = house.folder().join("began");
+    let setup = format!("echo $$ > {}; sleep 600 & wait", began.display());
+    house.configure(&format!("[repository.{repo:?}]\nsetup = {setup:?}\n"))?;
+    let words = ["new", "blue", "--agent", "rehearsal", "--headless", "--prompt", "say hello"];
+    let mut new = house.glis().args(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let group = || fs::read_to_string(&began).unwrap_or_default();
+    eventually("the set-up begins", || group().ends_with('\n'))?;
+    let since = Instant::now();
+    house.json(&["stop", "blue"])?;
+    assert!(since.elapsed() < Duration::from_secs(30), "the stop waited for the set-up");
+    assert!(!Path::new("/proc").join(group().trim()).exists(), "the set-up runs on");
+    assert!(!new.wait()?.success(), "a start that was stopped is no success");
+    let notes = house.show("blue")?["setup_notes"].to_string();
+    assert!(notes.contains("stopped"), "{notes}");
+    // What was said is kept, and the session can go on.
+    house.json(&["resume", "blue"])?;
+    house.until("blue", "idle")?;
+    assert!(house.ok(&["log", "blue"])?.contains("say hello"));
     Ok(())
 }
 

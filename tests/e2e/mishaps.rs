@@ -1,7 +1,7 @@
 //! Worktrees that met with an accident: cut short, emptied, in a strange place. Nothing is taken for
 //! what it is not.
 
-use crate::house::{House, Outcome, kill_and_wait};
+use crate::house::{House, Outcome, eventually, kill_and_wait};
 use crate::storage::Small;
 use crate::wreck::{Foreground, text_of};
 use rustix::mount::MountFlags;
@@ -233,7 +233,7 @@ fn a_set_up_that_a_crash_cut_short_is_not_begun_again() -> Outcome {
     let daemon = Foreground::start(&house, &[])?;
     let mut new = house.glis();
     let mut new = new.args(["new", "blue", "--agent", "rehearsal", "--headless"]).spawn()?;
-    crate::real::cast::eventually("the set-up begins", || count.exists())?;
+    eventually("the set-up begins", || count.exists())?;
     kill_and_wait(daemon.pid()?)?;
     new.wait()?;
     house.follow(1)?.until(|e| e["event"] == "worktree_made")?;

@@ -2,7 +2,7 @@
 //! and the stub model on loopback.
 
 mod bare;
-pub(crate) mod cast;
+mod cast;
 mod early;
 mod stories;
 

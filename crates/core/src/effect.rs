@@ -35,6 +35,9 @@ pub enum Urgency {
 pub enum Deed {
     /// Make or find the session's worktree.
     MakeWorktree { op: OpId },
+    /// End the command that sets a fresh worktree up, or keep it from beginning. The worktree itself
+    /// is made all the same.
+    CutSetUpShort,
     /// See whether a start can succeed, and bring the worktree back if it is gone.
     CheckStart { op: OpId },
     /// Start the holder, unless one of this generation lives.

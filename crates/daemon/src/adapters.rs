@@ -5,6 +5,7 @@ use crate::controller::Line;
 use crate::conversation::Digest;
 use crate::launch::{self, Checked, Env};
 use crate::nursery::Nursery;
+use crate::outfit::SetUps;
 use crate::program::Versions;
 use crate::screens::Screens;
 use crate::trees::Keeping;
@@ -111,6 +112,7 @@ pub(crate) struct Adapters {
     pub(crate) screens: Screens,
     pub(crate) nursery: Nursery,
     pub(crate) keeping: Keeping,
+    pub(crate) set_ups: SetUps,
     makers: Arc<Semaphore>,
     /// Who asks git about much at once.
     pub(crate) askers: Arc<Semaphore>,
@@ -135,6 +137,7 @@ impl Adapters {
             screens: Screens::default(),
             nursery: Nursery::default(),
             keeping: Keeping::default(),
+            set_ups: SetUps::default(),
             makers: Arc::new(Semaphore::new(MAKERS)),
             askers: Arc::new(Semaphore::new(ASKERS)),
             talk: watch::Sender::new(0),
@@ -154,6 +157,7 @@ impl Adapters {
         let id = session.id.clone();
         match deed {
             Deed::MakeWorktree { op } => self.make_worktree(session, op),
+            Deed::CutSetUpShort => self.set_ups.cut_short(&id),
             Deed::CheckStart { op } => self.in_turn(
                 session,
                 move |why| Outcome::StartUnfit { op, fault: ResumeFault::System(why) },

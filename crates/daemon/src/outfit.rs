@@ -3,14 +3,17 @@
 use crate::adapters::Adapters;
 use crate::config::Outfit;
 use crate::launch::Env;
+use glis_core::SessionId;
 use glis_core::session::Session;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Component, Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 /// What the set-up command said, in the session's folder.
 const LOG: &str = "setup.log";
@@ -34,11 +37,54 @@ pub(crate) fn fit(hands: &Adapters, session: &Session, worktree: &Path) -> Vec<S
         let env = hands.env_for(session).0;
         // Its files are the user's, not ours.
         let command = format!("umask {:04o}\n{command}", hands.umask);
-        if let Err(why) = set_up(&command, &outfit, env, worktree, &dir) {
+        let place = SetUp { ups: &hands.set_ups, id: &session.id, worktree, dir: &dir };
+        if let Err(why) = place.run(&command, &outfit, env) {
             notes.push(format!("the set-up command failed: {why}"));
         }
     }
     notes
+}
+
+/// The set-up commands that run, and those that must not begin any more.
+#[derive(Debug, Default)]
+pub(crate) struct SetUps(Mutex<HashMap<SessionId, Wanted>>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Runs(Pid),
+    NoMore,
+}
+
+impl SetUps {
+    /// Ends the set-up of a session, with all that it started.
+    pub(crate) fn cut_short(&self, id: &SessionId) {
+        // As long as this is locked, nobody collects the child: its number is its own.
+        if let Some(Wanted::Runs(pid)) = self.known().insert(id.clone(), Wanted::NoMore) {
+            kill_process_group(pid, Signal::KILL).ok();
+        }
+    }
+
+    /// Starts a set-up, unless nobody wants it any more.
+    fn begin(&self, id: &SessionId, command: &mut Command) -> io::Result<Option<Child>> {
+        let mut known = self.known();
+        if known.get(id) == Some(&Wanted::NoMore) {
+            return Ok(None);
+        }
+        let child = command.spawn()?;
+        known.insert(id.clone(), Wanted::Runs(Pid::from_child(&child)));
+        Ok(Some(child))
+    }
+
+    /// Collects one that has ended, and says whether it was wanted to its end.
+    fn collect(&self, id: &SessionId, child: &mut Child) -> io::Result<Option<ExitStatus>> {
+        let wanted = self.known().remove(id) != Some(Wanted::NoMore);
+        let status = child.wait()?;
+        Ok(wanted.then_some(status))
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, Wanted>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Brings the chosen files along, and says which it could not.
@@ -108,60 +154,71 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::copy(from, to).map(drop)
 }
 
-/// Runs the command in the worktree, with the caller's environment, and waits for its end.
-fn set_up(
-    command: &str,
-    outfit: &Outfit,
-    env: Env,
-    worktree: &Path,
-    dir: &Path,
-) -> Result<(), String> {
-    let told = |fault: io::Error| fault.to_string();
-    crate::durable::private_folder(dir).map_err(told)?;
-    let mut log = File::options()
-        .create(true)
-        .truncate(true)
-        .read(true)
-        .write(true)
-        .open(dir.join(LOG))
-        .map_err(told)?;
-    crate::durable::write(dir, BEGUN, b"").map_err(told)?;
-    let mut child = shell(command)
-        .current_dir(worktree)
-        .env_clear()
-        .envs(env)
-        .env("PWD", worktree)
-        .stdin(Stdio::null())
-        .stdout(log.try_clone().map_err(told)?)
-        .stderr(log.try_clone().map_err(told)?)
-        .process_group(0)
-        .spawn()
-        .map_err(told)?;
-    let pid = Pid::from_child(&child);
-    let in_time = pidfd_open(pid, PidfdFlags::empty()).and_then(|fd| {
-        let time = Timespec { tv_sec: i64::from(outfit.setup_secs_max), tv_nsec: 0 };
+/// What a set-up command needs to know.
+struct SetUp<'a> {
+    ups: &'a SetUps,
+    id: &'a SessionId,
+    worktree: &'a Path,
+    /// The session's own folder.
+    dir: &'a Path,
+}
+
+impl SetUp<'_> {
+    /// Runs the command in the worktree, with the caller's environment, and waits for its end.
+    fn run(&self, command: &str, outfit: &Outfit, env: Env) -> Result<(), String> {
+        let told = |fault: io::Error| fault.to_string();
+        let stopped = || Err("the session was stopped".to_owned());
+        crate::durable::private_folder(self.dir).map_err(told)?;
+        let mut log = File::options()
+            .create(true)
+            .truncate(true)
+            .read(true)
+            .write(true)
+            .open(self.dir.join(LOG))
+            .map_err(told)?;
+        crate::durable::write(self.dir, BEGUN, b"").map_err(told)?;
+        let mut shell = shell(command);
+        shell.current_dir(self.worktree).env_clear().envs(env).env("PWD", self.worktree);
+        shell.stdin(Stdio::null()).process_group(0);
+        shell.stdout(log.try_clone().map_err(told)?).stderr(log.try_clone().map_err(told)?);
+        let Some(mut child) = self.ups.begin(self.id, &mut shell).map_err(told)? else {
+            return stopped();
+        };
+        let in_time = ends_within(&child, outfit.setup_secs_max);
+        let status = self.ups.collect(self.id, &mut child).map_err(told)?;
+        File::create(self.dir.join(ENDED)).map_err(told)?;
+        match status {
+            None => stopped(),
+            Some(status) if status.success() && in_time => Ok(()),
+            Some(_) if !in_time => {
+                let how = format!("no end after {} s", outfit.setup_secs_max);
+                Err(format!("{how}; its last words: {}", last_words(&mut log)))
+            }
+            Some(status) => Err(format!("{status}; its last words: {}", last_words(&mut log))),
+        }
+    }
+}
+
+/// Waits for the end of a child, and brings it about when the time is over.
+fn ends_within(child: &Child, secs: u32) -> bool {
+    let pid = Pid::from_child(child);
+    let ended = pidfd_open(pid, PidfdFlags::empty()).and_then(|fd| {
+        let time = Timespec { tv_sec: i64::from(secs), tv_nsec: 0 };
         poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&time))
     });
-    let in_time = in_time.is_ok_and(|ready| ready > 0);
+    let in_time = ended.is_ok_and(|ready| ready > 0);
     if !in_time {
         kill_process_group(pid, Signal::KILL).ok();
     }
-    let status = child.wait().map_err(told)?;
-    File::create(dir.join(ENDED)).map_err(told)?;
-    if status.success() && in_time {
-        return Ok(());
-    }
-    let how = if in_time {
-        status.to_string()
-    } else {
-        format!("no end after {} s", outfit.setup_secs_max)
-    };
+    in_time
+}
+
+fn last_words(log: &mut File) -> String {
     let len = log.metadata().map_or(0, |facts| facts.len());
     let mut last = Vec::new();
     let from = SeekFrom::Start(len.saturating_sub(LAST_BYTES));
     drop(log.seek(from).and_then(|_| log.read_to_end(&mut last)));
-    let last = String::from_utf8_lossy(&last);
-    Err(format!("{how}; its last words: {}", last.trim()))
+    String::from_utf8_lossy(&last).trim().to_owned()
 }
 
 #[expect(clippy::disallowed_methods, reason = "the command of the user's own configuration")]

@@ -19,11 +19,13 @@ use glis_core::session::{Phase, Session};
 use glis_core::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
 use glis_core::{OpId, SessionId};
 use glis_snapshot::{
-    ClearRequest, Difference, LeftOut, Limits, RestoreRequest, SaveRequest, Saved, SnapshotFault,
-    Stand, Unreadable, losable,
+    ClearRequest, Difference, LeftOut, Limits, RestoreRequest, Restored, SaveRequest, Saved,
+    SnapshotFault, Stand, Unreadable, losable,
 };
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
@@ -163,10 +165,10 @@ pub(crate) fn look(hands: &Adapters, session: &Session) -> Result<Option<Found>,
         let kept = session.left_as.clone().or_else(|| session.snapshot.clone());
         let snapshot = kept.ok_or_else(missing)?;
         let restored = restore_to(session, &snapshot.name, &worktree);
-        let notes = restored.map_err(|fault| {
+        let restored = restored.map_err(|fault| {
             if matches!(fault, SnapshotFault::Missing(_)) { missing() } else { system(fault) }
         })?;
-        let notes = dressed(hands, session, &worktree, notes);
+        let notes = dressed(hands, session, &worktree, restored);
         return Ok(Some(Found::Restored { snapshot, notes }));
     }
     lock::set_stale_aside(hands, session, &worktree);
@@ -201,37 +203,43 @@ fn is_gone(worktree: &Path) -> Result<bool, ResumeFault> {
     }
 }
 
-/// What a snapshot does not hold may come from where a fresh worktree gets it.
+/// What a snapshot does not hold may come from where a fresh worktree gets it. Says what is not as
+/// it was all the same.
 fn dressed(
     hands: &Adapters,
     session: &Session,
     worktree: &Path,
-    notes: Vec<String>,
+    mut restored: Restored,
 ) -> Vec<String> {
     let missing = crate::outfit::dress(hands, session, worktree);
-    let is_there = |note: &String| {
-        let path = note.strip_prefix(glis_snapshot::LEFT_OUT_NOTE);
-        path.is_some_and(|path| worktree.join(path).symlink_metadata().is_ok())
-    };
-    notes.into_iter().filter(|note| !is_there(note)).chain(missing).collect()
+    restored
+        .left_out
+        .retain(|item| worktree.join(OsStr::from_bytes(&item.path)).symlink_metadata().is_err());
+    told(restored).chain(missing).collect()
+}
+
+/// What is not as it was, in words.
+fn told(restored: Restored) -> impl Iterator<Item = String> {
+    let left_out = restored.left_out.into_iter();
+    let left_out = left_out.map(|item| format!("not in the snapshot: {}", item.shown()));
+    restored.notes.into_iter().chain(left_out)
 }
 
 fn shown(path: &[u8]) -> String {
     String::from_utf8_lossy(path).into_owned()
 }
 
-/// Brings the session's worktree back at its place, and says what could not be as it was.
-fn restore_to(session: &Session, reference: &str, to: &Path) -> Result<Vec<String>, SnapshotFault> {
+/// Brings the session's worktree back at its place.
+fn restore_to(session: &Session, reference: &str, to: &Path) -> Result<Restored, SnapshotFault> {
     let (repo_root, lock_owner) = (repository(session), owner(session));
-    let restored = glis_snapshot::restore(&RestoreRequest {
+    glis_snapshot::restore(&RestoreRequest {
         repo_root: &repo_root,
         reference,
         to,
         lock_owner: &lock_owner,
         stand: Stand::AsItWas,
         own: None,
-    })?;
-    Ok(restored.notes)
+    })
 }
 
 /// Brings a worktree back at another place, for whoever wants to look at it.
@@ -249,7 +257,7 @@ pub(crate) fn restore_elsewhere(
         stand: Stand::Detached,
         own: session.worktree.as_deref().map(Path::new),
     })?;
-    Ok(restored.notes)
+    Ok(told(restored).collect())
 }
 
 /// Brings the session's own worktree back to what a snapshot holds.
@@ -266,8 +274,8 @@ pub(crate) fn restore(hands: &Adapters, session: &Session, op: OpId, reference: 
             let note = aside.map(|(at, _)| format!("what was there may be at {}", at.display()));
             return Ok((snapshot, note.into_iter().collect()));
         }
-        let notes = restore_to(session, reference, &worktree)?;
-        Ok((snapshot, dressed(hands, session, &worktree, notes)))
+        let restored = restore_to(session, reference, &worktree)?;
+        Ok((snapshot, dressed(hands, session, &worktree, restored)))
     };
     match done() {
         Ok((snapshot, notes)) => Outcome::WorktreeRestored { op, snapshot, notes },

@@ -47,7 +47,7 @@ pub use list::{
 pub use lock::{index_lock, set_stale_lock_aside};
 pub use place::top_of;
 pub use read::{Limits, Unreadable};
-pub use restore::{HeadState, LEFT_OUT_NOTE, RestoreRequest, Restored, Stand, restore};
+pub use restore::{HeadState, RestoreRequest, Restored, Stand, restore};
 pub use save::{SaveRequest, Saved, save};
 pub use scratch::{Swept, stale_locks, sweep};
 pub use state::{NotCaptured, Why};

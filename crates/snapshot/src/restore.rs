@@ -58,12 +58,11 @@ pub struct Restored {
     pub head: HeadState,
     /// What was in the way.
     pub set_aside: Option<SetAside>,
-    /// What the user should know.
+    /// What was there and is not in the snapshot. Folders without a file are made anew.
+    pub left_out: Vec<NotCaptured>,
+    /// What else the user should know.
     pub notes: Vec<String>,
 }
-
-/// How a note begins that names something which the snapshot does not hold.
-pub const LEFT_OUT_NOTE: &str = "not in the snapshot: ";
 
 /// What HEAD stands on after a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,10 +148,9 @@ pub fn restore(request: &RestoreRequest<'_>) -> Result<Restored, SnapshotFault> 
         drop(coming.remove());
     }
     let (head, set_aside) = back?;
-    for item in loaded.not_captured.iter().filter(|item| item.why != Why::EmptyFolder) {
-        notes.push(format!("{LEFT_OUT_NOTE}{}", item.shown()));
-    }
-    Ok(Restored { path: request.to.to_owned(), head, set_aside, notes })
+    let left_out = loaded.not_captured.into_iter().filter(|item| item.why != Why::EmptyFolder);
+    let left_out = left_out.collect();
+    Ok(Restored { path: request.to.to_owned(), head, set_aside, left_out, notes })
 }
 
 /// Fills the worktree beside its place and puts it there. What is in the way is set aside when

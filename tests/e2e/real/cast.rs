@@ -6,7 +6,6 @@ use glis_stub_model::installed::{CLAUDE, CODEX, GEMINI, OPENCODE, RealAgent};
 use glis_stub_model::{Received, Step, Voice};
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 /// An agent in one mode.
 #[derive(Clone, Copy)]
@@ -186,18 +185,6 @@ pub(crate) fn held(words: &str, gate: &str) -> Step {
 
 fn step((tool, input): (&str, Value)) -> Step {
     Step { tool: Some(tool.to_owned()), input, ..Step::default() }
-}
-
-/// Waits for a condition that no event tells of.
-pub(crate) fn eventually(what: &str, is_so: impl Fn() -> bool) -> Outcome {
-    let patience = Instant::now() + Duration::from_secs(30);
-    while !is_so() {
-        if Instant::now() > patience {
-            return Err(format!("it did not come to pass: {what}").into());
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    Ok(())
 }
 
 /// How often the history holds these words, whoever says them.

@@ -3,9 +3,9 @@
 
 use super::cast::{
     CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, GEMINI_HEADLESS, NAME, OPENCODE_HEADLESS,
-    Part, Play, eventually, held, text, times,
+    Part, Play, held, text, times,
 };
-use crate::house::{Outcome, kill_and_wait, lives};
+use crate::house::{Outcome, eventually, kill_and_wait, lives};
 use glis_stub_model::{Voice, prompt};
 use serde_json::json;
 

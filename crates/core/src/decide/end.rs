@@ -46,7 +46,11 @@ fn stop_start(draft: &mut Draft, start: OpId, step: StartStep) {
         // Looking has changed nothing, and what it finds comes too late to mean anything.
         StartStep::Check => draft.event(Event::Suspended { op: Some(op) }),
         // What is under way cannot be called back; once it is there, the stop goes on.
-        StartStep::Worktree | StartStep::Process => draft.event(Event::StopBegan { op }),
+        StartStep::Worktree => {
+            draft.event(Event::StopBegan { op });
+            draft.deed(Deed::CutSetUpShort);
+        }
+        StartStep::Process => draft.event(Event::StopBegan { op }),
         StartStep::Ready => {
             draft.event(Event::StopBegan { op });
             let generation = draft.session.generation;

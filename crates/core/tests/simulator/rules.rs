@@ -205,6 +205,7 @@ impl Rules {
             Deed::ClearWorktree { .. } => {
                 step == Some(PauseStep::Clearing) && session.left_as.is_some()
             }
+            Deed::CutSetUpShort => matches!(&session.phase, Phase::Stopping { .. }),
             Deed::MakeWorktree { .. }
             | Deed::CheckStart { .. }
             | Deed::CaptureTerminal { .. }

@@ -209,10 +209,11 @@ impl World {
             Deed::StopProcess { generation, urgency } => {
                 return Ok(self.stop(&effect.session, *generation, *urgency));
             }
-            // Alarms are the clock's, which the controller holds.
-            Deed::AwaitSafeState { .. } | Deed::AwaitReady { .. } | Deed::AwaitRetry { .. } => {
-                return Ok(None);
-            }
+            // Alarms are the clock's, which the controller holds, and a set-up ends sooner or later.
+            Deed::AwaitSafeState { .. }
+            | Deed::AwaitReady { .. }
+            | Deed::AwaitRetry { .. }
+            | Deed::CutSetUpShort => return Ok(None),
             Deed::SaveWorktree { .. }
             | Deed::ClearWorktree { .. }
             | Deed::RestoreWorktree { .. }

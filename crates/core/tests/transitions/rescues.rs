@@ -66,7 +66,7 @@ fn a_stop_waits_for_the_worktree_of_a_new_session() {
     check(
         Kind::Agent,
         "new
-        stop => start cancelled, stop began | pending
+        stop => start cancelled, stop began | do cut set-up short | pending
         stop => pending
         crash => as before
         found gone => do make worktree

@@ -18,7 +18,7 @@ fn a_session_whose_worktree_is_being_made() {
         resume => pending
         resume go on => message queued | pending
         restart => busy with new
-        stop => start cancelled, stop began | pending
+        stop => start cancelled, stop began | do cut set-up short | pending
         rm => busy with new
         answer allow => refused: nothing asked
         ",

@@ -64,6 +64,7 @@ fn event(event: &Event) -> String {
 fn deed(deed: &Deed) -> String {
     match deed {
         Deed::MakeWorktree { .. } => "make worktree".to_owned(),
+        Deed::CutSetUpShort => "cut set-up short".to_owned(),
         Deed::CheckStart { .. } => "check start".to_owned(),
         Deed::StartProcess { generation, .. } => format!("start process {generation}"),
         Deed::Deliver { text, .. } => {
