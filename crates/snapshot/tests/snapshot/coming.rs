@@ -1,12 +1,12 @@
 //! A restore that is cut short leaves no worktree, and the next one is as if nothing had been.
 
-use crate::house::{House, Outcome, Portrait, SESSION, git, put};
+use crate::house::{House, Outcome, Portrait, SESSION, SmallDisk, git, put};
 use crate::nested::{dirty, make_repo};
 use glis_snapshot::{
     Difference, Limits, RestoreRequest, SnapshotFault, Stand, compare, restore, sweep,
 };
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -223,22 +223,7 @@ fn a_restore_that_runs_is_not_swept() -> Outcome {
 
 #[test]
 fn a_restore_to_a_full_disk_leaves_nothing_and_a_retry_works() -> Outcome {
-    let dir = tempfile::tempdir()?;
-    let mounted = Command::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=2m", "none"])
-        .arg(dir.path())
-        .status()
-        .is_ok_and(|status| status.success());
-    if !mounted {
-        println!("SKIPPED: no right to mount a small file system");
-        return Ok(());
-    }
-    let result = to_a_small_disk(dir.path());
-    drop(Command::new("umount").arg("-l").arg(dir.path()).status());
-    result
-}
-
-fn to_a_small_disk(disk: &Path) -> Outcome {
+    let Some(disk) = SmallDisk::mount(c"size=2m")? else { return Ok(()) };
     let house = House::new()?;
     for n in 0..20 {
         house.put(&format!("many/{n}.txt"), &format!("{n}\n").repeat(15_000))?;
@@ -246,21 +231,19 @@ fn to_a_small_disk(disk: &Path) -> Outcome {
     let before = Portrait::of(&house.tree)?;
     let saved = house.save()?;
     git(&house.repo, &["worktree", "remove", "-f", "-f", &house.tree.to_string_lossy()])?;
-    let to = disk.join("tree");
+    let to = disk.path().join("tree");
     put(&to, "in the way", "precious")?;
-    let plug = disk.join("plug");
-    for room in [0_u32, 8, 64, 256, 512] {
-        drop(fs::remove_file(&plug));
-        fill_up(&plug, u64::from(room) * 1024)?;
+    for room in [0, 8, 64, 256, 512] {
+        disk.fill_up(room * 1024)?;
         let fault = house.restore(&saved.reference, &to).err().ok_or("there was room")?;
         let fault = fault.downcast::<SnapshotFault>()?;
         assert!(matches!(*fault, SnapshotFault::DiskFull(_)), "with {room}: {fault:?}");
         assert_eq!(fs::read_to_string(to.join("in the way"))?, "precious", "with {room}");
-        assert_eq!(fs::read_dir(disk)?.count(), 2, "with {room}");
+        assert_eq!(fs::read_dir(disk.path())?.count(), 2, "with {room}");
         let list = git(&house.repo, &["worktree", "list"])?;
         assert_eq!(list.lines().count(), 1, "with {room}: {list}");
     }
-    fs::remove_file(&plug)?;
+    fs::remove_file(disk.fill_up(0)?)?;
     let restored = house.restore(&saved.reference, &to)?;
     before.assert_same(&Portrait::of(&to)?);
     let aside = restored.set_aside.ok_or("nothing was set aside")?.path;
@@ -268,13 +251,4 @@ fn to_a_small_disk(disk: &Path) -> Outcome {
     let list = glis_snapshot::list(&house.repo, SESSION)?;
     assert_eq!(list.len(), 1, "what is no worktree is not saved");
     Ok(())
-}
-
-/// Fills the disk until only `room` bytes are left.
-fn fill_up(plug: &Path, room: u64) -> Outcome {
-    use std::io::Write as _;
-    let mut file = fs::File::create(plug)?;
-    while file.write_all(&[1; 4096]).is_ok() {}
-    let len = file.metadata()?.len();
-    Ok(file.set_len(len.saturating_sub(room))?)
 }

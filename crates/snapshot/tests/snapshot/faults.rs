@@ -1,6 +1,6 @@
 //! Kills, full disks, other writers: no snapshot is broken and nobody else is disturbed.
 
-use crate::house::{House, Outcome, SESSION, as_nobody, command, git, put, stamps};
+use crate::house::{House, Outcome, SESSION, SmallDisk, as_nobody, command, git, put, stamps};
 use glis_snapshot::{Limits, SaveRequest, SnapshotFault, save, sweep, verify};
 use std::fs;
 use std::path::Path;
@@ -244,23 +244,8 @@ fn may_not_read() -> Outcome {
 
 #[test]
 fn a_full_disk_publishes_nothing_and_a_retry_works() -> Outcome {
-    let dir = tempfile::tempdir()?;
-    let mounted = Command::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=6m", "none"])
-        .arg(dir.path())
-        .status()
-        .is_ok_and(|status| status.success());
-    if !mounted {
-        println!("SKIPPED: no right to mount a small file system");
-        return Ok(());
-    }
-    let result = on_a_small_disk(dir.path());
-    drop(Command::new("umount").arg("-l").arg(dir.path()).status());
-    result
-}
-
-fn on_a_small_disk(disk: &Path) -> Outcome {
-    let repo = disk.join("repo");
+    let Some(disk) = SmallDisk::mount(c"size=6m")? else { return Ok(()) };
+    let repo = disk.path().join("repo");
     fs::create_dir(&repo)?;
     git(&repo, &["init", "-q", "-b", "main"])?;
     put(&repo, "a", "a")?;
@@ -279,30 +264,19 @@ fn on_a_small_disk(disk: &Path) -> Outcome {
         })
         .collect();
     crate::house::put_bytes(&tree, b"noise", &bytes)?;
-    let plug = disk.join("plug");
     // At every size that is left, from nothing to nearly enough.
-    for room in [0_u64, 4, 16, 64, 256, 1024, 1900] {
-        drop(fs::remove_file(&plug));
-        fill_up(&plug, room * 1024)?;
+    for room in [0, 4, 16, 64, 256, 1024, 1900] {
+        disk.fill_up(room * 1024)?;
         let fault = save(&request(&tree, SESSION)).err().ok_or("there was room")?;
         assert!(matches!(fault, SnapshotFault::DiskFull(_)), "with {room}: {fault:?}");
         assert_eq!(git(&repo, &["for-each-ref", "refs/glis"])?, "");
     }
-    fs::remove_file(&plug)?;
+    fs::remove_file(disk.fill_up(0)?)?;
     let saved = save(&request(&tree, SESSION))?;
     verify(&repo, &saved.reference)?;
     assert_eq!(fs::read_dir(repo.join(".git/glis"))?.count(), 0);
     git(&repo, &["fsck"])?;
     Ok(())
-}
-
-/// Fills the disk until only `room` bytes are left.
-fn fill_up(plug: &Path, room: u64) -> Outcome {
-    use std::io::Write as _;
-    let mut file = fs::File::create(plug)?;
-    while file.write_all(&[1; 4096]).is_ok() {}
-    let len = file.metadata()?.len();
-    Ok(file.set_len(len.saturating_sub(room))?)
 }
 
 /// The most memory this process had, in KiB.

@@ -4,6 +4,7 @@ use glis_snapshot::{Limits, RestoreRequest, Restored, SaveRequest, Saved, Stand,
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -339,4 +340,43 @@ pub(crate) fn as_nobody(test: &str, work: fn() -> Outcome) -> Outcome {
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     assert!(said.contains("1 passed"), "{said}");
     Ok(())
+}
+
+/// A small file system of its own; gone when this is dropped.
+pub(crate) struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    /// `None` where this is not allowed, which is said aloud.
+    #[expect(clippy::print_stderr, reason = "a skip must be seen")]
+    pub(crate) fn mount(options: &std::ffi::CStr) -> Outcome<Option<Self>> {
+        let dir = tempfile::tempdir()?;
+        let flags = rustix::mount::MountFlags::empty();
+        match rustix::mount::mount("glis-test", dir.path(), "tmpfs", flags, options) {
+            Ok(()) => Ok(Some(Self(dir))),
+            Err(fault) => {
+                eprintln!("SKIPPED: no file system can be mounted here: {fault}");
+                Ok(None)
+            }
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// A file that leaves so many bytes of room.
+    pub(crate) fn fill_up(&self, room: u64) -> Outcome<PathBuf> {
+        let plug = self.path().join("plug");
+        drop(fs::remove_file(&plug));
+        let mut file = fs::File::create(&plug)?;
+        while file.write_all(&[1; 4096]).is_ok() {}
+        file.set_len(file.metadata()?.len().saturating_sub(room))?;
+        Ok(plug)
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        rustix::mount::unmount(self.path(), rustix::mount::UnmountFlags::DETACH).ok();
+    }
 }
