@@ -3,9 +3,9 @@
 
 use super::cast::{
     CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, GEMINI_HEADLESS, NAME, OPENCODE_HEADLESS,
-    Part, Play, eventually, times,
+    Part, Play, times,
 };
-use crate::house::{Outcome, lives};
+use crate::house::{Outcome, eventually, lives};
 use glis_stub_model::Voice;
 use serde_json::json;
 
