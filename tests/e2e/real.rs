@@ -4,6 +4,7 @@
 mod bare;
 mod cast;
 mod early;
+mod failing;
 mod stories;
 
 use crate::house::{House, Outcome};

@@ -141,9 +141,7 @@ fn take_outcome(draft: &mut Draft, outcome: Outcome) {
             pause::saved(draft, op, moment, pause::Taken { snapshot, left_out, warning });
         }
         Outcome::SnapshotFailed { op, moment, why } => pause::not_saved(draft, op, moment, why),
-        Outcome::ProcessEnded { generation, ending, ordered, killed } => {
-            end::process_ended(draft, generation, &ending, ordered, killed);
-        }
+        Outcome::ProcessEnded { generation, exit } => end::process_ended(draft, generation, exit),
         Outcome::WorktreeCleared { op, leftover } => {
             pause::cleared(draft, op, Event::WorktreeCleared { op, leftover });
         }

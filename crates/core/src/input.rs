@@ -184,9 +184,7 @@ pub enum Outcome {
     },
     ProcessEnded {
         generation: u32,
-        ending: Ending,
-        ordered: bool,
-        killed: Vec<String>,
+        exit: Exit,
     },
     PutAside {
         op: OpId,
@@ -240,6 +238,26 @@ pub enum Outcome {
     },
 }
 
+/// How a process ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exit {
+    /// By itself or by a signal.
+    pub ending: Ending,
+    /// We ended it.
+    pub ordered: bool,
+    /// Processes that were ended along with it.
+    pub killed: Vec<String>,
+    /// The last lines that it wrote for a person, where nobody ordered its end; few and short.
+    pub last_words: String,
+}
+
+impl Exit {
+    /// An end that nobody has seen.
+    pub fn unseen(killed: Vec<String>) -> Self {
+        Self { ending: Ending::Unknown, ordered: false, killed, last_words: String::new() }
+    }
+}
+
 /// What an agent was seen to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(
@@ -287,7 +305,7 @@ pub enum World {
     /// A holder lives, and its agent too.
     Alive { generation: u32, process: Process, began_at: u64 },
     /// The process has ended and left a record.
-    Ended { generation: u32, ending: Ending, ordered: bool, killed: Vec<String> },
+    Ended { generation: u32, exit: Exit },
     /// Neither holder nor record; leftovers were ended.
     Gone { killed: Vec<String> },
 }

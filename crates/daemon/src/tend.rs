@@ -6,6 +6,7 @@
 
 mod bond;
 mod ear;
+mod last_words;
 mod left;
 mod typing;
 
@@ -237,10 +238,9 @@ impl Tender {
         }
         self.ear.keep_transcript().await;
         self.tell_world().await;
-        let (ending, ordered, killed) = left::told_by(record);
-        let outcome =
-            Outcome::ProcessEnded { generation: self.ear.generation, ending, ordered, killed };
-        self.outcome(outcome).await;
+        let (dir, record) = (self.ear.hands.home.session(&self.ear.id.0), record.clone());
+        let exit = ear::aside(move || Ok(left::told_by(&dir, &record))).await?;
+        self.outcome(Outcome::ProcessEnded { generation: self.ear.generation, exit }).await;
         // Questions are answered in order, and after everything before them is durable.
         drop(self.ear.hands.line.look(Look::One(self.ear.id.0.clone())).await);
         // Mostly it has gone by itself: its record lies on disk.

@@ -25,12 +25,14 @@ pub(crate) struct Errors {
     pub(crate) source: Option<OwnedFd>,
     file: Option<File>,
     bytes: u64,
+    /// Where in the file that grows those of this agent begin.
+    pub(crate) began: Option<u64>,
 }
 
 impl Errors {
     /// Nothing was read yet.
     pub(crate) fn new(source: OwnedFd) -> Self {
-        Self { source: Some(source), file: None, bytes: 0 }
+        Self { source: Some(source), file: None, bytes: 0, began: None }
     }
 
     /// Drains what is there. A disk that takes nothing does not stop the agent: what cannot be
@@ -52,11 +54,13 @@ impl Errors {
         if self.bytes > FILE_BYTES_MAX {
             self.file = None;
             drop(folder.rename(place::ERRORS, BEFORE));
+            self.began = Some(0);
         }
         if self.file.is_none() {
             self.file = folder.append(place::ERRORS).ok();
             let metadata = self.file.as_ref().and_then(|file| file.metadata().ok());
             self.bytes = metadata.map_or(0, |metadata| metadata.len());
+            self.began.get_or_insert(self.bytes);
         }
         if let Some(file) = &mut self.file {
             match file.write_all(bytes) {

@@ -321,7 +321,7 @@ impl Holder {
     fn finish(&mut self, now: Instant) -> Ended {
         self.close_input();
         self.output.source = None;
-        self.errors = None;
+        let errors_began = self.errors.take().and_then(|errors| errors.began);
         let _ = waitpid(Some(self.agent), WaitOptions::NOHANG);
         if let Err(fault) = self.output.sync() {
             complain("the log is not durable", &fault);
@@ -337,6 +337,8 @@ impl Holder {
             log_end: self.output.end(),
             killed,
             stuck,
+            log_began: Some(self.facts.began_at),
+            errors_began,
         };
         let kept = self.keep(&record);
         let keep_again_at = now + KEEP_AGAIN;

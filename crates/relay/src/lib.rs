@@ -68,6 +68,8 @@ fn turns(mut course: Course, queue: &mpsc::Receiver<String>, current: &Current) 
         tell(&json!({"event": "turn_over", "status": status, "why": why}));
         if status != Some(0) && !spoke {
             let status = status.and_then(|status| u8::try_from(status).ok()).unwrap_or(1);
+            // Its complaint becomes ours, as if it had been started without us.
+            drop(writeln!(std::io::stderr(), "{why}"));
             // The input may stay open for ever; the process must not.
             end(status);
         }

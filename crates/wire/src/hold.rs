@@ -254,6 +254,12 @@ pub struct ExitRecord {
     /// Processes that could not be ended in time.
     #[serde(default)]
     pub stuck: Vec<Killed>,
+    /// Where its output begins in the log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_began: Option<u64>,
+    /// Where its errors begin in their file, if it has written any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errors_began: Option<u64>,
 }
 
 /// The way a process ended.

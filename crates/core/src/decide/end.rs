@@ -5,6 +5,7 @@ use crate::effect::{Deed, Urgency};
 use crate::event::{Ending, Event};
 use crate::house::Reply;
 use crate::ids::OpId;
+use crate::input::Exit;
 use crate::pause::PauseStep;
 use crate::refusal::{Refusal, ResumeFault};
 use crate::session::{Phase, Session, StartStep};
@@ -59,18 +60,14 @@ fn stop_start(draft: &mut Draft, start: OpId, step: StartStep) {
     }
 }
 
-pub(super) fn process_ended(
-    draft: &mut Draft,
-    generation: u32,
-    ending: &Ending,
-    ordered: bool,
-    killed: Vec<String>,
-) {
+pub(super) fn process_ended(draft: &mut Draft, generation: u32, exit: Exit) {
     if draft.session.generation != generation || !draft.session.expects_process() {
         return;
     }
     let former = draft.session.clone();
     message::doubt_in_flight(draft);
+    let Exit { ending, ordered, killed, last_words } = exit;
+    let end = End { ending: &ending, last_words: &last_words };
     draft.event(Event::ProcessEnded { generation, ending: ending.clone(), ordered, killed });
     match &draft.session.phase {
         Phase::Starting(begun) => {
@@ -79,13 +76,13 @@ pub(super) fn process_ended(
                 Some(why) => ResumeFault::Rejected(why.clone()),
                 None => ResumeFault::NotReady(format!(
                     "it ended before it was ready ({})",
-                    told(ending)
+                    end.in_full()
                 )),
             };
             if draft.session.spec.traits.refs == RefOrigin::None {
                 // A short command can be over before anybody hears of its beginning.
                 draft.event(Event::StartEnded { op, cause });
-                by_itself(draft, &former, ending);
+                by_itself(draft, &former, end);
             } else {
                 draft.event(Event::StartFailed { op, fault });
             }
@@ -95,9 +92,9 @@ pub(super) fn process_ended(
             if unasked && draft.session.spec.traits.refs == RefOrigin::None {
                 // It came to its own end before anybody disturbed it.
                 let op = under_way.op;
-                let doing = format!("it ended by itself first ({})", told(ending));
+                let doing = format!("it ended by itself first ({})", end.told());
                 draft.event(Event::PauseRefused { op, doing });
-                by_itself(draft, &former, ending);
+                by_itself(draft, &former, end);
             } else {
                 pause::process_is_gone(draft);
             }
@@ -107,25 +104,25 @@ pub(super) fn process_ended(
             draft.event(Event::Suspended { op: Some(op) });
             draft.wake = awaited;
         }
-        Phase::Live => by_itself(draft, &former, ending),
+        Phase::Live => by_itself(draft, &former, end),
         Phase::Rest(_) | Phase::Chore { .. } => {}
     }
 }
 
 /// Nobody ordered it. A command is judged by its exit status; an agent's lies, so its own signs
 /// count.
-fn by_itself(draft: &mut Draft, former: &Session, ending: &Ending) {
+fn by_itself(draft: &mut Draft, former: &Session, end: End<'_>) {
     let first = draft.session.generation == 1;
-    match (draft.session.spec.traits.refs, ending) {
+    match (draft.session.spec.traits.refs, end.ending) {
         (RefOrigin::None, Ending::Exited(0)) => draft.event(Event::Completed),
         (RefOrigin::None, Ending::Exited(_) | Ending::Signalled(_)) => {
-            draft.event(Event::Failed { why: told(ending) });
+            draft.event(Event::Failed { why: end.told() });
         }
         (RefOrigin::Chosen | RefOrigin::Learned, Ending::Exited(_) | Ending::Signalled(_))
             if first && !former.ready =>
         {
             draft.event(Event::Failed {
-                why: format!("it ended before it was ready: {}", told(ending)),
+                why: format!("it ended before it was ready: {}", end.in_full()),
             });
         }
         (RefOrigin::Chosen | RefOrigin::Learned, Ending::Exited(0))
@@ -134,15 +131,35 @@ fn by_itself(draft: &mut Draft, former: &Session, ending: &Ending) {
             draft.event(Event::Suspended { op: None });
         }
         (_, Ending::Exited(_) | Ending::Signalled(_) | Ending::Unknown) => {
-            draft.event(Event::Interrupted { why: told(ending) });
+            // Who is killed says nothing about it.
+            let complained = matches!(end.ending, Ending::Exited(status) if *status != 0);
+            let why = if former.ready && !complained { end.told() } else { end.in_full() };
+            draft.event(Event::Interrupted { why });
         }
     }
 }
 
-fn told(ending: &Ending) -> String {
-    match ending {
-        Ending::Exited(status) => format!("exit status {status}"),
-        Ending::Signalled(signal) => format!("killed by signal {signal}"),
-        Ending::Unknown => "its holder is gone".to_owned(),
+/// How a process ended, and what it said last.
+#[derive(Clone, Copy)]
+struct End<'e> {
+    ending: &'e Ending,
+    last_words: &'e str,
+}
+
+impl End<'_> {
+    fn told(self) -> String {
+        match self.ending {
+            Ending::Exited(status) => format!("exit status {status}"),
+            Ending::Signalled(signal) => format!("killed by signal {signal}"),
+            Ending::Unknown => "its holder is gone".to_owned(),
+        }
+    }
+
+    /// Of a process that never got ready its last words are all that can say why.
+    fn in_full(self) -> String {
+        if self.last_words.is_empty() {
+            return self.told();
+        }
+        format!("{}; it said: {}", self.told(), self.last_words)
     }
 }

@@ -5,9 +5,9 @@
 
 use super::{Draft, chore, end, message, pause, save, start};
 use crate::effect::{Deed, Urgency};
-use crate::event::{Ending, Event};
+use crate::event::Event;
 use crate::ids::OpId;
-use crate::input::World;
+use crate::input::{Exit, World};
 use crate::pause::{Moment, PauseStep};
 use crate::refusal::ResumeFault;
 use crate::session::{Phase, Process, Rest, StartCause, StartStep};
@@ -111,12 +111,8 @@ fn gone(draft: &mut Draft, world: World) {
     let generation = draft.session.generation;
     match world {
         World::Alive { .. } => {}
-        World::Ended { ending, ordered, killed, .. } => {
-            end::process_ended(draft, generation, &ending, ordered, killed);
-        }
-        World::Gone { killed } => {
-            end::process_ended(draft, generation, &Ending::Unknown, false, killed);
-        }
+        World::Ended { exit, .. } => end::process_ended(draft, generation, exit),
+        World::Gone { killed } => end::process_ended(draft, generation, Exit::unseen(killed)),
     }
 }
 

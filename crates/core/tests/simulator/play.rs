@@ -7,7 +7,7 @@ use crate::rules::Rules;
 use crate::world::{Luck, World};
 use glis_core::effect::Deed;
 use glis_core::event::Ending;
-use glis_core::input::{Command, Hearing, Outcome};
+use glis_core::input::{Command, Exit, Hearing, Outcome};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::tree::Clearing;
 use glis_core::{AskId, Event, Input, Recorded, SessionId};
@@ -338,7 +338,8 @@ impl Play {
         }
         self.daemon.note(|| format!(".. {session} {generation} ends by {ending:?}"));
         self.world.end(session, ending.clone());
-        let outcome = Outcome::ProcessEnded { generation, ending, ordered, killed: Vec::new() };
+        let exit = Exit { ending, ordered, ..Exit::unseen(Vec::new()) };
+        let outcome = Outcome::ProcessEnded { generation, exit };
         self.daemon.reports.push((session.clone(), outcome));
         Ok(())
     }

@@ -296,7 +296,8 @@ impl World {
         }
         let exit = self.sites.get(id)?.exit.clone().filter(|exit| exit.generation == generation);
         let (ending, ordered) = exit.map_or((Ending::Unknown, false), |e| (e.ending, e.ordered));
-        Some(Outcome::ProcessEnded { generation, ending, ordered, killed: Vec::new() })
+        let exit = input::Exit { ending, ordered, ..input::Exit::unseen(Vec::new()) };
+        Some(Outcome::ProcessEnded { generation, exit })
     }
 
     /// The process ends; its holder writes that down.
@@ -324,7 +325,8 @@ impl World {
         }
         match site.exit.clone() {
             Some(Exit { generation, ending, ordered }) if ending != Ending::Unknown => {
-                input::World::Ended { generation, ending, ordered, killed: Vec::new() }
+                let exit = input::Exit { ending, ordered, ..input::Exit::unseen(Vec::new()) };
+                input::World::Ended { generation, exit }
             }
             Some(_) | None => input::World::Gone { killed: Vec::new() },
         }

@@ -5,7 +5,7 @@
 
 use crate::words;
 use glis_core::event::{Ending, Spot};
-use glis_core::input::{Command, Hearing, Outcome, Sign, World};
+use glis_core::input::{Command, Exit, Hearing, Outcome, Sign, World};
 use glis_core::pause::{Moment, OnTimeout, PauseMode, PauseReason, PauseStep};
 use glis_core::refusal::ResumeFault;
 use glis_core::safe::ScreenState;
@@ -246,12 +246,7 @@ impl Stage {
                 warning: None,
             },
             "unsaved" => Outcome::SnapshotFailed { op, moment: self.moment(), why },
-            "ended" => Outcome::ProcessEnded {
-                generation,
-                ending: ending(rest),
-                ordered: rest.is_empty(),
-                killed: Vec::new(),
-            },
+            "ended" => Outcome::ProcessEnded { generation, exit: exit(rest) },
             "aside" => Outcome::PutAside { op, place: "/trash".to_owned() },
             "unaside" => Outcome::NotPutAside { op, why },
             "cleared" => Outcome::WorktreeCleared { op, leftover: None },
@@ -285,13 +280,20 @@ impl Stage {
                 World::Alive { generation: generation + 2, process: process(), began_at: 0 }
             }
             ("found", "gone") => World::Gone { killed: Vec::new() },
-            ("found", exit) => {
-                let ending = ending(exit.trim_start_matches("exit "));
-                World::Ended { generation, ending, ordered: false, killed: Vec::new() }
+            ("found", told) => {
+                let told = told.trim_start_matches("exit ");
+                World::Ended { generation, exit: Exit { ordered: false, ..exit(told) } }
             }
             _ => return None,
         })
     }
+}
+
+/// `STATUS`, with what was said last behind a colon. An end without a status was ordered.
+fn exit(told: &str) -> Exit {
+    let (status, last_words) = told.split_once(": ").unwrap_or((told, ""));
+    let (ending, ordered) = (ending(status), status.is_empty());
+    Exit { ending, ordered, last_words: last_words.to_owned(), ..Exit::unseen(Vec::new()) }
 }
 
 /// A look before a start: how the worktree was found, or what was forgotten with bars in between.

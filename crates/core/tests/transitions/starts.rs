@@ -249,6 +249,26 @@ fn an_unasked_end_is_judged_by_what_the_agent_was_doing() {
     }
 }
 
+#[test]
+fn a_process_that_never_got_ready_has_the_last_word() {
+    let new = "new\nmade\nchecked\nstarted\nended 1: error: unknown option";
+    let stage = told(Kind::Agent, &[new]).unwrap();
+    let why = "it ended before it was ready: exit status 1; it said: error: unknown option";
+    assert_eq!(stage.session().unwrap().failure(), Some(why));
+    let again = [
+        IDLE,
+        PAUSED,
+        "resume\nchecked\nstarted\nended 1: broken settings => process ended, \
+        start failed: not ready | do save after the end",
+    ];
+    let stage = told(Kind::Agent, &again).unwrap();
+    assert!(stage.session().unwrap().rule.contains("broken settings"));
+    let later =
+        [IDLE, "ended unknown: noise => process ended, interrupted | do save after the end"];
+    let stage = told(Kind::Agent, &later).unwrap();
+    assert!(!stage.session().unwrap().rule.contains("noise"), "nobody said it");
+}
+
 /// A pause by force, to its end.
 const FORCED: &str = "pause force\ncaptured\nsaved\nended 0\nsaved";
 

@@ -216,8 +216,8 @@ async fn finish(hands: &Arc<Adapters>, session: Session, generation: u32) {
     let (own, named) = (Arc::clone(hands), id.clone());
     let left =
         tokio::task::spawn_blocking(move || left::what_is_left(&own, &named, generation)).await;
-    if let Ok((ending, ordered, killed)) = left {
-        let outcome = Outcome::ProcessEnded { generation, ending, ordered, killed };
+    if let Ok(exit) = left {
+        let outcome = Outcome::ProcessEnded { generation, exit };
         hands.line.tell(Input::Outcome { session: id, outcome }).await;
     }
 }
@@ -261,8 +261,8 @@ pub(crate) async fn end_untended(
     let (own, named) = (Arc::clone(&hands), id.clone());
     let left =
         tokio::task::spawn_blocking(move || left::what_is_left(&own, &named, generation)).await;
-    if let Ok((ending, ordered, killed)) = left {
-        let outcome = Outcome::ProcessEnded { generation, ending, ordered, killed };
+    if let Ok(exit) = left {
+        let outcome = Outcome::ProcessEnded { generation, exit };
         hands.line.tell(Input::Outcome { session: id, outcome }).await;
     }
 }

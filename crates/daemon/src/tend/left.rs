@@ -1,11 +1,12 @@
 //! What is left of a session's process when nobody holds a connection to it.
 
+use super::last_words::last_words;
 use crate::adapters::Adapters;
 use crate::durable;
 use crate::peer::Peer;
 use glis_core::SessionId;
 use glis_core::event::Ending;
-use glis_core::input::World;
+use glis_core::input::{Exit, World};
 use glis_core::session::Session;
 use glis_wire::hold::{End, ExitRecord, Hello, Killed, Ladder, place};
 use rustix::fs::{FlockOperation, flock};
@@ -86,32 +87,31 @@ fn is_taken(lock: &Path) -> bool {
 /// What became of a process whose holder is not there.
 pub(super) fn world(hands: &Adapters, id: &SessionId, generation: u32) -> World {
     match record(hands, id, generation) {
-        Some(record) => World::Ended {
-            generation,
-            ending: ending(&record),
-            ordered: record.ordered,
-            killed: told(&record.killed),
-        },
+        Some(record) => {
+            let dir = hands.home.session(&id.0);
+            World::Ended { generation, exit: told_by(&dir, &record) }
+        }
         None => World::Gone { killed: told(&sweep(hands, id)) },
     }
 }
 
 /// How the process ended, as the holder recorded it or as far as it can be known. Whatever it left
 /// running is ended first.
-pub(crate) fn what_is_left(
-    hands: &Adapters,
-    id: &SessionId,
-    generation: u32,
-) -> (Ending, bool, Vec<String>) {
+pub(crate) fn what_is_left(hands: &Adapters, id: &SessionId, generation: u32) -> Exit {
     match record(hands, id, generation) {
-        Some(record) => told_by(&record),
-        None => (Ending::Unknown, false, told(&sweep(hands, id))),
+        Some(record) => told_by(&hands.home.session(&id.0), &record),
+        None => Exit::unseen(told(&sweep(hands, id))),
     }
 }
 
 /// How the process ended, in the holder's words.
-pub(super) fn told_by(record: &ExitRecord) -> (Ending, bool, Vec<String>) {
-    (ending(record), record.ordered, told(&record.killed))
+pub(super) fn told_by(dir: &Path, record: &ExitRecord) -> Exit {
+    Exit {
+        ending: ending(record),
+        ordered: record.ordered,
+        killed: told(&record.killed),
+        last_words: last_words(dir, record),
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "a lock of another process has no other event")]

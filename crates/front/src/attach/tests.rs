@@ -237,6 +237,8 @@ fn exit_record() -> ExitRecord {
         log_end: 100,
         killed: Vec::new(),
         stuck: Vec::new(),
+        log_began: None,
+        errors_began: None,
     }
 }
 

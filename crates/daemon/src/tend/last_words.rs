@@ -1,0 +1,88 @@
+//! What a process wrote last, for a person: on its standard error, or on the screen it had.
+
+use crate::durable;
+use crate::output::OutputLog;
+use crate::screen::{Screen, printable};
+use glis_wire::hold::{ExitRecord, Size, place};
+use std::path::Path;
+
+/// A complaint has its point in its last lines. More would hide it, and is kept in the log for ever.
+const LINES_MAX: usize = 6;
+const LINE_CHARS_MAX: usize = 200;
+/// Where these lines are looked for.
+const BYTES_MAX: usize = 16 * 1024;
+
+/// The last lines of a process that ended by itself, on one line; nothing of one that was told to.
+pub(super) fn last_words(dir: &Path, record: &ExitRecord) -> String {
+    if record.ordered {
+        return String::new();
+    }
+    match record.errors_began {
+        Some(began) => {
+            let bytes = durable::read_file(&dir.join(place::ERRORS)).unwrap_or_default();
+            let began = usize::try_from(began).unwrap_or(usize::MAX).min(bytes.len());
+            let began = began.max(bytes.len().saturating_sub(BYTES_MAX));
+            let text = String::from_utf8_lossy(bytes.get(began..).unwrap_or_default()).into_owned();
+            joined(without_escapes(&text).lines())
+        }
+        None => on_screen(dir, record),
+    }
+}
+
+/// Only what has had a terminal has a size.
+fn on_screen(dir: &Path, record: &ExitRecord) -> String {
+    let log = OutputLog::new(dir);
+    let Some(size) = log.sizes().last().map(|(_, size)| *size) else { return String::new() };
+    // As high as it needs to be: what has scrolled away was said too.
+    let mut screen = Screen::new(Size { rows: size.rows.max(200), ..size });
+    let from = record.log_end.saturating_sub(BYTES_MAX as u64);
+    // A holder of an earlier version does not say where this run began.
+    let Some(from) = record.log_began.map(|began| began.max(from)) else { return String::new() };
+    let length = usize::try_from(record.log_end.saturating_sub(from)).unwrap_or(BYTES_MAX);
+    let Ok(stretch) = log.read(from, length) else { return String::new() };
+    screen.feed(&stretch.bytes);
+    let lines = screen.lines();
+    joined(lines.iter().map(String::as_str))
+}
+
+fn joined<'l>(lines: impl Iterator<Item = &'l str>) -> String {
+    let lines: Vec<String> = lines
+        .map(|line| printable(line).trim().chars().take(LINE_CHARS_MAX).collect::<String>())
+        .filter(|line| !line.is_empty())
+        .collect();
+    lines.get(lines.len().saturating_sub(LINES_MAX)..).unwrap_or_default().join(" | ")
+}
+
+/// Colours and the like are for a terminal.
+fn without_escapes(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        if c != '\u{1b}' {
+            plain.push(c);
+        } else if rest.clone().next() == Some('[') {
+            // Parameters, and a letter at the end.
+            let _ = rest.next();
+            let _ = rest.by_ref().find(|c| matches!(c, '@'..='~'));
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_complaint_is_its_last_lines_without_colours_and_controls() {
+        let text = "one\n\ntwo\n\u{1b}[31mthree\u{1b}[0m\r\nfour\u{7}\nfive\nsix\nseven\n";
+        let told = joined(without_escapes(text).lines());
+        assert_eq!(told, "two | three | four | five | six | seven");
+    }
+
+    #[test]
+    fn a_long_line_is_cut() {
+        let told = joined(["x".repeat(10_000).as_str()].into_iter());
+        assert_eq!(told.len(), LINE_CHARS_MAX);
+    }
+}

@@ -1,0 +1,77 @@
+//! Starts that fail by a fault of the user's: the agent's own words say which.
+
+use super::Real;
+use super::cast::{CODEX_HEADLESS, GEMINI_HEADLESS, NAME, Play};
+use crate::house::Outcome;
+use glis_stub_model::installed::{CLAUDE, CODEX};
+use serde_json::json;
+
+/// A session of a real agent with an argument that it does not know; what `show` says of its end.
+fn ends_with(real: &Real, words: &[&str], prompt: &[&str]) -> Outcome<String> {
+    let new = [&["new", NAME], words, prompt, &["--", "--no-such-flag"]].concat();
+    real.house.json(&new)?;
+    let failed = real.house.until(NAME, "failed,interrupted")?;
+    let why = failed["failure"].as_str().or(failed["verdict"].as_str()).ok_or("no reason")?;
+    let why = why.to_owned();
+    let shown = real.house.ok(&["show", NAME])?;
+    assert!(shown.contains(&why), "{why} is not in:\n{shown}");
+    assert!(!why.chars().any(char::is_control), "{why:?}");
+    Ok(why)
+}
+
+#[test]
+fn claude_says_which_flag_it_does_not_know() -> Outcome {
+    for mode in [&["--agent", "claude", "--headless"][..], &["--agent", "claude"]] {
+        let Some(real) = Real::with(CLAUDE)? else { return Ok(()) };
+        let why = ends_with(&real, mode, &["--prompt", "hello"])?;
+        assert!(why.contains("unknown option '--no-such-flag'"), "{why}");
+        assert!(why.contains("exit status 1"), "{why}");
+    }
+    Ok(())
+}
+
+#[test]
+fn codex_says_which_flag_it_does_not_know() -> Outcome {
+    let Some(real) = Real::with(CODEX)? else { return Ok(()) };
+    let why = ends_with(&real, &["--agent", "codex", "--headless"], &["--prompt", "hello"])?;
+    assert!(why.contains("unexpected argument '--no-such-flag'"), "{why}");
+    Ok(())
+}
+
+/// It is started anew for each message, so that is where it fails; the next one goes on.
+#[test]
+fn gemini_says_what_is_wrong_with_its_configuration() -> Outcome {
+    let Some(play) = Play::with(GEMINI_HEADLESS, &[])? else { return Ok(()) };
+    let path = play.real.config().join("settings.json");
+    let good = std::fs::read(&path)?;
+    std::fs::write(&path, "{broken")?;
+    play.send("remember the blue door")?;
+    let failed = play.until("failed,interrupted")?;
+    let why = failed["verdict"].as_str().unwrap_or_default();
+    assert!(why.contains("settings.json"), "{failed}");
+    std::fs::write(&path, good)?;
+    assert!(play.resume("which door?")?.holds("blue door"));
+    Ok(())
+}
+
+/// A configuration that was broken while the session was paused. Mended, it goes on.
+#[test]
+fn codex_says_what_is_wrong_with_its_configuration() -> Outcome {
+    let Some(play) = Play::with(CODEX_HEADLESS, &[])? else { return Ok(()) };
+    play.turn("remember the blue door")?;
+    play.pause()?;
+    let path = play.real.config().join("config.toml");
+    let good = std::fs::read(&path)?;
+    std::fs::write(&path, "model = [broken\n")?;
+    let (status, error) = play.house().fails(&["resume", NAME])?;
+    assert_eq!((status, &error["kind"]), (6, &json!("not_resumable")), "{error}");
+    let message = error["message"].as_str().unwrap_or_default();
+    assert!(message.contains("config.toml") && message.contains("unclosed array"), "{message}");
+    assert!(!message.chars().any(char::is_control), "{message:?}");
+    let told = play.house().glis().args(["resume", NAME]).output()?;
+    let told = String::from_utf8(told.stderr)?;
+    assert!(told.contains("config.toml") && told.contains("unclosed array"), "{told}");
+    std::fs::write(&path, good)?;
+    assert!(play.resume("which door?")?.holds("blue door"));
+    Ok(())
+}
