@@ -15,7 +15,7 @@ use crate::cargo::{Workspace, cargo};
 /// The lines of README.md around what is recorded.
 const BEGIN: &str = "<!-- Recorded: `cargo xtask record` writes this part. -->";
 const END: &str = "<!-- End of the record. -->";
-/// How long a file may take to appear.
+/// How long an agent may take to say something.
 const PATIENCE: Duration = Duration::from_secs(60);
 const PACE: Duration = Duration::from_millis(20);
 
@@ -97,9 +97,7 @@ fn codex(glis: &Path) -> Result<String> {
     stage.model.learn("Go on", &[says("rates.txt has one rate; I take it from there.")]);
     let new = "glis new prices --agent codex --headless --prompt \"Convert the prices to euros.\"";
     stage.tell(new)?;
-    let session = stage.ask(&["show", "prices"])?;
-    let worktree = session["worktree"].as_str().context("no worktree")?;
-    until_there(&Path::new(worktree).join("rates.txt"))?;
+    stage.until_said("prices", "sleep 600")?;
     let agent = stage.ask(&["show", "prices"])?["pid"].as_i64().context("no process")?;
     let daemon = stage.daemon()?;
     stage.tell(&format!(
@@ -118,15 +116,6 @@ fn codex(glis: &Path) -> Result<String> {
     stage.prove("Go on", &wanted)?;
     let title = "Codex, killed with `kill -9` in the middle of a command, and the daemon with it:";
     Ok(stage.story(title))
-}
-
-fn until_there(path: &Path) -> Result<()> {
-    let began = Instant::now();
-    while !path.exists() {
-        ensure!(began.elapsed() < PATIENCE, "{} does not come", path.display());
-        std::thread::sleep(PACE);
-    }
-    Ok(())
 }
 
 fn says(text: &str) -> Step {
@@ -205,6 +194,16 @@ impl Stage {
     fn wait(&self, name: &str, status: &str) -> Result<()> {
         let waited = self.ask(&["wait", name, "--for", status, "--timeout", "60s"]);
         waited.map(drop).with_context(|| self.shown.clone())
+    }
+
+    /// Waits until the conversation holds these words.
+    fn until_said(&self, name: &str, words: &str) -> Result<()> {
+        let began = Instant::now();
+        while !self.shell(&format!("glis log {name}"))?.contains(words) {
+            ensure!(began.elapsed() < PATIENCE, "`{words}` was not said");
+            std::thread::sleep(PACE);
+        }
+        Ok(())
     }
 
     fn daemon(&self) -> Result<i64> {
