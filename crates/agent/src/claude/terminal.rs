@@ -4,7 +4,9 @@
 use super::stream::{blocks, said_by, tool_words};
 use crate::hearing::{Line, gist, text, to_allow, what};
 use crate::lines::Lines;
-use crate::{ALLOW, DENY, Dialect, Heard, Interrupt, Said, Shown, Source, typed};
+use crate::{
+    ALLOW, ALLOW_FOR_SESSION, DENY, Dialect, Heard, Interrupt, Said, Shown, Source, typed,
+};
 use glis_core::AskId;
 use glis_core::input::Sign;
 use glis_core::talk::{Ask, AskKind};
@@ -23,6 +25,14 @@ const IDLE_FOOT: &str = "? for shortcuts";
 /// At the foot of the screen when it asks for leave.
 const ASKING_FOOT: &str = "Esc to cancel";
 const FIRST_CHOICE: &str = "1. Yes";
+/// Allows it, and every change of a file until the process ends.
+const SHIFT_TAB: &[u8] = b"\x1b[Z";
+/// What that key is offered for.
+const EDITS: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
+/// A dialog is no higher than this: a question may have nine choices of two lines.
+const DIALOG_LINES: usize = 24;
+/// Numbers of one key.
+const CHOICES_MAX: usize = 9;
 /// Where the foot of the screen is looked for.
 const FOOT_LINES: usize = 4;
 /// Questions of the program itself. Their usual answers are mostly no.
@@ -80,9 +90,37 @@ pub(super) struct Terminal {
     tool: String,
     /// What it asks.
     ask: Option<AskId>,
+    /// What is chosen from, or allowed, there.
+    offer: Offer,
+}
+
+/// What a dialog on the screen offers.
+#[derive(Default)]
+enum Offer {
+    /// To do it or not.
+    #[default]
+    Once,
+    /// To change files from now on.
+    ForSession,
+    /// One of these.
+    Choice(Vec<String>),
+    /// More than one key can choose.
+    Form,
 }
 
 impl Terminal {
+    /// Whether a dialog that asks something stands at the foot of the screen.
+    fn asks(&self, lines: &[String]) -> bool {
+        let first = match &self.offer {
+            Offer::Choice(labels) => format!("1. {}", labels.first().map_or("", String::as_str)),
+            Offer::Once | Offer::ForSession => FIRST_CHOICE.to_owned(),
+            Offer::Form => "1. ".to_owned(),
+        };
+        let written = || lines.iter().rev().filter(|line| !line.trim().is_empty());
+        let foot = written().take(2).any(|line| line.contains(ASKING_FOOT));
+        foot && written().take(DIALOG_LINES).any(|line| line.contains(&first))
+    }
+
     fn hook(&mut self, words: &Value, end: u64, line: &mut Line) {
         let tool_use = text(words, "/tool_use_id");
         match text(words, "/hook_event_name") {
@@ -142,6 +180,11 @@ impl Terminal {
         // Where it was asked is a name that no other question has.
         let id = AskId(format!("hook-{end}"));
         self.ask_is_gone(line);
+        self.offer = match kind {
+            AskKind::Question => choice(input),
+            AskKind::Approval | AskKind::Doubt if EDITS.contains(&name) => Offer::ForSession,
+            AskKind::Approval | AskKind::Doubt => Offer::Once,
+        };
         self.ask = Some(id.clone());
         line.sign(Sign::Asked(Ask { id, kind, text: asks, answering: false }));
     }
@@ -224,18 +267,25 @@ impl Dialect for Terminal {
 
     /// Yes is always the first choice, but no is not always the same: leaving the dialog is.
     fn answer(&self, ask: &Ask, answer: &str) -> Option<Vec<u8>> {
-        let open = self.ask.as_ref() == Some(&ask.id) && ask.kind == AskKind::Approval;
-        match answer {
-            ALLOW if open => Some(b"1".to_vec()),
-            DENY if open => Some(vec![ESCAPE]),
-            _ => None,
+        if self.ask.as_ref() != Some(&ask.id) {
+            return None;
+        }
+        match (&self.offer, answer) {
+            (_, DENY) => Some(vec![ESCAPE]),
+            (Offer::Once | Offer::ForSession, ALLOW) => Some(b"1".to_vec()),
+            (Offer::ForSession, ALLOW_FOR_SESSION) => Some(SHIFT_TAB.to_vec()),
+            (Offer::Choice(labels), words) => {
+                let chosen = labels.iter().position(|label| label == words)?;
+                Some((chosen + 1).to_string().into_bytes())
+            }
+            (Offer::Once | Offer::ForSession | Offer::Form, _) => None,
         }
     }
 
     fn shows(&self, lines: &[String]) -> Shown {
         let foot: Vec<&String> =
             lines.iter().rev().filter(|line| !line.trim().is_empty()).take(FOOT_LINES).collect();
-        if asks(lines) {
+        if self.asks(lines) {
             return Shown::Other;
         }
         if foot.first().is_some_and(|line| line.contains(IDLE_FOOT)) {
@@ -249,7 +299,7 @@ impl Dialect for Terminal {
     }
 
     fn shows_ask(&self, ask: &Ask, lines: &[String]) -> Option<bool> {
-        Some(self.ask.as_ref() == Some(&ask.id) && asks(lines))
+        Some(self.ask.as_ref() == Some(&ask.id) && self.asks(lines))
     }
 
     /// An empty prompt on a screen at rest means that nothing runs, whatever was not told.
@@ -266,9 +316,13 @@ impl Dialect for Terminal {
     }
 }
 
-/// Whether the dialog that asks for leave stands at the foot of the screen.
-fn asks(lines: &[String]) -> bool {
-    let written = || lines.iter().rev().filter(|line| !line.trim().is_empty());
-    let foot = written().take(2).any(|line| line.contains(ASKING_FOOT));
-    foot && written().take(12).any(|line| line.contains(FIRST_CHOICE))
+/// A key is enough to choose one thing among a few.
+fn choice(input: &Value) -> Offer {
+    let questions = input["questions"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let [question] = questions else { return Offer::Form };
+    let options = question["options"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if question["multiSelect"] == true || options.is_empty() || options.len() > CHOICES_MAX {
+        return Offer::Form;
+    }
+    Offer::Choice(options.iter().map(|option| text(option, "/label").to_owned()).collect())
 }

@@ -18,6 +18,9 @@ use tokio::time::Instant;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Some programs swallow a key that comes right after they have painted a question.
 const PRESSES_MAX: u8 = 5;
+/// Before a key is taken for swallowed. One that was only slow to be taken would be pressed twice, and
+/// the second would meet whatever comes after the question.
+const PRESS_PACE: Duration = Duration::from_millis(1500);
 /// Between two looks at a screen that something waits for.
 const LOOK_PACE: Duration = Duration::from_millis(150);
 
@@ -38,6 +41,8 @@ pub(super) struct OnScreen {
 struct Answering {
     keys: Vec<u8>,
     presses: u8,
+    /// Not again before.
+    again_at: Instant,
     until: Instant,
 }
 
@@ -75,7 +80,9 @@ impl Tender {
             self.outcome(Outcome::AnswerNotGiven { ask: ask.id.clone(), why }).await;
             return Ok(());
         };
-        open.answer = Some(Answering { keys, presses: 0, until: Instant::now() + PATIENCE });
+        let now = Instant::now();
+        let answer = Answering { keys, presses: 0, again_at: now, until: now + PATIENCE };
+        open.answer = Some(answer);
         self.attend(Occasion::Moved).await
     }
 
@@ -131,14 +138,19 @@ impl Tender {
             Some(true) => {
                 open.seen = true;
                 let Some(answer) = &mut open.answer else { return Ok(()) };
-                let again = occasion == Occasion::Rested && answer.presses < PRESSES_MAX;
-                if answer.presses > 0 && !again {
+                let may = occasion == Occasion::Rested && answer.presses < PRESSES_MAX;
+                if may && Instant::now() < answer.again_at {
+                    self.rest_at = Some(answer.again_at);
+                    return Ok(());
+                }
+                if answer.presses > 0 && !may {
                     return Ok(());
                 }
                 let waits = if answer.presses == 0 { Waits::Answer(id) } else { Waits::Nobody };
                 answer.presses += 1;
+                answer.again_at = Instant::now() + PRESS_PACE;
+                self.rest_at = Some(answer.again_at);
                 let keys = answer.keys.clone();
-                self.rest_at = Some(Instant::now() + super::LAST_LOOK);
                 self.write(waits, &keys).await
             }
             Some(false) if open.seen => {
