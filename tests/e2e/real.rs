@@ -6,6 +6,7 @@ mod bare;
 mod cast;
 mod early;
 mod failing;
+mod limits;
 mod stories;
 
 use crate::house::{House, Outcome};

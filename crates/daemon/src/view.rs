@@ -63,7 +63,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         operation: session.operation().map(|(_, word)| word.to_owned()),
         failure: session.failure().map(ToOwned::to_owned),
         cut_off: session.cut_off,
-        limit_until: session.limit_until.clone(),
+        limit_until: session.limit_until.as_deref().map(limit_until),
         killed: session.killed.clone(),
         warnings,
         pause_rule: pause.map(|record| record.rule.clone()),
@@ -82,6 +82,15 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         record_damaged: session.damage.is_some(),
         failed_starts: session.failed_starts,
         env_names: env.names,
+    }
+}
+
+/// Agents tell a time in seconds since 1970, in words of their own, or not at all.
+fn limit_until(told: &str) -> String {
+    match told.parse::<WallMs>() {
+        Ok(seconds) => time(seconds.saturating_mul(1000)),
+        Err(_) if told.is_empty() => "unknown".to_owned(),
+        Err(_) => told.to_owned(),
     }
 }
 

@@ -161,7 +161,7 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("restored", s.restored.as_ref().map(|r| format!("from {}", r.snapshot.name)));
     fact("queued", (s.queued > 0).then(|| s.queued.to_string()));
     fact("cut off", s.cut_off.then(|| "its last turn ended with its process".to_owned()));
-    fact("limit until", s.limit_until.clone());
+    fact("limit", s.limit_until.as_deref().map(limit));
     fact("ended with it", (!s.killed.is_empty()).then(|| s.killed.join(", ")));
     fact("warnings", (!s.warnings.is_empty()).then(|| s.warnings.join("; ")));
     fact(
@@ -181,6 +181,13 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("pending", (!s.pending_tasks.is_empty()).then(|| s.pending_tasks.join("; ")));
     fact("auto-yes", s.auto_yes.then(|| "on".to_owned()));
     lines.join("\n")
+}
+
+fn limit(until: &str) -> String {
+    match until {
+        "unknown" => "reached; the agent does not say until when".to_owned(),
+        until => format!("reached, until {until}"),
+    }
 }
 
 fn failed_starts(s: &SessionView) -> String {

@@ -47,7 +47,8 @@ pub struct SessionView {
     pub failure: Option<String>,
     /// Its last turn was cut off by the end of its process.
     pub cut_off: bool,
-    /// A usage limit lasts until then.
+    /// A usage limit was reached and lasts until then: RFC 3339, or the agent's own words, or
+    /// `unknown`.
     pub limit_until: Option<String>,
     /// Other processes that were ended along with the last one.
     pub killed: Vec<String>,

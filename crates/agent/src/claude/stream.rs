@@ -104,6 +104,10 @@ impl Stream {
                 line.sign(Sign::TookMessage { text: None });
                 line.sign(Sign::TurnBegan);
             }
+            // It tries again by itself, later and later.
+            "api_retry" if text(words, "/error") == "rate_limit" => {
+                line.sign(Sign::LimitReached { reset_at: String::new() });
+            }
             "task_started" => {
                 self.background.insert(task());
                 self.tell_background(line);
@@ -142,6 +146,9 @@ impl Stream {
         }
         for id in std::mem::take(&mut self.asks).into_keys() {
             line.sign(Sign::AskGone(AskId(id)));
+        }
+        if words["api_error_status"] == 429 {
+            line.sign(Sign::LimitReached { reset_at: String::new() });
         }
         // What it says about an interruption is meant for its makers.
         let aborted = text(words, "/terminal_reason").starts_with("aborted");

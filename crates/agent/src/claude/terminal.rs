@@ -153,6 +153,9 @@ impl Terminal {
             }
             "Stop" | "StopFailure" => {
                 self.ask_is_gone(line);
+                if text(words, "/error") == "rate_limit" {
+                    line.sign(Sign::LimitReached { reset_at: String::new() });
+                }
                 let tasks = words["background_tasks"].as_array().map_or(0, Vec::len);
                 line.sign(Sign::Background(u32::try_from(tasks).unwrap_or(u32::MAX)));
                 text(words, "/prompt_id").clone_into(&mut self.stopped);

@@ -144,11 +144,21 @@ impl Server {
         for (_, said) in std::mem::take(&mut self.unfinished) {
             line.said(Said::new(Voice::Assistant, said));
         }
-        let mut said = Said::new(Voice::System, text(params, "/turn/error/message"));
+        let error = &params["turn"]["error"];
+        if error["codexErrorInfo"] == "usageLimitExceeded" {
+            line.sign(Sign::LimitReached { reset_at: again_at(text(error, "/message")) });
+        }
+        let mut said = Said::new(Voice::System, text(error, "/message"));
         said.usage = self.usage.take();
         let cut = text(params, "/turn/status") == "interrupted";
         line.both(if cut { Sign::TurnCut } else { Sign::TurnEnded }, said);
     }
+}
+
+/// When it says that it can be used again: in words only.
+fn again_at(message: &str) -> String {
+    let told = message.split_once("try again at ").map_or("", |(_, told)| told);
+    told.trim_end_matches('.').to_owned()
 }
 
 fn item_began(item: &Value, line: &mut Line) {

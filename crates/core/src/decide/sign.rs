@@ -53,7 +53,12 @@ pub(super) fn take(draft: &mut Draft, spot: Spot, sign: Sign) {
                 draft.event(Event::AskGone { ask, spot: Some(spot) });
             }
         }
-        Sign::LimitReached { reset_at } => draft.event(Event::LimitReached { reset_at, spot }),
+        Sign::LimitReached { reset_at } => {
+            // Who tries again and again meets the same limit.
+            if draft.session.limit_until.as_ref() != Some(&reset_at) {
+                draft.event(Event::LimitReached { reset_at, spot });
+            }
+        }
         Sign::Screen(state) => judge_screen(draft, state),
         Sign::RefRejected(why) => rejected(draft, why, spot),
     }

@@ -14,6 +14,9 @@ use crate::spec::RefOrigin;
 use crate::talk::{Ask, AskKind, Leg, Message, Tool, Turn};
 use std::collections::{BTreeMap, VecDeque};
 
+/// Why an agent with a used-up allowance does nothing, or nothing yet.
+const LIMIT_RULE: &str = "the agent's usage limit is reached";
+
 pub(super) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Recorded) {
     if let Event::SessionCreated { op, name, spec, agent_ref } = &recorded.event {
         let start = Start {
@@ -315,6 +318,8 @@ impl Session {
             }
             Event::TurnBegan { .. } => {
                 self.spoken = Spoken::Something;
+                // If it lasts, the turn will say so.
+                self.limit_until = None;
                 self.turn.open = true;
                 self.turn.due = false;
                 "the agent began a turn".clone_into(&mut self.rule);
@@ -332,7 +337,9 @@ impl Session {
                 self.turn.open = false;
                 self.turn.due = false;
                 self.turn.tools.clear();
-                "the agent ended its turn".clone_into(&mut self.rule);
+                let limited = self.limit_until.is_some();
+                let rule = if limited { LIMIT_RULE } else { "the agent ended its turn" };
+                rule.clone_into(&mut self.rule);
             }
             Event::Asked { ask, .. } => {
                 self.asks.retain(|a| a.id != ask.id);
@@ -346,7 +353,10 @@ impl Session {
             Event::AnswerFailed { ask, .. } => {
                 self.asks_of(ask).for_each(|ask| ask.answering = false);
             }
-            Event::LimitReached { reset_at, .. } => self.limit_until = Some(reset_at.clone()),
+            Event::LimitReached { reset_at, .. } => {
+                self.limit_until = Some(reset_at.clone());
+                LIMIT_RULE.clone_into(&mut self.rule);
+            }
             Event::ScreenJudged { state } => self.judge_screen(state),
             _ => {}
         }

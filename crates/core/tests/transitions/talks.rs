@@ -152,6 +152,18 @@ fn a_message_on_its_way_to_a_process_that_dies_is_doubted() {
 }
 
 #[test]
+fn a_limit_is_told_once_and_lasts_until_the_next_turn() {
+    let limited = "send hello\ntook\nturn began\nlimit 9 => limit reached\nlimit 9 => nothing";
+    let stage = told(Kind::Agent, &[IDLE, limited, "turn ended"]).unwrap();
+    let session = stage.session().unwrap();
+    assert_eq!(session.limit_until.as_deref(), Some("9"));
+    assert!(session.rule.contains("limit"), "{}", session.rule);
+    let later = ["turn ended", "send again\ntook\nturn began\nturn ended"];
+    let stage = told(Kind::Agent, &[IDLE, limited, later[0], later[1]]).unwrap();
+    assert_eq!(stage.session().unwrap().limit_until, None);
+}
+
+#[test]
 fn a_doubt_is_over_when_the_agent_is_seen_not_to_have_heard() {
     check(
         Kind::Agent,
