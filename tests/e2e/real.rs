@@ -4,6 +4,7 @@
 mod answers;
 mod bare;
 mod cast;
+mod codex;
 mod early;
 mod failing;
 mod limits;

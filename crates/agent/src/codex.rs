@@ -1,9 +1,12 @@
 //! Codex: it chooses its own id, and remembers nothing else of how it was started.
 
 mod server;
+mod terminal;
 
-use crate::hearing::json_line;
-use crate::{Agent, Approach, Dialect, LaunchPlan, Places, Versions, Whereabouts};
+use crate::hearing::{json_line, text};
+use crate::{
+    Agent, Approach, Dialect, LaunchPlan, OpenRef, Places, RefFile, Versions, Whereabouts,
+};
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
 use serde_json::{Value, json};
@@ -17,8 +20,8 @@ const USUAL_APPROVAL: &str = "on-request";
 const SANDBOXES: [&str; 3] = ["read-only", "workspace-write", "danger-full-access"];
 
 /// Arguments and words that would give the process another conversation than ours.
-const OURS: [&str; 8] =
-    ["resume", "fork", "exec", "app-server", "--remote", "--listen", "--cd", "-C"];
+const OURS: [&str; 9] =
+    ["resume", "fork", "exec", "app-server", "--remote", "--listen", "--cd", "-C", "--worktree"];
 
 pub(crate) struct Codex;
 
@@ -27,10 +30,7 @@ impl Agent for Codex {
         Traits { refs: RefOrigin::Learned, signs: SignSource::Structured, takes: Takes::WhenIdle }
     }
 
-    fn check(&self, mode: Mode, argv: &[String]) -> Result<(), String> {
-        if mode == Mode::Terminal {
-            return Err("codex runs with --headless only".to_owned());
-        }
+    fn check(&self, _mode: Mode, argv: &[String]) -> Result<(), String> {
         match argv.iter().find(|arg| OURS.contains(&arg.split('=').next().unwrap_or_default())) {
             Some(arg) => Err(format!("`{arg}` is for glis to set; leave it out")),
             None => Ok(()),
@@ -42,6 +42,9 @@ impl Agent for Codex {
     }
 
     fn launch(&self, session: &Session, how: Approach, places: &Places) -> LaunchPlan {
+        if session.spec.mode == Mode::Terminal {
+            return LaunchPlan { argv: in_terminal(session, how), ..LaunchPlan::default() };
+        }
         let mut argv = vec!["codex".to_owned(), "app-server".to_owned()];
         argv.extend(trust(session, &places.settings));
         argv.extend(session.spec.argv.iter().cloned());
@@ -77,6 +80,27 @@ impl Agent for Codex {
         })
     }
 
+    /// It holds a lock under the id from the moment it has one, and its rollout from the first
+    /// message on.
+    fn ref_of_file(&self, path: &str) -> Option<OpenRef> {
+        let (folder, name) = path.rsplit_once('/')?;
+        let (id, file) = if folder.ends_with("/thread-writer-locks") {
+            (name.strip_suffix(".lock")?, RefFile::Lock)
+        } else {
+            let name = name.strip_prefix("rollout-")?.strip_suffix(".jsonl")?;
+            (name.get(name.len().checked_sub(UUID_CHARS)?..)?, RefFile::Transcript)
+        };
+        Some(OpenRef { id: id.to_owned(), given_ms: given_ms(id)?, file })
+    }
+
+    /// Helpers that it starts have conversations of their own, whose source is more than a word.
+    fn begun_in(&self, first_line: &[u8]) -> Option<String> {
+        let meta: Value = serde_json::from_slice(first_line).ok()?;
+        let by_somebody = meta.pointer("/payload/source")?.is_string();
+        let cwd = text(&meta, "/payload/cwd");
+        (by_somebody && !cwd.is_empty()).then(|| cwd.to_owned())
+    }
+
     /// The program on the `PATH` is mostly a script that starts the real one, and leaves it running
     /// when it is killed.
     fn natives(&self, program: &str) -> Vec<String> {
@@ -102,9 +126,52 @@ impl Agent for Codex {
         Some(Versions { oldest: (0, 150, 0), tried: (0, 166, 0), bad: &[] })
     }
 
-    fn dialect(&self, _mode: Mode) -> Box<dyn Dialect> {
-        Box::new(server::Server::default())
+    fn dialect(&self, mode: Mode) -> Box<dyn Dialect> {
+        match mode {
+            Mode::Headless => Box::new(server::Server::default()),
+            Mode::Terminal => Box::new(terminal::Terminal::default()),
+        }
     }
+}
+
+const UUID_CHARS: usize = 36;
+
+/// When an id of the seventh kind was given: its first twelve digits are milliseconds.
+fn given_ms(id: &str) -> Option<u64> {
+    let digits: String = id.chars().filter(|c| *c != '-').collect();
+    let well_formed = id.len() == UUID_CHARS
+        && digits.len() == 32
+        && digits.chars().all(|c| c.is_ascii_hexdigit())
+        && digits.chars().nth(12) == Some('7');
+    well_formed.then(|| u64::from_str_radix(digits.get(..12)?, 16).ok()).flatten()
+}
+
+/// What stands below the prompt, so that its screen reads the same for everybody.
+const STATUS_LINE: &str = "tui.status_line=[\"model-with-reasoning\",\"current-dir\"]";
+
+/// The command line for a terminal. Without `--no-daemon` the turns would run in a process of their
+/// own, beyond the reach of whoever ends this one. With tips it counts in the user's settings how often
+/// it has shown them. Whether a folder is trusted is not decided here as it is without a terminal:
+/// there the program asks, and whoever sits at it answers.
+fn in_terminal(session: &Session, how: Approach) -> Vec<String> {
+    let spec = &session.spec;
+    let (sandbox, approval) = permissions(spec.permission_mode.as_deref());
+    let mut argv = vec!["codex".to_owned()];
+    if how == Approach::Resume {
+        argv.extend(["resume".to_owned(), session.agent_ref.clone().unwrap_or_default()]);
+    }
+    let mut add = |words: &[&str]| argv.extend(words.iter().map(|word| (*word).to_owned()));
+    add(&["--no-daemon", "-c", "tui.show_tooltips=false", "-c", STATUS_LINE]);
+    add(&["-c", "check_for_update_on_startup=false"]);
+    add(&["--sandbox", sandbox, "--ask-for-approval", approval]);
+    if let Some(model) = &spec.model {
+        add(&["--model", model]);
+    }
+    if let Some(prompt) = &spec.system_prompt {
+        add(&["-c", &format!("developer_instructions={}", Value::from(prompt.as_str()))]);
+    }
+    argv.extend(spec.argv.iter().cloned());
+    argv
 }
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -172,6 +239,32 @@ mod tests {
         assert_eq!(permissions(Some("read-only")), ("read-only", "on-request"));
         assert_eq!(permissions(Some("never")), ("workspace-write", "never"));
         assert_eq!(permissions(Some("read-only:never")), ("read-only", "never"));
+    }
+
+    #[test]
+    fn an_open_file_tells_the_id_and_when_it_was_given() {
+        let id = "01a1de45-e356-7962-a25f-78ebcf3a09e6";
+        let given = |file| Some(OpenRef { id: id.to_owned(), given_ms: 1_794_730_484_566, file });
+        let home = "/home/her/.codex";
+        let lock = format!("{home}/thread-writer-locks/{id}.lock");
+        assert_eq!(Codex.ref_of_file(&lock), given(RefFile::Lock));
+        let rollout = format!("{home}/sessions/2026/11/15/rollout-2026-11-15T08-14-44-{id}.jsonl");
+        assert_eq!(Codex.ref_of_file(&rollout), given(RefFile::Transcript));
+        let foreign = "01a1de45-e356-4962-a25f-78ebcf3a09e6.lock";
+        for path in ["state_5.sqlite", "thread-writer-locks/x.lock", "rollout-1.jsonl", foreign] {
+            assert_eq!(Codex.ref_of_file(&format!("{home}/{path}")), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn only_what_somebody_began_counts_as_begun_somewhere() {
+        let begun = |source: Value| {
+            let meta = json!({"type": "session_meta", "payload": {"cwd": "/w", "source": source}});
+            Codex.begun_in(meta.to_string().as_bytes())
+        };
+        assert_eq!(begun(json!("cli")), Some("/w".to_owned()));
+        assert_eq!(begun(json!({"subagent": {"thread_spawn": {}}})), None);
+        assert_eq!(Codex.begun_in(b"{}"), None);
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub mod lines;
 mod opencode;
 mod rehearsal;
 
+use glis_core::AskId;
 use glis_core::input::Sign;
 use glis_core::session::Session;
 use glis_core::spec::{Mode, Traits};
@@ -78,6 +79,18 @@ pub trait Agent: Sync {
         true
     }
 
+    /// The session id that a file stands for which its process has open, for an agent that does not
+    /// tell it otherwise.
+    fn ref_of_file(&self, _path: &str) -> Option<OpenRef> {
+        None
+    }
+
+    /// The folder in which somebody began a conversation, by the first line of its transcript, for an
+    /// agent whose id is found by its open files.
+    fn begun_in(&self, _first_line: &[u8]) -> Option<String> {
+        None
+    }
+
     /// Programs that do the work where the one on the `PATH` is only a launcher, best first. A
     /// launcher that is killed leaves its agent behind.
     fn natives(&self, _program: &str) -> Vec<String> {
@@ -123,6 +136,26 @@ pub enum Whereabouts {
         /// The end of the name, or all of it.
         ending: String,
     },
+}
+
+/// A session id that a process of the agent works under.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenRef {
+    /// The id.
+    pub id: String,
+    /// When it was given, in milliseconds since the Unix epoch.
+    pub given_ms: u64,
+    /// What the file is to the conversation.
+    pub file: RefFile,
+}
+
+/// A file by which a process of the agent is known to work under a session id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefFile {
+    /// It keeps others from the conversation.
+    Lock,
+    /// It holds the conversation.
+    Transcript,
 }
 
 /// A version, as in `1.2.3`.
@@ -256,11 +289,22 @@ pub enum Interrupt {
 pub enum Shown {
     /// That it takes messages.
     Prompt,
+    /// That it asks for leave to do something.
+    Asking(Leave),
     /// A question of the program itself, which only somebody at its terminal can answer: whether a
     /// folder is trusted, who is logged in.
     Dialog(String),
     /// Neither.
     Other,
+}
+
+/// What an agent asks leave for on its screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leave {
+    /// The name of the question, if what the agent has written elsewhere gives it one.
+    pub id: Option<AskId>,
+    /// What is to be allowed.
+    pub text: String,
 }
 
 /// The words of one agent in one mode: what it says is fed in, what it is told comes out.

@@ -1,10 +1,10 @@
 //! What the real agents said, and what it is understood to mean. The recordings were made from the
 //! programs themselves.
 
-use glis_agent::{Dialect, Heard, Said, Source};
+use glis_agent::{Dialect, Heard, Leave, Said, Shown, Source};
 use glis_core::input::Sign;
 use glis_core::spec::Mode;
-use glis_core::talk::Ask;
+use glis_core::talk::{Ask, AskKind};
 
 /// Everything that a dialect makes of a recording, a line each. However it is chopped, it means the
 /// same.
@@ -284,4 +284,52 @@ fn a_gemini_that_never_looked_at_the_message_did_not_take_it() {
     let [only] = heard.as_slice() else { panic!("{heard:?}") };
     assert_eq!(only.sign, None);
     assert_eq!(only.said.as_ref().map(|said| said.content.as_str()), Some("Invalid session"));
+}
+
+#[test]
+fn a_day_of_codex_in_a_terminal() {
+    let recording = include_str!("recordings/codex-terminal-day.jsonl");
+    let story = story("codex", Mode::Terminal, recording);
+    check(&story, include_str!("recordings/codex-terminal-day.story"), "codex-terminal-day");
+}
+
+/// A screen, line by line.
+fn screen(text: &str) -> Vec<String> {
+    text.lines().map(ToOwned::to_owned).collect()
+}
+
+#[test]
+fn the_screen_of_codex_says_whether_it_waits_and_its_rollout_for_what() {
+    let day = include_str!("recordings/codex-terminal-day.jsonl");
+    let prompt = screen(include_str!("recordings/codex-screen-prompt.txt"));
+    let leave = screen(include_str!("recordings/codex-screen-leave.txt"));
+    let trust = screen(include_str!("recordings/codex-screen-trust.txt"));
+    let mut dialect = dialect("codex", Mode::Terminal);
+    let called = |line: &&str| line.contains("\"function_call\"") && line.contains("cx2.txt");
+    let until: Vec<&str> = day.split_inclusive('\n').take_while(|line| !called(line)).collect();
+    let call = day.split_inclusive('\n').find(called).expect("the call");
+    let end = until.concat().len() + call.len();
+    drop(dialect.read(0, day.get(..end).expect("whole lines").as_bytes()));
+
+    assert_eq!(dialect.shows(&prompt), Shown::Prompt);
+    assert_eq!(dialect.shows(&trust), Shown::Dialog("Folder access".to_owned()));
+    let Shown::Asking(Leave { id: Some(id), text }) = dialect.shows(&leave) else {
+        panic!("{:?}", dialect.shows(&leave))
+    };
+    let whole = "run touch {cwd}/cx2.txt && echo a command that is longer than the screen is wide, \
+                 so that it stands on two lines (because)";
+    assert_eq!(text, whole);
+    let ask = Ask { id, kind: AskKind::Approval, text, answering: false };
+    assert_eq!(dialect.shows_ask(&ask, &leave), Some(true));
+    assert_eq!(dialect.shows_ask(&ask, &prompt), Some(false));
+    let another = Ask { id: glis_core::AskId("call-another".to_owned()), ..ask.clone() };
+    assert_eq!(dialect.shows_ask(&another, &leave), Some(false));
+
+    // What the rollout knows nothing of is asked in the words of the screen.
+    drop(dialect.read(end as u64, day.get(end..).expect("whole lines").as_bytes()));
+    let Shown::Asking(Leave { id: None, text }) = dialect.shows(&leave) else {
+        panic!("{:?}", dialect.shows(&leave))
+    };
+    assert!(text.contains("touch {cwd}/cx2.txt"), "{text}");
+    assert_eq!(dialect.shows_ask(&ask, &leave), Some(false));
 }

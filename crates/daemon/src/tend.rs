@@ -8,6 +8,7 @@ mod bond;
 mod ear;
 mod last_words;
 mod left;
+mod trace;
 mod typing;
 
 use crate::adapters::{Adapters, Errand};
@@ -95,8 +96,10 @@ impl Tender {
         peer: Peer,
         hello: &Hello,
     ) -> io::Result<Self> {
+        let mut ear = Ear::new(hands, session, Some(hello.began_at))?;
+        ear.trace_by(session, &hello.process);
         Ok(Self {
-            ear: Ear::new(hands, session, Some(hello.began_at))?,
+            ear,
             agent: session.spec.agent.clone(),
             peer,
             orders: HashMap::new(),

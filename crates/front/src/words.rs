@@ -298,7 +298,8 @@ fn rule(s: &SessionView) -> Option<String> {
 pub(crate) fn resumed(s: &SessionView) -> String {
     let how = match (&s.agent_session_ref, s.agent.as_str()) {
         (Some(id), _) => format!("in its own conversation {id}"),
-        (None, _) => "its command was started again in the same place".to_owned(),
+        (None, "command") => "its command was started again in the same place".to_owned(),
+        (None, _) => "nothing was said to it before, so there is nothing to go on with".to_owned(),
     };
     let mut lines = vec![format!("`{}` is {}: {how}", s.name, s.status.word())];
     lines.extend(s.found.as_ref().and_then(keep::found));

@@ -55,6 +55,8 @@ pub(crate) const CODEX_HEADLESS: Part = Part {
     model: "other-model",
 };
 
+pub(crate) const CODEX_TERMINAL: Part = Part { words: &["--agent", "codex"], ..CODEX_HEADLESS };
+
 pub(crate) const OPENCODE_HEADLESS: Part = Part {
     agent: OPENCODE,
     words: &["--agent", "opencode", "--headless"],
@@ -89,6 +91,9 @@ impl Play {
     /// A house with a session that has done nothing yet; `None`, loudly, if the agent is missing.
     pub(crate) fn with(part: Part, extra: &[&str]) -> Outcome<Option<Self>> {
         let Some(real) = Real::with(part.agent)? else { return Ok(None) };
+        if part.agent == CODEX && !part.words.contains(&"--headless") {
+            has_used_codex(&real, "")?;
+        }
         let mut words = vec!["new", NAME];
         words.extend(part.words.iter().chain(extra));
         if !part.more.is_empty() {
@@ -173,6 +178,20 @@ impl Play {
     }
 }
 
+/// Leaves the settings of somebody who has worked with Codex in this repository before, and has put
+/// this on its screen.
+pub(crate) fn has_used_codex(real: &Real, screen: &str) -> Outcome {
+    let settings = real.config().join("config.toml");
+    let repo = real.house.repo().canonicalize()?;
+    let more = format!(
+        "\n[tui]\nscreen_reader_detection_done = true\n{screen}\n[projects.{:?}]\n\
+         trust_level = \"trusted\"\n",
+        repo.display().to_string()
+    );
+    std::fs::write(&settings, std::fs::read_to_string(&settings)? + &more)?;
+    Ok(())
+}
+
 /// Text at once.
 pub(crate) fn text(words: &str) -> Step {
     Step { text: Some(words.to_owned()), ..Step::default() }
@@ -183,7 +202,7 @@ pub(crate) fn held(words: &str, gate: &str) -> Step {
     Step { hold: Some(gate.to_owned()), ..text(words) }
 }
 
-fn step((tool, input): (&str, Value)) -> Step {
+pub(crate) fn step((tool, input): (&str, Value)) -> Step {
     Step { tool: Some(tool.to_owned()), input, ..Step::default() }
 }
 

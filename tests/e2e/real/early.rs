@@ -2,8 +2,8 @@
 //! nothing may be lost.
 
 use super::cast::{
-    CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, GEMINI_HEADLESS, NAME, OPENCODE_HEADLESS,
-    Part, Play, times,
+    CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, CODEX_TERMINAL, GEMINI_HEADLESS, NAME,
+    OPENCODE_HEADLESS, Part, Play, times,
 };
 use crate::house::{Outcome, eventually, lives};
 use glis_stub_model::Voice;
@@ -82,6 +82,16 @@ fn claude_terminal_is_paused_at_its_first_prompt() -> Outcome {
 #[test]
 fn codex_headless_is_paused_before_there_is_a_transcript() -> Outcome {
     a_pause_before_there_is_a_transcript(CODEX_HEADLESS)
+}
+
+#[test]
+fn codex_terminal_is_paused_before_there_is_a_transcript() -> Outcome {
+    a_pause_before_there_is_a_transcript(CODEX_TERMINAL)
+}
+
+#[test]
+fn codex_terminal_is_paused_at_its_first_prompt() -> Outcome {
+    a_pause_at_the_first_prompt(CODEX_TERMINAL)
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Usage limits of the real agents: told while they last, and no reason not to go on afterwards.
 
 use super::cast::{
-    CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, NAME, Part, Play, text, times,
+    CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, CODEX_TERMINAL, NAME, Part, Play, text, times,
 };
 use crate::house::Outcome;
 use glis_stub_model::{Step, Voice, prompt};
@@ -45,9 +45,11 @@ fn claude_terminal_reaches_a_limit() -> Outcome {
 }
 
 #[test]
-fn codex_headless_reaches_a_limit() -> Outcome {
-    let Some(until) = a_limit_is_reached(CODEX_HEADLESS)? else { return Ok(()) };
-    let until = until.as_str().ok_or("no time")?;
-    assert!(until.ends_with('M') && until.contains(':'), "a time in its own words: {until}");
+fn codex_reaches_a_limit() -> Outcome {
+    for part in [CODEX_HEADLESS, CODEX_TERMINAL] {
+        let Some(until) = a_limit_is_reached(part)? else { return Ok(()) };
+        let until = until.as_str().ok_or("no time")?;
+        assert!(until.ends_with('M') && until.contains(':'), "a time in its own words: {until}");
+    }
     Ok(())
 }

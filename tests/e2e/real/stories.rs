@@ -2,8 +2,8 @@
 //! resume: the whole history, in the same conversation.
 
 use super::cast::{
-    CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, GEMINI_HEADLESS, NAME, OPENCODE_HEADLESS,
-    Part, Play, held, text, times,
+    CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, CODEX_TERMINAL, GEMINI_HEADLESS, NAME,
+    OPENCODE_HEADLESS, Part, Play, held, text, times,
 };
 use crate::house::{Outcome, eventually, kill_and_wait, lives};
 use glis_stub_model::{Voice, prompt};
@@ -56,6 +56,7 @@ macro_rules! play_all {
 play_all!(claude_headless, CLAUDE_HEADLESS);
 play_all!(claude_terminal, CLAUDE_TERMINAL);
 play_all!(codex_headless, CODEX_HEADLESS);
+play_all!(codex_terminal, CODEX_TERMINAL);
 // It keeps its conversations in a database.
 play!(
     opencode_headless,

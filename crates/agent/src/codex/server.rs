@@ -156,7 +156,7 @@ impl Server {
 }
 
 /// When it says that it can be used again: in words only.
-fn again_at(message: &str) -> String {
+pub(super) fn again_at(message: &str) -> String {
     let told = message.split_once("try again at ").map_or("", |(_, told)| told);
     told.trim_end_matches('.').to_owned()
 }

@@ -1,5 +1,6 @@
 //! Listening to one run of an agent: what it says is written down, what that means is passed on.
 
+use super::trace::Trace;
 use super::typing::OnScreen;
 use crate::adapters::Adapters;
 use crate::controller::Mail;
@@ -12,7 +13,10 @@ use glis_agent::{Agent, Dialect, Heard, Said, Source};
 use glis_core::event::Spot;
 use glis_core::input::{Hearing, Sign};
 use glis_core::session::Session;
+use glis_core::spec::RefOrigin;
+use glis_core::talk::AskKind;
 use glis_core::{Input, SessionId};
+use glis_wire::hold::ProcessMark;
 use glis_wire::view::Voice;
 use std::io;
 use std::path::PathBuf;
@@ -47,6 +51,8 @@ pub(super) struct Ear {
     transcript: Option<PathBuf>,
     transcript_at: u64,
     hooks_at: u64,
+    /// How its id is found, where it does not tell it.
+    trace: Option<Trace>,
     /// What it asks on its screen.
     pub(super) on_screen: Option<OnScreen>,
     vault_at: Instant,
@@ -104,6 +110,7 @@ impl Ear {
             agent_ref,
             transcript_at: 0,
             hooks_at: 0,
+            trace: None,
             on_screen: None,
             end,
             ready: session.ready,
@@ -155,8 +162,45 @@ impl Ear {
         let heard = self.dialect.overhear(self.hooks_at, &bytes);
         self.hooks_at += bytes.len() as u64;
         let mut ids = self.take_in(heard, Heed::Hooks).await?;
+        ids.extend(self.find_ref().await);
         ids.extend(self.read_transcript().await?);
         Ok(ids)
+    }
+
+    /// An agent that tells neither its id nor what it asks: the one is found in what its process has
+    /// open, the other on its screen.
+    pub(super) fn trace_by(&mut self, session: &Session, process: &ProcessMark) {
+        let silent = session.spec.traits.refs == RefOrigin::Learned
+            && self.dialect.source() == Source::Transcript;
+        let worktree = session.worktree.as_deref().filter(|_| silent);
+        self.trace = worktree.and_then(|worktree| Trace::new(process, worktree));
+        if silent {
+            // Only its screen tells when what it asked there is gone.
+            let asked = session.asks.iter().find(|ask| ask.kind == AskKind::Approval);
+            self.on_screen = asked.cloned().map(OnScreen::seen);
+        }
+    }
+
+    async fn find_ref(&mut self) -> Option<String> {
+        let mut trace = self.trace.take()?;
+        let (agent, current) = (self.agent, self.agent_ref.clone());
+        let looked = aside(move || {
+            let found = trace.look(agent, current.as_deref());
+            Ok((trace, found))
+        });
+        let (trace, found) = looked.await.ok()?;
+        let confirmed = trace.confirmed;
+        self.trace = Some(trace);
+        let id = found?;
+        if !confirmed && self.transcript().is_some() {
+            // It was to go on in a conversation that there is, and is in another.
+            let why = format!("it came back with another one, {id}");
+            self.sign(Spot::Screen, Sign::RefRejected(why)).await;
+            return None;
+        }
+        self.follow_ref(&id);
+        self.sign(Spot::Screen, Sign::RefKnown(id.clone())).await;
+        Some(id)
     }
 
     async fn read_transcript(&mut self) -> io::Result<Vec<String>> {
@@ -217,8 +261,9 @@ impl Ear {
         if let Sign::Asked(ask) = sign {
             let on_screen = self.dialect.source() == Source::Transcript;
             self.on_screen = on_screen.then(|| OnScreen::new(ask.clone()));
-        } else if matches!(sign, Sign::AskGone(_) | Sign::TurnEnded | Sign::TurnCut) {
-            self.on_screen = None;
+        }
+        if let Sign::AskGone(id) = sign {
+            self.on_screen.take_if(|open| open.ask.id == *id);
         }
     }
 

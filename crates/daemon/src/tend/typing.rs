@@ -4,7 +4,7 @@
 use super::ear::aside;
 use super::{Tender, Waits};
 use crate::screens;
-use glis_agent::Shown;
+use glis_agent::{Leave, Shown};
 use glis_core::event::Spot;
 use glis_core::input::{Outcome, Sign};
 use glis_core::talk::{Ask, AskKind};
@@ -49,6 +49,11 @@ struct Answering {
 impl OnScreen {
     pub(super) fn new(ask: Ask) -> Self {
         Self { ask, seen: false, answer: None }
+    }
+
+    /// One that the screen itself has told of.
+    pub(super) fn seen(ask: Ask) -> Self {
+        Self { ask, seen: true, answer: None }
     }
 }
 
@@ -106,6 +111,9 @@ impl Tender {
         }
         self.judge_dialog(&shown).await;
         self.judge_question(&lines, occasion).await?;
+        if let Shown::Asking(leave) = &shown {
+            self.raise_question(leave).await;
+        }
         self.judge_prompt(&shown).await?;
         if self.typing.is_some() || self.ear.on_screen.as_ref().is_some_and(OnScreen::is_answered) {
             self.look_at = Some(Instant::now() + LOOK_PACE);
@@ -124,11 +132,23 @@ impl Tender {
                 let ask = Ask { id, kind, text, answering: false };
                 self.ear.sign(Spot::Screen, Sign::Asked(ask)).await;
             }
-            (Shown::Prompt | Shown::Other, Some(id)) => {
+            (Shown::Prompt | Shown::Asking(_) | Shown::Other, Some(id)) => {
                 self.ear.sign(Spot::Screen, Sign::AskGone(id)).await;
             }
-            (Shown::Prompt | Shown::Other, None) => {}
+            (Shown::Prompt | Shown::Asking(_) | Shown::Other, None) => {}
         }
+    }
+
+    /// A question that the agent asks on its screen and nowhere else.
+    async fn raise_question(&mut self, leave: &Leave) {
+        if self.ear.on_screen.is_some() {
+            return;
+        }
+        let place = || AskId(format!("{LEAVE}{}-{}", self.ear.generation, self.ear.end));
+        let id = leave.id.clone().unwrap_or_else(place);
+        let ask = Ask { id, kind: AskKind::Approval, text: leave.text.clone(), answering: false };
+        self.ear.on_screen = Some(OnScreen::seen(ask.clone()));
+        self.ear.sign(Spot::Screen, Sign::Asked(ask)).await;
     }
 
     async fn judge_question(&mut self, lines: &[String], occasion: Occasion) -> io::Result<()> {
@@ -195,5 +215,7 @@ impl OnScreen {
     }
 }
 
+/// How the names of questions begin that have none but their place on the screen.
+const LEAVE: &str = "leave-";
 /// How the names of questions begin that only somebody at the terminal can answer.
 pub(super) const DIALOG: &str = "dialog-";

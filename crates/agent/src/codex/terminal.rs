@@ -1,0 +1,248 @@
+//! Codex in a terminal: its rollout says what it does and what is said, its screen whether it asks and
+//! whether it can be typed into.
+
+use crate::hearing::{Line, gist, text, to_allow, what};
+use crate::lines::Lines;
+use crate::{ALLOW, DENY, Dialect, Heard, Interrupt, Leave, Said, Shown, Source, Usage, typed};
+use glis_core::AskId;
+use glis_core::input::Sign;
+use glis_core::talk::{Ask, AskKind};
+use glis_wire::view::Voice;
+use serde_json::Value;
+
+const ESCAPE: u8 = 0x1b;
+/// The empty prompt. The line below it has what [`super::STATUS_LINE`] asks for, as soon as the program
+/// has made up its mind about the folder: a moment earlier a dialog about it may still come.
+const EMPTY_PROMPT: &str = "\u{203a} Ask Codex to do anything";
+const STATUS_MARK: &str = " \u{b7} ";
+/// The prompt, the line of status and the line of hints.
+const FOOT_LINES: usize = 3;
+/// At the foot of the screen when it asks for leave.
+const ASKING_FOOT: &str = "Press enter to confirm or esc to cancel";
+const ASKING_HEAD: &str = "Would you like to";
+const FIRST_CHOICE: &str = "1. Yes";
+/// Questions of the program itself. Some of them quit it, or are remembered in the user's settings.
+const DIALOGS: [&str; 10] = [
+    "Folder access",
+    "Trust this folder",
+    "Do you trust the contents",
+    "Update available",
+    "Choose how you want to use Codex",
+    "Sign in with ChatGPT",
+    "Working directory \u{b7} resume",
+    "Hooks need review",
+    "Press enter to continue",
+    "enter continue \u{b7} esc",
+];
+/// How the error of a turn is called that ended at a usage limit.
+const LIMIT: &str = "usage_limit_exceeded";
+/// How the names of questions begin that are about a call of a tool.
+const CALL: &str = "call-";
+/// So much of a command tells it from others. More may be cut off at the edge of the screen.
+const TELLING_CHARS: usize = 60;
+/// Seen by nobody, and yet something before a mark that would make a command of the shell of a message.
+const INVISIBLE: char = '\u{200b}';
+
+/// A tool that was called and has not come back.
+struct Call {
+    id: String,
+    /// What it was given, in full.
+    content: String,
+    why: String,
+}
+
+#[derive(Default)]
+pub(super) struct Terminal {
+    rollout: Lines,
+    calls: Vec<Call>,
+    usage: Option<Usage>,
+}
+
+impl Terminal {
+    fn written(&mut self, words: &Value, line: &mut Line) {
+        let payload = &words["payload"];
+        match (text(words, "/type"), text(payload, "/type")) {
+            ("event_msg", "task_started") => {
+                self.calls.clear();
+                line.sign(Sign::TurnBegan);
+            }
+            ("event_msg", "item_completed") => item(&payload["item"], line),
+            ("event_msg", "task_complete") => self.turn_ended(Sign::TurnEnded, payload, line),
+            ("event_msg", "turn_aborted") => self.turn_ended(Sign::TurnCut, payload, line),
+            ("token_usage_record", _) => self.usage = usage(payload).or(self.usage),
+            ("response_item", "function_call" | "custom_tool_call") => self.called(payload, line),
+            ("response_item", "function_call_output" | "custom_tool_call_output") => {
+                let id = text(payload, "/call_id");
+                self.calls.retain(|call| call.id != id);
+                line.sign(Sign::AskGone(ask_about(id)));
+                line.sign(Sign::ToolEnded(id.to_owned()));
+            }
+            _ => {}
+        }
+    }
+
+    fn called(&mut self, call: &Value, line: &mut Line) {
+        let (id, name) = (text(call, "/call_id"), text(call, "/name"));
+        let given: Value = serde_json::from_str(text(call, "/arguments")).unwrap_or_default();
+        let content = if given.is_null() { text(call, "/input").to_owned() } else { gist(&given) };
+        let why = text(&given, "/justification").to_owned();
+        self.calls.push(Call { id: id.to_owned(), content: content.clone(), why });
+        let sign = Sign::ToolBegan { tool: id.to_owned(), what: what(name, &content) };
+        let mut said = Said::tool(name, content);
+        if name == "update_plan" {
+            let steps = given["plan"].as_array().into_iter().flatten();
+            let open = steps.filter(|step| text(step, "/status") != "completed");
+            said.pending = Some(open.map(|step| text(step, "/step").to_owned()).collect());
+        }
+        line.both(sign, said);
+    }
+
+    fn turn_ended(&mut self, sign: Sign, payload: &Value, line: &mut Line) {
+        for call in std::mem::take(&mut self.calls) {
+            line.sign(Sign::AskGone(ask_about(&call.id)));
+        }
+        let fault = text(payload, "/error/message");
+        if text(payload, "/error/codex_error_info") == LIMIT {
+            line.sign(Sign::LimitReached { reset_at: super::server::again_at(fault) });
+        }
+        let usage = self.usage.take();
+        let said = Said::new(Voice::System, fault);
+        line.both(sign, Said { usage, ..said });
+    }
+
+    /// What the screen asks leave for. What the rollout says of it is better than what the screen
+    /// does: it is whole, and it has a name.
+    fn leave(&self, lines: &[String]) -> Option<Leave> {
+        let about = asked(lines)?;
+        let shown = bare(&about);
+        let telling = |call: &&Call| {
+            let content = bare(&call.content);
+            let telling: String = content.chars().take(TELLING_CHARS).collect();
+            !telling.is_empty() && shown.contains(&telling)
+        };
+        Some(match self.calls.iter().find(telling) {
+            Some(Call { id, content, why }) => {
+                let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+                Leave { id: Some(ask_about(id)), text: to_allow("run", &format!("{content}{why}")) }
+            }
+            None => Leave { id: None, text: to_allow("allow", &about) },
+        })
+    }
+}
+
+fn ask_about(call: &str) -> AskId {
+    AskId(format!("{CALL}{call}"))
+}
+
+fn item(item: &Value, line: &mut Line) {
+    let parts = item["content"].as_array().into_iter().flatten();
+    let said = parts.map(|part| text(part, "/text")).collect::<Vec<_>>().join("\n");
+    match text(item, "/type") {
+        "UserMessage" => {
+            let said = said.trim_start_matches(INVISIBLE).to_owned();
+            let sign = Sign::TookMessage { text: Some(said.clone()) };
+            line.both(sign, Said::new(Voice::User, said));
+        }
+        "AgentMessage" => line.said(Said::new(Voice::Assistant, said)),
+        _ => {}
+    }
+}
+
+fn usage(payload: &Value) -> Option<Usage> {
+    let turn = payload.get("turn_token_usage")?;
+    let number = |key: &str| turn.get(key).and_then(Value::as_u64).unwrap_or_default();
+    let (tokens_in, tokens_out) = (number("input_tokens"), number("output_tokens"));
+    Some(Usage { tokens_in, tokens_out, cost_micros: None })
+}
+
+impl Dialect for Terminal {
+    fn hear(&mut self, _offset: u64, _bytes: &[u8]) -> Vec<Heard> {
+        Vec::new()
+    }
+
+    fn read(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
+        if offset == 0 {
+            // Another conversation: nothing of the former one counts here.
+            *self = Self::default();
+        }
+        let mut heard = Vec::new();
+        for (end, bytes) in self.rollout.feed(offset, bytes) {
+            let mut line = Line::default();
+            if let Ok(words) = serde_json::from_slice(&bytes) {
+                self.written(&words, &mut line);
+            }
+            heard.extend(line.heard(end));
+        }
+        heard
+    }
+
+    /// Blanks around it: a word at its end might be completed into another one, and a slash at its
+    /// beginning would make a command of it.
+    fn say(&self, text: &str) -> Vec<u8> {
+        let before = if text.trim_start().starts_with('!') { INVISIBLE } else { ' ' };
+        typed(&format!("{before}{text} "))
+    }
+
+    fn interrupt(&self) -> Interrupt {
+        Interrupt::Bytes(vec![ESCAPE])
+    }
+
+    /// To allow it for the session is not among its choices: the nearest one is written into the
+    /// user's rules, for good.
+    fn answer(&self, ask: &Ask, answer: &str) -> Option<Vec<u8>> {
+        match (ask.kind, answer) {
+            (AskKind::Approval, ALLOW) => Some(b"y".to_vec()),
+            (AskKind::Approval, DENY) => Some(vec![ESCAPE]),
+            _ => None,
+        }
+    }
+
+    fn shows(&self, lines: &[String]) -> Shown {
+        if let Some(leave) = self.leave(lines) {
+            return Shown::Asking(leave);
+        }
+        let foot = lines.iter().rev().filter(|line| !line.trim().is_empty());
+        let foot: Vec<&String> = foot.take(FOOT_LINES).collect();
+        if let [_, status, prompt] = foot.as_slice()
+            && prompt.trim() == EMPTY_PROMPT
+            && status.contains(STATUS_MARK)
+        {
+            return Shown::Prompt;
+        }
+        let named = |line: &&String| DIALOGS.iter().any(|dialog| line.contains(dialog));
+        match lines.iter().find(named) {
+            Some(line) => Shown::Dialog(line.trim().to_owned()),
+            None => Shown::Other,
+        }
+    }
+
+    fn shows_ask(&self, ask: &Ask, lines: &[String]) -> Option<bool> {
+        let leave = self.leave(lines);
+        Some(leave.is_some_and(|leave| match leave.id {
+            Some(id) => id == ask.id,
+            None => !ask.id.0.starts_with(CALL) && bare(&leave.text) == bare(&ask.text),
+        }))
+    }
+
+    fn source(&self) -> Source {
+        Source::Transcript
+    }
+}
+
+/// What the dialog at the foot of the screen asks leave for, in its own words.
+fn asked(lines: &[String]) -> Option<String> {
+    let last = lines.iter().rev().find(|line| !line.trim().is_empty())?;
+    if !last.contains(ASKING_FOOT) {
+        return None;
+    }
+    let choices = lines.iter().rposition(|line| line.contains(FIRST_CHOICE))?;
+    let above = lines.get(..choices)?;
+    let head = above.iter().rposition(|line| line.contains(ASKING_HEAD)).unwrap_or_default();
+    let about = above.get(head..)?.iter().map(|line| line.trim()).filter(|line| !line.is_empty());
+    Some(about.collect::<Vec<_>>().join(" "))
+}
+
+/// Without blanks, which the edge of a screen adds and takes away.
+fn bare(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}

@@ -1,0 +1,180 @@
+//! Which conversation an agent is in that does not tell: its process has files of it open.
+//!
+//! Two agents may work in one folder at the same time, so the folder alone says nothing. What counts
+//! is what this very process holds, and only an id that was given after it had begun: programs look
+//! into old conversations as well.
+
+use crate::durable;
+use glis_agent::{Agent, OpenRef, RefFile};
+use glis_wire::hold::ProcessMark;
+use std::collections::HashMap;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// Both clocks tick in hundredths of a second, and they are not read in the same moment.
+const SLACK: Duration = Duration::from_millis(50);
+/// The first line of a transcript may carry the agent's whole instructions.
+const FIRST_LINE_BYTES: u64 = 4 * 1024 * 1024;
+
+/// The process that is looked at.
+#[derive(Clone)]
+pub(super) struct Trace {
+    process: ProcessMark,
+    worktree: PathBuf,
+    began_ms: u64,
+    /// Whether a conversation was begun by somebody in our folder, for those that were looked at.
+    judged: HashMap<String, bool>,
+    /// It was seen in the conversation that it is known by.
+    pub(super) confirmed: bool,
+}
+
+/// An id that the process works under.
+struct Open {
+    given: OpenRef,
+    /// Whether it was begun by somebody in our folder; unknown while nothing is written there.
+    ours: Option<bool>,
+}
+
+impl Trace {
+    pub(super) fn new(process: &ProcessMark, worktree: &str) -> Option<Self> {
+        Some(Self {
+            process: process.clone(),
+            worktree: PathBuf::from(worktree),
+            began_ms: began_ms(process)?,
+            judged: HashMap::new(),
+            confirmed: false,
+        })
+    }
+
+    /// The id that the process works under, if that is another than `current`.
+    pub(super) fn look(&mut self, agent: &dyn Agent, current: Option<&str>) -> Option<String> {
+        let mut open: Vec<Open> = Vec::new();
+        for (given, path) in held(agent, &self.process) {
+            let written = given.file == RefFile::Transcript;
+            let ours = written.then(|| self.judge(agent, &given.id, &path)).flatten();
+            match open.iter_mut().find(|known| known.given.id == given.id) {
+                Some(known) => known.ours = known.ours.or(ours),
+                None => open.push(Open { given, ours }),
+            }
+        }
+        self.confirmed |= open.iter().any(|open| Some(open.given.id.as_str()) == current);
+        choose(&open, current, self.began_ms).map(ToOwned::to_owned)
+    }
+
+    /// Whether somebody began this conversation in our folder. The answer stays the same.
+    fn judge(&mut self, agent: &dyn Agent, id: &str, transcript: &Path) -> Option<bool> {
+        if let Some(judged) = self.judged.get(id) {
+            return Some(*judged);
+        }
+        let begun_in = agent.begun_in(&first_line(transcript)?);
+        let ours = begun_in.is_some_and(|folder| same_folder(Path::new(&folder), &self.worktree));
+        self.judged.insert(id.to_owned(), ours);
+        Some(ours)
+    }
+}
+
+/// Somebody may begin another conversation at the terminal: then the agent holds both, and the later
+/// one counts as soon as something is written there. Helpers of the agent are not begun by somebody.
+fn choose<'o>(open: &'o [Open], current: Option<&str>, began_ms: u64) -> Option<&'o str> {
+    let slack = u64::try_from(SLACK.as_millis()).unwrap_or_default();
+    let since = began_ms.saturating_sub(slack);
+    let given = |ours: Option<bool>| {
+        open.iter().filter(move |open| open.ours == ours).map(|open| &open.given)
+    };
+    let fresh = |ours| given(ours).filter(move |given| given.given_ms >= since);
+    let now = open.iter().map(|open| &open.given).find(|given| Some(given.id.as_str()) == current);
+    let latest = fresh(Some(true)).max_by_key(|given| given.given_ms);
+    if let Some(latest) = latest.filter(|l| now.is_none_or(|now| now.given_ms < l.given_ms)) {
+        return Some(&latest.id);
+    }
+    if now.is_some() {
+        return None;
+    }
+    fresh(None).min_by_key(|given| given.given_ms).map(|given| given.id.as_str())
+}
+
+/// What the process has open. Its number may be another's by now: nothing of that one counts.
+fn held(agent: &dyn Agent, process: &ProcessMark) -> Vec<(OpenRef, PathBuf)> {
+    let pid = process.pid;
+    let Ok(files) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return Vec::new() };
+    let paths = files.filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
+    let held: Vec<_> =
+        paths.filter_map(|path| Some((agent.ref_of_file(path.to_str()?)?, path))).collect();
+    if start_ticks(pid) == Some(process.start_ticks) { held } else { Vec::new() }
+}
+
+fn start_ticks(pid: i32) -> Option<u64> {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    // The program's name may hold anything, so fields are counted from its last bracket.
+    let close = stat.iter().rposition(|byte| *byte == b')')?;
+    let rest = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
+    // Field 22 of the whole line; the one behind the name is the third.
+    rest.split_ascii_whitespace().nth(19)?.parse().ok()
+}
+
+/// When the process began, in milliseconds since the Unix epoch.
+fn began_ms(process: &ProcessMark) -> Option<u64> {
+    let uptime = std::fs::read_to_string("/proc/uptime").ok()?;
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    let uptime: f64 = uptime.split_ascii_whitespace().next()?.parse().ok()?;
+    let booted = now.checked_sub(Duration::try_from_secs_f64(uptime).ok()?)?;
+    let ticks_a_second = rustix::param::clock_ticks_per_second().max(1);
+    let after_boot = Duration::from_millis(process.start_ticks * 1000 / ticks_a_second);
+    u64::try_from((booted + after_boot).as_millis()).ok()
+}
+
+fn first_line(path: &Path) -> Option<Vec<u8>> {
+    let mut line = Vec::new();
+    let file = durable::open_file(path).ok()??.take(FIRST_LINE_BYTES);
+    BufReader::new(file).read_until(b'\n', &mut line).ok()?;
+    // Half a line is still being written.
+    line.ends_with(b"\n").then_some(line)
+}
+
+fn same_folder(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    one == other || (real(one).is_some() && real(one) == real(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(id: &str, given_ms: u64, ours: Option<bool>) -> Open {
+        let file = RefFile::Lock;
+        Open { given: OpenRef { id: id.to_owned(), given_ms, file }, ours }
+    }
+
+    #[test]
+    fn an_id_that_was_given_before_the_process_began_is_anothers() {
+        let old = [open("old", 900, Some(true)), open("older", 100, None)];
+        assert_eq!(choose(&old, None, 1000), None);
+        let own = [open("old", 900, Some(true)), open("own", 1000, None)];
+        assert_eq!(choose(&own, None, 1000), Some("own"));
+        let elsewhere = [open("elsewhere", 2000, Some(false))];
+        assert_eq!(choose(&elsewhere, None, 1000), None);
+    }
+
+    #[test]
+    fn what_it_is_known_by_stays_until_somebody_begins_another_conversation() {
+        let resumed = open("known", 100, Some(true));
+        let begun = open("begun", 2000, None);
+        assert_eq!(choose(&[resumed, begun], Some("known"), 1000), None);
+        let resumed = open("known", 100, Some(true));
+        let spoken = open("begun", 2000, Some(true));
+        assert_eq!(choose(&[resumed, spoken], Some("known"), 1000), Some("begun"));
+        let helper = [open("known", 1500, Some(true)), open("helper", 2000, Some(false))];
+        assert_eq!(choose(&helper, Some("known"), 1000), None);
+    }
+
+    #[test]
+    fn this_process_began_a_moment_ago() {
+        let pid = i32::try_from(std::process::id()).unwrap();
+        let start_ticks = start_ticks(pid).unwrap();
+        let mark = ProcessMark { pid, start_ticks, boot_id: String::new() };
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis();
+        let age = now - u128::from(began_ms(&mark).unwrap());
+        assert!(age < 600_000, "{age}");
+    }
+}

@@ -1,0 +1,186 @@
+//! Codex in a terminal, where it tells less than others: whose conversation it is in, what it asks, and
+//! what its own dialogs want.
+
+use super::Real;
+use super::cast::{CODEX_TERMINAL, NAME, Play, has_used_codex, step, text, times};
+use crate::house::Outcome;
+use crate::tmux::Tmux;
+use glis_stub_model::installed::CODEX;
+use glis_stub_model::{Voice, prompt};
+use serde_json::json;
+
+/// What Codex notes in the user's settings when its terminal is used for the very first time.
+const FIRST_USE: &str = "\n[tui]\nscreen_reader_detection_done = true\n";
+
+/// The folder says nothing about whose a conversation is; there are older ones of it, too.
+#[test]
+fn two_in_one_folder_stay_in_their_own_conversations() -> Outcome {
+    let Some(real) = Real::with(CODEX)? else { return Ok(()) };
+    has_used_codex(&real, "")?;
+    let (house, repo) = (&real.house, real.house.repo());
+    let older = ["exec", "--skip-git-repo-check", "an older conversation"];
+    assert!(real.bare(&repo).args(older).output()?.status.success());
+    let names = ["one", "two"];
+    for name in names {
+        house.json(&["new", name, "--agent", "codex", "--in-place"])?;
+    }
+    let mut ids = Vec::new();
+    for name in names {
+        house.until(name, "idle")?;
+        house.turn(name, &format!("remember that you are {name}"))?;
+        ids.push(house.show(name)?["agent_session_ref"].as_str().ok_or("no id")?.to_owned());
+    }
+    assert_ne!(ids[0], ids[1]);
+    for name in names {
+        house.json(&["pause", name])?;
+    }
+    for (name, other, id) in [("two", "one", &ids[1]), ("one", "two", &ids[0])] {
+        let words = format!("who are you, {name}?");
+        house.json(&["resume", name, "--prompt", &words])?;
+        let request = real.model.until_prompt(&words)?;
+        let said = |words: String| times(&request, Voice::User, &words);
+        assert_eq!(said(format!("you are {name}")), 1, "{:#?}", request.turns);
+        assert_eq!(said(format!("you are {other}")), 0, "{:#?}", request.turns);
+        assert_eq!(said("an older conversation".to_owned()), 0, "{:#?}", request.turns);
+        assert_eq!(house.until(name, "idle")?["agent_session_ref"], id.as_str());
+    }
+    Ok(())
+}
+
+/// Nothing is typed into it, and nothing is begun before it is answered.
+#[test]
+fn a_question_about_trust_waits_for_somebody_at_the_terminal() -> Outcome {
+    let Some(real) = Real::with(CODEX)? else { return Ok(()) };
+    let house = &real.house;
+    let Some(tmux) = Tmux::start(house)? else { return Ok(()) };
+    let path = real.config().join("config.toml");
+    let before = std::fs::read_to_string(&path)?;
+    house.json(&["new", NAME, "--agent", "codex", "--prompt", "first words"])?;
+    let waiting = house.until(NAME, "waiting")?;
+    let asks = &waiting["waiting_for"];
+    assert_eq!((&asks["kind"], &asks["text"]), (&json!("question"), &json!("Folder access")));
+    let still = house.json(&["answer", NAME, "allow"])?;
+    assert_eq!((&still["status"], &still["waiting_for"]), (&json!("waiting"), asks));
+
+    // Nothing was said yet, so the next process has nothing to go on with, and asks the same.
+    house.json(&["pause", NAME])?;
+    let told = house.ok(&["resume", NAME])?;
+    assert!(told.contains("nothing was said to it before"), "{told}");
+    let waiting = house.until(NAME, "waiting")?;
+    assert_eq!((&waiting["queued"], &waiting["generation"]), (&json!(1), &json!(2)));
+    assert_eq!(std::fs::read_to_string(&path)?, format!("{before}{FIRST_USE}"));
+    assert!(real.model.turns().is_empty());
+
+    tmux.line("one", &format!("glis attach {NAME}"))?;
+    tmux.sees("one", "Trust this folder?")?;
+    tmux.key("one", "Enter")?;
+    real.model.until_prompt("first words")?;
+    house.until(NAME, "idle")?;
+    // What they have decided, Codex has written down: nothing else.
+    let trust = format!("[projects.{:?}]\ntrust_level = \"trusted\"\n", repo_of(&real)?);
+    let after = std::fs::read_to_string(&path)?;
+    assert_eq!(after, format!("{before}{FIRST_USE}\n{trust}"));
+    Ok(())
+}
+
+#[test]
+fn a_login_waits_for_somebody_at_the_terminal() -> Outcome {
+    let Some(real) = Real::with(CODEX)? else { return Ok(()) };
+    // Its own vendor's model, and nobody is logged in.
+    let path = real.config().join("config.toml");
+    let settings = FIRST_USE.trim_start();
+    std::fs::write(&path, settings)?;
+    real.house.json(&["new", NAME, "--agent", "codex", "--prompt", "first words"])?;
+    let waiting = real.house.until(NAME, "waiting")?;
+    assert_eq!(waiting["waiting_for"]["text"], "Choose how you want to use Codex.");
+    assert_eq!(waiting["queued"], 1);
+    let screen = real.house.ok(&["screen", NAME])?;
+    assert!(!screen.contains("first words"), "{screen}");
+    assert_eq!(std::fs::read_to_string(&path)?, settings);
+    Ok(())
+}
+
+fn repo_of(real: &Real) -> Outcome<String> {
+    Ok(real.house.repo().canonicalize()?.display().to_string())
+}
+
+/// A slash begins a command of Codex, an exclamation mark one of the shell, and the name of a file or
+/// a skill is completed into another. The screen is read right whatever the user has put on it.
+#[test]
+fn what_would_be_a_command_arrives_as_it_was_written() -> Outcome {
+    let Some(real) = Real::with(CODEX)? else { return Ok(()) };
+    has_used_codex(&real, "status_line = []\n")?;
+    real.house.json(&["new", NAME, "--agent", "codex"])?;
+    let play = Play { real, part: CODEX_TERMINAL };
+    for words in ["/status", "!touch by-the-shell", "look at @n", "two\nlines, and $im"] {
+        play.turn(words)?;
+        assert_eq!(
+            play.real.model.turns().last().map(|r| r.prompt().replace('\u{200b}', "")),
+            Some(words.to_owned())
+        );
+        let talk = play.house().talk(NAME)?;
+        assert!(talk.contains(&("user".to_owned(), words.to_owned())), "{talk:?}");
+    }
+    assert!(!play.house().file(NAME, "by-the-shell")?.exists());
+    Ok(())
+}
+
+#[test]
+fn a_conversation_begun_at_the_terminal_is_followed() -> Outcome {
+    let Some(play) = Play::with(CODEX_TERMINAL, &[])? else { return Ok(()) };
+    let Some(tmux) = Tmux::start(play.house())? else { return Ok(()) };
+    let first = play.turn("the former words")?["agent_session_ref"].clone();
+    tmux.line("one", &format!("glis attach {NAME}"))?;
+    tmux.sees("one", "the former words")?;
+    tmux.run(&["send-keys", "-t", "one", "-l", "/new"])?;
+    tmux.sees("one", "start a new chat")?;
+    tmux.key("one", "Enter")?;
+    tmux.sees("one", "Where should the new conversation run?")?;
+    tmux.key("one", "Enter")?;
+    tmux.until("one", |screen| !screen.contains("the former words"))?;
+    tmux.key("one", "C-q")?;
+    play.turn("the later words")?;
+    let id = play.show()?["agent_session_ref"].clone();
+    assert_ne!(id, first);
+    play.pause()?;
+    let request = play.resume("and now?")?;
+    let said = |words| times(&request, Voice::User, words);
+    assert_eq!((said("the former words"), said("the later words")), (0, 1), "{:#?}", request.turns);
+    assert_eq!(play.show()?["agent_session_ref"], id);
+    Ok(())
+}
+
+/// Each is answered by its own name; what was answered is gone.
+#[test]
+fn two_questions_in_one_turn_are_two() -> Outcome {
+    let Some(play) = Play::with(CODEX_TERMINAL, &[])? else { return Ok(()) };
+    // Longer than the screen is wide: what is asked is whole all the same.
+    let words = "word ".repeat(60);
+    let long = |file: &str| {
+        let asks = json!({
+            "cmd": format!("echo written > {file}; : {words} end-of-{file}"),
+            "sandbox_permissions": "require_escalated",
+            "justification": "because",
+        });
+        step(("exec_command", asks))
+    };
+    play.send(&prompt("ask twice", &[long("a.txt"), long("b.txt"), text("so it is")]))?;
+    let first = play.until("waiting")?["waiting_for"].clone();
+    assert!(first["text"].as_str().is_some_and(|text| text.contains("end-of-a.txt")), "{first}");
+    let request = first["request"].as_str().ok_or("no request")?;
+    let still = play.house().json(&["answer", NAME, "allow", "--for-session"])?;
+    assert_eq!(still["waiting_for"], first, "Codex would write that into the user's rules");
+    play.house().json(&["answer", NAME, "allow", "--request", request])?;
+    let mut events = play.house().follow(1)?;
+    let other = |e: &serde_json::Value| e["event"] == "asked" && e["ask"]["id"] != request;
+    let second = events.until(other)?["ask"].clone();
+    assert!(second["text"].as_str().is_some_and(|text| text.contains("end-of-b.txt")), "{second}");
+    let (status, _) = play.house().fails(&["answer", NAME, "deny", "--request", request])?;
+    assert_eq!(status, 4, "the first one is gone");
+    play.house().json(&["answer", NAME, "deny"])?;
+    play.until("idle")?;
+    assert!(play.house().file(NAME, "a.txt")?.exists());
+    assert!(!play.house().file(NAME, "b.txt")?.exists());
+    assert!(!play.real.config().join("rules").exists());
+    Ok(())
+}
