@@ -171,6 +171,13 @@ impl Play {
         found.ok_or_else(|| format!("no transcript of {id} in {}", folder.display()).into())
     }
 
+    /// Whether the agent has written these words down, as far as one can look. One that is killed
+    /// before that has never heard of them.
+    pub(crate) fn has_written(&self, words: &str) -> bool {
+        let read = || std::fs::read_to_string(self.transcript().ok()?).ok();
+        self.part.transcripts.is_empty() || read().is_some_and(|text| text.contains(words))
+    }
+
     /// The copy that glis keeps of it.
     pub(crate) fn vault(&self) -> Outcome<PathBuf> {
         let id = self.show()?["id"].as_str().ok_or("no id")?.to_owned();

@@ -169,6 +169,7 @@ fn tool_at_work(play: &Play) -> Outcome<String> {
     play.send(&prompt("work long", &steps))?;
     let mark = format!("tool-{id}");
     eventually("the tool runs", || runs(&mark))?;
+    eventually("the message is written down", || play.has_written("work long"))?;
     Ok(mark)
 }
 
