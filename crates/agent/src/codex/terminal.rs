@@ -166,11 +166,9 @@ impl Dialect for Terminal {
             *self = Self::default();
         }
         let mut heard = Vec::new();
-        for (end, bytes) in self.rollout.feed(offset, bytes) {
+        for (end, words) in self.rollout.words(offset, bytes) {
             let mut line = Line::default();
-            if let Ok(words) = serde_json::from_slice(&bytes) {
-                self.written(&words, &mut line);
-            }
+            self.written(&words, &mut line);
             heard.extend(line.heard(end));
         }
         heard
