@@ -2,7 +2,7 @@
 //! what its own dialogs want.
 
 use super::Real;
-use super::cast::{CODEX_TERMINAL, NAME, Play, has_used_codex, step, text, times};
+use super::cast::{CODEX_TERMINAL, NAME, Play, has_used_codex, held, step, text, times};
 use crate::house::Outcome;
 use crate::tmux::Tmux;
 use glis_stub_model::installed::CODEX;
@@ -182,5 +182,43 @@ fn two_questions_in_one_turn_are_two() -> Outcome {
     assert!(play.house().file(NAME, "a.txt")?.exists());
     assert!(!play.house().file(NAME, "b.txt")?.exists());
     assert!(!play.real.config().join("rules").exists());
+    Ok(())
+}
+
+/// Whoever sits at the terminal may be faster than whoever asks us.
+#[test]
+fn what_was_answered_at_the_terminal_is_asked_no_more() -> Outcome {
+    let Some(play) = Play::with(CODEX_TERMINAL, &[])? else { return Ok(()) };
+    let Some(tmux) = Tmux::start(play.house())? else { return Ok(()) };
+    let steps = [play.ask("asked.txt")?, held("so it is", "gate")];
+    play.send(&prompt("write with leave", &steps))?;
+    let request = play.until("waiting")?["waiting_for"]["request"].clone();
+    let request = request.as_str().ok_or("no request")?;
+    tmux.line("one", &format!("glis attach {NAME}"))?;
+    tmux.sees("one", "Would you like to")?;
+    tmux.key("one", "y")?;
+    play.real.model.until_held("gate")?;
+    let busy = play.until("busy")?;
+    assert_eq!(busy["waiting_for"], json!(null));
+    let (status, _) = play.house().fails(&["answer", NAME, "deny", "--request", request])?;
+    assert_eq!(status, 4);
+    play.real.model.open("gate");
+    play.until("idle")?;
+    assert!(play.house().file(NAME, "asked.txt")?.exists());
+    Ok(())
+}
+
+/// The question goes with the process; what it was about was not done.
+#[test]
+fn a_pause_while_it_asks() -> Outcome {
+    let Some(play) = Play::with(CODEX_TERMINAL, &[])? else { return Ok(()) };
+    play.send(&prompt("write with leave", &[play.ask("asked.txt")?, text("so it is")]))?;
+    play.until("waiting")?;
+    assert_eq!(play.pause()?["status"], "paused");
+    let request = play.resume("and now?")?;
+    assert_eq!(times(&request, Voice::User, "write with leave"), 1, "{:#?}", request.turns);
+    assert!(request.prompt().contains("cut off"), "{}", request.prompt());
+    assert_eq!(play.show()?["waiting_for"], json!(null));
+    assert!(!play.house().file(NAME, "asked.txt")?.exists());
     Ok(())
 }
