@@ -222,3 +222,36 @@ fn a_pause_while_it_asks() -> Outcome {
     assert!(!play.house().file(NAME, "asked.txt")?.exists());
     Ok(())
 }
+
+/// Codex keeps neither sandbox nor policy nor instructions with a conversation.
+#[test]
+fn a_persona_counts_after_a_resume_too() -> Outcome {
+    let Some(real) = Real::with(CODEX)? else { return Ok(()) };
+    has_used_codex(&real, "")?;
+    real.house.configure(
+        "[persona.careful]\nagent = \"codex\"\nmodel = \"other-model\"\n\
+         system_prompt = \"Say \\\"moin\\\" first.\"\npermission_mode = \"read-only:never\"\n",
+    )?;
+    real.house.json(&["new", NAME, "--persona", "careful"])?;
+    let play = Play { real, part: CODEX_TERMINAL };
+    play.turn("first words")?;
+    let before = play.asked("first words")?;
+    play.pause()?;
+    let after = play.resume("and now?")?;
+    for request in [&before, &after] {
+        let words = json!("Say \"moin\" first.").to_string();
+        assert!(request.body.to_string().contains(&words), "the instructions are not there");
+        assert_eq!(request.model(), "other-model");
+    }
+    let rollout = std::fs::read_to_string(play.transcript()?)?;
+    let lines = rollout.lines().map(serde_json::from_str::<serde_json::Value>);
+    let lines = lines.collect::<Result<Vec<_>, _>>()?;
+    let turns: Vec<_> = lines.iter().filter(|line| line["type"] == "turn_context").collect();
+    assert_eq!(turns.len(), 2);
+    for turn in turns {
+        let (policy, sandbox) =
+            (&turn["payload"]["approval_policy"], &turn["payload"]["sandbox_policy"]["type"]);
+        assert_eq!((policy, sandbox), (&json!("never"), &json!("read-only")), "{turn}");
+    }
+    Ok(())
+}
