@@ -248,8 +248,27 @@ pub struct Said {
     pub tool: Option<String>,
     /// Tasks that are still to do, where the agent keeps a list.
     pub pending: Option<Vec<String>>,
+    /// What became of one task, where it keeps them by number.
+    pub task: Option<TaskChange>,
     /// What the agent has used so far, where it says.
     pub usage: Option<Usage>,
+}
+
+/// What becomes of one task on an agent's list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TaskChange {
+    /// It is to do, and called this.
+    Opened {
+        /// The agent's number for it.
+        id: String,
+        /// What is to do.
+        subject: String,
+    },
+    /// It is done, or no longer wanted.
+    Closed {
+        /// The agent's number for it.
+        id: String,
+    },
 }
 
 /// What an agent has used: of one turn, or since its conversation began, as it tells it.
@@ -266,7 +285,7 @@ pub struct Usage {
 impl Said {
     /// Words without anything else to them.
     pub fn new(voice: Voice, content: impl Into<String>) -> Self {
-        Self { voice, content: content.into(), tool: None, pending: None, usage: None }
+        Self { voice, content: content.into(), tool: None, pending: None, task: None, usage: None }
     }
 
     /// The use of a tool.

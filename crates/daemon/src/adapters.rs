@@ -458,7 +458,10 @@ impl Adapters {
         {
             return digest;
         }
-        let digest = Digest::of(&path);
+        let mut digest = Digest::of(&path);
+        // A long turn may have pushed the last account out of what is looked at.
+        let former = self.live(id).digest.and_then(|(_, former)| former.account);
+        digest.account = digest.account.or(former).or_else(|| conversation::account(&path));
         self.change_live(id, |live| live.digest = Some((len, digest.clone())));
         digest
     }

@@ -1,14 +1,19 @@
 //! A session's conversation: one JSON object a line, appended, each entry once.
 
-use glis_agent::Said;
+use glis_agent::{Said, TaskChange, Usage};
 use glis_wire::view::{Entry, Voice};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// What entries about tasks and use are known by.
+const TASKS: &str = "tasks";
+const ACCOUNT: &str = "account";
 /// Name of the file in a session's folder.
 const FILE: &str = "conversation.jsonl";
 /// How much of the end is looked at for a digest: some hundred entries.
@@ -35,6 +40,9 @@ pub(crate) struct Conversation {
     stream_seen: u64,
     transcript_seen: u64,
     hooks_seen: u64,
+    /// Tasks that the agent keeps by number and has not done.
+    tasks: BTreeMap<String, String>,
+    account: Account,
 }
 
 impl Conversation {
@@ -45,6 +53,7 @@ impl Conversation {
             OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(&path)?;
         end_torn_line(&mut file)?;
         let (mut stream_seen, mut transcript_seen, mut hooks_seen) = (0, 0, 0);
+        let (mut tasks, mut account) = (BTreeMap::new(), Account::default());
         each(&path, |entry| {
             let number = |key: &str| entry.metadata.get(key).and_then(Value::as_u64).unwrap_or(0);
             stream_seen = stream_seen.max(number("offset"));
@@ -52,9 +61,17 @@ impl Conversation {
             let of = entry.metadata.get("agent_session_ref").and_then(Value::as_str);
             if of == agent_ref {
                 transcript_seen = transcript_seen.max(number("transcript_offset"));
+                if let Some(Value::Object(open)) = entry.metadata.get(TASKS) {
+                    let subject = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+                    tasks = open.iter().map(|(id, value)| (id.clone(), subject(value))).collect();
+                }
+            }
+            if let Some(known) = entry.metadata.get(ACCOUNT) {
+                account = serde_json::from_value(known.clone()).unwrap_or(account);
             }
         })?;
-        Ok(Self { file: Arc::new(file), stream_seen, transcript_seen, hooks_seen })
+        let file = Arc::new(file);
+        Ok(Self { file, stream_seen, transcript_seen, hooks_seen, tasks, account })
     }
 
     /// How far the session's output has been written down.
@@ -100,6 +117,16 @@ impl Conversation {
             if let Some(cost) = usage.cost_micros {
                 metadata.insert("cost_micros".to_owned(), json!(cost));
             }
+            self.account.add(usage);
+            metadata.insert(ACCOUNT.to_owned(), json!(self.account));
+        }
+        if let Some(change) = said.task {
+            self.change_task(change);
+            metadata.insert(TASKS.to_owned(), json!(self.tasks));
+            let mut open: Vec<_> = self.tasks.iter().collect();
+            open.sort_by_key(|(id, _)| (id.len(), id.as_str()));
+            let open: Vec<_> = open.into_iter().map(|(_, subject)| subject).collect();
+            metadata.insert("pending_tasks".to_owned(), json!(open));
         }
         if let Some(pending) = said.pending {
             metadata.insert("pending_tasks".to_owned(), json!(pending));
@@ -109,6 +136,13 @@ impl Conversation {
         line.push(b'\n');
         // One write: a reader sees the whole line or none of it.
         (&*self.file).write_all(&line)
+    }
+
+    fn change_task(&mut self, change: TaskChange) {
+        match change {
+            TaskChange::Opened { id, subject } => self.tasks.insert(id, subject),
+            TaskChange::Closed { id } => self.tasks.remove(&id),
+        };
     }
 
     /// The file, for whoever makes durable what was written. Shared: a further descriptor may be one
@@ -211,9 +245,41 @@ pub(crate) fn parse(bytes: &[u8]) -> (Vec<Entry>, usize) {
     (entries.collect(), damaged)
 }
 
+/// What an agent has used in all its conversations of a session.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Account {
+    pub(crate) tokens_in: u64,
+    pub(crate) tokens_out: u64,
+    /// What it says that the present conversation has cost, and what those before it had.
+    #[serde(default)]
+    cost_micros: Option<u64>,
+    #[serde(default)]
+    cost_before_micros: u64,
+}
+
+impl Account {
+    fn add(&mut self, usage: Usage) {
+        self.tokens_in += usage.tokens_in;
+        self.tokens_out += usage.tokens_out;
+        if let (Some(now), Some(before)) = (usage.cost_micros, self.cost_micros)
+            && now < before
+        {
+            // It has begun to count anew.
+            self.cost_before_micros += before;
+        }
+        self.cost_micros = usage.cost_micros.or(self.cost_micros);
+    }
+
+    /// Millionths of a dollar, where the agent tells them.
+    pub(crate) fn cost_micros(self) -> Option<u64> {
+        self.cost_micros.map(|now| now + self.cost_before_micros)
+    }
+}
+
 /// What a conversation comes down to, without a model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Digest {
+    pub(crate) account: Option<Account>,
     pub(crate) summary: Option<String>,
     pub(crate) last_action: Option<String>,
     pub(crate) pending: Vec<String>,
@@ -229,6 +295,9 @@ impl Digest {
             if let Some(Value::Array(tasks)) = entry.metadata.get("pending_tasks") {
                 let text = tasks.iter().filter_map(Value::as_str);
                 digest.pending = text.map(ToOwned::to_owned).collect();
+            }
+            if let Some(known) = entry.metadata.get(ACCOUNT) {
+                digest.account = serde_json::from_value(known.clone()).ok();
             }
             match entry.voice {
                 Voice::User => asked = Some(short(&entry.content)),
@@ -251,6 +320,19 @@ impl Digest {
         };
         digest
     }
+}
+
+/// The last account of a whole conversation.
+pub(crate) fn account(path: &Path) -> Option<Account> {
+    if path.metadata().map_or(0, |facts| facts.len()) <= DIGEST_BYTES {
+        return None;
+    }
+    let mut found = None;
+    let read = each(path, |entry| {
+        let known = entry.metadata.get(ACCOUNT).cloned();
+        found = known.and_then(|known| serde_json::from_value(known).ok()).or(found);
+    });
+    read.ok().and(found)
 }
 
 fn short(text: &str) -> String {
@@ -301,6 +383,46 @@ mod tests {
         let (entries, damaged) = read_tail(&path, u64::MAX).unwrap();
         let texts: Vec<_> = entries.iter().map(|e| e.content.as_str()).collect();
         assert_eq!((texts, damaged), (vec!["one", "two"], 2));
+    }
+
+    #[test]
+    fn what_was_used_is_added_up_once_also_after_a_crash() {
+        let dir = tempfile::tempdir().unwrap();
+        let used = |cost| Said {
+            usage: Some(Usage { tokens_in: 10, tokens_out: 2, cost_micros: Some(cost) }),
+            ..said(Voice::System, "")
+        };
+        for _ in 0..2 {
+            let mut talk = Conversation::open(dir.path(), None).unwrap();
+            talk.add(Heard::Stream(10), None, used(5)).unwrap();
+            talk.add(Heard::Stream(20), None, used(8)).unwrap();
+            // Its process was killed, and counts anew.
+            talk.add(Heard::Stream(30), None, used(4)).unwrap();
+        }
+        let account = Digest::of(&file_of(dir.path())).account.unwrap();
+        assert_eq!((account.tokens_in, account.tokens_out), (30, 6));
+        assert_eq!(account.cost_micros(), Some(12));
+    }
+
+    #[test]
+    fn tasks_are_kept_by_number_also_after_a_crash() {
+        let dir = tempfile::tempdir().unwrap();
+        let opened = |id: &str, subject: &str| {
+            let (id, subject) = (id.to_owned(), subject.to_owned());
+            Said { task: Some(TaskChange::Opened { id, subject }), ..said(Voice::Tool, "") }
+        };
+        let mut talk = Conversation::open(dir.path(), Some("ref")).unwrap();
+        for (id, subject) in [("10", "ten"), ("2", "two"), ("1", "one")] {
+            talk.add(Heard::Ours, Some("ref"), opened(id, subject)).unwrap();
+        }
+        let mut talk = Conversation::open(dir.path(), Some("ref")).unwrap();
+        let closed = TaskChange::Closed { id: "1".to_owned() };
+        let closed = Said { task: Some(closed), ..said(Voice::Tool, "") };
+        talk.add(Heard::Ours, Some("ref"), closed).unwrap();
+        assert_eq!(Digest::of(&file_of(dir.path())).pending, ["two", "ten"]);
+        let mut talk = Conversation::open(dir.path(), Some("another")).unwrap();
+        talk.add(Heard::Ours, Some("another"), opened("1", "fresh")).unwrap();
+        assert_eq!(Digest::of(&file_of(dir.path())).pending, ["fresh"]);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Sessions and events as the outside sees them.
 
 use crate::adapters::{EnvNote, EnvOrigin};
-use crate::conversation::Digest;
+use crate::conversation::{Account, Digest};
 use glis_core::session::{Session, WallMs};
 use glis_core::{Event, Recorded};
-use glis_wire::view::{SessionView, WaitingFor};
+use glis_wire::view::{SessionView, UsageView, WaitingFor};
 use serde_json::{Map, Value, json};
 
 /// What is known about a session beside the log.
@@ -64,6 +64,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         failure: session.failure().map(ToOwned::to_owned),
         cut_off: session.cut_off,
         limit_until: session.limit_until.as_deref().map(limit_until),
+        usage: digest.account.map(usage),
         killed: session.killed.clone(),
         warnings,
         pause_rule: pause.map(|record| record.rule.clone()),
@@ -82,6 +83,15 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         record_damaged: session.damage.is_some(),
         failed_starts: session.failed_starts,
         env_names: env.names,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a bill of 2^53 millionths has other problems")]
+fn usage(account: Account) -> UsageView {
+    UsageView {
+        tokens_in: account.tokens_in,
+        tokens_out: account.tokens_out,
+        cost_usd: account.cost_micros().map(|micros| micros as f64 / 1e6),
     }
 }
 

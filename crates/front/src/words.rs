@@ -6,7 +6,7 @@ use glis_core::Status;
 use glis_core::session::FAILED_STARTS_MAX;
 use glis_core::spec::Mode;
 use glis_core::talk::AskKind;
-use glis_wire::view::{DaemonView, Entry, Finding, Health, Hit, SessionView, Voice};
+use glis_wire::view::{DaemonView, Entry, Finding, Health, Hit, SessionView, UsageView, Voice};
 use serde_json::Value;
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -161,6 +161,7 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("restored", s.restored.as_ref().map(|r| format!("from {}", r.snapshot.name)));
     fact("queued", (s.queued > 0).then(|| s.queued.to_string()));
     fact("cut off", s.cut_off.then(|| "its last turn ended with its process".to_owned()));
+    fact("used", s.usage.map(used));
     fact("limit", s.limit_until.as_deref().map(limit));
     fact("ended with it", (!s.killed.is_empty()).then(|| s.killed.join(", ")));
     fact("warnings", (!s.warnings.is_empty()).then(|| s.warnings.join("; ")));
@@ -181,6 +182,12 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("pending", (!s.pending_tasks.is_empty()).then(|| s.pending_tasks.join("; ")));
     fact("auto-yes", s.auto_yes.then(|| "on".to_owned()));
     lines.join("\n")
+}
+
+fn used(usage: UsageView) -> String {
+    let UsageView { tokens_in, tokens_out, cost_usd } = usage;
+    let cost = cost_usd.map_or(String::new(), |dollars| format!(", ${dollars:.4}"));
+    format!("{tokens_in} tokens in, {tokens_out} out{cost}")
 }
 
 fn limit(until: &str) -> String {

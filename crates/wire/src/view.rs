@@ -50,6 +50,9 @@ pub struct SessionView {
     /// A usage limit was reached and lasts until then: RFC 3339, or the agent's own words, or
     /// `unknown`.
     pub limit_until: Option<String>,
+    /// What the agent has used in all, where it tells.
+    #[serde(default)]
+    pub usage: Option<UsageView>,
     /// Other processes that were ended along with the last one.
     pub killed: Vec<String>,
     /// What the last pause could not do.
@@ -92,6 +95,17 @@ pub struct SessionView {
     pub failed_starts: u32,
     /// Names of the variables in the environment it was last started with.
     pub env_names: Vec<String>,
+}
+
+/// What an agent has used, by its own count.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct UsageView {
+    /// Tokens that went in.
+    pub tokens_in: u64,
+    /// Tokens that came out.
+    pub tokens_out: u64,
+    /// What it has cost, in dollars, where the agent tells.
+    pub cost_usd: Option<f64>,
 }
 
 /// A snapshot as JSON.

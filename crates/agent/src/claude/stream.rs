@@ -3,7 +3,8 @@
 use crate::hearing::{Line, gist, json_line, text, to_allow, what};
 use crate::lines::Lines;
 use crate::{
-    ALLOW, ALLOW_FOR_SESSION, DENY, Dialect, Heard, Interrupt, Said, Shown, Source, Usage,
+    ALLOW, ALLOW_FOR_SESSION, DENY, Dialect, Heard, Interrupt, Said, Shown, Source, TaskChange,
+    Usage,
 };
 use glis_core::AskId;
 use glis_core::input::Sign;
@@ -19,6 +20,9 @@ const INTERRUPT: &str = "glis-interrupt";
 pub(super) const QUESTION_TOOL: &str = "AskUserQuestion";
 /// The tool that keeps a list of what is to do.
 const LIST_TOOL: &str = "TodoWrite";
+/// The tools that keep a list task by task. What a new one is called by is in the result.
+const NEW_TASK_TOOL: &str = "TaskCreate";
+const TASK_TOOL: &str = "TaskUpdate";
 
 #[derive(Default)]
 pub(super) struct Stream {
@@ -134,6 +138,9 @@ impl Stream {
             }
             line.sign(Sign::ToolEnded(tool_use.to_owned()));
         }
+        if let Some(said) = new_task(&words["tool_use_result"]) {
+            line.said(said);
+        }
     }
 
     fn turn_ended(&mut self, words: &Value, line: &mut Line) {
@@ -184,7 +191,10 @@ fn worked(words: &Value, line: &mut Line) {
                     tool: text(block, "/id").to_owned(),
                     what: what(name, &tool_words(name, &block["input"])),
                 };
-                line.both(sign, used(block));
+                match said_by(block) {
+                    Some(said) => line.both(sign, said),
+                    None => line.sign(sign),
+                }
             }
             _ => {}
         }
@@ -199,7 +209,7 @@ pub(super) fn blocks(words: &Value) -> impl Iterator<Item = &Value> {
 pub(super) fn said_by(block: &Value) -> Option<Said> {
     match text(block, "/type") {
         "text" => Some(Said::new(Voice::Assistant, text(block, "/text"))),
-        "tool_use" => Some(used(block)),
+        "tool_use" => (text(block, "/name") != NEW_TASK_TOOL).then(|| used(block)),
         _ => None,
     }
 }
@@ -208,7 +218,27 @@ fn used(block: &Value) -> Said {
     let (name, input) = (text(block, "/name"), &block["input"]);
     let mut said = Said::tool(name, tool_words(name, input));
     said.pending = (name == LIST_TOOL).then(|| to_do(input));
+    said.task = (name == TASK_TOOL).then(|| changed(input)).flatten();
     said
+}
+
+fn changed(input: &Value) -> Option<TaskChange> {
+    let (id, subject) = (text(input, "/taskId").to_owned(), text(input, "/subject"));
+    match text(input, "/status") {
+        "completed" | "deleted" => Some(TaskChange::Closed { id }),
+        _ if subject.is_empty() => None,
+        _ => Some(TaskChange::Opened { id, subject: subject.to_owned() }),
+    }
+}
+
+/// A task that was put on the list, as the result of the tool tells it.
+pub(super) fn new_task(result: &Value) -> Option<Said> {
+    let (id, subject) = (text(result, "/task/id"), text(result, "/task/subject"));
+    if id.is_empty() || subject.is_empty() {
+        return None;
+    }
+    let task = TaskChange::Opened { id: id.to_owned(), subject: subject.to_owned() };
+    Some(Said { task: Some(task), ..Said::tool(NEW_TASK_TOOL, format!("#{id} {subject}")) })
 }
 
 /// What a tool is used for, for a person.
@@ -216,6 +246,8 @@ pub(super) fn tool_words(name: &str, input: &Value) -> String {
     match name {
         LIST_TOOL => to_do(input).join("; "),
         QUESTION_TOOL => question(input),
+        NEW_TASK_TOOL => text(input, "/subject").to_owned(),
+        TASK_TOOL => format!("#{} {}", text(input, "/taskId"), text(input, "/status")),
         _ => gist(input),
     }
 }

@@ -1,17 +1,18 @@
 //! Claude Code in a terminal: its hooks say what it does, its transcript what is said, and its screen
 //! whether it can be typed into.
 
-use super::stream::{blocks, said_by, tool_words};
+use super::stream::{blocks, new_task, said_by, tool_words};
 use crate::hearing::{Line, gist, text, to_allow, what};
 use crate::lines::Lines;
 use crate::{
-    ALLOW, ALLOW_FOR_SESSION, DENY, Dialect, Heard, Interrupt, Said, Shown, Source, typed,
+    ALLOW, ALLOW_FOR_SESSION, DENY, Dialect, Heard, Interrupt, Said, Shown, Source, Usage, typed,
 };
 use glis_core::AskId;
 use glis_core::input::Sign;
 use glis_core::talk::{Ask, AskKind};
 use glis_wire::view::Voice;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 const ESCAPE: u8 = 0x1b;
 /// How the transcript tells of an interruption, for which no hook is called.
@@ -22,6 +23,12 @@ const CLOSING: [&str; 2] = ["stop_hook_summary", "turn_duration"];
 const PLACEHOLDER: &str = "No response requested.";
 /// At the foot of the screen when the prompt is empty and nothing runs.
 const IDLE_FOOT: &str = "? for shortcuts";
+/// There in its place when it shows a list of tasks, whatever is in the prompt.
+const TASKS_FEET: [&str; 2] = ["ctrl+t to hide tasks", "ctrl+t to show tasks"];
+/// At the foot of the screen when it works.
+const BUSY_FOOT: &str = "esc to interrupt";
+/// Where nobody has typed anything.
+const EMPTY_PROMPT: &str = "❯";
 /// At the foot of the screen when it asks for leave.
 const ASKING_FOOT: &str = "Esc to cancel";
 const FIRST_CHOICE: &str = "1. Yes";
@@ -90,6 +97,9 @@ pub(super) struct Terminal {
     tool: String,
     /// What it asks.
     ask: Option<AskId>,
+    /// Tokens in and out of each answer of the turn. An answer has a line for each of its parts, and
+    /// each repeats them.
+    used: BTreeMap<String, (u64, u64)>,
     /// What is chosen from, or allowed, there.
     offer: Offer,
 }
@@ -204,20 +214,39 @@ impl Terminal {
         }
         match text(words, "/type") {
             "assistant" if blocks(words).all(|block| text(block, "/text") == PLACEHOLDER) => {}
-            "assistant" => blocks(words).filter_map(said_by).for_each(|said| line.said(said)),
+            "assistant" => {
+                self.used.insert(text(words, "/message/id").to_owned(), tokens(words));
+                blocks(words).filter_map(said_by).for_each(|said| line.said(said));
+            }
             "user" => self.user(words, line),
             "system" if CLOSING.contains(&text(words, "/subtype")) => {
                 self.closed.clone_from(&self.written);
+                self.tell_use(line);
                 self.end_if_over(line);
             }
             _ => {}
         }
     }
 
+    /// What the turn has used, once it is written down as a whole.
+    fn tell_use(&mut self, line: &mut Line) {
+        let each = std::mem::take(&mut self.used);
+        let (tokens_in, tokens_out) =
+            each.values().fold((0, 0), |sum, used| (sum.0 + used.0, sum.1 + used.1));
+        if tokens_in + tokens_out > 0 {
+            let usage = Some(Usage { tokens_in, tokens_out, cost_micros: None });
+            line.said(Said { usage, ..Said::new(Voice::System, "") });
+        }
+    }
+
     fn user(&mut self, words: &Value, line: &mut Line) {
         text(words, "/promptId").clone_into(&mut self.written);
+        if let Some(said) = new_task(&words["toolUseResult"]) {
+            line.said(said);
+        }
         if blocks(words).any(|block| text(block, "/text").starts_with(INTERRUPTED)) {
             self.cut.clone_from(&self.written);
+            self.tell_use(line);
             self.ask_is_gone(line);
             // A later prompt may have begun before this was read.
             if self.prompt == self.cut {
@@ -291,7 +320,12 @@ impl Dialect for Terminal {
         if self.asks(lines) {
             return Shown::Other;
         }
-        if foot.first().is_some_and(|line| line.contains(IDLE_FOOT)) {
+        let last = foot.first().map_or("", |line| line.as_str());
+        let lists = TASKS_FEET.iter().any(|tasks| last.contains(tasks));
+        let rests = lists && !last.contains(BUSY_FOOT);
+        if last.contains(IDLE_FOOT)
+            || (rests && foot.iter().any(|line| line.trim() == EMPTY_PROMPT))
+        {
             return Shown::Prompt;
         }
         let named = |line: &&String| DIALOGS.iter().any(|dialog| line.contains(dialog));
@@ -317,6 +351,12 @@ impl Dialect for Terminal {
     fn source(&self) -> Source {
         Source::Transcript
     }
+}
+
+fn tokens(words: &Value) -> (u64, u64) {
+    let number = |key: &str| words["message"]["usage"][key].as_u64().unwrap_or_default();
+    let cached = number("cache_creation_input_tokens") + number("cache_read_input_tokens");
+    (number("input_tokens") + cached, number("output_tokens"))
 }
 
 /// A key is enough to choose one thing among a few.

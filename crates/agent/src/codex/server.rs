@@ -29,6 +29,8 @@ pub(super) struct Server {
     /// What it is saying, by the item: an answer that is interrupted is never said as a whole.
     unfinished: BTreeMap<String, String>,
     usage: Option<Usage>,
+    /// Tokens of the whole conversation, as it told them last.
+    total: u64,
 }
 
 struct Asked {
@@ -117,10 +119,26 @@ impl Server {
                     line.sign(Sign::AskGone(AskId(id)));
                 }
             }
-            "thread/tokenUsage/updated" => self.usage = usage(params).or(self.usage),
+            "thread/tokenUsage/updated" => self.used(&params["tokenUsage"]),
             "account/rateLimits/updated" => limit(params, line),
             "turn/completed" => self.turn_ended(params, line),
             _ => {}
+        }
+    }
+
+    /// A turn has as many requests as it needs, each told once by itself and again with all others.
+    fn used(&mut self, usage: &Value) {
+        let number = |part: &str, key: &str| usage[part][key].as_u64().unwrap_or_default();
+        let total = number("total", "totalTokens");
+        let is_new = std::mem::replace(&mut self.total, total) != total && !self.turn.is_empty();
+        if is_new {
+            let before =
+                self.usage.unwrap_or(Usage { tokens_in: 0, tokens_out: 0, cost_micros: None });
+            self.usage = Some(Usage {
+                tokens_in: before.tokens_in + number("last", "inputTokens"),
+                tokens_out: before.tokens_out + number("last", "outputTokens"),
+                cost_micros: None,
+            });
         }
     }
 
@@ -204,13 +222,6 @@ fn plan(params: &Value) -> Said {
     let open = steps.filter(|step| text(step, "/status") != "completed");
     let open: Vec<String> = open.map(|step| text(step, "/step").to_owned()).collect();
     Said { pending: Some(open.clone()), ..Said::tool("plan", open.join("; ")) }
-}
-
-fn usage(params: &Value) -> Option<Usage> {
-    let last = params.pointer("/tokenUsage/last")?;
-    let number = |key: &str| last.get(key).and_then(Value::as_u64).unwrap_or_default();
-    let (tokens_in, tokens_out) = (number("inputTokens"), number("outputTokens"));
-    Some(Usage { tokens_in, tokens_out, cost_micros: None })
 }
 
 fn limit(params: &Value, line: &mut Line) {
