@@ -215,6 +215,10 @@ impl Proof {
         let hit = self.kill(who, victim, daemon)?;
         if let Some(begun) = sending {
             self.end_send(who, begun)?;
+            if matches!(victim, Victim::Holder | Victim::Both) {
+                // What was just sent may have been in the middle of its turn.
+                self.worker(who).cut();
+            }
         }
         let promise = match running {
             Some(running) => Promise::of(&self.stage.finish(running, Signals::Heeded)?),

@@ -18,6 +18,8 @@ const BACK_TIME: Duration = Duration::from_secs(60);
 /// A living agent reads what was typed within a fraction of this.
 const HEARING_TIME: Duration = Duration::from_secs(1);
 const HEARING_PACE: Duration = Duration::from_millis(20);
+/// How long the news of a death may take on a busy machine.
+const NEWS_TIME: Duration = Duration::from_secs(10);
 /// Lines of a slow turn, and how many of them a second.
 const SLOW_LINES: usize = 12;
 const SLOW_RATE: usize = 100;
@@ -220,11 +222,19 @@ impl Worker {
     }
 
     fn check_process(&self, stage: &Stage) -> Result<()> {
-        let shown = self.show(stage)?;
-        let agents = victims::agents_of(&self.id);
-        let known: Vec<i32> =
-            shown["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok()).into_iter().collect();
-        ensure!(agents == known, "it should have the process {known:?} and has {agents:?}");
+        let began = Instant::now();
+        let shown = loop {
+            let shown = self.show(stage)?;
+            let pid = shown["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok());
+            let (agents, known) = (victims::agents_of(&self.id), Vec::from_iter(pid));
+            if agents == known {
+                break shown;
+            }
+            // The news of a death is on its way for a moment.
+            let in_time = began.elapsed() < NEWS_TIME;
+            ensure!(in_time, "it should have the process {known:?} and has {agents:?}");
+            std::thread::sleep(HEARING_PACE);
+        };
         ensure!(
             shown["agent_session_ref"] == self.agent_ref.as_str(),
             "it is in another conversation than before"

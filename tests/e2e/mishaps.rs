@@ -244,3 +244,60 @@ fn a_set_up_that_a_crash_cut_short_is_not_begun_again() -> Outcome {
     assert_eq!(fs::read_to_string(&count)?, "x\n");
     Ok(())
 }
+
+/// A session at whose worktree somebody has worked since the last turn.
+fn with_precious(house: &House) -> Outcome<PathBuf> {
+    house.rehearsal("blue")?;
+    house.turn("blue", "write a.txt hello")?;
+    let precious = house.file("blue", "precious")?;
+    fs::write(&precious, "not in any commit")?;
+    Ok(precious)
+}
+
+/// The worktree is deleted, and comes back with everything.
+fn comes_back(house: &House, precious: &std::path::Path) -> Outcome {
+    fs::remove_dir_all(precious.parent().ok_or("no worktree")?)?;
+    house.json(&["resume", "blue"])?;
+    assert_eq!(fs::read_to_string(precious)?, "not in any commit");
+    Ok(())
+}
+
+#[test]
+fn a_daemon_that_ends_the_agents_saves_what_they_left_before_it_goes() -> Outcome {
+    let house = House::new()?;
+    let precious = with_precious(&house)?;
+    house.ok(&["daemon", "stop", "--agents"])?;
+    comes_back(&house, &precious)
+}
+
+#[test]
+fn what_a_stop_left_is_saved_although_the_daemon_dies_first() -> Outcome {
+    let house = House::new()?;
+    let precious = with_precious(&house)?;
+    house.ok(&["daemon", "stop"])?;
+    let daemon = Foreground::start(&house, &[("GLIS_FAILPOINT", "after:suspended")])?;
+    drop(house.glis().args(["stop", "blue"]).output()?);
+    daemon.end()?;
+    house.json(&["ls"])?;
+    eventually("the next daemon saves it", || {
+        let refs = house.git(&["for-each-ref", "--format=%(refname)", "refs/glis/snap"]);
+        let holds = |name: &str| {
+            house.git(&["cat-file", "-e", &format!("{name}:worktree/precious")]).is_ok()
+        };
+        refs.unwrap_or_default().lines().any(holds)
+    })?;
+    comes_back(&house, &precious)
+}
+
+#[test]
+fn a_pause_that_would_lose_something_is_refused_before_it_disturbs_the_agent() -> Outcome {
+    let house = House::new()?;
+    let shown = house.command("blue", &["sleep", "1000"])?;
+    fs::write(house.file("blue", ".gitignore")?, ".env\n")?;
+    fs::write(house.file("blue", ".env")?, "KEY=1")?;
+    let (status, error) = house.fails(&["pause", "blue", "--remove-worktree"])?;
+    assert_eq!(status, 4, "{error}");
+    assert!(error.to_string().contains(".env"), "{error}");
+    assert_eq!(house.show("blue")?["pid"], shown["pid"], "the agent goes on");
+    Ok(())
+}

@@ -450,6 +450,12 @@ impl Session {
         if let Phase::Rest(Rest::Paused(record)) = &self.phase { Some(record) } else { None }
     }
 
+    /// Whether its last process has left something that no snapshot is known to hold.
+    pub fn is_left_unsaved(&self) -> bool {
+        let at_rest = matches!(&self.phase, Phase::Rest(rest) if *rest != Rest::Archived);
+        at_rest && self.generation > 0 && self.worktree.is_some() && self.left_as.is_none()
+    }
+
     /// Why it failed, if it did.
     pub fn failure(&self) -> Option<&str> {
         if let Phase::Rest(Rest::Failed(why)) = &self.phase { Some(why) } else { None }

@@ -1,7 +1,7 @@
 //! The hands of the house: what carries out effects and reports back what came of them.
 
 use crate::config::Config;
-use crate::controller::Line;
+use crate::controller::{Line, Look};
 use crate::conversation::Digest;
 use crate::launch::{self, Checked, Env};
 use crate::nursery::Nursery;
@@ -114,6 +114,8 @@ pub(crate) struct Adapters {
     pub(crate) keeping: Keeping,
     pub(crate) set_ups: SetUps,
     makers: Arc<Semaphore>,
+    /// How much is being done that takes its time.
+    under_way: watch::Sender<usize>,
     /// Who asks git about much at once.
     pub(crate) askers: Arc<Semaphore>,
     /// Grows whenever a conversation does.
@@ -139,6 +141,7 @@ impl Adapters {
             keeping: Keeping::default(),
             set_ups: SetUps::default(),
             makers: Arc::new(Semaphore::new(MAKERS)),
+            under_way: watch::Sender::new(0),
             askers: Arc::new(Semaphore::new(ASKERS)),
             talk: watch::Sender::new(0),
             runtime: Handle::current(),
@@ -229,6 +232,7 @@ impl Adapters {
         work: impl FnOnce(&Arc<Self>, &Session) -> Option<Outcome> + Send + 'static,
     ) {
         let (hands, session) = (Arc::clone(self), session.clone());
+        self.under_way.send_modify(|count| *count += 1);
         drop(self.runtime.spawn_blocking(move || {
             // What a panic leaves half done is on disk, as after a crash.
             let worked = catch_unwind(AssertUnwindSafe(|| work(&hands, &session)));
@@ -240,7 +244,16 @@ impl Adapters {
             if let Some(outcome) = outcome {
                 hands.line.tell_blocking(Input::Outcome { session: session.id.clone(), outcome });
             }
+            hands.under_way.send_modify(|count| *count -= 1);
         }));
+    }
+
+    /// Waits until nothing is being done any more that takes its time, and all of it was told.
+    pub(crate) async fn rest(&self) {
+        // Whatever was decided before this look is under way when it is answered.
+        drop(self.line.look(Look::Living).await);
+        let mut under_way = self.under_way.subscribe();
+        drop(under_way.wait_for(|count| *count == 0).await);
     }
 
     fn capture(self: &Arc<Self>, session: &Session, op: OpId) {

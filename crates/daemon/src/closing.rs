@@ -22,6 +22,9 @@ const SUSPEND_SECS_MIN: u64 = 20;
 const BESIDE_LADDER_SECS: u64 = 5;
 /// Whoever has not ended this long before the end is killed.
 const LAST_PRESS: Duration = Duration::from_secs(3);
+/// How long saving what the agents have left may take. What is not saved then is saved by the next
+/// daemon.
+const SAVING_TIME: Duration = Duration::from_secs(20);
 /// How long the answer to whoever asked may take to leave. One that does not read is left behind.
 const FAREWELL_TIME: Duration = Duration::from_secs(1);
 
@@ -149,7 +152,7 @@ async fn suspend_all(hands: &Arc<Adapters>) {
     while begun.elapsed() < patience {
         let sessions = running(hands).await;
         if sessions.is_empty() {
-            return;
+            break;
         }
         let late = !pressed && begun.elapsed() + LAST_PRESS > patience;
         let press = if late { Press::Last } else { Press::Gentle };
@@ -165,6 +168,10 @@ async fn suspend_all(hands: &Arc<Adapters>) {
             _ = news.recv() => {}
             () = sleep(ROUND) => {}
         }
+    }
+    // What they have left is being saved.
+    if tokio::time::timeout(SAVING_TIME, hands.rest()).await.is_err() {
+        diary("not everything is saved; the next start does that");
     }
 }
 

@@ -38,6 +38,7 @@ use crate::config::Config;
 use crate::controller::{Controller, Line, Mail};
 use crate::log::{EventLog, LogFault, Salvage};
 use crate::serve::Door;
+use glis_core::input::{Input, World};
 use glis_core::{House, Session};
 use glis_wire::home::{self, Home};
 use rustix::fs::{FlockOperation, Mode, flock};
@@ -192,9 +193,14 @@ async fn recover(hands: &Arc<Adapters>, sessions: Vec<Session>) {
             && !tend::is_locked(&hands.home.session(&session.id.0))
     };
     let mut tasks = tokio::task::JoinSet::new();
-    for session in sessions.into_iter().filter(|session| !at_rest(session)) {
-        let hands = Arc::clone(hands);
-        tasks.spawn(async move { tend::recover(&hands, session).await });
+    for session in sessions {
+        if !at_rest(&session) {
+            let hands = Arc::clone(hands);
+            tasks.spawn(async move { tend::recover(&hands, session).await });
+        } else if session.is_left_unsaved() {
+            let world = World::Gone { killed: Vec::new() };
+            hands.line.tell(Input::Observed { session: session.id, world }).await;
+        }
     }
     while tasks.join_next().await.is_some() {}
 }

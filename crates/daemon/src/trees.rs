@@ -100,6 +100,16 @@ pub(crate) fn save_for_pause(
     }
 }
 
+/// What of a worktree no snapshot would hold. Nothing, if it cannot be looked at.
+pub(crate) fn would_lose(hands: &Adapters, session: &Session) -> PathList {
+    let turn = hands.keeping.turn(&session.id);
+    let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+    let Ok(Some(worktree)) = top(session) else { return PathList::default() };
+    let saved = save(hands, session, &worktree, "before a pause", Unreadable::List);
+    let left_out = losable(saved.map(|saved| saved.not_captured).unwrap_or_default());
+    PathList::of(left_out.iter().map(glis_snapshot::NotCaptured::shown))
+}
+
 /// A snapshot beside any pause.
 pub(crate) fn save_beside(
     hands: &Arc<Adapters>,

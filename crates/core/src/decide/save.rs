@@ -31,10 +31,14 @@ pub(super) fn asked(draft: &mut Draft) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// After a start of the daemon: what somebody waits for is done again.
+/// After a start of the daemon: what somebody waits for is done again, and so is what the end of a
+/// process had led to, if nobody has seen it done.
 pub(super) fn again(draft: &mut Draft) {
     if let Some(op) = draft.session.saving {
         save(draft, Some(op), Occasion::Asked);
+    }
+    if draft.session.is_left_unsaved() {
+        save(draft, None, Occasion::ProcessEnded);
     }
 }
 

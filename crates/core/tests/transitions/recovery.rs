@@ -146,13 +146,27 @@ fn a_removal() {
 
 #[test]
 fn what_rests_is_left_to_rest() {
-    for rest in [PAUSED, "stop\nended", "ended 1", "stop\nended\nrm\naside"] {
+    for rest in [PAUSED, "stop\nended\nrm\naside"] {
         found(
             Kind::Agent,
             &[IDLE, rest],
             "found gone => nothing
             found exit 1 => nothing
             found alive => do kill",
+        )
+        .unwrap();
+    }
+}
+
+#[test]
+fn what_an_end_has_left_is_saved_unless_somebody_saw_it_done() {
+    for rest in ["stop\nended", "ended 1"] {
+        found(
+            Kind::Agent,
+            &[IDLE, rest],
+            "found gone => do save after the end
+            found exit 1 => do save after the end
+            found alive => do kill, save after the end",
         )
         .unwrap();
     }

@@ -41,8 +41,8 @@ fn a_process_that_a_resting_session_left_behind_is_ended_after_a_crash() {
         crash
         found alive => do kill
         found exit 1 => process ended, start failed: rejected | do save after the end
-        found alive => do kill
-        found gone => nothing"
+        found alive => do kill, save after the end
+        found gone => do save after the end"
     );
     check(Kind::Agent, &story).unwrap();
 }

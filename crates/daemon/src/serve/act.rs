@@ -9,6 +9,7 @@ use glis_core::house::Reply;
 use glis_core::pause::PauseReason;
 use glis_core::session::{Phase, Rest};
 use glis_core::spec::{Mode, RefOrigin, Spec};
+use glis_core::tree::Clearing;
 use glis_core::{AskId, Command, OpId, Refusal, Session, SessionId};
 use glis_wire::client::{Action, Answer, NewSession, Trouble};
 use std::io;
@@ -200,12 +201,28 @@ async fn end_on_record(
 
 pub(super) type Translated = Result<(SessionId, Command), Box<Answer>>;
 
+/// A pause that would be barred by what no snapshot holds is refused before it disturbs the agent.
+async fn refuse_to_lose(door: &Door, session: &Session) -> Result<(), Box<Answer>> {
+    let (hands, looked_at) = (Arc::clone(&door.hands), session.clone());
+    let look = move || crate::trees::would_lose(&hands, &looked_at);
+    // Whoever cannot look leaves it to the pause itself.
+    let left_out = tokio::task::spawn_blocking(look).await.unwrap_or_default();
+    if left_out.total == 0 {
+        return Ok(());
+    }
+    let name = session.name.clone();
+    Err(Box::new(Answer::Refused(Refusal::WouldBeLost { session: name, left_out })))
+}
+
 async fn translate(door: &Door, given: &str, action: Action) -> Translated {
     let found = find(door, given).await.map_err(|refusal| Box::new(Answer::Refused(refusal)))?;
     let session = found.id.clone();
     let command = match action {
         Action::Send { text } => Command::Send { session, text },
         Action::Pause { mode, on_timeout, clearing } => {
+            if clearing == Clearing::IfAllIsSaved && found.phase == Phase::Live {
+                refuse_to_lose(door, &found).await?;
+            }
             let reason = PauseReason::User;
             Command::Pause { session, mode, reason, on_timeout, clearing }
         }
