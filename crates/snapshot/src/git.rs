@@ -93,21 +93,27 @@ pub fn run<S: AsRef<OsStr>>(dir: &Path, args: &[S]) -> Result<String, GitFault> 
     Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
 }
 
-/// As [`run`], for files that others than we will use. Only a shell can set the umask of a child
-/// without setting that of all our threads.
-pub(crate) fn run_with_umask(dir: &Path, args: &[&str], umask: u32) -> Result<String, GitFault> {
-    let call = git(dir);
+/// A call for files that others than we will use. Only a shell can set the umask of a child without
+/// setting that of all our threads. What the call reads and prints is to be set again.
+pub(crate) fn with_umask(call: &Command, umask: u32) -> Command {
     let mut shell = Command::new("sh");
     shell.args(["-c", "umask \"$0\" && exec \"$@\"", &format!("{umask:04o}")]);
-    shell.arg(call.get_program()).args(call.get_args()).args(args);
-    shell.current_dir(dir).stdin(Stdio::null());
+    shell.arg(call.get_program()).args(call.get_args()).stdin(Stdio::null());
+    if let Some(dir) = call.get_current_dir() {
+        shell.current_dir(dir);
+    }
     for (name, value) in call.get_envs() {
         match value {
             Some(value) => shell.env(name, value),
             None => shell.env_remove(name),
         };
     }
-    let output = bytes(&mut shell, args)?;
+    shell
+}
+
+/// As [`run`], under another umask.
+pub(crate) fn run_with_umask(dir: &Path, args: &[&str], umask: u32) -> Result<String, GitFault> {
+    let output = bytes(&mut with_umask(git(dir).args(args), umask), args)?;
     let text = String::from_utf8_lossy(&output);
     Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
 }

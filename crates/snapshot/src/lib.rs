@@ -27,6 +27,7 @@ mod quote;
 mod read;
 mod refs;
 mod restore;
+mod rights;
 mod save;
 mod scratch;
 mod state;

@@ -7,14 +7,13 @@ use crate::hash::Oid;
 use crate::moved::settings;
 use crate::nested::{REFS, TAGS, WORKTREE};
 use crate::place::Place;
-use crate::refs;
 use crate::restore::{Loaded, Stand, Target, Way, attach, put_back, put_logs, put_worktree};
+use crate::rights::{self, Umask};
 use crate::state::Nested;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -34,6 +33,7 @@ pub(crate) fn restore_all(
         let to = place.root.join(OsStr::from_bytes(&nested.path));
         let inner = Loaded::read(common, nested.commit, &shown)?;
         let done = if nested.git_dir == WORKTREE {
+            let way = Way { umask: inner.state.umask(), ..way };
             let target = Target { to: &to, lock_owner: NESTED_REASON, way };
             put_worktree(common, &inner, &target, notes).map(drop)
         } else {
@@ -41,8 +41,7 @@ pub(crate) fn restore_all(
         };
         match done {
             Ok(()) => {
-                let rights = fs::Permissions::from_mode(loaded.state.folder_rights(&nested.path));
-                fs::set_permissions(&to, rights).about(&to)?;
+                rights::set(&to, loaded.state.folder_rights(&nested.path))?;
             }
             Err(fault @ SnapshotFault::DiskFull(_)) => return Err(fault),
             Err(fault) => notes.push(format!("the repository {shown} did not come back: {fault}")),
@@ -66,7 +65,11 @@ fn restore_one(
     } else {
         root.join(".git")
     };
-    fs::create_dir_all(&root).about(&root)?;
+    let of_git =
+        if absorbed { inner.state.rights.folder } else { inner.state.folder_rights(b".git") };
+    // Its branches are its own, also in a copy.
+    let way = Way { stand: Stand::AsItWas, umask: Umask::of_folder(of_git), ..way };
+    way.umask.make_folders(&root)?;
     if git_dir.exists() {
         let why = "a repository is there already".to_owned();
         return Err(SnapshotFault::InTheWay { path: git_dir, why });
@@ -82,22 +85,21 @@ fn restore_one(
         format: outer.format,
         head: state.head.clone(),
     };
-    // Its branches are its own, also in a copy.
-    restore_all(common, inner, &place, Way { stand: Stand::AsItWas, ..way }, notes)?;
-    put_back(&place, inner, &stats)?;
+    restore_all(common, inner, &place, way, notes)?;
+    put_back(&place, inner, &stats, way)?;
     for (name, _) in inner.git_files.iter().filter(|(name, _)| name.starts_with(b"hooks/")) {
-        let path = git_dir.join(OsStr::from_bytes(name));
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).about(&path)?;
+        rights::set(&git_dir.join(OsStr::from_bytes(name)), way.umask.program())?;
     }
     if absorbed {
         name_each_other(&root, &git_dir, outer, way)?;
+        rights::set(&root.join(".git"), state.git_file_rights())?;
     }
     restore_refs(&git_dir, inner, way)?;
     if let (None, Some(commit)) = (&state.head.branch, state.head.commit) {
         way.run(&git_dir, &["update-ref", "--no-deref", "HEAD", &commit.to_string()])?;
     }
-    attach(&place, &state.head, Way { stand: Stand::AsItWas, ..way }, notes)?;
-    put_logs(&place, inner)
+    attach(&place, &state.head, way, notes)?;
+    put_logs(&place, inner, way)
 }
 
 /// Says in git's folder of a submodule where its files are, and the other way round. If both are in
@@ -132,11 +134,12 @@ fn init(root: &Path, git_dir: &Path, outer: &Place, way: Way<'_>) -> Result<(), 
     let mut command = offline(root);
     command.args(["init", "--quiet", "--template=", "--initial-branch=none", format]);
     if git_dir.parent() != Some(root) {
-        fs::create_dir_all(git_dir.parent().unwrap_or(root)).about(git_dir)?;
+        way.umask.make_folders(git_dir.parent().unwrap_or(root))?;
         command.arg("--separate-git-dir").arg(git_dir);
     }
-    command.arg(root).stdin(way.hold()?);
-    checked(command.output().map_err(GitFault::NotRun)?, "init")?;
+    command.arg(root);
+    let output = way.umask.over(&command).stdin(way.hold()?).output();
+    checked(output.map_err(GitFault::NotRun)?, "init")?;
     Ok(())
 }
 
@@ -157,6 +160,7 @@ fn hand_over(
     }
     let mut unpacking = offline(git_dir);
     unpacking.env("GIT_DIR", git_dir).args(["index-pack", "--stdin"]);
+    let mut unpacking = way.umask.over(&unpacking);
     unpacking.stdin(packing.stdout.take().map_or_else(Stdio::null, Stdio::from));
     // What it says there is of no use to us, and that it holds the lock is.
     unpacking.stdout(way.hold()?);
@@ -170,6 +174,7 @@ fn restore_refs(git_dir: &Path, inner: &Loaded, way: Way<'_>) -> Result<(), Snap
     for (_, raw) in inner.git_files.iter().filter(|(name, _)| name.starts_with(TAGS)) {
         let mut command = offline(git_dir);
         command.env("GIT_DIR", git_dir).args(["hash-object", "-t", "tag", "-w", "--stdin"]);
+        let mut command = way.umask.over(&command);
         command.stdin(Stdio::piped()).stdout(way.hold()?).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(GitFault::NotRun)?;
         if let Some(mut pipe) = child.stdin.take() {
@@ -190,5 +195,5 @@ fn restore_refs(git_dir: &Path, inner: &Loaded, way: Way<'_>) -> Result<(), Snap
             None => {}
         }
     }
-    refs::update_holding(git_dir, &lines, way.hold()?)
+    way.update_refs(git_dir, &lines)
 }

@@ -7,7 +7,7 @@ use crate::hash::Oid;
 use crate::scratch::{sync_dir, write_durably};
 use std::io::Write as _;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 pub(crate) const SNAP: &str = "refs/glis/snap";
 pub(crate) const TRASH: &str = "refs/glis/trash";
@@ -119,20 +119,25 @@ pub(crate) fn publish(common: &Path, name: &str, commit: &Oid) -> Result<(), Sna
 
 /// Applies changes of refs, all or none. Each is a line in the language of `update-ref --stdin`.
 pub(crate) fn update(common: &Path, lines: &[String]) -> Result<(), SnapshotFault> {
-    update_holding(common, lines, Stdio::null())
+    apply(updating(common), lines, Stdio::null())
+}
+
+/// The call that [`apply`] gives its lines to.
+pub(crate) fn updating(common: &Path) -> Command {
+    let mut command = offline(common);
+    command.env("GIT_DIR", common).args(["update-ref", "--stdin"]);
+    command
 }
 
 /// As [`update`], by a git that holds on to something meanwhile. It has nothing to say there.
-pub(crate) fn update_holding(
-    common: &Path,
+pub(crate) fn apply(
+    mut command: Command,
     lines: &[String],
     held: Stdio,
 ) -> Result<(), SnapshotFault> {
     if lines.is_empty() {
         return Ok(());
     }
-    let mut command = offline(common);
-    command.env("GIT_DIR", common).args(["update-ref", "--stdin"]);
     command.stdin(Stdio::piped()).stdout(held).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(crate::GitFault::NotRun)?;
     if let Some(mut pipe) = child.stdin.take() {

@@ -14,6 +14,7 @@ use crate::nested_back;
 use crate::objects::Objects;
 use crate::place::{Head, Place};
 use crate::refs;
+use crate::rights::{self, Umask};
 use crate::scratch::{common_of, write_durably};
 use crate::state::{Kind, NotCaptured, State, Why, list_from_bytes};
 use std::collections::{HashMap, HashSet};
@@ -165,7 +166,7 @@ fn bring(
 ) -> Result<(HeadState, Option<SetAside>), SnapshotFault> {
     let (to, stand) = (request.to, request.stand);
     let reason = coming.reason(request.lock_owner);
-    let way = Way { stand, alive: coming.alive() };
+    let way = Way { stand, umask: loaded.state.umask(), alive: coming.alive() };
     let target = Target { to: coming.path(), lock_owner: &reason, way };
     let place = fill_worktree(common, loaded, &target, notes)?;
     coming.sync()?;
@@ -204,6 +205,8 @@ pub(crate) struct Target<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Way<'a> {
     pub(crate) stand: Stand,
+    /// For what git and we make among git's own files.
+    pub(crate) umask: Umask,
     /// The lock of the restore. Each child that makes files holds on to it: it may live a moment
     /// longer than we do, and nobody is to clean up before it is done.
     pub(crate) alive: &'a File,
@@ -213,10 +216,20 @@ impl Way<'_> {
     /// Runs git on a repository that is being filled.
     pub(crate) fn run(&self, git_dir: &Path, args: &[&str]) -> Result<(), SnapshotFault> {
         let mut command = offline(git_dir);
-        command.env("GIT_DIR", git_dir).args(args).stdin(self.hold()?);
-        let output = command.output().map_err(crate::GitFault::NotRun)?;
+        command.env("GIT_DIR", git_dir).args(args);
+        let output = self.umask.over(&command).stdin(self.hold()?).output();
+        let output = output.map_err(crate::GitFault::NotRun)?;
         checked(output, args.first().unwrap_or(&""))?;
         Ok(())
+    }
+
+    /// Changes refs of a repository that is being filled.
+    pub(crate) fn update_refs(
+        &self,
+        git_dir: &Path,
+        lines: &[String],
+    ) -> Result<(), SnapshotFault> {
+        refs::apply(self.umask.over(&refs::updating(git_dir)), lines, self.hold()?)
     }
 
     pub(crate) fn hold(&self) -> Result<Stdio, SnapshotFault> {
@@ -245,24 +258,26 @@ fn fill_worktree(
     let to = target.to;
     // Before the first commit there is nothing to stand on but the snapshot; HEAD is put right below.
     let start = loaded.state.head.commit.unwrap_or(loaded.commit).to_string();
-    let output = git(common)
+    let mut command = git(common);
+    command
         .env("GIT_DIR", common)
         .args(["worktree", "add", "--quiet", "--no-checkout", "--detach", "--force", "--lock"])
         .args(["--reason", target.lock_owner, "--"])
         .arg(to)
-        .arg(&start)
-        .stdin(target.way.hold()?)
-        .output()
-        .map_err(crate::GitFault::NotRun)?;
-    checked(output, "worktree")?;
+        .arg(&start);
+    let output = target.way.umask.over(&command).stdin(target.way.hold()?).output();
+    checked(output.map_err(crate::GitFault::NotRun)?, "worktree")?;
     let place = Place::find(to)?;
     let stats = fill(common, &loaded.commit.to_string(), &loaded.state, &place.root)?;
     nested_back::restore_all(common, loaded, &place, target.way, notes)?;
-    put_back(&place, loaded, &stats)?;
+    put_back(&place, loaded, &stats, target.way)?;
     let table = loaded.git_text(&String::from_utf8_lossy(TABLE)).unwrap_or_default();
     let own = table.lines().filter_map(|line| line.split_once(' '));
     let own: Vec<String> = own.map(|(oid, name)| format!("update {name} {oid}")).collect();
-    refs::update_holding(&place.git_dir, &own, target.way.hold()?)?;
+    target.way.update_refs(&place.git_dir, &own)?;
+    rights::set(&place.root.join(".git"), loaded.state.git_file_rights())?;
+    // Last of all: nothing else can be put into a folder that is write-protected.
+    rights::set(&place.root, loaded.state.folder_rights(b""))?;
     Ok(place)
 }
 
@@ -274,10 +289,10 @@ fn stand_up(
     notes: &mut Vec<String>,
 ) -> Result<HeadState, SnapshotFault> {
     if way.stand == Stand::AsItWas {
-        recreate_branches(&place.common, loaded, notes)?;
+        recreate_branches(&place.common, loaded, way, notes)?;
     }
     let head = attach(place, &loaded.state.head, way, notes)?;
-    put_logs(place, loaded)?;
+    put_logs(place, loaded, way)?;
     crate::scratch::sync_dir(&place.git_dir)?;
     Ok(head)
 }
@@ -287,6 +302,7 @@ pub(crate) fn put_back(
     place: &Place,
     loaded: &Loaded,
     stats: &HashMap<Vec<u8>, Stat>,
+    way: Way<'_>,
 ) -> Result<(), SnapshotFault> {
     if !loaded.index.raw.is_empty() {
         // What the index knew to be unchanged is unchanged still. What it did not know, or knew to
@@ -297,42 +313,39 @@ pub(crate) fn put_back(
             let clean = entry.stage == 0 && !changed.contains(entry.path.as_slice());
             stats.get(&entry.path).filter(|_| clean).copied()
         });
-        write_durably(&place.git_dir.join("index"), &raw)?;
+        let index = place.git_dir.join("index");
+        write_durably(&index, &raw)?;
+        way.umask.open_up(&index)?;
     }
     for (name, bytes) in &loaded.git_files {
         // HEAD needs thought, and logs are written when no ref moves any more.
         let later = name == b"HEAD" || name.starts_with(b"logs/") || name.starts_with(b"glis-");
         if !later {
-            put_file(place, name, bytes)?;
+            way.umask.write(&place.git_dir.join(OsStr::from_bytes(name)), bytes)?;
         }
     }
     Ok(())
 }
 
 /// Puts the logs of refs back, in place of what the restore itself has written there.
-pub(crate) fn put_logs(place: &Place, loaded: &Loaded) -> Result<(), SnapshotFault> {
+pub(crate) fn put_logs(place: &Place, loaded: &Loaded, way: Way<'_>) -> Result<(), SnapshotFault> {
     let logs = loaded.git_files.iter().filter(|(name, _)| name.starts_with(b"logs/"));
-    logs.into_iter().try_for_each(|(name, bytes)| put_file(place, name, bytes))
-}
-
-fn put_file(place: &Place, name: &[u8], bytes: &[u8]) -> Result<(), SnapshotFault> {
-    let path = place.git_dir.join(OsStr::from_bytes(name));
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).about(folder)?;
-    }
-    std::fs::write(&path, bytes).about(&path)
+    logs.into_iter().try_for_each(|(name, bytes)| {
+        way.umask.write(&place.git_dir.join(OsStr::from_bytes(name)), bytes)
+    })
 }
 
 /// Makes the branches again that an operation in progress will want, if they are gone.
 fn recreate_branches(
     common: &Path,
     loaded: &Loaded,
+    way: Way<'_>,
     notes: &mut Vec<String>,
 ) -> Result<(), SnapshotFault> {
     for (branch, oid) in &loaded.state.branches {
         if branch_at(common, branch).is_none() {
             let zero = "0".repeat(oid.as_bytes().len() * 2);
-            refs::update(common, &[format!("update {branch} {oid} {zero}")])?;
+            way.update_refs(common, &[format!("update {branch} {oid} {zero}")])?;
             notes.push(format!("made {branch} again: the work in progress needs it"));
         }
     }
@@ -379,7 +392,7 @@ pub(crate) fn attach(
         (Some(commit), None) => {
             let zero = "0".repeat(commit.as_bytes().len() * 2);
             let line = format!("update {branch} {commit} {zero}");
-            refs::update_holding(&place.common, &[line], way.hold()?)?;
+            way.update_refs(&place.common, &[line])?;
             notes.push(format!("made {branch} again: it was gone"));
             point(branch)?;
             Ok(HeadState::OnBranch(branch.clone()))

@@ -291,7 +291,10 @@ pub(crate) fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), SnapshotFau
     name.push(".lock");
     let lock = path.with_file_name(name);
     let mut file = File::create_new(&lock).about(&lock)?;
-    let done = file.write_all(bytes).and_then(|()| file.sync_all());
+    // What others could read they can still read.
+    let before = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file);
+    let done = before.map_or(Ok(()), |meta| file.set_permissions(meta.permissions()));
+    let done = done.and_then(|()| file.write_all(bytes)).and_then(|()| file.sync_all());
     if let Err(error) = done.and_then(|()| fs::rename(&lock, path)) {
         drop(fs::remove_file(&lock));
         return Err(error).about(path);

@@ -5,6 +5,7 @@
 use crate::hash::Oid;
 use crate::index::Stat;
 use crate::place::Head;
+use crate::rights::Umask;
 use std::fmt::Write as _;
 
 /// The first record. A later form that this one cannot be read as gets another number.
@@ -59,7 +60,7 @@ pub(crate) struct State {
     /// Branches that an operation in progress wants to come back to.
     pub(crate) branches: Vec<(String, Oid)>,
     pub(crate) rights: Rights,
-    /// Files and folders with other rights.
+    /// Files and folders with other rights. The top has no name; `.git` is among them.
     pub(crate) odd_rights: Vec<(Vec<u8>, u32)>,
     pub(crate) kept: Vec<Kept>,
     /// Tracked, and not on the disk.
@@ -75,6 +76,18 @@ impl State {
     pub(crate) fn folder_rights(&self, path: &[u8]) -> u32 {
         let odd = self.odd_rights.iter().find(|(odd, _)| odd == path);
         odd.map_or(self.rights.folder, |(_, mode)| *mode)
+    }
+
+    /// What may be done with the worktree's `.git`, if that is a file.
+    pub(crate) fn git_file_rights(&self) -> u32 {
+        let odd = self.odd_rights.iter().find(|(odd, _)| odd == b".git");
+        // It may have been a folder: the main worktree comes back as another one.
+        odd.map_or(self.rights.plain, |(_, mode)| *mode) & 0o666
+    }
+
+    /// The umask under which the worktree was made, as far as its folders tell.
+    pub(crate) fn umask(&self) -> Umask {
+        Umask::of_folder(self.rights.folder)
     }
 
     /// The bytes of the `state` file.

@@ -9,6 +9,7 @@ use crate::place::Place;
 use crate::state::{Kind, NotCaptured, Rights, Why};
 use crate::walk::{Known, Met, Root, Stranger};
 use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt as _;
 
 /// A file whose bytes have to be read.
 #[derive(Debug)]
@@ -76,7 +77,7 @@ pub(crate) fn survey(place: &Place) -> Result<Survey, SnapshotFault> {
         convert(place, &index, &traps, &mut clean, &mut suspects)?;
     }
     let gone = gone(&index, &seen);
-    let (rights, odd_rights) = rights(&index, &clean, &suspects, &met);
+    let (rights, odd_rights) = rights(place, &index, &clean, &suspects, &met);
     for path in met.lost_git.drain(..) {
         let what = "it leads to no repository that could be saved by itself".to_owned();
         not_captured.push(NotCaptured { path, why: Why::Repository { what } });
@@ -198,6 +199,7 @@ fn gone(index: &Index, seen: &[bool]) -> Vec<Vec<u8>> {
 
 /// Finds the usual rights and those who have others.
 fn rights(
+    place: &Place,
     index: &Index,
     clean: &[(usize, Stat)],
     suspects: &[Suspect],
@@ -224,6 +226,12 @@ fn rights(
     for (path, mode) in &met.folders {
         if *mode != rights.folder {
             odd.push((path.clone(), *mode));
+        }
+    }
+    if let Ok(meta) = std::fs::symlink_metadata(place.root.join(".git")) {
+        let usual = if meta.is_dir() { rights.folder } else { rights.plain };
+        if meta.mode() & 0o7777 != usual {
+            odd.push((b".git".to_vec(), meta.mode() & 0o7777));
         }
     }
     odd.sort();

@@ -71,7 +71,7 @@ pub(crate) struct Met {
     pub(crate) lost_git: Vec<Vec<u8>>,
     /// Folders with nothing in them.
     pub(crate) empty: Vec<(Vec<u8>, u32)>,
-    /// The rights of each folder.
+    /// The rights of each folder; the top has no name.
     pub(crate) folders: Vec<(Vec<u8>, u32)>,
     /// Folders that could not be read.
     pub(crate) unreadable: Vec<(Vec<u8>, std::io::Error)>,
@@ -216,9 +216,9 @@ impl Root {
                 }
             }
         }
+        let mode = rustix::fs::fstat(&fd).map_or(0o755, |stat| stat.st_mode & 0o7777);
+        met.folders.push((folder.to_vec(), mode));
         if !folder.is_empty() {
-            let mode = rustix::fs::fstat(&fd).map_or(0o755, |stat| stat.st_mode & 0o7777);
-            met.folders.push((folder.to_vec(), mode));
             if names.is_empty() {
                 met.empty.push((folder.to_vec(), mode));
             }

@@ -342,6 +342,24 @@ pub(crate) fn as_nobody(test: &str, work: fn() -> Outcome) -> Outcome {
     Ok(())
 }
 
+/// Does `work` where it may set the umask, which all tests of a process share: in a copy of this
+/// binary that runs nothing else, under the usual umask.
+pub(crate) fn with_umask(test: &str, work: fn() -> Outcome) -> Outcome {
+    const MARK: &str = "GLIS_TEST_ALONE";
+    if std::env::var_os(MARK).is_some() {
+        rustix::process::umask(0o022.into());
+        return work();
+    }
+    let output = Command::new(std::env::current_exe()?)
+        .args(["--exact", test, "--nocapture"])
+        .env(MARK, "1")
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("1 passed"), "{said}");
+    Ok(())
+}
+
 /// A small file system of its own; gone when this is dropped.
 pub(crate) struct SmallDisk(tempfile::TempDir);
 

@@ -9,6 +9,7 @@ mod keeping;
 mod making;
 mod nested;
 mod random;
+mod rights;
 mod speed;
 mod states;
 mod way;
