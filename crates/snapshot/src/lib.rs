@@ -10,6 +10,7 @@ mod convert;
 mod diff;
 mod fault;
 mod fill;
+mod filters;
 pub mod git;
 mod gitdir;
 mod hash;

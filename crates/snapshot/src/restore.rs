@@ -5,7 +5,7 @@ use crate::aside::{self, SetAside};
 use crate::coming::Coming;
 use crate::fault::{About as _, SnapshotFault};
 use crate::fill::fill;
-use crate::git::{checked, git, offline, run_in};
+use crate::git::{checked, offline, run_in};
 use crate::gitdir::TABLE;
 use crate::hash::{Format, Oid};
 use crate::index::{Index, Stat};
@@ -258,7 +258,7 @@ fn fill_worktree(
     let to = target.to;
     // Before the first commit there is nothing to stand on but the snapshot; HEAD is put right below.
     let start = loaded.state.head.commit.unwrap_or(loaded.commit).to_string();
-    let mut command = git(common);
+    let mut command = offline(common);
     command
         .env("GIT_DIR", common)
         .args(["worktree", "add", "--quiet", "--no-checkout", "--detach", "--force", "--lock"])

@@ -3,7 +3,8 @@
 use crate::admin::{Record, delete_tree, records};
 use crate::aside::LOCK_REASON;
 use crate::fault::SnapshotFault;
-use crate::git::{GitFault, roots, run, run_with_umask};
+use crate::filters;
+use crate::git::{GitFault, checked, git, roots, run, run_with_umask, with_umask};
 use crate::moved::Insides;
 use crate::scratch::common_of;
 use std::path::{Path, PathBuf};
@@ -74,8 +75,11 @@ fn fill(root: &Path, plan: &Plan<'_>, branch: &str, start: Option<&str>) -> Resu
     run_with_umask(root, &args, plan.umask)?;
     if start.is_some() {
         // What `worktree add` itself does; a power cut loses nothing that is not in the commit.
-        let args = ["reset", "--hard", "--quiet", "--no-recurse-submodules"];
-        run_with_umask(plan.path, &args, plan.umask)?;
+        let mut call = git(plan.path);
+        filters::only_of_the_user(&mut call, plan.path)?;
+        call.args(["reset", "--hard", "--quiet", "--no-recurse-submodules"]);
+        let output = with_umask(&call, plan.umask).output().map_err(GitFault::NotRun)?;
+        checked(output, "reset")?;
     }
     let common = common_of(root).map_err(|fault| refused("worktree", &fault))?;
     let record = Record::named_by(&common, plan.path).ok_or_else(|| GitFault::Refused {

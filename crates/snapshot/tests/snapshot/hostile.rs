@@ -2,6 +2,7 @@
 
 use crate::house::{House, Outcome, git, put};
 use glis_snapshot::Side;
+use glis_snapshot::worktree::{Plan, make, remove, shift};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -140,6 +141,36 @@ fn nothing_of_the_repository_is_ever_run() -> Outcome {
     assert_eq!(fs::read_to_string(to.join("new.trap"))?, "n\n");
     assert_eq!(fs::read_to_string(to.join("a.txt"))?, "changed\r\n");
     assert_eq!(fs::read_to_string(to.join("inner/x"))?, "x\n");
+    Ok(())
+}
+
+#[test]
+fn nothing_of_the_repository_runs_when_a_worktree_is_made() -> Outcome {
+    let house = House::new()?;
+    let canary = house.dir.path().join("canary");
+    for name in ["x.trap", "x.missing"] {
+        put(&house.repo, name, "x\n")?;
+    }
+    let rules = "*.trap filter=trap diff=trap merge=trap\n*.missing filter=missing\n* text=auto\n";
+    put(&house.repo, ".gitattributes", rules)?;
+    git(&house.repo, &["add", "-A"])?;
+    git(&house.repo, &["commit", "-q", "-m", "with rules"])?;
+    trap(&house.repo, &canary)?;
+    // The trap works: plain git falls into it.
+    let plain = house.dir.path().join("plain").to_string_lossy().into_owned();
+    drop(git(&house.repo, &["worktree", "add", "-q", "--detach", &plain]));
+    assert!(canary.exists(), "the trap must be able to snap");
+    fs::remove_file(&canary)?;
+    let base = house.dir.path().canonicalize()?;
+    let (path, moved) = (base.join("new"), base.join("moved"));
+    let (repo, path) = (house.repo.as_path(), path.as_path());
+    let plan = Plan { repo, path, branch: "fresh", base: None, owner: "me", umask: 0o022 };
+    make(&plan)?;
+    assert_eq!(fs::read_to_string(path.join("x.trap"))?, "x\n");
+    assert_eq!(fs::read_to_string(path.join("x.missing"))?, "x\n");
+    shift(repo, path, &moved)?;
+    remove(repo, &moved, "me")?;
+    assert_eq!(fs::read_to_string(&canary).unwrap_or_default(), "", "something ran");
     Ok(())
 }
 

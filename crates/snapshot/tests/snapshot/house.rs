@@ -342,22 +342,31 @@ pub(crate) fn as_nobody(test: &str, work: fn() -> Outcome) -> Outcome {
     Ok(())
 }
 
-/// Does `work` where it may set the umask, which all tests of a process share: in a copy of this
-/// binary that runs nothing else, under the usual umask.
-pub(crate) fn with_umask(test: &str, work: fn() -> Outcome) -> Outcome {
+/// Does `work` where it may set the umask, which all tests of a process share: in a process that
+/// runs nothing else. It begins with the usual umask and a user's git configuration of its own.
+pub(crate) fn alone(test: &str, work: fn() -> Outcome) -> Outcome {
     const MARK: &str = "GLIS_TEST_ALONE";
     if std::env::var_os(MARK).is_some() {
         rustix::process::umask(0o022.into());
         return work();
     }
+    let dir = tempfile::tempdir()?;
     let output = Command::new(std::env::current_exe()?)
         .args(["--exact", test, "--nocapture"])
         .env(MARK, "1")
+        .env("GIT_CONFIG_GLOBAL", dir.path().join("gitconfig"))
+        .env("GIT_CONFIG_NOSYSTEM", "1")
         .output()?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     assert!(said.contains("1 passed"), "{said}");
     Ok(())
+}
+
+/// Sets something in the configuration of the user who is [`alone`].
+pub(crate) fn user_config(args: &[&str]) -> Outcome {
+    let file = std::env::var("GIT_CONFIG_GLOBAL")?;
+    git(Path::new("/"), &[&["config", "--file", &file], args].concat()).map(drop)
 }
 
 /// A small file system of its own; gone when this is dropped.

@@ -1,6 +1,6 @@
 //! Worktrees of ours: made whole, moved with all that is inside, removed whatever git thinks of them.
 
-use crate::house::{House, Outcome, Portrait, git, put};
+use crate::house::{House, Outcome, Portrait, alone, git, put, user_config};
 use crate::nested::{dirty, make_repo};
 use glis_snapshot::worktree::{Plan, find, make, remove, shift};
 use std::fs;
@@ -99,19 +99,73 @@ fn half_of_another_worktree_is_left_alone() -> Outcome {
 /// A checkout that is killed leaves nothing that could be taken for a worktree.
 #[test]
 fn a_checkout_that_dies_is_no_worktree() -> Outcome {
+    alone("making::a_checkout_that_dies_is_no_worktree", deadly_checkout)
+}
+
+fn deadly_checkout() -> Outcome {
     let house = House::new()?;
     put(&house.repo, ".gitattributes", "*.txt filter=deadly\n")?;
     git(&house.repo, &["add", "-A"])?;
     git(&house.repo, &["commit", "-q", "-m", "deadly"])?;
-    git(&house.repo, &["config", "filter.deadly.smudge", "kill -9 $PPID; cat"])?;
-    git(&house.repo, &["config", "filter.deadly.required", "true"])?;
+    user_config(&["filter.deadly.smudge", "kill -9 $PPID; cat"])?;
+    user_config(&["filter.deadly.required", "true"])?;
     let path = house.dir.path().canonicalize()?.join("new");
     assert!(make(&plan(&house, &path)).is_err());
     assert!(!path.exists());
     assert_eq!(find(&house.repo, "me")?, None);
-    git(&house.repo, &["config", "--unset", "filter.deadly.smudge"])?;
-    git(&house.repo, &["config", "filter.deadly.required", "false"])?;
+    user_config(&["--unset", "filter.deadly.smudge"])?;
+    user_config(&["filter.deadly.required", "false"])?;
     is_whole(&house, &path)
+}
+
+#[test]
+fn filters_of_the_user_run_and_those_of_the_repository_do_not() -> Outcome {
+    let test = "making::filters_of_the_user_run_and_those_of_the_repository_do_not";
+    alone(test, filtered_checkout)
+}
+
+fn filtered_checkout() -> Outcome {
+    let house = House::new()?;
+    put(
+        &house.repo,
+        ".gitattributes",
+        "*.mine filter=mine\n*.evil filter=evil\n*.both filter=both\n*.odd filter=o.d=d\n",
+    )?;
+    for name in ["x.mine", "x.evil", "x.both", "x.odd"] {
+        put(&house.repo, name, "raw\n")?;
+    }
+    git(&house.repo, &["add", "-A"])?;
+    git(&house.repo, &["commit", "-q", "-m", "filtered"])?;
+    let snapped = house.dir.path().join("snapped");
+    let trap = format!("echo evil >> '{}'; echo evil", snapped.display());
+    user_config(&["filter.mine.smudge", "sed s/raw/mine/"])?;
+    user_config(&["filter.mine.clean", "sed s/mine/raw/"])?;
+    user_config(&["filter.both.smudge", "sed s/raw/both/"])?;
+    user_config(&["filter.both.clean", "sed s/both/raw/"])?;
+    user_config(&["filter.both.required", "true"])?;
+    git(&house.repo, &["config", "extensions.worktreeConfig", "true"])?;
+    for (scope, name) in [("--local", "evil"), ("--local", "both"), ("--worktree", "o.d=d")] {
+        for setting in ["smudge", "clean"] {
+            git(&house.repo, &["config", scope, &format!("filter.{name}.{setting}"), &trap])?;
+        }
+        git(&house.repo, &["config", scope, &format!("filter.{name}.required"), "true"])?;
+    }
+    git(&house.repo, &["config", "filter.evil.process", &trap])?;
+    // The trap works: plain git falls into it.
+    let plain = house.dir.path().join("plain").to_string_lossy().into_owned();
+    drop(git(&house.repo, &["worktree", "add", "-q", "--detach", &plain]));
+    assert!(snapped.exists(), "the trap must be able to snap");
+    fs::remove_file(&snapped)?;
+    let path = house.dir.path().canonicalize()?.join("new");
+    make(&plan(&house, &path))?;
+    let said = fs::read_to_string(&snapped).unwrap_or_default();
+    assert_eq!(said, "", "something ran");
+    for (name, text) in
+        [("x.mine", "mine\n"), ("x.evil", "raw\n"), ("x.both", "both\n"), ("x.odd", "raw\n")]
+    {
+        assert_eq!(fs::read_to_string(path.join(name))?, text, "{name}");
+    }
+    Ok(())
 }
 
 /// The house with a submodule that has work in it.

@@ -1,6 +1,6 @@
 //! A restore by a strict process gives back the rights that were there, git's own files included.
 
-use crate::house::{House, Outcome, git, mode, put, with_umask};
+use crate::house::{House, Outcome, alone, git, mode, put};
 use crate::nested::{dirty, make_repo};
 use std::collections::BTreeMap;
 use std::fs;
@@ -85,5 +85,5 @@ fn git_dir(tree: &Path) -> Outcome<PathBuf> {
 
 #[test]
 fn a_strict_process_restores_the_rights_that_were_there() -> Outcome {
-    with_umask("rights::a_strict_process_restores_the_rights_that_were_there", strict_restore)
+    alone("rights::a_strict_process_restores_the_rights_that_were_there", strict_restore)
 }
