@@ -65,6 +65,8 @@ pub struct AttachSpec {
     pub holder_dir: Option<PathBuf>,
     /// The control character that leaves, usually [`CTRL_Q`].
     pub detach: u8,
+    /// What is told to who types where nothing takes keys; `None` sends them to the agent.
+    pub keys_unwanted: Option<String>,
     /// Asked when a program leaves its alternate screen, or the session's size becomes ours: what
     /// is to be seen then is known only to whoever has the log. Without it, the main screen begins
     /// blank, and what was made for another size stays clipped.
@@ -86,7 +88,7 @@ pub enum Leave {
 
 /// Shows a session until the user leaves or it ends. The terminal is as before afterwards.
 pub fn attach(spec: AttachSpec) -> io::Result<Leave> {
-    let AttachSpec { paint, paint_size, from, holder_dir, detach, repaint } = spec;
+    let AttachSpec { paint, paint_size, from, holder_dir, detach, keys_unwanted, repaint } = spec;
     let socket = match holder_dir.as_deref().map(connect) {
         None => None,
         Some(Ok(socket)) => Some(socket),
@@ -99,7 +101,17 @@ pub fn attach(spec: AttachSpec) -> io::Result<Leave> {
     match socket {
         Some(socket) => {
             let (incoming, outgoing) = (Incoming::new(), Vec::new());
-            Attached { terminal, keys, socket, incoming, outgoing, from, paint_size }.run(&paint)
+            let attached = Attached {
+                terminal,
+                keys,
+                keys_unwanted,
+                socket,
+                incoming,
+                outgoing,
+                from,
+                paint_size,
+            };
+            attached.run(&paint)
         }
         None => look_at(terminal, keys, &paint),
     }
@@ -193,6 +205,7 @@ enum Painted {
 struct Attached {
     terminal: Terminal,
     keys: Keys,
+    keys_unwanted: Option<String>,
     socket: OwnedFd,
     incoming: Incoming,
     outgoing: Vec<u8>,
@@ -203,7 +216,8 @@ struct Attached {
 
 impl Attached {
     fn run(mut self, paint: &[u8]) -> io::Result<Leave> {
-        let shown = self.terminal.paint(paint).and_then(|()| self.serve());
+        let shown = self.terminal.paint(paint);
+        let shown = shown.and_then(|()| self.tell_unwanted()).and_then(|()| self.serve());
         match shown {
             // Only a signal that ends us interrupts; it is waiting to be read.
             Err(fault) if fault.kind() == io::ErrorKind::Interrupted => end(self.terminal.tty),
@@ -281,18 +295,28 @@ impl Attached {
             return Ok(Some(Leave::Detached));
         }
         match self.keys.look(&input[..count]) {
+            Typed::Input if self.keys_unwanted.is_some() => self.tell_unwanted().map(|()| None),
             Typed::Input => {
                 encode_raw(&mut self.outgoing, 0, &input[..count]);
                 Ok(None)
             }
             Typed::Detach { before } => {
-                if before > 0 {
+                if before > 0 && self.keys_unwanted.is_none() {
                     encode_raw(&mut self.outgoing, 0, &input[..before]);
                     self.send()?;
                 }
                 Ok(Some(Leave::Detached))
             }
         }
+    }
+
+    /// Says in the last line, where output soon goes over it, that keys go nowhere.
+    fn tell_unwanted(&mut self) -> io::Result<()> {
+        let Some(text) = &self.keys_unwanted else { return Ok(()) };
+        let columns = usize::from(tty::size()?.columns);
+        let text: String = text.chars().take(columns).collect();
+        let line = format!("\x1b7\x1b[999;1H\x1b[0;7m{text}\x1b[0m\x1b[K\x1b8");
+        self.terminal.tty.write_all(line.as_bytes())
     }
 
     fn take_frames(&mut self) -> io::Result<Option<Leave>> {

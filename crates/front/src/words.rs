@@ -257,6 +257,11 @@ pub(crate) fn acknowledged(s: &SessionView) -> String {
     format!("noted; the record of `{}` no longer counts as damaged", s.name)
 }
 
+/// What `attach` says where nothing takes keys.
+pub(crate) fn keys_unwanted(s: &SessionView) -> String {
+    format!("`{}` is headless: keys are not sent; ctrl+q leaves, `glis send` speaks", s.name)
+}
+
 /// What `wait` says.
 pub(crate) fn is(s: &SessionView) -> String {
     format!("`{}` is {}", s.name, s.status.word())

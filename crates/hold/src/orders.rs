@@ -102,6 +102,12 @@ impl Holder {
             self.refuse(id, order, "the agent reads no more input");
             return;
         }
+        // On pipes a protocol is spoken, and one key in the middle of it garbles all that follows.
+        // Whoever speaks it numbers what it says; an attached terminal does not.
+        if order == 0 && self.facts.size.is_none() {
+            self.refuse(id, order, "an agent on pipes takes no keys");
+            return;
+        }
         if let Some(client) = self.clients.iter_mut().find(|client| client.id == id) {
             client.is_active();
         }

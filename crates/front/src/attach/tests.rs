@@ -24,6 +24,7 @@ const FOLDER: &str = "GLIS_ATTACH_TEST_FOLDER";
 const PAINT: &str = "GLIS_ATTACH_TEST_PAINT";
 const HOLDER: &str = "GLIS_ATTACH_TEST_HOLDER";
 const REPAINT: &str = "GLIS_ATTACH_TEST_REPAINT";
+const UNWANTED: &str = "GLIS_ATTACH_TEST_UNWANTED";
 const PANIC: &str = "panic";
 
 /// The other process: attaches as its environment says, and writes down why it left.
@@ -45,6 +46,7 @@ fn attached_process() {
         from: 100,
         holder_dir: std::env::var_os(HOLDER).map(PathBuf::from),
         detach: CTRL_Q,
+        keys_unwanted: std::env::var(UNWANTED).ok(),
         repaint,
     });
     fs::write(folder.join("left"), format!("{left:?}")).unwrap();
@@ -275,6 +277,25 @@ fn keys_reach_the_agent_except_the_one_that_leaves() {
     holder.hears_keys(paste);
     stage.types(b"last\x11lost");
     holder.hears_keys(b"last");
+    assert_eq!(stage.ends().1, "Ok(Detached)");
+}
+
+#[test]
+fn keys_that_nothing_takes_are_not_sent_and_that_is_told() {
+    let mut stage = Stage::with("", |command, _| {
+        command.env(UNWANTED, "no keys");
+    });
+    let mut holder = stage.holder();
+    stage.sees("no keys");
+    holder.greets();
+    stage.types(b"q");
+    stage.sees("no keys");
+    // An order that comes after the key shows that the key did not come before it.
+    let size = Winsize { ws_col: 70, ws_row: 20, ws_xpixel: 0, ws_ypixel: 0 };
+    rustix::termios::tcsetwinsize(&stage.master, size).unwrap();
+    stage.signal(Signal::WINCH);
+    assert_eq!(holder.hears_order(), Order::Resize(Size { columns: 70, rows: 20 }));
+    stage.types(b"lost\x11");
     assert_eq!(stage.ends().1, "Ok(Detached)");
 }
 

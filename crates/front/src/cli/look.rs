@@ -5,6 +5,7 @@ use crate::attach::{AttachSpec, CTRL_Q, Leave, Painting};
 use crate::complaint::{Complaint, Kind};
 use crate::control::{Control, Streamed};
 use crate::words;
+use glis_core::spec::Mode;
 use glis_wire::client::{Answer, Request};
 use glis_wire::view::SessionView;
 use serde_json::json;
@@ -49,6 +50,7 @@ pub(super) fn attach(name: &str, out: &Out) -> Result<(), Complaint> {
         from: painting.at,
         holder_dir,
         detach: CTRL_Q,
+        keys_unwanted: (session.mode == Mode::Headless).then(|| words::keys_unwanted(&session)),
         repaint: Some(Box::new(again)),
     });
     let left = left.map_err(|fault| Complaint::new(Kind::Failed, format!("attach: {fault}")))?;

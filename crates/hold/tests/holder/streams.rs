@@ -169,6 +169,27 @@ fn pipes_are_kept_apart() -> Outcome {
 }
 
 #[test]
+fn pipes_take_messages_and_no_keys() -> Outcome {
+    let mut rig = Rig::on_pipes("read line; echo \"got $line\"; read line")?;
+    let mut conn = rig.start()?;
+    conn.order(&Order::Follow { from: 0 })?;
+    // An attached terminal numbers nothing that is typed; whoever speaks the protocol does.
+    conn.input(0, b"q\n")?;
+    conn.input(1, b"message\n")?;
+    conn.output_until("got message\n")?;
+    conn.input(0, b"q")?;
+    let refused = conn.until(|report| match report {
+        Report::Refused { order, why } => Some((order, why)),
+        _ => None,
+    })?;
+    assert_eq!(refused, (0, "an agent on pipes takes no keys".to_owned()));
+    conn.order(&Order::Stop(AT_ONCE))?;
+    conn.ended()?;
+    assert_eq!(rig.log()?, b"got message\n");
+    Ok(())
+}
+
+#[test]
 fn every_byte_is_logged_as_it_was() -> Outcome {
     let mut rig =
         Rig::new("stty -opost; printf '\\000\\377\\376 \\033[31mh\\303'; printf '\\251'")?;
