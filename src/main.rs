@@ -5,7 +5,10 @@ mod portrait;
 mod prove;
 mod stage;
 
+use glis_daemon::DaemonFault;
 use glis_front::Next;
+use glis_front::complaint::Complaint;
+use serde_json::json;
 use stage::Voice;
 use std::io::Write as _;
 use std::path::Path;
@@ -29,8 +32,8 @@ fn main() -> ExitCode {
     let voice = |json| if json { Voice::Kept } else { Voice::Aloud };
     match glis_front::run(std::env::args_os()) {
         Next::Exit(status) => ExitCode::from(status),
-        Next::Daemon { detached: true } => daemon(glis_daemon::detach),
-        Next::Daemon { detached: false } => daemon(|| ()),
+        Next::Daemon { json, detached: true } => daemon(voice(json), glis_daemon::detach),
+        Next::Daemon { json, detached: false } => daemon(voice(json), || ()),
         Next::Demo { json } => demo::run(voice(json)),
         Next::Prove { json, time, seed } => prove::run(voice(json), time, seed),
     }
@@ -49,21 +52,29 @@ fn seed_log(count: &str) -> ExitCode {
 }
 
 /// Says `ready` on standard output once front ends are let in, or why that will not happen.
-fn daemon(take_leave: impl FnOnce()) -> ExitCode {
+fn daemon(voice: Voice, take_leave: impl FnOnce()) -> ExitCode {
+    let refuse = |complaint: Complaint| {
+        match voice {
+            Voice::Aloud => tell(&complaint.message),
+            Voice::Kept => tell(&complaint.json().to_string()),
+        }
+        ExitCode::from(complaint.kind.exit_status())
+    };
+    let ready = || match voice {
+        Voice::Aloud => tell("ready"),
+        Voice::Kept => tell(&json!({"ready": true, "pid": std::process::id()}).to_string()),
+    };
     let home = match glis_front::find_home() {
         Ok(home) => home,
-        Err(complaint) => {
-            tell(&complaint.message);
-            return ExitCode::FAILURE;
-        }
+        Err(complaint) => return refuse(complaint),
     };
     take_leave();
-    match glis_daemon::run(&home, || tell("ready")) {
+    match glis_daemon::run(&home, ready) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(fault) => {
-            tell(&fault.to_string());
-            ExitCode::FAILURE
+        Err(fault @ DaemonFault::AlreadyRunning { .. }) => {
+            refuse(Complaint::second_daemon(fault.to_string()))
         }
+        Err(fault) => refuse(Complaint::no_daemon(fault.to_string())),
     }
 }
 

@@ -28,6 +28,7 @@ mod real;
 mod rescues;
 mod storage;
 mod strace;
+mod telling;
 mod terminal;
 mod tmux;
 mod upgrade;

@@ -183,6 +183,47 @@ fn a_killed_client_gives_the_terminal_back_and_hurts_nobody() -> Outcome {
 }
 
 #[test]
+fn keys_never_reach_an_agent_that_reads_a_protocol() -> Outcome {
+    let house = House::new()?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    house.rehearsal("x")?;
+    house.turn("x", "say first")?;
+    remember(&tmux)?;
+    tmux.line("one", "glis attach x")?;
+    let screen = tmux.sees("one", "`x` is headless: keys are not sent")?;
+    assert!(screen.contains("first"), "{screen}");
+    tmux.key("one", "q")?;
+    tmux.key("one", "Enter")?;
+    tmux.key("one", "C-q")?;
+    tmux.sees("one", "detached from `x`; it runs on")?;
+    is_given_back(&house, &tmux)?;
+    house.turn("x", "say again")?;
+    let talk = house.talk("x")?;
+    let said = |word: &str| talk.iter().any(|(_, text)| text == word);
+    assert!(said("first") && said("again"), "{talk:?}");
+    Ok(())
+}
+
+#[test]
+fn who_leaves_a_waiting_pause_is_told_that_it_stays() -> Outcome {
+    let house = House::new()?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    house.rehearsal("x")?;
+    house.ok(&["send", "x", "work 600"])?;
+    house.until("x", "busy")?;
+    tmux.line("one", "clear; glis pause x --mode boundary")?;
+    house.until("x", "pausing")?;
+    tmux.key("one", "C-c")?;
+    tmux.sees("one", "the pause of `x` stays pending")?;
+    tmux.sees("one", "`glis pause x --cancel`")?;
+    tmux.line("one", "echo left $?")?;
+    tmux.sees("one", "left 130")?;
+    assert_eq!(house.show("x")?["status"], "pausing");
+    house.ok(&["pause", "x", "--cancel"])?;
+    house.until("x", "busy").map(drop)
+}
+
+#[test]
 fn mouse_and_paste_pass_through() -> Outcome {
     let house = House::new()?;
     let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };

@@ -4,6 +4,7 @@ mod args;
 mod keep;
 mod look;
 mod many;
+mod parting;
 mod session;
 mod upkeep;
 
@@ -27,6 +28,8 @@ pub enum Next {
     Exit(u8),
     /// Be the daemon.
     Daemon {
+        /// Whoever started it reads JSON.
+        json: bool,
         /// In a session of its own, for whoever started it is about to leave.
         detached: bool,
     },
@@ -64,7 +67,7 @@ where
             return Next::Prove { json: cli.json, time: doctor.time, seed: doctor.seed };
         }
         Some(Verb::Daemon { verb: DaemonVerb::Run { detached } }) => {
-            return Next::Daemon { detached };
+            return Next::Daemon { json: cli.json, detached };
         }
         Some(verb) => carry_out(verb, &out),
     };

@@ -21,6 +21,7 @@ pub enum Kind {
     Busy,
     TimedOut,
     NoDaemon,
+    Interrupted,
     /// Whoever reads our output has seen enough. As in any pipe, that is no failure.
     ReaderGone,
 }
@@ -38,6 +39,7 @@ impl Kind {
             Self::NotResumable => 6,
             Self::Busy | Self::TimedOut => 7,
             Self::NoDaemon => 8,
+            Self::Interrupted => 130,
         }
     }
 
@@ -52,6 +54,7 @@ impl Kind {
             Self::Busy => "busy",
             Self::TimedOut => "timed_out",
             Self::NoDaemon => "no_daemon",
+            Self::Interrupted => "interrupted",
             Self::ReaderGone => "reader_gone",
         }
     }
@@ -73,6 +76,16 @@ pub struct Complaint {
 impl Complaint {
     pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), hint: None, told: false }
+    }
+
+    /// The house has a daemon already.
+    pub fn second_daemon(message: String) -> Self {
+        Self::new(Kind::Refused, message).hint("`glis daemon stop` ends it; its agents run on")
+    }
+
+    /// The daemon cannot start.
+    pub fn no_daemon(message: String) -> Self {
+        Self::new(Kind::NoDaemon, message).hint("mend that and ask again; agents that run, run on")
     }
 
     #[must_use]

@@ -81,6 +81,17 @@ impl Ending {
         Ok(Self { signals: Signals::catch(&ENDING, &[])?, came: Cell::new(None) })
     }
 
+    /// Waits for one.
+    pub(crate) fn wait(&self) -> u8 {
+        loop {
+            if let Some(signal) = self.came() {
+                return signal;
+            }
+            // An interrupted wait means that it is there.
+            let _ = poll(&mut [PollFd::new(&self.signals.reader, PollFlags::IN)], None);
+        }
+    }
+
     /// The first signal that has come.
     pub fn came(&self) -> Option<u8> {
         if self.came.get().is_none() {

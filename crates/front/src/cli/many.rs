@@ -20,15 +20,36 @@ const AT_ONCE: usize = 16;
 /// The session afterwards and whether it was so before, or why it was not done.
 type Acted = Result<(SessionView, bool), Complaint>;
 
+/// Which sessions are meant, and in which form that was said.
+pub(super) enum Chosen {
+    /// By name: one is told as a document, several as an array.
+    Named(Vec<String>),
+    /// By `--all`: an array, however many there are.
+    All(Vec<String>),
+}
+
+impl Chosen {
+    pub(super) fn names(&self) -> &[String] {
+        match self {
+            Self::Named(names) | Self::All(names) => names,
+        }
+    }
+
+    fn is_one(&self) -> bool {
+        matches!(self, Self::Named(names) if names.len() == 1)
+    }
+}
+
 /// Does the same to several sessions at once. One that fails does not keep the others from it; the
 /// first failure decides the exit status.
 pub(super) fn each(
     control: Control,
-    names: &[String],
+    chosen: &Chosen,
     action: &Action,
     out: &Out,
     tell: fn(&SessionView) -> String,
 ) -> Result<(), Complaint> {
+    let names = chosen.names();
     let mut documents = Vec::new();
     let mut first = None;
     let mut tell_one = |result: Acted| {
@@ -40,7 +61,7 @@ pub(super) fn each(
                 documents.push(with(&session, "already", json!(already)));
             }
             Err(complaint) => {
-                if !out.json && names.len() > 1 {
+                if !out.json && !chosen.is_one() {
                     out.complain(&complaint);
                 }
                 documents.push(complaint.json());
@@ -64,11 +85,11 @@ pub(super) fn each(
         say("no session to do that with")?;
     }
     match (first, documents.as_slice()) {
-        (Some(complaint), _) if names.len() == 1 => Err(complaint),
+        (Some(complaint), _) if chosen.is_one() => Err(complaint),
         (first, documents) => {
             if out.json {
                 match documents {
-                    [only] if names.len() == 1 => say(&only.to_string())?,
+                    [only] if chosen.is_one() => say(&only.to_string())?,
                     all => say(&Value::from(all.to_vec()).to_string())?,
                 }
             }

@@ -1,8 +1,8 @@
 //! Verbs that change a session.
 
 use super::args::{Mode, New, Pause, Restart, Resume, Wait};
-use super::many::each;
-use super::{Out, ask, unexpected};
+use super::many::{Chosen, each};
+use super::{Out, ask, parting, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control::Control;
 use crate::words;
@@ -160,34 +160,38 @@ pub(super) fn pause(pause: &Pause, out: &Out) -> Result<(), Complaint> {
         };
         Action::Pause { mode, on_timeout: OnTimeout::Refuse, clearing }
     };
-    let names = if pause.all {
-        chosen(&mut control, |session| session.can_pause && session.status != Status::Created)?
-    } else {
-        pause.names.clone()
+    let meant = match (pause.all, pause.cancel) {
+        (false, _) => Chosen::Named(pause.names.clone()),
+        (true, true) => all(&mut control, |session| session.status == Status::Pausing)?,
+        (true, false) => {
+            let could = |s: &SessionView| s.can_pause && s.status != Status::Created;
+            all(&mut control, could)?
+        }
     };
-    each(control, &names, &action, out, if pause.cancel { words::is } else { words::paused })
+    if !pause.cancel {
+        parting::watch(meant.names(), out);
+    }
+    each(control, &meant, &action, out, if pause.cancel { words::is } else { words::paused })
 }
 
 pub(super) fn resume(resume: &Resume, out: &Out) -> Result<(), Complaint> {
     let prompt = resume.prompt.clone().map(sayable).transpose()?;
     let mut control = Control::connect()?;
-    let names = if resume.all {
-        chosen(&mut control, |session| session.status == Status::Paused)?
+    let meant = if resume.all {
+        all(&mut control, |session| session.status == Status::Paused)?
     } else {
-        resume.names.clone()
+        Chosen::Named(resume.names.clone())
     };
     let action = Action::Resume { prompt };
-    each(control, &names, &action, out, words::resumed)
+    each(control, &meant, &action, out, words::resumed)
 }
 
-fn chosen(
-    control: &mut Control,
-    wanted: impl Fn(&SessionView) -> bool,
-) -> Result<Vec<String>, Complaint> {
+/// All sessions that are like this.
+fn all(control: &mut Control, wanted: impl Fn(&SessionView) -> bool) -> Result<Chosen, Complaint> {
     let Answer::Sessions(all) = ask(control, Request::List { all: false })? else {
         return Err(unexpected());
     };
-    Ok(all.into_iter().filter(wanted).map(|session| session.id).collect())
+    Ok(Chosen::All(all.into_iter().filter(wanted).map(|session| session.id).collect()))
 }
 
 pub(super) fn restart(restart: &Restart, out: &Out) -> Result<(), Complaint> {
@@ -218,11 +222,17 @@ pub(super) fn confirmed(question: &str, reason: &str) -> Result<bool, Complaint>
 }
 
 pub(super) fn stop(name: String, out: &Out) -> Result<(), Complaint> {
-    each(Control::connect()?, &[name], &Action::Stop, out, words::stopped)
+    each(Control::connect()?, &Chosen::Named(vec![name]), &Action::Stop, out, words::stopped)
 }
 
 pub(super) fn acknowledge(name: String, out: &Out) -> Result<(), Complaint> {
-    each(Control::connect()?, &[name], &Action::Acknowledge, out, words::acknowledged)
+    each(
+        Control::connect()?,
+        &Chosen::Named(vec![name]),
+        &Action::Acknowledge,
+        out,
+        words::acknowledged,
+    )
 }
 
 pub(super) fn rm(name: &str, out: &Out) -> Result<(), Complaint> {

@@ -39,10 +39,13 @@ pub(super) fn daemon(verb: &DaemonVerb, out: &Out) -> Result<(), Complaint> {
                 .hint("any other command starts it")),
         },
         DaemonVerb::Stop { agents: true } => {
-            stop(Request::DaemonStop { agents: true }, "the agents are suspended", out)
+            // They may run on without a daemon, and only one can suspend them.
+            let control = Some(Control::connect()?);
+            stop(control, Request::DaemonStop { agents: true }, "the agents are suspended", out)
         }
         DaemonVerb::Stop { agents: false } => {
-            stop(Request::DaemonStop { agents: false }, "the agents run on", out)
+            let control = Control::connect_running()?;
+            stop(control, Request::DaemonStop { agents: false }, "the agents run on", out)
         }
         // Taken by another role of the program.
         DaemonVerb::Run { .. } => Ok(()),
@@ -56,8 +59,13 @@ fn status(control: &mut Control) -> Result<DaemonView, Complaint> {
     Ok(view)
 }
 
-fn stop(request: Request, agents: &str, out: &Out) -> Result<(), Complaint> {
-    let Some(mut control) = Control::connect_running()? else {
+fn stop(
+    control: Option<Control>,
+    request: Request,
+    agents: &str,
+    out: &Out,
+) -> Result<(), Complaint> {
+    let Some(mut control) = control else {
         return out.document(&json!({"stopped": false}), || "the daemon does not run".to_owned());
     };
     ask(&mut control, request)?;
