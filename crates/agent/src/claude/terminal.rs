@@ -339,12 +339,13 @@ impl Dialect for Terminal {
         Some(self.ask.as_ref() == Some(&ask.id) && self.asks(lines))
     }
 
-    /// An empty prompt on a screen at rest means that nothing runs, whatever was not told.
+    /// An empty prompt on a screen at rest means that nothing runs, whatever was not told. A turn that
+    /// comes to its end tells it by a hook; one that is cut off is written down later than it is seen.
     fn at_rest(&mut self, shown: &Shown) -> Option<Sign> {
         let over = *shown == Shown::Prompt && !self.prompt.is_empty();
         over.then(|| {
             self.prompt.clear();
-            Sign::TurnEnded
+            Sign::TurnCut
         })
     }
 
