@@ -220,7 +220,7 @@ pub(crate) struct Diff {
 pub(crate) struct Restore {
     /// Name, id, or a unique beginning of the id
     pub(crate) name: String,
-    /// The snapshot: its ref, the beginning of its last part, or of its commit; else the last one
+    /// The snapshot: its ref, the beginning of its last part, or of its commit; else how the session was left
     #[arg(long, value_name = "REF")]
     pub(crate) snapshot: Option<String>,
     /// Into this folder, which must not exist yet; the session's own is left alone
