@@ -72,7 +72,7 @@ pub(super) fn restore(restore: Restore, out: &Out) -> Result<(), Complaint> {
     let answer = ask(&mut control, Request::RestoreTo { session, snapshot, to })?;
     let Answer::RestoredTo { path, snapshot, notes } = answer else { return Err(unexpected()) };
     let document = json!({"path": path, "snapshot": snapshot, "notes": notes});
-    out.document(&document, || words::restored_to(&path, &snapshot, &notes))
+    out.document(&document, || words::copied_to(&path, &snapshot, &notes))
 }
 
 pub(super) fn trash(verb: TrashVerb, out: &Out) -> Result<(), Complaint> {

@@ -109,8 +109,14 @@ pub(crate) fn restored(s: &SessionView) -> String {
     }
 }
 
-/// What `restore --to` says.
-pub(crate) fn restored_to(path: &str, snapshot: &str, notes: &[String]) -> String {
+/// What `restore --to` says. The copy is a worktree of the repository, locked against being tidied
+/// away.
+pub(crate) fn copied_to(path: &str, snapshot: &str, notes: &[String]) -> String {
+    let restored = restored_to(path, snapshot, notes);
+    format!("{restored}\n`git worktree remove --force --force {path}` removes this copy")
+}
+
+fn restored_to(path: &str, snapshot: &str, notes: &[String]) -> String {
     let mut lines = vec![format!("{path} is as in {}", id_of(snapshot))];
     lines.extend(notes.iter().map(|note| format!("note: {}", plain(note))));
     lines.join("\n")
