@@ -292,14 +292,14 @@ fn staged_differences(was: &Index, is: &Index) -> Vec<Vec<u8>> {
 /// Files of work in progress that are not what they were.
 fn in_progress(place: &Place, loaded: &Loaded) -> Result<Vec<Vec<u8>>, SnapshotFault> {
     /// These tell of the past, not of work in progress.
-    const PAST: [&[u8]; 5] =
-        [b"HEAD", b"ORIG_HEAD", b"FETCH_HEAD", b"COMMIT_EDITMSG", b"logs/HEAD"];
+    const PAST: [&[u8]; 4] = [b"HEAD", b"ORIG_HEAD", b"FETCH_HEAD", b"COMMIT_EDITMSG"];
     let now = GitFiles::read(place)?;
     let matters = |name: &[u8]| {
         !PAST.contains(&name)
             && !name.starts_with(b"glis-")
             && !name.starts_with(b"hooks/")
-            && !matches!(name, b"config" | b"description" | b"logs/refs/stash")
+            && !name.starts_with(b"logs/")
+            && !matches!(name, b"config" | b"description")
             && !matches!(name, b"info/exclude" | b"info/attributes")
     };
     let pick = |files: &[(Vec<u8>, Vec<u8>)]| -> BTreeSet<(Vec<u8>, Vec<u8>)> {

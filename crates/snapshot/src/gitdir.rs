@@ -12,7 +12,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 /// Single files. `BISECT_*` are found by their beginning.
-const FILES: [&str; 19] = [
+pub(crate) const FILES: [&str; 19] = [
     "HEAD",
     "ORIG_HEAD",
     "MERGE_HEAD",
@@ -35,7 +35,7 @@ const FILES: [&str; 19] = [
 ];
 
 /// Folders, with everything in them. The refs are those that belong to one worktree.
-const FOLDERS: [&str; 7] = [
+pub(crate) const FOLDERS: [&str; 7] = [
     "rebase-merge",
     "rebase-apply",
     "sequencer",
@@ -50,7 +50,7 @@ pub(crate) const TABLE: &[u8] = b"glis-table";
 
 /// Of a log of HEAD, this many of the latest commits are kept alive: they are what `git reflog`
 /// can still bring back after a reset.
-const LOG_LINES_MAX: usize = 100;
+pub(crate) const LOG_LINES_MAX: usize = 100;
 /// A log of HEAD that is longer than this is not worth its space.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 

@@ -3,6 +3,7 @@
 
 mod admin;
 mod aside;
+mod belongings;
 mod clear;
 mod coming;
 mod compare;

@@ -1,9 +1,11 @@
 //! Repositories inside the worktree: submodules, strays, worktrees within worktrees. Each gets a
 //! snapshot of its own with all its history, kept alive by the outer one.
 
+use crate::belongings;
 use crate::fault::{About as _, SnapshotFault};
 use crate::git::{GitFault, checked, run_in};
 use crate::hash::Oid;
+use crate::moved::real;
 use crate::objects::Objects;
 use crate::place::Place;
 use crate::refs::Found;
@@ -71,6 +73,13 @@ fn save_one(
     if git_dir != WORKTREE {
         store.more.push(place.common.join("objects"));
         extra = belongings(&place)?;
+        let inside = |folder: &Path| real(&place.common).starts_with(real(folder));
+        let goes_too = inside(&job.place.root) || inside(&job.place.git_dir);
+        if place.common != place.git_dir && goes_too {
+            let what = "it comes back as a repository of its own, not as a worktree of another";
+            let why = Why::Repository { what: what.to_owned() };
+            not_captured.push(NotCaptured { path: [path, b"/.git"].concat(), why });
+        }
     }
     let inner =
         Job { place: &place, store: &store, limits: job.limits, extra, depth: job.depth + 1 };
@@ -100,7 +109,6 @@ fn save_one(
 
 /// Where the repository keeps its files, as seen from the outer worktree's.
 fn where_it_is(job: &Job<'_>, place: &Place) -> Vec<u8> {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let (git_dir, common) = (real(&place.git_dir), real(&place.common));
     if common == real(&job.store.common) {
         return WORKTREE.to_vec();
@@ -158,21 +166,9 @@ fn belongings(place: &Place) -> Result<Extra, SnapshotFault> {
             extra.files.push((name, fs::read(&path).about(&path)?));
         }
     }
-    stashes(place, &mut extra)?;
+    belongings::add(place, &mut extra)?;
     extra.files.sort();
     Ok(extra)
-}
-
-/// All but the latest stash live in a log only.
-fn stashes(place: &Place, extra: &mut Extra) -> Result<(), SnapshotFault> {
-    let path = place.common.join("logs/refs/stash");
-    let Ok(log) = fs::read(&path) else { return Ok(()) };
-    let words = log.split(|byte| *byte == b'\n').filter_map(|line| line.get(41..81));
-    let names: Vec<String> = words.map(|word| String::from_utf8_lossy(word).into_owned()).collect();
-    let found = Objects::open(&place.common)?.look_up(&names)?;
-    extra.parents.extend(found.into_iter().flatten().map(|object| object.oid));
-    extra.files.push((b"logs/refs/stash".to_vec(), log));
-    Ok(())
 }
 
 /// Copies everything that the nested snapshot stands on into the throw-away repository, in place of

@@ -1,5 +1,6 @@
 //! Bringing repositories inside the worktree back, each from the snapshot that was taken of it.
 
+use crate::belongings::{OWN, RUN};
 use crate::fault::{About as _, SnapshotFault};
 use crate::fill::fill;
 use crate::git::{GitFault, checked, offline};
@@ -89,6 +90,15 @@ fn restore_one(
     put_back(&place, inner, &stats, way)?;
     for (name, _) in inner.git_files.iter().filter(|(name, _)| name.starts_with(b"hooks/")) {
         rights::set(&git_dir.join(OsStr::from_bytes(name)), way.umask.program())?;
+    }
+    for (name, bytes) in &inner.git_files {
+        if let Some(name) = name.strip_prefix(OWN) {
+            way.umask.write(&git_dir.join(OsStr::from_bytes(name)), bytes)?;
+        } else if let Some(name) = name.strip_prefix(RUN) {
+            let path = git_dir.join(OsStr::from_bytes(name));
+            way.umask.write(&path, bytes)?;
+            rights::set(&path, way.umask.program())?;
+        }
     }
     if absorbed {
         name_each_other(&root, &git_dir, outer, way)?;

@@ -149,6 +149,10 @@ impl Previous {
 #[derive(Debug, Default)]
 pub(crate) struct Extra {
     pub(crate) parents: Vec<Oid>,
+    /// Blobs that must live as long as the snapshot.
+    pub(crate) others: Vec<Oid>,
+    /// What does not come along.
+    pub(crate) not_captured: Vec<NotCaptured>,
     pub(crate) files: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
@@ -196,6 +200,7 @@ impl Job<'_> {
         let mut sink = Sink::Import { writer: &mut writer, sent: known.chain(kept).collect() };
         let read = read_all(&survey, self.place.format, self.limits, before, &mut sink)?;
         not_captured.extend(read.not_captured);
+        not_captured.extend(self.extra.not_captured.iter().cloned());
         not_captured.sort();
         not_captured.dedup();
         let mut state = State {
@@ -313,6 +318,9 @@ impl Job<'_> {
         for (kind, oid) in &git_files.others {
             let mode = if *kind == ObjectKind::Tree { 0o040_000 } else { 0o100_644 };
             put(&mut lines, mode, oid, &[b"also/", oid.to_string().as_bytes()]);
+        }
+        for oid in &self.extra.others {
+            put(&mut lines, 0o100_644, oid, &[b"also/", oid.to_string().as_bytes()]);
         }
         let index = survey.index.without_numbers_of(&survey.clean);
         put_bytes(&mut lines, &[b"index"], &index);

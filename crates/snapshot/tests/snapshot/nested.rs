@@ -1,7 +1,7 @@
 //! Repositories inside the worktree come back with their history, or are named.
 
 use crate::house::{House, Outcome, Portrait, git, put};
-use glis_snapshot::Why;
+use glis_snapshot::{NotCaptured, Why};
 use std::fs;
 use std::path::Path;
 
@@ -47,6 +47,51 @@ fn a_repository_inside_comes_back_with_all_it_has() -> Outcome {
     assert_eq!(git(&inner, &["stash", "list"])?.lines().count(), 2);
     assert_eq!(git(&inner, &["remote", "get-url", "origin"])?.trim(), "https://example.invalid/x");
     git(&inner, &["fsck", "--full"])?;
+    Ok(())
+}
+
+#[test]
+fn what_lies_in_the_git_folder_of_a_repository_inside_comes_back_or_is_named() -> Outcome {
+    let house = House::new()?;
+    let nest = house.tree.join("nest");
+    make_repo(&nest)?;
+    for n in ["1", "2", "3"] {
+        git(&nest, &["commit", "-q", "--allow-empty", "-m", n])?;
+    }
+    git(&nest, &["reset", "-q", "--hard", "HEAD~2"])?;
+    put(&nest, ".git/notes-of-mine.txt", "mine\n")?;
+    put(&nest, ".git/tool.sh", "#!/bin/sh\n")?;
+    crate::house::mode(&nest, ".git/tool.sh", 0o755)?;
+    put(&nest, ".git/info/more", "more\n")?;
+    let loose = house.dir.path().join("loose");
+    fs::write(&loose, "staged once\n")?;
+    let loose = git(&nest, &["hash-object", "-w", &loose.to_string_lossy()])?;
+    let before = git(&nest, &["reflog", "trunk"])?;
+    assert_eq!(before.lines().count(), 5);
+    let saved = house.save()?;
+    assert_eq!(saved.not_captured, []);
+
+    put(&nest, ".git/lfs/objects/ab/cd/abcd", "large\n")?;
+    fs::create_dir_all(nest.join(".git/lfs-empty/tmp"))?;
+    let tree = git(&nest, &["write-tree"])?;
+    git(&nest, &["commit-tree", "-m", "nobody knows it", tree.trim()])?;
+    git(&nest, &["worktree", "add", "-q", "--detach", "../beside"])?;
+    let saved = house.save()?;
+    let named: Vec<String> = saved.not_captured.iter().map(NotCaptured::shown).collect();
+    let lost = ["beside/.git", "nest/.git/lfs", "nest/.git/objects", "nest/.git/worktrees"];
+    assert_eq!(named, lost, "{:?}", saved.not_captured);
+    assert_eq!(glis_snapshot::losable(saved.not_captured.clone()).len(), 4);
+
+    house.destroy()?;
+    let restored = house.restore(&saved.reference, &house.tree)?;
+    assert_eq!(restored.left_out, saved.not_captured);
+    assert_eq!(git(&nest, &["reflog", "trunk"])?, before);
+    assert_eq!(git(&nest, &["cat-file", "blob", loose.trim()])?, "staged once\n");
+    assert_eq!(fs::read_to_string(nest.join(".git/notes-of-mine.txt"))?, "mine\n");
+    assert_eq!(fs::read_to_string(nest.join(".git/info/more"))?, "more\n");
+    let tool = fs::metadata(nest.join(".git/tool.sh"))?;
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&tool.permissions()) & 0o111, 0o111);
+    git(&nest, &["fsck", "--full"])?;
     Ok(())
 }
 
