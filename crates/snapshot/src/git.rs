@@ -2,6 +2,7 @@
 //! repository's own (hooks, monitors, pagers) may run on our behalf.
 
 use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -141,6 +142,16 @@ pub(crate) fn checked(output: Output, verb: &str) -> Result<Vec<u8>, GitFault> {
         verb: verb.to_owned(),
         message: message.trim_start_matches("fatal: ").to_owned(),
     })
+}
+
+/// Refuses a path that git's answers, which are lines, could not be understood about.
+pub(crate) fn refuse_line_break(path: &Path) -> Result<(), GitFault> {
+    if !path.as_os_str().as_bytes().contains(&b'\n') {
+        return Ok(());
+    }
+    let shown = path.to_string_lossy();
+    let message = format!("{shown:?} has a line break in it, and such a path cannot be used");
+    Err(GitFault::Refused { verb: "worktree".to_owned(), message })
 }
 
 /// The worktrees that a folder belongs to.

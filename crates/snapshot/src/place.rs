@@ -1,7 +1,7 @@
 //! Where a worktree is, where git keeps its files, and what its HEAD says.
 
 use crate::fault::{About as _, SnapshotFault};
-use crate::git::offline;
+use crate::git::{offline, refuse_line_break};
 use crate::hash::{Format, Oid};
 use crate::index::Index;
 use rustix::fs::{Mode, OFlags};
@@ -59,6 +59,7 @@ impl Place {
             return Err(SnapshotFault::Gone(root.to_owned()));
         }
         let root = root.canonicalize().about(root)?;
+        refuse_line_break(&root)?;
         let asked = [
             "rev-parse",
             "--path-format=absolute",
@@ -69,6 +70,12 @@ impl Place {
             "HEAD^{commit}",
         ];
         let output = git(&root).args(asked).output().map_err(crate::GitFault::NotRun)?;
+        // A line for each question: one more is the second half of a path to git's own files.
+        if output.stdout.trim_ascii_end().split(|byte| *byte == b'\n').count() > asked.len() - 2 {
+            let root = root.display();
+            let message = format!("the path of the repository of {root} has a line break in it");
+            return Err(crate::fault::said_by_git("worktree", &message));
+        }
         let mut lines = output.stdout.split(|byte| *byte == b'\n');
         let mut path = || {
             let line = lines.next().filter(|line| line.first() == Some(&b'/'));

@@ -4,8 +4,10 @@ use crate::admin::{Record, delete_tree, records};
 use crate::aside::LOCK_REASON;
 use crate::fault::SnapshotFault;
 use crate::filters;
-use crate::git::{GitFault, checked, git, roots, run, run_with_umask, with_umask};
-use crate::moved::Insides;
+use crate::git::{
+    GitFault, checked, git, refuse_line_break, roots, run, run_with_umask, with_umask,
+};
+use crate::moved::{Insides, real};
 use crate::scratch::common_of;
 use std::path::{Path, PathBuf};
 
@@ -42,6 +44,8 @@ pub struct Plan<'a> {
 /// there it is locked for another reason, so that what a crash leaves is known to be half of one.
 pub fn make(plan: &Plan<'_>) -> Result<Worktree, GitFault> {
     let root = roots(plan.repo)?.main;
+    refuse_line_break(&root)?;
+    refuse_line_break(&real(plan.path))?;
     if let Some(found) = find(&root, plan.owner)? {
         return Ok(found);
     }

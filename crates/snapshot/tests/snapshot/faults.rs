@@ -1,6 +1,7 @@
 //! Kills, full disks, other writers: no snapshot is broken and nobody else is disturbed.
 
 use crate::house::{House, Outcome, SESSION, SmallDisk, as_nobody, command, git, put, stamps};
+use glis_snapshot::worktree::{Plan, make};
 use glis_snapshot::{Limits, SaveRequest, SnapshotFault, save, sweep, verify};
 use std::fs;
 use std::path::Path;
@@ -342,5 +343,30 @@ fn git_that_is_missing_is_said_to_be_missing() -> Outcome {
     let said = String::from_utf8_lossy(&output.stdout).into_owned()
         + &String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("GitMissing"), "{said}");
+    Ok(())
+}
+
+#[test]
+fn a_path_with_a_line_break_is_refused_with_the_cause() -> Outcome {
+    let dir = tempfile::tempdir()?;
+    let base = dir.path().canonicalize()?;
+    let told = |fault: &dyn std::fmt::Display| {
+        let said = fault.to_string();
+        assert!(said.contains("line break") && !said.contains('\n'), "{said}");
+    };
+    for (repo, tree) in [("re\npo", "tree"), ("repo\n", "tree"), ("repo", "tr\nee")] {
+        let (repo, tree) = (base.join(repo).join("r"), base.join(tree).join("t"));
+        crate::nested::make_repo(&repo)?;
+        let (path, umask) = (tree.as_path(), 0o022);
+        let plan = Plan { repo: &repo, path, branch: "b", base: None, owner: "me", umask };
+        told(&make(&plan).err().ok_or("it was made")?);
+        assert!(!tree.exists());
+        git(&repo, &["worktree", "add", "-q", "--detach", &tree.to_string_lossy()])?;
+        let limits = Limits::default();
+        let request = SaveRequest { worktree: &tree, session: "s", why: "test", limits };
+        told(&save(&request).err().ok_or("it was saved")?);
+        fs::remove_dir_all(base.join(&repo))?;
+        fs::remove_dir_all(&tree)?;
+    }
     Ok(())
 }
