@@ -88,6 +88,11 @@ fn command_of(house: &House, command: Command) -> Result<Decision, Refusal> {
         | Command::Answer { session, .. } => Draft::of(house, session)
             .ok_or_else(|| Refusal::NoSuchSession { given: session.0.clone() })?,
     };
+    if starts_process(&draft.session, &command)
+        && let Some(place) = &draft.session.worktree
+    {
+        house.check_place(place, &draft.session.id)?;
+    }
     match command {
         Command::New { .. } => {}
         Command::Send { text, .. } => message::send(&mut draft, text)?,
@@ -115,6 +120,27 @@ fn command_of(house: &House, command: Command) -> Result<Decision, Refusal> {
         Command::Answer { ask, answer, .. } => ask::answer(&mut draft, ask, answer)?,
     }
     Ok(draft.settle())
+}
+
+/// Whether a command brings up a process where none runs.
+fn starts_process(session: &Session, command: &Command) -> bool {
+    match command {
+        Command::Resume { .. } | Command::Restart { .. } => {
+            matches!(session.phase, Phase::Rest(_))
+        }
+        Command::Send { .. } => session.wakes(),
+        Command::New { .. }
+        | Command::Pause { .. }
+        | Command::CancelPause { .. }
+        | Command::Stop { .. }
+        | Command::Remove { .. }
+        | Command::Snapshot { .. }
+        | Command::Restore { .. }
+        | Command::Return { .. }
+        | Command::Empty { .. }
+        | Command::Acknowledge { .. }
+        | Command::Answer { .. } => false,
+    }
 }
 
 fn take_outcome(draft: &mut Draft, outcome: Outcome) {

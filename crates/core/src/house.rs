@@ -98,6 +98,29 @@ impl House {
         }
     }
 
+    /// Refuses a folder that a process of another session than `own` is at work in, or about to be:
+    /// two that write to one worktree undo each other's work.
+    pub(crate) fn check_place(&self, place: &str, own: &SessionId) -> Result<(), Refusal> {
+        let at_work = |session: &Session| match &session.phase {
+            Phase::Starting(_) | Phase::Live | Phase::Stopping { .. } => true,
+            Phase::Pausing(_) => session.process.is_some(),
+            Phase::Rest(_) | Phase::Chore { .. } => false,
+        };
+        let stands = |session: &Session| match &session.worktree {
+            Some(worktree) => worktree == place,
+            // Not made yet, which takes a moment even where there is nothing to make.
+            None => session.spec.in_place && session.spec.repo_root == place,
+        };
+        let others = self.sessions.values().filter(|session| session.id != *own);
+        match others.into_iter().find(|session| stands(session) && at_work(session)) {
+            Some(other) => {
+                let (place, by) = (place.to_owned(), other.name.clone());
+                Err(Refusal::PlaceTaken { place, by })
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Whether another session than `own` has this name, or is about to have it.
     pub(crate) fn is_taken(&self, name: &str, own: &SessionId) -> bool {
         self.sessions.values().filter(|session| session.id != *own).any(|session| {

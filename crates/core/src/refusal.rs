@@ -34,6 +34,13 @@ pub enum Refusal {
         /// What is wrong with it.
         why: BadName,
     },
+    /// A process of another session is at work in the same folder.
+    PlaceTaken {
+        /// The folder.
+        place: String,
+        /// The other session's name.
+        by: String,
+    },
     /// The verb makes no sense in the session's status.
     WrongStatus {
         /// The session's name.

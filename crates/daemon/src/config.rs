@@ -223,6 +223,14 @@ impl Config {
             let line = text.find("megabytes_max").map_or(1, |at| line_of(text, at));
             return Err(format!("{shown}:{line}: megabytes_max may be {MEGABYTES_MAX} at most"));
         }
+        if let Some(place) = &config.worktree.place
+            && !Path::new(place).is_absolute()
+        {
+            // The daemon stands nowhere in particular, so that nothing can be meant from there.
+            let line = text.find("place").map_or(1, |at| line_of(text, at));
+            let why = format!("worktree.place must begin with a slash, not as {place:?} does");
+            return Err(format!("{shown}:{line}: {why}"));
+        }
         Ok(config)
     }
 

@@ -38,6 +38,10 @@ pub(crate) struct Checked {
 /// touched.
 pub(crate) fn check(adapters: &Adapters, session: &Session) -> Result<Checked, ResumeFault> {
     let worktree = PathBuf::from(session.worktree.as_deref().unwrap_or_default());
+    if !session.spec.in_place && !Path::new(&session.spec.repo_root).is_dir() {
+        let what = format!("its repository {} is not there", session.spec.repo_root);
+        return Err(ResumeFault::System(format!("{what}; move it back to where it was")));
+    }
     let found = trees::look(adapters, session)?;
     if !worktree.is_dir() {
         return Err(ResumeFault::NoDirectory(worktree.display().to_string()));

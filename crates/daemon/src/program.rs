@@ -18,7 +18,13 @@ pub(crate) fn find(name: &str, env: &Env, cwd: &Path) -> Result<PathBuf, ResumeF
             env.iter().find(|(key, _)| key == "PATH").map_or("", |(_, value)| value.as_str());
         path.split(':').map(|dir| Path::new(dir).join(name)).find(|path| runs(path))
     };
-    found.ok_or_else(|| ResumeFault::NotInstalled(name.to_owned()))
+    found.ok_or_else(|| match Some(cwd.join(name)).filter(|path| path.is_file()) {
+        Some(there) if name.contains('/') => ResumeFault::System(format!(
+            "its program may not be executed ({}); `chmod +x` allows it",
+            there.display()
+        )),
+        Some(_) | None => ResumeFault::NotInstalled(name.to_owned()),
+    })
 }
 
 /// The program that does the work, where the one that was found only launches it.

@@ -143,6 +143,7 @@ impl From<Refusal> for Complaint {
                     ),
                 )
             }
+            Refusal::PlaceTaken { place, by } => place_taken(&place, &by),
             Refusal::BadName { name, why } => bad_name(&name, why),
             Refusal::WrongStatus { session, status, verb } => wrong_status(&session, status, &verb),
             Refusal::Busy { session, with } => {
@@ -193,6 +194,13 @@ impl From<Refusal> for Complaint {
             }
         }
     }
+}
+
+fn place_taken(place: &str, by: &str) -> Complaint {
+    let message = format!("session `{by}` is at work in {place}, and two would undo each other");
+    Complaint::new(Kind::Refused, message).hint(format!(
+        "`glis pause {by}` first, or leave out --in-place: the session gets a worktree of its own"
+    ))
 }
 
 fn not_in_trash(given: &str) -> Complaint {

@@ -21,19 +21,16 @@ fn two_in_one_folder_stay_in_their_own_conversations() -> Outcome {
     let older = ["exec", "--skip-git-repo-check", "an older conversation"];
     assert!(real.bare(&repo).args(older).output()?.status.success());
     let names = ["one", "two"];
-    for name in names {
-        house.json(&["new", name, "--agent", "codex", "--in-place"])?;
-    }
     let mut ids = Vec::new();
     for name in names {
+        house.json(&["new", name, "--agent", "codex", "--in-place"])?;
         house.until(name, "idle")?;
         house.turn(name, &format!("remember that you are {name}"))?;
         ids.push(house.show(name)?["agent_session_ref"].as_str().ok_or("no id")?.to_owned());
-    }
-    assert_ne!(ids[0], ids[1]);
-    for name in names {
+        // One at a time: both would write to the same files.
         house.json(&["pause", name])?;
     }
+    assert_ne!(ids[0], ids[1]);
     for (name, other, id) in [("two", "one", &ids[1]), ("one", "two", &ids[0])] {
         let words = format!("who are you, {name}?");
         house.json(&["resume", name, "--prompt", &words])?;
@@ -43,6 +40,7 @@ fn two_in_one_folder_stay_in_their_own_conversations() -> Outcome {
         assert_eq!(said(format!("you are {other}")), 0, "{:#?}", request.turns);
         assert_eq!(said("an older conversation".to_owned()), 0, "{:#?}", request.turns);
         assert_eq!(house.until(name, "idle")?["agent_session_ref"], id.as_str());
+        house.json(&["pause", name])?;
     }
     Ok(())
 }

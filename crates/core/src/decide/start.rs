@@ -26,6 +26,9 @@ pub(super) fn create(
     if house.session(id).is_some() {
         return Err(Refusal::NameTaken { name: id.0.clone() });
     }
+    if spec.in_place {
+        house.check_place(&spec.repo_root, id)?;
+    }
     let op = house.next_op();
     let mut events = vec![(
         id.clone(),

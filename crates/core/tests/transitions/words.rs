@@ -36,6 +36,7 @@ pub(crate) fn refusal(refusal: &Refusal) -> String {
         | Refusal::NotInTrash { .. }
         | Refusal::Ambiguous { .. }
         | Refusal::NameTaken { .. }
+        | Refusal::PlaceTaken { .. }
         | Refusal::BadName { .. }
         | Refusal::NotSafe { .. }
         | Refusal::TooLate { .. }

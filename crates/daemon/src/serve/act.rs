@@ -11,6 +11,7 @@ use glis_core::session::{Phase, Rest};
 use glis_core::spec::{Mode, RefOrigin, Spec};
 use glis_core::tree::Clearing;
 use glis_core::{AskId, Command, OpId, Refusal, Session, SessionId};
+use glis_snapshot::GitFault;
 use glis_wire::client::{Action, Answer, NewSession, Trouble};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -343,6 +344,9 @@ async fn root_of(dir: PathBuf, site: Site) -> Result<String, String> {
         if !dir.is_dir() {
             return Err(format!("{} is not a folder", dir.display()));
         }
+        if let Some(why) = unfit(&dir) {
+            return Err(why);
+        }
         if site == Site::InPlace {
             return Ok(dir);
         }
@@ -350,6 +354,25 @@ async fn root_of(dir: PathBuf, site: Site) -> Result<String, String> {
     });
     let root = found.await.map_err(|fault| fault.to_string())??;
     root.into_os_string().into_string().map_err(|_| "the path is not valid UTF-8".to_owned())
+}
+
+/// Why nobody can work in a repository that is there.
+fn unfit(dir: &Path) -> Option<String> {
+    let shown = dir.display();
+    match glis_snapshot::git::run(dir, &["rev-parse", "--is-bare-repository"]) {
+        Ok(said) if said == "true" => Some(format!(
+            "{shown} is a bare repository, which has no files to work on; clone it, or make a \
+             worktree of it with `git worktree add`, and name that"
+        )),
+        // The last line of what git says then is the way out.
+        Err(GitFault::Refused { message, .. }) if message.contains("safe.directory") => {
+            Some(format!(
+                "{shown} belongs to another user, so git does not touch it; if you trust it: {}",
+                message.trim()
+            ))
+        }
+        Ok(_) | Err(_) => None,
+    }
 }
 
 async fn base_of(dir: PathBuf, base: Option<String>, site: Site) -> Result<Option<String>, String> {

@@ -53,8 +53,17 @@ async fn aside<T: Send + 'static>(
     }
 }
 
+/// A session whose snapshots can be looked at.
 async fn found(door: &Door, given: &str) -> Result<Session, Box<Answer>> {
-    find(door, given).await.map_err(|refusal| Box::new(Answer::Refused(refusal)))
+    let found = find(door, given).await;
+    let session = found.map_err(|refusal| Box::new(Answer::Refused(refusal)))?;
+    let repo = trees::repository(&session);
+    if !repo.is_dir() {
+        // Git could not even be started there, and would only say that something is missing.
+        let what = format!("the repository {} is not there", repo.display());
+        return Err(Box::new(trouble(format!("{what}; move it back to where it was"))));
+    }
+    Ok(session)
 }
 
 fn shelf(session: &Session) -> Shelf {

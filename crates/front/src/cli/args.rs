@@ -245,7 +245,8 @@ pub(crate) struct Doctor {
 pub(crate) struct New {
     /// The session's name: lower-case letters, digits, `.`, `_`, `-`
     pub(crate) name: String,
-    /// The agent: `rehearsal`, or `command` with a program after `--`
+    /// The agent: `claude`, `codex`, `gemini`, `opencode`, `rehearsal`, or `command` with a program
+    /// after `--`
     #[arg(long)]
     pub(crate) agent: Option<String>,
     /// The first message
