@@ -5,12 +5,15 @@ use crate::wreck::pid_of;
 use serde_json::{Value, json};
 
 #[test]
-fn what_is_idle_is_at_its_boundary() -> Outcome {
+fn silence_is_no_boundary() -> Outcome {
     let house = House::new()?;
-    house.command("x", &["sleep", "100000"])?;
+    let pid = house.command("x", &["sleep", "100000"])?["pid"].clone();
     house.until("x", "idle")?;
     let _pause = Background::start(house.glis().args(["pause", "x", "--mode", "boundary"]))?;
-    house.until("x", "paused").map(drop)
+    house.until("x", "pausing")?;
+    house.ok(&["pause", "x", "--cancel"])?;
+    assert_eq!(house.until("x", "idle")?["pid"], pid, "it works on");
+    Ok(())
 }
 
 #[test]

@@ -326,13 +326,6 @@ impl Session {
         }
     }
 
-    /// Whether the agent is between two turns, and by which rule. Who is told to be idle is: a pause
-    /// that waits for the end of a turn would wait for ever for a program that shows no prompt.
-    pub fn boundary_rule(&self) -> Option<String> {
-        let idle = || (self.live_status() == Status::Idle).then(|| "quiet for 5 s".to_owned());
-        self.safe_rule().or_else(idle)
-    }
-
     /// What keeps the agent from being in a safe state, for a person.
     pub fn doing(&self) -> String {
         if let Some(tool) = self.turn.tools.last() {

@@ -8,7 +8,7 @@ use crate::index::Stat;
 use crate::objects::header;
 use crate::state::State;
 use crate::walk::{from_system, parent};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufRead as _, BufReader, BufWriter, Read, Write as _};
@@ -41,9 +41,43 @@ pub(crate) fn items(common: &Path, commit: &str, folder: &str) -> Result<Vec<Ite
         let oid = Oid::from_hex(words.nth(1)?)?;
         Some(Item { mode, oid, path: line[tab + 1..].to_vec() })
     });
-    items
-        .collect::<Option<Vec<_>>>()
-        .ok_or_else(|| SnapshotFault::Broken("git ls-tree speaks another language".to_owned()))
+    let items: Vec<Item> = items
+        .collect::<Option<_>>()
+        .ok_or_else(|| SnapshotFault::Broken("git ls-tree speaks another language".to_owned()))?;
+    items.iter().try_for_each(|item| refuse_outside(&item.path))?;
+    Ok(items)
+}
+
+/// Whoever can write to the repository can make a snapshot by hand, and git does not mind where its
+/// names lead.
+fn refuse_outside(path: &[u8]) -> Result<(), SnapshotFault> {
+    let leads_out = |part: &[u8]| matches!(part, b"" | b"." | b".." | b".git");
+    let out = path.split(|byte| *byte == b'/').any(leads_out);
+    if out { Err(cannot_hold(path)) } else { Ok(()) }
+}
+
+fn cannot_hold(path: &[u8]) -> SnapshotFault {
+    let path = String::from_utf8_lossy(path);
+    SnapshotFault::Broken(format!("the snapshot names {path:?}, which no worktree can hold"))
+}
+
+/// A file below another that is none but a link would be written wherever the link leads.
+fn refuse_below_files(items: &[Item], state: &State) -> Result<(), SnapshotFault> {
+    let files = items.iter().filter(|item| item.mode != 0o160_000);
+    let files: HashSet<&[u8]> = files.map(|item| item.path.as_slice()).collect();
+    let empty = state.empty.iter().map(|(path, _)| path);
+    let nested = state.nested.iter().map(|nested| &nested.path);
+    for path in items.iter().map(|item| &item.path).chain(empty).chain(nested) {
+        refuse_outside(path)?;
+        let mut above = parent(path);
+        while !above.is_empty() {
+            if files.contains(above) {
+                return Err(cannot_hold(path));
+            }
+            above = parent(above);
+        }
+    }
+    Ok(())
 }
 
 /// Writes all files of the snapshot below `to`, and returns what the system says about each.
@@ -59,6 +93,7 @@ pub(crate) fn fill(
         let mode = kept.map_or(0o100_644, |kept| crate::index::git_mode(kept.stat.mode));
         items.push(Item { mode, oid: *oid, path: path.clone() });
     }
+    refuse_below_files(&items, state)?;
     let odd = state.odd_rights.iter().map(|(path, mode)| (path.as_slice(), *mode)).collect();
     let mut filler = Filler { to, state, odd, folders: Vec::new(), last: Vec::new() };
     let (links, files): (Vec<_>, Vec<_>) = items.into_iter().partition(|i| i.mode == 0o160_000);

@@ -119,18 +119,9 @@ pub(super) fn cancel(draft: &mut Draft) -> Result<(), Refusal> {
 pub(super) fn go_on_if_safe(draft: &mut Draft) {
     let Phase::Pausing(pause) = &draft.session.phase else { return };
     let op = pause.op;
-    let rule = match pause.step {
-        PauseStep::Boundary => draft.session.boundary_rule(),
-        // Who was told to stop and falls silent may still be busy with that.
-        PauseStep::Interrupting => draft.session.safe_rule(),
-        PauseStep::Capturing
-        | PauseStep::Saving
-        | PauseStep::Ending
-        | PauseStep::Sealing
-        | PauseStep::Clearing => None,
-    };
-    if draft.session.process.is_some()
-        && let Some(rule) = rule
+    if matches!(pause.step, PauseStep::Boundary | PauseStep::Interrupting)
+        && draft.session.process.is_some()
+        && let Some(rule) = draft.session.safe_rule()
     {
         reach(draft, op, rule, Reached::Safely);
     }

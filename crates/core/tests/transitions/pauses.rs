@@ -239,19 +239,13 @@ fn a_command_that_ends_by_itself_before_it_was_disturbed_has_just_ended() {
 }
 
 #[test]
-fn a_command_that_is_idle_is_at_its_boundary() {
-    told(
-        Kind::Command,
-        &["new\nmade\nchecked\nstarted
-        screen silent => screen judged | do save after the turn
-        pause => pause began, safe state reached | do capture terminal | pending"],
-    )
-    .unwrap();
+fn a_command_is_safe_at_its_prompt_and_not_while_it_is_merely_silent() {
     told(
         Kind::Command,
         &["new\nmade\nchecked\nstarted
         pause => pause began | pending
-        screen silent => screen judged, safe state reached | do capture terminal"],
+        screen silent => screen judged
+        screen prompt => screen judged, safe state reached | do capture terminal"],
     )
     .unwrap();
 }

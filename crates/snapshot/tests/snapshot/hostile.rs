@@ -1,11 +1,13 @@
 //! A repository where everything that can be configured to run would leave a trace: none does.
 
-use crate::house::{House, Outcome, git, put};
+use crate::house::{House, Outcome, SESSION, command, git, put};
 use glis_snapshot::Side;
 use glis_snapshot::worktree::{Plan, make, remove, shift};
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 const HOOKS: [&str; 26] = [
     "applypatch-msg",
@@ -199,5 +201,48 @@ fn a_worktree_that_points_at_another_is_refused() -> Outcome {
         limits: glis_snapshot::Limits::default(),
     });
     assert!(fault.is_err());
+    Ok(())
+}
+
+#[test]
+fn a_snapshot_made_by_hand_leads_nowhere_outside() -> Outcome {
+    let house = House::new()?;
+    house.put("a.txt", "changed\n")?;
+    let saved = house.save()?;
+    let outside = house.dir.path().join("outside");
+    fs::create_dir(&outside)?;
+    let blob = |text: &str| {
+        fs::write(house.dir.path().join("bytes"), text)?;
+        git(&house.repo, &["hash-object", "-w", "../bytes"])
+    };
+    let tree = |lines: &str| -> Outcome<String> {
+        let mut make = command(&house.repo, &["mktree"]);
+        let mut child = make.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        child.stdin.take().ok_or("no input")?.write_all(lines.as_bytes())?;
+        Ok(String::from_utf8(child.wait_with_output()?.stdout)?.trim().to_owned())
+    };
+    let evil = tree(&format!("100644 blob {}\tevil\n", blob("evil")?.trim()))?;
+    let link = blob(&outside.to_string_lossy())?;
+    let forged = [
+        ("worktree", format!("040000 tree {evil}\t..\n")),
+        ("worktree", format!("120000 blob {}\ta\n040000 tree {evil}\ta\n", link.trim())),
+        ("worktree", format!("040000 tree {evil}\t.git\n")),
+        ("gitdir", format!("040000 tree {evil}\t..\n")),
+    ];
+    for (number, (folder, lines)) in forged.iter().enumerate() {
+        let forged = tree(lines)?;
+        let old = git(&house.repo, &["ls-tree", &saved.reference])?;
+        let others: Vec<&str> =
+            old.lines().filter(|line| !line.ends_with(&format!("\t{folder}"))).collect();
+        let whole = tree(&format!("{}\n040000 tree {forged}\t{folder}\n", others.join("\n")))?;
+        let commit = git(&house.repo, &["commit-tree", "-m", "forged", &whole])?;
+        let name = format!("refs/glis/snap/{SESSION}/9999999999999-0000000{number}");
+        git(&house.repo, &["update-ref", &name, commit.trim()])?;
+        let to = house.dir.path().join("to").join("deep");
+        let fault = house.restore(&name, &to).err().ok_or("it was restored")?;
+        assert!(fault.to_string().contains("no worktree can hold"), "{number}: {fault}");
+        assert!(!to.exists(), "{number}");
+        assert_eq!(fs::read_dir(&outside)?.count(), 0, "{number}");
+    }
     Ok(())
 }
