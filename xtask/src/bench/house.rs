@@ -161,7 +161,7 @@ impl<'a> House<'a> {
         let mut start = self.command(&self.program);
         match self.peer {
             Peer::Glis => {
-                start.args(["new", name, "--in-place", "--repo"]).arg(self.path("repo"));
+                start.args(["new", name, "--in-place", "--repo"]).arg(self.own_repository(name)?);
                 start.args(["--agent", "command", "--"]);
             }
             Peer::Tmux => {
@@ -175,6 +175,13 @@ impl<'a> House<'a> {
             Peer::Floor => {}
         }
         finish(start.args(command))
+    }
+
+    /// A copy of the repository for one session: two do not work in one folder.
+    fn own_repository(&self, name: &str) -> Result<PathBuf> {
+        let copy = self.path(&format!("{name}.repo"));
+        finish(self.command(Path::new("cp")).arg("-a").arg(self.path("repo")).arg(&copy))?;
+        Ok(copy)
     }
 
     /// Starts a session with a payload of ours and waits until the payload has drawn its screen.
