@@ -134,6 +134,13 @@ impl Agent for Codex {
     }
 }
 
+/// What of a plan is still to do.
+fn open_steps(plan: &Value) -> Vec<String> {
+    let steps = plan.as_array().into_iter().flatten();
+    let open = steps.filter(|step| text(step, "/status") != "completed");
+    open.map(|step| text(step, "/step").to_owned()).collect()
+}
+
 const UUID_CHARS: usize = 36;
 
 /// When an id of the seventh kind was given: its first twelve digits are milliseconds.

@@ -272,7 +272,7 @@ pub enum TaskChange {
 }
 
 /// What an agent has used: of one turn, or since its conversation began, as it tells it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Tokens of this turn that went in.
     pub tokens_in: u64,
@@ -330,8 +330,10 @@ pub struct Leave {
 pub trait Dialect: Send + Sync {
     /// Takes output bytes that begin at `offset`. After a restart of the daemon everything since
     /// the start of the process comes again: what is said to an agent may depend on what was heard
-    /// long before.
-    fn hear(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard>;
+    /// long before. What only paints a screen says nothing there.
+    fn hear(&mut self, _offset: u64, _bytes: &[u8]) -> Vec<Heard> {
+        Vec::new()
+    }
 
     /// Takes bytes that begin at `offset` of the file that hooks of the agent write to, if it has
     /// any ([`HOOKS_FILE`]).

@@ -59,7 +59,10 @@ pub(crate) fn check(adapters: &Adapters, session: &Session) -> Result<Checked, R
         }
     }
     let start = prepare(adapters, session)?;
-    let unheard = unheard(session, &start);
+    if !start.tells_what_was_heard(session) {
+        return Ok(Checked { found, forgotten: Vec::new(), unheard: Vec::new() });
+    }
+    let unheard = unheard(session, start.transcript.as_deref());
     let forgotten = if session.ran { forgotten(session, start) } else { Vec::new() };
     Ok(Checked { found, forgotten, unheard })
 }
@@ -74,13 +77,8 @@ pub(crate) fn can_start(
 }
 
 /// Messages that a process took with it before its agent had written them down. Only the last one
-/// can be missing where there is a transcript, and only if its turn did not end. An agent that goes
-/// on without a file that one could look into has what it was seen to take.
+/// can be missing where there is a transcript, and only if its turn did not end.
 fn forgotten(session: &Session, start: Prepared) -> Vec<String> {
-    let goes_on = start.approach == Approach::Resume && start.transcript.is_none();
-    if session.spec.traits.refs == RefOrigin::None || goes_on {
-        return Vec::new();
-    }
     let mut messages = start.messages;
     let Some(transcript) = &start.transcript else { return messages };
     let Some(last) = messages.pop().filter(|_| session.cut_off) else { return Vec::new() };
@@ -91,18 +89,13 @@ fn forgotten(session: &Session, start: Prepared) -> Vec<String> {
 /// Messages whose fate nobody knew, and which the agent cannot know either: its last process is gone,
 /// and what it goes on with does not hold them. One that is there may be another with the same
 /// words, so that stays a question.
-fn unheard(session: &Session, start: &Prepared) -> Vec<MessageId> {
+fn unheard(session: &Session, transcript: Option<&Path>) -> Vec<MessageId> {
     let doubtful = session.queue.iter().filter(|message| message.leg == Leg::Doubtful);
     let mut doubtful = doubtful.peekable();
-    let goes_on = start.approach == Approach::Resume;
-    let nothing_to_look_at = goes_on && start.transcript.is_none();
-    if doubtful.peek().is_none()
-        || nothing_to_look_at
-        || session.spec.traits.refs == RefOrigin::None
-    {
+    if doubtful.peek().is_none() {
         return Vec::new();
     }
-    let Some(transcript) = &start.transcript else {
+    let Some(transcript) = transcript else {
         return doubtful.map(|message| message.id).collect();
     };
     let Ok(text) = durable::read_file(transcript) else { return Vec::new() };
@@ -150,6 +143,15 @@ struct Prepared {
     /// Moved out of the way before the start.
     in_the_way: Option<PathBuf>,
     warning: Option<String>,
+}
+
+impl Prepared {
+    /// Whether it can be found out what the agent has heard. One that goes on without a file that one
+    /// could look into has what it was seen to take.
+    fn tells_what_was_heard(&self, session: &Session) -> bool {
+        let begins = self.approach == Approach::Fresh;
+        session.spec.traits.refs != RefOrigin::None && (begins || self.transcript.is_some())
+    }
 }
 
 fn prepare(adapters: &Adapters, session: &Session) -> Result<Prepared, ResumeFault> {

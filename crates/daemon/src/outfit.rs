@@ -67,7 +67,7 @@ impl SetUps {
     /// Starts a set-up, unless nobody wants it any more.
     fn begin(&self, id: &SessionId, command: &mut Command) -> io::Result<Option<Child>> {
         let mut known = self.known();
-        if known.get(id) == Some(&Wanted::NoMore) {
+        if known.remove(id) == Some(Wanted::NoMore) {
             return Ok(None);
         }
         let child = command.spawn()?;

@@ -88,9 +88,7 @@ pub(crate) fn save_for_pause(
     };
     match save(hands, session, &worktree, why, Unreadable::Refuse) {
         Ok(saved) => {
-            let snapshot = Some(named(&saved));
-            let left_out = losable(saved.not_captured);
-            let left_out = PathList::of(left_out.iter().map(glis_snapshot::NotCaptured::shown));
+            let (snapshot, left_out) = (Some(named(&saved)), left_out(saved));
             Outcome::SnapshotTaken { op, moment, snapshot, left_out, warning: None }
         }
         Err(SnapshotFault::Gone(_)) if !worktree.exists() => {
@@ -106,8 +104,12 @@ pub(crate) fn would_lose(hands: &Adapters, session: &Session) -> PathList {
     let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
     let Ok(Some(worktree)) = top(session) else { return PathList::default() };
     let saved = save(hands, session, &worktree, "before a pause", Unreadable::List);
-    let left_out = losable(saved.map(|saved| saved.not_captured).unwrap_or_default());
-    PathList::of(left_out.iter().map(glis_snapshot::NotCaptured::shown))
+    saved.map(left_out).unwrap_or_default()
+}
+
+/// What would be lost with the worktree.
+fn left_out(saved: Saved) -> PathList {
+    PathList::of(losable(saved.not_captured).iter().map(glis_snapshot::NotCaptured::shown))
 }
 
 /// A snapshot beside any pause.

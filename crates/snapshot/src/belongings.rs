@@ -38,7 +38,14 @@ const LISTS_BYTES_MAX: u64 = 32 << 20;
 
 /// Adds all that the repository's own folder holds and nobody else takes care of.
 pub(crate) fn add(place: &Place, extra: &mut Extra) -> Result<(), SnapshotFault> {
-    logs(place, &place.common.join("logs/refs"), b"logs/refs", extra)?;
+    let mut named = BTreeSet::new();
+    logs(&place.common.join("logs/refs"), b"logs/refs", extra, &mut named);
+    let named: Vec<String> = named.iter().map(Oid::to_string).collect();
+    if !named.is_empty() {
+        let found = Objects::open(&place.common)?.look_up(&named)?;
+        let commits = found.into_iter().flatten().filter(|object| object.kind == Kind::Commit);
+        extra.parents.extend(commits.map(|object| object.oid));
+    }
     if place.common != place.git_dir {
         // It is a worktree of a repository that lies elsewhere, and the rest is that one's.
         return Ok(());
@@ -89,13 +96,13 @@ fn holds_something(folder: &Path) -> bool {
     })
 }
 
-/// The logs of all refs, with the commits that they speak of: that of the stash is all there is of
-/// all stashes but the latest.
-fn logs(place: &Place, folder: &Path, name: &[u8], extra: &mut Extra) -> Result<(), SnapshotFault> {
+/// The logs of all refs, and what they name: that of the stash is all there is of all stashes but the
+/// latest.
+fn logs(folder: &Path, name: &[u8], extra: &mut Extra, named: &mut BTreeSet<Oid>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let (path, name) = (entry.path(), [name, b"/", entry.file_name().as_bytes()].concat());
         if path.is_dir() {
-            logs(place, &path, &name, extra)?;
+            logs(&path, &name, extra, named);
             continue;
         }
         let Ok(log) = fs::read(&path) else { continue };
@@ -103,14 +110,9 @@ fn logs(place: &Place, folder: &Path, name: &[u8], extra: &mut Extra) -> Result<
         let all = name == b"logs/refs/stash";
         let first = if all { 0 } else { lines.len().saturating_sub(LOG_LINES_MAX) };
         let words = lines[first..].iter().flat_map(|line| line.split(|b| *b == b' ').take(2));
-        let words: BTreeSet<Oid> = words.filter_map(Oid::from_hex).collect();
-        let words: Vec<String> = words.iter().map(Oid::to_string).collect();
-        let found = Objects::open(&place.common)?.look_up(&words)?;
-        let commits = found.into_iter().flatten().filter(|object| object.kind == Kind::Commit);
-        extra.parents.extend(commits.map(|object| object.oid));
+        named.extend(words.filter_map(Oid::from_hex));
         extra.files.push((name, log));
     }
-    Ok(())
 }
 
 /// Objects that nothing refers to. Files that were staged once are taken along; of commits and trees

@@ -6,6 +6,7 @@ use crate::git::{GitFault, offline, run_in};
 use crate::hash::Oid;
 use crate::index::Stat;
 use crate::objects::header;
+use crate::rights;
 use crate::state::State;
 use crate::walk::{from_system, parent};
 use std::collections::{HashMap, HashSet};
@@ -113,7 +114,7 @@ pub(crate) fn fill(
     for folder in &filler.folders {
         let mode = filler.odd.get(folder.as_slice()).copied().unwrap_or(state.rights.folder);
         let path = below(to, folder);
-        fs::set_permissions(&path, Permissions::from_mode(mode)).about(&path)?;
+        rights::set(&path, mode)?;
     }
     Ok(stats)
 }

@@ -3,8 +3,8 @@
 //!
 //! Both the daemon and an attached terminal are clients of the same socket. A client's raw frame
 //! is input for the agent; its tag is an order number that is confirmed by [`Report::Wrote`], or
-//! 0 if nobody waits for it, as with keys, which an agent on pipes does not get. A holder's raw frame is output; its tag is the offset of its first
-//! byte in the session's log.
+//! 0 if nobody waits for it, as with keys, which an agent on pipes does not get. A holder's raw
+//! frame is output; its tag is the offset of its first byte in the session's log.
 
 use serde::{Deserialize, Serialize};
 

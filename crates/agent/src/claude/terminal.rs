@@ -208,9 +208,10 @@ impl Terminal {
         }
     }
 
-    fn written(&mut self, words: &Value, line: &mut Line) {
+    fn written(&mut self, words: &Value) -> Line {
+        let mut line = Line::default();
         if words["isSidechain"] == true || words["isMeta"] == true {
-            return;
+            return line;
         }
         match text(words, "/type") {
             "assistant" if blocks(words).all(|block| text(block, "/text") == PLACEHOLDER) => {}
@@ -218,14 +219,15 @@ impl Terminal {
                 self.used.insert(text(words, "/message/id").to_owned(), tokens(words));
                 blocks(words).filter_map(said_by).for_each(|said| line.said(said));
             }
-            "user" => self.user(words, line),
+            "user" => self.user(words, &mut line),
             "system" if CLOSING.contains(&text(words, "/subtype")) => {
                 self.closed.clone_from(&self.written);
-                self.tell_use(line);
-                self.end_if_over(line);
+                self.tell_use(&mut line);
+                self.end_if_over(&mut line);
             }
             _ => {}
         }
+        line
     }
 
     /// What the turn has used, once it is written down as a whole.
@@ -263,10 +265,6 @@ fn objects(line: &[u8]) -> Vec<Value> {
 }
 
 impl Dialect for Terminal {
-    fn hear(&mut self, _offset: u64, _bytes: &[u8]) -> Vec<Heard> {
-        Vec::new()
-    }
-
     fn overhear(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
         let mut heard = Vec::new();
         for (end, bytes) in self.hooks.feed(offset, bytes) {
@@ -280,13 +278,8 @@ impl Dialect for Terminal {
     }
 
     fn read(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
-        let mut heard = Vec::new();
-        for (end, words) in self.transcript.words(offset, bytes) {
-            let mut line = Line::default();
-            self.written(&words, &mut line);
-            heard.extend(line.heard(end));
-        }
-        heard
+        let words = self.transcript.words(offset, bytes).into_iter();
+        words.flat_map(|(end, words)| self.written(&words).heard(end)).collect()
     }
 
     fn say(&self, text: &str) -> Vec<u8> {

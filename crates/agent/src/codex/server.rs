@@ -132,8 +132,7 @@ impl Server {
         let total = number("total", "totalTokens");
         let is_new = std::mem::replace(&mut self.total, total) != total && !self.turn.is_empty();
         if is_new {
-            let before =
-                self.usage.unwrap_or(Usage { tokens_in: 0, tokens_out: 0, cost_micros: None });
+            let before = self.usage.unwrap_or_default();
             self.usage = Some(Usage {
                 tokens_in: before.tokens_in + number("last", "inputTokens"),
                 tokens_out: before.tokens_out + number("last", "outputTokens"),
@@ -218,9 +217,7 @@ fn questions(params: &Value) -> String {
 }
 
 fn plan(params: &Value) -> Said {
-    let steps = params["plan"].as_array().into_iter().flatten();
-    let open = steps.filter(|step| text(step, "/status") != "completed");
-    let open: Vec<String> = open.map(|step| text(step, "/step").to_owned()).collect();
+    let open = super::open_steps(&params["plan"]);
     Said { pending: Some(open.clone()), ..Said::tool("plan", open.join("; ")) }
 }
 

@@ -59,18 +59,21 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    fn written(&mut self, words: &Value, line: &mut Line) {
+    fn written(&mut self, words: &Value) -> Line {
+        let mut line = Line::default();
         let payload = &words["payload"];
         match (text(words, "/type"), text(payload, "/type")) {
             ("event_msg", "task_started") => {
                 self.calls.clear();
                 line.sign(Sign::TurnBegan);
             }
-            ("event_msg", "item_completed") => item(&payload["item"], line),
-            ("event_msg", "task_complete") => self.turn_ended(Sign::TurnEnded, payload, line),
-            ("event_msg", "turn_aborted") => self.turn_ended(Sign::TurnCut, payload, line),
+            ("event_msg", "item_completed") => item(&payload["item"], &mut line),
+            ("event_msg", "task_complete") => self.turn_ended(Sign::TurnEnded, payload, &mut line),
+            ("event_msg", "turn_aborted") => self.turn_ended(Sign::TurnCut, payload, &mut line),
             ("token_usage_record", _) => self.usage = usage(payload).or(self.usage),
-            ("response_item", "function_call" | "custom_tool_call") => self.called(payload, line),
+            ("response_item", "function_call" | "custom_tool_call") => {
+                self.called(payload, &mut line);
+            }
             ("response_item", "function_call_output" | "custom_tool_call_output") => {
                 let id = text(payload, "/call_id");
                 self.calls.retain(|call| call.id != id);
@@ -79,6 +82,7 @@ impl Terminal {
             }
             _ => {}
         }
+        line
     }
 
     fn called(&mut self, call: &Value, line: &mut Line) {
@@ -90,9 +94,7 @@ impl Terminal {
         let sign = Sign::ToolBegan { tool: id.to_owned(), what: what(name, &content) };
         let mut said = Said::tool(name, content);
         if name == "update_plan" {
-            let steps = given["plan"].as_array().into_iter().flatten();
-            let open = steps.filter(|step| text(step, "/status") != "completed");
-            said.pending = Some(open.map(|step| text(step, "/step").to_owned()).collect());
+            said.pending = Some(super::open_steps(&given["plan"]));
         }
         line.both(sign, said);
     }
@@ -156,22 +158,13 @@ fn usage(payload: &Value) -> Option<Usage> {
 }
 
 impl Dialect for Terminal {
-    fn hear(&mut self, _offset: u64, _bytes: &[u8]) -> Vec<Heard> {
-        Vec::new()
-    }
-
     fn read(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
         if offset == 0 {
             // Another conversation: nothing of the former one counts here.
             *self = Self::default();
         }
-        let mut heard = Vec::new();
-        for (end, words) in self.rollout.words(offset, bytes) {
-            let mut line = Line::default();
-            self.written(&words, &mut line);
-            heard.extend(line.heard(end));
-        }
-        heard
+        let words = self.rollout.words(offset, bytes).into_iter();
+        words.flat_map(|(end, words)| self.written(&words).heard(end)).collect()
     }
 
     /// Blanks around it: a word at its end might be completed into another one, and a slash at its

@@ -158,12 +158,10 @@ fn holder(session: &Session, dir: &Path) -> Finding {
 /// A salvaged log may lack what it should say about a session.
 fn record(session: &Session) -> Option<Finding> {
     let damage = session.damage.as_ref()?;
-    Some(finding(
-        &format!("session {}", session.name),
-        Health::Warning,
-        format!("up to {} of its records were lost; damaged log {}", damage.lost, damage.kept),
-        Some("look at its files and its conversation, then `glis acknowledge` it"),
-    ))
+    let message =
+        format!("up to {} of its records were lost; damaged log {}", damage.lost, damage.kept);
+    let hint = "look at its files and its conversation, then `glis acknowledge` it";
+    Some(about(session, Health::Warning, message, hint))
 }
 
 /// A conversation with lines that cannot be read: what they said is lost, the rest is not.

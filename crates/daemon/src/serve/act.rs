@@ -344,13 +344,11 @@ async fn root_of(dir: PathBuf, site: Site) -> Result<String, String> {
         if !dir.is_dir() {
             return Err(format!("{} is not a folder", dir.display()));
         }
-        if let Some(why) = unfit(&dir) {
-            return Err(why);
-        }
         if site == Site::InPlace {
-            return Ok(dir);
+            return unfit(&dir).map_or(Ok(dir), Err);
         }
-        glis_snapshot::git::roots(&dir).map(|roots| roots.main).map_err(|fault| fault.to_string())
+        let roots = glis_snapshot::git::roots(&dir);
+        roots.map(|roots| roots.main).map_err(|fault| unfit(&dir).unwrap_or(fault.to_string()))
     });
     let root = found.await.map_err(|fault| fault.to_string())??;
     root.into_os_string().into_string().map_err(|_| "the path is not valid UTF-8".to_owned())

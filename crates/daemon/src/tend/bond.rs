@@ -213,13 +213,7 @@ async fn finish(hands: &Arc<Adapters>, session: Session, generation: u32) {
     hands.change_live(&id, |live| live.audience = 0);
     let now = hands.line.look(Look::One(id.0.clone())).await.into_iter().next();
     hear_the_rest(hands, &now.filter(|now| now.generation == generation).unwrap_or(session)).await;
-    let (own, named) = (Arc::clone(hands), id.clone());
-    let left =
-        tokio::task::spawn_blocking(move || left::what_is_left(&own, &named, generation)).await;
-    if let Ok(exit) = left {
-        let outcome = Outcome::ProcessEnded { generation, exit };
-        hands.line.tell(Input::Outcome { session: id, outcome }).await;
-    }
+    tell_what_is_left(hands, id, generation).await;
 }
 
 /// The last words of an agent that nobody listened to any more are on disk.
@@ -258,7 +252,12 @@ pub(crate) async fn end_untended(
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(AGAIN_LAST);
     }
-    let (own, named) = (Arc::clone(&hands), id.clone());
+    tell_what_is_left(&hands, id, generation).await;
+}
+
+/// Ends what a process left running, and tells how it ended itself.
+async fn tell_what_is_left(hands: &Arc<Adapters>, id: SessionId, generation: u32) {
+    let (own, named) = (Arc::clone(hands), id.clone());
     let left =
         tokio::task::spawn_blocking(move || left::what_is_left(&own, &named, generation)).await;
     if let Ok(exit) = left {

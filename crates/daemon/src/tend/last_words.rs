@@ -1,6 +1,6 @@
 //! What a process wrote last, for a person: on its standard error, or on the screen it had.
 
-use crate::durable;
+use super::left::read_from;
 use crate::output::OutputLog;
 use crate::screen::{Screen, printable};
 use glis_wire::hold::{ExitRecord, Size, place};
@@ -10,7 +10,7 @@ use std::path::Path;
 const LINES_MAX: usize = 6;
 const LINE_CHARS_MAX: usize = 200;
 /// Where these lines are looked for.
-const BYTES_MAX: usize = 16 * 1024;
+const BYTES_MAX: u64 = 16 * 1024;
 
 /// The last lines of a process that ended by itself, on one line; nothing of one that was told to.
 pub(super) fn last_words(dir: &Path, record: &ExitRecord) -> String {
@@ -19,11 +19,11 @@ pub(super) fn last_words(dir: &Path, record: &ExitRecord) -> String {
     }
     match record.errors_began {
         Some(began) => {
-            let bytes = durable::read_file(&dir.join(place::ERRORS)).unwrap_or_default();
-            let began = usize::try_from(began).unwrap_or(usize::MAX).min(bytes.len());
-            let began = began.max(bytes.len().saturating_sub(BYTES_MAX));
-            let text = String::from_utf8_lossy(bytes.get(began..).unwrap_or_default()).into_owned();
-            joined(without_escapes(&text).lines())
+            let path = dir.join(place::ERRORS);
+            let end = path.metadata().map_or(0, |facts| facts.len());
+            let began = began.max(end.saturating_sub(BYTES_MAX));
+            let bytes = read_from(&path, began).unwrap_or_default();
+            joined(without_escapes(&String::from_utf8_lossy(&bytes)).lines())
         }
         None => on_screen(dir, record),
     }
@@ -35,10 +35,10 @@ fn on_screen(dir: &Path, record: &ExitRecord) -> String {
     let Some(size) = log.sizes().last().map(|(_, size)| *size) else { return String::new() };
     // As high as it needs to be: what has scrolled away was said too.
     let mut screen = Screen::new(Size { rows: size.rows.max(200), ..size });
-    let from = record.log_end.saturating_sub(BYTES_MAX as u64);
+    let from = record.log_end.saturating_sub(BYTES_MAX);
     // A holder of an earlier version does not say where this run began.
     let Some(from) = record.log_began.map(|began| began.max(from)) else { return String::new() };
-    let length = usize::try_from(record.log_end.saturating_sub(from)).unwrap_or(BYTES_MAX);
+    let length = usize::try_from(record.log_end.saturating_sub(from)).unwrap_or_default();
     let Ok(stretch) = log.read(from, length) else { return String::new() };
     screen.feed(&stretch.bytes);
     let lines = screen.lines();

@@ -1,7 +1,7 @@
 //! A worktree is removed only if a snapshot holds all of it, and only if it is ours.
 
 use crate::house::{House, Outcome, Portrait, as_nobody, git, mode, put};
-use crate::nested::{dirty, make_repo};
+use crate::nested::{add_submodule, dirty};
 use glis_snapshot::{
     ClearRequest, Cleared, LeftOut, Limits, Side, SnapshotFault, clear, diff_files, patch,
 };
@@ -52,11 +52,7 @@ fn a_saved_worktree_goes_and_comes_back() -> Outcome {
 #[test]
 fn a_worktree_with_a_submodule_goes_and_comes_back() -> Outcome {
     let house = House::new()?;
-    let origin = house.dir.path().join("origin");
-    make_repo(&origin)?;
-    let url = origin.to_string_lossy().into_owned();
-    house.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &url, "sub"])?;
-    let inner = house.tree.join("sub");
+    let inner = add_submodule(&house)?;
     dirty(&inner)?;
     let before = (Portrait::of(&house.tree)?, Portrait::of(&inner)?);
     let saved = house.save()?;

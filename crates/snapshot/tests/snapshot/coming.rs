@@ -1,7 +1,7 @@
 //! A restore that is cut short leaves no worktree, and the next one is as if nothing had been.
 
 use crate::house::{House, Outcome, Portrait, SESSION, SmallDisk, git, put};
-use crate::nested::{dirty, make_repo};
+use crate::nested::{add_submodule, dirty, make_repo};
 use glis_snapshot::{
     Difference, Limits, RestoreRequest, SnapshotFault, Stand, compare, restore, sweep,
 };
@@ -35,12 +35,9 @@ fn victim_restores_until_it_is_killed() -> Outcome {
 /// A worktree with something of everything: staged, changed, untracked, repositories inside.
 fn full_house() -> Outcome<House> {
     let house = House::new()?;
-    let origin = house.dir.path().join("origin");
-    make_repo(&origin)?;
-    let url = origin.to_string_lossy().into_owned();
-    house.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &url, "sub"])?;
+    let sub = add_submodule(&house)?;
     house.git(&["commit", "-q", "-m", "with sub"])?;
-    dirty(&house.tree.join("sub"))?;
+    dirty(&sub)?;
     make_repo(&house.tree.join("own"))?;
     house.git(&["worktree", "add", "-q", "-b", "topic", "inside"])?;
     put(&house.tree, "inside/a.txt", "inner\n")?;

@@ -1,7 +1,7 @@
 //! Worktrees of ours: made whole, moved with all that is inside, removed whatever git thinks of them.
 
 use crate::house::{House, Outcome, Portrait, alone, git, put, user_config};
-use crate::nested::{dirty, make_repo};
+use crate::nested::{add_submodule, dirty};
 use glis_snapshot::worktree::{Plan, find, make, remove, shift};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -171,12 +171,9 @@ fn filtered_checkout() -> Outcome {
 /// The house with a submodule that has work in it.
 fn with_submodule() -> Outcome<(House, PathBuf)> {
     let house = House::new()?;
-    let origin = house.dir.path().join("origin");
-    make_repo(&origin)?;
-    let url = origin.to_string_lossy().into_owned();
-    house.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &url, "sub"])?;
+    let sub = add_submodule(&house)?;
     house.git(&["commit", "-q", "-m", "with sub"])?;
-    dirty(&house.tree.join("sub"))?;
+    dirty(&sub)?;
     house.git(&["worktree", "add", "-q", "-b", "topic", "inside"])?;
     put(&house.tree, "inside/a.txt", "inner\n")?;
     let to = house.dir.path().canonicalize()?.join("deep/down/moved");

@@ -3,7 +3,16 @@
 use crate::house::{House, Outcome, Portrait, git, put};
 use glis_snapshot::{NotCaptured, Why};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Adds a submodule to a worktree, from a repository beside it, and says where it is.
+pub(crate) fn add_submodule(house: &House) -> Outcome<PathBuf> {
+    let origin = house.dir.path().join("origin");
+    make_repo(&origin)?;
+    let url = origin.to_string_lossy().into_owned();
+    house.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &url, "sub"])?;
+    Ok(house.tree.join("sub"))
+}
 
 pub(crate) fn make_repo(at: &Path) -> Outcome {
     fs::create_dir_all(at)?;
@@ -98,17 +107,13 @@ fn what_lies_in_the_git_folder_of_a_repository_inside_comes_back_or_is_named() -
 #[test]
 fn a_submodule_comes_back_with_commits_that_nobody_else_has() -> Outcome {
     let house = House::new()?;
-    let origin = house.dir.path().join("origin");
-    make_repo(&origin)?;
-    let url = origin.to_string_lossy().into_owned();
-    house.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &url, "sub"])?;
+    let inner = add_submodule(&house)?;
     house.git(&["commit", "-q", "-m", "with sub"])?;
-    let inner = house.tree.join("sub");
     put(&inner, "new", "new\n")?;
     git(&inner, &["add", "-A"])?;
     git(&inner, &["commit", "-q", "-m", "only here"])?;
     dirty(&inner)?;
-    fs::remove_dir_all(&origin)?;
+    fs::remove_dir_all(house.dir.path().join("origin"))?;
     let before = Portrait::of(&inner)?;
     let (saved, _) = house.round_trip()?;
     assert_eq!(saved.not_captured, []);

@@ -1,7 +1,7 @@
 //! A restore by a strict process gives back the rights that were there, git's own files included.
 
 use crate::house::{House, Outcome, alone, git, mode, put};
-use crate::nested::{dirty, make_repo};
+use crate::nested::{add_submodule, dirty, make_repo};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -32,10 +32,7 @@ fn comes_back(path: &Path) -> bool {
 
 fn strict_restore() -> Outcome {
     let house = House::new()?;
-    let origin = house.dir.path().join("origin");
-    make_repo(&origin)?;
-    let url = origin.to_string_lossy().into_owned();
-    house.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &url, "sub"])?;
+    add_submodule(&house)?;
     house.git(&["commit", "-q", "-m", "with sub"])?;
     house.git(&["worktree", "add", "-q", "-b", "topic", "inside"])?;
     let nest = house.tree.join("nest");
