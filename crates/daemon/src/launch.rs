@@ -1,9 +1,12 @@
 //! Starting a session's process: is everything there, and then the holder.
 
+mod approach;
+
 use crate::adapters::{Adapters, EnvNote, EnvOrigin};
 use crate::durable::private_folder;
 use crate::vault::Vault;
-use crate::{conversation, durable, program, trees, whereabouts};
+use crate::{durable, program, trees};
+use approach::Found;
 use glis_agent::{Agent, Approach, LaunchPlan, Places, Relay, Whereabouts};
 use glis_core::MessageId;
 use glis_core::refusal::ResumeFault;
@@ -13,7 +16,6 @@ use glis_core::talk::Leg;
 use glis_core::tree;
 use glis_snapshot::git::MISLEADING;
 use glis_wire::hold::{Birth, BirthFault, Face, Hello, Launch, MARK, MARK_GENERATION, Size};
-use glis_wire::view::Voice;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -163,9 +165,9 @@ fn prepare(adapters: &Adapters, session: &Session) -> Result<Prepared, ResumeFau
     if let Some(path) = home.as_deref().and_then(|home| agent.settings(home)) {
         places.settings = std::fs::read_to_string(path).unwrap_or_default();
     }
-    let said = said(adapters, session);
+    let said = approach::said(adapters, session);
     let Found { approach, transcript, vault, in_the_way } =
-        approach(adapters, session, agent, &places, &said)?;
+        approach::find(adapters, session, agent, &places, &said)?;
     let mut plan = agent.launch(session, approach, &places);
     let name = plan.program().to_owned();
     let cwd = Path::new(session.worktree.as_deref().unwrap_or_default());
@@ -192,15 +194,6 @@ fn prepare(adapters: &Adapters, session: &Session) -> Result<Prepared, ResumeFau
     })
 }
 
-/// How a process begins, and by what.
-struct Found {
-    approach: Approach,
-    transcript: Option<PathBuf>,
-    vault: Option<Vault>,
-    /// A transcript without a message, which keeps the agent from beginning under its id.
-    in_the_way: Option<PathBuf>,
-}
-
 /// The command line of a relay that starts the agent anew for each message.
 fn relayed(own_program: &str, first: &[String], relay: &Relay) -> Vec<String> {
     let (folder, levels, ending) = match &relay.kept {
@@ -222,47 +215,6 @@ fn relayed(own_program: &str, first: &[String], relay: &Relay) -> Vec<String> {
     vec![own_program.to_owned(), "relay".to_owned(), course.to_string()]
 }
 
-/// How the next process begins. A session id whose transcript is gone, from its place and from the
-/// vault, is an error, unless the agent never said anything under it: then there is nothing that
-/// could be missing.
-fn approach(
-    adapters: &Adapters,
-    session: &Session,
-    agent: &dyn Agent,
-    places: &Places,
-    said: &SaidSoFar,
-) -> Result<Found, ResumeFault> {
-    let fresh =
-        Found { approach: Approach::Fresh, transcript: None, vault: None, in_the_way: None };
-    let resume = |transcript, vault| Found {
-        approach: Approach::Resume,
-        transcript,
-        vault,
-        in_the_way: None,
-    };
-    let Some(id) = &session.agent_ref else { return Ok(fresh) };
-    let Some(place) = agent.transcript(id, places) else {
-        // Nothing to look at: what ran before under an id goes on under it.
-        return Ok(if session.ran { resume(None, None) } else { fresh });
-    };
-    let spoke = said.agent_spoke;
-    // Of an agent that has spoken, whatever is there is what there is.
-    let is_useful =
-        |path: &Path| spoke || agent.holds_messages(&durable::read_file(path).unwrap_or_default());
-    let found = whereabouts::find(&place);
-    if let Some(transcript) = found.clone().filter(|path| is_useful(path)) {
-        return Ok(resume(Some(transcript), None));
-    }
-    let vault = Vault::of(&adapters.home.session(&session.id.0), id);
-    if found.is_none() && vault.is_filled() && is_useful(&vault.copy()) {
-        return Ok(resume(Some(vault.copy()), Some(vault)));
-    }
-    if spoke {
-        return Err(ResumeFault::NoTranscript(whereabouts::told(&place)));
-    }
-    Ok(Found { in_the_way: found, ..fresh })
-}
-
 /// Gives a file another name beside its own. Nothing is deleted.
 fn move_aside(path: &Path) -> std::io::Result<()> {
     let names = (1..).map(|n: u32| path.with_extension(format!("jsonl.aside-{n}")));
@@ -280,35 +232,6 @@ pub(crate) fn places(adapters: &Adapters, session: &Session, home: Option<&str>)
     home.unwrap_or_default().clone_into(&mut places.home);
     places.session = adapters.home.session(&session.id.0).to_string_lossy().into_owned();
     places
-}
-
-/// What the conversation under the present session id of the agent holds.
-#[derive(Default)]
-struct SaidSoFar {
-    messages: Vec<String>,
-    agent_spoke: bool,
-}
-
-fn said(adapters: &Adapters, session: &Session) -> SaidSoFar {
-    let file = conversation::file_of(&adapters.home.session(&session.id.0));
-    let current = session.agent_ref.as_deref();
-    let mut found = SaidSoFar::default();
-    let read = conversation::each(&file, |entry| {
-        let of = entry.metadata.get("agent_session_ref").and_then(|id| id.as_str());
-        if of != current {
-            return;
-        }
-        match entry.voice {
-            // What was said again is one message.
-            Voice::User if found.messages.contains(&entry.content) => {}
-            Voice::User => found.messages.push(entry.content),
-            Voice::Assistant | Voice::Tool => found.agent_spoke = true,
-            Voice::System => {}
-        }
-    });
-    // What cannot be read may have been anything.
-    found.agent_spoke |= read.is_err();
-    found
 }
 
 fn agent_of(session: &Session) -> Result<&'static dyn Agent, ResumeFault> {
