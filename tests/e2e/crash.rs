@@ -1,6 +1,6 @@
 //! `kill -9`, of anybody, at any time: the daemon, a holder, an agent, several of them.
 
-use crate::house::{House, Outcome, await_gone, kill_and_wait, lives};
+use crate::house::{House, Outcome, await_gone, eventually, kill_and_wait, lives};
 use crate::wreck::{
     Canary, SETTLED, accounted_for, agents, each_entry_once, holder_of, marked, pid_of, text_of,
 };
@@ -89,6 +89,37 @@ fn the_last_words_of_an_agent_are_kept_though_nobody_listened() -> Outcome {
         assert_eq!(words.len(), 30, "{last}: {talk:?}");
         each_entry_once(&house, "blue")?;
     }
+    Ok(())
+}
+
+#[test]
+fn what_a_killed_holder_had_not_read_is_in_the_conversation() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    house.turn("blue", "say one")?;
+    let wait = "run until [ -e gate ]; do sleep 0.02; done";
+    house.ok(&["send", "blue", &format!("{wait} ;; say one ;; run true ;; say two")])?;
+    let session = house.until("blue", "busy")?;
+    house.follow(1)?.until(|event| event["event"] == "tool_began")?;
+    let holder = holder_of(pid_of(&session)?)?;
+    kill_process(Pid::from_raw(holder).ok_or("pid")?, Signal::STOP)?;
+    std::fs::write(house.file("blue", "gate")?, "")?;
+    let id = text_of(&session, "agent_session_ref")?;
+    let transcript = house.home().join("rehearsal").join(format!("{id}.jsonl"));
+    let turns = || std::fs::read_to_string(&transcript).map(|t| t.matches("turn_ended").count());
+    eventually("the turn ends", || turns().is_ok_and(|ended| ended == 2))?;
+    kill_and_wait(holder)?;
+    let after = house.until("blue", "interrupted")?;
+    assert_eq!(after["cut_off"], false, "its turn was over: {after}");
+    let talk = house.talk("blue")?;
+    let voices: Vec<_> = talk.iter().map(|(voice, _)| voice.as_str()).collect();
+    let turns = ["user", "assistant", "user", "tool", "assistant", "tool", "assistant"];
+    assert_eq!(voices, turns, "{talk:?}");
+    assert_eq!(talk.last().map(|(_, text)| text.as_str()), Some("two"));
+    each_entry_once(&house, "blue")?;
+    house.ok(&["resume", "blue"])?;
+    house.turn("blue", "recall")?;
+    assert_eq!(house.talk("blue")?.iter().filter(|(_, text)| text == "two").count(), 1);
     Ok(())
 }
 

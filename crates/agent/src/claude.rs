@@ -2,6 +2,7 @@
 
 mod stream;
 mod terminal;
+mod transcript;
 
 use crate::{
     Agent, Approach, Dialect, LaunchPlan, Places, Versions, Whereabouts, hearing::json_line,

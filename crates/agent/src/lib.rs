@@ -341,8 +341,8 @@ pub trait Dialect: Send + Sync {
         Vec::new()
     }
 
-    /// Takes bytes of the transcript that begin at `offset`. Whoever says everything in its output
-    /// needs no second look.
+    /// Takes bytes of the transcript that begin at `offset`. Of whoever says everything in its output
+    /// it is read from its beginning when the end of that was lost.
     fn read(&mut self, _offset: u64, _bytes: &[u8]) -> Vec<Heard> {
         Vec::new()
     }

@@ -64,13 +64,14 @@ impl Agent for Rehearsal {
     }
 
     fn dialect(&self, mode: Mode) -> Box<dyn Dialect> {
-        Box::new(Rehearsing { mode, lines: Lines::default() })
+        Box::new(Rehearsing { mode, stream: Lines::default(), transcript: Lines::default() })
     }
 }
 
 struct Rehearsing {
     mode: Mode,
-    lines: Lines,
+    stream: Lines,
+    transcript: Lines,
 }
 
 /// One line of the rehearsal agent, in its stream or in its transcript.
@@ -94,11 +95,8 @@ enum Line {
     Error { message: String },
 }
 
-impl Rehearsing {
-    fn understand(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
-        let lines = self.lines.feed(offset, bytes);
-        lines.into_iter().flat_map(|(at, line)| meaning(at, &line)).collect()
-    }
+fn understand(lines: Vec<(u64, Vec<u8>)>) -> Vec<Heard> {
+    lines.into_iter().flat_map(|(at, line)| meaning(at, &line)).collect()
 }
 
 /// A line that is no word of the agent's is noise: garbage in a stream loses nothing else.
@@ -143,16 +141,13 @@ fn meaning(at: u64, line: &[u8]) -> Vec<Heard> {
 impl Dialect for Rehearsing {
     fn hear(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
         match self.mode {
-            Mode::Headless => self.understand(offset, bytes),
+            Mode::Headless => understand(self.stream.feed(offset, bytes)),
             Mode::Terminal => Vec::new(),
         }
     }
 
     fn read(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
-        match self.mode {
-            Mode::Headless => Vec::new(),
-            Mode::Terminal => self.understand(offset, bytes),
-        }
+        understand(self.transcript.feed(offset, bytes))
     }
 
     fn say(&self, text: &str) -> Vec<u8> {

@@ -5,6 +5,7 @@ use glis_agent::{Dialect, Heard, Leave, Said, Shown, Source};
 use glis_core::input::Sign;
 use glis_core::spec::Mode;
 use glis_core::talk::{Ask, AskKind};
+use glis_wire::view::Voice;
 
 /// Everything that a dialect makes of a recording, a line each. However it is chopped, it means the
 /// same.
@@ -112,6 +113,32 @@ fn a_day_of_codex_on_pipes() {
     let recording = codex(include_str!("recordings/codex-headless-day.jsonl"), "\"id\":2");
     let story = story("codex", Mode::Headless, &recording);
     check(&story, include_str!("recordings/codex-headless-day.story"), "codex-headless-day");
+}
+
+/// Words of a story, without what tools do and what the program says about itself.
+fn words(heard: Vec<Heard>) -> Vec<String> {
+    let said = heard.into_iter().filter_map(|heard| heard.said);
+    let words = said.filter(|said| matches!(said.voice, Voice::User | Voice::Assistant));
+    words.map(|said| format!("{:?}: {}", said.voice, said.content)).collect()
+}
+
+/// Where the output was lost, the transcript has the same words.
+#[test]
+fn what_was_said_is_in_the_transcript_in_the_same_words() {
+    let mut stream = dialect("claude", Mode::Headless);
+    let heard = words(stream.hear(0, claude().as_bytes()));
+    let read = stream.read(0, include_bytes!("recordings/claude-transcript-day.jsonl"));
+    let read: Vec<_> = words(read).into_iter().filter(|said| !said.starts_with("User")).collect();
+    assert_eq!(read, heard);
+
+    let recording = codex(include_str!("recordings/codex-headless-day.jsonl"), "\"id\":2");
+    let mut server = dialect("codex", Mode::Headless);
+    let mut heard = words(server.hear(0, recording.as_bytes()));
+    let read = server.read(0, include_bytes!("recordings/codex-rollout-day.jsonl"));
+    // Only whole answers are written down: the beginning of the last one is lost. The rollout goes on
+    // with the next process.
+    heard.pop();
+    assert_eq!(words(read).get(..heard.len()), Some(&*heard));
 }
 
 /// In a terminal there are two files, which are written side by side.

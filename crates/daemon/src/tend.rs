@@ -8,6 +8,7 @@ mod bond;
 mod ear;
 mod last_words;
 mod left;
+mod lost;
 mod trace;
 mod typing;
 
@@ -15,7 +16,7 @@ use crate::adapters::{Adapters, Errand};
 use crate::controller::Look;
 use crate::peer::Peer;
 use crate::screens;
-use ear::Ear;
+use ear::{Ear, Output};
 use glis_agent::{Interrupt, Source};
 use glis_core::event::Spot;
 use glis_core::input::{Hearing, Outcome, Sign, World};
@@ -236,10 +237,9 @@ impl Tender {
     /// The end is in the holder's record on disk; once the log has it too, the holder may go.
     async fn collect(&mut self, record: &ExitRecord) -> io::Result<()> {
         // A holder whose agent has ended says so before everything else.
-        if let Err(fault) = self.ear.hear_the_rest().await {
+        if let Err(fault) = self.ear.hear_the_rest(Output::Whole).await {
             complain(&self.ear.id, &fault);
         }
-        self.ear.keep_transcript().await;
         self.tell_world().await;
         let (dir, record) = (self.ear.hands.home.session(&self.ear.id.0), record.clone());
         let exit = ear::aside(move || Ok(left::told_by(&dir, &record))).await?;

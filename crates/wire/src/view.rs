@@ -212,7 +212,7 @@ pub struct Hit {
 }
 
 /// Who speaks in a conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the words explain themselves")]
 pub enum Voice {

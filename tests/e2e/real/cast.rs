@@ -178,6 +178,18 @@ impl Play {
         self.part.transcripts.is_empty() || read().is_some_and(|text| text.contains(words))
     }
 
+    /// Whether the agent has written down a turn that ends with these words.
+    pub(crate) fn has_closed_with(&self, words: &str) -> bool {
+        let read = || std::fs::read_to_string(self.transcript().ok()?).ok();
+        // Codex says it once more when all is done.
+        let close = if self.part.agent == CODEX { "task_complete" } else { "" };
+        let closes = |line: &str| line.contains(words) && line.contains(close);
+        // What it was told holds them too.
+        read().is_some_and(|text| {
+            text.lines().any(|line| closes(line) && !line.contains("\\\"steps"))
+        })
+    }
+
     /// The copy that glis keeps of it.
     pub(crate) fn vault(&self) -> Outcome<PathBuf> {
         let id = self.show()?["id"].as_str().ok_or("no id")?.to_owned();

@@ -6,7 +6,9 @@ use super::cast::{
     OPENCODE_HEADLESS, Part, Play, held, text, times,
 };
 use crate::house::{Outcome, eventually, kill_and_wait, lives};
-use glis_stub_model::{Voice, prompt};
+use crate::wreck::holder_of;
+use glis_stub_model::{Step, Voice, prompt};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 /// The stories for one part, each as a test of its own: those that hold for every agent, and more.
@@ -39,10 +41,11 @@ macro_rules! play {
 
 /// All stories there are: for an agent that keeps each conversation in a file of its own, and asks.
 macro_rules! play_all {
-    ($part:ident, $constant:expr) => {
+    ($part:ident, $constant:expr, $($more:ident)*) => {
         play!(
             $part,
             $constant,
+            $($more)*
             what_it_took_before_it_wrote_anything_down_is_said_again
             a_transcript_that_was_deleted_is_put_back
             a_conversation_that_is_gone_is_an_error
@@ -53,10 +56,10 @@ macro_rules! play_all {
     };
 }
 
-play_all!(claude_headless, CLAUDE_HEADLESS);
-play_all!(claude_terminal, CLAUDE_TERMINAL);
-play_all!(codex_headless, CODEX_HEADLESS);
-play_all!(codex_terminal, CODEX_TERMINAL);
+play_all!(claude_headless, CLAUDE_HEADLESS, what_its_holder_had_not_read_is_in_the_conversation);
+play_all!(claude_terminal, CLAUDE_TERMINAL,);
+play_all!(codex_headless, CODEX_HEADLESS, what_its_holder_had_not_read_is_in_the_conversation);
+play_all!(codex_terminal, CODEX_TERMINAL,);
 // It keeps its conversations in a database.
 play!(
     opencode_headless,
@@ -70,6 +73,7 @@ play!(
 play!(
     gemini_headless,
     GEMINI_HEADLESS,
+    what_its_holder_had_not_read_is_in_the_conversation
     what_it_took_before_it_wrote_anything_down_is_said_again
     a_transcript_that_was_deleted_is_put_back
     a_conversation_that_is_gone_is_an_error
@@ -232,6 +236,51 @@ fn both_are_killed_in_the_middle_of_an_answer(part: Part) -> Outcome {
     let request = play.resume("after the deaths")?;
     for words in ["first words", "go on", "after the deaths"] {
         assert_eq!(times(&request, Voice::User, words), 1, "{words}: {:#?}", request.turns);
+    }
+    Ok(())
+}
+
+/// Headless, its holder is killed with the end of the turn unread: the agent's own transcript has it.
+fn what_its_holder_had_not_read_is_in_the_conversation(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    play.turn(&prompt("first words", &[play.run("true"), text("the same")]))?;
+    let Step { tool, input, .. } = play.run("true");
+    let early = Step { tool, input, ..held("the same", "gate") };
+    play.send(&prompt("go on", &[early, text("quite the finish")]))?;
+    play.real.model.until_held("gate")?;
+    play.until("busy")?;
+    let pid = play.pid()?;
+    let holder = holder_of(pid)?;
+    kill_process(Pid::from_raw(holder).ok_or("pid")?, Signal::STOP)?;
+    play.real.model.open("gate");
+    eventually("the end is written down", || play.has_closed_with("quite the finish"))?;
+    kill_and_wait(holder)?;
+    let left = play.until("interrupted")?;
+    // What Gemini CLI writes down does not tell whether a turn is over: it is to check.
+    let tells_end = part.agent != GEMINI_HEADLESS.agent;
+    assert_eq!(left["cut_off"], !tells_end, "{left}");
+    for _ in 0..2 {
+        let talk = play.house().talk(NAME)?;
+        let said: Vec<_> = talk.iter().filter(|(voice, _)| voice == "assistant").collect();
+        let said: Vec<_> = said.iter().map(|(_, words)| words.as_str()).collect();
+        assert_eq!(
+            said.get(..3),
+            Some(&["the same", "the same", "quite the finish"][..]),
+            "{talk:?}"
+        );
+        let count = |wanted: &str| talk.iter().filter(|(voice, _)| voice == wanted).count();
+        assert_eq!(count("user"), said.len() - 1, "{talk:?}");
+        assert!(count("tool") >= 2, "{talk:?}");
+        if said.len() == 3 {
+            let request = play.resume("after the death")?;
+            assert_eq!(
+                times(&request, Voice::Model, "quite the finish"),
+                1,
+                "{:#?}",
+                request.turns
+            );
+            assert_eq!(request.prompt().contains("cut off"), !tells_end, "{}", request.prompt());
+        }
     }
     Ok(())
 }

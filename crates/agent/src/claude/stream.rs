@@ -1,5 +1,6 @@
 //! Claude Code on pipes: JSON lines both ways, with requests and answers among them.
 
+use super::transcript;
 use crate::hearing::{Line, gist, json_line, text, to_allow, what};
 use crate::lines::Lines;
 use crate::{
@@ -27,6 +28,7 @@ const TASK_TOOL: &str = "TaskUpdate";
 #[derive(Default)]
 pub(super) struct Stream {
     lines: Lines,
+    transcript: Lines,
     ready: bool,
     /// What it asks, by the name of the request.
     asks: BTreeMap<String, Asked>,
@@ -185,19 +187,21 @@ fn worked(words: &Value, line: &mut Line) {
         match text(block, "/type") {
             "text" if own => line.said(Said::new(Voice::Assistant, text(block, "/text"))),
             "text" => line.said(Said::tool("Task", text(block, "/text"))),
-            "tool_use" => {
-                let name = text(block, "/name");
-                let sign = Sign::ToolBegan {
-                    tool: text(block, "/id").to_owned(),
-                    what: what(name, &tool_words(name, &block["input"])),
-                };
-                match said_by(block) {
-                    Some(said) => line.both(sign, said),
-                    None => line.sign(sign),
-                }
-            }
+            "tool_use" => tool_use(block, line),
             _ => {}
         }
+    }
+}
+
+pub(super) fn tool_use(block: &Value, line: &mut Line) {
+    let name = text(block, "/name");
+    let sign = Sign::ToolBegan {
+        tool: text(block, "/id").to_owned(),
+        what: what(name, &tool_words(name, &block["input"])),
+    };
+    match said_by(block) {
+        Some(said) => line.both(sign, said),
+        None => line.sign(sign),
     }
 }
 
@@ -292,6 +296,11 @@ impl Dialect for Stream {
     fn hear(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
         let words = self.lines.words(offset, bytes).into_iter();
         words.flat_map(|(end, words)| self.understand(&words).heard(end)).collect()
+    }
+
+    fn read(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
+        let words = self.transcript.words(offset, bytes).into_iter();
+        words.flat_map(|(end, words)| transcript::meaning(&words).heard(end)).collect()
     }
 
     fn say(&self, text: &str) -> Vec<u8> {

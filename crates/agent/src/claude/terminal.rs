@@ -2,6 +2,7 @@
 //! whether it can be typed into.
 
 use super::stream::{blocks, new_task, said_by, tool_words};
+use super::transcript::{is_beside, is_filler, is_interruption};
 use crate::hearing::{Line, gist, text, to_allow, what};
 use crate::lines::Lines;
 use crate::{
@@ -15,12 +16,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const ESCAPE: u8 = 0x1b;
-/// How the transcript tells of an interruption, for which no hook is called.
-const INTERRUPTED: &str = "[Request interrupted by user";
 /// What the transcript says behind everything else of a turn.
 const CLOSING: [&str; 2] = ["stop_hook_summary", "turn_duration"];
-/// Said by the program itself where a turn was left unfinished.
-const PLACEHOLDER: &str = "No response requested.";
 /// At the foot of the screen when the prompt is empty and nothing runs.
 const IDLE_FOOT: &str = "? for shortcuts";
 /// There in its place when it shows a list of tasks, whatever is in the prompt.
@@ -210,11 +207,11 @@ impl Terminal {
 
     fn written(&mut self, words: &Value) -> Line {
         let mut line = Line::default();
-        if words["isSidechain"] == true || words["isMeta"] == true {
+        if is_beside(words) {
             return line;
         }
         match text(words, "/type") {
-            "assistant" if blocks(words).all(|block| text(block, "/text") == PLACEHOLDER) => {}
+            "assistant" if is_filler(words) => {}
             "assistant" => {
                 self.used.insert(text(words, "/message/id").to_owned(), tokens(words));
                 blocks(words).filter_map(said_by).for_each(|said| line.said(said));
@@ -246,7 +243,8 @@ impl Terminal {
         if let Some(said) = new_task(&words["toolUseResult"]) {
             line.said(said);
         }
-        if blocks(words).any(|block| text(block, "/text").starts_with(INTERRUPTED)) {
+        // No hook is called for that.
+        if is_interruption(words) {
             self.cut.clone_from(&self.written);
             self.tell_use(line);
             self.ask_is_gone(line);

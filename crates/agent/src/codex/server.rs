@@ -1,5 +1,6 @@
 //! Codex as a server on pipes: requests, answers and notices, one JSON object a line.
 
+use super::terminal::Terminal;
 use crate::hearing::{Line, gist, json_line, text, to_allow, what};
 use crate::lines::Lines;
 use crate::{
@@ -22,6 +23,8 @@ const INTERRUPT: &str = "glis-interrupt";
 #[derive(Default)]
 pub(super) struct Server {
     lines: Lines,
+    /// What it has written down, read where its output was lost.
+    rollout: Terminal,
     thread: String,
     turn: String,
     /// What it asks, by our name for it.
@@ -236,6 +239,10 @@ impl Dialect for Server {
     fn hear(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
         let words = self.lines.words(offset, bytes).into_iter();
         words.flat_map(|(end, words)| self.understand(&words).heard(end)).collect()
+    }
+
+    fn read(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
+        self.rollout.read(offset, bytes)
     }
 
     fn say(&self, text: &str) -> Vec<u8> {

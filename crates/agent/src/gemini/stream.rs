@@ -7,11 +7,15 @@ use glis_core::input::Sign;
 use glis_core::talk::Ask;
 use glis_wire::view::Voice;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 #[derive(Default)]
 pub(super) struct Stream {
     lines: Lines,
     turn: Turn,
+    transcript: Lines,
+    /// What was read there, by its id: it is written again when there is more to it.
+    read: BTreeSet<String>,
 }
 
 /// What was heard in the turn that is under way.
@@ -58,15 +62,8 @@ impl Stream {
             ("message", _) => self.turn.saying.push_str(text(words, "/content")),
             ("tool_use", _) => {
                 self.says(line);
-                let (name, input) = (text(words, "/tool_name"), &words["parameters"]);
-                let tool = text(words, "/tool_id").to_owned();
-                let said = if input["todos"].is_array() {
-                    pending(&input["todos"])
-                } else {
-                    Said::tool(name, gist(input))
-                };
-                let what = what(name, &said.content);
-                line.both(Sign::ToolBegan { tool, what }, said);
+                let (name, id) = (text(words, "/tool_name"), text(words, "/tool_id"));
+                tool_began(name, id, &words["parameters"], line);
             }
             ("tool_result", _) => {
                 line.sign(Sign::ToolEnded(text(words, "/tool_id").to_owned()));
@@ -75,6 +72,35 @@ impl Stream {
             ("result", _) => self.turn.result = Some(words.clone()),
             _ => {}
         }
+    }
+
+    /// What a line of its transcript means, as the output would have told it. Whether a turn is over
+    /// is not to be seen there: tools are written down when they are done.
+    fn written(&mut self, words: &Value) -> Line {
+        let mut line = Line::default();
+        let (kind, said) = (text(words, "/type"), content(&words["content"]));
+        let is_new = self.read.insert(text(words, "/id").to_owned());
+        match kind {
+            // Results of tools have no words.
+            "user" if is_new && !said.is_empty() => {
+                let sign = Sign::TookMessage { text: Some(said.clone()) };
+                line.both(sign, Said::new(Voice::User, said));
+                line.sign(Sign::TurnBegan);
+            }
+            "gemini" => {
+                if is_new && !said.trim().is_empty() {
+                    line.said(Said::new(Voice::Assistant, said));
+                }
+                let calls = words["toolCalls"].as_array().map(Vec::as_slice).unwrap_or_default();
+                for call in
+                    calls.iter().filter(|call| self.read.insert(text(call, "/id").to_owned()))
+                {
+                    tool_began(text(call, "/name"), text(call, "/id"), &call["args"], &mut line);
+                }
+            }
+            _ => {}
+        }
+        line
     }
 
     /// Lets out what was said up to here.
@@ -109,6 +135,22 @@ impl Stream {
     }
 }
 
+fn tool_began(name: &str, id: &str, input: &Value, line: &mut Line) {
+    let said = if input["todos"].is_array() {
+        pending(&input["todos"])
+    } else {
+        Said::tool(name, gist(input))
+    };
+    let what = what(name, &said.content);
+    line.both(Sign::ToolBegan { tool: id.to_owned(), what }, said);
+}
+
+/// Words, or parts that have some.
+fn content(content: &Value) -> String {
+    let parts = content.as_array().into_iter().flatten().map(|part| text(part, "/text"));
+    content.as_str().map_or_else(|| parts.collect(), ToOwned::to_owned)
+}
+
 fn usage(result: &Value) -> Option<Usage> {
     let number = |key: &str| result.pointer(&format!("/stats/{key}"))?.as_u64();
     let (tokens_in, tokens_out) = (number("input_tokens")?, number("output_tokens")?);
@@ -127,6 +169,11 @@ impl Dialect for Stream {
     fn hear(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
         let words = self.lines.words(offset, bytes).into_iter();
         words.flat_map(|(end, words)| self.understand(&words).heard(end)).collect()
+    }
+
+    fn read(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
+        let words = self.transcript.words(offset, bytes).into_iter();
+        words.flat_map(|(end, words)| self.written(&words).heard(end)).collect()
     }
 
     fn say(&self, text: &str) -> Vec<u8> {

@@ -1,7 +1,7 @@
 //! The bond with a holder: met when it is started or found, met again as often as the connection
 //! breaks, given up only when the holder is gone.
 
-use super::ear::Ear;
+use super::ear::{Ear, Output};
 use super::left::{self, is_locked};
 use super::{Tender, complain};
 use crate::adapters::{Adapters, Errand};
@@ -9,7 +9,8 @@ use crate::controller::Look;
 use crate::launch::Env;
 use crate::output::OutputLog;
 use crate::peer::Peer;
-use glis_core::input::{Outcome, World};
+use glis_core::event::Ending;
+use glis_core::input::{Exit, Outcome, World};
 use glis_core::session::Session;
 use glis_core::{Input, SessionId};
 use glis_wire::hold::{Hello, Ladder, Order, Report, place};
@@ -85,10 +86,14 @@ pub(crate) async fn recover(hands: &Arc<Adapters>, session: Session) {
         drop(tokio::spawn(stay(Arc::clone(hands), session, errands, None, standing)));
         return;
     }
-    hear_the_rest(hands, &session).await;
     let (own, id) = (Arc::clone(hands), session.id.clone());
     let world = tokio::task::spawn_blocking(move || left::world(&own, &id, generation)).await;
     let world = world.unwrap_or(World::Gone { killed: Vec::new() });
+    let output = match &world {
+        World::Ended { .. } => Output::Whole,
+        World::Gone { .. } | World::Alive { .. } => Output::Torn,
+    };
+    hear_the_rest(hands, &session, output).await;
     hands.line.tell(Input::Observed { session: session.id, world }).await;
 }
 
@@ -211,22 +216,21 @@ fn give_back(hands: &Adapters, id: &SessionId, mut errands: mpsc::Receiver<Erran
 async fn finish(hands: &Arc<Adapters>, session: Session, generation: u32) {
     let id = session.id.clone();
     hands.change_live(&id, |live| live.audience = 0);
+    let Some(exit) = what_is_left(hands, &id, generation).await else { return };
     let now = hands.line.look(Look::One(id.0.clone())).await.into_iter().next();
-    hear_the_rest(hands, &now.filter(|now| now.generation == generation).unwrap_or(session)).await;
-    tell_what_is_left(hands, id, generation).await;
+    let session = now.filter(|now| now.generation == generation).unwrap_or(session);
+    let output = if exit.ending == Ending::Unknown { Output::Torn } else { Output::Whole };
+    hear_the_rest(hands, &session, output).await;
+    tell_end(hands, id, generation, exit).await;
 }
 
 /// The last words of an agent that nobody listened to any more are on disk.
-async fn hear_the_rest(hands: &Arc<Adapters>, session: &Session) {
+async fn hear_the_rest(hands: &Arc<Adapters>, session: &Session, output: Output) {
     if session.process.is_none() {
         return;
     }
     let heard = match Ear::new(hands, session, None) {
-        Ok(mut ear) => {
-            let heard = ear.hear_the_rest().await;
-            ear.keep_transcript().await;
-            heard.map(drop)
-        }
+        Ok(mut ear) => ear.hear_the_rest(output).await,
         Err(fault) => Err(fault),
     };
     if let Err(fault) = heard {
@@ -252,18 +256,20 @@ pub(crate) async fn end_untended(
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(AGAIN_LAST);
     }
-    tell_what_is_left(&hands, id, generation).await;
+    if let Some(exit) = what_is_left(&hands, &id, generation).await {
+        tell_end(&hands, id, generation, exit).await;
+    }
 }
 
-/// Ends what a process left running, and tells how it ended itself.
-async fn tell_what_is_left(hands: &Arc<Adapters>, id: SessionId, generation: u32) {
-    let (own, named) = (Arc::clone(hands), id.clone());
-    let left =
-        tokio::task::spawn_blocking(move || left::what_is_left(&own, &named, generation)).await;
-    if let Ok(exit) = left {
-        let outcome = Outcome::ProcessEnded { generation, exit };
-        hands.line.tell(Input::Outcome { session: id, outcome }).await;
-    }
+/// Ends what a process left running. How it ended itself is known afterwards.
+async fn what_is_left(hands: &Arc<Adapters>, id: &SessionId, generation: u32) -> Option<Exit> {
+    let (own, id) = (Arc::clone(hands), id.clone());
+    tokio::task::spawn_blocking(move || left::what_is_left(&own, &id, generation)).await.ok()
+}
+
+async fn tell_end(hands: &Adapters, id: SessionId, generation: u32, exit: Exit) {
+    let outcome = Outcome::ProcessEnded { generation, exit };
+    hands.line.tell(Input::Outcome { session: id, outcome }).await;
 }
 
 /// Tells a holder to end its agent, and stays until the connection ends.

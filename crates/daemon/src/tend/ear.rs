@@ -1,10 +1,11 @@
 //! Listening to one run of an agent: what it says is written down, what that means is passed on.
 
+use super::lost::Known;
 use super::trace::Trace;
 use super::typing::OnScreen;
 use crate::adapters::Adapters;
 use crate::controller::Mail;
-use crate::conversation::{Conversation, Heard as Place};
+use crate::conversation::{self, Conversation, Heard as Place};
 use crate::durable;
 use crate::output::OutputLog;
 use crate::vault::Vault;
@@ -64,6 +65,15 @@ pub(super) struct Ear {
     pub(super) ready: bool,
     /// Whether it is listened to as it speaks.
     pub(super) hearing: Hearing,
+}
+
+/// What a holder has left of its agent's output.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Output {
+    /// All of it, as far as it knows.
+    Whole,
+    /// What it had read when it was killed, or as much of that as the disk has.
+    Torn,
 }
 
 /// Which of an agent's words are listened to.
@@ -126,30 +136,50 @@ impl Ear {
     }
 
     /// Takes everything that is on disk and was not listened to: the last words of an agent that
-    /// is gone.
-    pub(super) async fn hear_the_rest(&mut self) -> io::Result<Vec<String>> {
+    /// is gone. What of its output is missing there is in its own transcript.
+    pub(super) async fn hear_the_rest(&mut self, output: Output) -> io::Result<()> {
         let heard = self.hear_what_is_left().await;
-        self.keep_words().await?;
-        heard
+        let kept = self.keep_words().await;
+        self.keep_transcript().await;
+        if output == Output::Torn || self.hands.gap_at(&self.id).is_some() {
+            self.recall().await?;
+        }
+        heard.and(kept)
     }
 
-    async fn hear_what_is_left(&mut self) -> io::Result<Vec<String>> {
+    async fn recall(&mut self) -> io::Result<()> {
+        let Some(id) = self.agent_ref.clone().filter(|_| self.dialect.source() == Source::Stream)
+        else {
+            return Ok(());
+        };
+        let dir = self.hands.home.session(&self.id.0);
+        let copy = Vault::of(&dir, &id).copy();
+        let (known, bytes) = aside(move || {
+            let known = Known::of(&conversation::file_of(&dir), &id)?;
+            Ok((known, super::left::read_from(&copy, 0)?))
+        })
+        .await?;
+        let lost = known.lack(self.dialect.read(0, &bytes));
+        self.take_in(lost, Heed::Transcript).await?;
+        self.sync().await
+    }
+
+    async fn hear_what_is_left(&mut self) -> io::Result<()> {
         self.hearing = Hearing::CatchingUp;
         match self.dialect.source() {
             Source::Stream => {
                 let log = OutputLog::new(self.hands.home.session(&self.id.0));
-                let mut ids = Vec::new();
                 loop {
                     let (log, from) = (log.clone(), self.end);
                     let stretch = aside(move || log.read(from, STRETCH_BYTES)).await?;
                     if stretch.bytes.is_empty() {
-                        return Ok(ids);
+                        return Ok(());
                     }
-                    ids.extend(self.hear(stretch.at, &stretch.bytes).await?);
+                    self.hear(stretch.at, &stretch.bytes).await?;
                 }
             }
-            Source::Transcript => self.read_on().await,
-            Source::Screen => Ok(Vec::new()),
+            Source::Transcript => self.read_on().await.map(drop),
+            Source::Screen => Ok(()),
         }
     }
 

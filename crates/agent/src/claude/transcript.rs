@@ -1,0 +1,75 @@
+//! What Claude Code has written down itself. Headless, it is read where its output was lost.
+
+use super::stream::{blocks, new_task, tool_use};
+use crate::Said;
+use crate::hearing::{Line, text};
+use glis_core::input::Sign;
+use glis_wire::view::Voice;
+use serde_json::Value;
+
+/// How it tells of an interruption.
+const INTERRUPTED: &str = "[Request interrupted by user";
+/// Said by the program itself where a turn was left unfinished.
+const PLACEHOLDER: &str = "No response requested.";
+
+/// Whether a line is about something beside the conversation.
+pub(super) fn is_beside(words: &Value) -> bool {
+    words["isSidechain"] == true || words["isMeta"] == true
+}
+
+/// Whether a line tells that somebody interrupted the turn.
+pub(super) fn is_interruption(words: &Value) -> bool {
+    blocks(words).any(|block| text(block, "/text").starts_with(INTERRUPTED))
+}
+
+/// Whether nobody said what a line says.
+pub(super) fn is_filler(words: &Value) -> bool {
+    blocks(words).all(|block| text(block, "/text") == PLACEHOLDER)
+}
+
+/// What a line means, as the output would have told it.
+pub(super) fn meaning(words: &Value) -> Line {
+    let mut line = Line::default();
+    if is_beside(words) {
+        return line;
+    }
+    match text(words, "/type") {
+        "user" if is_interruption(words) => line.sign(Sign::TurnCut),
+        "user" => told(words, &mut line),
+        "assistant" if !is_filler(words) => said(words, &mut line),
+        _ => {}
+    }
+    line
+}
+
+fn told(words: &Value, line: &mut Line) {
+    if let Some(said) = new_task(&words["toolUseResult"]) {
+        line.said(said);
+    }
+    for block in blocks(words) {
+        match text(block, "/type") {
+            "tool_result" => line.sign(Sign::ToolEnded(text(block, "/tool_use_id").to_owned())),
+            "text" => {
+                let said = text(block, "/text").to_owned();
+                let sign = Sign::TookMessage { text: Some(said.clone()) };
+                line.both(sign, Said::new(Voice::User, said));
+                line.sign(Sign::TurnBegan);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn said(words: &Value, line: &mut Line) {
+    for block in blocks(words) {
+        match text(block, "/type") {
+            "text" => line.said(Said::new(Voice::Assistant, text(block, "/text"))),
+            "tool_use" => tool_use(block, line),
+            _ => continue,
+        }
+        // Each part of an answer has a line of its own, and each says how the answer ended.
+        if text(words, "/message/stop_reason") == "end_turn" {
+            line.sign(Sign::TurnEnded);
+        }
+    }
+}
