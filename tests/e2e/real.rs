@@ -5,6 +5,7 @@ mod accounts;
 mod answers;
 mod bare;
 mod cast;
+mod claude;
 mod codex;
 mod early;
 mod failing;

@@ -18,20 +18,34 @@ const USUAL_PERMISSION_MODE: &str = "default";
 /// What an agent inside another one would take for its own.
 const MISLEADING: [&str; 3] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT"];
 
-/// Arguments that would give the process another conversation, or other streams, than ours.
-const OURS: [&str; 10] = [
+/// Arguments that would give the process another conversation, another place or other streams than
+/// ours, or keep us from hearing it.
+const OURS: [&str; 23] = [
+    "ax-screen-reader",
+    "background",
+    "bare",
+    "bg",
+    "cloud",
     "continue",
-    "resume",
-    "session-id",
+    "desktop",
+    "environment",
     "fork-session",
-    "print",
+    "from-pr",
     "input-format",
+    "no-session-persistence",
     "output-format",
-    "permission-prompt-tool",
     "permission-mode",
+    "permission-prompt-tool",
+    "permission-prompts",
+    "print",
+    "resume",
+    "safe-mode",
+    "session-id",
     "settings",
+    "teleport",
+    "worktree",
 ];
-const OURS_SHORT: [&str; 3] = ["-c", "-r", "-p"];
+const OURS_SHORT: [&str; 4] = ["-c", "-r", "-p", "-w"];
 
 pub(crate) struct Claude;
 

@@ -78,6 +78,12 @@ pub(crate) const GEMINI_HEADLESS: Part = Part {
     model: "other-model",
 };
 
+impl Part {
+    pub(crate) fn is_headless(self) -> bool {
+        self.words.contains(&"--headless")
+    }
+}
+
 /// A play: one agent in a house, with one session.
 pub(crate) struct Play {
     pub(crate) real: Real,
@@ -91,7 +97,7 @@ impl Play {
     /// A house with a session that has done nothing yet; `None`, loudly, if the agent is missing.
     pub(crate) fn with(part: Part, extra: &[&str]) -> Outcome<Option<Self>> {
         let Some(real) = Real::with(part.agent)? else { return Ok(None) };
-        if part.agent == CODEX && !part.words.contains(&"--headless") {
+        if part.agent == CODEX && !part.is_headless() {
             has_used_codex(&real, "")?;
         }
         let mut words = vec!["new", NAME];

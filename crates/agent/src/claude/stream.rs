@@ -19,6 +19,8 @@ pub(super) const FIRST: &str = "glis-first";
 const INTERRUPT: &str = "glis-interrupt";
 /// The tool that asks a person something.
 pub(super) const QUESTION_TOOL: &str = "AskUserQuestion";
+/// The tool that proposes a plan, in a mode in which nothing else is done.
+pub(super) const PLAN_TOOL: &str = "ExitPlanMode";
 /// The tool that keeps a list of what is to do.
 const LIST_TOOL: &str = "TodoWrite";
 /// The tools that keep a list task by task. What a new one is called by is in the result.
@@ -87,7 +89,7 @@ impl Stream {
         let (kind, asks) = if tool == QUESTION_TOOL {
             (AskKind::Question, question(&input))
         } else {
-            (AskKind::Approval, to_allow(&tool, &gist(&input)))
+            (AskKind::Approval, to_allow(&tool, &tool_words(&tool, &input)))
         };
         let suggestions = request.get("permission_suggestions").cloned().unwrap_or_default();
         let tool_use = text(request, "/tool_use_id").to_owned();
@@ -251,6 +253,7 @@ pub(super) fn tool_words(name: &str, input: &Value) -> String {
         LIST_TOOL => to_do(input).join("; "),
         QUESTION_TOOL => question(input),
         NEW_TASK_TOOL => text(input, "/subject").to_owned(),
+        PLAN_TOOL => text(input, "/plan").to_owned(),
         TASK_TOOL => format!("#{} {}", text(input, "/taskId"), text(input, "/status")),
         _ => gist(input),
     }

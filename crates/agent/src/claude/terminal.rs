@@ -1,9 +1,9 @@
 //! Claude Code in a terminal: its hooks say what it does, its transcript what is said, and its screen
 //! whether it can be typed into.
 
-use super::stream::{blocks, new_task, said_by, tool_words};
+use super::stream::{PLAN_TOOL, blocks, new_task, said_by, tool_words};
 use super::transcript::{is_beside, is_filler, is_interruption};
-use crate::hearing::{Line, gist, text, to_allow, what};
+use crate::hearing::{Line, text, to_allow, what};
 use crate::lines::Lines;
 use crate::{
     ALLOW, ALLOW_FOR_SESSION, DENY, Dialect, Heard, Interrupt, Said, Shown, Source, Usage, typed,
@@ -18,17 +18,20 @@ use std::collections::BTreeMap;
 const ESCAPE: u8 = 0x1b;
 /// What the transcript says behind everything else of a turn.
 const CLOSING: [&str; 2] = ["stop_hook_summary", "turn_duration"];
-/// At the foot of the screen when the prompt is empty and nothing runs.
-const IDLE_FOOT: &str = "? for shortcuts";
-/// There in its place when it shows a list of tasks, whatever is in the prompt.
-const TASKS_FEET: [&str; 2] = ["ctrl+t to hide tasks", "ctrl+t to show tasks"];
 /// At the foot of the screen when it works.
 const BUSY_FOOT: &str = "esc to interrupt";
-/// Where nobody has typed anything.
-const EMPTY_PROMPT: &str = "❯";
+/// The prompt stands between two lines.
+const PROMPT: &str = "❯";
+const EDGE: &str = "────";
+/// Said in the prompt to whoever has typed nothing.
+const PROPOSAL: &str = "Try \"";
 /// At the foot of the screen when it asks for leave.
 const ASKING_FOOT: &str = "Esc to cancel";
 const FIRST_CHOICE: &str = "1. Yes";
+/// What a dialog about a plan has instead.
+const PLAN_HEAD: &str = "Would you like to proceed?";
+const PLAN_CHOICE: &str = "2. Yes, manually approve edits";
+const NO_PLAN_HEAD: &str = "Exit plan mode?";
 /// Allows it, and every change of a file until the process ends.
 const SHIFT_TAB: &[u8] = b"\x1b[Z";
 /// What that key is offered for.
@@ -37,8 +40,6 @@ const EDITS: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
 const DIALOG_LINES: usize = 24;
 /// Numbers of one key.
 const CHOICES_MAX: usize = 9;
-/// Where the foot of the screen is looked for.
-const FOOT_LINES: usize = 4;
 /// Questions of the program itself. Their usual answers are mostly no.
 const DIALOGS: [&str; 8] = [
     "Quick safety check",
@@ -71,7 +72,16 @@ pub(super) fn settings(session: &str) -> String {
     ];
     let hooks: serde_json::Map<String, Value> =
         events.iter().map(|event| ((*event).to_owned(), hook.clone())).collect();
-    json!({"hooks": hooks}).to_string()
+    // What the user has set counts as ever, but for what would keep a message from being typed or its
+    // end from being told: hooks that are off, keys that are commands, words in the prompt that
+    // nobody has typed.
+    json!({
+        "hooks": hooks,
+        "disableAllHooks": false,
+        "editorMode": "normal",
+        "promptSuggestionEnabled": false,
+    })
+    .to_string()
 }
 
 const HOOKS: &str = crate::HOOKS_FILE;
@@ -109,6 +119,10 @@ enum Offer {
     Once,
     /// To change files from now on.
     ForSession,
+    /// To carry out a plan.
+    Plan,
+    /// To leave the mode in which it plans, without one.
+    NoPlan,
     /// One of these.
     Choice(Vec<String>),
     /// More than one key can choose.
@@ -118,14 +132,20 @@ enum Offer {
 impl Terminal {
     /// Whether a dialog that asks something stands at the foot of the screen.
     fn asks(&self, lines: &[String]) -> bool {
-        let first = match &self.offer {
-            Offer::Choice(labels) => format!("1. {}", labels.first().map_or("", String::as_str)),
-            Offer::Once | Offer::ForSession => FIRST_CHOICE.to_owned(),
-            Offer::Form => "1. ".to_owned(),
+        let (head, choice) = match &self.offer {
+            Offer::Choice(labels) => {
+                (ASKING_FOOT, format!("1. {}", labels.first().map_or("", String::as_str)))
+            }
+            Offer::Once | Offer::ForSession => (ASKING_FOOT, FIRST_CHOICE.to_owned()),
+            Offer::Form => (ASKING_FOOT, "1. ".to_owned()),
+            Offer::Plan => (PLAN_HEAD, PLAN_CHOICE.to_owned()),
+            Offer::NoPlan => (NO_PLAN_HEAD, FIRST_CHOICE.to_owned()),
         };
-        let written = || lines.iter().rev().filter(|line| !line.trim().is_empty());
-        let foot = written().take(2).any(|line| line.contains(ASKING_FOOT));
-        foot && written().take(DIALOG_LINES).any(|line| line.contains(&first))
+        let dialog =
+            || lines.iter().rev().filter(|line| !line.trim().is_empty()).take(DIALOG_LINES);
+        let marks = if head == ASKING_FOOT { 2 } else { DIALOG_LINES };
+        let marked = dialog().take(marks).any(|line| line.contains(head));
+        marked && dialog().any(|line| line.contains(&choice))
     }
 
     fn hook(&mut self, words: &Value, end: u64, line: &mut Line) {
@@ -185,13 +205,17 @@ impl Terminal {
         let (kind, asks) = if name == super::stream::QUESTION_TOOL {
             (AskKind::Question, tool_words(name, input))
         } else {
-            (AskKind::Approval, to_allow(name, &gist(input)))
+            (AskKind::Approval, to_allow(name, &tool_words(name, input)))
         };
         // Where it was asked is a name that no other question has.
         let id = AskId(format!("hook-{end}"));
         self.ask_is_gone(line);
         self.offer = match kind {
             AskKind::Question => choice(input),
+            AskKind::Approval | AskKind::Doubt if name == PLAN_TOOL => match text(input, "/plan") {
+                "" => Offer::NoPlan,
+                _ => Offer::Plan,
+            },
             AskKind::Approval | AskKind::Doubt if EDITS.contains(&name) => Offer::ForSession,
             AskKind::Approval | AskKind::Doubt => Offer::Once,
         };
@@ -295,28 +319,23 @@ impl Dialect for Terminal {
         }
         match (&self.offer, answer) {
             (_, DENY) => Some(vec![ESCAPE]),
-            (Offer::Once | Offer::ForSession, ALLOW) => Some(b"1".to_vec()),
+            (Offer::Once | Offer::ForSession | Offer::NoPlan, ALLOW) => Some(b"1".to_vec()),
+            // The first choice would allow everything that follows as well.
+            (Offer::Plan, ALLOW) => Some(b"2".to_vec()),
             (Offer::ForSession, ALLOW_FOR_SESSION) => Some(SHIFT_TAB.to_vec()),
             (Offer::Choice(labels), words) => {
                 let chosen = labels.iter().position(|label| label == words)?;
                 Some((chosen + 1).to_string().into_bytes())
             }
-            (Offer::Once | Offer::ForSession | Offer::Form, _) => None,
+            (_, _) => None,
         }
     }
 
     fn shows(&self, lines: &[String]) -> Shown {
-        let foot: Vec<&String> =
-            lines.iter().rev().filter(|line| !line.trim().is_empty()).take(FOOT_LINES).collect();
         if self.asks(lines) {
             return Shown::Other;
         }
-        let last = foot.first().map_or("", |line| line.as_str());
-        let lists = TASKS_FEET.iter().any(|tasks| last.contains(tasks));
-        let rests = lists && !last.contains(BUSY_FOOT);
-        if last.contains(IDLE_FOOT)
-            || (rests && foot.iter().any(|line| line.trim() == EMPTY_PROMPT))
-        {
+        if is_free(lines) {
             return Shown::Prompt;
         }
         let named = |line: &&String| DIALOGS.iter().any(|dialog| line.contains(dialog));
@@ -349,6 +368,20 @@ fn tokens(words: &Value) -> (u64, u64) {
     let number = |key: &str| words["message"]["usage"][key].as_u64().unwrap_or_default();
     let cached = number("cache_creation_input_tokens") + number("cache_read_input_tokens");
     (number("input_tokens") + cached, number("output_tokens"))
+}
+
+/// Whether an empty prompt stands at the foot of the screen, and nothing runs. What is below it
+/// depends on the mode and on what the user wants to see there.
+fn is_free(lines: &[String]) -> bool {
+    let Some(at) = lines.iter().rposition(|line| line.starts_with(PROMPT)) else { return false };
+    let is_edge = |at: usize| lines.get(at).is_some_and(|line| line.starts_with(EDGE));
+    let typed = lines.get(at).and_then(|line| line.strip_prefix(PROMPT)).unwrap_or_default().trim();
+    let below = lines.get(at + 2..).unwrap_or_default();
+    at > 0
+        && is_edge(at - 1)
+        && is_edge(at + 1)
+        && (typed.is_empty() || typed.starts_with(PROPOSAL))
+        && !below.iter().any(|line| line.contains(BUSY_FOOT))
 }
 
 /// A key is enough to choose one thing among a few.

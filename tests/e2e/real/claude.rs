@@ -1,0 +1,127 @@
+//! Claude Code as people have set it up: other modes than the usual one, screens and keys of their own.
+
+use super::Real;
+use super::cast::{CLAUDE_HEADLESS, CLAUDE_TERMINAL, NAME, Part, Play, step, text, times};
+use crate::house::Outcome;
+use glis_stub_model::installed::CLAUDE;
+use glis_stub_model::{Voice, prompt};
+use serde_json::json;
+
+/// A session with a persona that has this permission mode.
+fn in_mode(part: Part, mode: &str) -> Outcome<Option<Play>> {
+    let Some(real) = Real::with(CLAUDE)? else { return Ok(None) };
+    let persona = format!("[persona.some]\nagent = \"claude\"\npermission_mode = \"{mode}\"\n");
+    real.house.configure(&persona)?;
+    let mut words = vec!["new", NAME, "--persona", "some"];
+    words.extend(part.is_headless().then_some("--headless"));
+    real.house.json(&words)?;
+    Ok(Some(Play { real, part }))
+}
+
+fn works_and_comes_back(play: &Play) -> Outcome {
+    play.turn("first words")?;
+    play.turn("second words")?;
+    assert_eq!(play.pause()?["status"], "paused");
+    let request = play.resume("and now?")?;
+    for words in ["first words", "second words"] {
+        assert_eq!(times(&request, Voice::User, words), 1, "{words}: {:#?}", request.turns);
+    }
+    Ok(())
+}
+
+/// What stands below its prompt depends on the mode.
+fn a_terminal_takes_messages_in(mode: &str) -> Outcome {
+    let Some(play) = in_mode(CLAUDE_TERMINAL, mode)? else { return Ok(()) };
+    works_and_comes_back(&play)
+}
+
+#[test]
+fn a_terminal_takes_messages_while_it_plans() -> Outcome {
+    a_terminal_takes_messages_in("plan")
+}
+
+#[test]
+fn a_terminal_takes_messages_while_edits_are_accepted() -> Outcome {
+    a_terminal_takes_messages_in("acceptEdits")
+}
+
+#[test]
+fn a_terminal_takes_messages_while_it_asks_nobody() -> Outcome {
+    a_terminal_takes_messages_in("dontAsk")
+}
+
+/// Settings that would change the foot of the screen, the keys, and whether hooks are called.
+fn a_terminal_takes_messages_with(settings: &serde_json::Value) -> Outcome {
+    let Some(real) = Real::with(CLAUDE)? else { return Ok(()) };
+    let path = real.config().join("settings.json");
+    std::fs::write(&path, settings.to_string())?;
+    real.house.json(&["new", NAME, "--agent", "claude"])?;
+    let play = Play { real, part: CLAUDE_TERMINAL };
+    works_and_comes_back(&play)?;
+    assert_eq!(std::fs::read_to_string(path)?, settings.to_string());
+    Ok(())
+}
+
+#[test]
+fn a_terminal_takes_messages_below_a_status_of_the_users() -> Outcome {
+    let status = json!({"type": "command", "command": "printf '%s\\n' one two three"});
+    a_terminal_takes_messages_with(&json!({"statusLine": status, "editorMode": "vim"}))
+}
+
+#[test]
+fn a_terminal_takes_messages_where_hooks_are_off() -> Outcome {
+    a_terminal_takes_messages_with(&json!({"disableAllHooks": true}))
+}
+
+/// A plan is allowed, and nothing that follows from it.
+fn a_plan_is_allowed_alone(part: Part) -> Outcome {
+    let Some(play) = in_mode(part, "plan")? else { return Ok(()) };
+    play.turn("where is the plan?")?;
+    let body = play.asked("where is the plan?")?.body.to_string();
+    let place = body.split(|c: char| c.is_whitespace() || "\"\\".contains(c));
+    let place = place.into_iter().find(|word| word.contains("/plans/") && word.ends_with(".md"));
+    let write =
+        |file: &str, content: &str| step(("Write", json!({"file_path": file, "content": content})));
+    let wanted = play.house().file(NAME, "wanted.txt")?;
+    let steps = [
+        write(place.ok_or("no place for a plan")?, "# Do it\n\nWrite a file.\n"),
+        step(("ExitPlanMode", json!({}))),
+        write(wanted.to_str().ok_or("path")?, "x"),
+        text("it is done"),
+    ];
+    play.send(&prompt("plan it", &steps))?;
+    let asked = play.until("waiting")?["waiting_for"].clone();
+    assert!(asked["text"].as_str().is_some_and(|t| t.contains("Write a file.")), "{asked}");
+    play.house().json(&["answer", NAME, "allow"])?;
+    let next = |session: &serde_json::Value| {
+        session["waiting_for"]["text"].as_str().is_some_and(|t| t.contains("wanted.txt"))
+    };
+    crate::house::eventually("it asks for the file", || play.show().is_ok_and(|s| next(&s)))?;
+    assert!(!wanted.exists());
+    play.house().json(&["answer", NAME, "allow"])?;
+    play.until("idle")?;
+    assert!(wanted.exists());
+    Ok(())
+}
+
+#[test]
+fn a_plan_is_allowed_alone_in_a_terminal() -> Outcome {
+    a_plan_is_allowed_alone(CLAUDE_TERMINAL)
+}
+
+#[test]
+fn a_plan_is_allowed_alone_headless() -> Outcome {
+    a_plan_is_allowed_alone(CLAUDE_HEADLESS)
+}
+
+/// Arguments with which it would work elsewhere, forget, or not be heard.
+#[test]
+fn what_would_lead_it_elsewhere_is_refused() -> Outcome {
+    let Some(real) = Real::with(CLAUDE)? else { return Ok(()) };
+    for arg in ["--worktree=x", "-w", "--no-session-persistence", "--bare", "--safe-mode", "--bg"] {
+        let (status, error) = real.house.fails(&["new", NAME, "--agent", "claude", "--", arg])?;
+        assert_eq!(status, 2, "{arg}: {error}");
+        assert!(error["message"].as_str().is_some_and(|m| m.contains(arg)), "{error}");
+    }
+    Ok(())
+}
