@@ -395,12 +395,17 @@ pub const ALLOW_FOR_SESSION: &str = "allow_for_session";
 pub const DENY: &str = "deny";
 
 /// Keys for a terminal: pasted, so that a program that knows pasting takes newlines as text, and
-/// freed from everything that could close the paste or be a key of its own.
+/// freed from everything that could close the paste, be a key of its own, or turn the direction of
+/// writing, which nobody sees and about which some programs ask.
 pub fn typed(text: &str) -> Vec<u8> {
+    let turns = ['\u{61c}', '\u{200e}', '\u{200f}'];
+    let turns = |c: char| {
+        turns.contains(&c) || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
     let clean: String = text
         .chars()
         .map(|c| if c == '\n' { '\r' } else { c })
-        .filter(|c| !c.is_control() || matches!(c, '\t' | '\r'))
+        .filter(|c| (!c.is_control() || matches!(c, '\t' | '\r')) && !turns(*c))
         .collect();
     let mut keys = Vec::with_capacity(clean.len() + 16);
     keys.extend_from_slice(b"\x1b[200~");
@@ -415,7 +420,7 @@ mod tests {
 
     #[test]
     fn typed_text_cannot_leave_its_paste() {
-        let keys = typed("a\x1b[201~\x03b\nc\td\u{9b}");
+        let keys = typed("a\x1b[201~\x03b\nc\td\u{9b}\u{202e}");
         assert_eq!(keys, b"\x1b[200~a[201~b\rc\td\x1b[201~\r".to_vec());
     }
 

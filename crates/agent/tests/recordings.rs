@@ -326,6 +326,21 @@ fn screen(text: &str) -> Vec<String> {
 }
 
 #[test]
+fn the_screen_of_claude_says_whether_it_takes_a_message() {
+    let dialect = dialect("claude", Mode::Terminal);
+    let prompt = include_str!("recordings/claude-screen-prompt.txt");
+    assert_eq!(dialect.shows(&screen(prompt)), Shown::Prompt);
+    let busy = prompt.replace("(shift+tab to cycle)", "· esc to interrupt");
+    assert_eq!(dialect.shows(&screen(&busy)), Shown::Other);
+    // Words of a dialog that somebody says or types are none.
+    let draft = include_str!("recordings/claude-screen-draft.txt");
+    assert_eq!(dialect.shows(&screen(draft)), Shown::Other);
+    let trust = include_str!("recordings/claude-screen-trust.txt");
+    let Shown::Dialog(asks) = dialect.shows(&screen(trust)) else { panic!("no dialog") };
+    assert!(asks.starts_with("Quick safety check"), "{asks}");
+}
+
+#[test]
 fn the_screen_of_codex_says_whether_it_waits_and_its_rollout_for_what() {
     let day = include_str!("recordings/codex-terminal-day.jsonl");
     let prompt = screen(include_str!("recordings/codex-screen-prompt.txt"));
@@ -340,6 +355,10 @@ fn the_screen_of_codex_says_whether_it_waits_and_its_rollout_for_what() {
 
     assert_eq!(dialect.shows(&prompt), Shown::Prompt);
     assert_eq!(dialect.shows(&trust), Shown::Dialog("Folder access".to_owned()));
+    let draft = include_str!("recordings/codex-screen-prompt.txt")
+        .replace("Ask Codex to do anything", "Sign in with ChatGPT")
+        .replace("{cwd}", "~/work");
+    assert_eq!(dialect.shows(&screen(&draft)), Shown::Other);
     let Shown::Asking(Leave { id: Some(id), text }) = dialect.shows(&leave) else {
         panic!("{:?}", dialect.shows(&leave))
     };

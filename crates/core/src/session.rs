@@ -291,8 +291,9 @@ impl Session {
         }
         match self.spec.traits.signs {
             SignSource::Structured => {
-                // A message on its way is work that is about to begin.
-                let works = !self.ready || self.turn.under_way() || self.in_flight().is_some();
+                // A message on its way, or about to be, is work that is about to begin.
+                let comes = self.queue.iter().any(|message| message.leg != Leg::Doubtful);
+                let works = !self.ready || self.turn.under_way() || comes;
                 if works { Status::Busy } else { Status::Idle }
             }
             SignSource::Screen => match self.screen {

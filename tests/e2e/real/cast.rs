@@ -143,6 +143,12 @@ impl Play {
         Ok(request)
     }
 
+    pub(crate) fn resume_after_pause(&self, words: &str) -> Outcome<Received> {
+        let paused = self.pause()?;
+        assert_eq!(paused["status"], "paused", "{paused}");
+        self.resume(words)
+    }
+
     /// The request to the model whose last message holds these words.
     pub(crate) fn asked(&self, words: &str) -> Outcome<Received> {
         Ok(self.real.model.until_prompt(words)?)

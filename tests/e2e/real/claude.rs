@@ -21,8 +21,7 @@ fn in_mode(part: Part, mode: &str) -> Outcome<Option<Play>> {
 fn works_and_comes_back(play: &Play) -> Outcome {
     play.turn("first words")?;
     play.turn("second words")?;
-    assert_eq!(play.pause()?["status"], "paused");
-    let request = play.resume("and now?")?;
+    let request = play.resume_after_pause("and now?")?;
     for words in ["first words", "second words"] {
         assert_eq!(times(&request, Voice::User, words), 1, "{words}: {:#?}", request.turns);
     }
@@ -123,5 +122,45 @@ fn what_would_lead_it_elsewhere_is_refused() -> Outcome {
         assert_eq!(status, 2, "{arg}: {error}");
         assert!(error["message"].as_str().is_some_and(|m| m.contains(arg)), "{error}");
     }
+    Ok(())
+}
+
+/// Marks that would make a command of it, pictures of several characters, and what nobody sees.
+#[test]
+fn a_message_arrives_as_it_was_written() -> Outcome {
+    let Some(play) = Play::with(CLAUDE_TERMINAL, &[])? else { return Ok(()) };
+    let family = "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}";
+    let messages = [
+        "!touch by-the-shell".to_owned(),
+        "/clear".to_owned(),
+        format!("a family {family}"),
+        "zero\u{200b}width and \u{202e}turned".to_owned(),
+    ];
+    for message in &messages {
+        let idle = play.turn(message)?;
+        assert_eq!(idle["queued"], 0, "{message}: {idle}");
+    }
+    assert!(!play.house().file(NAME, "by-the-shell")?.exists());
+    let said = play.house().talk(NAME)?;
+    let said: Vec<_> = said.iter().filter(|(who, _)| who == "user").map(|(_, what)| what).collect();
+    assert_eq!(said.get(..2), Some(&[&messages[0], &messages[1]][..]));
+    let request = play.resume_after_pause("and now?")?;
+    for words in ["!touch by-the-shell", "/clear", "a family", "width and turned"] {
+        assert_eq!(times(&request, Voice::User, words), 1, "{words}: {:#?}", request.turns);
+    }
+    Ok(())
+}
+
+/// Allowed for the session, it is in another mode than before.
+#[test]
+fn messages_are_taken_after_leave_for_the_session() -> Outcome {
+    let Some(play) = Play::with(CLAUDE_TERMINAL, &[])? else { return Ok(()) };
+    play.send(&prompt("write with leave", &[play.ask("asked.txt")?, text("so it is")]))?;
+    play.until("waiting")?;
+    play.house().json(&["answer", NAME, "allow", "--for-session"])?;
+    play.until("idle")?;
+    let idle = play.turn("and then")?;
+    assert_eq!(idle["queued"], 0);
+    assert!(play.asked("and then")?.says(Voice::Model, "so it is"));
     Ok(())
 }

@@ -16,6 +16,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const ESCAPE: u8 = 0x1b;
+/// Something before a mark that would make a command of a message. It takes usual blanks away, and asks
+/// about characters that have no width.
+const BLANK: char = '\u{2800}';
 /// What the transcript says behind everything else of a turn.
 const CLOSING: [&str; 2] = ["stop_hook_summary", "turn_duration"];
 /// At the foot of the screen when it works.
@@ -157,7 +160,7 @@ impl Terminal {
             }
             "UserPromptSubmit" => {
                 text(words, "/prompt_id").clone_into(&mut self.prompt);
-                let prompt = text(words, "/prompt").to_owned();
+                let prompt = text(words, "/prompt").trim_start_matches(BLANK).to_owned();
                 // Written down here and not from the transcript, which may never hold it.
                 let said = Said::new(Voice::User, prompt.clone());
                 line.both(Sign::TookMessage { text: Some(prompt) }, said);
@@ -304,8 +307,10 @@ impl Dialect for Terminal {
         words.flat_map(|(end, words)| self.written(&words).heard(end)).collect()
     }
 
+    /// A mark at the beginning would make a command of it.
     fn say(&self, text: &str) -> Vec<u8> {
-        typed(text)
+        let is_command = text.trim_start().starts_with(['/', '!']);
+        if is_command { typed(&format!("{BLANK}{text}")) } else { typed(text) }
     }
 
     fn interrupt(&self) -> Interrupt {
@@ -335,8 +340,8 @@ impl Dialect for Terminal {
         if self.asks(lines) {
             return Shown::Other;
         }
-        if is_free(lines) {
-            return Shown::Prompt;
+        if let Some(prompt) = prompt(lines) {
+            return if prompt.is_free() { Shown::Prompt } else { Shown::Other };
         }
         let named = |line: &&String| DIALOGS.iter().any(|dialog| line.contains(dialog));
         match lines.iter().find(named) {
@@ -370,18 +375,30 @@ fn tokens(words: &Value) -> (u64, u64) {
     (number("input_tokens") + cached, number("output_tokens"))
 }
 
-/// Whether an empty prompt stands at the foot of the screen, and nothing runs. What is below it
-/// depends on the mode and on what the user wants to see there.
-fn is_free(lines: &[String]) -> bool {
-    let Some(at) = lines.iter().rposition(|line| line.starts_with(PROMPT)) else { return false };
-    let is_edge = |at: usize| lines.get(at).is_some_and(|line| line.starts_with(EDGE));
-    let typed = lines.get(at).and_then(|line| line.strip_prefix(PROMPT)).unwrap_or_default().trim();
-    let below = lines.get(at + 2..).unwrap_or_default();
-    at > 0
-        && is_edge(at - 1)
-        && is_edge(at + 1)
-        && (typed.is_empty() || typed.starts_with(PROPOSAL))
-        && !below.iter().any(|line| line.contains(BUSY_FOOT))
+/// The prompt at the foot of a screen. A dialog stands in its place.
+struct Prompt<'l> {
+    typed: &'l str,
+    below: &'l [String],
+}
+
+fn prompt(lines: &[String]) -> Option<Prompt<'_>> {
+    let at = lines.iter().rposition(|line| line.starts_with(PROMPT))?;
+    let is_edge = |line: &String| line.starts_with(EDGE);
+    let above = lines.get(at.checked_sub(1)?).filter(|line| is_edge(line));
+    let typed = above.and(lines.get(at))?.strip_prefix(PROMPT)?.trim();
+    // What is typed may have more lines than one.
+    let height = lines.get(at..)?.iter().position(is_edge)?;
+    let typed = if height == 1 { typed } else { PROMPT };
+    Some(Prompt { typed, below: lines.get(at + height..)? })
+}
+
+impl Prompt<'_> {
+    /// Whether nobody has typed anything, and nothing runs. What is below depends on the mode and on
+    /// what the user wants to see there.
+    fn is_free(&self) -> bool {
+        let is_busy = self.below.iter().any(|line| line.contains(BUSY_FOOT));
+        !is_busy && (self.typed.is_empty() || self.typed.starts_with(PROPOSAL))
+    }
 }
 
 /// A key is enough to choose one thing among a few.

@@ -15,6 +15,8 @@ const ESCAPE: u8 = 0x1b;
 /// has made up its mind about the folder: a moment earlier a dialog about it may still come.
 const EMPTY_PROMPT: &str = "\u{203a} Ask Codex to do anything";
 const STATUS_MARK: &str = " \u{b7} ";
+/// Behind it the folder.
+const STATUS_PLACES: [&str; 2] = [" \u{b7} /", " \u{b7} ~"];
 /// The prompt, the line of status and the line of hints.
 const FOOT_LINES: usize = 3;
 /// At the foot of the screen when it asks for leave.
@@ -199,6 +201,10 @@ impl Dialect for Terminal {
             && status.contains(STATUS_MARK)
         {
             return Shown::Prompt;
+        }
+        // Where the status is, no dialog is: what reads like one was said by somebody.
+        if foot.iter().any(|line| STATUS_PLACES.iter().any(|place| line.contains(place))) {
+            return Shown::Other;
         }
         let named = |line: &&String| DIALOGS.iter().any(|dialog| line.contains(dialog));
         match lines.iter().find(named) {

@@ -271,7 +271,8 @@ impl Session {
                     message.changed = changed;
                 }
             }
-            Event::DeliveryRefused { message, .. } => {
+            Event::DeliveryRefused { message, why } => {
+                self.rule = format!("a message waits: {why}");
                 self.set_leg(*message, Leg::Queued);
                 if let Some(message) = self.queue.iter_mut().find(|m| m.id == *message) {
                     message.refused += 1;
@@ -346,7 +347,12 @@ impl Session {
                 self.asks.push(ask.clone());
                 "the agent asks something".clone_into(&mut self.rule);
             }
-            Event::AskGone { ask, .. } => self.asks.retain(|a| a.id != *ask),
+            Event::AskGone { ask, .. } => {
+                self.asks.retain(|a| a.id != *ask);
+                if self.asks.is_empty() {
+                    "the agent asks no more".clone_into(&mut self.rule);
+                }
+            }
             Event::AnswerBegan { ask, .. } => {
                 self.asks_of(ask).for_each(|ask| ask.answering = true);
             }

@@ -120,7 +120,7 @@ fn what_changed_is_told_even_if_the_first_start_fails() {
         ready
         send one => message queued, delivery began | do deliver one with the note | queued while idle
         undelivered
-        send two => message queued, delivery began | do deliver one with the note | queued while idle",
+        send two => message queued, delivery began | do deliver one with the note | queued while busy",
     ])
     .unwrap();
 }

@@ -5,6 +5,7 @@
 //! the alternate one, keyboard modes) is noted on the way.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 use alacritty_terminal::event::VoidListener;
 use alacritty_terminal::grid::{Dimensions, Grid};
@@ -22,6 +23,12 @@ use glis_wire::hold::Size;
 const STACK_DEPTH_MAX: usize = 64;
 /// More marks than any script stacks on one letter.
 const MARKS_MAX: usize = 32;
+/// Makes one picture of the two that it stands between.
+const JOINER: char = '\u{200d}';
+/// Pictures begin here, but for a few.
+const PICTURES: char = '\u{2600}';
+/// They give the picture before them another shade.
+const SHADES: RangeInclusive<char> = '\u{1f3fb}'..='\u{1f3ff}';
 /// A window title is one line of a screen; the rest would only travel for nothing.
 const TITLE_CHARS_MAX: usize = 512;
 /// Modes that the emulator does not know, that change what a terminal sends, and that make no
@@ -152,8 +159,8 @@ impl Emulator {
         self.term.grid().cursor.point.column.0
     }
 
-    /// Zero-width characters pile up in their cell without a limit, which is memory for nothing.
-    fn limit_marks(&mut self) {
+    /// The cell of the last character before the cursor.
+    fn last_cell(&mut self) -> &mut Cell {
         let grid = self.term.grid_mut();
         let line = grid.cursor.point.line;
         let mut column = grid.cursor.point.column.0;
@@ -163,7 +170,29 @@ impl Emulator {
         if grid[line][Column(column)].flags.contains(Flags::WIDE_CHAR_SPACER) {
             column = column.saturating_sub(1);
         }
-        let cell = &mut grid[line][Column(column)];
+        &mut grid[line][Column(column)]
+    }
+
+    /// Adds a character to the one before it where both are one picture. Whoever paints such a line
+    /// counts it as one; counted as several, the line would wrap, and all below would be in another
+    /// row than it is believed to be.
+    fn joined(&mut self, c: char) -> bool {
+        if c < PICTURES || self.column() == 0 {
+            return false;
+        }
+        let cell = self.last_cell();
+        let joins = cell.zerowidth().is_some_and(|marks| marks.last() == Some(&JOINER));
+        let shades = SHADES.contains(&c) && cell.c >= PICTURES;
+        if joins || shades {
+            cell.push_zerowidth(c);
+            self.limit_marks();
+        }
+        joins || shades
+    }
+
+    /// Zero-width characters pile up in their cell without a limit, which is memory for nothing.
+    fn limit_marks(&mut self) {
+        let cell = self.last_cell();
         if cell.zerowidth().is_none_or(|marks| marks.len() <= MARKS_MAX) {
             return;
         }
@@ -226,6 +255,9 @@ impl Handler for Emulator {
     fn input(&mut self, c: char) {
         if c.is_ascii() {
             Handler::input(&mut self.term, c);
+            return;
+        }
+        if self.joined(c) {
             return;
         }
         let before = self.term.grid().cursor.point;

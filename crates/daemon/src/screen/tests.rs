@@ -217,6 +217,20 @@ fn lines_are_plain_text() {
 }
 
 #[test]
+fn what_is_one_picture_is_as_wide_as_one() {
+    let family = "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}";
+    let shaded = "\u{1f44d}\u{1f3fd}";
+    // Twenty columns, filled to the edge by whoever knows that.
+    let line = format!("{family}{shaded}{:16}\r\n|", "");
+    let shown = screen(SMALL, line.as_bytes());
+    let lines = shown.lines();
+    assert_eq!((lines[0].trim_end(), lines[1].as_str()), (&*format!("{family}{shaded}"), "|"));
+    assert_same(&shown, &copy(&shown), Joints::Compared, "pictures");
+    let apart = screen(SMALL, "\u{1f468}\u{1f469}a\u{200d}\u{1f467}|".as_bytes());
+    assert_eq!(apart.lines()[0], "\u{1f468}\u{1f469}a\u{200d}\u{1f467}|");
+}
+
+#[test]
 fn coloured_lines_hold_colours_and_nothing_else() {
     let link = "\x1b]8;;https://example.org\x1b\\link\x1b]8;;\x1b\\";
     let text = format!("\x1b[1;31mhot\x1b[0m {link}\r\n\x1b[44m  \x1b[0m");
