@@ -11,6 +11,7 @@ mod early;
 mod failing;
 mod limits;
 mod stories;
+mod versions;
 
 use crate::house::{House, Outcome};
 use glis_stub_model::installed::RealAgent;

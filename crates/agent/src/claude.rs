@@ -125,6 +125,10 @@ impl Agent for Claude {
         said.iter().any(|word| transcript.windows(word.len()).any(|window| window == *word))
     }
 
+    fn packages(&self) -> &'static [&'static str] {
+        &["@anthropic-ai/claude-code"]
+    }
+
     fn versions(&self) -> Option<Versions> {
         // `--permission-prompt-tool stdio` and hooks by `--settings` came with 2.0.
         Some(Versions { oldest: (2, 0, 0), tried: (2, 1, 325), bad: &[] })

@@ -120,6 +120,10 @@ impl Agent for Codex {
         ]
     }
 
+    fn packages(&self) -> &'static [&'static str] {
+        &["@openai/codex"]
+    }
+
     fn versions(&self) -> Option<Versions> {
         // Threads with an explicit id and `turn/interrupt` in the app server are older than this;
         // nobody has tried them.

@@ -87,6 +87,10 @@ impl Agent for Gemini {
         (!places.home.is_empty()).then(|| kept(agent_ref, &places.home))
     }
 
+    fn packages(&self) -> &'static [&'static str] {
+        &["@google/gemini-cli"]
+    }
+
     fn versions(&self) -> Option<Versions> {
         Some(Versions { oldest: (0, 61, 0), tried: (0, 61, 0), bad: &[] })
     }

@@ -97,6 +97,11 @@ pub trait Agent: Sync {
         Vec::new()
     }
 
+    /// The names of the packages that its program comes in, or what these begin with before a dash.
+    fn packages(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// The versions that it is known to work with.
     fn versions(&self) -> Option<Versions> {
         None

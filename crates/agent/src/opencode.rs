@@ -72,6 +72,10 @@ impl Agent for OpenCode {
         fits.map(|platform| format!("{modules}/opencode-{platform}/bin/opencode")).collect()
     }
 
+    fn packages(&self) -> &'static [&'static str] {
+        &["opencode-ai", "opencode-linux"]
+    }
+
     fn versions(&self) -> Option<Versions> {
         Some(Versions { oldest: (1, 18, 0), tried: (1, 18, 33), bad: &[] })
     }

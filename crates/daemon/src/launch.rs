@@ -172,7 +172,7 @@ fn prepare(adapters: &Adapters, session: &Session) -> Result<Prepared, ResumeFau
     let name = plan.program().to_owned();
     let cwd = Path::new(session.worktree.as_deref().unwrap_or_default());
     let found = program::native(agent, program::find(&name, &env, cwd)?);
-    let warning = adapters.versions.judge(agent, &found)?;
+    let warning = adapters.versions.judge(agent, &found, &env)?;
     if agent.versions().is_some() {
         plan.set_program(&found.to_string_lossy());
     }

@@ -200,7 +200,7 @@ impl SetUp<'_> {
 }
 
 /// Waits for the end of a child, and brings it about when the time is over.
-fn ends_within(child: &Child, secs: u32) -> bool {
+pub(crate) fn ends_within(child: &Child, secs: u32) -> bool {
     let pid = Pid::from_child(child);
     let ended = pidfd_open(pid, PidfdFlags::empty()).and_then(|fd| {
         let time = Timespec { tv_sec: i64::from(secs), tv_nsec: 0 };

@@ -1,10 +1,15 @@
 //! The agent's program: found as a shell would find it, its launcher left out, its version known.
 
 use crate::launch::Env;
+use crate::outfit::ends_within;
 use glis_agent::{Agent, Version};
 use glis_core::refusal::ResumeFault;
+use rustix::fs::{MemfdFlags, memfd_create};
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::{Read as _, Seek as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
@@ -41,23 +46,38 @@ fn runs(path: &Path) -> bool {
 /// What tells one state of a file from another.
 type Stamp = (PathBuf, u64, i64);
 
+/// A version, or why nobody knows it.
+type Learned = Result<Version, String>;
+
+/// The programs that were asked for their version answer within a second or not at all; past this a
+/// start only gets later.
+const ANSWER_SECS_MAX: u32 = 10;
+
+/// So much of what a program says in place of a version is told.
+const SAID_CHARS_MAX: usize = 80;
+
 /// The versions of programs that were asked for theirs. Asking takes longer than starting should.
 #[derive(Default)]
 pub(crate) struct Versions {
-    known: Mutex<HashMap<Stamp, Option<Version>>>,
+    known: Mutex<HashMap<Stamp, Learned>>,
 }
 
 impl Versions {
-    /// Refuses a version that cannot work; says so if one is newer than any that was tried.
+    /// Refuses a version that cannot work; says so if one is newer than any that was tried, or if it
+    /// cannot be learned: that may be a good one all the same.
     pub(crate) fn judge(
         &self,
         agent: &dyn Agent,
         program: &Path,
+        env: &Env,
     ) -> Result<Option<String>, ResumeFault> {
         let Some(range) = agent.versions() else { return Ok(None) };
-        let Some(version) = self.of(program) else { return Ok(None) };
         let shown = |(a, b, c): Version| format!("{a}.{b}.{c}");
         let at = program.display();
+        let version = match self.of(agent, program, env) {
+            Ok(version) => version,
+            Err(why) => return Ok(Some(format!("the version of {at} is not known: {why}"))),
+        };
         if version < range.oldest || range.bad.contains(&version) {
             return Err(ResumeFault::WrongVersion(format!(
                 "{at} is {}; {} or newer is needed",
@@ -72,39 +92,68 @@ impl Versions {
         }))
     }
 
-    fn of(&self, program: &Path) -> Option<Version> {
-        let facts = program.metadata().ok()?;
+    fn of(&self, agent: &dyn Agent, program: &Path, env: &Env) -> Learned {
+        let facts = program.metadata().map_err(|fault| fault.to_string())?;
         let stamp = (program.to_owned(), facts.len(), facts.mtime());
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(version) = known().get(&stamp) {
-            return *version;
+        if let Some(learned) = known().get(&stamp) {
+            return learned.clone();
         }
-        let version = packaged(program).or_else(|| asked(program));
-        known().insert(stamp, version);
-        version
+        let packaged = packaged(program, agent.packages());
+        let learned = packaged.map_or_else(|| asked(program, env, ANSWER_SECS_MAX), Ok);
+        known().insert(stamp, learned.clone());
+        learned
     }
 }
 
-/// A package says its version in a file beside the program, which costs nothing to read.
-fn packaged(program: &Path) -> Option<Version> {
+/// A package says its version in a file beside the program, which costs nothing to read. Whatever
+/// else lies around the program says nothing of it.
+fn packaged(program: &Path, packages: &[&str]) -> Option<Version> {
     let real = program.canonicalize().ok()?;
-    let mut package = real.ancestors().skip(1).take(5).map(|dir| dir.join("package.json"));
-    let text = package.find_map(|path| std::fs::read(path).ok())?;
-    let fields: serde_json::Value = serde_json::from_slice(&text).ok()?;
-    version_in(fields.get("version")?.as_str()?)
+    real.ancestors().skip(1).take(5).find_map(|folder| {
+        let text = std::fs::read(folder.join("package.json")).ok()?;
+        let fields: serde_json::Value = serde_json::from_slice(&text).ok()?;
+        let name = fields.get("name")?.as_str()?;
+        let fits = |package: &&str| {
+            name.strip_prefix(*package).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
+        packages.iter().any(fits).then(|| version_in(fields.get("version")?.as_str()?))?
+    })
 }
 
-#[expect(clippy::disallowed_methods, reason = "a question to a program, without a directory")]
-fn asked(program: &Path) -> Option<Version> {
-    let output = Command::new("timeout")
-        .arg("10")
-        .arg(program)
+/// Asks the program itself, in the environment that it will have. What it says goes into memory: a
+/// pipe would stay open for as long as anything that it has started lives.
+#[expect(clippy::disallowed_methods, reason = "a question to a program, in no directory of ours")]
+fn asked(program: &Path, env: &Env, secs_max: u32) -> Learned {
+    let told = |fault: std::io::Error| fault.to_string();
+    let words = memfd_create("version", MemfdFlags::CLOEXEC).map_err(|fault| told(fault.into()))?;
+    let mut words = File::from(words);
+    let mut child = Command::new(program)
         .arg("--version")
         .current_dir("/")
+        .env_clear()
+        .envs(env.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
+        .stdout(words.try_clone().map_err(told)?)
         .stderr(Stdio::null())
-        .output();
-    version_in(&String::from_utf8_lossy(&output.ok()?.stdout))
+        .process_group(0)
+        .spawn()
+        .map_err(told)?;
+    let in_time = ends_within(&child, secs_max);
+    let status = child.wait().map_err(told)?;
+    if !in_time {
+        return Err(format!("`--version` had no answer after {secs_max} s"));
+    }
+    let mut said = Vec::new();
+    words.rewind().and_then(|()| words.read_to_end(&mut said)).map_err(told)?;
+    let said = String::from_utf8_lossy(&said);
+    if !status.success() {
+        return Err(format!("`--version` failed, {status}"));
+    }
+    version_in(&said).ok_or_else(|| {
+        let line: String = said.trim().chars().take(SAID_CHARS_MAX).collect();
+        format!("`--version` says {line:?}")
+    })
 }
 
 /// The first three numbers with dots between them.
@@ -128,5 +177,73 @@ mod tests {
         assert_eq!(version_in("codex-cli 0.166.0\n"), Some((0, 166, 0)));
         assert_eq!(version_in("0.166.0-linux-x64"), Some((0, 166, 0)));
         assert_eq!(version_in("no version 1.2 here"), None);
+    }
+
+    /// A program of `text` at `path`, which is below `folder`.
+    fn program(folder: &Path, path: &str, text: &str) -> PathBuf {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    const PACKAGES: &[&str] = &["@anthropic-ai/claude-code"];
+
+    #[test]
+    fn only_its_own_package_says_the_version_of_a_program() {
+        let dir = tempfile::tempdir().unwrap();
+        let strangers = r#"{"name":"my-notes","version":"1.0.0"}"#;
+        std::fs::write(dir.path().join("package.json"), strangers).unwrap();
+        let native = program(dir.path(), ".local/share/claude/versions/2.1.325", "");
+        assert_eq!(packaged(&native, PACKAGES), None);
+        for package in ["@anthropic-ai/claude-code", "@anthropic-ai/claude-code-linux-x64"] {
+            let folder = dir.path().join("node_modules").join(package);
+            let inner = program(&folder, "vendor/bin/claude", "");
+            // Without a name it is for the language, not for a package.
+            std::fs::write(folder.join("vendor/package.json"), r#"{"type":"module"}"#).unwrap();
+            let own = format!(r#"{{"name":"{package}","version":"2.1.7"}}"#);
+            std::fs::write(folder.join("package.json"), own).unwrap();
+            assert_eq!(packaged(&inner, PACKAGES), Some((2, 1, 7)), "{package}");
+        }
+        let like = dir.path().join("node_modules/@anthropic-ai/claude-codex");
+        let other = program(&like, "bin/claude", "");
+        let own = r#"{"name":"@anthropic-ai/claude-codex","version":"3.0.0"}"#;
+        std::fs::write(like.join("package.json"), own).unwrap();
+        assert_eq!(packaged(&other, PACKAGES), None);
+    }
+
+    #[test]
+    fn a_program_is_asked_in_the_environment_that_it_will_have() {
+        let dir = tempfile::tempdir().unwrap();
+        let script = "#!/bin/sh\n[ \"$1\" = --version ] && echo \"$NUMBER (Claude Code)\"\n";
+        let asks = program(dir.path(), "claude", script);
+        let env = vec![("NUMBER".to_owned(), "2.1.325".to_owned())];
+        assert_eq!(asked(&asks, &env, 30), Ok((2, 1, 325)));
+    }
+
+    #[test]
+    fn a_version_that_cannot_be_learned_is_no_fault_and_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let env = vec![("PATH".to_owned(), std::env::var("PATH").unwrap())];
+        let claude = glis_agent::find("claude").unwrap();
+        for (name, script, why) in [
+            ("says", "echo hello", "`--version` says \"hello\""),
+            ("fails", "echo 2.1.325; exit 3", "`--version` failed, exit status: 3"),
+        ] {
+            let at = program(dir.path(), name, &format!("#!/bin/sh\n{script}\n"));
+            let warning = Versions::default().judge(claude, &at, &env).unwrap().unwrap();
+            assert_eq!(warning, format!("the version of {} is not known: {why}", at.display()));
+        }
+        // Deaf to everything, and with a child that would keep a pipe open.
+        let deaf = "trap '' TERM INT HUP\nsetsid sleep 60 &\necho $! > \"$0.pid\"\nwait\n";
+        let at = program(dir.path(), "hangs", &format!("#!/bin/sh\n{deaf}"));
+        let begun = std::time::Instant::now();
+        let why = asked(&at, &env, 1).unwrap_err();
+        assert_eq!(why, "`--version` had no answer after 1 s");
+        assert!(begun.elapsed().as_secs() < 30);
+        let child = std::fs::read_to_string(dir.path().join("hangs.pid")).unwrap();
+        let child = rustix::process::Pid::from_raw(child.trim().parse().unwrap()).unwrap();
+        rustix::process::kill_process(child, rustix::process::Signal::KILL).unwrap();
     }
 }

@@ -246,10 +246,12 @@ pub(crate) fn created(s: &SessionView) -> String {
             Mode::Headless => format!("`glis log {} --follow` shows what is said", s.name),
         },
     };
-    let warnings: Vec<_> =
-        s.setup_notes.iter().map(|note| format!("\nwarning: {}", plain(note))).collect();
-    let (status, agent, warnings) = (s.status.word(), &s.agent, warnings.concat());
-    format!("`{}` is {status}: {agent} in {place}{branch}{warnings}\n{next}", s.name)
+    let (name, status, agent) = (&s.name, s.status.word(), &s.agent);
+    let mut lines = vec![format!("`{name}` is {status}: {agent} in {place}{branch}")];
+    lines.extend(s.setup_notes.iter().map(|note| format!("warning: {}", plain(note))));
+    lines.extend(warnings(s));
+    lines.push(next);
+    lines.join("\n")
 }
 
 /// What `acknowledge` says.
@@ -286,7 +288,7 @@ pub(crate) fn paused(s: &SessionView) -> String {
     if s.worktree_removed {
         lines.push("its worktree is removed; a resume brings it back".to_owned());
     }
-    lines.extend(s.warnings.iter().map(|warning| format!("warning: {}", plain(warning))));
+    lines.extend(warnings(s));
     lines.push(format!("Resume with: glis resume {}", s.name));
     lines.join("\n")
 }
@@ -315,12 +317,21 @@ pub(crate) fn resumed(s: &SessionView) -> String {
     };
     let mut lines = vec![format!("`{}` is {}: {how}", s.name, s.status.word())];
     lines.extend(s.found.as_ref().and_then(keep::found));
+    lines.extend(warnings(s));
     lines.join("\n")
 }
 
 /// What `restart` says.
 pub(crate) fn restarted(s: &SessionView) -> String {
-    format!("`{}` is {}: a fresh start, number {}", s.name, s.status.word(), s.generation)
+    let (name, status) = (&s.name, s.status.word());
+    let mut lines = vec![format!("`{name}` is {status}: a fresh start, number {}", s.generation)];
+    lines.extend(warnings(s));
+    lines.join("\n")
+}
+
+/// What is odd about a session, a line each.
+fn warnings(s: &SessionView) -> impl Iterator<Item = String> {
+    s.warnings.iter().map(|warning| format!("warning: {}", plain(warning)))
 }
 
 /// What `stop` says.
