@@ -60,7 +60,7 @@ pub trait Agent: Sync {
     /// The command line, what it adds to the environment, and the first words.
     fn launch(&self, session: &Session, how: Approach, places: &Places) -> LaunchPlan;
 
-    /// The folder where it keeps its transcripts, by the variables that it is started with.
+    /// The place where it keeps its transcripts, by the variables that it is started with.
     fn home(&self, _variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
         None
     }
@@ -72,6 +72,11 @@ pub trait Agent: Sync {
 
     /// Where the agent keeps its transcript of this session id.
     fn transcript(&self, agent_ref: &str, places: &Places) -> Option<Whereabouts>;
+
+    /// Where it keeps the conversation under this session id, if it has one database for all.
+    fn rows(&self, _agent_ref: &str, _places: &Places) -> Option<Rows> {
+        None
+    }
 
     /// Whether a transcript holds a message. One that does not is known to some agents, and yet
     /// nothing that they can resume.
@@ -140,6 +145,40 @@ pub enum Whereabouts {
         levels: u8,
         /// The end of the name, or all of it.
         ending: String,
+    },
+}
+
+/// A conversation that is no file, but rows of a database that the agent writes. It is read by the
+/// agent's own tables and put back by the agent's own program, so nobody else ever writes there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rows {
+    /// Where the rows are.
+    pub database: Database,
+    /// The agent's session id: the one parameter of both statements.
+    pub id: String,
+    /// Selects one text, or no row if there is no such conversation. Its first line is another one after
+    /// every change; each further line is the id of a message. It is asked for often, so it has to be
+    /// cheap.
+    pub state: &'static str,
+    /// Selects one text: the whole conversation, as the agent's program takes it back.
+    pub text: &'static str,
+    /// The arguments by which that program takes it back from the file whose name comes behind them.
+    pub take_back: &'static [&'static str],
+}
+
+/// The file that a database is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Database {
+    /// This one.
+    At(String),
+    /// Whichever in this folder holds what is looked for, of those with a name that begins and ends so.
+    Among {
+        /// The folder to look in.
+        folder: String,
+        /// The beginning of the name.
+        beginning: &'static str,
+        /// The end of the name.
+        ending: &'static str,
     },
 }
 

@@ -4,7 +4,7 @@
 mod acp;
 
 use crate::hearing::json_line;
-use crate::{Agent, Approach, Dialect, LaunchPlan, Places, Versions, Whereabouts};
+use crate::{Agent, Approach, Database, Dialect, LaunchPlan, Places, Rows, Versions, Whereabouts};
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
 use serde_json::{Map, Value, json};
@@ -55,9 +55,41 @@ impl Agent for OpenCode {
         LaunchPlan { argv, env, secrets, first_words, ..LaunchPlan::default() }
     }
 
+    /// A database that the user has named, or the folder of its data, with a `/` at its end. A path
+    /// that begins nowhere is the process's own affair, and one in memory is nobody's.
+    fn home(&self, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let data = set("XDG_DATA_HOME").or_else(|| Some(format!("{}/.local/share", set("HOME")?)));
+        let home = match set("OPENCODE_DB") {
+            Some(named) if named == ":memory:" || named.starts_with('/') => named,
+            Some(named) => format!("{}/opencode/{named}", data?),
+            None => format!("{}/opencode/", data?),
+        };
+        home.starts_with('/').then_some(home)
+    }
+
     fn transcript(&self, _agent_ref: &str, _places: &Places) -> Option<Whereabouts> {
-        // All conversations lie in one database, which is nothing to copy piece by piece.
         None
+    }
+
+    fn rows(&self, agent_ref: &str, places: &Places) -> Option<Rows> {
+        let home = places.home.as_str();
+        let database = match home.strip_suffix('/') {
+            // Built for another channel than the usual one, it has that in the name.
+            Some(folder) => {
+                let (beginning, ending) = ("opencode", ".db");
+                Database::Among { folder: folder.to_owned(), beginning, ending }
+            }
+            None if home.is_empty() => return None,
+            None => Database::At(home.to_owned()),
+        };
+        Some(Rows {
+            database,
+            id: agent_ref.to_owned(),
+            state: include_str!("opencode/state.sql"),
+            text: include_str!("opencode/text.sql"),
+            take_back: &["import"],
+        })
     }
 
     fn natives(&self, program: &str) -> Vec<String> {
@@ -114,6 +146,33 @@ mod tests {
         assert!(natives.iter().all(|path| path.starts_with("/x/node_modules/opencode-linux-")));
         assert!(!natives.is_empty());
         assert!(OpenCode.natives("/usr/bin/opencode").is_empty());
+    }
+
+    #[test]
+    fn its_database_is_where_its_variables_say() {
+        let found = |set: &[(&str, &str)]| {
+            let of = |name: &str| {
+                set.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+            };
+            let home = OpenCode.home(&of)?;
+            Some(OpenCode.rows("ses_1", &Places { home, ..Places::default() })?.database)
+        };
+        let among = |folder: &str| {
+            let (beginning, ending) = ("opencode", ".db");
+            Some(Database::Among { folder: folder.to_owned(), beginning, ending })
+        };
+        let at = |path: &str| Some(Database::At(path.to_owned()));
+        let home = ("HOME", "/home/a");
+        assert_eq!(found(&[home]), among("/home/a/.local/share/opencode"));
+        assert_eq!(found(&[home, ("XDG_DATA_HOME", "")]), among("/home/a/.local/share/opencode"));
+        assert_eq!(found(&[home, ("XDG_DATA_HOME", "/data")]), among("/data/opencode"));
+        assert_eq!(found(&[home, ("OPENCODE_DB", "/x/y.db")]), at("/x/y.db"));
+        let named = [home, ("XDG_DATA_HOME", "/data"), ("OPENCODE_DB", "y.db")];
+        assert_eq!(found(&named), at("/data/opencode/y.db"));
+        assert_eq!(found(&[home, ("OPENCODE_DB", ":memory:")]), None);
+        assert_eq!(found(&[home, ("XDG_DATA_HOME", "data")]), None);
+        assert_eq!(found(&[]), None);
+        assert_eq!(OpenCode.rows("ses_1", &Places::default()), None);
     }
 
     #[test]

@@ -5,8 +5,8 @@ mod approach;
 use crate::adapters::{Adapters, EnvNote, EnvOrigin};
 use crate::durable::private_folder;
 use crate::vault::Vault;
-use crate::{durable, program, trees};
-use approach::Found;
+use crate::{program, trees};
+use approach::{Found, Transcript};
 use glis_agent::{Agent, Approach, LaunchPlan, Places, Relay, Whereabouts};
 use glis_core::MessageId;
 use glis_core::refusal::ResumeFault;
@@ -64,7 +64,7 @@ pub(crate) fn check(adapters: &Adapters, session: &Session) -> Result<Checked, R
     if !start.tells_what_was_heard(session) {
         return Ok(Checked { found, forgotten: Vec::new(), unheard: Vec::new() });
     }
-    let unheard = unheard(session, start.transcript.as_deref());
+    let unheard = unheard(session, start.transcript.as_ref());
     let forgotten = if session.ran { forgotten(session, start) } else { Vec::new() };
     Ok(Checked { found, forgotten, unheard })
 }
@@ -84,14 +84,14 @@ fn forgotten(session: &Session, start: Prepared) -> Vec<String> {
     let mut messages = start.messages;
     let Some(transcript) = &start.transcript else { return messages };
     let Some(last) = messages.pop().filter(|_| session.cut_off) else { return Vec::new() };
-    let text = durable::read_file(transcript).unwrap_or_default();
+    let text = transcript.read().unwrap_or_default();
     if mentions(&text, &last) { Vec::new() } else { vec![last] }
 }
 
 /// Messages whose fate nobody knew, and which the agent cannot know either: its last process is gone,
 /// and what it goes on with does not hold them. One that is there may be another with the same
 /// words, so that stays a question.
-fn unheard(session: &Session, transcript: Option<&Path>) -> Vec<MessageId> {
+fn unheard(session: &Session, transcript: Option<&Transcript>) -> Vec<MessageId> {
     let doubtful = session.queue.iter().filter(|message| message.leg == Leg::Doubtful);
     let mut doubtful = doubtful.peekable();
     if doubtful.peek().is_none() {
@@ -100,7 +100,7 @@ fn unheard(session: &Session, transcript: Option<&Path>) -> Vec<MessageId> {
     let Some(transcript) = transcript else {
         return doubtful.map(|message| message.id).collect();
     };
-    let Ok(text) = durable::read_file(transcript) else { return Vec::new() };
+    let Ok(text) = transcript.read() else { return Vec::new() };
     let lines = text.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
     let mut known = String::new();
     lines.for_each(|line| gather(&line, &mut known));
@@ -136,8 +136,7 @@ struct Prepared {
     env: Env,
     origin: EnvOrigin,
     home: Option<String>,
-    /// What there is of a transcript: the agent's own, or our copy.
-    transcript: Option<PathBuf>,
+    transcript: Option<Transcript>,
     /// What was said to the agent under its present session id.
     messages: Vec<String>,
     /// Put back before the start.
@@ -245,22 +244,17 @@ pub(crate) fn start(
     session: &Session,
     generation: u32,
 ) -> Result<Hello, ResumeFault> {
-    let start = prepare(adapters, session)?;
+    let mut start = prepare(adapters, session)?;
     let system = |fault: std::io::Error| ResumeFault::System(fault.to_string());
     let dir = adapters.home.session(&session.id.0);
     private_folder(&dir).map_err(system)?;
     let locks = adapters.home.state.join("locks");
     private_folder(&locks).map_err(system)?;
-    if let Some(vault) = &start.vault {
-        let was = adapters.env_note(&session.id).agent_home;
-        vault.put_back(start.home.as_deref().unwrap_or_default(), was.as_deref()).map_err(
-            |fault| ResumeFault::NoTranscript(format!("{}: {fault}", vault.copy().display())),
-        )?;
-    }
     if let Some(path) = &start.in_the_way {
         move_aside(path).map_err(system)?;
     }
-    let env = environment(start.env, &start.plan, session.spec.mode);
+    let env = environment(std::mem::take(&mut start.env), &start.plan, session.spec.mode);
+    bring_back(adapters, session, &start, &env)?;
     let note = EnvNote {
         names: env.iter().map(|(name, _)| name.clone()).collect(),
         origin: start.origin,
@@ -296,6 +290,36 @@ pub(crate) fn start(
             BirthFault::NoDirectory => ResumeFault::NoDirectory(message),
             BirthFault::System => ResumeFault::System(message),
         }),
+    }
+}
+
+/// Sees to it that the agent finds its conversation: a copy is put back where it looks, and what lies
+/// in a database has a fresh copy first, of whatever changed while nobody listened.
+fn bring_back(
+    adapters: &Adapters,
+    session: &Session,
+    start: &Prepared,
+    env: &Env,
+) -> Result<(), ResumeFault> {
+    let Some(id) = &session.agent_ref else { return Ok(()) };
+    let home = start.home.as_deref().unwrap_or_default();
+    let rows = agent_of(session)?.rows(id, &places(adapters, session, Some(home)));
+    match (&start.vault, rows) {
+        (Some(vault), Some(rows)) => approach::take_back(session, vault, &rows, &start.plan, env),
+        (Some(vault), None) => {
+            let was = adapters.env_note(&session.id).agent_home;
+            vault.put_back(home, was.as_deref()).map(drop).map_err(|fault| {
+                ResumeFault::NoTranscript(format!("{}: {fault}", vault.copy().display()))
+            })
+        }
+        (None, Some(rows)) => {
+            let vault = Vault::of(&adapters.home.session(&session.id.0), id);
+            if let Err(fault) = vault.keep_rows(&rows) {
+                crate::diary(&format!("session {}: copy of its transcript: {fault}", session.id));
+            }
+            Ok(())
+        }
+        (None, None) => Ok(()),
     }
 }
 

@@ -18,6 +18,7 @@ mod outfit;
 pub mod output;
 mod peer;
 mod program;
+mod rows;
 pub mod screen;
 mod screens;
 mod search;

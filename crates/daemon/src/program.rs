@@ -6,12 +6,13 @@ use glis_agent::{Agent, Version};
 use glis_core::refusal::ResumeFault;
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{Read as _, Seek as _};
+use std::io::{self, Read as _, Seek as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 /// Finds the program the way a shell would, with the environment that it will have.
@@ -121,39 +122,80 @@ fn packaged(program: &Path, packages: &[&str]) -> Option<Version> {
     })
 }
 
-/// Asks the program itself, in the environment that it will have. What it says goes into memory: a
-/// pipe would stay open for as long as anything that it has started lives.
-#[expect(clippy::disallowed_methods, reason = "a question to a program, in no directory of ours")]
+/// Asks the program itself, in the environment that it will have.
 fn asked(program: &Path, env: &Env, secs_max: u32) -> Learned {
-    let told = |fault: std::io::Error| fault.to_string();
-    let words = memfd_create("version", MemfdFlags::CLOEXEC).map_err(|fault| told(fault.into()))?;
-    let mut words = File::from(words);
-    let mut child = Command::new(program)
-        .arg("--version")
-        .current_dir("/")
-        .env_clear()
-        .envs(env.iter().map(|(name, value)| (name, value)))
-        .stdin(Stdio::null())
-        .stdout(words.try_clone().map_err(told)?)
-        .stderr(Stdio::null())
-        .process_group(0)
-        .spawn()
-        .map_err(told)?;
-    let in_time = ends_within(&child, secs_max);
-    let status = child.wait().map_err(told)?;
-    if !in_time {
-        return Err(format!("`--version` had no answer after {secs_max} s"));
-    }
-    let mut said = Vec::new();
-    words.rewind().and_then(|()| words.read_to_end(&mut said)).map_err(told)?;
-    let said = String::from_utf8_lossy(&said);
-    if !status.success() {
-        return Err(format!("`--version` failed, {status}"));
+    let told = run(program, &[OsStr::new("--version")], env, Path::new("/"), secs_max);
+    let Told { end, output: said, .. } = told.map_err(|fault| fault.to_string())?;
+    match end {
+        End::TooLate => return Err(format!("`--version` had no answer after {secs_max} s")),
+        End::Failed(status) => return Err(format!("`--version` failed, {status}")),
+        End::Well => {}
     }
     version_in(&said).ok_or_else(|| {
         let line: String = said.trim().chars().take(SAID_CHARS_MAX).collect();
         format!("`--version` says {line:?}")
     })
+}
+
+/// What came of a program that was run to its end.
+pub(crate) struct Told {
+    pub(crate) end: End,
+    pub(crate) output: String,
+    pub(crate) errors: String,
+}
+
+/// How it ended.
+pub(crate) enum End {
+    Well,
+    Failed(ExitStatus),
+    /// Not by itself: its time was over.
+    TooLate,
+}
+
+/// Runs a program to its end, with these variables and no others. What it says goes into memory: a
+/// pipe would stay open for as long as anything that it has started lives.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a program that does one thing, in a stated directory"
+)]
+pub(crate) fn run(
+    program: &Path,
+    arguments: &[&OsStr],
+    env: &Env,
+    folder: &Path,
+    secs_max: u32,
+) -> io::Result<Told> {
+    let (mut output, mut errors) = (memory("output")?, memory("errors")?);
+    let mut child = Command::new(program)
+        .args(arguments)
+        .env_clear()
+        .envs(env.iter().map(|(name, value)| (name, value)))
+        .env("PWD", folder)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(output.try_clone()?)
+        .stderr(errors.try_clone()?)
+        .process_group(0)
+        .spawn()?;
+    let in_time = ends_within(&child, secs_max);
+    let status = child.wait()?;
+    let end = match (in_time, status.success()) {
+        (false, _) => End::TooLate,
+        (true, true) => End::Well,
+        (true, false) => End::Failed(status),
+    };
+    Ok(Told { end, output: written(&mut output)?, errors: written(&mut errors)? })
+}
+
+fn memory(name: &str) -> io::Result<File> {
+    Ok(File::from(memfd_create(name, MemfdFlags::CLOEXEC)?))
+}
+
+fn written(memory: &mut File) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    memory.rewind()?;
+    memory.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The first three numbers with dots between them.

@@ -34,6 +34,7 @@ use tokio::time::{Instant, sleep_until};
 use typing::{DIALOG, Occasion, Typing};
 
 pub(crate) use bond::{begin, end_untended, recover};
+pub(crate) use last_words::last_lines;
 pub(crate) use left::{
     await_former, evict, is_in_conversation, is_locked, living, recorded_end, sweep,
 };

@@ -1,9 +1,12 @@
 //! Copies of the agents' own transcripts, so that nobody's tidying up makes a session unresumable.
 //!
 //! A copy grows as its original does. An original that was rewritten is copied anew, and the former
-//! copy stays beside it.
+//! copy stays beside it. A conversation out of a database is copied as a whole whenever it has changed;
+//! the former copy stays if it has messages that are no longer there.
 
 use crate::durable;
+use crate::rows::{self, State};
+use glis_agent::Rows;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
@@ -39,6 +42,16 @@ impl Vault {
         self.dir.join(format!("{}.place", self.name))
     }
 
+    /// Says in which state of the database the copy was taken.
+    fn state(&self) -> Option<State> {
+        let path = self.dir.join(format!("{}.state", self.name));
+        std::fs::read_to_string(path).ok().map(State)
+    }
+
+    fn coming(&self) -> PathBuf {
+        self.dir.join(format!("{}.coming", self.name))
+    }
+
     /// Whether there is anything to put back.
     pub(crate) fn is_filled(&self) -> bool {
         self.copy().metadata().is_ok_and(|facts| facts.len() > 0)
@@ -50,8 +63,7 @@ impl Vault {
         let length = source.metadata()?.len();
         let mut copy = match self.open() {
             Err(fault) if fault.kind() == io::ErrorKind::NotFound => {
-                // Not the folders above: a session that was taken away stays away.
-                std::fs::DirBuilder::new().mode(0o700).create(&self.dir)?;
+                self.make()?;
                 self.open()?
             }
             opened => opened?,
@@ -75,14 +87,68 @@ impl Vault {
         copy.sync_data()
     }
 
+    /// Copies a conversation out of a database, durably, if it has changed.
+    pub(crate) fn keep_rows(&self, rows: &Rows) -> io::Result<()> {
+        // What is only half there again is no news.
+        if self.is_coming() {
+            return Ok(());
+        }
+        let former = self.state().filter(|_| self.is_filled());
+        if former.is_some() && rows::state(rows)? == former {
+            return Ok(());
+        }
+        let Some((state, mut text)) = rows::text(rows)? else { return Ok(()) };
+        if !self.dir.is_dir() {
+            self.make()?;
+        }
+        if self.is_filled() && former.is_none_or(|former| state.lacks_of(&former)) {
+            // A second name first: at no moment is there no copy.
+            std::fs::hard_link(self.copy(), self.aside())?;
+        }
+        text.push('\n');
+        durable::write(&self.dir, &format!("{}.jsonl", self.name), text.as_bytes())?;
+        // Without this, the next look would only copy once more.
+        durable::write(&self.dir, &format!("{}.state", self.name), state.0.as_bytes())
+    }
+
+    /// Whether the copy was being put back into a database when something broke that off. Then what is
+    /// there is not the whole.
+    pub(crate) fn is_coming(&self) -> bool {
+        self.coming().exists()
+    }
+
+    /// Notes that the copy is about to be put back into a database.
+    pub(crate) fn comes(&self) -> io::Result<()> {
+        durable::write(&self.dir, &format!("{}.coming", self.name), b"")
+    }
+
+    /// Notes that it is back, if all of it is.
+    pub(crate) fn came(&self, rows: &Rows) -> io::Result<bool> {
+        let Some(now) = rows::state(rows)? else { return Ok(false) };
+        if self.state().is_some_and(|kept| now.lacks_of(&kept)) {
+            return Ok(false);
+        }
+        std::fs::remove_file(self.coming())?;
+        durable::keep_names(&self.dir).map(|()| true)
+    }
+
+    /// Not the folders above: a session that was taken away stays away.
+    fn make(&self) -> io::Result<()> {
+        std::fs::DirBuilder::new().mode(0o700).create(&self.dir)
+    }
+
     fn open(&self) -> io::Result<File> {
         OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(self.copy())
     }
 
     fn set_aside(&self) -> io::Result<()> {
+        std::fs::rename(self.copy(), self.aside())
+    }
+
+    /// A free name for a former copy.
+    fn aside(&self) -> PathBuf {
         let former = (1_u32..).map(|n| self.dir.join(format!("{}.{n}.jsonl", self.name)));
-        let free = former.into_iter().find(|path| !path.exists());
-        std::fs::rename(self.copy(), free.unwrap_or_else(|| self.copy()))
+        former.into_iter().find(|path| !path.exists()).unwrap_or_else(|| self.copy())
     }
 
     /// Puts the copy where the agent looks for it. What is there already is never overwritten.
@@ -155,6 +221,57 @@ mod tests {
         vault.keep(&original).unwrap();
         assert_eq!(read(&vault.copy()), "other\n");
         assert_eq!(read(&dir.path().join("vault/a____b.1.jsonl")), "one\ntwo\n");
+    }
+
+    #[test]
+    fn a_copy_of_rows_is_taken_anew_and_forgets_no_message() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.db");
+        let rows = Rows {
+            database: glis_agent::Database::At(path.to_string_lossy().into_owned()),
+            id: "a".to_owned(),
+            state: "SELECT sum(length(said)) || char(10) || group_concat(n, char(10)) FROM words \
+                    WHERE id = ?1 HAVING count(*) > 0",
+            text: "SELECT group_concat(said, ' ') FROM words WHERE id = ?1 HAVING count(*) > 0",
+            take_back: &[],
+        };
+        let vault = Vault::of(dir.path(), "a");
+        vault.keep_rows(&rows).unwrap();
+        assert!(!vault.is_filled());
+        let database = rusqlite::Connection::open(&path).unwrap();
+        let change = |change: &str| database.execute_batch(change).unwrap();
+        change("CREATE TABLE words (id TEXT, n INTEGER, said TEXT)");
+        let inode = || std::os::unix::fs::MetadataExt::ino(&vault.copy().metadata().unwrap());
+        for (by, text) in [
+            ("INSERT INTO words VALUES ('a', 1, 'one')", "one\n"),
+            ("INSERT INTO words VALUES ('a', 2, 'two')", "one two\n"),
+            ("UPDATE words SET said = '2' WHERE n = 2", "one 2\n"),
+        ] {
+            change(by);
+            vault.keep_rows(&rows).unwrap();
+            assert_eq!(read(&vault.copy()), text);
+        }
+        let written = inode();
+        vault.keep_rows(&rows).unwrap();
+        assert_eq!(inode(), written, "nothing has changed, nothing is written");
+        assert!(!dir.path().join("vault/a.1.jsonl").exists(), "no message was lost");
+        change("DELETE FROM words WHERE n = 2; INSERT INTO words VALUES ('a', 3, 'three')");
+        vault.keep_rows(&rows).unwrap();
+        assert_eq!(read(&vault.copy()), "one three\n");
+        assert_eq!(read(&dir.path().join("vault/a.1.jsonl")), "one 2\n");
+
+        // On its way back it counts when all of it has come.
+        vault.comes().unwrap();
+        change("DELETE FROM words WHERE n = 3");
+        vault.keep_rows(&rows).unwrap();
+        assert_eq!(read(&vault.copy()), "one three\n");
+        assert!(!vault.came(&rows).unwrap() && vault.is_coming());
+        change("INSERT INTO words VALUES ('a', 3, 'three')");
+        assert!(vault.came(&rows).unwrap() && !vault.is_coming());
+        change("DELETE FROM words");
+        vault.keep_rows(&rows).unwrap();
+        assert_eq!(read(&vault.copy()), "one three\n", "what is gone does not empty its copy");
+        assert!(!vault.came(&rows).unwrap());
     }
 
     #[test]

@@ -7,6 +7,15 @@ use glis_stub_model::{Received, Step, Voice};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
+/// Where an agent keeps its conversations.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// Each in a file of its own, below this folder of its configuration.
+    Files(&'static str),
+    /// All in one database.
+    Database,
+}
+
 /// An agent in one mode.
 #[derive(Clone, Copy)]
 pub(crate) struct Part {
@@ -19,8 +28,7 @@ pub(crate) struct Part {
     run: fn(&str) -> (&'static str, Value),
     /// A tool call that writes a file after asking.
     ask: fn(&str) -> (&'static str, Value),
-    /// The folder with its transcripts, in its configuration.
-    transcripts: &'static str,
+    kept: Kept,
     /// The name of another model than the usual one.
     pub(crate) model: &'static str,
 }
@@ -31,7 +39,7 @@ pub(crate) const CLAUDE_HEADLESS: Part = Part {
     more: &["--allowedTools=Bash(bash:*)"],
     run: |command| ("Bash", json!({"command": format!("bash -c '{command}'"), "description": "d"})),
     ask: |file| ("Write", json!({"file_path": file, "content": "written\n"})),
-    transcripts: "projects",
+    kept: Kept::Files("projects"),
     model: "other-model",
 };
 
@@ -51,7 +59,7 @@ pub(crate) const CODEX_HEADLESS: Part = Part {
         });
         ("exec_command", asks)
     },
-    transcripts: "sessions",
+    kept: Kept::Files("sessions"),
     model: "other-model",
 };
 
@@ -63,7 +71,7 @@ pub(crate) const OPENCODE_HEADLESS: Part = Part {
     more: &[],
     run: |command| ("bash", json!({"command": command, "description": "d"})),
     ask: |file| ("write", json!({"filePath": file, "content": "written\n"})),
-    transcripts: "",
+    kept: Kept::Database,
     model: "stub/other-model",
 };
 
@@ -74,7 +82,7 @@ pub(crate) const GEMINI_HEADLESS: Part = Part {
     run: |command| ("run_shell_command", json!({"command": command, "description": "d"})),
     // With nobody at a terminal it asks for nothing.
     ask: |file| ("write_file", json!({"file_path": file, "content": "written\n"})),
-    transcripts: "tmp",
+    kept: Kept::Files("tmp"),
     model: "other-model",
 };
 
@@ -167,10 +175,16 @@ impl Play {
         Ok(step((self.part.ask)(path.to_str().ok_or("path")?)))
     }
 
-    /// The agent's transcript of the session.
+    /// The agent's own id of the conversation.
+    pub(crate) fn conversation(&self) -> Outcome<String> {
+        Ok(self.show()?["agent_session_ref"].as_str().ok_or("no id")?.to_owned())
+    }
+
+    /// The agent's transcript of the session, if it has a file for it.
     pub(crate) fn transcript(&self) -> Outcome<PathBuf> {
-        let id = self.show()?["agent_session_ref"].as_str().ok_or("no id")?.to_owned();
-        let folder = self.real.config().join(self.part.transcripts);
+        let id = self.conversation()?;
+        let Kept::Files(transcripts) = self.part.kept else { return Err("rows, no file".into()) };
+        let folder = self.real.config().join(transcripts);
         // Gemini CLI puts the beginning of the id into the name, and leaves almost empty files
         // beside the real one.
         let short: String = id.chars().take(8).collect();
@@ -183,11 +197,52 @@ impl Play {
         found.ok_or_else(|| format!("no transcript of {id} in {}", folder.display()).into())
     }
 
-    /// Whether the agent has written these words down, as far as one can look. One that is killed
-    /// before that has never heard of them.
+    /// Whether the agent has written these words down. One that is killed before that has never heard
+    /// of them.
     pub(crate) fn has_written(&self, words: &str) -> bool {
-        let read = || std::fs::read_to_string(self.transcript().ok()?).ok();
-        self.part.transcripts.is_empty() || read().is_some_and(|text| text.contains(words))
+        match self.part.kept {
+            Kept::Files(_) => {
+                let read = || std::fs::read_to_string(self.transcript().ok()?).ok();
+                read().is_some_and(|text| text.contains(words))
+            }
+            Kept::Database => self.rows_with(words).is_ok_and(|rows| rows > 0),
+        }
+    }
+
+    /// Whether the agent knows the conversation.
+    pub(crate) fn is_known(&self) -> bool {
+        match self.part.kept {
+            Kept::Files(_) => self.transcript().is_ok(),
+            Kept::Database => self.rows_with("").is_ok_and(|rows| rows > 0),
+        }
+    }
+
+    /// Deletes what the agent knows of the conversation, as somebody who tidies up would.
+    pub(crate) fn forget(&self) -> Outcome {
+        match self.part.kept {
+            Kept::Files(_) => std::fs::remove_file(self.transcript()?)?,
+            Kept::Database => {
+                let id = self.conversation()?;
+                let mut delete = self.real.bare(&self.house().repo());
+                let told = delete.args(["session", "delete", &id]).output()?;
+                assert!(told.status.success(), "{told:?}");
+                assert!(!self.is_known(), "{told:?}");
+            }
+        }
+        Ok(())
+    }
+
+    /// The database, of the agent that has one.
+    pub(crate) fn database(&self) -> PathBuf {
+        self.real.user_home().join(".local/share/opencode/opencode.db")
+    }
+
+    /// How many pieces of the conversation hold these words, in the database.
+    fn rows_with(&self, words: &str) -> Outcome<u32> {
+        let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let database = rusqlite::Connection::open_with_flags(self.database(), flags)?;
+        let count = "SELECT count(*) FROM part WHERE session_id = ?1 AND instr(data, ?2)";
+        Ok(database.query_row(count, (self.conversation()?, words), |row| row.get(0))?)
     }
 
     /// Whether the agent has written down a turn that ends with these words.

@@ -1,21 +1,49 @@
 //! How the next process of a session begins: afresh, or by the conversation that there is.
 
+use super::Env;
 use crate::adapters::Adapters;
+use crate::program::{self, End};
+use crate::tend::last_lines;
 use crate::vault::Vault;
-use crate::{conversation, durable, whereabouts};
-use glis_agent::{Agent, Approach, Places};
+use crate::{conversation, durable, rows, whereabouts};
+use glis_agent::{Agent, Approach, LaunchPlan, Places, Rows};
 use glis_core::refusal::ResumeFault;
 use glis_core::session::Session;
 use glis_wire::view::Voice;
+use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
+
+/// A conversation of 23 MB in 2500 pieces took 4 s.
+const TAKE_BACK_SECS_MAX: u32 = 120;
 
 /// How a process begins, and by what.
 pub(super) struct Found {
     pub(super) approach: Approach,
-    pub(super) transcript: Option<PathBuf>,
+    pub(super) transcript: Option<Transcript>,
+    /// The copy that comes in the place of a transcript that is gone.
     pub(super) vault: Option<Vault>,
     /// A transcript without a message, which keeps the agent from beginning under its id.
     pub(super) in_the_way: Option<PathBuf>,
+}
+
+/// What there is of a transcript: the agent's own, or our copy.
+pub(super) enum Transcript {
+    File(PathBuf),
+    Rows(Rows),
+}
+
+impl Transcript {
+    /// All of it. What is not there any more is empty.
+    pub(super) fn read(&self) -> io::Result<Vec<u8>> {
+        match self {
+            Self::File(path) => durable::read_file(path),
+            Self::Rows(rows) => {
+                let found = rows::text(rows)?;
+                Ok(found.map(|(_, text)| text.into_bytes()).unwrap_or_default())
+            }
+        }
+    }
 }
 
 /// How the next process begins. A session id whose transcript is gone, from its place and from the
@@ -37,26 +65,81 @@ pub(super) fn find(
         in_the_way: None,
     };
     let Some(id) = &session.agent_ref else { return Ok(fresh) };
+    let vault = Vault::of(&adapters.home.session(&session.id.0), id);
+    let spoke = said.agent_spoke;
+    if let Some(rows) = agent.rows(id, places) {
+        return match rows::state(&rows) {
+            Ok(Some(_)) if !vault.is_coming() => Ok(resume(Some(Transcript::Rows(rows)), None)),
+            Ok(_) if vault.is_filled() => {
+                Ok(resume(Some(Transcript::File(vault.copy())), Some(vault)))
+            }
+            Ok(_) if spoke => Err(ResumeFault::NoTranscript(rows::told(&rows))),
+            Ok(_) => Ok(fresh),
+            Err(fault) => {
+                // Tables of a later version, or a disk that fails: whether the conversation is there,
+                // the agent itself will say.
+                crate::diary(&format!("session {}: {fault}", session.id));
+                Ok(if session.ran { resume(None, None) } else { fresh })
+            }
+        };
+    }
     let Some(place) = agent.transcript(id, places) else {
         // Nothing to look at: what ran before under an id goes on under it.
         return Ok(if session.ran { resume(None, None) } else { fresh });
     };
-    let spoke = said.agent_spoke;
     // Of an agent that has spoken, whatever is there is what there is.
     let is_useful =
         |path: &Path| spoke || agent.holds_messages(&durable::read_file(path).unwrap_or_default());
     let found = whereabouts::find(&place);
     if let Some(transcript) = found.clone().filter(|path| is_useful(path)) {
-        return Ok(resume(Some(transcript), None));
+        return Ok(resume(Some(Transcript::File(transcript)), None));
     }
-    let vault = Vault::of(&adapters.home.session(&session.id.0), id);
     if found.is_none() && vault.is_filled() && is_useful(&vault.copy()) {
-        return Ok(resume(Some(vault.copy()), Some(vault)));
+        return Ok(resume(Some(Transcript::File(vault.copy())), Some(vault)));
     }
     if spoke {
         return Err(ResumeFault::NoTranscript(whereabouts::told(&place)));
     }
     Ok(Found { in_the_way: found, ..fresh })
+}
+
+/// Lets the agent's own program take the copy back into its database, in the folder and with the
+/// variables that the agent is about to get: they say which database that is, and the folder becomes
+/// the one of the conversation. It goes on message by message, so it counts only when all are there.
+pub(super) fn take_back(
+    session: &Session,
+    vault: &Vault,
+    rows: &Rows,
+    plan: &LaunchPlan,
+    env: &Env,
+) -> Result<(), ResumeFault> {
+    let copy = vault.copy();
+    let lost = |why: String| {
+        ResumeFault::NoTranscript(format!("{}; {}: {why}", rows::told(rows), copy.display()))
+    };
+    vault.comes().map_err(|fault| lost(fault.to_string()))?;
+    let arguments: Vec<&OsStr> =
+        rows.take_back.iter().map(OsStr::new).chain([copy.as_os_str()]).collect();
+    let folder = Path::new(session.worktree.as_deref().unwrap_or_default());
+    let told = program::run(Path::new(plan.program()), &arguments, env, folder, TAKE_BACK_SECS_MAX)
+        .map_err(|fault| lost(fault.to_string()))?;
+    let program = || format!("`{} {}`", plan.program(), rows.take_back.join(" "));
+    let words = last_lines(&[told.output, told.errors].concat());
+    match told.end {
+        End::Well => {}
+        End::Failed(status) => {
+            return Err(lost(format!("{} failed, {status}: {words}", program())));
+        }
+        End::TooLate => {
+            let secs = TAKE_BACK_SECS_MAX;
+            return Err(lost(format!("{} was not done after {secs} s: {words}", program())));
+        }
+    }
+    match vault.came(rows) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(lost(format!("{} did not bring all of it back", program()))),
+        Err(fault) => Err(lost(fault.to_string())),
+    }
 }
 
 /// What the conversation under the present session id of the agent holds.

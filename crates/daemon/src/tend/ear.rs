@@ -9,8 +9,8 @@ use crate::conversation::{self, Conversation, Heard as Place};
 use crate::durable;
 use crate::output::OutputLog;
 use crate::vault::Vault;
-use crate::whereabouts;
-use glis_agent::{Agent, Dialect, Heard, Said, Source};
+use crate::{rows, whereabouts};
+use glis_agent::{Agent, Dialect, Heard, Places, Rows, Said, Source};
 use glis_core::event::Spot;
 use glis_core::input::{Hearing, Sign};
 use glis_core::session::Session;
@@ -28,6 +28,10 @@ use std::time::{Duration, Instant};
 const STRETCH_BYTES: usize = 256 * 1024;
 /// Between two looks at a transcript that grows, for its copy.
 const VAULT_PACE: Duration = Duration::from_secs(2);
+/// A copy that takes long is taken less often in the middle of a turn: so many times as long is waited
+/// for the next. A conversation of 23 MB out of a database takes half a second, and a fiftieth of a
+/// core is what nobody notices.
+const VAULT_SHARE: u32 = 50;
 /// How much of what an agent said earlier in its run is heard again: its first words, which name
 /// things, and its last ones, which may still wait for an answer.
 const FIRST_WORDS_BYTES: u64 = 1024 * 1024;
@@ -57,6 +61,7 @@ pub(super) struct Ear {
     /// What it asks on its screen.
     pub(super) on_screen: Option<OnScreen>,
     vault_at: Instant,
+    vault_pace: Duration,
     /// The message that was handed over last and not yet seen to be taken.
     handed: Option<String>,
     /// Length of the log as far as it was listened to, or reported.
@@ -113,6 +118,7 @@ impl Ear {
             agent,
             transcript: None,
             vault_at: Instant::now(),
+            vault_pace: VAULT_PACE,
             handed: session.in_flight().map(|message| message.text.clone()),
             hands: Arc::clone(hands),
             id: session.id.clone(),
@@ -279,7 +285,7 @@ impl Ear {
         }
         if grew {
             self.hands.talk.send_modify(|length| *length += 1);
-            if self.vault_at.elapsed() > VAULT_PACE {
+            if self.vault_at.elapsed() > self.vault_pace {
                 self.keep_transcript().await;
             }
         }
@@ -319,25 +325,37 @@ impl Ear {
     /// The agent's transcript, if it exists yet.
     fn transcript(&mut self) -> Option<PathBuf> {
         if self.transcript.is_none() {
-            let home = self.hands.env_note(&self.id).agent_home;
-            let mut places = self.hands.places.clone();
-            places.home = home.unwrap_or_default();
-            let place = self.agent.transcript(self.agent_ref.as_deref()?, &places)?;
+            let place = self.agent.transcript(self.agent_ref.as_deref()?, &self.places())?;
             self.transcript = whereabouts::find(&place);
         }
         self.transcript.clone()
     }
 
+    /// The agent's conversation, where it lies in a database.
+    fn rows(&self) -> Option<Rows> {
+        self.agent.rows(self.agent_ref.as_deref()?, &self.places())
+    }
+
+    fn places(&self) -> Places {
+        let home = self.hands.env_note(&self.id).agent_home.unwrap_or_default();
+        Places { home, ..self.hands.places.clone() }
+    }
+
     /// Copies what is new in the transcript into the vault.
     pub(super) async fn keep_transcript(&mut self) {
-        self.vault_at = Instant::now();
-        let Some(original) = self.transcript() else { return };
+        let began = Instant::now();
         let Some(id) = self.agent_ref.as_deref() else { return };
         let vault = Vault::of(&self.hands.home.session(&self.id.0), id);
-        let shown = original.display().to_string();
-        if let Err(fault) = aside(move || vault.keep(&original)).await {
-            crate::diary(&format!("session {}: copy of {shown}: {fault}", self.id));
+        let kept = match (self.rows(), self.transcript()) {
+            (Some(rows), _) => aside(move || vault.keep_rows(&rows)).await,
+            (None, Some(original)) => aside(move || vault.keep(&original)).await,
+            (None, None) => Ok(()),
+        };
+        if let Err(fault) = kept {
+            crate::diary(&format!("session {}: copy of its transcript: {fault}", self.id));
         }
+        self.vault_at = Instant::now();
+        self.vault_pace = VAULT_PACE.max(began.elapsed() * VAULT_SHARE);
     }
 
     /// A sync that failed is not tried again: the next one would succeed and prove nothing.
@@ -354,9 +372,10 @@ impl Ear {
     async fn keep_words(&mut self) -> io::Result<()> {
         self.sync().await?;
         let dir = self.hands.home.session(&self.id.0);
-        let transcript = self.transcript();
+        let (transcript, rows) = (self.transcript(), self.rows());
         aside(move || {
             durable::keep_names(&dir)?;
+            rows.map_or(Ok(()), |rows| rows::sync(&rows))?;
             transcript.map_or(Ok(()), |path| durable::keep(&path))
         })
         .await

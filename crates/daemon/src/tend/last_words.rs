@@ -23,10 +23,15 @@ pub(super) fn last_words(dir: &Path, record: &ExitRecord) -> String {
             let end = path.metadata().map_or(0, |facts| facts.len());
             let began = began.max(end.saturating_sub(BYTES_MAX));
             let bytes = read_from(&path, began).unwrap_or_default();
-            joined(without_escapes(&String::from_utf8_lossy(&bytes)).lines())
+            last_lines(&String::from_utf8_lossy(&bytes))
         }
         None => on_screen(dir, record),
     }
+}
+
+/// The last lines of a text that was written for a terminal, on one line.
+pub(crate) fn last_lines(text: &str) -> String {
+    joined(without_escapes(text).lines())
 }
 
 /// Only what has had a terminal has a size.
@@ -76,7 +81,7 @@ mod tests {
     #[test]
     fn a_complaint_is_its_last_lines_without_colours_and_controls() {
         let text = "one\n\ntwo\n\u{1b}[31mthree\u{1b}[0m\r\nfour\u{7}\nfive\nsix\nseven\n";
-        let told = joined(without_escapes(text).lines());
+        let told = last_lines(text);
         assert_eq!(told, "two | three | four | five | six | seven");
     }
 
