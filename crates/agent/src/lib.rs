@@ -352,6 +352,8 @@ pub enum Interrupt {
 pub enum Shown {
     /// That it takes messages.
     Prompt,
+    /// That nothing runs, and that something stands in the prompt that nobody has sent.
+    Draft,
     /// That it asks for leave to do something.
     Asking(Leave),
     /// A question of the program itself, which only somebody at its terminal can answer: whether a

@@ -332,9 +332,11 @@ fn the_screen_of_claude_says_whether_it_takes_a_message() {
     assert_eq!(dialect.shows(&screen(prompt)), Shown::Prompt);
     let busy = prompt.replace("(shift+tab to cycle)", "· esc to interrupt");
     assert_eq!(dialect.shows(&screen(&busy)), Shown::Other);
+    let wheel = prompt.replace("✻ Worked for 1s · done 11:40 AM", "✻ Finagling… (2s · ↓ 1 tokens)");
+    assert_eq!(dialect.shows(&screen(&wheel)), Shown::Other);
     // Words of a dialog that somebody says or types are none.
     let draft = include_str!("recordings/claude-screen-draft.txt");
-    assert_eq!(dialect.shows(&screen(draft)), Shown::Other);
+    assert_eq!(dialect.shows(&screen(draft)), Shown::Draft);
     let trust = include_str!("recordings/claude-screen-trust.txt");
     let Shown::Dialog(asks) = dialect.shows(&screen(trust)) else { panic!("no dialog") };
     assert!(asks.starts_with("Quick safety check"), "{asks}");

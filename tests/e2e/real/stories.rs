@@ -18,6 +18,7 @@ macro_rules! play {
             use super::*;
             play! { $constant;
                 it_works_and_comes_back_as_it_was
+                a_pause_before_the_first_word
                 a_pause_in_the_middle_of_an_answer
                 a_pause_in_the_middle_of_a_tool
                 the_agent_is_killed_in_the_middle_of_an_answer
@@ -125,6 +126,24 @@ fn its_worktree_comes_back_with_its_conversation(part: Part) -> Outcome {
     assert_eq!(std::fs::read_to_string(file)?, "fresh\n");
     let found = play.show()?["found"].clone();
     assert!(found["restored"].is_object(), "{found}");
+    Ok(())
+}
+
+/// The model has not said anything yet: some agents take the message back then.
+fn a_pause_before_the_first_word(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    play.turn("first words")?;
+    let silent = Step { hold_first: Some("gate".to_owned()), ..text("late") };
+    play.send(&prompt("think first", &[silent]))?;
+    play.real.model.until_held("gate")?;
+    let paused = play.pause()?;
+    assert_eq!(paused["status"], "paused");
+    // Should it have to be said again, it is answered now.
+    play.real.model.open("gate");
+    let request = play.resume("after the pause")?;
+    for words in ["first words", "think first", "after the pause"] {
+        assert_eq!(times(&request, Voice::User, words), 1, "{words}: {:#?}", request.turns);
+    }
     Ok(())
 }
 

@@ -23,6 +23,11 @@ const BLANK: char = '\u{2800}';
 const CLOSING: [&str; 2] = ["stop_hook_summary", "turn_duration"];
 /// At the foot of the screen when it works.
 const BUSY_FOOT: &str = "esc to interrupt";
+/// A wheel that turns above the prompt, and what it stands before.
+const WHEEL: [char; 7] = ['·', '✢', '✳', '✶', '✻', '✽', '*'];
+const WORKING: &str = "… (";
+/// It stands no higher above the prompt than this: a list of tasks may be below it.
+const WORKING_LINES: usize = 16;
 /// The prompt stands between two lines.
 const PROMPT: &str = "❯";
 const EDGE: &str = "────";
@@ -341,7 +346,7 @@ impl Dialect for Terminal {
             return Shown::Other;
         }
         if let Some(prompt) = prompt(lines) {
-            return if prompt.is_free() { Shown::Prompt } else { Shown::Other };
+            return prompt.shown();
         }
         let named = |line: &&String| DIALOGS.iter().any(|dialog| line.contains(dialog));
         match lines.iter().find(named) {
@@ -354,10 +359,11 @@ impl Dialect for Terminal {
         Some(self.ask.as_ref() == Some(&ask.id) && self.asks(lines))
     }
 
-    /// An empty prompt on a screen at rest means that nothing runs, whatever was not told. A turn that
-    /// comes to its end tells it by a hook; one that is cut off is written down later than it is seen.
+    /// A prompt on a screen at rest means that nothing runs, whatever was not told. A turn that comes to
+    /// its end tells it by a hook; one that is cut off is written down later than it is seen, or not
+    /// at all: before the first word of an answer, the message is taken back into the prompt.
     fn at_rest(&mut self, shown: &Shown) -> Option<Sign> {
-        let over = *shown == Shown::Prompt && !self.prompt.is_empty();
+        let over = matches!(shown, Shown::Prompt | Shown::Draft) && !self.prompt.is_empty();
         over.then(|| {
             self.prompt.clear();
             Sign::TurnCut
@@ -377,6 +383,7 @@ fn tokens(words: &Value) -> (u64, u64) {
 
 /// The prompt at the foot of a screen. A dialog stands in its place.
 struct Prompt<'l> {
+    above: &'l [String],
     typed: &'l str,
     below: &'l [String],
 }
@@ -389,15 +396,21 @@ fn prompt(lines: &[String]) -> Option<Prompt<'_>> {
     // What is typed may have more lines than one.
     let height = lines.get(at..)?.iter().position(is_edge)?;
     let typed = if height == 1 { typed } else { PROMPT };
-    Some(Prompt { typed, below: lines.get(at + height..)? })
+    Some(Prompt { above: lines.get(..at)?, typed, below: lines.get(at + height..)? })
 }
 
 impl Prompt<'_> {
-    /// Whether nobody has typed anything, and nothing runs. What is below depends on the mode and on
-    /// what the user wants to see there.
-    fn is_free(&self) -> bool {
-        let is_busy = self.below.iter().any(|line| line.contains(BUSY_FOOT));
-        !is_busy && (self.typed.is_empty() || self.typed.starts_with(PROPOSAL))
+    /// What is below it depends on the mode and on what the user wants to see there.
+    fn shown(&self) -> Shown {
+        let works = |line: &String| line.starts_with(WHEEL) && line.contains(WORKING);
+        let near = self.above.len().saturating_sub(WORKING_LINES);
+        if self.below.iter().any(|line| line.contains(BUSY_FOOT))
+            || self.above.get(near..).is_some_and(|above| above.iter().any(works))
+        {
+            return Shown::Other;
+        }
+        let is_empty = self.typed.is_empty() || self.typed.starts_with(PROPOSAL);
+        if is_empty { Shown::Prompt } else { Shown::Draft }
     }
 }
 

@@ -264,6 +264,7 @@ impl Session {
             }
             Event::DeliveryBegan { message } => {
                 self.spoken = Spoken::Something;
+                "a message is on its way to it".clone_into(&mut self.rule);
                 self.set_leg(*message, Leg::Sent);
                 let (noted, changed) = (std::mem::take(&mut self.cut_off), self.changed.take());
                 if let Some(message) = self.queue.iter_mut().find(|m| m.id == *message) {

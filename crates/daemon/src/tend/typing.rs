@@ -132,10 +132,10 @@ impl Tender {
                 let ask = Ask { id, kind, text, answering: false };
                 self.ear.sign(Spot::Screen, Sign::Asked(ask)).await;
             }
-            (Shown::Prompt | Shown::Asking(_) | Shown::Other, Some(id)) => {
+            (Shown::Prompt | Shown::Draft | Shown::Asking(_) | Shown::Other, Some(id)) => {
                 self.ear.sign(Spot::Screen, Sign::AskGone(id)).await;
             }
-            (Shown::Prompt | Shown::Asking(_) | Shown::Other, None) => {}
+            (Shown::Prompt | Shown::Draft | Shown::Asking(_) | Shown::Other, None) => {}
         }
     }
 
