@@ -28,12 +28,25 @@ impl Line {
         self.parts.push((Some(sign), Some(said)));
     }
 
-    /// Gives each part a place of its own: the last one stands at the line's end, the others just
-    /// before. A line has more bytes than parts, so no place belongs to another line.
+    /// Gives everything a place: the last sign and the last words stand at the line's end, those
+    /// before them just before. Words and signs are counted apart, since what a line means may
+    /// depend on what was heard elsewhere, and what it says never does. A line has more bytes than
+    /// parts, so no place belongs to another line.
     pub(crate) fn heard(self, end: u64) -> Vec<Heard> {
-        let count = self.parts.len() as u64;
-        let placed = self.parts.into_iter().zip(1..);
-        placed.map(|((sign, said), n)| Heard { at: end - (count - n), sign, said }).collect()
+        let mut signs = self.parts.iter().filter(|(sign, _)| sign.is_some()).count() as u64;
+        let mut words = self.parts.iter().filter(|(_, said)| said.is_some()).count() as u64;
+        let mut heard = Vec::new();
+        for (sign, said) in self.parts {
+            if said.is_some() {
+                words -= 1;
+                heard.push(Heard { at: end - words, sign: None, said });
+            }
+            if sign.is_some() {
+                signs -= 1;
+                heard.push(Heard { at: end - signs, sign, said: None });
+            }
+        }
+        heard
     }
 }
 
@@ -80,15 +93,17 @@ pub(crate) fn json_line(words: &Value) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glis_wire::view::Voice;
     use serde_json::json;
 
     #[test]
-    fn parts_of_a_line_have_places_of_their_own_and_the_last_is_its_end() {
+    fn signs_and_words_of_a_line_have_places_of_their_own_and_the_last_is_its_end() {
         let mut line = Line::default();
         line.sign(Sign::TurnBegan);
         line.sign(Sign::TurnEnded);
+        line.said(Said::new(Voice::Assistant, "words"));
         let places: Vec<u64> = line.heard(100).iter().map(|heard| heard.at).collect();
-        assert_eq!(places, [99, 100]);
+        assert_eq!(places, [99, 100, 100]);
     }
 
     #[test]

@@ -273,7 +273,7 @@ pub struct Relay {
 /// One thing that an agent was heard to say or do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heard {
-    /// Offset just behind it, unique among all that was heard from one source.
+    /// Offset just behind it, unique among all signs, and among all words, from one source.
     pub at: u64,
     /// What it means for the lifecycle.
     pub sign: Option<Sign>,

@@ -20,12 +20,13 @@ fn story(agent: &str, mode: Mode, recording: &str) -> String {
 fn told(agent: &str, mode: Mode, bytes: &[u8], size: usize) -> String {
     let mut dialect = dialect(agent, mode);
     let mut told = String::new();
-    let (mut at, mut last) = (1000, 0);
+    let (mut at, mut last) = (1000, [0, 0]);
     for piece in bytes.chunks(size.min(bytes.len())) {
         let heard = feed(dialect.as_mut(), at, piece);
-        for Heard { at, .. } in &heard {
-            assert!(*at > last, "two things have one place: {at}");
-            last = *at;
+        for Heard { at, said, .. } in &heard {
+            let last = &mut last[usize::from(said.is_some())];
+            assert!(*at > *last, "two things have one place: {at}");
+            *last = *at;
         }
         told_by(heard, &mut told);
         at += piece.len() as u64;
@@ -113,6 +114,24 @@ fn a_day_of_codex_on_pipes() {
     let recording = codex(include_str!("recordings/codex-headless-day.jsonl"), "\"id\":2");
     let story = story("codex", Mode::Headless, &recording);
     check(&story, include_str!("recordings/codex-headless-day.story"), "codex-headless-day");
+}
+
+/// What is written down has its place whatever was heard of its hooks before: after a restart it is
+/// read again, and counts once.
+#[test]
+fn words_of_claude_have_the_same_place_whenever_they_are_read() {
+    let hooks = include_bytes!("recordings/claude-hooks-day.jsonl");
+    let transcript = include_bytes!("recordings/claude-transcript-terminal.jsonl");
+    let places = |heard: Vec<Heard>| -> Vec<(u64, Said)> {
+        heard.into_iter().filter_map(|heard| Some((heard.at, heard.said?))).collect()
+    };
+    let mut first = dialect("claude", Mode::Terminal);
+    let before = places(first.read(0, transcript));
+    let mut again = dialect("claude", Mode::Terminal);
+    drop(again.overhear(0, hooks));
+    let after = places(again.read(0, transcript));
+    assert!(before.iter().any(|(_, said)| said.usage.is_some()));
+    assert_eq!(before, after);
 }
 
 /// Words of a story, without what tools do and what the program says about itself.

@@ -8,8 +8,8 @@ id 0ca26bbd-e983-4e5f-a2ab-0ebd7350d328
 took
 turn
   Assistant: I write.
-tool Write {cwd}/new.txt
   Tool Write: {cwd}/new.txt
+tool Write {cwd}/new.txt
 asks (Approval) Write {cwd}/new.txt
 asks no more
 tool ended
@@ -18,8 +18,8 @@ turn ended
 id 0ca26bbd-e983-4e5f-a2ab-0ebd7350d328
 took
 turn
-tool Bash touch denied.txt
   Tool Bash: touch denied.txt
+tool Bash touch denied.txt
 asks (Approval) Bash touch denied.txt
 asks no more
 tool ended
@@ -28,8 +28,8 @@ turn ended
 id 0ca26bbd-e983-4e5f-a2ab-0ebd7350d328
 took
 turn
-tool AskUserQuestion Which colour? [red | blue]
   Tool AskUserQuestion: Which colour? [red | blue]
+tool AskUserQuestion Which colour? [red | blue]
 asks (Question) Which colour? [red | blue]
 asks no more
 tool ended
@@ -38,8 +38,8 @@ turn ended
 id 0ca26bbd-e983-4e5f-a2ab-0ebd7350d328
 took
 turn
-tool TodoWrite two
   Tool TodoWrite: two
+tool TodoWrite two
 tool ended
   Assistant: noted
 turn ended
@@ -56,8 +56,8 @@ turn ended
 id 0ca26bbd-e983-4e5f-a2ab-0ebd7350d328
 took
 turn
-tool Bash touch denied2.txt
   Tool Bash: touch denied2.txt
+tool Bash touch denied2.txt
 asks (Approval) Bash touch denied2.txt
 asks no more
 tool ended

@@ -2,43 +2,43 @@ id 9bfe46ec-98b6-49b5-bbb7-bb64e5f83f59
 ready
 id 9bfe46ec-98b6-49b5-bbb7-bb64e5f83f59
 turn
-took
   User: hello
+took
   Assistant: No script, no deed.
 turn ended
 id 9bfe46ec-98b6-49b5-bbb7-bb64e5f83f59
 turn
-took
   User: run @@{"steps": [{"text": "I run.", "tool": "run_shell_command", "input": {"command": "echo hi", "description": "d"}}, {"text": "ran-it"}]}@@
+took
   Assistant: I run.
-tool run_shell_command echo hi
   Tool run_shell_command: echo hi
+tool run_shell_command echo hi
 tool ended
   Assistant: ran-it
 turn ended
 id 9bfe46ec-98b6-49b5-bbb7-bb64e5f83f59
 turn
-took
   User: todo @@{"steps": [{"tool": "write_todos", "input": {"todos": [{"description": "one", "status": "completed"}, {"description": "two", "status": "pending"}]}}, {"text": "noted"}]}@@
-tool write_todos two
+took
   Tool plan: two
+tool write_todos two
 tool ended
   Assistant: noted
 turn ended
 id 9bfe46ec-98b6-49b5-bbb7-bb64e5f83f59
 turn
-took
   User: slow @@{"steps": [{"text": "early", "hold": "gr9bfe46ec-98b6-49b5-bbb7-bb64e5f83f59"}]}@@
+took
   Assistant: early
 turn cut off
 id 9bfe46ec-98b6-49b5-bbb7-bb64e5f83f59
 turn
 took
-turn ended
   System: [API Error: Exiting due to command result that is not supported in non-interactive mode.]
+turn ended
 id 9bfe46ec-98b6-49b5-bbb7-bb64e5f83f59
 turn
-took
   User: bad @@{"steps": [{"err": 400}]}@@
-turn ended
+took
   System: [API Error: {"error":{"code":400,"details":[],"message":"the stub was told to fail with 400","status":"INVALID_ARGUMENT"}}]
+turn ended

@@ -7,8 +7,8 @@ turn ended
 took
 turn
   Assistant: I run.
-tool execute echo hi > acp.txt
   Tool execute: echo hi > acp.txt
+tool execute echo hi > acp.txt
 asks (Approval) execute echo hi > acp.txt
 asks no more
 tool ended
@@ -17,30 +17,30 @@ turn ended
 took
 turn
 asks (Approval) execute echo no > acp2.txt
-tool execute echo no > acp2.txt
   Tool execute: echo no > acp2.txt
+tool execute echo no > acp2.txt
 asks no more
 tool ended
 turn ended
 took
 turn
-tool todowrite two
   Tool plan: two
+tool todowrite two
 tool ended
   Assistant: noted
 turn ended
 took
 turn
-tool invalid {"error":"Model tried to call unavailable tool 'question'. Available too
   Tool invalid: {"error":"Model tried to call unavailable tool 'question'. Available tools: bash, edit, glob, grep, invalid, read, skill, task, todowrite, webfetch, write.","tool":"question"}
+tool invalid {"error":"Model tried to call unavailable tool 'question'. Available too
 tool ended
   Assistant: thanks
 turn ended
 took
 turn
 asks (Approval) execute echo no > acp3.txt
-tool execute echo no > acp3.txt
   Tool execute: echo no > acp3.txt
+tool execute echo no > acp3.txt
 asks no more
 tool ended
 turn cut off
@@ -50,5 +50,5 @@ turn
 turn cut off
 took
 turn
-turn ended
   System: Internal error: the stub was told to fail with 400
+turn ended

@@ -3,6 +3,7 @@
 
 use crate::conversation;
 use glis_agent::Heard;
+use glis_core::input::Sign;
 use glis_wire::view::{Entry, Voice};
 use std::collections::HashMap;
 use std::io;
@@ -53,6 +54,9 @@ impl Known {
                 from = place;
             }
         }
+        // That a message was taken comes right behind its words, and is known with them.
+        let behind = told.get(from).and_then(|heard| heard.sign.as_ref());
+        let from = from + usize::from(matches!(behind, Some(Sign::TookMessage { .. })));
         let mut tools = self.tools;
         let is_lost = |heard: &Heard| {
             let is_tool = heard.said.as_ref().is_some_and(|said| said.voice == Voice::Tool);
@@ -68,7 +72,6 @@ impl Known {
 mod tests {
     use super::*;
     use glis_agent::Said;
-    use glis_core::input::Sign;
 
     fn known(entries: &[(Voice, &str)]) -> Known {
         let mut known = Known::default();
@@ -115,6 +118,10 @@ mod tests {
 
     #[test]
     fn what_comes_behind_the_last_words_counts_without_any() {
+        let took = Heard { at: 1, sign: Some(Sign::TookMessage { text: None }), said: None };
+        let mut asked = told(&[ASKED]);
+        asked.push(took);
+        assert!(known(&[ASKED]).lack(asked).is_empty());
         let mut transcript = told(&[ASKED, DONE]);
         transcript.push(Heard { at: 1, sign: Some(Sign::TurnEnded), said: None });
         let lost = known(&[ASKED, DONE]).lack(transcript);
