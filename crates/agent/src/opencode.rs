@@ -2,6 +2,7 @@
 //! conversations in a database.
 
 mod acp;
+mod written;
 
 use crate::hearing::json_line;
 use crate::{Agent, Approach, Database, Dialect, LaunchPlan, Places, Rows, Versions, Whereabouts};

@@ -293,6 +293,22 @@ fn a_day_of_opencode_on_pipes() {
     check(&story, include_str!("recordings/opencode-headless-day.story"), "opencode-headless-day");
 }
 
+/// What it has written down means what its output would have meant. That a turn was over which was
+/// ended by a refusal is the one thing that is not to be seen there.
+#[test]
+fn a_day_of_opencode_as_it_is_written_down() {
+    let written = include_bytes!("recordings/opencode-written-day.json");
+    let mut acp = dialect("opencode", Mode::Headless);
+    let mut story = String::new();
+    let heard = acp.read(0, written);
+    let places: std::collections::BTreeSet<u64> = heard.iter().map(|heard| heard.at).collect();
+    assert_eq!(places.len(), heard.len(), "two things have one place");
+    told_by(heard, &mut story);
+    check(&story, include_str!("recordings/opencode-written-day.story"), "opencode-written-day");
+    let half = written.get(..written.len() / 2).unwrap();
+    assert!(acp.read(0, half).is_empty(), "half a document means nothing");
+}
+
 #[test]
 fn opencode_tells_its_history_again_and_it_is_not_taken_for_news() {
     const FIRST: u64 = 11;

@@ -205,7 +205,7 @@ impl Play {
                 let read = || std::fs::read_to_string(self.transcript().ok()?).ok();
                 read().is_some_and(|text| text.contains(words))
             }
-            Kept::Database => self.rows_with(words).is_ok_and(|rows| rows > 0),
+            Kept::Database => self.rows_with(words, "true").is_ok_and(|rows| rows > 0),
         }
     }
 
@@ -213,7 +213,7 @@ impl Play {
     pub(crate) fn is_known(&self) -> bool {
         match self.part.kept {
             Kept::Files(_) => self.transcript().is_ok(),
-            Kept::Database => self.rows_with("").is_ok_and(|rows| rows > 0),
+            Kept::Database => self.rows_with("", "true").is_ok_and(|rows| rows > 0),
         }
     }
 
@@ -237,16 +237,22 @@ impl Play {
         self.real.user_home().join(".local/share/opencode/opencode.db")
     }
 
-    /// How many pieces of the conversation hold these words, in the database.
-    fn rows_with(&self, words: &str) -> Outcome<u32> {
+    /// How many pieces of the conversation in the database hold these words, and are so.
+    fn rows_with(&self, words: &str, are: &str) -> Outcome<u32> {
         let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
         let database = rusqlite::Connection::open_with_flags(self.database(), flags)?;
-        let count = "SELECT count(*) FROM part WHERE session_id = ?1 AND instr(data, ?2)";
-        Ok(database.query_row(count, (self.conversation()?, words), |row| row.get(0))?)
+        let count = format!(
+            "SELECT count(*) FROM part WHERE session_id = ?1 AND instr(data, ?2) AND {are}"
+        );
+        Ok(database.query_row(&count, (self.conversation()?, words), |row| row.get(0))?)
     }
 
     /// Whether the agent has written down a turn that ends with these words.
     pub(crate) fn has_closed_with(&self, words: &str) -> bool {
+        if self.part.kept == Kept::Database {
+            let is_last = "message_id IN (SELECT id FROM message WHERE data->>'finish' = 'stop')";
+            return self.rows_with(words, is_last).is_ok_and(|rows| rows > 0);
+        }
         let read = || std::fs::read_to_string(self.transcript().ok()?).ok();
         // Codex says it once more when all is done.
         let close = if self.part.agent == CODEX { "task_complete" } else { "" };

@@ -61,7 +61,11 @@ play_all!(claude_headless, CLAUDE_HEADLESS, what_its_holder_had_not_read_is_in_t
 play_all!(claude_terminal, CLAUDE_TERMINAL,);
 play_all!(codex_headless, CODEX_HEADLESS, what_its_holder_had_not_read_is_in_the_conversation);
 play_all!(codex_terminal, CODEX_TERMINAL,);
-play_all!(opencode_headless, OPENCODE_HEADLESS,);
+play_all!(
+    opencode_headless,
+    OPENCODE_HEADLESS,
+    what_its_holder_had_not_read_is_in_the_conversation
+);
 // With nobody at a terminal it has nothing that it could ask for.
 play!(
     gemini_headless,

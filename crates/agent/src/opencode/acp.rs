@@ -247,7 +247,7 @@ fn error(words: &Value) -> String {
 }
 
 /// What is still to do of a list.
-fn pending(entries: &Value) -> Said {
+pub(super) fn pending(entries: &Value) -> Said {
     let entries = entries.as_array().into_iter().flatten();
     let open = entries.filter(|entry| !matches!(text(entry, "/status"), "completed" | "cancelled"));
     let open: Vec<String> = open.map(|entry| text(entry, "/content").to_owned()).collect();
@@ -268,6 +268,16 @@ impl Dialect for Acp {
     fn hear(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
         let words = self.lines.words(offset, bytes).into_iter();
         words.flat_map(|(end, words)| self.understand(&words).heard(end)).collect()
+    }
+
+    /// What it has written down is one document.
+    fn read(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
+        match serde_json::from_slice(bytes) {
+            Ok(conversation) if offset == 0 => {
+                super::written::meaning(&conversation).heard(bytes.len() as u64)
+            }
+            Ok(_) | Err(_) => Vec::new(),
+        }
     }
 
     fn say(&self, text: &str) -> Vec<u8> {

@@ -1,0 +1,94 @@
+//! What `OpenCode` has written down of a conversation: one document, as it exports it. It is read where
+//! its output was lost, and has to say the same in the same words.
+
+use super::acp::pending;
+use crate::Said;
+use crate::hearing::{Line, gist, text, what};
+use glis_core::input::Sign;
+use glis_wire::view::Voice;
+use serde_json::Value;
+
+/// Why a turn goes on: the answers of its tools are still to be given to the model.
+const GOES_ON: &str = "tool-calls";
+/// What an interruption is called.
+const INTERRUPTED: &str = "MessageAbortedError";
+
+/// What a conversation means, as the output would have told it.
+pub(super) fn meaning(conversation: &Value) -> Line {
+    let mut story = Story::default();
+    for message in list(&conversation["messages"]) {
+        match text(message, "/info/role") {
+            "user" => story.told(message),
+            _ => story.answered(message),
+        }
+    }
+    story.says();
+    story.line
+}
+
+#[derive(Default)]
+struct Story {
+    line: Line,
+    /// Words of an answer, up to a tool or its end: in the output they are one.
+    saying: String,
+}
+
+impl Story {
+    fn told(&mut self, message: &Value) {
+        self.says();
+        let words: String = list(&message["parts"])
+            // What the program adds by itself, nobody has said.
+            .filter(|part| text(part, "/type") == "text" && part["synthetic"] != true)
+            .map(|part| text(part, "/text"))
+            .collect();
+        let sign = Sign::TookMessage { text: Some(words.clone()) };
+        self.line.both(sign, Said::new(Voice::User, words));
+        self.line.sign(Sign::TurnBegan);
+    }
+
+    fn answered(&mut self, message: &Value) {
+        for part in list(&message["parts"]) {
+            match text(part, "/type") {
+                "text" if part["synthetic"] != true => self.saying.push_str(text(part, "/text")),
+                "tool" => {
+                    self.says();
+                    self.tool(part);
+                }
+                _ => {}
+            }
+        }
+        let (finish, error) = (text(message, "/info/finish"), &message["info"]["error"]);
+        let is_over = !matches!(finish, "" | GOES_ON) || error.is_object();
+        if is_over {
+            self.says();
+            let cut = text(error, "/name") == INTERRUPTED;
+            self.line.sign(if cut { Sign::TurnCut } else { Sign::TurnEnded });
+        }
+    }
+
+    fn tool(&mut self, part: &Value) {
+        let (name, call) = (text(part, "/tool"), text(part, "/callID").to_owned());
+        let input = &part["state"]["input"];
+        let said = if input["todos"].is_array() {
+            pending(&input["todos"])
+        } else {
+            Said::tool(name, gist(input))
+        };
+        let what = what(name, &said.content);
+        self.line.both(Sign::ToolBegan { tool: call.clone(), what }, said);
+        if matches!(text(part, "/state/status"), "completed" | "error") {
+            self.line.sign(Sign::ToolEnded(call));
+        }
+    }
+
+    fn says(&mut self) {
+        let said = std::mem::take(&mut self.saying);
+        if !said.trim().is_empty() {
+            self.line.said(Said::new(Voice::Assistant, said));
+        }
+    }
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
