@@ -301,7 +301,8 @@ fn a_day_of_opencode_as_it_is_written_down() {
     let mut acp = dialect("opencode", Mode::Headless);
     let mut story = String::new();
     let heard = acp.read(0, written);
-    let places: std::collections::BTreeSet<u64> = heard.iter().map(|heard| heard.at).collect();
+    let places: std::collections::BTreeSet<(u64, bool)> =
+        heard.iter().map(|heard| (heard.at, heard.said.is_some())).collect();
     assert_eq!(places.len(), heard.len(), "two things have one place");
     told_by(heard, &mut story);
     check(&story, include_str!("recordings/opencode-written-day.story"), "opencode-written-day");
