@@ -1,6 +1,7 @@
 //! What an agent asks, and how it is answered: once, by the right question, or not at all.
 
 use crate::house::{Background, House, Outcome, kill_and_wait};
+use crate::wreck::{holder_of, pid_of};
 use serde_json::{Value, json};
 
 /// The two faces of the rehearsal agent.
@@ -51,6 +52,20 @@ fn a_question_takes_any_text() -> Outcome {
         let transcript = house.home().join("rehearsal").join(format!("{id}.jsonl"));
         let told = std::fs::read_to_string(transcript)?;
         assert!(told.contains("caf\u{e9} au lait, -5 % \u{1f43f}"), "{told}");
+    }
+    Ok(())
+}
+
+/// Nobody has the answer, whether the daemon knows of the death already or not.
+#[test]
+fn an_answer_to_one_that_was_killed_is_not_given() -> Outcome {
+    for face in FACES {
+        let house = House::new()?;
+        let asks = asked(&house, face, "approve go on?")?;
+        kill_and_wait(holder_of(pid_of(&asks)?)?)?;
+        let (status, error) = house.fails(&["answer", "blue", "allow"])?;
+        assert_eq!((status, &error["kind"]), (4, &json!("refused")), "{error}");
+        house.until("blue", "interrupted")?;
     }
     Ok(())
 }

@@ -114,6 +114,13 @@ pub enum Refusal {
         /// The session's name.
         session: String,
     },
+    /// An answer did not reach whoever asked.
+    AnswerNotGiven {
+        /// The session's name.
+        session: String,
+        /// What kept it.
+        why: String,
+    },
     /// Something outside failed.
     Failed {
         /// The session's name.

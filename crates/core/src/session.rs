@@ -99,8 +99,6 @@ pub struct Start {
     pub step: StartStep,
     /// Where the session falls back to if it fails.
     pub from: Rest,
-    /// The agent rejected its session id, for this reason, and is being ended.
-    pub rejected: Option<String>,
 }
 
 /// Why a process is started.
@@ -162,6 +160,8 @@ pub struct Session {
     pub process: Option<Process>,
     /// The agent showed that it takes messages.
     pub ready: bool,
+    /// The agent refused to begin, for this reason, and is being ended.
+    pub rejected: Option<String>,
     /// What was said to its process.
     pub spoken: Spoken,
     /// Its turn, by structured signs.
@@ -383,13 +383,21 @@ impl Session {
         match &self.phase {
             Phase::Rest(Rest::Paused(_) | Rest::Suspended | Rest::Interrupted) => self.resumable(),
             Phase::Rest(Rest::Created) => !self.queue.is_empty(),
-            Phase::Rest(Rest::Completed | Rest::Failed(_) | Rest::Archived)
+            Phase::Rest(Rest::Failed(_)) => self.failed_early() && self.resumable(),
+            Phase::Rest(Rest::Completed | Rest::Archived)
             | Phase::Starting(_)
             | Phase::Live
             | Phase::Pausing(_)
             | Phase::Stopping { .. }
             | Phase::Chore { .. } => false,
         }
+    }
+
+    /// Whether it failed before there was anything to come to an end: its process was never there, or
+    /// its agent never got ready. Once the reason is mended, the same start may succeed.
+    pub fn failed_early(&self) -> bool {
+        let never_worked = !self.ran || self.spec.traits.refs != RefOrigin::None;
+        self.failure().is_some() && never_worked
     }
 
     /// Whether the next message starts its process. After so many failures in a row only a person

@@ -1,6 +1,7 @@
 //! The daemon's door: one task per front end, one petition at a time.
 
 mod act;
+mod fate;
 mod keep;
 mod stream;
 

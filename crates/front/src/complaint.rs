@@ -188,12 +188,18 @@ impl From<Refusal> for Complaint {
                 Self::new(Kind::Busy, format!("an answer for `{session}` is on its way already"))
                     .hint(format!("`glis show {session}` tells when it has arrived"))
             }
+            Refusal::AnswerNotGiven { session, why } => not_given(&session, &why),
             Refusal::Failed { session, step, why } => {
                 Self::new(Kind::Failed, format!("failed to {step} of `{session}`: {why}"))
                     .hint("nothing was lost; mend the reason and ask again")
             }
         }
     }
+}
+
+fn not_given(session: &str, why: &str) -> Complaint {
+    Complaint::new(Kind::Refused, format!("`{session}` was not answered: {why}"))
+        .hint(format!("`glis show {session}` tells what it asks and what it is doing"))
 }
 
 fn place_taken(place: &str, by: &str) -> Complaint {

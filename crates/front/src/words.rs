@@ -360,6 +360,13 @@ pub(crate) fn still_asks(s: &SessionView) -> String {
     format!("answer sent; `{}` still asks", s.name)
 }
 
+/// Why a session does not run although a message has come for it, if a start of it has failed.
+pub(crate) fn unstarted(s: &SessionView) -> Option<&str> {
+    let rests = s.pid.is_none() && s.operation.is_none();
+    let failed = s.failure.as_deref().or((s.failed_starts > 0).then_some(s.verdict.as_str()));
+    failed.filter(|_| rests)
+}
+
 /// What `send` says.
 pub(crate) fn queued(
     s: &SessionView,
@@ -380,12 +387,11 @@ pub(crate) fn queued(
             "queued{place}. The session was interrupted. `glis resume {}` to continue.",
             s.name
         ),
-        Status::Suspended if s.failed_starts >= FAILED_STARTS_MAX => format!(
-            "queued{place}. The last {} starts failed ({}). `glis resume {}` tries again.",
-            s.failed_starts,
-            plain(&s.verdict),
-            s.name
-        ),
+        // Whatever it was to be woken by is stored all the same.
+        Status::Created | Status::Suspended | Status::Failed if unstarted(s).is_some() => {
+            let why = plain(unstarted(s).unwrap_or_default());
+            format!("queued{place}, but not started: {why}. `glis resume {}` tries again.", s.name)
+        }
         Status::Suspended => match idle_secs {
             Some(idle) if idle > 60 => format!("Resuming session (idle for {} min)...", idle / 60),
             Some(_) | None => "Resuming session...".to_owned(),

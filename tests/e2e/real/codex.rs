@@ -57,7 +57,9 @@ fn a_question_about_trust_waits_for_somebody_at_the_terminal() -> Outcome {
     let waiting = house.until(NAME, "waiting")?;
     let asks = &waiting["waiting_for"];
     assert_eq!((&asks["kind"], &asks["text"]), (&json!("question"), &json!("Folder access")));
-    let still = house.json(&["answer", NAME, "allow"])?;
+    let (status, error) = house.fails(&["answer", NAME, "allow"])?;
+    assert_eq!(status, 4, "{error}");
+    let still = house.show(NAME)?;
     assert_eq!((&still["status"], &still["waiting_for"]), (&json!("waiting"), asks));
 
     // Nothing was said yet, so the next process has nothing to go on with, and asks the same.
@@ -166,8 +168,9 @@ fn two_questions_in_one_turn_are_two() -> Outcome {
     let first = play.until("waiting")?["waiting_for"].clone();
     assert!(first["text"].as_str().is_some_and(|text| text.contains("end-of-a.txt")), "{first}");
     let request = first["request"].as_str().ok_or("no request")?;
-    let still = play.house().json(&["answer", NAME, "allow", "--for-session"])?;
-    assert_eq!(still["waiting_for"], first, "Codex would write that into the user's rules");
+    // Codex would write that into the user's rules.
+    let (status, error) = play.house().fails(&["answer", NAME, "allow", "--for-session"])?;
+    assert_eq!((status, &play.show()?["waiting_for"]), (4, &first), "{error}");
     play.house().json(&["answer", NAME, "allow", "--request", request])?;
     let mut events = play.house().follow(1)?;
     let other = |e: &serde_json::Value| e["event"] == "asked" && e["ask"]["id"] != request;

@@ -75,3 +75,79 @@ fn codex_says_what_is_wrong_with_its_configuration() -> Outcome {
     assert!(play.resume("which door?")?.holds("blue door"));
     Ok(())
 }
+
+/// What is wrong with the very first start is said by the answer to a request, not by the end of the
+/// process, which is ours.
+#[test]
+fn codex_says_why_it_does_not_begin() -> Outcome {
+    let Some(real) = Real::with(CODEX)? else { return Ok(()) };
+    let persona = "[persona.odd]\nagent = \"codex\"\npermission_mode = \"nonsense\"\n";
+    real.house.configure(persona)?;
+    real.house.json(&["new", NAME, "--persona", "odd", "--headless", "--prompt", "hello"])?;
+    let failed = real.house.until(NAME, "failed")?;
+    let why = failed["failure"].as_str().unwrap_or_default();
+    assert!(why.starts_with("it refused to begin: "), "{why}");
+    assert!(why.contains("nonsense") && !why.contains("signal"), "{why}");
+    Ok(())
+}
+
+/// Where the agent is to be found, taken away and put back.
+struct Missing {
+    found: std::path::PathBuf,
+    real: std::path::PathBuf,
+}
+
+impl Missing {
+    fn of(real: &Real) -> Outcome<Self> {
+        let found = real.house.folder().join("bin").join(real.agent.name);
+        let missing = Self { real: std::fs::read_link(&found)?, found };
+        std::fs::remove_file(&missing.found)?;
+        Ok(missing)
+    }
+
+    fn come_back(self) -> Outcome {
+        Ok(std::os::unix::fs::symlink(self.real, self.found)?)
+    }
+}
+
+/// Whoever sends is told that nothing was started, and a resume does it once the program is there.
+#[test]
+fn a_message_to_an_agent_that_is_not_there() -> Outcome {
+    let Some(real) = Real::with(CODEX)? else { return Ok(()) };
+    let missing = Missing::of(&real)?;
+    real.house.json(&["new", NAME, "--agent", "codex", "--headless"])?;
+    let told = real.house.ok(&["send", NAME, "first words"])?;
+    for words in ["queued", "its program is not there (codex)", "`glis resume play` tries again"] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    let sent = real.house.json(&["send", NAME, "second words"])?;
+    assert!(sent["not_started"].as_str().is_some_and(|why| why.contains("not there")), "{sent}");
+    let (status, error) = real.house.fails(&["resume", NAME])?;
+    assert_eq!(status, 6, "{error}");
+    missing.come_back()?;
+    real.house.ok(&["resume", NAME])?;
+    let request = real.model.until_prompt("second words")?;
+    assert!(request.holds("first words"));
+    Ok(())
+}
+
+/// A session that failed with its first start is started by a resume, as the hint says.
+#[test]
+fn a_new_session_of_an_agent_that_is_not_there() -> Outcome {
+    let Some(real) = Real::with(CLAUDE)? else { return Ok(()) };
+    let missing = Missing::of(&real)?;
+    let new = ["new", NAME, "--agent", "claude", "--prompt", "first words"];
+    let (_, error) = real.house.fails(&new)?;
+    assert!(error["hint"].as_str().is_some_and(|hint| hint.contains("resume again")), "{error}");
+    let failed = real.house.show(NAME)?;
+    assert_eq!((&failed["status"], &failed["can_resume"]), (&json!("failed"), &json!(true)));
+    let told = real.house.ok(&["send", NAME, "second words"])?;
+    assert!(told.contains("its program is not there (claude)"), "{told}");
+    let (status, error) = real.house.fails(&["resume", NAME])?;
+    assert_eq!((status, &error["kind"]), (6, &json!("not_resumable")), "{error}");
+    missing.come_back()?;
+    real.house.ok(&["resume", NAME])?;
+    let request = real.model.until_prompt("second words")?;
+    assert!(request.holds("first words"));
+    Ok(())
+}

@@ -62,6 +62,9 @@ impl Server {
             // It took nothing, and says why.
             line.both(Sign::TurnEnded, Said::new(Voice::System, error));
         }
+        if id == GREETING && !error.is_empty() {
+            line.sign(Sign::RefRejected(error.to_owned()));
+        }
         if id != FRESH && !id.starts_with(RESUMED) {
             return;
         }

@@ -72,7 +72,7 @@ pub(super) fn process_ended(draft: &mut Draft, generation: u32, exit: Exit) {
     match &draft.session.phase {
         Phase::Starting(begun) => {
             let (op, cause) = (begun.op, begun.cause);
-            let fault = match &begun.rejected {
+            let fault = match &former.rejected {
                 Some(why) => ResumeFault::Rejected(why.clone()),
                 None => ResumeFault::NotReady(format!(
                     "it ended before it was ready ({})",
@@ -121,9 +121,9 @@ fn by_itself(draft: &mut Draft, former: &Session, end: End<'_>) {
         (RefOrigin::Chosen | RefOrigin::Learned, Ending::Exited(_) | Ending::Signalled(_))
             if first && !former.ready =>
         {
-            draft.event(Event::Failed {
-                why: format!("it ended before it was ready: {}", end.in_full()),
-            });
+            let ended = || format!("it ended before it was ready: {}", end.in_full());
+            draft
+                .event(Event::Failed { why: former.rejected.as_ref().map_or_else(ended, refused) });
         }
         (RefOrigin::Chosen | RefOrigin::Learned, Ending::Exited(0))
             if !former.turn.open && !former.turn.due =>
@@ -133,10 +133,16 @@ fn by_itself(draft: &mut Draft, former: &Session, end: End<'_>) {
         (_, Ending::Exited(_) | Ending::Signalled(_) | Ending::Unknown) => {
             // Who is killed says nothing about it.
             let complained = matches!(end.ending, Ending::Exited(status) if *status != 0);
-            let why = if former.ready && !complained { end.told() } else { end.in_full() };
+            let ended = || if former.ready && !complained { end.told() } else { end.in_full() };
+            let why = former.rejected.as_ref().map_or_else(ended, refused);
             draft.event(Event::Interrupted { why });
         }
     }
+}
+
+/// That we ended it says nothing; what it said before does.
+fn refused(why: &String) -> String {
+    format!("it refused to begin: {why}")
 }
 
 /// How a process ended, and what it said last.

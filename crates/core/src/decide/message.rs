@@ -31,7 +31,10 @@ const RETRIES_MAX: u32 = 8;
 
 pub(super) fn send(draft: &mut Draft, text: String) -> Result<(), Refusal> {
     match &draft.session.phase {
-        Phase::Rest(Rest::Completed | Rest::Failed(_) | Rest::Archived) => {
+        Phase::Rest(Rest::Completed | Rest::Archived) => {
+            return Err(draft.wrong_status("send to"));
+        }
+        Phase::Rest(Rest::Failed(_)) if !draft.session.failed_early() => {
             return Err(draft.wrong_status("send to"));
         }
         Phase::Chore { .. } => return Err(draft.busy()),
@@ -39,7 +42,9 @@ pub(super) fn send(draft: &mut Draft, text: String) -> Result<(), Refusal> {
         | Phase::Live
         | Phase::Pausing(_)
         | Phase::Stopping { .. }
-        | Phase::Rest(Rest::Paused(_) | Rest::Suspended | Rest::Interrupted | Rest::Created) => {}
+        | Phase::Rest(
+            Rest::Paused(_) | Rest::Suspended | Rest::Interrupted | Rest::Created | Rest::Failed(_),
+        ) => {}
     }
     let status = draft.session.status();
     let before = draft.session.queue.len();

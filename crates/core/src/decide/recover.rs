@@ -44,7 +44,7 @@ pub(super) fn observed(draft: &mut Draft, world: World) {
             StartStep::Check => draft.deed(Deed::CheckStart { op: begun.op }),
             StartStep::Process => started_or_not(draft, begun.op, begun.cause, world),
             StartStep::Ready => match world {
-                World::Alive { generation, .. } if begun.rejected.is_some() => {
+                World::Alive { generation, .. } if draft.session.rejected.is_some() => {
                     draft.deed(Deed::StopProcess { generation, urgency: Urgency::Kill });
                 }
                 World::Alive { .. } => draft.deed(Deed::AwaitReady { op: begun.op }),
@@ -52,6 +52,9 @@ pub(super) fn observed(draft: &mut Draft, world: World) {
             },
         },
         Phase::Live => match world {
+            World::Alive { generation, .. } if draft.session.rejected.is_some() => {
+                draft.deed(Deed::StopProcess { generation, urgency: Urgency::Kill });
+            }
             World::Alive { .. } => settle_live(draft),
             World::Ended { .. } | World::Gone { .. } => gone(draft, world),
         },

@@ -83,13 +83,17 @@ fn turn_ended(draft: &mut Draft, spot: Spot, cut: Cut) {
 }
 
 /// Some agents say so and live on. The start has failed when the process is gone; if it was believed
-/// to be over already, the session was never more than a process that does nothing.
+/// to be over already, the session was never more than a process that does nothing. What it says
+/// first is the reason, what follows from that is not.
 fn rejected(draft: &mut Draft, why: String, spot: Spot) {
-    let useless = match &draft.session.phase {
-        Phase::Starting(begun) => begun.rejected.is_none(),
-        Phase::Live => !draft.session.ready,
-        Phase::Pausing(_) | Phase::Stopping { .. } | Phase::Rest(_) | Phase::Chore { .. } => false,
-    };
+    let useless = draft.session.rejected.is_none()
+        && match &draft.session.phase {
+            Phase::Starting(_) => true,
+            Phase::Live => !draft.session.ready,
+            Phase::Pausing(_) | Phase::Stopping { .. } | Phase::Rest(_) | Phase::Chore { .. } => {
+                false
+            }
+        };
     if useless {
         draft.event(Event::RefRejected { why, spot });
         let generation = draft.session.generation;

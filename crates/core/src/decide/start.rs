@@ -100,13 +100,18 @@ pub(super) fn resume(draft: &mut Draft, prompt: Option<String>) -> Result<(), Re
         Phase::Pausing(_) | Phase::Stopping { .. } | Phase::Chore { .. } => {
             return Err(draft.busy());
         }
-        Phase::Rest(Rest::Completed | Rest::Failed(_) | Rest::Archived) => {
+        Phase::Rest(Rest::Completed | Rest::Archived) => {
+            return Err(draft.wrong_status("resume"));
+        }
+        Phase::Rest(Rest::Failed(_)) if !draft.session.failed_early() => {
             return Err(draft.wrong_status("resume"));
         }
         Phase::Rest(Rest::Created) if draft.session.queue.is_empty() => {
             return Err(draft.wrong_status("resume"));
         }
-        Phase::Rest(Rest::Paused(_) | Rest::Suspended | Rest::Interrupted | Rest::Created) => {
+        Phase::Rest(
+            Rest::Paused(_) | Rest::Suspended | Rest::Interrupted | Rest::Created | Rest::Failed(_),
+        ) => {
             if !draft.session.resumable() {
                 return Err(Refusal::NotResumable {
                     session: draft.session.name.clone(),
@@ -230,8 +235,8 @@ pub(super) fn process_started(
 
 /// The agent showed that it takes messages: a start that waited for this is over.
 pub(super) fn became_ready(draft: &mut Draft) {
-    if let Phase::Starting(Start { op, cause, step: StartStep::Ready, rejected: None, .. }) =
-        draft.session.phase
+    if let Phase::Starting(Start { op, cause, step: StartStep::Ready, .. }) = draft.session.phase
+        && draft.session.rejected.is_none()
     {
         draft.event(Event::StartEnded { op, cause });
     }

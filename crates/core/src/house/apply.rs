@@ -24,7 +24,6 @@ pub(super) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Reco
             cause: StartCause::New,
             step: StartStep::Worktree,
             from: Rest::Created,
-            rejected: None,
         };
         sessions.insert(
             recorded.session.clone(),
@@ -42,6 +41,7 @@ pub(super) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Reco
                 generation: 0,
                 process: None,
                 ready: false,
+                rejected: None,
                 spoken: Spoken::Nothing,
                 turn: Turn::default(),
                 screen: ScreenState::Flowing,
@@ -185,8 +185,8 @@ impl Session {
                 self.forget_process();
                 self.found = None;
                 let step = StartStep::Check;
-                let (op, cause, rejected) = (*op, *cause, None);
-                self.phase = Phase::Starting(Start { op, cause, step, from, rejected });
+                let (op, cause) = (*op, *cause);
+                self.phase = Phase::Starting(Start { op, cause, step, from });
             }
             Event::StartChecked { found, .. } => {
                 self.find_tree(found.as_ref());
@@ -199,11 +199,7 @@ impl Session {
                 self.step(StartStep::Ready);
             }
             Event::StartEnded { cause, .. } => self.end_start(at, *cause),
-            Event::RefRejected { why, .. } => {
-                if let Phase::Starting(start) = &mut self.phase {
-                    start.rejected = Some(why.clone());
-                }
-            }
+            Event::RefRejected { why, .. } => self.rejected = Some(why.clone()),
             Event::StartFailed { fault, .. } => {
                 self.failed_starts += 1;
                 self.process = None;
@@ -212,7 +208,10 @@ impl Session {
                     Phase::Starting(start) if start.cause == StartCause::New => {
                         Phase::Rest(Rest::Failed(fault.to_string()))
                     }
-                    _ => Phase::Rest(self.resting()),
+                    _ => Phase::Rest(match self.resting() {
+                        Rest::Failed(_) => Rest::Failed(fault.to_string()),
+                        rest => rest,
+                    }),
                 };
                 self.rule = format!("its last start failed: {fault}");
             }

@@ -44,6 +44,7 @@ impl Session {
     /// Everything that was known about a former process says nothing about the next one.
     pub(super) fn forget_process(&mut self) {
         self.ready = false;
+        self.rejected = None;
         self.spoken = Spoken::Nothing;
         self.turn = Turn::default();
         self.screen = ScreenState::Flowing;

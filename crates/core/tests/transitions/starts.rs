@@ -49,14 +49,55 @@ fn a_name_is_taken_once_and_checked_first() {
 
 #[test]
 fn a_first_start_that_fails_fails_the_session() {
-    told(Kind::Agent, &["new\nmade\nunfit => start failed: system\nresume => refused: failed"])
-        .unwrap();
+    told(Kind::Agent, &["new\nmade\nunfit => start failed: system"]).unwrap();
     told(Kind::Agent, &["new\nmade\nchecked\nunstarted => start failed: system"]).unwrap();
     told(
         Kind::Agent,
         &["new\nmade\nchecked\nstarted\nended 1 => process ended, failed | do save after the end"],
     )
     .unwrap();
+}
+
+/// Once the program is there, the same start succeeds; nothing that was sent is lost.
+#[test]
+fn a_first_start_that_failed_is_tried_again_by_a_resume() {
+    for (kind, beginning) in [
+        (Kind::Agent, "new hello\nmade\nunfit"),
+        (Kind::Agent, "new hello\nmade\nchecked\nunstarted"),
+        (Kind::Agent, "new hello\nmade\nchecked\nstarted\nended 1"),
+        (Kind::Learner, "new hello\nmade\nchecked\nstarted\nrejects\nended 9"),
+        (Kind::Command, "new\nmade\nunfit"),
+    ] {
+        let mut stage = told(kind, &[beginning]).unwrap();
+        assert_eq!(stage.session().unwrap().status(), Status::Failed, "{beginning}");
+        assert!(stage.session().unwrap().can_resume(), "{beginning}");
+        let waiting = stage.session().unwrap().queue.len();
+        assert_eq!(stage.play("send more").unwrap(), "message queued | queued while failed");
+        assert_eq!(stage.play("resume").unwrap(), "start began | do check start | pending");
+        // Fails again, for another reason, which counts from now on.
+        stage.play("unfit").unwrap();
+        let session = stage.session().unwrap();
+        assert_eq!((session.status(), session.queue.len()), (Status::Failed, waiting + 1));
+        assert_eq!(session.failure(), Some("no"));
+        stage.play("resume").unwrap();
+        stage.play("checked").unwrap();
+        stage.play("started").unwrap();
+        assert!(stage.session().unwrap().process.is_some(), "{beginning}");
+    }
+    let over = "new\nmade\nchecked\nstarted\nended 1\nresume => refused: failed";
+    told(Kind::Command, &[over]).unwrap();
+}
+
+/// Some agents refuse and live on until we end them: their words are the reason, not our signal.
+#[test]
+fn an_agent_that_refuses_to_begin_says_why() {
+    let begun = "new hello\nmade\nchecked\nstarted\nrejects => ref rejected | do kill";
+    let again = "rejects => nothing\nended 9";
+    let stage = told(Kind::Learner, &[begun, again]).unwrap();
+    let why = stage.session().unwrap().failure().unwrap().to_owned();
+    assert_eq!(why, "it refused to begin: unknown id");
+    // A daemon that did not live to see its end ends it.
+    told(Kind::Learner, &[begun, "found alive => do kill"]).unwrap();
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Requests that change something: translated into commands, waited for until they are true.
 
-use super::{Door, find, keep, seen};
+use super::{Door, fate, find, keep, seen};
 use crate::controller::{Look, Published};
 use crate::launch::Env;
 use crate::peer::Peer;
@@ -64,16 +64,25 @@ pub(super) async fn carry_out(
     {
         door.hands.remember_env(&id, env);
     }
+    let question = fate::question_of(found.as_ref(), &command);
     let reply = match door.hands.line.command(command).await {
         Some(Ok(reply)) => reply,
         Some(Err(refusal)) => return Ok(Answer::Refused(refusal)),
         None => return Ok(storage()),
     };
     match reply {
-        Reply::Done => done(door, &id, Change::Made).await,
+        Reply::Done => {
+            if let (Some(session), Some(ask)) = (&found, question)
+                && let Err(refusal) = fate::until_heard(&mut news, session, &ask).await
+            {
+                return Ok(Answer::Refused(refusal));
+            }
+            done(door, &id, Change::Made).await
+        }
         Reply::Already => done(door, &id, Change::Needless).await,
         Reply::Queued { message, before, status } => {
-            let Some(session) = look(door, &id).await else { return Ok(storage()) };
+            let session = fate::until_woken(door, &mut news, &id).await;
+            let Some(session) = session else { return Ok(storage()) };
             let session = Box::new(seen(door, &session));
             let idle_secs = found.as_ref().and_then(idle_secs);
             Ok(Answer::Queued { session, message: message.0, before, status, idle_secs })
@@ -112,7 +121,7 @@ fn storage() -> Answer {
     }
 }
 
-async fn look(door: &Door, id: &SessionId) -> Option<Session> {
+pub(super) async fn look(door: &Door, id: &SessionId) -> Option<Session> {
     door.hands.line.look(Look::One(id.0.clone())).await.into_iter().next()
 }
 

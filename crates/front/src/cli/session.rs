@@ -14,7 +14,6 @@ use glis_wire::client::{Action, Answer, NewSession, Request};
 use glis_wire::view::SessionView;
 use serde_json::json;
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
-use std::time::{Duration, Instant};
 
 pub(super) fn new(new: New, out: &Out) -> Result<(), Complaint> {
     check_new(&new)?;
@@ -129,7 +128,7 @@ pub(super) fn send(name: String, text: &str, out: &Out) -> Result<(), Complaint>
     };
     let document = json!({
         "session": session.name, "message": message, "before": before,
-        "status": status, "queued": session.queued,
+        "status": status, "queued": session.queued, "not_started": words::unstarted(&session),
     });
     out.document(&document, || words::queued(&session, before, status, idle_secs))
 }
@@ -260,37 +259,14 @@ pub(super) fn answer(answer: super::args::Answer, out: &Out) -> Result<(), Compl
     let words = if answer.for_session { FOR_SESSION.to_owned() } else { answer.words };
     let action = Action::Answer { ask: answer.request, answer: words };
     let (session, _) = act(&mut control, &answer.name, action)?;
-    let (session, heard) = until_heard(&mut control, session, asked.as_deref())?;
+    let open = session.waiting_for.as_ref().map(|open| open.request.as_str());
+    let heard = open.is_none() || open != asked.as_deref();
     let tell = if heard { words::answered } else { words::still_asks };
     out.document(&session, || tell(&session))
 }
 
 /// The word for an `allow` that holds for everything alike.
 const FOR_SESSION: &str = "allow_for_session";
-
-/// An agent takes an answer at once, or has not understood it.
-const HEARING_TIME: Duration = Duration::from_secs(5);
-const HEARING_PACE: Duration = Duration::from_millis(20);
-
-/// Waits until the session no longer asks what was answered, or it is clear that it goes on asking.
-fn until_heard(
-    control: &mut Control,
-    session: SessionView,
-    asked: Option<&str>,
-) -> Result<(SessionView, bool), Complaint> {
-    let begun = Instant::now();
-    let mut session = session;
-    while session.waiting_for.as_ref().is_some_and(|open| Some(open.request.as_str()) == asked) {
-        if begun.elapsed() > HEARING_TIME {
-            return Ok((session, false));
-        }
-        std::thread::sleep(HEARING_PACE);
-        let request = Request::Show { session: session.id.clone() };
-        let Answer::Session(now) = ask(control, request)? else { return Err(unexpected()) };
-        session = *now;
-    }
-    Ok((session, true))
-}
 
 /// A slip of the pen must not count as a no. Whether the question is still open when the answer
 /// arrives is for the daemon to say. Returns which question is meant.

@@ -1,0 +1,92 @@
+//! What becomes of a message and of an answer, as far as it shows at once: whoever gave them is told.
+
+use super::Door;
+use super::act::look;
+use crate::controller::Published;
+use glis_core::event::Event;
+use glis_core::session::{Phase, Session, StartStep};
+use glis_core::talk::AskKind;
+use glis_core::{AskId, Command, Refusal, SessionId};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::broadcast;
+
+type News = broadcast::Receiver<Arc<Published>>;
+
+/// A process is there within this time, or something keeps it that takes longer than anybody who has
+/// only sent a message wants to wait.
+const START_TIME: Duration = Duration::from_secs(5);
+
+/// An agent takes an answer at once, or has not understood it.
+const HEARING_TIME: Duration = Duration::from_secs(5);
+
+/// Waits until a start that a message has caused has brought up a process, or has failed. How it goes
+/// on is to be seen in the session.
+pub(super) async fn until_woken(door: &Door, news: &mut News, id: &SessionId) -> Option<Session> {
+    // A worktree may take as long as the user's own set-up does.
+    let comes_up = |session: &Session| {
+        matches!(&session.phase, Phase::Starting(start)
+            if matches!(start.step, StartStep::Check | StartStep::Process))
+    };
+    let woken = async {
+        loop {
+            let session = look(door, id).await;
+            if !session.as_ref().is_some_and(comes_up) {
+                return;
+            }
+            // Whatever was missed is in the session by now.
+            if let Err(broadcast::error::RecvError::Closed) = news.recv().await {
+                return;
+            }
+        }
+    };
+    // Late is not failed: then the session is told as it is.
+    tokio::time::timeout(START_TIME, woken).await.ok();
+    look(door, id).await
+}
+
+/// The question of an agent that an answer is for, as the session was before it.
+pub(super) fn question_of(session: Option<&Session>, command: &Command) -> Option<AskId> {
+    let Command::Answer { ask: which, .. } = command else { return None };
+    let asks = session?.asks.iter();
+    let mut meant = asks.filter(|ask| which.as_ref().is_none_or(|id| ask.id == *id));
+    meant.next().filter(|ask| ask.kind != AskKind::Doubt).map(|ask| ask.id.clone())
+}
+
+/// Waits until the agent was seen to take the answer, or it is clear that it was not given. Who goes
+/// on asking is told as it is.
+pub(super) async fn until_heard(
+    news: &mut News,
+    session: &Session,
+    question: &AskId,
+) -> Result<(), Refusal> {
+    let not_given = |why: &str| {
+        let (session, why) = (session.name.clone(), why.to_owned());
+        Err(Refusal::AnswerNotGiven { session, why })
+    };
+    let heard = async {
+        loop {
+            let published = match news.recv().await {
+                Ok(published) => published,
+                Err(broadcast::error::RecvError::Lagged(_)) => continue,
+                Err(broadcast::error::RecvError::Closed) => return Ok(()),
+            };
+            if published.recorded.session != session.id {
+                continue;
+            }
+            let event = &published.recorded.event;
+            if matches!(event, Event::AskGone { ask, .. } if ask == question) {
+                return Ok(());
+            }
+            if let Event::AnswerFailed { ask, why } = event
+                && ask == question
+            {
+                return not_given(why);
+            }
+            if matches!(event, Event::ProcessEnded { .. }) {
+                return not_given("its process ended before it took the answer");
+            }
+        }
+    };
+    tokio::time::timeout(HEARING_TIME, heard).await.unwrap_or(Ok(()))
+}
