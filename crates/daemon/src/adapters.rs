@@ -73,9 +73,9 @@ pub(crate) struct EnvNote {
     /// Where the agent keeps its transcripts, by that environment.
     #[serde(default)]
     pub(crate) agent_home: Option<String>,
-    /// Something about the agent's program that somebody should know.
+    /// What somebody should know about the agent's program or its transcript.
     #[serde(default)]
-    pub(crate) warning: Option<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Whose environment a process got.

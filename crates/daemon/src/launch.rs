@@ -74,8 +74,8 @@ pub(crate) fn check(adapters: &Adapters, session: &Session) -> Result<Checked, R
 pub(crate) fn can_start(
     adapters: &Adapters,
     session: &Session,
-) -> Result<Option<String>, ResumeFault> {
-    Ok(prepare(adapters, session)?.warning)
+) -> Result<Vec<String>, ResumeFault> {
+    Ok(prepare(adapters, session)?.warnings)
 }
 
 /// Messages that a process took with it before its agent had written them down. Only the last one
@@ -143,7 +143,7 @@ struct Prepared {
     vault: Option<Vault>,
     /// Moved out of the way before the start.
     in_the_way: Option<PathBuf>,
-    warning: Option<String>,
+    warnings: Vec<String>,
 }
 
 impl Prepared {
@@ -165,13 +165,14 @@ fn prepare(adapters: &Adapters, session: &Session) -> Result<Prepared, ResumeFau
         places.settings = std::fs::read_to_string(path).unwrap_or_default();
     }
     let said = approach::said(adapters, session);
-    let Found { approach, transcript, vault, in_the_way } =
+    let Found { approach, transcript, vault, in_the_way, warning } =
         approach::find(adapters, session, agent, &places, &said)?;
     let mut plan = agent.launch(session, approach, &places);
     let name = plan.program().to_owned();
     let cwd = Path::new(session.worktree.as_deref().unwrap_or_default());
     let found = program::native(agent, program::find(&name, &env, cwd)?);
-    let warning = adapters.versions.judge(agent, &found, &env)?;
+    let odd_version = adapters.versions.judge(agent, &found, &env)?;
+    let warnings = odd_version.into_iter().chain(warning).collect();
     if agent.versions().is_some() {
         plan.set_program(&found.to_string_lossy());
     }
@@ -189,7 +190,7 @@ fn prepare(adapters: &Adapters, session: &Session) -> Result<Prepared, ResumeFau
         messages,
         vault,
         in_the_way,
-        warning,
+        warnings,
     })
 }
 
@@ -259,7 +260,7 @@ pub(crate) fn start(
         names: env.iter().map(|(name, _)| name.clone()).collect(),
         origin: start.origin,
         agent_home: start.home,
-        warning: start.warning,
+        warnings: start.warnings,
     };
     // Before the process: whoever listens to it, also after a crash, has to find its transcript.
     adapters.note_env(&session.id, note);

@@ -1,7 +1,7 @@
 //! Copies of the agents' own transcripts, so that nobody's tidying up makes a session unresumable.
 //!
 //! A copy grows as its original does. An original that was rewritten is copied anew, and the former
-//! copy stays beside it. A conversation out of a database is copied as a whole whenever it has changed;
+//! copy stays beside it; one that has lost something changes nothing. A conversation out of a database is copied as a whole whenever it has changed;
 //! the former copy stays if it has messages that are no longer there.
 
 use crate::durable;
@@ -20,17 +20,33 @@ const COMPARED_BYTES: u64 = 4096;
 /// As much as is copied at once.
 const PIECE_BYTES: usize = 256 * 1024;
 
+/// Before this there is the id of the conversation in every transcript.
+const ID_BYTES: u64 = 1024 * 1024;
+
 /// The copy of one transcript.
 #[derive(Debug, Clone)]
 pub(crate) struct Vault {
     dir: PathBuf,
+    id: String,
     name: String,
+}
+
+/// How a transcript stands to its copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It has all that the copy has, and perhaps more.
+    Whole,
+    /// It lacks the end of what the copy has, or is of another conversation, or of none.
+    Damaged,
+    /// It is of this conversation, and something in it is no longer as it was.
+    Rewritten,
 }
 
 impl Vault {
     /// The place for the transcript of `agent_ref` in the session whose folder is `dir`.
     pub(crate) fn of(dir: &Path, agent_ref: &str) -> Self {
-        Self { dir: dir.join(FOLDER), name: crate::launch::clean(agent_ref) }
+        let (id, name) = (agent_ref.to_owned(), crate::launch::clean(agent_ref));
+        Self { dir: dir.join(FOLDER), id, name }
     }
 
     /// The copy itself.
@@ -69,13 +85,15 @@ impl Vault {
             opened => opened?,
         };
         let mut kept = copy.metadata()?.len();
-        if kept == length && same_end(&source, &copy, kept)? {
-            return Ok(());
-        }
-        if kept > 0 && !(kept < length && same_end(&source, &copy, kept)?) {
-            self.set_aside()?;
-            copy = self.open()?;
-            kept = 0;
+        match self.compare(&source, &copy)? {
+            Standing::Whole if kept == length => return Ok(()),
+            Standing::Whole => {}
+            Standing::Damaged => return Ok(()),
+            Standing::Rewritten => {
+                self.set_aside()?;
+                copy = self.open()?;
+                kept = 0;
+            }
         }
         if kept == 0 {
             let place = original.to_string_lossy();
@@ -85,6 +103,31 @@ impl Vault {
         source.seek(SeekFrom::Start(kept))?;
         pour(&mut source, &mut copy)?;
         copy.sync_data()
+    }
+
+    /// How the transcript that an agent is about to go on with stands to the copy of it.
+    pub(crate) fn judge(&self, original: &Path) -> io::Result<Standing> {
+        let copy = durable::open_file(&self.copy())?;
+        match (durable::open_file(original)?, copy) {
+            (Some(source), Some(copy)) => self.compare(&source, &copy),
+            (None, _) | (_, None) => Ok(Standing::Whole),
+        }
+    }
+
+    fn compare(&self, source: &File, copy: &File) -> io::Result<Standing> {
+        let (length, kept) = (source.metadata()?.len(), copy.metadata()?.len());
+        if kept <= length && same_end(source, copy, kept)? {
+            return Ok(Standing::Whole);
+        }
+        let is_cut_off = length < kept && same_end(copy, source, length)?;
+        let is_foreign = !self.names_id(source)? && self.names_id(copy)?;
+        Ok(if is_cut_off || is_foreign { Standing::Damaged } else { Standing::Rewritten })
+    }
+
+    fn names_id(&self, file: &File) -> io::Result<bool> {
+        let mut bytes = vec![0; usize::try_from(file.metadata()?.len().min(ID_BYTES)).unwrap_or(0)];
+        file.read_exact_at(&mut bytes, 0)?;
+        Ok(bytes.windows(self.id.len().max(1)).any(|window| window == self.id.as_bytes()))
     }
 
     /// Copies a conversation out of a database, durably, if it has changed.
@@ -109,6 +152,11 @@ impl Vault {
         durable::write(&self.dir, &format!("{}.jsonl", self.name), text.as_bytes())?;
         // Without this, the next look would only copy once more.
         durable::write(&self.dir, &format!("{}.state", self.name), state.0.as_bytes())
+    }
+
+    /// Whether the copy has messages that a conversation in a database lacks.
+    pub(crate) fn had_more_than(&self, now: &State) -> bool {
+        self.is_filled() && self.state().is_some_and(|kept| now.lacks_of(&kept))
     }
 
     /// Whether the copy was being put back into a database when something broke that off. Then what is
@@ -210,17 +258,25 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let original = dir.path().join("t.jsonl");
         let vault = Vault::of(dir.path(), "a/../b");
+        let keep = |text: &str| {
+            std::fs::write(&original, text).unwrap();
+            let standing = vault.judge(&original).unwrap();
+            vault.keep(&original).unwrap();
+            (standing, read(&vault.copy()))
+        };
         vault.keep(&original).unwrap();
         assert!(!vault.is_filled());
-        for text in ["one\n", "one\ntwo\n", "one\ntwo\n"] {
-            std::fs::write(&original, text).unwrap();
-            vault.keep(&original).unwrap();
-            assert_eq!(read(&vault.copy()), text);
+        let whole = "a/../b one\ntwo\n";
+        for text in ["a/../b one\n", whole, whole] {
+            assert_eq!(keep(text), (Standing::Whole, text.to_owned()));
         }
-        std::fs::write(&original, "other\n").unwrap();
-        vault.keep(&original).unwrap();
-        assert_eq!(read(&vault.copy()), "other\n");
-        assert_eq!(read(&dir.path().join("vault/a____b.1.jsonl")), "one\ntwo\n");
+        // What lost its end, all of it, or is somebody else's takes nothing from the copy.
+        for text in ["a/../b one\n", "", "garbage", "c one\ntwo\nthree\n"] {
+            assert_eq!(keep(text), (Standing::Damaged, whole.to_owned()), "{text:?}");
+        }
+        let other = "a/../b other\n";
+        assert_eq!(keep(other), (Standing::Rewritten, other.to_owned()));
+        assert_eq!(read(&dir.path().join("vault/a____b.1.jsonl")), whole);
     }
 
     #[test]
@@ -255,7 +311,10 @@ mod tests {
         vault.keep_rows(&rows).unwrap();
         assert_eq!(inode(), written, "nothing has changed, nothing is written");
         assert!(!dir.path().join("vault/a.1.jsonl").exists(), "no message was lost");
+        let had_more = || vault.had_more_than(&rows::state(&rows).unwrap().unwrap());
+        assert!(!had_more());
         change("DELETE FROM words WHERE n = 2; INSERT INTO words VALUES ('a', 3, 'three')");
+        assert!(had_more());
         vault.keep_rows(&rows).unwrap();
         assert_eq!(read(&vault.copy()), "one three\n");
         assert_eq!(read(&dir.path().join("vault/a.1.jsonl")), "one 2\n");

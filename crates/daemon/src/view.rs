@@ -30,7 +30,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         EnvOrigin::Daemon => Some("it was started with the daemon's own environment"),
     };
     warnings.extend(whose.filter(|_| session.process.is_some()).map(ToOwned::to_owned));
-    warnings.extend(env.warning);
+    warnings.extend(env.warnings);
     SessionView {
         id: session.id.0.clone(),
         name: session.name.clone(),

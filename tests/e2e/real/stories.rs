@@ -57,10 +57,20 @@ macro_rules! play_all {
     };
 }
 
-play_all!(claude_headless, CLAUDE_HEADLESS, what_its_holder_had_not_read_is_in_the_conversation);
-play_all!(claude_terminal, CLAUDE_TERMINAL,);
-play_all!(codex_headless, CODEX_HEADLESS, what_its_holder_had_not_read_is_in_the_conversation);
-play_all!(codex_terminal, CODEX_TERMINAL,);
+play_all!(
+    claude_headless,
+    CLAUDE_HEADLESS,
+    a_transcript_that_was_damaged_is_put_back
+    what_its_holder_had_not_read_is_in_the_conversation
+);
+play_all!(claude_terminal, CLAUDE_TERMINAL, a_transcript_that_was_damaged_is_put_back);
+play_all!(
+    codex_headless,
+    CODEX_HEADLESS,
+    a_transcript_that_was_damaged_is_put_back
+    what_its_holder_had_not_read_is_in_the_conversation
+);
+play_all!(codex_terminal, CODEX_TERMINAL, a_transcript_that_was_damaged_is_put_back);
 play_all!(
     opencode_headless,
     OPENCODE_HEADLESS,
@@ -73,6 +83,7 @@ play!(
     what_its_holder_had_not_read_is_in_the_conversation
     what_it_took_before_it_wrote_anything_down_is_said_again
     a_transcript_that_was_deleted_is_put_back
+    a_transcript_that_was_damaged_is_put_back
     a_conversation_that_is_gone_is_an_error
 );
 
@@ -376,6 +387,35 @@ fn a_transcript_that_was_deleted_is_put_back(part: Part) -> Outcome {
     assert_eq!(times(&request, Voice::User, "blue door"), 1, "{:#?}", request.turns);
     assert!(play.is_known());
     assert_eq!(play.show()?["agent_session_ref"], id);
+    Ok(())
+}
+
+/// It lost its end, all of it, or became somebody else's: nothing of that is gone on with.
+fn a_transcript_that_was_damaged_is_put_back(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    play.turn("remember the blue door")?;
+    play.turn("remember the red key")?;
+    let paused = play.pause()?;
+    let id = paused["agent_session_ref"].as_str().ok_or("no id")?;
+    let transcript = play.transcript()?;
+    let whole = std::fs::read_to_string(&transcript)?;
+    let before = whole.lines().take_while(|line| !line.contains("red key"));
+    let cut: String = before.flat_map(|line| [line, "\n"]).collect();
+    for damaged in [cut, String::new(), whole.replace(id, "0ca26bbd-e983-4e5f-a2ab-0ebd7350d328")] {
+        std::fs::write(&transcript, &damaged)?;
+        let resumed = play.house().json(&["resume", NAME, "--prompt", "what was it?"])?;
+        assert!(resumed["warnings"].to_string().contains("set aside"), "{resumed}");
+        let request = play.asked("what was it?")?;
+        for words in ["blue door", "red key"] {
+            assert_eq!(times(&request, Voice::User, words), 1, "{words}: {:#?}", request.turns);
+        }
+        play.until("idle")?;
+        let paused = play.pause()?;
+        assert_eq!(
+            (&paused["status"], &paused["agent_session_ref"]),
+            (&json!("paused"), &json!(id))
+        );
+    }
     Ok(())
 }
 

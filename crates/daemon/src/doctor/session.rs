@@ -114,9 +114,10 @@ fn agent(hands: &Adapters, session: &Session) -> Option<Finding> {
         return None;
     }
     let fault = match launch::can_start(hands, session) {
-        Ok(warning) => {
+        Ok(warnings) => {
             let hint = "it may work; `glis show NAME` tells if it does not";
-            return warning.map(|warning| about(session, Health::Warning, warning, hint));
+            let told = (!warnings.is_empty()).then(|| warnings.join("; "));
+            return told.map(|told| about(session, Health::Warning, told, hint));
         }
         Err(fault) => fault,
     };

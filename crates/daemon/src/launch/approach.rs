@@ -4,7 +4,7 @@ use super::Env;
 use crate::adapters::Adapters;
 use crate::program::{self, End};
 use crate::tend::last_lines;
-use crate::vault::Vault;
+use crate::vault::{Standing, Vault};
 use crate::{conversation, durable, rows, whereabouts};
 use glis_agent::{Agent, Approach, LaunchPlan, Places, Rows};
 use glis_core::refusal::ResumeFault;
@@ -23,8 +23,11 @@ pub(super) struct Found {
     pub(super) transcript: Option<Transcript>,
     /// The copy that comes in the place of a transcript that is gone.
     pub(super) vault: Option<Vault>,
-    /// A transcript without a message, which keeps the agent from beginning under its id.
+    /// A transcript without a message, which keeps the agent from beginning under its id, or one that
+    /// has less in it than the copy.
     pub(super) in_the_way: Option<PathBuf>,
+    /// Something about the transcript that somebody should know.
+    pub(super) warning: Option<String>,
 }
 
 /// What there is of a transcript: the agent's own, or our copy.
@@ -56,20 +59,24 @@ pub(super) fn find(
     places: &Places,
     said: &SaidSoFar,
 ) -> Result<Found, ResumeFault> {
-    let fresh =
-        Found { approach: Approach::Fresh, transcript: None, vault: None, in_the_way: None };
-    let resume = |transcript, vault| Found {
-        approach: Approach::Resume,
+    let begin = |approach, transcript, vault| Found {
+        approach,
         transcript,
         vault,
         in_the_way: None,
+        warning: None,
     };
+    let fresh = begin(Approach::Fresh, None, None);
+    let resume = |transcript, vault| begin(Approach::Resume, transcript, vault);
     let Some(id) = &session.agent_ref else { return Ok(fresh) };
     let vault = Vault::of(&adapters.home.session(&session.id.0), id);
     let spoke = said.agent_spoke;
     if let Some(rows) = agent.rows(id, places) {
         return match rows::state(&rows) {
-            Ok(Some(_)) if !vault.is_coming() => Ok(resume(Some(Transcript::Rows(rows)), None)),
+            Ok(Some(state)) if !vault.is_coming() => {
+                let warning = vault.had_more_than(&state).then(|| rewritten(&vault));
+                Ok(Found { warning, ..resume(Some(Transcript::Rows(rows)), None) })
+            }
             Ok(_) if vault.is_filled() => {
                 Ok(resume(Some(Transcript::File(vault.copy())), Some(vault)))
             }
@@ -91,16 +98,34 @@ pub(super) fn find(
     let is_useful =
         |path: &Path| spoke || agent.holds_messages(&durable::read_file(path).unwrap_or_default());
     let found = whereabouts::find(&place);
-    if let Some(transcript) = found.clone().filter(|path| is_useful(path)) {
-        return Ok(resume(Some(Transcript::File(transcript)), None));
+    // What cannot be read now, the agent may read later, or say why not.
+    let standing = found.as_deref().map(|path| vault.judge(path).unwrap_or(Standing::Whole));
+    let copy_helps = matches!(standing, None | Some(Standing::Damaged))
+        && vault.is_filled()
+        && is_useful(&vault.copy());
+    if copy_helps {
+        let warning = found.as_deref().map(|path| {
+            format!(
+                "its transcript had lost something: our copy was put back, {} set aside",
+                path.display()
+            )
+        });
+        let back = resume(Some(Transcript::File(vault.copy())), Some(vault));
+        return Ok(Found { in_the_way: found, warning, ..back });
     }
-    if found.is_none() && vault.is_filled() && is_useful(&vault.copy()) {
-        return Ok(resume(Some(Transcript::File(vault.copy())), Some(vault)));
+    if let Some(transcript) = found.clone().filter(|path| is_useful(path)) {
+        let warning = (standing == Some(Standing::Rewritten)).then(|| rewritten(&vault));
+        return Ok(Found { warning, ..resume(Some(Transcript::File(transcript)), None) });
     }
     if spoke {
         return Err(ResumeFault::NoTranscript(whereabouts::told(&place)));
     }
     Ok(Found { in_the_way: found, ..fresh })
+}
+
+fn rewritten(vault: &Vault) -> String {
+    let copy = vault.copy();
+    format!("its transcript was rewritten by somebody else; as it was: {}", copy.display())
 }
 
 /// Lets the agent's own program take the copy back into its database, in the folder and with the
