@@ -4,6 +4,7 @@ mod stream;
 mod terminal;
 mod transcript;
 
+use crate::reserved::{Letters, Reserved};
 use crate::{
     Agent, Approach, Dialect, LaunchPlan, Places, Versions, Whereabouts, hearing::json_line,
 };
@@ -20,32 +21,36 @@ const MISLEADING: [&str; 3] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_C
 
 /// Arguments that would give the process another conversation, another place or other streams than
 /// ours, or keep us from hearing it.
-const OURS: [&str; 23] = [
-    "ax-screen-reader",
-    "background",
-    "bare",
-    "bg",
-    "cloud",
-    "continue",
-    "desktop",
-    "environment",
-    "fork-session",
-    "from-pr",
-    "input-format",
-    "no-session-persistence",
-    "output-format",
-    "permission-mode",
-    "permission-prompt-tool",
-    "permission-prompts",
-    "print",
-    "resume",
-    "safe-mode",
-    "session-id",
-    "settings",
-    "teleport",
-    "worktree",
-];
-const OURS_SHORT: [&str; 4] = ["-c", "-r", "-p", "-w"];
+const OURS: Reserved = Reserved {
+    long: &[
+        "ax-screen-reader",
+        "background",
+        "bare",
+        "bg",
+        "cloud",
+        "continue",
+        "desktop",
+        "environment",
+        "fork-session",
+        "from-pr",
+        "input-format",
+        "no-session-persistence",
+        "output-format",
+        "permission-mode",
+        "permission-prompt-tool",
+        "permission-prompts",
+        "print",
+        "resume",
+        "safe-mode",
+        "session-id",
+        "settings",
+        "teleport",
+        "worktree",
+    ],
+    short: &['c', 'r', 'p', 'w'],
+    words: &[],
+    letters: Letters::Value,
+};
 
 pub(crate) struct Claude;
 
@@ -55,14 +60,7 @@ impl Agent for Claude {
     }
 
     fn check(&self, _mode: Mode, argv: &[String]) -> Result<(), String> {
-        let ours = argv.iter().find(|arg| {
-            let long = arg.strip_prefix("--").and_then(|name| name.split('=').next());
-            long.is_some_and(|name| OURS.contains(&name)) || OURS_SHORT.contains(&arg.as_str())
-        });
-        match ours {
-            Some(arg) => Err(format!("`{arg}` is for glis to set; leave it out")),
-            None => Ok(()),
-        }
+        OURS.check(argv)
     }
 
     fn takes_instructions(&self) -> bool {
@@ -159,10 +157,20 @@ mod tests {
     #[test]
     fn the_conversation_is_not_for_arguments_to_choose() {
         let check = |arg: &str| Claude.check(Mode::Headless, &[arg.to_owned()]);
-        for arg in ["--resume", "--session-id=x", "-c", "--fork-session", "-p"] {
+        for arg in [
+            "--resume",
+            "--session-id=x",
+            "-c",
+            "--fork-session",
+            "-p",
+            "-pc",
+            "-wfoo",
+            "-w=x",
+            "-r5",
+        ] {
             assert!(check(arg).is_err(), "{arg}");
         }
-        for arg in ["--allowedTools", "Bash", "--add-dir", "--effort=high"] {
+        for arg in ["--allowedTools", "Bash", "--add-dir", "--effort=high", "-dc", "-nrest"] {
             assert!(check(arg).is_ok(), "{arg}");
         }
     }

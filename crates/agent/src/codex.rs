@@ -4,6 +4,7 @@ mod server;
 mod terminal;
 
 use crate::hearing::{json_line, text};
+use crate::reserved::{Letters, Reserved};
 use crate::{
     Agent, Approach, Dialect, LaunchPlan, OpenRef, Places, RefFile, Versions, Whereabouts,
 };
@@ -20,8 +21,12 @@ const USUAL_APPROVAL: &str = "on-request";
 const SANDBOXES: [&str; 3] = ["read-only", "workspace-write", "danger-full-access"];
 
 /// Arguments and words that would give the process another conversation than ours.
-const OURS: [&str; 9] =
-    ["resume", "fork", "exec", "app-server", "--remote", "--listen", "--cd", "-C", "--worktree"];
+const OURS: Reserved = Reserved {
+    long: &["remote", "listen", "cd", "worktree"],
+    short: &['C'],
+    words: &["resume", "fork", "exec", "e", "app-server"],
+    letters: Letters::Value,
+};
 
 pub(crate) struct Codex;
 
@@ -31,10 +36,7 @@ impl Agent for Codex {
     }
 
     fn check(&self, _mode: Mode, argv: &[String]) -> Result<(), String> {
-        match argv.iter().find(|arg| OURS.contains(&arg.split('=').next().unwrap_or_default())) {
-            Some(arg) => Err(format!("`{arg}` is for glis to set; leave it out")),
-            None => Ok(()),
-        }
+        OURS.check(argv)
     }
 
     fn takes_instructions(&self) -> bool {
@@ -250,6 +252,16 @@ mod tests {
         assert_eq!(permissions(Some("read-only")), ("read-only", "on-request"));
         assert_eq!(permissions(Some("never")), ("workspace-write", "never"));
         assert_eq!(permissions(Some("read-only:never")), ("read-only", "never"));
+    }
+
+    #[test]
+    fn the_conversation_and_its_place_are_not_for_arguments_to_choose() {
+        for arg in ["-C", "-C/tmp", "-C=/tmp", "--cd", "--cd=/tmp", "--worktree", "resume", "e"] {
+            assert!(Codex.check(Mode::Terminal, &[arg.to_owned()]).is_err(), "{arg}");
+        }
+        for arg in ["-c", "-mC", "--config=x", "--search", "--add-dir"] {
+            assert!(Codex.check(Mode::Terminal, &[arg.to_owned()]).is_ok(), "{arg}");
+        }
     }
 
     #[test]

@@ -5,29 +5,30 @@
 
 mod stream;
 
+use crate::reserved::{Letters, Reserved};
 use crate::{Agent, Approach, Dialect, LaunchPlan, Places, Relay, Versions, Whereabouts};
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
 
 /// Arguments that would give the process another conversation, or other streams, than ours.
-const OURS: [&str; 16] = [
-    "--resume",
-    "-r",
-    "--session-id",
-    "--session-file",
-    "--delete-session",
-    "--list-sessions",
-    "--prompt",
-    "-p",
-    "--prompt-interactive",
-    "-i",
-    "--output-format",
-    "-o",
-    "--acp",
-    "--experimental-acp",
-    "--worktree",
-    "-w",
-];
+const OURS: Reserved = Reserved {
+    long: &[
+        "resume",
+        "session-id",
+        "session-file",
+        "delete-session",
+        "list-sessions",
+        "prompt",
+        "prompt-interactive",
+        "output-format",
+        "acp",
+        "experimental-acp",
+        "worktree",
+    ],
+    short: &['r', 'p', 'i', 'o', 'w'],
+    words: &[],
+    letters: Letters::Options,
+};
 
 /// The name of a conversation's file ends with so much of its id.
 const SHORT_ID_CHARS: usize = 8;
@@ -47,10 +48,7 @@ impl Agent for Gemini {
         if mode == Mode::Terminal {
             return Err("gemini runs with --headless only".to_owned());
         }
-        match argv.iter().find(|arg| OURS.contains(&arg.split('=').next().unwrap_or_default())) {
-            Some(arg) => Err(format!("`{arg}` is for glis to set; leave it out")),
-            None => Ok(()),
-        }
+        OURS.check(argv)
     }
 
     fn launch(&self, session: &Session, how: Approach, places: &Places) -> LaunchPlan {
@@ -113,10 +111,12 @@ mod tests {
 
     #[test]
     fn another_conversation_cannot_be_asked_for() {
-        for arg in ["--resume=latest", "-r", "--session-id", "-p", "--acp"] {
+        for arg in ["--resume=latest", "-r", "-r5", "-yr5", "--sessionId=x", "-p", "--acp", "-dw"] {
             assert!(Gemini.check(Mode::Headless, &[arg.to_owned()]).is_err(), "{arg}");
         }
-        assert!(Gemini.check(Mode::Headless, &["--skip-trust".to_owned()]).is_ok());
+        for arg in ["--skip-trust", "-y", "-m=pro", "--include-directories=../docs"] {
+            assert!(Gemini.check(Mode::Headless, &[arg.to_owned()]).is_ok(), "{arg}");
+        }
         assert!(Gemini.check(Mode::Terminal, &[]).is_err());
     }
 

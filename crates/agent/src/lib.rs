@@ -13,6 +13,7 @@ mod hearing;
 pub mod lines;
 mod opencode;
 mod rehearsal;
+mod reserved;
 
 use glis_core::AskId;
 use glis_core::input::Sign;

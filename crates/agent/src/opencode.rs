@@ -5,14 +5,19 @@ mod acp;
 mod written;
 
 use crate::hearing::json_line;
+use crate::reserved::{Letters, Reserved};
 use crate::{Agent, Approach, Database, Dialect, LaunchPlan, Places, Rows, Versions, Whereabouts};
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
 use serde_json::{Map, Value, json};
 
 /// Options and words that would give the process another conversation, place or way to speak.
-const OURS: [&str; 9] =
-    ["acp", "run", "serve", "attach", "--session", "-s", "--fork", "--cwd", "--prompt"];
+const OURS: Reserved = Reserved {
+    long: &["session", "fork", "cwd", "prompt"],
+    short: &['s'],
+    words: &["acp", "run", "serve", "attach"],
+    letters: Letters::Options,
+};
 
 /// Permission modes that stand for one answer to everything; any other names an agent of its own.
 const ANSWERS: [&str; 3] = ["ask", "allow", "deny"];
@@ -32,10 +37,7 @@ impl Agent for OpenCode {
         if mode == Mode::Terminal {
             return Err("opencode runs with --headless only".to_owned());
         }
-        match argv.iter().find(|arg| OURS.contains(&arg.split('=').next().unwrap_or_default())) {
-            Some(arg) => Err(format!("`{arg}` is for glis to set; leave it out")),
-            None => Ok(()),
-        }
+        OURS.check(argv)
     }
 
     fn launch(&self, session: &Session, how: Approach, _places: &Places) -> LaunchPlan {
@@ -178,7 +180,7 @@ mod tests {
 
     #[test]
     fn another_conversation_cannot_be_asked_for() {
-        for arg in ["--session=ses_1", "-s", "run", "acp"] {
+        for arg in ["--session=ses_1", "-s", "-s=ses_1", "-hs", "--cwd=/x", "--CWD", "run", "acp"] {
             assert!(OpenCode.check(Mode::Headless, &[arg.to_owned()]).is_err(), "{arg}");
         }
         assert!(OpenCode.check(Mode::Headless, &["--log-level=DEBUG".to_owned()]).is_ok());

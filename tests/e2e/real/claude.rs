@@ -117,7 +117,16 @@ fn a_plan_is_allowed_alone_headless() -> Outcome {
 #[test]
 fn what_would_lead_it_elsewhere_is_refused() -> Outcome {
     let Some(real) = Real::with(CLAUDE)? else { return Ok(()) };
-    for arg in ["--worktree=x", "-w", "--no-session-persistence", "--bare", "--safe-mode", "--bg"] {
+    for arg in [
+        "--worktree=x",
+        "-w",
+        "-wx",
+        "-pc",
+        "--no-session-persistence",
+        "--bare",
+        "--safe-mode",
+        "--bg",
+    ] {
         let (status, error) = real.house.fails(&["new", NAME, "--agent", "claude", "--", arg])?;
         assert_eq!(status, 2, "{arg}: {error}");
         assert!(error["message"].as_str().is_some_and(|m| m.contains(arg)), "{error}");
