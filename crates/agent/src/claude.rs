@@ -6,11 +6,12 @@ mod transcript;
 
 use crate::reserved::{Letters, Reserved};
 use crate::{
-    Agent, Approach, Dialect, LaunchPlan, Places, Versions, Whereabouts, hearing::json_line,
+    Agent, Approach, Dialect, LaunchPlan, Places, Registered, Versions, Whereabouts,
+    hearing::json_line,
 };
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Asks before everything that is not known to be harmless. Stated always: what the program does
 /// without it has changed before.
@@ -127,6 +128,19 @@ impl Agent for Claude {
         &["@anthropic-ai/claude-code"]
     }
 
+    fn register(&self, home: &str) -> Option<String> {
+        Some(format!("{home}/sessions"))
+    }
+
+    fn registered(&self, file: &[u8]) -> Option<Registered> {
+        let words: Value = serde_json::from_slice(file).ok()?;
+        Some(Registered {
+            id: words["sessionId"].as_str()?.to_owned(),
+            pid: i32::try_from(words["pid"].as_i64()?).ok()?,
+            start_ticks: words["procStart"].as_str()?.parse().ok()?,
+        })
+    }
+
     fn versions(&self) -> Option<Versions> {
         // `--permission-prompt-tool stdio` and hooks by `--settings` came with 2.0.
         Some(Versions { oldest: (2, 0, 0), tried: (2, 1, 325), bad: &[] })
@@ -173,6 +187,14 @@ mod tests {
         for arg in ["--allowedTools", "Bash", "--add-dir", "--effort=high", "-dc", "-nrest"] {
             assert!(check(arg).is_ok(), "{arg}");
         }
+    }
+
+    #[test]
+    fn a_process_says_in_which_conversation_it_is() {
+        let file = br#"{"pid":17665,"sessionId":"f2b7","cwd":"/x","procStart":"3813922"}"#;
+        let registered = Registered { id: "f2b7".to_owned(), pid: 17665, start_ticks: 3_813_922 };
+        assert_eq!(Claude.registered(file), Some(registered));
+        assert_eq!(Claude.registered(b"{}"), None);
     }
 
     #[test]

@@ -97,6 +97,16 @@ pub trait Agent: Sync {
         None
     }
 
+    /// The folder in which each of its living processes says what it works on, in a file of its own.
+    fn register(&self, _home: &str) -> Option<String> {
+        None
+    }
+
+    /// What such a file says.
+    fn registered(&self, _file: &[u8]) -> Option<Registered> {
+        None
+    }
+
     /// Programs that do the work where the one on the `PATH` is only a launcher, best first. A
     /// launcher that is killed leaves its agent behind.
     fn natives(&self, _program: &str) -> Vec<String> {
@@ -201,6 +211,17 @@ pub enum RefFile {
     Lock,
     /// It holds the conversation.
     Transcript,
+}
+
+/// A process of the agent that is in a conversation, by its own account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Registered {
+    /// The conversation's id.
+    pub id: String,
+    /// The process.
+    pub pid: i32,
+    /// When it began, in the ticks of `/proc/PID/stat`: a number may be given again.
+    pub start_ticks: u64,
 }
 
 /// A version, as in `1.2.3`.

@@ -167,6 +167,9 @@ fn prepare(adapters: &Adapters, session: &Session) -> Result<Prepared, ResumeFau
     let said = approach::said(adapters, session);
     let Found { approach, transcript, vault, in_the_way, warning } =
         approach::find(adapters, session, agent, &places, &said)?;
+    if approach == Approach::Resume {
+        approach::check_alone(agent, session.agent_ref.as_deref(), &places)?;
+    }
     let mut plan = agent.launch(session, approach, &places);
     let name = plan.program().to_owned();
     let cwd = Path::new(session.worktree.as_deref().unwrap_or_default());

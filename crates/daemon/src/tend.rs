@@ -38,6 +38,7 @@ pub(crate) use last_words::last_lines;
 pub(crate) use left::{
     await_former, evict, is_in_conversation, is_locked, living, recorded_end, sweep,
 };
+pub(crate) use trace::runs;
 
 /// A program that prints no more than two characters in this time does not count as printing:
 /// half a character a second.

@@ -3,9 +3,12 @@
 use super::Real;
 use super::cast::{CLAUDE_HEADLESS, CLAUDE_TERMINAL, NAME, Part, Play, step, text, times};
 use crate::house::Outcome;
+use crate::tmux::Tmux;
 use glis_stub_model::installed::CLAUDE;
 use glis_stub_model::{Voice, prompt};
 use serde_json::json;
+use std::io::Write as _;
+use std::process::Stdio;
 
 /// A session with a persona that has this permission mode.
 fn in_mode(part: Part, mode: &str) -> Outcome<Option<Play>> {
@@ -171,5 +174,64 @@ fn messages_are_taken_after_leave_for_the_session() -> Outcome {
     let idle = play.turn("and then")?;
     assert_eq!(idle["queued"], 0);
     assert!(play.asked("and then")?.says(Voice::Model, "so it is"));
+    Ok(())
+}
+
+/// Two that write to one conversation undo each other's words: one that somebody began by hand counts,
+/// too.
+#[test]
+fn a_conversation_that_is_open_elsewhere_is_left_alone() -> Outcome {
+    let Some(play) = Play::with(CLAUDE_HEADLESS, &[])? else { return Ok(()) };
+    play.turn("first words")?;
+    let paused = play.pause()?;
+    let id = paused["agent_session_ref"].as_str().ok_or("no id")?;
+    let folder = paused["worktree"].as_str().ok_or("no worktree")?;
+    let mut by_hand = play.real.bare(std::path::Path::new(folder));
+    by_hand.args(["-p", "--resume", id, "--input-format", "stream-json"]);
+    by_hand.args(["--output-format", "stream-json", "--verbose"]).stdin(Stdio::piped());
+    let mut by_hand = by_hand.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let words = json!({"type": "user", "message": {"role": "user", "content": "by hand"}});
+    let mut pipe = by_hand.stdin.take().ok_or("no pipe")?;
+    writeln!(pipe, "{words}")?;
+    play.asked("by hand")?;
+    let (status, error) = play.house().fails(&["resume", NAME])?;
+    assert_eq!((status, &error["kind"]), (6, &json!("not_resumable")), "{error}");
+    let pid = by_hand.id().to_string();
+    assert!(error["message"].as_str().is_some_and(|told| told.contains(&pid)), "{error}");
+    drop(pipe);
+    by_hand.wait()?;
+    let request = play.resume("and now?")?;
+    for words in ["first words", "by hand"] {
+        assert_eq!(times(&request, Voice::User, words), 1, "{words}: {:#?}", request.turns);
+    }
+    Ok(())
+}
+
+/// At its terminal somebody goes over to the conversation of another session.
+#[test]
+fn nobody_takes_the_conversation_of_another_session() -> Outcome {
+    let Some(real) = Real::with(CLAUDE)? else { return Ok(()) };
+    let house = &real.house;
+    let Some(tmux) = Tmux::start(house)? else { return Ok(()) };
+    let mut ids = Vec::new();
+    for name in ["one", "two"] {
+        house.json(&["new", name, "--agent", "claude"])?;
+        house.turn(name, &format!("you are {name}"))?;
+        ids.push(house.show(name)?["agent_session_ref"].as_str().ok_or("no id")?.to_owned());
+    }
+    tmux.line("one", "glis attach one")?;
+    tmux.sees("one", "you are one")?;
+    let words = format!("/resume {}", ids[1]);
+    tmux.run(&["send-keys", "-t", "one", "-l", &words])?;
+    tmux.sees("one", &words)?;
+    tmux.key("one", "Enter")?;
+    let left = house.until("one", "interrupted")?;
+    assert_eq!(left["agent_session_ref"], ids[0].as_str(), "its own is not forgotten");
+    assert!(left["verdict"].as_str().is_some_and(|told| told.contains("two")), "{left}");
+    assert_eq!(house.show("two")?["status"], "idle");
+    house.json(&["resume", "one", "--prompt", "who are you?"])?;
+    let request = real.model.until_prompt("who are you?")?;
+    assert_eq!(times(&request, Voice::User, "you are one"), 1, "{:#?}", request.turns);
+    assert_eq!(times(&request, Voice::User, "you are two"), 0, "{:#?}", request.turns);
     Ok(())
 }

@@ -134,7 +134,11 @@ fn by_itself(draft: &mut Draft, former: &Session, end: End<'_>) {
             // Who is killed says nothing about it.
             let complained = matches!(end.ending, Ending::Exited(status) if *status != 0);
             let ended = || if former.ready && !complained { end.told() } else { end.in_full() };
-            let why = former.rejected.as_ref().map_or_else(ended, refused);
+            let why = match &former.rejected {
+                Some(why) if former.ready => why.clone(),
+                Some(why) => refused(why),
+                None => ended(),
+            };
             draft.event(Event::Interrupted { why });
         }
     }

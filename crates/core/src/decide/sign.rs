@@ -83,13 +83,12 @@ fn turn_ended(draft: &mut Draft, spot: Spot, cut: Cut) {
 }
 
 /// Some agents say so and live on. The start has failed when the process is gone; if it was believed
-/// to be over already, the session was never more than a process that does nothing. What it says
+/// to be over already, the session is no more than a process that does nothing for it. What it says
 /// first is the reason, what follows from that is not.
 fn rejected(draft: &mut Draft, why: String, spot: Spot) {
     let useless = draft.session.rejected.is_none()
         && match &draft.session.phase {
-            Phase::Starting(_) => true,
-            Phase::Live => !draft.session.ready,
+            Phase::Starting(_) | Phase::Live => true,
             Phase::Pausing(_) | Phase::Stopping { .. } | Phase::Rest(_) | Phase::Chore { .. } => {
                 false
             }

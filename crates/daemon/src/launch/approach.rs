@@ -3,7 +3,7 @@
 use super::Env;
 use crate::adapters::Adapters;
 use crate::program::{self, End};
-use crate::tend::last_lines;
+use crate::tend::{last_lines, runs};
 use crate::vault::{Standing, Vault};
 use crate::{conversation, durable, rows, whereabouts};
 use glis_agent::{Agent, Approach, LaunchPlan, Places, Rows};
@@ -164,6 +164,27 @@ pub(super) fn take_back(
         Ok(true) => Ok(()),
         Ok(false) => Err(lost(format!("{} did not bring all of it back", program()))),
         Err(fault) => Err(lost(fault.to_string())),
+    }
+}
+
+/// Refuses a conversation that a process has open which is none of ours: both would write to it, and
+/// each would go on without what the other said.
+pub(super) fn check_alone(
+    agent: &dyn Agent,
+    id: Option<&str>,
+    places: &Places,
+) -> Result<(), ResumeFault> {
+    let Some(folder) = agent.register(&places.home) else { return Ok(()) };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let files = entries.filter_map(|entry| durable::read_file(&entry.path()).ok());
+    let mut others = files.filter_map(|file| agent.registered(&file));
+    let alive =
+        others.find(|other| Some(other.id.as_str()) == id && runs(other.pid, other.start_ticks));
+    match alive {
+        Some(other) => {
+            Err(ResumeFault::Locked(format!("process {} has the conversation open", other.pid)))
+        }
+        None => Ok(()),
     }
 }
 

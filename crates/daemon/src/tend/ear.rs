@@ -4,7 +4,7 @@ use super::lost::Known;
 use super::trace::Trace;
 use super::typing::OnScreen;
 use crate::adapters::Adapters;
-use crate::controller::Mail;
+use crate::controller::{Look, Mail};
 use crate::conversation::{self, Conversation, Heard as Place};
 use crate::durable;
 use crate::output::OutputLog;
@@ -228,6 +228,10 @@ impl Ear {
         let confirmed = trace.confirmed;
         self.trace = Some(trace);
         let id = found?;
+        if let Some(strays) = self.strays_to(&id).await {
+            self.sign(Spot::Screen, strays).await;
+            return None;
+        }
         if !confirmed && self.transcript().is_some() {
             // It was to go on in a conversation that there is, and is in another.
             let why = format!("it came back with another one, {id}");
@@ -267,11 +271,16 @@ impl Ear {
                 self.conversation.add(place, self.agent_ref.as_deref(), said)?;
                 grew = true;
             }
+            let mut sign = sign;
             if let Some(Sign::RefKnown(id)) = &sign
                 && self.agent_ref.as_ref() != Some(id)
             {
-                self.follow_ref(id);
-                ids.push(id.clone());
+                if let Some(strays) = self.strays_to(id).await {
+                    sign = Some(strays);
+                } else {
+                    self.follow_ref(id);
+                    ids.push(id.clone());
+                }
             }
             if let Some(sign) = sign {
                 self.ready |= sign == Sign::Ready;
@@ -379,6 +388,19 @@ impl Ear {
             transcript.map_or(Ok(()), |path| durable::keep(&path))
         })
         .await
+    }
+
+    /// What it means that the agent goes by the id of another session. Two that write to one
+    /// conversation undo each other's words.
+    async fn strays_to(&self, id: &str) -> Option<Sign> {
+        let sessions = self.hands.line.look(Look::All).await;
+        let own = sessions.iter().find(|session| session.id == self.id)?.spec.agent.clone();
+        let other = sessions.into_iter().find(|session| {
+            let is_known = session.agent_ref.as_deref() == Some(id) && session.spec.agent == own;
+            is_known && session.id != self.id && session.trashed.is_none()
+        });
+        let why = format!("it went over to the conversation of session {:?}", other?.name);
+        Some(Sign::RefRejected(why))
     }
 
     /// The agent goes by another id than we thought: its transcript is elsewhere.

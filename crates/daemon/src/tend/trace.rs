@@ -104,13 +104,22 @@ fn held(agent: &dyn Agent, process: &ProcessMark) -> Vec<(OpenRef, PathBuf)> {
     if start_ticks(pid) == Some(process.start_ticks) { held } else { Vec::new() }
 }
 
+/// Whether the process that began at this tick still runs.
+pub(crate) fn runs(pid: i32, began: u64) -> bool {
+    start_ticks(pid) == Some(began)
+}
+
+/// When a process began, in clock ticks since the machine did. One that has ended and that nobody has
+/// taken note of is none.
 fn start_ticks(pid: i32) -> Option<u64> {
     let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
     // The program's name may hold anything, so fields are counted from its last bracket.
     let close = stat.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
-    // Field 22 of the whole line; the one behind the name is the third.
-    rest.split_ascii_whitespace().nth(19)?.parse().ok()
+    let mut fields = rest.split_ascii_whitespace();
+    let is_over = matches!(fields.next()?, "Z" | "X" | "x");
+    // Field 22 of the whole line; the state is the third.
+    if is_over { None } else { fields.nth(18)?.parse().ok() }
 }
 
 /// When the process began, in milliseconds since the Unix epoch.
