@@ -2,7 +2,7 @@
 
 use super::Real;
 use super::cast::{CLAUDE_HEADLESS, CLAUDE_TERMINAL, NAME, Part, Play, step, text, times};
-use crate::house::Outcome;
+use crate::house::{Outcome, eventually};
 use crate::tmux::Tmux;
 use glis_stub_model::installed::CLAUDE;
 use glis_stub_model::{Voice, prompt};
@@ -98,7 +98,7 @@ fn a_plan_is_allowed_alone(part: Part) -> Outcome {
     let next = |session: &serde_json::Value| {
         session["waiting_for"]["text"].as_str().is_some_and(|t| t.contains("wanted.txt"))
     };
-    crate::house::eventually("it asks for the file", || play.show().is_ok_and(|s| next(&s)))?;
+    eventually("it asks for the file", || play.show().is_ok_and(|s| next(&s)))?;
     assert!(!wanted.exists());
     play.house().json(&["answer", NAME, "allow"])?;
     play.until("idle")?;
@@ -234,4 +234,35 @@ fn nobody_takes_the_conversation_of_another_session() -> Outcome {
     assert_eq!(times(&request, Voice::User, "you are one"), 1, "{:#?}", request.turns);
     assert_eq!(times(&request, Voice::User, "you are two"), 0, "{:#?}", request.turns);
     Ok(())
+}
+
+/// Work in the background keeps nobody from saying something, and is no safe state; who is stopped all
+/// the same is told at the resume.
+fn work_goes_on_in_the_background(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    let command =
+        json!({"command": "bash -c 'sleep 500'", "description": "d", "run_in_background": true});
+    play.send(&prompt("begin it", &[step(("Bash", command)), text("it is begun")]))?;
+    let works = "the agent ended its turn and has work in the background";
+    eventually("it works beside", || play.show().is_ok_and(|now| now["verdict"] == works))?;
+    play.send("and now this")?;
+    play.asked("and now this")?;
+    eventually("it works beside again", || {
+        play.show().is_ok_and(|now| now["verdict"] == works && now["queued"] == 0)
+    })?;
+    assert_eq!(play.show()?["status"], "busy");
+    play.house().json(&["pause", NAME, "--mode", "force"])?;
+    let request = play.resume("what became of it?")?;
+    assert!(request.prompt().contains("cut off"), "{}", request.prompt());
+    Ok(())
+}
+
+#[test]
+fn work_goes_on_in_the_background_of_a_terminal() -> Outcome {
+    work_goes_on_in_the_background(CLAUDE_TERMINAL)
+}
+
+#[test]
+fn work_goes_on_in_the_background_headless() -> Outcome {
+    work_goes_on_in_the_background(CLAUDE_HEADLESS)
 }

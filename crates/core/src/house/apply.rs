@@ -329,7 +329,12 @@ impl Session {
                 self.turn.tools.push(Tool { id: tool.clone(), what: what.clone() });
             }
             Event::ToolEnded { tool, .. } => self.turn.tools.retain(|t| t.id != *tool),
-            Event::BackgroundChanged { running, .. } => self.turn.background = *running,
+            Event::BackgroundChanged { running, .. } => {
+                self.turn.background = *running;
+                if !self.turn.open {
+                    self.note_turn_ended();
+                }
+            }
             Event::TurnEnded { cut, .. } => {
                 // Who cut it off at the agent's own terminal knows; who did it through us has to
                 // tell the agent.
@@ -338,9 +343,7 @@ impl Session {
                 self.turn.open = false;
                 self.turn.due = false;
                 self.turn.tools.clear();
-                let limited = self.limit_until.is_some();
-                let rule = if limited { LIMIT_RULE } else { "the agent ended its turn" };
-                rule.clone_into(&mut self.rule);
+                self.note_turn_ended();
             }
             Event::Asked { ask, .. } => {
                 self.asks.retain(|a| a.id != ask.id);
@@ -387,7 +390,7 @@ impl Session {
         match event {
             Event::StopBegan { op } => self.phase = Phase::Stopping { op: *op, awaited: false },
             Event::ProcessEnded { killed, .. } => {
-                self.cut_off |= self.turn.due || self.turn.open || !self.turn.tools.is_empty();
+                self.cut_off |= self.turn.under_way();
                 // Who has told no id and was told nothing has not begun a conversation.
                 let began = self.spoken == Spoken::Something || self.agent_ref.is_some();
                 self.ran &= began || self.spec.traits.refs != RefOrigin::Learned;
@@ -454,6 +457,15 @@ impl Session {
         if let Some(message) = self.queue.iter_mut().find(|m| m.id == message) {
             message.leg = leg;
         }
+    }
+
+    fn note_turn_ended(&mut self) {
+        let rule = match self.turn.background {
+            _ if self.limit_until.is_some() => LIMIT_RULE,
+            0 => "the agent ended its turn",
+            _ => "the agent ended its turn and has work in the background",
+        };
+        rule.clone_into(&mut self.rule);
     }
 
     /// The note that a message carried may not have got there: the next one carries it again.
