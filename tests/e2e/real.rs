@@ -10,6 +10,7 @@ mod codex;
 mod early;
 mod failing;
 mod limits;
+mod marks;
 mod opencode;
 mod stories;
 mod versions;

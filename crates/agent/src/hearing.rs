@@ -3,6 +3,7 @@
 use crate::{Heard, Said};
 use glis_core::input::Sign;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// Enough to recognise what a tool does; the whole of it is in the conversation.
 const WHAT_CHARS_MAX: usize = 80;
@@ -83,6 +84,24 @@ pub(crate) fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
+/// Something before a mark that would make a command of a message. Usual blanks are taken away by
+/// whoever looks for one, and some ask about characters that have no width.
+const BLANK: char = '\u{2800}';
+
+/// A message that stays one, whatever mark it begins with.
+pub(crate) fn as_text<'t>(text: &'t str, marks: &[char]) -> Cow<'t, str> {
+    if text.trim_start().starts_with(marks) {
+        Cow::Owned(format!("{BLANK}{text}"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// A message as it was before [`as_text`].
+pub(crate) fn as_said(text: &str) -> &str {
+    text.strip_prefix(BLANK).unwrap_or(text)
+}
+
 /// Words on a line of their own.
 pub(crate) fn json_line(words: &Value) -> Vec<u8> {
     let mut bytes = words.to_string().into_bytes();
@@ -104,6 +123,16 @@ mod tests {
         line.said(Said::new(Voice::Assistant, "words"));
         let places: Vec<u64> = line.heard(100).iter().map(|heard| heard.at).collect();
         assert_eq!(places, [99, 100, 100]);
+    }
+
+    #[test]
+    fn a_mark_at_the_beginning_makes_no_command() {
+        for text in ["/status", " /status", "!ls"] {
+            let safe = as_text(text, &['/', '!']);
+            assert!(!safe.trim_start().starts_with(['/', '!']), "{safe}");
+            assert_eq!(as_said(&safe), text);
+        }
+        assert_eq!(as_text("a/b !", &['/', '!']), "a/b !");
     }
 
     #[test]

@@ -118,6 +118,24 @@ fn a_day_of_codex_on_pipes() {
 
 /// What is written down has its place whatever was heard of its hooks before: after a restart it is
 /// read again, and counts once.
+/// When its conversation is made shorter, it tells what stays of it once more, under the same ids.
+#[test]
+fn what_claude_repeats_is_said_once() {
+    let day = claude();
+    let said = |recording: &str| {
+        let mut dialect = dialect("claude", Mode::Headless);
+        dialect
+            .hear(0, recording.as_bytes())
+            .into_iter()
+            .filter(|heard| heard.said.is_some())
+            .count()
+    };
+    let answers = |line: &&str| line.contains("\"type\":\"assistant\"");
+    let again: String = day.split_inclusive('\n').filter(answers).collect();
+    assert!(!again.is_empty());
+    assert_eq!(said(&format!("{day}{again}")), said(&day));
+}
+
 #[test]
 fn words_of_claude_have_the_same_place_whenever_they_are_read() {
     let hooks = include_bytes!("recordings/claude-hooks-day.jsonl");

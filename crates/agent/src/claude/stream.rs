@@ -27,6 +27,9 @@ const LIST_TOOL: &str = "TodoWrite";
 const NEW_TASK_TOOL: &str = "TaskCreate";
 const TASK_TOOL: &str = "TaskUpdate";
 
+/// What `/clear` does, about which it has no words.
+const CLEARED: &str = "its conversation was cleared; another one begins";
+
 #[derive(Default)]
 pub(super) struct Stream {
     lines: Lines,
@@ -36,6 +39,8 @@ pub(super) struct Stream {
     asks: BTreeMap<String, Asked>,
     /// Work beside its turn.
     background: BTreeSet<String>,
+    /// What it has said, by its ids.
+    told: BTreeSet<String>,
 }
 
 struct Asked {
@@ -54,13 +59,26 @@ impl Stream {
             "control_request" => self.asked(words, &mut line),
             "control_cancel_request" => self.ask_is_gone(text(words, "/request_id"), &mut line),
             "system" => self.about_itself(words, &mut line),
+            "assistant" if self.is_repeated(words) => {}
             "assistant" => worked(words, &mut line),
-            "user" => self.tools_ended(words, &mut line),
+            "user" => {
+                self.tools_ended(words, &mut line);
+                if let Some(told) = told_by_command(words) {
+                    line.said(Said::new(Voice::System, told));
+                }
+            }
+            "conversation_reset" => line.said(Said::new(Voice::System, CLEARED)),
             "rate_limit_event" => limit(words, &mut line),
             "result" => self.turn_ended(words, &mut line),
             _ => {}
         }
         line
+    }
+
+    /// A conversation that was made shorter is told again in part.
+    fn is_repeated(&mut self, words: &Value) -> bool {
+        let id = text(words, "/uuid");
+        !id.is_empty() && !self.told.insert(id.to_owned())
     }
 
     /// An answer to our first request, or our own answer, which it repeats when it has taken it.
@@ -180,6 +198,12 @@ fn question(input: &Value) -> String {
         format!("{} [{}]", text(question, "/question"), labels.join(" | "))
     });
     each.collect::<Vec<_>>().join("\n")
+}
+
+/// What a command of its own has to say, which it tells as if somebody had said it.
+fn told_by_command(words: &Value) -> Option<&str> {
+    let told = text(words, "/message/content").strip_prefix("<local-command-stdout>")?;
+    Some(told.strip_suffix("</local-command-stdout>")?.trim()).filter(|told| !told.is_empty())
 }
 
 fn worked(words: &Value, line: &mut Line) {

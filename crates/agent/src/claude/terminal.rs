@@ -3,7 +3,7 @@
 
 use super::stream::{PLAN_TOOL, blocks, new_task, said_by, tool_words};
 use super::transcript::{is_beside, is_filler, is_interruption};
-use crate::hearing::{Line, text, to_allow, what};
+use crate::hearing::{Line, as_said, as_text, text, to_allow, what};
 use crate::lines::Lines;
 use crate::{
     ALLOW, ALLOW_FOR_SESSION, DENY, Dialect, Heard, Interrupt, Said, Shown, Source, Usage, typed,
@@ -16,9 +16,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const ESCAPE: u8 = 0x1b;
-/// Something before a mark that would make a command of a message. It takes usual blanks away, and asks
-/// about characters that have no width.
-const BLANK: char = '\u{2800}';
 /// What the transcript says behind everything else of a turn.
 const CLOSING: [&str; 2] = ["stop_hook_summary", "turn_duration"];
 /// At the foot of the screen when it works.
@@ -165,7 +162,7 @@ impl Terminal {
             }
             "UserPromptSubmit" => {
                 text(words, "/prompt_id").clone_into(&mut self.prompt);
-                let prompt = text(words, "/prompt").trim_start_matches(BLANK).to_owned();
+                let prompt = as_said(text(words, "/prompt")).to_owned();
                 // Written down here and not from the transcript, which may never hold it.
                 let said = Said::new(Voice::User, prompt.clone());
                 line.both(Sign::TookMessage { text: Some(prompt) }, said);
@@ -314,8 +311,7 @@ impl Dialect for Terminal {
 
     /// A mark at the beginning would make a command of it.
     fn say(&self, text: &str) -> Vec<u8> {
-        let is_command = text.trim_start().starts_with(['/', '!']);
-        if is_command { typed(&format!("{BLANK}{text}")) } else { typed(text) }
+        typed(&as_text(text, &['/', '!']))
     }
 
     fn interrupt(&self) -> Interrupt {

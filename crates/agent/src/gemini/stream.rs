@@ -1,6 +1,6 @@
 //! What Gemini CLI prints for one message, and what the relay says around it.
 
-use crate::hearing::{Line, gist, json_line, text, what};
+use crate::hearing::{Line, as_said, as_text, gist, json_line, text, what};
 use crate::lines::Lines;
 use crate::{Dialect, Heard, Interrupt, Said, Shown, Source, Usage};
 use glis_core::input::Sign;
@@ -8,6 +8,9 @@ use glis_core::talk::Ask;
 use glis_wire::view::Voice;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+
+/// With these begins what it takes for a command.
+const MARKS: [char; 2] = ['/', '?'];
 
 #[derive(Default)]
 pub(super) struct Stream {
@@ -55,7 +58,7 @@ impl Stream {
             }
             ("message", "user") => {
                 self.turn.took = true;
-                let said = text(words, "/content").to_owned();
+                let said = as_said(text(words, "/content")).to_owned();
                 let sign = Sign::TookMessage { text: Some(said.clone()) };
                 line.both(sign, Said::new(Voice::User, said));
             }
@@ -83,6 +86,7 @@ impl Stream {
         match kind {
             // Results of tools have no words.
             "user" if is_new && !said.is_empty() => {
+                let said = as_said(&said).to_owned();
                 let sign = Sign::TookMessage { text: Some(said.clone()) };
                 line.both(sign, Said::new(Voice::User, said));
                 line.sign(Sign::TurnBegan);
@@ -176,8 +180,10 @@ impl Dialect for Stream {
         words.flat_map(|(end, words)| self.written(&words).heard(end)).collect()
     }
 
+    /// What begins with one of its marks it does for a command, if there is such, and has forgotten
+    /// when it is resumed.
     fn say(&self, text: &str) -> Vec<u8> {
-        json_line(&json!({"type": "message", "text": text}))
+        json_line(&json!({"type": "message", "text": as_text(text, &MARKS)}))
     }
 
     fn interrupt(&self) -> Interrupt {

@@ -1,6 +1,6 @@
 //! The Agent Client Protocol on pipes: requests, answers and notices, one JSON object a line.
 
-use crate::hearing::{Line, gist, json_line, text, what};
+use crate::hearing::{Line, as_text, gist, json_line, text, what};
 use crate::lines::Lines;
 use crate::{
     ALLOW, ALLOW_FOR_SESSION, Approach, Dialect, Heard, Interrupt, Said, Shown, Source, Usage,
@@ -280,7 +280,9 @@ impl Dialect for Acp {
         }
     }
 
+    /// A command that it does not know it drops without a word, and a path looks like one.
     fn say(&self, text: &str) -> Vec<u8> {
+        let text = as_text(text, &['/']);
         json_line(&json!({
             "jsonrpc": "2.0",
             "id": MESSAGE,

@@ -3,7 +3,7 @@
 
 use super::acp::pending;
 use crate::Said;
-use crate::hearing::{Line, gist, text, what};
+use crate::hearing::{Line, as_said, gist, text, what};
 use glis_core::input::Sign;
 use glis_wire::view::Voice;
 use serde_json::Value;
@@ -41,6 +41,7 @@ impl Story {
             .filter(|part| text(part, "/type") == "text" && part["synthetic"] != true)
             .map(|part| text(part, "/text"))
             .collect();
+        let words = as_said(&words).to_owned();
         let sign = Sign::TookMessage { text: Some(words.clone()) };
         self.line.both(sign, Said::new(Voice::User, words));
         self.line.sign(Sign::TurnBegan);
