@@ -68,6 +68,8 @@ struct Tender {
     flowing: bool,
     look_at: Option<Instant>,
     rest_at: Option<Instant>,
+    /// When its transcript is copied next, if anything may be new there.
+    keep_at: Option<Instant>,
     /// A message that waits for the agent's prompt.
     typing: Option<Typing>,
     /// A question of the program itself on its screen.
@@ -110,6 +112,7 @@ impl Tender {
             flowing: session.screen == ScreenState::Flowing,
             look_at: None,
             rest_at: None,
+            keep_at: None,
             typing: None,
             dialog: session
                 .asks
@@ -137,7 +140,7 @@ impl Tender {
     async fn tend_well(&mut self, errands: &mut mpsc::Receiver<Errand>) -> io::Result<()> {
         self.listen().await?;
         loop {
-            let due = [self.look_at, self.rest_at].into_iter().flatten().min();
+            let due = [self.look_at, self.rest_at, self.keep_at].into_iter().flatten().min();
             let asleep = async {
                 match due {
                     Some(due) => sleep_until(due).await,
@@ -146,7 +149,11 @@ impl Tender {
             };
             tokio::select! {
                 frame = self.peer.next() => match frame? {
-                    Some(frame) => self.hear(frame).await?,
+                    Some(frame) => {
+                        let due = Instant::now() + self.ear.vault_pace;
+                        self.keep_at.get_or_insert(due);
+                        self.hear(frame).await?;
+                    }
                     None => return Ok(()),
                 },
                 Some(errand) = errands.recv() => self.run_errand(errand).await?,
@@ -281,6 +288,10 @@ impl Tender {
 
     async fn time_passed(&mut self) -> io::Result<()> {
         let now = Instant::now();
+        if self.keep_at.is_some_and(|at| at <= now) {
+            self.keep_at = None;
+            self.ear.keep_transcript().await;
+        }
         let source = self.ear.dialect.source();
         if self.look_at.is_some_and(|at| at <= now) {
             self.look_at = None;

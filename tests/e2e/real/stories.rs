@@ -49,6 +49,7 @@ macro_rules! play_all {
             $($more)*
             what_it_took_before_it_wrote_anything_down_is_said_again
             a_transcript_that_was_deleted_is_put_back
+            what_a_tool_did_is_kept_before_its_turn_ends
             a_conversation_that_is_gone_is_an_error
             an_approval_is_allowed
             an_approval_is_denied
@@ -82,6 +83,7 @@ play!(
     GEMINI_HEADLESS,
     what_its_holder_had_not_read_is_in_the_conversation
     what_it_took_before_it_wrote_anything_down_is_said_again
+    what_a_tool_did_is_kept_before_its_turn_ends
     a_transcript_that_was_deleted_is_put_back
     a_transcript_that_was_damaged_is_put_back
     a_conversation_that_is_gone_is_an_error
@@ -387,6 +389,31 @@ fn a_transcript_that_was_deleted_is_put_back(part: Part) -> Outcome {
     assert_eq!(times(&request, Voice::User, "blue door"), 1, "{:#?}", request.turns);
     assert!(play.is_known());
     assert_eq!(play.show()?["agent_session_ref"], id);
+    Ok(())
+}
+
+/// The copy grows in the middle of a turn: whoever loses what a tool did would do it again.
+fn what_a_tool_did_is_kept_before_its_turn_ends(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    let tool = play.run("echo once >> done.txt; printf result-%s 42");
+    play.send(&prompt("do it once", &[tool, held("early", "gate")]))?;
+    play.real.model.until_held("gate")?;
+    let vault = play.vault()?;
+    eventually("the copy has the result", || {
+        let files = std::fs::read_dir(&vault).into_iter().flatten().filter_map(Result::ok);
+        let mut texts = files.filter_map(|file| std::fs::read_to_string(file.path()).ok());
+        texts.any(|text| text.contains("result-42"))
+    })?;
+    let pid = play.pid()?;
+    play.house().kill_daemon()?;
+    kill_and_wait(pid)?;
+    play.until("interrupted")?;
+    play.forget()?;
+    play.real.model.open("gate");
+    let request = play.resume("after the deaths")?;
+    // Gemini CLI itself repeats the result of a tool at which it was cut off.
+    assert!(request.says(Voice::Tool, "result-42"), "{:#?}", request.turns);
+    assert_eq!(std::fs::read_to_string(play.house().file(NAME, "done.txt")?)?, "once\n");
     Ok(())
 }
 

@@ -60,8 +60,7 @@ pub(super) struct Ear {
     trace: Option<Trace>,
     /// What it asks on its screen.
     pub(super) on_screen: Option<OnScreen>,
-    vault_at: Instant,
-    vault_pace: Duration,
+    pub(super) vault_pace: Duration,
     /// The message that was handed over last and not yet seen to be taken.
     handed: Option<String>,
     /// Length of the log as far as it was listened to, or reported.
@@ -117,7 +116,6 @@ impl Ear {
             dialect,
             agent,
             transcript: None,
-            vault_at: Instant::now(),
             vault_pace: VAULT_PACE,
             handed: session.in_flight().map(|message| message.text.clone()),
             hands: Arc::clone(hands),
@@ -294,9 +292,6 @@ impl Ear {
         }
         if grew {
             self.hands.talk.send_modify(|length| *length += 1);
-            if self.vault_at.elapsed() > self.vault_pace {
-                self.keep_transcript().await;
-            }
         }
         Ok(ids)
     }
@@ -363,7 +358,6 @@ impl Ear {
         if let Err(fault) = kept {
             crate::diary(&format!("session {}: copy of its transcript: {fault}", self.id));
         }
-        self.vault_at = Instant::now();
         self.vault_pace = VAULT_PACE.max(began.elapsed() * VAULT_SHARE);
     }
 
