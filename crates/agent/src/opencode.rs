@@ -43,7 +43,7 @@ impl Agent for OpenCode {
     fn launch(&self, session: &Session, how: Approach, _places: &Places) -> LaunchPlan {
         let mut argv = vec!["opencode".to_owned(), "acp".to_owned()];
         argv.extend(session.spec.argv.iter().cloned());
-        let words = [acp::greeting(), acp::conversation(session, how)];
+        let words = [acp::greeting(), acp::conversation(session, how, &wanted(session))];
         let first_words = words.iter().flat_map(json_line).collect();
         let mut env = Vec::new();
         let settings = settings(session);
@@ -118,6 +118,14 @@ impl Agent for OpenCode {
     fn dialect(&self, _mode: Mode) -> Box<dyn Dialect> {
         Box::new(acp::Acp::default())
     }
+}
+
+/// What it has to offer for this session, by its own names for that.
+fn wanted(session: &Session) -> Map<String, Value> {
+    let settings = settings(session);
+    let options = [("model", "model"), ("default_agent", "mode")];
+    let found = options.iter().filter_map(|(key, option)| Some((*option, settings.get(*key)?)));
+    found.map(|(option, value)| (option.to_owned(), value.clone())).collect()
 }
 
 /// Settings of this session alone.

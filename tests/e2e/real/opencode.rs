@@ -1,8 +1,10 @@
 //! `OpenCode`, which keeps all conversations in one database: what is kept of them beside it, and how
 //! they come back.
 
+use super::Real;
 use super::cast::{NAME, OPENCODE_HEADLESS, Play, step, text, times};
 use crate::house::Outcome;
+use glis_stub_model::installed::OPENCODE;
 use glis_stub_model::{Voice, prompt};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -135,5 +137,26 @@ fn what_was_taken_back_is_kept_aside() -> Outcome {
     assert_eq!(times(&request, Voice::User, "the red one"), 0, "{:#?}", request.turns);
     assert_eq!(std::fs::read(play.vault()?.join(format!("{id}.1.jsonl")))?, before);
     assert!(std::fs::read_to_string(copy(&play)?)?.contains("which doors?"));
+    Ok(())
+}
+
+/// What it does not have, it would replace without a word: another model of another vendor, even.
+#[test]
+fn a_model_or_a_mode_that_it_does_not_have_is_an_error() -> Outcome {
+    let Some(real) = Real::with(OPENCODE)? else { return Ok(()) };
+    real.house
+        .configure("[persona.odd]\nagent = \"opencode\"\npermission_mode = \"nonsense\"\n")?;
+    let by_model = ["new", "one", "--agent", "opencode", "--model", "stub/not-there"];
+    let by_mode = ["new", "two", "--persona", "odd"];
+    for (words, name, wrong) in
+        [(&by_model[..], "one", "stub/not-there"), (&by_mode[..], "two", "nonsense")]
+    {
+        let words: Vec<&str> = words.iter().copied().chain(["--prompt", "hello"]).collect();
+        real.house.json(&words)?;
+        let failed = real.house.until(name, "failed")?;
+        let why = failed["failure"].as_str().unwrap_or_default();
+        assert!(why.contains(wrong) && why.contains(", "), "{failed}");
+    }
+    assert!(real.model.turns().is_empty(), "nobody was asked");
     Ok(())
 }

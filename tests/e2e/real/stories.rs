@@ -92,8 +92,12 @@ play!(
 /// Starts, works, is paused and resumed from another folder: same id, same folder, same model.
 fn it_works_and_comes_back_as_it_was(part: Part) -> Outcome {
     let Some(play) = Play::with(part, &["--model", part.model])? else { return Ok(()) };
-    let settings = play.real.config().join("config.toml");
-    let before = std::fs::read(&settings).ok();
+    let settings = || {
+        let files = ["config.toml", "settings.json", "opencode.json"];
+        files.map(|file| std::fs::read(play.real.config().join(file)).ok())
+    };
+    let before = settings();
+    assert!(before.iter().any(Option::is_some), "there is nothing to leave alone");
     let steps = [play.run("echo fresh > new.txt; pwd"), text("it is written")];
     let idle = play.turn(&prompt("write it", &steps))?;
     assert_eq!(std::fs::read_to_string(play.house().file(NAME, "new.txt")?)?, "fresh\n");
@@ -122,7 +126,7 @@ fn it_works_and_comes_back_as_it_was(part: Part) -> Outcome {
         talk.iter().filter(|(who, what)| who == voice && what.contains(words)).count()
     };
     assert_eq!((said("user", "write it"), said("assistant", "it is written")), (1, 1), "{talk:?}");
-    assert_eq!(std::fs::read(&settings).ok(), before, "the user's settings have changed");
+    assert_eq!(settings(), before, "the user's settings have changed");
     Ok(())
 }
 

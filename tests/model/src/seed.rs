@@ -57,6 +57,7 @@ pub fn plant(
     Ok(match agent.name {
         "claude" => {
             write(".claude.json", &claude(repo).to_string())?;
+            write("settings.json", "{\"cleanupPeriodDays\": 99}\n")?;
             let mut variables = vec![
                 ("ANTHROPIC_BASE_URL", url.to_owned()),
                 ("ANTHROPIC_API_KEY", KEY.to_owned()),
@@ -119,6 +120,8 @@ fn codex(url: &str) -> String {
 
 fn opencode(url: &str) -> Value {
     json!({
+        // It would write this down itself.
+        "$schema": "https://opencode.ai/config.json",
         "model": "stub/stub-model",
         "small_model": "stub/stub-model",
         "autoupdate": false,
@@ -143,7 +146,7 @@ fn gemini() -> Value {
             "auth": {"selectedType": "gemini-api-key"},
             "folderTrust": {"enabled": false},
         },
-        "general": {"disableAutoUpdate": true, "disableUpdateNag": true},
+        "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
         "privacy": {"usageStatisticsEnabled": false},
         "telemetry": {"enabled": false},
     })

@@ -10,10 +10,11 @@ use glis_core::input::Sign;
 use glis_core::session::Session;
 use glis_core::talk::{Ask, AskKind};
 use glis_wire::view::Voice;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Names of our requests. The one for an old conversation is followed by the id that it has.
+/// Names of our requests. The one for an old conversation is followed by the id that it has, and both by
+/// what was asked for beside the conversation, behind a blank.
 const GREETING: &str = "glis-greeting";
 const FRESH: &str = "glis-conversation";
 const LOADED: &str = "glis-conversation:";
@@ -38,8 +39,9 @@ pub(super) fn greeting() -> Value {
     })
 }
 
-/// The second request: the conversation, fresh or as it was.
-pub(super) fn conversation(session: &Session, how: Approach) -> Value {
+/// The second request: the conversation, fresh or as it was. `wanted` is what the answer has to offer:
+/// what it does not have, it would replace by something else without a word.
+pub(super) fn conversation(session: &Session, how: Approach, wanted: &Map<String, Value>) -> Value {
     let mut params = json!({"cwd": session.worktree, "mcpServers": []});
     let id = session.agent_ref.as_deref().unwrap_or_default();
     let (name, method) = match how {
@@ -49,7 +51,21 @@ pub(super) fn conversation(session: &Session, how: Approach) -> Value {
             (format!("{LOADED}{id}"), "session/load")
         }
     };
+    let name = format!("{name} {}", Value::from(wanted.clone()));
     json!({"jsonrpc": "2.0", "id": name, "method": method, "params": params})
+}
+
+/// What was wanted and is not offered, and what is.
+fn not_offered(wanted: &str, options: &Value) -> Option<String> {
+    let wanted: Map<String, Value> = serde_json::from_str(wanted).ok()?;
+    let options: Vec<&Value> = options.as_array().into_iter().flatten().collect();
+    wanted.iter().find_map(|(id, value)| {
+        let option = options.iter().find(|option| text(option, "/id") == id)?;
+        let offered = || option["options"].as_array().into_iter().flatten();
+        let known: Vec<&str> = offered().map(|offer| text(offer, "/value")).collect();
+        let is_known = known.contains(&value.as_str()?);
+        (!is_known).then(|| format!("it has no {id} {value}, but {}", known.join(", ")))
+    })
 }
 
 #[derive(Default)]
@@ -104,7 +120,9 @@ impl Acp {
     }
 
     fn responded(&mut self, id: &str, words: &Value, line: &mut Line) {
-        let error = error(words);
+        let (id, wanted) = id.split_once(' ').unwrap_or((id, ""));
+        let lacks = not_offered(wanted, &words["result"]["configOptions"]);
+        let error = lacks.unwrap_or_else(|| error(words));
         match (id, id.strip_prefix(LOADED)) {
             (_, Some(_)) | (FRESH, _) if !error.is_empty() => line.sign(Sign::RefRejected(error)),
             (_, Some(loaded)) => self.begins(loaded, line),

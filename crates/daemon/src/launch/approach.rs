@@ -125,7 +125,8 @@ pub(super) fn find(
 
 fn rewritten(vault: &Vault) -> String {
     let copy = vault.copy();
-    format!("its transcript was rewritten by somebody else; as it was: {}", copy.display())
+    let folder = copy.parent().unwrap_or(&copy).display();
+    format!("its transcript was rewritten by somebody else; how it was is kept in {folder}")
 }
 
 /// Lets the agent's own program take the copy back into its database, in the folder and with the
