@@ -118,6 +118,17 @@ fn a_day_of_codex_on_pipes() {
 
 /// What is written down has its place whatever was heard of its hooks before: after a restart it is
 /// read again, and counts once.
+/// Whichever of the first requests it answers with an error, that is why it does not begin.
+#[test]
+fn codex_says_why_it_does_not_begin() {
+    for request in ["glis-greeting", "glis-thread", "glis-thread:01a1de45"] {
+        let answer = serde_json::json!({"id": request, "error": {"code": -32600, "message": "no"}});
+        let heard = dialect("codex", Mode::Headless).hear(0, format!("{answer}\n").as_bytes());
+        let signs: Vec<_> = heard.into_iter().filter_map(|heard| heard.sign).collect();
+        assert_eq!(signs, [Sign::RefRejected("no".to_owned())], "{request}");
+    }
+}
+
 /// When its conversation is made shorter, it tells what stays of it once more, under the same ids.
 #[test]
 fn what_claude_repeats_is_said_once() {
