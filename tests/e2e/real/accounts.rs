@@ -1,8 +1,9 @@
 //! What the real agents use and what they still have to do, as `show` tells it.
 
+use super::Real;
 use super::cast::{
-    CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, GEMINI_HEADLESS, NAME, OPENCODE_HEADLESS,
-    Part, Play, text,
+    CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, CODEX_TERMINAL, GEMINI_HEADLESS, NAME,
+    OPENCODE_HEADLESS, Part, Play, text,
 };
 use crate::house::{Outcome, kill_and_wait};
 use glis_stub_model::{Step, prompt};
@@ -26,8 +27,12 @@ fn what_is_used_is_added_up(part: Part) -> Outcome<Option<Value>> {
     play.until("interrupted,suspended")?;
     play.resume("after the deaths")?;
     let usage = play.show()?["usage"].clone();
-    let asked = u64::try_from(play.real.model.turns().len())?;
-    assert_eq!(asked, 4);
+    assert_eq!(play.real.model.turns().len(), 4);
+    // Gemini CLI counts what it asks beside the conversation as well: which model fits.
+    let counts_all = part.agent == GEMINI_HEADLESS.agent;
+    let model = &play.real.model;
+    let asked = if counts_all { model.requests() } else { model.turns() };
+    let asked = u64::try_from(asked.len())?;
     assert_eq!(usage["tokens_in"], asked * TOKENS.0, "{usage}");
     assert_eq!(usage["tokens_out"], asked * TOKENS.1, "{usage}");
     let shown = play.house().ok(&["show", NAME])?;
@@ -85,6 +90,16 @@ fn codex_headless_adds_up() -> Outcome {
 }
 
 #[test]
+fn codex_terminal_adds_up() -> Outcome {
+    what_is_used_is_added_up(CODEX_TERMINAL).map(drop)
+}
+
+#[test]
+fn gemini_headless_adds_up() -> Outcome {
+    what_is_used_is_added_up(GEMINI_HEADLESS).map(drop)
+}
+
+#[test]
 fn claude_headless_keeps_a_list() -> Outcome {
     a_list_is_kept(CLAUDE_HEADLESS, &claude_tasks())
 }
@@ -106,4 +121,45 @@ fn gemini_headless_keeps_a_list() -> Outcome {
     let task = |told: &str, status: &str| json!({"description": told, "status": status});
     let todos = json!({"todos": [task("one", "completed"), task("two", "pending")]});
     a_list_is_kept(GEMINI_HEADLESS, &[tool("write_todos", todos), text("listed")])
+}
+
+/// Codex offers its plans to some models only, unless it is told to.
+const CODEX_PLANS: &[&str] = &["-c", "tools.update_plan.enabled=true"];
+
+fn codex_plan() -> [Step; 2] {
+    let step = |told: &str, status: &str| json!({"step": told, "status": status});
+    let plan = json!({"plan": [step("one", "completed"), step("two", "pending")]});
+    [tool("update_plan", plan), text("listed")]
+}
+
+#[test]
+fn codex_headless_keeps_a_plan() -> Outcome {
+    a_list_is_kept(CODEX_HEADLESS.told(CODEX_PLANS), &codex_plan())
+}
+
+#[test]
+fn codex_terminal_keeps_a_plan() -> Outcome {
+    a_list_is_kept(CODEX_TERMINAL.told(CODEX_PLANS), &codex_plan())
+}
+
+/// The list that Claude Code kept before it had tasks, and keeps again for whoever wants that.
+fn claude_keeps_a_list_of_the_former_kind(part: Part) -> Outcome {
+    let Some(mut real) = Real::with(part.agent)? else { return Ok(()) };
+    real.house.surround("CLAUDE_CODE_ENABLE_TASKS", "0");
+    let play = Play::of(real, part, &[])?;
+    let task = |content: &str, status: &str| json!({"content": content, "status": status, "activeForm": content});
+    let todos = json!({"todos": [task("one", "completed"), task("two", "pending")]});
+    let listed = play.turn(&prompt("keep a list", &[tool("TodoWrite", todos), text("listed")]))?;
+    assert_eq!(listed["pending_tasks"], json!(["two"]), "{listed}");
+    Ok(())
+}
+
+#[test]
+fn claude_headless_keeps_a_list_of_the_former_kind() -> Outcome {
+    claude_keeps_a_list_of_the_former_kind(CLAUDE_HEADLESS)
+}
+
+#[test]
+fn claude_terminal_keeps_a_list_of_the_former_kind() -> Outcome {
+    claude_keeps_a_list_of_the_former_kind(CLAUDE_TERMINAL)
 }

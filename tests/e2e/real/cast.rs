@@ -87,6 +87,11 @@ pub(crate) const GEMINI_HEADLESS: Part = Part {
 };
 
 impl Part {
+    /// The same with other arguments.
+    pub(crate) fn told(self, more: &'static [&'static str]) -> Self {
+        Self { more, ..self }
+    }
+
     pub(crate) fn is_headless(self) -> bool {
         self.words.contains(&"--headless")
     }
@@ -105,6 +110,11 @@ impl Play {
     /// A house with a session that has done nothing yet; `None`, loudly, if the agent is missing.
     pub(crate) fn with(part: Part, extra: &[&str]) -> Outcome<Option<Self>> {
         let Some(real) = Real::with(part.agent)? else { return Ok(None) };
+        Self::of(real, part, extra).map(Some)
+    }
+
+    /// The same in a house that is there already.
+    pub(crate) fn of(real: Real, part: Part, extra: &[&str]) -> Outcome<Self> {
         if part.agent == CODEX && !part.is_headless() {
             has_used_codex(&real, "")?;
         }
@@ -115,7 +125,7 @@ impl Play {
             words.extend(part.more);
         }
         real.house.json(&words)?;
-        Ok(Some(Self { real, part }))
+        Ok(Self { real, part })
     }
 
     pub(crate) fn house(&self) -> &House {
