@@ -9,6 +9,7 @@ mod claude;
 mod codex;
 mod early;
 mod failing;
+mod kept;
 mod limits;
 mod marks;
 mod opencode;
