@@ -64,8 +64,10 @@ pub fn run(course: &str) -> ExitCode {
 /// message was not taken, and only whoever sent it can decide what becomes of it.
 fn turns(mut course: Course, queue: &mpsc::Receiver<String>, current: &Current) -> ExitCode {
     for text in queue {
-        let End { status, spoke, why } = turn::run(course.next(), &text, current);
-        tell(&json!({"event": "turn_over", "status": status, "why": why}));
+        let end_of_turn = turn::run(course.next(), &text, current);
+        let last_words = end_of_turn.last_words();
+        tell(&json!({"event": "turn_over", "status": end_of_turn.status, "why": last_words}));
+        let End { status, spoke, why } = end_of_turn;
         if status != Some(0) && !spoke {
             let status = status.and_then(|status| u8::try_from(status).ok()).unwrap_or(1);
             // Its complaint becomes ours, as if it had been started without us.

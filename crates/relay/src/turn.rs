@@ -8,7 +8,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
-/// Complaints of this length are worth repeating; node prints pages of them.
+/// A complaint may stand before pages of help. More of it nobody looks through.
+const COMPLAINT_BYTES_MAX: usize = 16 * 1024;
+/// So much of its end is worth telling as the end of a turn; node prints pages of it.
 const WHY_BYTES_MAX: usize = 2000;
 /// What an agent left behind may hold its output open for ever. This is enough for what is still on
 /// its way when the agent itself is gone.
@@ -37,8 +39,17 @@ pub(crate) struct End {
     pub(crate) status: Option<i32>,
     /// Whether the agent said anything at all.
     pub(crate) spoke: bool,
-    /// The end of its complaints, where it failed.
+    /// Its complaints, where it failed.
     pub(crate) why: String,
+}
+
+impl End {
+    /// The end of its complaints.
+    pub(crate) fn last_words(&self) -> &str {
+        let from = self.why.len().saturating_sub(WHY_BYTES_MAX);
+        let from = (from..self.why.len()).find(|at| self.why.is_char_boundary(*at));
+        from.and_then(|from| self.why.get(from..)).unwrap_or_default()
+    }
 }
 
 /// Runs the agent with a message on its standard input.
@@ -75,7 +86,7 @@ fn accompany(mut child: Child, text: &str, current: &Current) -> End {
             let (mut all, mut piece) = (Vec::new(), [0; 4096]);
             while let Ok(read @ 1..) = stderr.read(&mut piece) {
                 all.extend_from_slice(piece.get(..read).unwrap_or_default());
-                let surplus = all.len().saturating_sub(WHY_BYTES_MAX);
+                let surplus = all.len().saturating_sub(COMPLAINT_BYTES_MAX);
                 all.drain(..surplus);
             }
             complaints.send(String::from_utf8_lossy(&all).trim().to_owned()).ok();

@@ -3,7 +3,7 @@
 use super::Real;
 use super::cast::{CODEX_HEADLESS, GEMINI_HEADLESS, NAME, Play};
 use crate::house::Outcome;
-use glis_stub_model::installed::{CLAUDE, CODEX};
+use glis_stub_model::installed::{CLAUDE, CODEX, GEMINI};
 use serde_json::json;
 
 /// A session of a real agent with an argument that it does not know; what `show` says of its end.
@@ -51,6 +51,19 @@ fn gemini_says_what_is_wrong_with_its_configuration() -> Outcome {
     assert!(why.contains("settings.json"), "{failed}");
     std::fs::write(&path, good)?;
     assert!(play.resume("which door?")?.holds("blue door"));
+    Ok(())
+}
+
+/// The reason stands before its help, which is long.
+#[test]
+fn gemini_says_which_argument_is_wrong() -> Outcome {
+    let Some(real) = Real::with(GEMINI)? else { return Ok(()) };
+    let new = ["new", NAME, "--agent", "gemini", "--headless", "--prompt", "hello", "--"];
+    real.house.json(&[&new[..], &["--approval-mode=nonsense"]].concat())?;
+    let failed = real.house.until(NAME, "failed,interrupted")?;
+    let why = failed["verdict"].as_str().unwrap_or_default();
+    assert!(why.contains("approval-mode, Given: \"nonsense\""), "{failed}");
+    assert!(!why.contains("--version"), "{why}");
     Ok(())
 }
 

@@ -9,6 +9,8 @@ use std::path::Path;
 /// A complaint has its point in its last lines. More would hide it, and is kept in the log for ever.
 const LINES_MAX: usize = 6;
 const LINE_CHARS_MAX: usize = 200;
+/// What stands before this is the complaint, however long the help is that follows.
+const HELP: &str = "usage";
 /// Where these lines are looked for.
 const BYTES_MAX: u64 = 16 * 1024;
 
@@ -55,7 +57,12 @@ fn joined<'l>(lines: impl Iterator<Item = &'l str>) -> String {
         .map(|line| printable(line).trim().chars().take(LINE_CHARS_MAX).collect::<String>())
         .filter(|line| !line.is_empty())
         .collect();
-    lines.get(lines.len().saturating_sub(LINES_MAX)..).unwrap_or_default().join(" | ")
+    let is_help = |line: &String| {
+        line.get(..HELP.len()).is_some_and(|start| start.eq_ignore_ascii_case(HELP))
+    };
+    let help = lines.iter().rposition(is_help).filter(|at| *at > 0 && at + LINES_MAX < lines.len());
+    let end = help.unwrap_or(lines.len());
+    lines.get(end.saturating_sub(LINES_MAX)..end).unwrap_or_default().join(" | ")
 }
 
 /// Colours and the like are for a terminal.
@@ -83,6 +90,20 @@ mod tests {
         let text = "one\n\ntwo\n\u{1b}[31mthree\u{1b}[0m\r\nfour\u{7}\nfive\nsix\nseven\n";
         let told = last_lines(text);
         assert_eq!(told, "two | three | four | five | six | seven");
+    }
+
+    #[test]
+    fn a_complaint_before_a_long_help_is_told_and_not_the_help() {
+        let help = "  -d, --debug\n".repeat(20);
+        let told =
+            last_lines(&format!("Invalid values:\n  Given: \"x\"\nUsage: it [options]\n{help}"));
+        assert_eq!(told, "Invalid values: | Given: \"x\"");
+        // Nothing else was said, or all of it is short enough.
+        assert!(last_lines(&format!("Usage: it [options]\n{help}")).starts_with("-d, --debug"));
+        assert_eq!(
+            last_lines("error: x\nusage: it\ntry --help\n"),
+            "error: x | usage: it | try --help"
+        );
     }
 
     #[test]
