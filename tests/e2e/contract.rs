@@ -2,6 +2,7 @@
 
 use crate::house::{Background, House, Lines, Outcome, kill_and_wait};
 use serde_json::{Value, json};
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
@@ -172,7 +173,9 @@ fn every_status_word_can_be_met_and_waited_for() -> Outcome {
     assert_eq!(house.fails(&["rm", "blue"])?.0, 7);
     assert_eq!(house.fails(&["pause", "blue"])?.1["kind"], "busy");
     std::fs::rename(&gate, gate.with_extension("open"))?;
-    std::fs::write(gate.with_extension("open"), "go")?;
+    // Opened both ways it waits for no reader: git may not have come to the gate before it was moved.
+    let mut opened = std::fs::OpenOptions::new();
+    opened.read(true).write(true).open(gate.with_extension("open"))?.write_all(b"go")?;
     assert!(resume.0.wait()?.success());
     house.until("blue", "idle")?;
 
