@@ -46,6 +46,11 @@ fn a_question_takes_any_text() -> Outcome {
         let asks = asked(&house, face, "question Which colour?")?;
         assert_eq!(asks["waiting_for"]["kind"], "question");
         assert_eq!(asks["waiting_for"]["text"], "Which colour?");
+        // Nobody has said anything by that, and leave for a session is no answer to a question.
+        for none in [&["answer", "blue", ""][..], &["answer", "blue", "allow", "--for-session"]] {
+            assert_eq!(house.fails(none)?.0, 4, "{none:?}");
+        }
+        assert_eq!(house.show("blue")?["waiting_for"], asks["waiting_for"]);
         house.ok(&["answer", "blue", "caf\u{e9} au lait, -5 % \u{1f43f}"])?;
         house.until("blue", "idle")?;
         let id = asks["agent_session_ref"].as_str().ok_or("no ref")?;
@@ -141,15 +146,21 @@ fn what_was_asked_when_a_session_was_paused_is_kept_and_cannot_be_answered() -> 
         asked(&house, face, "approve push to main?")?;
         let paused = house.json(&["pause", "blue"])?;
         assert_eq!(paused["status"], "paused");
-        assert_eq!(paused["waiting_for"]["text"], "push to main?");
+        assert_eq!(paused["waiting_for"], Value::Null);
+        assert_eq!(paused["was_asking"], "push to main?");
         house.kill_daemon()?;
-        assert_eq!(house.show("blue")?["waiting_for"]["text"], "push to main?");
+        let after = house.show("blue")?;
+        assert_eq!(
+            (&after["waiting_for"], &after["was_asking"]),
+            (&Value::Null, &json!("push to main?"))
+        );
         assert_eq!(house.fails(&["answer", "blue", "allow"])?.0, 4);
-        let shown = house.ok(&["show", "blue"])?;
-        assert!(shown.contains("push to main?"), "{shown}");
+        for told in [house.ok(&["show", "blue"])?, house.ok(&["ls"])?] {
+            assert!(told.contains("push to main?") && !told.contains("glis answer"), "{told}");
+        }
         house.ok(&["resume", "blue"])?;
-        house.until("blue", "idle")?;
-        assert_eq!(house.show("blue")?["waiting_for"], Value::Null);
+        let idle = house.until("blue", "idle")?;
+        assert_eq!((&idle["waiting_for"], &idle["was_asking"]), (&Value::Null, &Value::Null));
     }
     Ok(())
 }

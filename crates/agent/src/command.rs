@@ -1,8 +1,8 @@
 //! Any program: no session id of its own, no words about itself, only a screen.
 
 use crate::{
-    ALLOW, ALLOW_FOR_SESSION, Agent, Approach, DENY, Dialect, Heard, Interrupt, LaunchPlan, Places,
-    Shown, Source, Whereabouts,
+    ALLOW, ALLOW_FOR_SESSION, Agent, Approach, DENY, Dialect, Heard, Interrupt, LaunchPlan,
+    NO_SUCH_CHOICE, Places, Shown, Source, Whereabouts,
 };
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
@@ -65,9 +65,11 @@ impl Dialect for Plain {
         }
     }
 
-    fn answer(&self, _ask: &Ask, answer: &str) -> Option<Vec<u8>> {
-        Some(self.say(match answer {
-            ALLOW | ALLOW_FOR_SESSION => "y",
+    fn answer(&self, _ask: &Ask, answer: &str) -> Result<Vec<u8>, String> {
+        Ok(self.say(match answer {
+            // What an unknown program takes for that, nobody knows.
+            ALLOW_FOR_SESSION => return Err(NO_SUCH_CHOICE.to_owned()),
+            ALLOW => "y",
             DENY => "n",
             other => other,
         }))

@@ -2,7 +2,7 @@
 
 use crate::{Heard, Said};
 use glis_core::input::Sign;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
 /// Enough to recognise what a tool does; the whole of it is in the conversation.
@@ -102,6 +102,34 @@ pub(crate) fn as_said(text: &str) -> &str {
     text.strip_prefix(BLANK).unwrap_or(text)
 }
 
+/// What is answered to each of some questions, given by the names that each has. One text answers one
+/// question; for several it is a JSON object with all of them, so that none gets an answer that was
+/// meant for another.
+pub(crate) fn answers<const N: usize>(
+    questions: &[[&str; N]],
+    words: &str,
+) -> Result<Vec<Value>, String> {
+    let each: Map<String, Value> = serde_json::from_str(words).unwrap_or_default();
+    let is_empty =
+        |answer: &Value| answer.as_str().map_or(answer.is_null(), |text| text.trim().is_empty());
+    let answer = |names: &[&str; N]| names.iter().find_map(|name| each.get(*name)).cloned();
+    let found: Option<Vec<Value>> =
+        questions.iter().map(|names| answer(names).filter(|answer| !is_empty(answer))).collect();
+    match (found, questions) {
+        (Some(found), _) => Ok(found),
+        (None, [_]) => Ok(vec![json!(words)]),
+        (None, _) => {
+            let first = questions.iter().filter_map(|names| names.first());
+            let form: Vec<String> =
+                first.map(|name| format!("{}: \u{2026}", json!(name))).collect();
+            let form = form.join(", ");
+            Err(format!(
+                "it asks several things, and takes a JSON object with an answer to each: {{{form}}}"
+            ))
+        }
+    }
+}
+
 /// Words on a line of their own.
 pub(crate) fn json_line(words: &Value) -> Vec<u8> {
     let mut bytes = words.to_string().into_bytes();
@@ -113,7 +141,6 @@ pub(crate) fn json_line(words: &Value) -> Vec<u8> {
 mod tests {
     use super::*;
     use glis_wire::view::Voice;
-    use serde_json::json;
 
     #[test]
     fn signs_and_words_of_a_line_have_places_of_their_own_and_the_last_is_its_end() {
@@ -133,6 +160,21 @@ mod tests {
             assert_eq!(as_said(&safe), text);
         }
         assert_eq!(as_text("a/b !", &['/', '!']), "a/b !");
+    }
+
+    #[test]
+    fn each_question_gets_an_answer_of_its_own() {
+        let one = [["Colour?"]];
+        assert_eq!(answers(&one, "red"), Ok(vec![json!("red")]));
+        assert_eq!(answers(&one, r#"{"Colour?":"red"}"#), Ok(vec![json!("red")]));
+        assert_eq!(answers(&one, r#"{"a":1}"#), Ok(vec![json!(r#"{"a":1}"#)]));
+        let two = [["Colour?", "c"], ["Size?", "s"]];
+        let both = Ok(vec![json!("red"), json!(["L", "XL"])]);
+        assert_eq!(answers(&two, r#"{"Colour?":"red","s":["L","XL"]}"#), both);
+        for half in ["red", r#"{"Colour?":"red"}"#, r#"{"Colour?":"red","Size?":" "}"#, "{}", ""] {
+            let why = answers(&two, half).unwrap_err();
+            assert!(why.ends_with("{\"Colour?\": \u{2026}, \"Size?\": \u{2026}}"), "{half}: {why}");
+        }
     }
 
     #[test]

@@ -20,6 +20,7 @@ use glis_core::input::Sign;
 use glis_core::session::Session;
 use glis_core::spec::{Mode, Traits};
 use glis_core::talk::Ask;
+pub use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, DENY};
 use glis_wire::view::Voice;
 
 /// The agents that glis knows.
@@ -392,6 +393,8 @@ pub struct Leave {
     pub id: Option<AskId>,
     /// What is to be allowed.
     pub text: String,
+    /// What can be answered.
+    pub choices: &'static [&'static str],
 }
 
 /// The words of one agent in one mode: what it says is fed in, what it is told comes out.
@@ -421,8 +424,8 @@ pub trait Dialect: Send + Sync {
     /// How to stop its turn.
     fn interrupt(&self) -> Interrupt;
 
-    /// What to write so that a question is answered; nothing if it does not know the question.
-    fn answer(&self, ask: &Ask, answer: &str) -> Option<Vec<u8>>;
+    /// What to write so that a question is answered, or why nothing would answer it.
+    fn answer(&self, ask: &Ask, answer: &str) -> Result<Vec<u8>, String>;
 
     /// What the screen of an agent in a terminal shows.
     fn shows(&self, lines: &[String]) -> Shown;
@@ -455,12 +458,10 @@ pub enum Source {
     Screen,
 }
 
-/// The answer that lets an agent do what it asks for.
-pub const ALLOW: &str = "allow";
-/// The same, and for everything alike until the session ends.
-pub const ALLOW_FOR_SESSION: &str = "allow_for_session";
-/// The answer that forbids it.
-pub const DENY: &str = "deny";
+/// Why an answer is not given to what nobody asks.
+const GONE: &str = "it does not ask this any more";
+/// Why an answer is not given that a dialog does not have.
+const NO_SUCH_CHOICE: &str = "it has no such choice";
 
 /// Keys for a terminal: pasted, so that a program that knows pasting takes newlines as text, and
 /// freed from everything that could close the paste, be a key of its own, or turn the direction of

@@ -123,9 +123,7 @@ fn meaning(at: u64, line: &[u8]) -> Vec<Heard> {
         }
         Line::ToolEnded { id } => sign(Sign::ToolEnded(id)),
         Line::Background { running } => sign(Sign::Background(running)),
-        Line::Ask { id, kind, text } => {
-            sign(Sign::Asked(Ask { id: AskId(id), kind, text, answering: false }))
-        }
+        Line::Ask { id, kind, text } => sign(Sign::Asked(Ask::new(AskId(id), kind, text))),
         Line::AskGone { id } => sign(Sign::AskGone(AskId(id))),
         Line::Todo { items } => {
             let mut said = Said::new(Voice::Assistant, format!("To do: {}", items.join("; ")));
@@ -164,9 +162,9 @@ impl Dialect for Rehearsing {
         })
     }
 
-    fn answer(&self, ask: &Ask, answer: &str) -> Option<Vec<u8>> {
+    fn answer(&self, ask: &Ask, answer: &str) -> Result<Vec<u8>, String> {
         let answer = if answer == ALLOW_FOR_SESSION { ALLOW } else { answer };
-        Some(match (self.mode, ask.kind, answer) {
+        Ok(match (self.mode, ask.kind, answer) {
             (Mode::Headless, _, _) => {
                 line(&json!({"type": "answer", "id": ask.id.0, "answer": answer}))
             }

@@ -268,6 +268,30 @@ fn codex_comes_back_in_its_own_conversation_or_not_at_all() {
 }
 
 #[test]
+fn codex_gets_an_answer_to_each_of_its_questions() {
+    let mut dialect = dialect("codex", Mode::Headless);
+    let asks = serde_json::json!({
+        "id": 0,
+        "method": "item/tool/requestUserInput",
+        "params": {"itemId": "i", "questions": [
+            {"id": "c", "question": "Colour?", "options": [{"label": "red"}]},
+            {"id": "s", "question": "Size?"},
+        ]},
+    });
+    let heard = dialect.hear(0, format!("{asks}\n").as_bytes());
+    let Some(Sign::Asked(ask)) = &heard[0].sign else { panic!("{heard:?}") };
+    let why = dialect.answer(ask, "red").unwrap_err();
+    assert!(why.contains("\"Colour?\"") && why.contains("\"Size?\""), "{why}");
+    let told = |answer: &str| {
+        let told = dialect.answer(ask, answer).unwrap();
+        serde_json::from_slice::<serde_json::Value>(&told).unwrap()["result"]["answers"].clone()
+    };
+    let both = serde_json::json!({"c": {"answers": ["red"]}, "s": {"answers": ["large"]}});
+    assert_eq!(told(r#"{"Colour?": "red", "s": "large"}"#), both);
+    assert_eq!(told("deny")["s"]["answers"][0], "none of these");
+}
+
+#[test]
 fn what_is_asked_can_be_answered_after_everything_was_heard_again() {
     let ask = |text: &str, from: &str| {
         let at = from.find(text).expect("the question");
@@ -291,7 +315,7 @@ fn what_is_asked_can_be_answered_after_everything_was_heard_again() {
     let denied = String::from_utf8(dialect.answer(asked, "deny").unwrap()).unwrap();
     assert!(denied.contains("\"behavior\":\"deny\""), "{denied}");
     let strange = Ask { id: glis_core::AskId("x".to_owned()), ..(*asked).clone() };
-    assert_eq!(dialect.answer(&strange, "allow"), None);
+    assert!(dialect.answer(&strange, "allow").is_err());
 }
 /// The answers to our requests, under the names that we give them. In the recordings they are
 /// numbered: a greeting, the conversation, messages.
@@ -426,13 +450,14 @@ fn the_screen_of_codex_says_whether_it_waits_and_its_rollout_for_what() {
         .replace("Ask Codex to do anything", "Sign in with ChatGPT")
         .replace("{cwd}", "~/work");
     assert_eq!(dialect.shows(&screen(&draft)), Shown::Other);
-    let Shown::Asking(Leave { id: Some(id), text }) = dialect.shows(&leave) else {
+    let Shown::Asking(Leave { id: Some(id), text, choices }) = dialect.shows(&leave) else {
         panic!("{:?}", dialect.shows(&leave))
     };
     let whole = "run touch {cwd}/cx2.txt && echo a command that is longer than the screen is wide, \
                  so that it stands on two lines (because)";
     assert_eq!(text, whole);
-    let ask = Ask { id, kind: AskKind::Approval, text, answering: false };
+    assert_eq!(choices, ["allow", "deny"]);
+    let ask = Ask::new(id, AskKind::Approval, text);
     assert_eq!(dialect.shows_ask(&ask, &leave), Some(true));
     assert_eq!(dialect.shows_ask(&ask, &prompt), Some(false));
     let another = Ask { id: glis_core::AskId("call-another".to_owned()), ..ask.clone() };
@@ -440,7 +465,7 @@ fn the_screen_of_codex_says_whether_it_waits_and_its_rollout_for_what() {
 
     // What the rollout knows nothing of is asked in the words of the screen.
     drop(dialect.read(end as u64, day.get(end..).expect("whole lines").as_bytes()));
-    let Shown::Asking(Leave { id: None, text }) = dialect.shows(&leave) else {
+    let Shown::Asking(Leave { id: None, text, .. }) = dialect.shows(&leave) else {
         panic!("{:?}", dialect.shows(&leave))
     };
     assert!(text.contains("touch {cwd}/cx2.txt"), "{text}");

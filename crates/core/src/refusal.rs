@@ -1,6 +1,6 @@
 //! Why the house does not do what it was asked. Nothing has changed when one of these is returned.
 
-use crate::{ids::AskId, name::BadName, status::Status, tree::PathList};
+use crate::{ids::AskId, name::BadName, spec::Mode, status::Status, tree::PathList};
 use serde::{Deserialize, Serialize};
 
 /// A request that cannot be met as things stand.
@@ -113,6 +113,15 @@ pub enum Refusal {
     AnswerUnderWay {
         /// The session's name.
         session: String,
+    },
+    /// What is asked has no such answer.
+    NotAChoice {
+        /// The session's name.
+        session: String,
+        /// Whether it has a terminal.
+        mode: Mode,
+        /// The answers that it has; none if only somebody at the agent's terminal can choose.
+        choices: Vec<String>,
     },
     /// An answer did not reach whoever asked.
     AnswerNotGiven {

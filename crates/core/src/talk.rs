@@ -48,7 +48,36 @@ pub struct Ask {
     /// An answer may be on its way.
     #[serde(default)]
     pub answering: bool,
+    /// What can be answered, where that is not any text. Of none of these, only whoever sits at the
+    /// agent's terminal can choose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choices: Option<Vec<String>>,
 }
+
+impl Ask {
+    /// Something that any text may answer.
+    pub fn new(id: AskId, kind: AskKind, text: impl Into<String>) -> Self {
+        Self { id, kind, text: text.into(), answering: false, choices: None }
+    }
+
+    /// The same, if only one of these answers it.
+    #[must_use]
+    pub fn among<C: Into<String>>(self, choices: impl IntoIterator<Item = C>) -> Self {
+        Self { choices: Some(choices.into_iter().map(Into::into).collect()), ..self }
+    }
+
+    /// Whether only somebody at the agent's terminal can answer it.
+    pub fn only_at_terminal(&self) -> bool {
+        self.choices.as_ref().is_some_and(Vec::is_empty)
+    }
+}
+
+/// The answer to an approval that lets an agent do what it asks for.
+pub const ALLOW: &str = "allow";
+/// The same, and for everything alike until the session ends.
+pub const ALLOW_FOR_SESSION: &str = "allow_for_session";
+/// The answer that forbids it, and that leaves a question without one.
+pub const DENY: &str = "deny";
 
 /// What kind of thing is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -361,11 +361,12 @@ impl Tender {
                     self.outcome(Outcome::AnswerNotGiven { ask: ask.id, why }).await;
                     return Ok(());
                 }
-                let Some(keys) = self.ear.dialect.answer(&ask, &answer) else {
-                    let why = "it can only be answered at the agent's own terminal, or no longer";
-                    let why = why.to_owned();
-                    self.outcome(Outcome::AnswerNotGiven { ask: ask.id, why }).await;
-                    return Ok(());
+                let keys = match self.ear.dialect.answer(&ask, &answer) {
+                    Ok(keys) => keys,
+                    Err(why) => {
+                        self.outcome(Outcome::AnswerNotGiven { ask: ask.id, why }).await;
+                        return Ok(());
+                    }
                 };
                 if self.ear.dialect.shows_ask(&ask, &[]).is_some() {
                     return self.press(&ask, keys).await;

@@ -3,6 +3,7 @@
 use crate::adapters::{EnvNote, EnvOrigin};
 use crate::conversation::{Account, Digest};
 use glis_core::session::{Session, WallMs};
+use glis_core::talk::Ask;
 use glis_core::{Event, Recorded};
 use glis_wire::view::{SessionView, UsageView, WaitingFor};
 use serde_json::{Map, Value, json};
@@ -56,7 +57,8 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         last_action: digest.last_action,
         pending_tasks: digest.pending,
         queued: session.queue.len(),
-        waiting_for: waiting_for(session, pause.and_then(|record| record.question.as_deref())),
+        waiting_for: session.asks.first().map(waiting_for),
+        was_asking: pause.and_then(|record| record.question.clone()),
         auto_yes: session.spec.auto_yes,
         generation: session.generation,
         verdict: session.rule.clone(),
@@ -104,20 +106,9 @@ fn limit_until(told: &str) -> String {
     }
 }
 
-fn waiting_for(session: &Session, kept: Option<&str>) -> Option<WaitingFor> {
-    let open = session.asks.first().map(|ask| WaitingFor {
-        request: ask.id.0.clone(),
-        kind: ask.kind,
-        text: ask.text.clone(),
-    });
-    // A paused agent cannot be answered, but what it asked is not forgotten.
-    open.or_else(|| {
-        kept.map(|text| WaitingFor {
-            request: String::new(),
-            kind: glis_core::talk::AskKind::Question,
-            text: text.to_owned(),
-        })
-    })
+fn waiting_for(ask: &Ask) -> WaitingFor {
+    let Ask { id, kind, text, choices, .. } = ask.clone();
+    WaitingFor { request: id.0, kind, text, choices }
 }
 
 /// RFC 3339 in UTC.

@@ -1,10 +1,11 @@
 //! What goes wrong, as a person or a script is told: what happened, to what, and what to do next.
 
-use crate::words::plain;
-use glis_core::Refusal;
+use crate::words::{ask::choices_of, plain};
 use glis_core::name::BadName;
 use glis_core::refusal::ResumeFault;
+use glis_core::spec::Mode;
 use glis_core::tree::PathList;
+use glis_core::{AskId, Refusal};
 use glis_wire::client::Trouble;
 use serde_json::{Value, json};
 
@@ -179,14 +180,13 @@ impl From<Refusal> for Complaint {
                 Self::new(Kind::Refused, format!("session `{session}` asks nothing right now"))
                     .hint(format!("`glis show {session}` tells what it is doing"))
             }
-            Refusal::WrongAsk { session, open } => {
-                let open: Vec<_> = open.iter().map(ToString::to_string).collect();
-                Self::new(Kind::Refused, format!("session `{session}` asks: {}", open.join(", ")))
-                    .hint("name one of them with --request")
-            }
+            Refusal::WrongAsk { session, open } => wrong_ask(&session, &open),
             Refusal::AnswerUnderWay { session } => {
                 Self::new(Kind::Busy, format!("an answer for `{session}` is on its way already"))
                     .hint(format!("`glis show {session}` tells when it has arrived"))
+            }
+            Refusal::NotAChoice { session, mode, choices } => {
+                not_a_choice(&session, mode, &choices)
             }
             Refusal::AnswerNotGiven { session, why } => not_given(&session, &why),
             Refusal::Failed { session, step, why } => {
@@ -195,6 +195,26 @@ impl From<Refusal> for Complaint {
             }
         }
     }
+}
+
+fn wrong_ask(session: &str, open: &[AskId]) -> Complaint {
+    let open: Vec<_> = open.iter().map(ToString::to_string).collect();
+    Complaint::new(Kind::Refused, format!("session `{session}` asks: {}", open.join(", ")))
+        .hint("name one of them with --request")
+}
+
+fn not_a_choice(session: &str, mode: Mode, choices: &[String]) -> Complaint {
+    if choices.is_empty() {
+        let message = format!("what `{session}` asks is answered at its own terminal only");
+        return Complaint::new(Kind::Refused, message).hint(format!("`glis attach {session}`"));
+    }
+    let choices = choices_of(choices);
+    let message = format!("what `{session}` asks has no such answer; it takes {choices}");
+    let hint = match mode {
+        Mode::Terminal => format!("`glis attach {session}` for everything else"),
+        Mode::Headless => format!("`glis show {session}` tells what it asks"),
+    };
+    Complaint::new(Kind::Refused, message).hint(hint)
 }
 
 fn not_given(session: &str, why: &str) -> Complaint {

@@ -1,5 +1,6 @@
 //! How things read to a person. No other place in glis has words for a screen.
 
+pub(crate) mod ask;
 pub(crate) mod keep;
 
 use glis_core::Status;
@@ -94,7 +95,9 @@ pub(crate) fn table(sessions: &[SessionView]) -> String {
 }
 
 fn note(session: &SessionView) -> String {
-    let text = match (&session.waiting_for, &session.failure, &session.last_action) {
+    let was_asking = session.was_asking.as_ref().map(|ask| format!("was asking: {ask}"));
+    let failure = session.failure.as_ref().or(was_asking.as_ref());
+    let text = match (&session.waiting_for, failure, &session.last_action) {
         (Some(ask), _, _) if ask.kind == AskKind::Doubt => format!("taken? {}", ask.text),
         (Some(ask), _, _) => ask.text.clone(),
         (None, Some(why), _) => why.clone(),
@@ -131,7 +134,8 @@ pub(crate) fn whole(s: &SessionView) -> String {
     };
     fact("why", Some(s.verdict.clone()));
     fact("under way", s.operation.clone());
-    fact("asks", s.waiting_for.as_ref().map(|ask| asks(&s.name, ask.kind, &ask.text)));
+    fact("asks", s.waiting_for.as_ref().map(|ask| ask::asks(&s.name, ask)));
+    fact("was asking", s.was_asking.as_ref().map(|ask| format!("{ask}  (gone with its process)")));
     fact("failed", s.failure.clone());
     fact("id", Some(s.id.clone()));
     fact("agent", Some(agent(s)));
@@ -213,16 +217,6 @@ fn agent(s: &SessionView) -> String {
     match &s.model {
         Some(model) => format!("{} ({mode}, {model})", s.agent),
         None => format!("{} ({mode})", s.agent),
-    }
-}
-
-fn asks(name: &str, kind: AskKind, text: &str) -> String {
-    match kind {
-        AskKind::Approval => format!("{text}  (glis answer {name} allow|deny)"),
-        AskKind::Question => format!("{text}  (glis answer {name} TEXT)"),
-        AskKind::Doubt => format!(
-            "was this message taken? {text:?}  (glis answer {name} allow sends it again, deny drops it)"
-        ),
     }
 }
 
@@ -348,16 +342,6 @@ pub(crate) fn removed(s: &SessionView, place: &Path, stays: Option<&str>) -> Str
         s.name,
         place.display()
     )
-}
-
-/// What `answer` says.
-pub(crate) fn answered(s: &SessionView) -> String {
-    format!("answered; `{}` is {}", s.name, s.status.word())
-}
-
-/// What `answer` says if the question stays.
-pub(crate) fn still_asks(s: &SessionView) -> String {
-    format!("answer sent; `{}` still asks", s.name)
 }
 
 /// Why a session does not run although a message has come for it, if a start of it has failed.

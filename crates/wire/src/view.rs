@@ -37,6 +37,9 @@ pub struct SessionView {
     pub pending_tasks: Vec<String>,
     pub queued: usize,
     pub waiting_for: Option<WaitingFor>,
+    /// What it was asking when it was paused. Nobody can answer that: it went with the process.
+    #[serde(default)]
+    pub was_asking: Option<String>,
     pub auto_yes: bool,
     pub generation: u32,
     /// Which rule decided the status.
@@ -176,6 +179,10 @@ pub struct WaitingFor {
     pub kind: AskKind,
     /// What it asks.
     pub text: String,
+    /// What can be answered, where that is not any text; none of it if only somebody at the
+    /// agent's terminal can choose.
+    #[serde(default)]
+    pub choices: Option<Vec<String>>,
 }
 
 /// One line of a conversation file.

@@ -8,19 +8,46 @@ use crate::house::Outcome;
 use glis_stub_model::{Step, Voice, prompt};
 use serde_json::{Value, json};
 
-/// Has the agent ask which of two colours somebody wants.
-fn asks_for_a_colour(play: &Play) -> Outcome<Value> {
-    let option = |label: &str| json!({"label": label, "description": format!("all in {label}")});
-    let question = json!({
-        "question": "Which colour?",
-        "header": "Colour",
+/// A question of the agent, with two choices.
+fn question(about: &str, choices: [&str; 2]) -> Value {
+    let options =
+        choices.map(|label| json!({"label": label, "description": format!("is {label}")}));
+    json!({
+        "question": format!("Which {about}?"),
+        "header": about,
         "multiSelect": false,
-        "options": [option("blue"), option("red")],
-    });
-    let input = json!({ "questions": [question] });
+        "options": options,
+    })
+}
+
+/// Has the agent ask these things at once.
+fn asks(play: &Play, questions: &[Value]) -> Outcome<Value> {
+    let input = json!({ "questions": questions });
     let ask = Step { tool: Some("AskUserQuestion".to_owned()), input, ..Step::default() };
     play.send(&prompt("ask me", &[ask, text("so it is")]))?;
     Ok(play.until("waiting")?["waiting_for"].clone())
+}
+
+/// Has the agent ask which of two colours somebody wants.
+fn asks_for_a_colour(play: &Play) -> Outcome<Value> {
+    asks(play, &[question("colour", ["blue", "red"])])
+}
+
+fn asks_for_colour_and_size(play: &Play) -> Outcome<Value> {
+    asks(play, &[question("colour", ["blue", "red"]), question("size", ["small", "large"])])
+}
+
+/// Whatever cannot be an answer is refused with the way out, and the question stays.
+fn are_refused(play: &Play, slips: &[&[&str]], way: &str) -> Outcome {
+    let before = play.show()?["waiting_for"].clone();
+    for slip in slips {
+        let (status, error) = play.house().fails(&[&["answer", NAME], *slip].concat())?;
+        assert_eq!(status, 4, "{slip:?}: {error}");
+        assert!(error.to_string().contains(way), "{slip:?}: {error}");
+    }
+    let after = play.show()?;
+    assert_eq!((&after["status"], &after["waiting_for"]), (&json!("waiting"), &before));
+    Ok(())
 }
 
 fn a_choice_is_made(part: Part) -> Outcome {
@@ -70,6 +97,58 @@ fn leave_for_the_session(part: Part) -> Outcome {
     let told = play.real.model.turns().pop().ok_or("no request")?;
     let done = told.turns.iter().filter(|turn| turn.voice == Voice::Tool).count();
     assert_eq!(done, 2, "{:#?}", told.turns);
+    Ok(())
+}
+
+/// No question gets an answer that was meant for another, or none.
+#[test]
+fn claude_headless_is_told_the_answers_to_two_questions() -> Outcome {
+    let Some(play) = Play::with(CLAUDE_HEADLESS, &[])? else { return Ok(()) };
+    asks_for_colour_and_size(&play)?;
+    let half = r#"{"Which colour?": "red"}"#;
+    // Quoted once more, as it stands in an error.
+    let form = "{\\\"Which colour?\\\": \u{2026}, \\\"Which size?\\\": \u{2026}}";
+    are_refused(&play, &[&["red"], &[half], &["{}"]], form)?;
+    are_refused(&play, &[&[""]], "the answer is empty")?;
+    let both = r#"{"Which colour?": "red", "Which size?": "large"}"#;
+    play.house().json(&["answer", NAME, both])?;
+    play.until("idle")?;
+    let told = play.real.model.turns().pop().ok_or("no request")?;
+    let answers = "\"Which colour?\"=\"red\", \"Which size?\"=\"large\"";
+    assert_eq!(times(&told, Voice::Tool, answers), 1, "{:#?}", told.turns);
+    Ok(())
+}
+
+/// A form has more than one key, so it is filled in at the terminal. To leave it is one key.
+#[test]
+fn claude_terminal_leaves_a_form_to_whoever_attaches() -> Outcome {
+    let Some(play) = Play::with(CLAUDE_TERMINAL, &[])? else { return Ok(()) };
+    let asked = asks_for_colour_and_size(&play)?;
+    assert_eq!(asked["choices"], json!(["deny"]), "{asked}");
+    let shown = play.house().ok(&["show", NAME])?;
+    assert!(shown.contains("(glis attach play, or glis answer play deny)"), "{shown}");
+    are_refused(&play, &[&["red"], &["allow"], &["allow", "--for-session"]], "glis attach play")?;
+    play.house().json(&["answer", NAME, "deny"])?;
+    play.until("idle")?;
+    Ok(())
+}
+
+/// Its dialog about a command has no leave for the session, and one with choices no other words.
+#[test]
+fn claude_terminal_is_told_nothing_that_it_does_not_offer() -> Outcome {
+    let Some(play) = Play::with(CLAUDE_TERMINAL, &[])? else { return Ok(()) };
+    let input = json!({"command": "touch asked.txt", "description": "d"});
+    let run = Step { tool: Some("Bash".to_owned()), input, ..Step::default() };
+    play.send(&prompt("run it", &[run, text("done")]))?;
+    play.until("waiting")?;
+    are_refused(&play, &[&["allow", "--for-session"]], "it takes allow|deny")?;
+    play.house().json(&["answer", NAME, "allow"])?;
+    play.until("idle")?;
+    assert!(play.house().file(NAME, "asked.txt")?.exists());
+    asks_for_a_colour(&play)?;
+    are_refused(&play, &[&["green"], &["allow"], &[""]], "it takes blue|red|deny")?;
+    play.house().json(&["answer", NAME, "red"])?;
+    play.until("idle")?;
     Ok(())
 }
 

@@ -45,6 +45,9 @@ fn two_in_one_folder_stay_in_their_own_conversations() -> Outcome {
     Ok(())
 }
 
+/// Why a session waits whose agent has not even begun.
+const ITSELF: &str = "its program itself asks something";
+
 /// Nothing is typed into it, and nothing is begun before it is answered.
 #[test]
 fn a_question_about_trust_waits_for_somebody_at_the_terminal() -> Outcome {
@@ -57,8 +60,11 @@ fn a_question_about_trust_waits_for_somebody_at_the_terminal() -> Outcome {
     let waiting = house.until(NAME, "waiting")?;
     let asks = &waiting["waiting_for"];
     assert_eq!((&asks["kind"], &asks["text"]), (&json!("question"), &json!("Folder access")));
+    assert_eq!((&asks["choices"], &waiting["verdict"]), (&json!([]), &json!(ITSELF)));
     let (status, error) = house.fails(&["answer", NAME, "allow"])?;
-    assert_eq!(status, 4, "{error}");
+    assert_eq!((status, &error["hint"]), (4, &json!("`glis attach play`")), "{error}");
+    let shown = house.ok(&["show", NAME])?;
+    assert!(shown.contains("(glis attach play)") && !shown.contains("glis answer"), "{shown}");
     let still = house.show(NAME)?;
     assert_eq!((&still["status"], &still["waiting_for"]), (&json!("waiting"), asks));
 
@@ -68,6 +74,7 @@ fn a_question_about_trust_waits_for_somebody_at_the_terminal() -> Outcome {
     assert!(told.contains("nothing was said to it before"), "{told}");
     let waiting = house.until(NAME, "waiting")?;
     assert_eq!((&waiting["queued"], &waiting["generation"]), (&json!(1), &json!(2)));
+    assert_eq!(waiting["verdict"], ITSELF);
     assert_eq!(std::fs::read_to_string(&path)?, format!("{before}{FIRST_USE}"));
     assert!(real.model.turns().is_empty());
 

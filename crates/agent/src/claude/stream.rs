@@ -1,11 +1,11 @@
 //! Claude Code on pipes: JSON lines both ways, with requests and answers among them.
 
 use super::transcript;
-use crate::hearing::{Line, gist, json_line, text, to_allow, what};
+use crate::hearing::{Line, answers, gist, json_line, text, to_allow, what};
 use crate::lines::Lines;
 use crate::{
-    ALLOW, ALLOW_FOR_SESSION, DENY, Dialect, Heard, Interrupt, Said, Shown, Source, TaskChange,
-    Usage,
+    ALLOW, ALLOW_FOR_SESSION, DENY, Dialect, GONE, Heard, Interrupt, Said, Shown, Source,
+    TaskChange, Usage,
 };
 use glis_core::AskId;
 use glis_core::input::Sign;
@@ -112,7 +112,7 @@ impl Stream {
         let suggestions = request.get("permission_suggestions").cloned().unwrap_or_default();
         let tool_use = text(request, "/tool_use_id").to_owned();
         self.asks.insert(id.clone(), Asked { tool, tool_use, input, suggestions });
-        line.sign(Sign::Asked(Ask { id: AskId(id), kind, text: asks, answering: false }));
+        line.sign(Sign::Asked(Ask::new(AskId(id), kind, asks)));
     }
 
     fn ask_is_gone(&mut self, id: &str, line: &mut Line) {
@@ -344,13 +344,13 @@ impl Dialect for Stream {
         })))
     }
 
-    fn answer(&self, ask: &Ask, answer: &str) -> Option<Vec<u8>> {
-        let asked = self.asks.get(&ask.id.0)?;
+    fn answer(&self, ask: &Ask, answer: &str) -> Result<Vec<u8>, String> {
+        let asked = self.asks.get(&ask.id.0).ok_or(GONE)?;
         let decision = match (ask.kind, answer) {
             (_, DENY) => {
                 json!({"behavior": "deny", "message": "The user does not want this."})
             }
-            (AskKind::Question, words) => answered(&asked.input, words),
+            (AskKind::Question, words) => answered(&asked.input, words)?,
             (AskKind::Approval | AskKind::Doubt, ALLOW) => {
                 json!({"behavior": "allow", "updatedInput": asked.input})
             }
@@ -363,7 +363,7 @@ impl Dialect for Stream {
                 json!({"behavior": "deny", "message": words})
             }
         };
-        Some(json_line(&json!({
+        Ok(json_line(&json!({
             "type": "control_response",
             "response": {"subtype": "success", "request_id": ask.id.0, "response": decision},
         })))
@@ -378,17 +378,18 @@ impl Dialect for Stream {
     }
 }
 
-/// One answer for every question, or a JSON object with one for each.
-fn answered(input: &Value, words: &str) -> Value {
-    let each: Map<String, Value> = serde_json::from_str(words).unwrap_or_else(|_| {
-        let questions = input.get("questions").and_then(Value::as_array).into_iter().flatten();
-        questions.map(|q| (text(q, "/question").to_owned(), json!(words))).collect()
-    });
+/// An answer for each question.
+fn answered(input: &Value, words: &str) -> Result<Value, String> {
+    let questions = input.get("questions").and_then(Value::as_array).into_iter().flatten();
+    let names: Vec<[&str; 1]> = questions.map(|question| [text(question, "/question")]).collect();
+    let answers = answers(&names, words)?;
+    let each: Map<String, Value> =
+        names.iter().map(|[question]| (*question).to_owned()).zip(answers).collect();
     let mut input = input.clone();
     if let Value::Object(fields) = &mut input {
         fields.insert("answers".to_owned(), Value::Object(each));
     }
-    json!({"behavior": "allow", "updatedInput": input})
+    Ok(json!({"behavior": "allow", "updatedInput": input}))
 }
 
 /// What lasts as long as the session. Other suggestions would be written into files of the user's;

@@ -6,7 +6,8 @@ use super::transcript::{is_beside, is_filler, is_interruption};
 use crate::hearing::{Line, as_said, as_text, text, to_allow, what};
 use crate::lines::Lines;
 use crate::{
-    ALLOW, ALLOW_FOR_SESSION, DENY, Dialect, Heard, Interrupt, Said, Shown, Source, Usage, typed,
+    ALLOW, ALLOW_FOR_SESSION, DENY, Dialect, GONE, Heard, Interrupt, NO_SUCH_CHOICE, Said, Shown,
+    Source, Usage, typed,
 };
 use glis_core::AskId;
 use glis_core::input::Sign;
@@ -134,6 +135,20 @@ enum Offer {
     Form,
 }
 
+impl Offer {
+    /// What is understood as an answer. To leave the dialog is always possible.
+    fn choices(&self) -> Vec<String> {
+        let mut choices = match self {
+            Self::Once | Self::Plan | Self::NoPlan => vec![ALLOW.to_owned()],
+            Self::ForSession => vec![ALLOW.to_owned(), ALLOW_FOR_SESSION.to_owned()],
+            Self::Choice(labels) => labels.clone(),
+            Self::Form => Vec::new(),
+        };
+        choices.push(DENY.to_owned());
+        choices
+    }
+}
+
 impl Terminal {
     /// Whether a dialog that asks something stands at the foot of the screen.
     fn asks(&self, lines: &[String]) -> bool {
@@ -225,7 +240,8 @@ impl Terminal {
             AskKind::Approval | AskKind::Doubt => Offer::Once,
         };
         self.ask = Some(id.clone());
-        line.sign(Sign::Asked(Ask { id, kind, text: asks, answering: false }));
+        let ask = Ask::new(id, kind, asks).among(self.offer.choices());
+        line.sign(Sign::Asked(ask));
     }
 
     fn ask_is_gone(&mut self, line: &mut Line) {
@@ -319,21 +335,21 @@ impl Dialect for Terminal {
     }
 
     /// Yes is always the first choice, but no is not always the same: leaving the dialog is.
-    fn answer(&self, ask: &Ask, answer: &str) -> Option<Vec<u8>> {
+    fn answer(&self, ask: &Ask, answer: &str) -> Result<Vec<u8>, String> {
         if self.ask.as_ref() != Some(&ask.id) {
-            return None;
+            return Err(GONE.to_owned());
         }
         match (&self.offer, answer) {
-            (_, DENY) => Some(vec![ESCAPE]),
-            (Offer::Once | Offer::ForSession | Offer::NoPlan, ALLOW) => Some(b"1".to_vec()),
+            (_, DENY) => Ok(vec![ESCAPE]),
+            (Offer::Once | Offer::ForSession | Offer::NoPlan, ALLOW) => Ok(b"1".to_vec()),
             // The first choice would allow everything that follows as well.
-            (Offer::Plan, ALLOW) => Some(b"2".to_vec()),
-            (Offer::ForSession, ALLOW_FOR_SESSION) => Some(SHIFT_TAB.to_vec()),
+            (Offer::Plan, ALLOW) => Ok(b"2".to_vec()),
+            (Offer::ForSession, ALLOW_FOR_SESSION) => Ok(SHIFT_TAB.to_vec()),
             (Offer::Choice(labels), words) => {
-                let chosen = labels.iter().position(|label| label == words)?;
-                Some((chosen + 1).to_string().into_bytes())
+                let chosen = labels.iter().position(|label| label == words);
+                Ok((chosen.ok_or(NO_SUCH_CHOICE)? + 1).to_string().into_bytes())
             }
-            (_, _) => None,
+            (_, _) => Err(NO_SUCH_CHOICE.to_owned()),
         }
     }
 

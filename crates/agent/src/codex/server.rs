@@ -1,10 +1,10 @@
 //! Codex as a server on pipes: requests, answers and notices, one JSON object a line.
 
 use super::terminal::Terminal;
-use crate::hearing::{Line, gist, json_line, text, to_allow, what};
+use crate::hearing::{Line, answers, gist, json_line, text, to_allow, what};
 use crate::lines::Lines;
 use crate::{
-    ALLOW, ALLOW_FOR_SESSION, DENY, Dialect, Heard, Interrupt, Said, Shown, Source, Usage,
+    ALLOW, ALLOW_FOR_SESSION, DENY, Dialect, GONE, Heard, Interrupt, Said, Shown, Source, Usage,
 };
 use glis_core::AskId;
 use glis_core::input::Sign;
@@ -96,7 +96,7 @@ impl Server {
         };
         let (request, method, params) = (request.clone(), method.to_owned(), params.clone());
         self.asks.insert(id.clone(), Asked { request, method, params });
-        line.sign(Sign::Asked(Ask { id: AskId(id), kind, text: asks, answering: false }));
+        line.sign(Sign::Asked(Ask::new(AskId(id), kind, asks)));
     }
 
     fn told(&mut self, method: &str, params: &Value, line: &mut Line) {
@@ -265,10 +265,10 @@ impl Dialect for Server {
         })))
     }
 
-    fn answer(&self, ask: &Ask, answer: &str) -> Option<Vec<u8>> {
-        let Asked { request, method, params } = self.asks.get(&ask.id.0)?;
+    fn answer(&self, ask: &Ask, answer: &str) -> Result<Vec<u8>, String> {
+        let Asked { request, method, params } = self.asks.get(&ask.id.0).ok_or(GONE)?;
         let result = match (method.as_str(), answer) {
-            ("item/tool/requestUserInput", words) => answered(params, words),
+            ("item/tool/requestUserInput", words) => answered(params, words)?,
             ("item/permissions/requestApproval", ALLOW | ALLOW_FOR_SESSION) => {
                 let scope = if answer == ALLOW { "turn" } else { "session" };
                 json!({"permissions": params["permissions"], "scope": scope})
@@ -284,7 +284,7 @@ impl Dialect for Server {
             (_, ALLOW_FOR_SESSION) => json!({"decision": "acceptForSession"}),
             (_, _) => json!({"decision": "decline"}),
         };
-        Some(json_line(&json!({"id": request, "result": result})))
+        Ok(json_line(&json!({"id": request, "result": result})))
     }
 
     fn shows(&self, _lines: &[String]) -> Shown {
@@ -296,17 +296,19 @@ impl Dialect for Server {
     }
 }
 
-/// One answer for every question, or a JSON object with one for each, by the question's id.
-fn answered(params: &Value, words: &str) -> Value {
-    let words = if words == DENY { "none of these" } else { words };
-    let each: Map<String, Value> = serde_json::from_str(words).unwrap_or_default();
+/// An answer for each question, under the id that it has.
+fn answered(params: &Value, words: &str) -> Result<Value, String> {
     let questions = params["questions"].as_array().into_iter().flatten();
-    let answers: Map<String, Value> = questions
-        .map(|question| {
-            let id = text(question, "/id");
-            let own = each.get(id).cloned().unwrap_or_else(|| json!(words));
-            (id.to_owned(), json!({"answers": [own]}))
-        })
-        .collect();
-    json!({"answers": answers})
+    let names: Vec<[&str; 2]> =
+        questions.map(|question| [text(question, "/question"), text(question, "/id")]).collect();
+    let answers = match words {
+        DENY => vec![json!("none of these"); names.len()],
+        words => answers(&names, words)?,
+    };
+    let each = answers.into_iter().map(|answer| {
+        let several = if answer.is_array() { answer } else { json!([answer]) };
+        json!({ "answers": several })
+    });
+    let each: Map<_, _> = names.iter().map(|[_, id]| (*id).to_owned()).zip(each).collect();
+    Ok(json!({ "answers": each }))
 }

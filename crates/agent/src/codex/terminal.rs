@@ -3,7 +3,10 @@
 
 use crate::hearing::{Line, gist, text, to_allow, what};
 use crate::lines::Lines;
-use crate::{ALLOW, DENY, Dialect, Heard, Interrupt, Leave, Said, Shown, Source, Usage, typed};
+use crate::{
+    ALLOW, DENY, Dialect, Heard, Interrupt, Leave, NO_SUCH_CHOICE, Said, Shown, Source, Usage,
+    typed,
+};
 use glis_core::AskId;
 use glis_core::input::Sign;
 use glis_core::talk::{Ask, AskKind};
@@ -23,6 +26,9 @@ const FOOT_LINES: usize = 3;
 const ASKING_FOOT: &str = "Press enter to confirm or esc to cancel";
 const ASKING_HEAD: &str = "Would you like to";
 const FIRST_CHOICE: &str = "1. Yes";
+/// To allow it for the session is not among its choices: the nearest one is written into the user's
+/// rules, for good.
+const CHOICES: [&str; 2] = [ALLOW, DENY];
 /// Questions of the program itself. Some of them quit it, or are remembered in the user's settings.
 const DIALOGS: [&str; 10] = [
     "Folder access",
@@ -127,9 +133,10 @@ impl Terminal {
         Some(match self.calls.iter().find(telling) {
             Some(Call { id, content, why }) => {
                 let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
-                Leave { id: Some(ask_about(id)), text: to_allow("run", &format!("{content}{why}")) }
+                let text = to_allow("run", &format!("{content}{why}"));
+                Leave { id: Some(ask_about(id)), text, choices: &CHOICES }
             }
-            None => Leave { id: None, text: to_allow("allow", &about) },
+            None => Leave { id: None, text: to_allow("allow", &about), choices: &CHOICES },
         })
     }
 }
@@ -180,13 +187,11 @@ impl Dialect for Terminal {
         Interrupt::Bytes(vec![ESCAPE])
     }
 
-    /// To allow it for the session is not among its choices: the nearest one is written into the
-    /// user's rules, for good.
-    fn answer(&self, ask: &Ask, answer: &str) -> Option<Vec<u8>> {
+    fn answer(&self, ask: &Ask, answer: &str) -> Result<Vec<u8>, String> {
         match (ask.kind, answer) {
-            (AskKind::Approval, ALLOW) => Some(b"y".to_vec()),
-            (AskKind::Approval, DENY) => Some(vec![ESCAPE]),
-            _ => None,
+            (AskKind::Approval, ALLOW) => Ok(b"y".to_vec()),
+            (AskKind::Approval, DENY) => Ok(vec![ESCAPE]),
+            _ => Err(NO_SUCH_CHOICE.to_owned()),
         }
     }
 

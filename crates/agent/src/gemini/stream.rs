@@ -2,7 +2,7 @@
 
 use crate::hearing::{Line, as_said, as_text, gist, json_line, text, what};
 use crate::lines::Lines;
-use crate::{Dialect, Heard, Interrupt, Said, Shown, Source, Usage};
+use crate::{Dialect, GONE, Heard, Interrupt, Said, Shown, Source, Usage};
 use glis_core::input::Sign;
 use glis_core::talk::Ask;
 use glis_wire::view::Voice;
@@ -190,9 +190,8 @@ impl Dialect for Stream {
         Interrupt::Bytes(json_line(&json!({"type": "interrupt"})))
     }
 
-    fn answer(&self, _ask: &Ask, _answer: &str) -> Option<Vec<u8>> {
-        // With nobody at a terminal it is not offered what it would have to ask for.
-        None
+    fn answer(&self, _ask: &Ask, _answer: &str) -> Result<Vec<u8>, String> {
+        Err(GONE.to_owned())
     }
 
     fn shows(&self, _lines: &[String]) -> Shown {

@@ -3,7 +3,8 @@
 use crate::hearing::{Line, as_text, gist, json_line, text, what};
 use crate::lines::Lines;
 use crate::{
-    ALLOW, ALLOW_FOR_SESSION, Approach, Dialect, Heard, Interrupt, Said, Shown, Source, Usage,
+    ALLOW, ALLOW_FOR_SESSION, Approach, DENY, Dialect, GONE, Heard, Interrupt, NO_SUCH_CHOICE,
+    Said, Shown, Source, Usage,
 };
 use glis_core::AskId;
 use glis_core::input::Sign;
@@ -19,6 +20,10 @@ const GREETING: &str = "glis-greeting";
 const FRESH: &str = "glis-conversation";
 const LOADED: &str = "glis-conversation:";
 const MESSAGE: &str = "glis-message";
+
+/// The answers, and what the choices are called that they stand for.
+const WAYS: [(&str, &str); 3] =
+    [(ALLOW, "allow_once"), (ALLOW_FOR_SESSION, "allow_always"), (DENY, "reject_once")];
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -230,7 +235,9 @@ impl Acp {
         let options = params["options"].clone();
         self.asks.insert(id.clone(), Asked { call: about, request: request.clone(), options });
         let kind = AskKind::Approval;
-        line.sign(Sign::Asked(Ask { id: AskId(id), kind, text: asks, answering: false }));
+        let choices = WAYS.iter().filter(|(_, kind)| option(&params["options"], kind).is_some());
+        let ask = Ask::new(AskId(id), kind, asks).among(choices.map(|(word, _)| *word));
+        line.sign(Sign::Asked(ask));
     }
 
     fn turn_over(&mut self, words: &Value, error: &str, line: &mut Line) {
@@ -262,6 +269,11 @@ fn error(words: &Value) -> String {
         (true, _) if words.get("error").is_some() => words["error"].to_string(),
         (true, _) => String::new(),
     }
+}
+
+/// The choice of this kind, if it is offered.
+fn option<'o>(options: &'o Value, kind: &str) -> Option<&'o Value> {
+    options.as_array()?.iter().find(|option| option["kind"] == kind)
 }
 
 /// What is still to do of a list.
@@ -324,17 +336,13 @@ impl Dialect for Acp {
         Interrupt::Bytes(words.flat_map(|words| json_line(&words)).collect())
     }
 
-    fn answer(&self, ask: &Ask, answer: &str) -> Option<Vec<u8>> {
-        let Asked { request, options, .. } = self.asks.get(&ask.id.0)?;
-        let wanted = match answer {
-            ALLOW => "allow_once",
-            ALLOW_FOR_SESSION => "allow_always",
-            _ => "reject_once",
-        };
-        let option = options.as_array()?.iter().find(|option| option["kind"] == wanted)?;
+    fn answer(&self, ask: &Ask, answer: &str) -> Result<Vec<u8>, String> {
+        let Asked { request, options, .. } = self.asks.get(&ask.id.0).ok_or(GONE)?;
+        let wanted = WAYS.iter().find(|(word, _)| *word == answer).ok_or(NO_SUCH_CHOICE)?.1;
+        let option = option(options, wanted).ok_or(NO_SUCH_CHOICE)?;
         let outcome = json!({"outcome": "selected", "optionId": option["optionId"]});
         let result = json!({ "outcome": outcome });
-        Some(json_line(&json!({"jsonrpc": "2.0", "id": request, "result": result})))
+        Ok(json_line(&json!({"jsonrpc": "2.0", "id": request, "result": result})))
     }
 
     fn shows(&self, _lines: &[String]) -> Shown {

@@ -6,7 +6,7 @@ use crate::event::Event;
 use crate::ids::{AskId, MessageId};
 use crate::refusal::Refusal;
 use crate::session::Phase;
-use crate::talk::{Ask, AskKind, Leg};
+use crate::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, Leg};
 
 pub(super) fn answer(
     draft: &mut Draft,
@@ -15,6 +15,11 @@ pub(super) fn answer(
 ) -> Result<(), Refusal> {
     let name = draft.session.name.clone();
     let ask = choose(draft, which)?;
+    let any_text = ask.kind != AskKind::Approval && ask.choices.is_none();
+    if any_text && answer == ALLOW_FOR_SESSION {
+        let why = "only leave to do something can hold for the whole session".to_owned();
+        return Err(Refusal::AnswerNotGiven { session: name, why });
+    }
     if ask.kind == AskKind::Doubt {
         return decide_doubt(draft, &ask, &answer);
     }
@@ -28,6 +33,7 @@ pub(super) fn answer(
     if ask.answering {
         return Err(Refusal::AnswerUnderWay { session: name });
     }
+    check(draft, &ask, &answer)?;
     let generation = draft.session.generation;
     draft.event(Event::AnswerBegan { ask: ask.id.clone(), answer: answer.clone() });
     draft.deed(Deed::GiveAnswer { generation, ask, answer });
@@ -49,13 +55,30 @@ fn choose(draft: &Draft, which: Option<AskId>) -> Result<Ask, Refusal> {
     }
 }
 
+/// What cannot be an answer is not handed over: nobody must believe that it was given.
+fn check(draft: &Draft, ask: &Ask, answer: &str) -> Result<(), Refusal> {
+    let session = draft.session.name.clone();
+    match &ask.choices {
+        Some(choices) if !choices.iter().any(|choice| choice == answer) => {
+            let (mode, choices) = (draft.session.spec.mode, choices.clone());
+            Err(Refusal::NotAChoice { session, mode, choices })
+        }
+        // A program of the user's may take an empty line for a yes.
+        None if ask.kind == AskKind::Question && answer.trim().is_empty() => {
+            let why = "the answer is empty".to_owned();
+            Err(Refusal::AnswerNotGiven { session, why })
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
 /// Our own question: `allow` sends the doubtful message again, anything else drops it.
 fn decide_doubt(draft: &mut Draft, ask: &Ask, answer: &str) -> Result<(), Refusal> {
     let mut doubtful = draft.session.queue.iter().filter(|m| m.leg == Leg::Doubtful).map(|m| m.id);
     let Some(message) = doubtful.find(|id| doubt_of(ask) == Some(*id)) else {
         return Err(Refusal::NothingAsked { session: draft.session.name.clone() });
     };
-    draft.event(if answer == "allow" {
+    draft.event(if answer == ALLOW {
         Event::MessageRequeued { message }
     } else {
         Event::MessageDropped { message }

@@ -129,12 +129,11 @@ fn judge_screen(draft: &mut Draft, state: ScreenState) {
     if let ScreenState::Asking { line, .. } = state {
         let place = draft.next_seq + draft.decision.events.len() as u64;
         draft.event(Event::Asked {
-            ask: Ask {
-                id: AskId(format!("screen-{}-{place}", draft.session.generation)),
-                kind: AskKind::Approval,
-                text: line,
-                answering: false,
-            },
+            ask: Ask::new(
+                AskId(format!("screen-{}-{place}", draft.session.generation)),
+                AskKind::Approval,
+                line,
+            ),
             spot: Spot::Screen,
         });
     }

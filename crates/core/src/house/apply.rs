@@ -237,6 +237,7 @@ impl Session {
 
     fn end_start(&mut self, at: WallMs, cause: StartCause) {
         "its process was started".clone_into(&mut self.rule);
+        self.tell_that_it_asks();
         self.phase = Phase::Live;
         // What never ran cannot come back, whoever starts it.
         if cause != StartCause::New && self.ran {
@@ -298,12 +299,8 @@ impl Session {
             Event::MessageDoubted { message } => {
                 self.set_leg(*message, Leg::Doubtful);
                 let text = self.queue.iter().find(|m| m.id == *message).map(|m| m.text.clone());
-                self.asks.push(Ask {
-                    id: doubt(*message),
-                    kind: AskKind::Doubt,
-                    text: text.unwrap_or_default(),
-                    answering: false,
-                });
+                let text = text.unwrap_or_default();
+                self.asks.push(Ask::new(doubt(*message), AskKind::Doubt, text));
             }
             _ => {}
         }
@@ -348,7 +345,7 @@ impl Session {
             Event::Asked { ask, .. } => {
                 self.asks.retain(|a| a.id != ask.id);
                 self.asks.push(ask.clone());
-                "the agent asks something".clone_into(&mut self.rule);
+                self.tell_that_it_asks();
             }
             Event::AskGone { ask, .. } => {
                 self.asks.retain(|a| a.id != *ask);
@@ -368,6 +365,16 @@ impl Session {
             }
             Event::ScreenJudged { state } => self.judge_screen(state),
             _ => {}
+        }
+    }
+
+    /// Whoever asks may have done so before its start was over.
+    fn tell_that_it_asks(&mut self) {
+        let open = self.asks.iter().rev().find(|ask| ask.kind != AskKind::Doubt);
+        if let Some(ask) = open {
+            let program = ask.only_at_terminal();
+            let who = if program { "its program itself asks" } else { "the agent asks" };
+            self.rule = format!("{who} something");
         }
     }
 

@@ -211,7 +211,7 @@ impl Agent {
         self.asked += 1;
         let id = AskId(format!("ask-{}-{}", self.generation, self.asked));
         self.asks = Some(id.clone());
-        let ask = Ask { id, kind: AskKind::Approval, text: "may I?".to_owned(), answering: false };
+        let ask = Ask::new(id, AskKind::Approval, "may I?");
         self.say(Sign::Asked(ask));
     }
 

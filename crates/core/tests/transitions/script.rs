@@ -373,8 +373,7 @@ fn ending(words: &str) -> Ending {
 fn sign(line: &str) -> Option<Sign> {
     let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
     let own = rest.to_owned();
-    let ask =
-        |kind| Ask { id: AskId(own.clone()), kind, text: format!("{own}?"), answering: false };
+    let ask = |kind| Ask::new(AskId(own.clone()), kind, format!("{own}?"));
     Some(match (verb, rest) {
         ("told", _) => Sign::RefKnown(own),
         ("ready", _) => Sign::Ready,
@@ -386,6 +385,13 @@ fn sign(line: &str) -> Option<Sign> {
         ("tool", _) => Sign::ToolBegan { tool: own.clone(), what: own },
         ("tooled", _) => Sign::ToolEnded(own),
         ("background", _) => Sign::Background(rest.parse().ok()?),
+        ("inquires", _) => Sign::Asked(ask(AskKind::Question)),
+        ("asks", _) if own.starts_with("choice") => {
+            Sign::Asked(ask(AskKind::Approval).among(["allow", "deny"]))
+        }
+        ("asks", _) if own.starts_with("dialog") => {
+            Sign::Asked(ask(AskKind::Question).among::<&str>([]))
+        }
         ("asks", _) => Sign::Asked(ask(AskKind::Approval)),
         ("unasks", _) => Sign::AskGone(AskId(own)),
         ("limit", _) => Sign::LimitReached { reset_at: own },

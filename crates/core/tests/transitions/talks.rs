@@ -298,6 +298,41 @@ fn of_several_questions_one_must_be_named() {
 }
 
 #[test]
+fn what_cannot_be_an_answer_is_refused_at_once() {
+    told(
+        Kind::Agent,
+        &[
+            IDLE,
+            BUSY,
+            "asks choice
+            answer allow_for_session => refused: not a choice
+            answer maybe => refused: not a choice
+            answer deny => answer began | do give answer deny
+            unasks choice
+            asks dialog
+            answer allow => refused: not a choice
+            answer deny => refused: not a choice
+            unasks dialog
+            inquires why
+            answer  => refused: answer not given
+            answer allow_for_session => refused: answer not given
+            answer red => answer began | do give answer red",
+        ],
+    )
+    .unwrap();
+}
+
+/// Not that a process was started, which is all that anybody could have told before.
+#[test]
+fn a_start_into_a_dialog_of_the_program_says_that_it_asks() {
+    let mut stage = told(Kind::Agent, &["new\nmade\nchecked\nstarted\nasks dialog"]).unwrap();
+    assert_eq!(stage.session().unwrap().rule, "its program itself asks something");
+    stage.play("unasks dialog").unwrap();
+    stage.play("asks rm").unwrap();
+    assert_eq!(stage.session().unwrap().rule, "the agent asks something");
+}
+
+#[test]
 fn questions_expire_with_the_process() {
     told(
         Kind::Agent,

@@ -45,6 +45,7 @@ pub(crate) fn refusal(refusal: &Refusal) -> String {
         | Refusal::NothingAsked { .. }
         | Refusal::WrongAsk { .. }
         | Refusal::AnswerUnderWay { .. }
+        | Refusal::NotAChoice { .. }
         | Refusal::AnswerNotGiven { .. }
         | Refusal::Failed { .. } => format!("refused: {}", name(refusal)),
     }

@@ -128,8 +128,7 @@ impl Tender {
             (Shown::Dialog(text), None) => {
                 let id = AskId(format!("{DIALOG}{}-{}", self.ear.generation, self.ear.end));
                 self.dialog = Some(id.clone());
-                let (kind, text) = (AskKind::Question, text.clone());
-                let ask = Ask { id, kind, text, answering: false };
+                let ask = Ask::new(id, AskKind::Question, text.as_str()).among::<&str>([]);
                 self.ear.sign(Spot::Screen, Sign::Asked(ask)).await;
             }
             (Shown::Prompt | Shown::Draft | Shown::Asking(_) | Shown::Other, Some(id)) => {
@@ -146,7 +145,8 @@ impl Tender {
         }
         let place = || AskId(format!("{LEAVE}{}-{}", self.ear.generation, self.ear.end));
         let id = leave.id.clone().unwrap_or_else(place);
-        let ask = Ask { id, kind: AskKind::Approval, text: leave.text.clone(), answering: false };
+        let ask = Ask::new(id, AskKind::Approval, leave.text.as_str());
+        let ask = ask.among(leave.choices.iter().copied());
         self.ear.on_screen = Some(OnScreen::seen(ask.clone()));
         self.ear.sign(Spot::Screen, Sign::Asked(ask)).await;
     }

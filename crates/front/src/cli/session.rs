@@ -8,7 +8,7 @@ use crate::control::Control;
 use crate::words;
 use glis_core::Status;
 use glis_core::pause::{OnTimeout, PauseMode};
-use glis_core::talk::AskKind;
+use glis_core::talk::{ALLOW_FOR_SESSION, AskKind};
 use glis_core::tree::Clearing;
 use glis_wire::client::{Action, Answer, NewSession, Request};
 use glis_wire::view::SessionView;
@@ -256,17 +256,14 @@ pub(super) fn answer(answer: super::args::Answer, out: &Out) -> Result<(), Compl
     }
     let mut control = Control::connect()?;
     let asked = check_answer(&mut control, &answer)?;
-    let words = if answer.for_session { FOR_SESSION.to_owned() } else { answer.words };
+    let words = if answer.for_session { ALLOW_FOR_SESSION.to_owned() } else { answer.words };
     let action = Action::Answer { ask: answer.request, answer: words };
     let (session, _) = act(&mut control, &answer.name, action)?;
     let open = session.waiting_for.as_ref().map(|open| open.request.as_str());
     let heard = open.is_none() || open != asked.as_deref();
-    let tell = if heard { words::answered } else { words::still_asks };
+    let tell = if heard { words::ask::answered } else { words::ask::still_asks };
     out.document(&session, || tell(&session))
 }
-
-/// The word for an `allow` that holds for everything alike.
-const FOR_SESSION: &str = "allow_for_session";
 
 /// A slip of the pen must not count as a no. Whether the question is still open when the answer
 /// arrives is for the daemon to say. Returns which question is meant.

@@ -1,0 +1,44 @@
+//! How what an agent asks reads to a person, and how an answer does.
+
+use glis_core::talk::{ALLOW_FOR_SESSION, AskKind};
+use glis_wire::view::{SessionView, WaitingFor};
+
+/// What is asked, and what to do about it.
+pub(super) fn asks(name: &str, ask: &WaitingFor) -> String {
+    let text = &ask.text;
+    match (ask.kind, ask.choices.as_deref()) {
+        (AskKind::Doubt, _) => format!(
+            "was this message taken? {text:?}  (glis answer {name} allow sends it again, deny drops it)"
+        ),
+        (_, Some([])) => format!("{text}  (glis attach {name})"),
+        (AskKind::Question, Some([no])) => {
+            format!("{text}  (glis attach {name}, or glis answer {name} {no})")
+        }
+        (AskKind::Question, Some(choices)) => {
+            format!("{text}  (glis answer {name} {})", choices_of(choices))
+        }
+        (AskKind::Approval, _) => format!("{text}  (glis answer {name} allow|deny)"),
+        (AskKind::Question, None) => format!("{text}  (glis answer {name} TEXT)"),
+    }
+}
+
+/// Answers as they are given to a shell.
+pub(crate) fn choices_of(choices: &[String]) -> String {
+    let is_bare = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ',');
+    let shown = choices.iter().map(|choice| match choice.as_str() {
+        ALLOW_FOR_SESSION => "allow --for-session".to_owned(),
+        word if word.chars().all(is_bare) => word.to_owned(),
+        words => format!("'{}'", words.replace('\'', "'\\''")),
+    });
+    shown.collect::<Vec<_>>().join("|")
+}
+
+/// What `answer` says.
+pub(crate) fn answered(s: &SessionView) -> String {
+    format!("answered; `{}` is {}", s.name, s.status.word())
+}
+
+/// What `answer` says if the question stays.
+pub(crate) fn still_asks(s: &SessionView) -> String {
+    format!("answer sent; `{}` still asks", s.name)
+}
