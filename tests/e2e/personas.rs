@@ -26,6 +26,28 @@ fn a_persona_is_what_it_was_when_the_session_was_made() -> Outcome {
 }
 
 #[test]
+fn a_persona_counts_as_soon_as_it_is_written_down() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("first")?;
+    let new = ["new", "judge", "--persona", "critic", "--headless"];
+    assert_eq!(house.fails(&new)?.0, 2);
+    let persona = "[persona.critic]\nagent = \"rehearsal\"\nmodel = \"keen\"\n";
+    house.configure(&format!("{persona}modle = 1\n"))?;
+    // A slip of the pen is told with its line, and what ran before runs on.
+    for new in [&new[..], &["new", "plain", "--agent", "rehearsal"]] {
+        let (status, error) = house.fails(new)?;
+        let told = error["message"].as_str().unwrap_or_default();
+        assert!(status == 2 && told.contains("config.toml:4: "), "{error}");
+    }
+    assert_eq!(house.turn("first", "say hello")?["status"], "idle");
+    let told = house.glis().arg("doctor").output()?;
+    assert!(String::from_utf8(told.stdout)?.contains("config.toml:4: "));
+    house.configure(persona)?;
+    assert_eq!(house.json(&new)?["model"], "keen");
+    Ok(())
+}
+
+#[test]
 fn a_command_is_told_what_was_before_only_where_that_is_wanted() -> Outcome {
     let house = House::new()?;
     let told = |name: &str| -> Outcome<bool> {

@@ -1,6 +1,6 @@
 //! The hands of the house: what carries out effects and reports back what came of them.
 
-use crate::config::Config;
+use crate::config::{Config, Settings};
 use crate::controller::{Line, Look};
 use crate::conversation::Digest;
 use crate::launch::{self, Checked, Env};
@@ -103,7 +103,7 @@ pub(crate) enum Errand {
 
 pub(crate) struct Adapters {
     pub(crate) home: Home,
-    pub(crate) config: Config,
+    pub(crate) settings: Settings,
     pub(crate) line: Line,
     /// What is the same for every session.
     pub(crate) places: Places,
@@ -127,7 +127,7 @@ pub(crate) struct Adapters {
 }
 
 impl Adapters {
-    pub(crate) fn new(home: Home, config: Config, line: Line, umask: u32) -> Arc<Self> {
+    pub(crate) fn new(home: Home, settings: Settings, line: Line, umask: u32) -> Arc<Self> {
         let own_program = std::env::current_exe().unwrap_or_default();
         Arc::new(Self {
             places: Places {
@@ -149,10 +149,15 @@ impl Adapters {
             live: Mutex::default(),
             holders: Mutex::default(),
             home,
-            config,
+            settings,
             line,
             umask,
         })
+    }
+
+    /// What is configured at the moment.
+    pub(crate) fn config(&self) -> Arc<Config> {
+        self.settings.now()
     }
 
     /// Sets an effect going. Never blocks: the controller is waiting.
@@ -190,7 +195,7 @@ impl Adapters {
             Deed::StopProcess { generation, urgency } => self.stop(session, generation, urgency),
             Deed::CaptureTerminal { op } => self.capture(session, op),
             Deed::AwaitSafeState { op } => {
-                self.alarm(Input::Alarm { session: id, op }, self.config.safe_state_time());
+                self.alarm(Input::Alarm { session: id, op }, self.config().safe_state_time());
             }
             Deed::AwaitReady { op } => self.alarm(Input::Alarm { session: id, op }, READY_TIME),
             Deed::AwaitRetry { message, refused } => {
@@ -347,7 +352,8 @@ impl Adapters {
 
     fn stop(self: &Arc<Self>, session: &Session, generation: u32, urgency: Urgency) {
         let ms = |secs: u32| secs.saturating_mul(1000);
-        let pause = &self.config.pause;
+        let config = self.config();
+        let pause = &config.pause;
         let ladder = match urgency {
             Urgency::Quiet => Ladder { interrupt_ms: 0, terminate_ms: ms(pause.terminate_secs) },
             Urgency::Interrupt => Ladder {
@@ -514,7 +520,8 @@ mod tests {
     async fn work_that_panics_ends_its_operation_as_failed() {
         let (line, mut inbox) = Line::new();
         let home = Home::under(Path::new("/nowhere"));
-        let hands = Adapters::new(home, Config::default(), line, 0o077);
+        let settings = Settings::read(home.config_file()).unwrap();
+        let hands = Adapters::new(home, settings, line, 0o077);
         let id = SessionId("s".to_owned());
         let mut house = House::default();
         for (seq, event) in (1..).zip(crate::fill::born(1)) {

@@ -144,7 +144,8 @@ async fn running(hands: &Arc<Adapters>) -> Vec<Session> {
 /// as long as the slowest may take.
 async fn suspend_all(hands: &Arc<Adapters>) {
     let mut news = hands.line.news.subscribe();
-    let pause = &hands.config.pause;
+    let config = hands.config();
+    let pause = &config.pause;
     let ladder = u64::from(pause.interrupt_secs) + u64::from(pause.terminate_secs);
     let patience = Duration::from_secs((ladder + BESIDE_LADDER_SECS).max(SUSPEND_SECS_MIN));
     let begun = Instant::now();

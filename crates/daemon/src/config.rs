@@ -5,7 +5,9 @@ use glis_core::safe::Patterns;
 use glis_snapshot::Keep;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Larger files are no configuration.
@@ -196,6 +198,67 @@ impl Default for OutputConfig {
     }
 }
 
+/// The configuration as its file has it. What is changed there counts from the next time that it is
+/// needed; a file with a fault changes nothing.
+pub(crate) struct Settings {
+    path: PathBuf,
+    held: Mutex<Held>,
+}
+
+struct Held {
+    mark: Mark,
+    config: Arc<Config>,
+    fault: Option<String>,
+}
+
+/// By what a file is known to be another one than before; nothing if it is not there.
+type Mark = Option<(u64, u64, i64, i64, i64, i64)>;
+
+fn mark(path: &Path) -> Mark {
+    let facts = std::fs::metadata(path).ok()?;
+    let (modified, changed) = (facts.mtime_nsec(), facts.ctime_nsec());
+    Some((facts.ino(), facts.len(), facts.mtime(), modified, facts.ctime(), changed))
+}
+
+impl Settings {
+    /// Reads the file for the first time.
+    pub(crate) fn read(path: PathBuf) -> Result<Self, String> {
+        // Marked first: what is changed while it is read is read again.
+        let mark = mark(&path);
+        let config = Arc::new(Config::read(&path)?);
+        Ok(Self { path, held: Mutex::new(Held { mark, config, fault: None }) })
+    }
+
+    /// What counts.
+    pub(crate) fn now(&self) -> Arc<Config> {
+        Arc::clone(&self.look().config)
+    }
+
+    /// What is wrong with the file as it is. Then the former one counts.
+    pub(crate) fn fault(&self) -> Option<String> {
+        self.look().fault.clone()
+    }
+
+    fn look(&self) -> MutexGuard<'_, Held> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mark = mark(&self.path);
+        if mark != held.mark {
+            held.mark = mark;
+            held.fault = match Config::read(&self.path) {
+                Ok(config) => {
+                    held.config = Arc::new(config);
+                    None
+                }
+                Err(fault) => {
+                    crate::diary(&format!("{fault}; the former configuration counts"));
+                    Some(fault)
+                }
+            };
+        }
+        held
+    }
+}
+
 impl Config {
     /// Reads the file; a missing one means that everything is as usual.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
@@ -334,6 +397,27 @@ mod tests {
         let told = config.persona(Some("poet")).unwrap_err();
         assert!(told.ends_with("known are critic"), "{told}");
         assert!(read("[persona.critic]\nmodle = \"opus\"\n").is_err());
+    }
+
+    #[test]
+    fn a_changed_file_counts_and_a_broken_one_does_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        let settings = Settings::read(path.clone()).unwrap();
+        assert_eq!(settings.now().default_agent, None);
+        let agent = |name: &str| {
+            std::fs::write(&path, format!("default_agent = \"{name}\"\n")).unwrap();
+            settings.now().default_agent.clone()
+        };
+        assert_eq!(agent("one").as_deref(), Some("one"));
+        assert_eq!(agent("two").as_deref(), Some("two"));
+        std::fs::write(&path, "default_agent = 3\n").unwrap();
+        assert_eq!(settings.now().default_agent.as_deref(), Some("two"));
+        assert!(settings.fault().is_some_and(|fault| fault.contains("config.toml:1: ")));
+        assert_eq!(agent("three").as_deref(), Some("three"));
+        assert_eq!(settings.fault(), None);
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(settings.now().default_agent, None);
     }
 
     #[test]

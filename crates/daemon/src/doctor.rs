@@ -23,7 +23,8 @@ pub(crate) async fn examine(door: &Door) -> Answer {
     let findings = tokio::task::spawn_blocking(move || {
         let home = &hands.home;
         let mut findings = vec![git(), private(&home.state), disk(&home.state), log(&home.state)];
-        findings.extend(trash(&all, hands.config.trash.days));
+        findings.extend(hands.settings.fault().map(configuration));
+        findings.extend(trash(&all, hands.config().trash.days));
         findings.extend(sessions.iter().flat_map(|session| session::examine(&hands, session)));
         let known: BTreeSet<String> = all.iter().map(|session| session.id.0.clone()).collect();
         findings.extend(strangers(&crate::sessions_folder(home), &known));
@@ -36,6 +37,11 @@ pub(crate) async fn examine(door: &Door) -> Answer {
 
 fn finding(subject: &str, health: Health, message: String, hint: Option<&str>) -> Finding {
     Finding { subject: subject.to_owned(), health, message, hint: hint.map(ToOwned::to_owned) }
+}
+
+fn configuration(fault: String) -> Finding {
+    let hint = "mend it; until then the former configuration counts, and `glis new` is refused";
+    finding("configuration", Health::Bad, fault, Some(hint))
 }
 
 fn git() -> Finding {

@@ -281,7 +281,7 @@ pub(crate) fn start(
         ref_lock: session.agent_ref.as_deref().map(|id| {
             locks.join(lock_name(&session.spec.agent, id)).to_string_lossy().into_owned()
         }),
-        log_bytes_max: adapters.config.output_bytes_max(),
+        log_bytes_max: adapters.config().output_bytes_max(),
         umask: adapters.umask,
         seam: (session.spec.mode == Mode::Terminal).then(|| seam(&dir)),
         first_words: start.plan.first_words,

@@ -35,7 +35,7 @@ pub use crate::fill::fill_log;
 
 use crate::adapters::Adapters;
 use crate::closing::{Calls, Closing};
-use crate::config::Config;
+use crate::config::Settings;
 use crate::controller::{Controller, Line, Mail};
 use crate::log::{EventLog, LogFault, Salvage};
 use crate::serve::Door;
@@ -93,9 +93,9 @@ pub fn run(home: &Home, ready: impl FnOnce()) -> Result<(), DaemonFault> {
     prepare(&home.state)?;
     let lock = take_lock(&home.state)?;
     let mut house = House::default();
-    let (config, (log, salvage)) = Config::read(&home.config_file())
+    let (settings, (log, salvage)) = Settings::read(home.config_file())
         .map_err(DaemonFault::Config)
-        .and_then(|config| Ok((config, open_log(home, &mut house)?)))
+        .and_then(|settings| Ok((settings, open_log(home, &mut house)?)))
         // Whoever started us may have gone before it could hear why we do not start.
         .inspect_err(|fault| diary(&fault.to_string()))?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -104,7 +104,7 @@ pub fn run(home: &Home, ready: impl FnOnce()) -> Result<(), DaemonFault> {
         .build()?;
     let outcome = runtime.block_on(async {
         let (line, inbox) = Line::new();
-        let hands = Adapters::new(home.clone(), config, line.clone(), umask.as_raw_mode());
+        let hands = Adapters::new(home.clone(), settings, line.clone(), umask.as_raw_mode());
         let unsettled: Vec<Session> = house.all_sessions().cloned().collect();
         let controller = Controller::new(house, log, line.clone(), Arc::clone(&hands));
         let (failed, failure) = oneshot::channel();

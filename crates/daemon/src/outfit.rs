@@ -27,7 +27,7 @@ const LAST_BYTES: u64 = 400;
 /// Fits a fresh worktree out, and says what could not be done.
 pub(crate) fn fit(hands: &Adapters, session: &Session, worktree: &Path) -> Vec<String> {
     let mut notes = dress(hands, session, worktree);
-    let outfit = hands.config.outfit(&session.spec.repo_root);
+    let outfit = hands.config().outfit(&session.spec.repo_root);
     let dir = hands.home.session(&session.id.0);
     if outfit.setup.is_some() && dir.join(BEGUN).exists() {
         if !dir.join(ENDED).exists() {
@@ -90,7 +90,7 @@ impl SetUps {
 /// Brings the chosen files along, and says which it could not.
 pub(crate) fn dress(hands: &Adapters, session: &Session, worktree: &Path) -> Vec<String> {
     let root = PathBuf::from(&session.spec.repo_root);
-    let outfit = hands.config.outfit(&session.spec.repo_root);
+    let outfit = hands.config().outfit(&session.spec.repo_root);
     let mut notes = Vec::new();
     for (paths, how) in [(&outfit.copy, How::Copy), (&outfit.link, How::Link)] {
         for path in paths {

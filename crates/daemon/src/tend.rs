@@ -394,7 +394,7 @@ impl Tender {
     async fn look_at_screen(&self) -> ScreenState {
         let dir = self.ear.hands.home.session(&self.ear.id.0);
         let look = ear::aside(move || screens::look_at_cursor(&dir)).await.unwrap_or_default();
-        judge_quiet(&look, &self.ear.hands.config.patterns())
+        judge_quiet(&look, &self.ear.hands.config().patterns())
     }
 
     async fn write(&mut self, waits: Waits, bytes: &[u8]) -> io::Result<()> {

@@ -45,7 +45,7 @@ pub(crate) fn repository(session: &Session) -> PathBuf {
 
 /// What a snapshot takes; a comparison with it has to be told the same.
 pub(crate) fn limits(hands: &Adapters) -> Limits {
-    Limits { file_bytes_max: hands.config.snapshot.file_bytes_max(), ..Limits::default() }
+    Limits { file_bytes_max: hands.config().snapshot.file_bytes_max(), ..Limits::default() }
 }
 
 fn save(
@@ -160,7 +160,7 @@ pub(crate) fn save_before_removal(hands: &Adapters, session: &Session) {
 }
 
 fn thin(hands: &Adapters, session: &Session) {
-    let keep = hands.config.snapshot.keep();
+    let keep = hands.config().snapshot.keep();
     if let Err(fault) = glis_snapshot::thin(&repository(session), &session.id.0, &keep) {
         crate::diary(&format!("session {}: its old snapshots: {fault}", session.id));
     }
@@ -405,7 +405,7 @@ impl Adapters {
         if occasion != Occasion::TurnEnded {
             return self.in_turn(session, failed, work);
         }
-        if let Some(wait) = self.keeping.due(&session.id, &self.config.snapshot) {
+        if let Some(wait) = self.keeping.due(&session.id, &self.config().snapshot) {
             let (hands, session) = (Arc::clone(self), session.clone());
             self.later(async move {
                 tokio::time::sleep(wait).await;

@@ -16,7 +16,7 @@ pub(crate) fn make(hands: &Arc<Adapters>, session: &Session, op: OpId) -> Outcom
     }
     let repo = PathBuf::from(&session.spec.repo_root);
     let path = place(hands, session, &repo);
-    let branch = format!("{}{}", hands.config.worktree.branch_prefix, session.name);
+    let branch = format!("{}{}", hands.config().worktree.branch_prefix, session.name);
     let plan = Plan {
         repo: &repo,
         path: &path,
@@ -48,7 +48,7 @@ pub(crate) fn owner(session: &Session) -> String {
 
 /// `PLACE/REPOSITORY/NAME-ID`: readable, and never the place of an earlier session.
 fn place(hands: &Adapters, session: &Session, repo: &Path) -> PathBuf {
-    let root = hands.config.worktree.place.as_ref().map(PathBuf::from);
+    let root = hands.config().worktree.place.as_ref().map(PathBuf::from);
     let root = root.unwrap_or_else(|| hands.home.worktrees.clone());
     let repository = repo.file_name().map_or("repository".into(), |name| name.to_string_lossy());
     // The end of the id is its random part.

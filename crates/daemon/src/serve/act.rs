@@ -259,7 +259,7 @@ async fn translate(door: &Door, given: &str, action: Action) -> Translated {
 /// A command has no conversation to come back to. Where the configuration wants it, it is told in
 /// its first message what was said and done before.
 fn resume_words(door: &Door, session: &Session, prompt: Option<String>) -> Option<String> {
-    let told = door.hands.config.command.resume_prompt
+    let told = door.hands.config().command.resume_prompt
         && session.spec.traits.refs == RefOrigin::None
         && session.ran
         && session.can_resume();
@@ -295,9 +295,12 @@ async fn create(door: &Door, wanted: NewSession) -> Translated {
     glis_core::name::check(&wanted.name).map_err(|why| {
         Box::new(Answer::Refused(Refusal::BadName { name: wanted.name.clone(), why }))
     })?;
-    let persona = door.hands.config.persona(wanted.persona.as_deref()).map_err(bad)?;
+    // What somebody has just changed must not be left out without a word.
+    door.hands.settings.fault().map_or(Ok(()), |fault| Err(bad(fault)))?;
+    let config = door.hands.config();
+    let persona = config.persona(wanted.persona.as_deref()).map_err(bad)?;
     let usual = if wanted.argv.is_empty() { "rehearsal" } else { "command" };
-    let configured = door.hands.config.default_agent.as_deref().unwrap_or(usual);
+    let configured = config.default_agent.as_deref().unwrap_or(usual);
     let agent_name = wanted.agent.as_deref().or(persona.agent.as_deref());
     let agent_name = agent_name.unwrap_or(configured).to_owned();
     let agent = glis_agent::find(&agent_name).ok_or_else(|| {

@@ -278,7 +278,7 @@ fn is_empty_folder(path: &std::path::Path) -> bool {
 }
 
 pub(super) async fn trash(door: &Door) -> Answer {
-    let days = i64::from(door.hands.config.trash.days);
+    let days = i64::from(door.hands.config().trash.days);
     let now = jiff::Timestamp::now().as_millisecond();
     let removed = door.hands.line.look(Look::All).await;
     let mut list: Vec<_> = removed
