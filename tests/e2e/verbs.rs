@@ -228,8 +228,16 @@ fn what_cannot_be_resumed_says_why_and_stays_as_it_was() -> Outcome {
     let vault = vault.join("vault");
     std::fs::remove_file(&transcript)?;
     std::fs::rename(&vault, vault.with_extension("away"))?;
+    let lost = house.show("empty")?;
+    assert_eq!((&lost["resumable"], &lost["can_resume"]), (&json!(false), &json!(false)));
+    assert!(
+        lost["warnings"][0].as_str().is_some_and(|w| w.contains("a resume will fail")),
+        "{lost}"
+    );
     refused("empty", "transcript is not there")?;
     std::fs::rename(vault.with_extension("away"), &vault)?;
+    let back = house.show("empty")?;
+    assert_eq!((&back["resumable"], &back["warnings"]), (&json!(true), &json!([])));
     assert_eq!(house.json(&["resume", "empty"])?["agent_session_ref"], id);
 
     house.rehearsal("homeless")?;

@@ -78,6 +78,24 @@ pub(crate) fn can_start(
     Ok(prepare(adapters, session)?.warnings)
 }
 
+/// Where the conversation of an agent was looked for that has spoken, and has left nothing to resume by:
+/// no transcript where it was started, and no copy.
+pub(crate) fn lost_conversation(adapters: &Adapters, session: &Session) -> Option<String> {
+    let (agent, id) = (agent_of(session).ok()?, session.agent_ref.as_deref()?);
+    let is_kept = Vault::of(&adapters.home.session(&session.id.0), id).is_filled();
+    // It writes down what it does when it has done it.
+    if is_kept || !session.ran || session.turn.under_way() {
+        return None;
+    }
+    let home = adapters.env_note(&session.id).agent_home;
+    let places = places(adapters, session, home.as_deref());
+    let said = approach::said(adapters, session);
+    match approach::find(adapters, session, agent, &places, &said) {
+        Err(ResumeFault::NoTranscript(place)) => Some(place),
+        Ok(_) | Err(_) => None,
+    }
+}
+
 /// Messages that a process took with it before its agent had written them down. Only the last one
 /// can be missing where there is a transcript, and only if its turn did not end.
 fn forgotten(session: &Session, start: Prepared) -> Vec<String> {

@@ -10,7 +10,7 @@ use crate::closing::{Closing, Wish};
 use crate::controller::Look;
 use crate::peer::Peer;
 use crate::view::Beside;
-use crate::{doctor, view};
+use crate::{doctor, launch, view};
 use glis_core::session::Session;
 use glis_core::{Refusal, Status};
 use glis_wire::client::{Answer, Greeting, PROTOCOL, Petition, Request, Trouble};
@@ -167,6 +167,7 @@ fn seen(door: &Door, session: &Session) -> SessionView {
         gap_at: hands.gap_at(id),
         env: hands.env_note(id),
         digest: hands.digest(id),
+        lost: launch::lost_conversation(hands, session),
     };
     view::session(session, beside)
 }

@@ -18,11 +18,13 @@ pub(crate) struct Beside {
     pub(crate) env: EnvNote,
     /// What its conversation comes down to.
     pub(crate) digest: Digest,
+    /// Where the conversation was looked for, if it is nowhere.
+    pub(crate) lost: Option<String>,
 }
 
 /// A session with everything that is known about it.
 pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
-    let Beside { audience, gap_at, env, digest } = beside;
+    let Beside { audience, gap_at, env, digest, lost } = beside;
     let pause = session.pause_record();
     let mut warnings = pause.map(|record| record.warnings.clone()).unwrap_or_default();
     let whose = match env.origin {
@@ -32,6 +34,10 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
     };
     warnings.extend(whose.filter(|_| session.process.is_some()).map(ToOwned::to_owned));
     warnings.extend(env.warnings);
+    // A process that runs may still write it.
+    let is_gone = lost.is_some() && session.process.is_none();
+    let told = |place| format!("its transcript is not there ({place}): a resume will fail");
+    warnings.extend(lost.map(told));
     SessionView {
         id: session.id.0.clone(),
         name: session.name.clone(),
@@ -39,7 +45,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         agent: session.spec.agent.clone(),
         mode: session.spec.mode,
         agent_session_ref: session.agent_ref.clone(),
-        resumable: session.resumable(),
+        resumable: session.resumable() && !is_gone,
         repo_root: session.spec.repo_root.clone(),
         worktree: session.worktree.clone(),
         branch: session.branch.clone(),
@@ -51,7 +57,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         resumed_at: session.resumed_at.map(time),
         idle_timeout_secs: session.spec.idle_timeout_secs,
         can_pause: session.can_pause(),
-        can_resume: session.can_resume(),
+        can_resume: session.can_resume() && !is_gone,
         snapshot: session.snapshot.clone(),
         conversation_summary: digest.summary,
         last_action: digest.last_action,

@@ -1,7 +1,7 @@
 //! Starts that fail by a fault of the user's: the agent's own words say which.
 
 use super::Real;
-use super::cast::{CODEX_HEADLESS, GEMINI_HEADLESS, NAME, Play};
+use super::cast::{CLAUDE_HEADLESS, CODEX_HEADLESS, GEMINI_HEADLESS, NAME, Play};
 use crate::house::Outcome;
 use glis_stub_model::installed::{CLAUDE, CODEX, GEMINI};
 use serde_json::json;
@@ -64,6 +64,24 @@ fn gemini_says_which_argument_is_wrong() -> Outcome {
     let why = failed["verdict"].as_str().unwrap_or_default();
     assert!(why.contains("approval-mode, Given: \"nonsense\""), "{failed}");
     assert!(!why.contains("--version"), "{why}");
+    Ok(())
+}
+
+/// Where nothing can be written down, that is told as soon as a turn has ended, and not only by the
+/// resume that fails.
+#[test]
+fn claude_cannot_write_its_transcript() -> Outcome {
+    let Some(play) = Play::with(CLAUDE_HEADLESS, &[])? else { return Ok(()) };
+    let projects = play.real.config().join("projects");
+    assert!(!projects.exists());
+    std::fs::write(&projects, "in the way")?;
+    let idle = play.turn("remember the blue door")?;
+    let told = idle["warnings"].to_string();
+    assert!(told.contains("a resume will fail") && told.contains("projects"), "{told}");
+    let paused = play.pause()?;
+    assert_eq!((&paused["resumable"], &paused["can_resume"]), (&json!(false), &json!(false)));
+    let (status, error) = play.house().fails(&["resume", NAME])?;
+    assert_eq!((status, &error["kind"]), (6, &json!("not_resumable")), "{error}");
     Ok(())
 }
 
