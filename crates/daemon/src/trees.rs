@@ -56,7 +56,8 @@ fn save(
     unreadable: Unreadable,
 ) -> Result<Saved, SnapshotFault> {
     let limits = Limits { unreadable, ..limits(hands) };
-    glis_snapshot::save(&SaveRequest { worktree, session: &session.id.0, why, limits })
+    let (session, passing) = (&*session.id.0, Some(TURN_ENDED));
+    glis_snapshot::save(&SaveRequest { worktree, session, why, limits, passing })
 }
 
 fn named(saved: &Saved) -> SnapshotRef {

@@ -73,7 +73,7 @@ fn set_aside(
     let place = refuse_main(common, to)?;
     let reference = place.as_ref().map(|_| {
         let why = "before another snapshot was restored here";
-        save(&SaveRequest { worktree: to, session, why, limits: Limits::default() })
+        save(&SaveRequest { worktree: to, session, why, limits: Limits::default(), passing: None })
     });
     let reference = reference.transpose()?.map(|saved| saved.reference);
     let path = beside(to);
@@ -150,7 +150,14 @@ fn save_index(common: &Path, admin: &Path, session: &str) -> Option<String> {
         head: Head { branch: None, commit },
     };
     let why = "staged in a worktree that was lost";
-    save_place(&place, session, why, &Limits::default()).ok().map(|saved| saved.reference)
+    let request = SaveRequest {
+        worktree: &place.root,
+        session,
+        why,
+        limits: Limits::default(),
+        passing: None,
+    };
+    save_place(&place, session, &request).ok().map(|saved| saved.reference)
 }
 
 fn same(one: &Path, other: &Path) -> bool {

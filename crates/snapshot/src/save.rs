@@ -28,6 +28,8 @@ pub struct SaveRequest<'a> {
     pub why: &'a str,
     /// What to leave out.
     pub limits: Limits,
+    /// Snapshots with this line are thinned out: none of them stands in for one with another line.
+    pub passing: Option<&'a str>,
 }
 
 /// A snapshot that is on the disk and was read back.
@@ -50,11 +52,11 @@ pub struct Saved {
 pub fn save(request: &SaveRequest<'_>) -> Result<Saved, SnapshotFault> {
     let session = refs::part(request.session)?;
     let place = Place::find(request.worktree)?;
-    match save_place(&place, session, request.why, &request.limits) {
+    match save_place(&place, session, request) {
         // An agent's `gc` or `rebase` can take away under us what we had just read about.
         Err(SnapshotFault::Broken(_) | SnapshotFault::Git(_)) => {
             let place = Place::find(request.worktree)?;
-            save_place(&place, session, request.why, &request.limits)
+            save_place(&place, session, request)
         }
         done => done,
     }
@@ -64,9 +66,9 @@ pub fn save(request: &SaveRequest<'_>) -> Result<Saved, SnapshotFault> {
 pub(crate) fn save_place(
     place: &Place,
     session: &str,
-    why: &str,
-    limits: &Limits,
+    request: &SaveRequest<'_>,
 ) -> Result<Saved, SnapshotFault> {
+    let SaveRequest { why, limits, passing, .. } = request;
     let keeps = Keeps::default();
     let store = Store { common: place.common.clone(), more: Vec::new(), keeps: &keeps };
     let before = || -> Result<_, SnapshotFault> {
@@ -89,7 +91,11 @@ pub(crate) fn save_place(
     let job = Job { place, store: &store, limits, extra: Extra::default(), depth: 0 };
     let picture = job.picture(survey?, previous.as_ref(), &mut objects)?;
     drop(objects);
-    if let Some(previous) = previous.as_ref().filter(|previous| previous.digest == picture.digest) {
+    let stands = |previous: &&Previous| {
+        let line = previous.found.value("why");
+        previous.digest == picture.digest && (line == Some(*why) || line != *passing)
+    };
+    if let Some(previous) = previous.as_ref().filter(stands) {
         return Ok(Saved {
             reference: previous.found.name.clone(),
             commit: previous.found.commit.to_string(),
@@ -102,7 +108,7 @@ pub(crate) fn save_place(
     let last = previous.as_ref().map_or(0, |previous| previous.found.millis());
     let id = format!("{:013}-{:08x}", now.max(last + 1), chance());
     let reference = format!("{SNAP}/{session}/{id}");
-    let words = [("session", session), ("why", why)];
+    let words = [("session", session), ("why", *why)];
     let (changed, not_captured) = (picture.changed, picture.not_captured.clone());
     let (commit, scratch) = job.write(picture, &words)?;
     scratch.publish(&keeps)?;

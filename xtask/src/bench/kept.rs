@@ -111,7 +111,7 @@ impl Repository {
 
     fn save(&self, session: &str) -> Result<Saved> {
         let limits = Limits { file_bytes_max: u64::MAX, ..Limits::default() };
-        Ok(save(&SaveRequest { worktree: &self.at, session, why: "bench", limits })?)
+        Ok(save(&SaveRequest { worktree: &self.at, session, why: "bench", limits, passing: None })?)
     }
 
     /// Fifty changed and twenty untracked: saved, saved again, stashed and popped, only looked at.
@@ -269,7 +269,8 @@ pub(crate) fn save_large(arguments: &[std::ffi::OsString]) -> Result<()> {
     let [at, bytes] = arguments else { bail!("save-large REPOSITORY BYTES") };
     let (at, bytes) = (Path::new(at), bytes.to_string_lossy().parse::<u64>()?);
     let limits = Limits { file_bytes_max: u64::MAX, ..Limits::default() };
-    let request = SaveRequest { worktree: at, session: "large", why: "bench", limits };
+    let request =
+        SaveRequest { worktree: at, session: "large", why: "bench", limits, passing: None };
     save(&request)?;
     let before = peak_kib()?;
     fs::File::create(at.join("large"))?.set_len(bytes)?;

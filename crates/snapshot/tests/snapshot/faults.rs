@@ -24,7 +24,7 @@ enum Victim {
 }
 
 fn request<'a>(worktree: &'a Path, session: &'a str) -> SaveRequest<'a> {
-    SaveRequest { worktree, session, why: "test", limits: Limits::default() }
+    SaveRequest { worktree, session, why: "test", limits: Limits::default(), passing: None }
 }
 
 /// Not a test of its own: what the killed child does.
@@ -363,7 +363,8 @@ fn a_path_with_a_line_break_is_refused_with_the_cause() -> Outcome {
         assert!(!tree.exists());
         git(&repo, &["worktree", "add", "-q", "--detach", &tree.to_string_lossy()])?;
         let limits = Limits::default();
-        let request = SaveRequest { worktree: &tree, session: "s", why: "test", limits };
+        let request =
+            SaveRequest { worktree: &tree, session: "s", why: "test", limits, passing: None };
         told(&save(&request).err().ok_or("it was saved")?);
         fs::remove_dir_all(base.join(&repo))?;
         fs::remove_dir_all(&tree)?;

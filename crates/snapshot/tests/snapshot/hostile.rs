@@ -199,6 +199,7 @@ fn a_worktree_that_points_at_another_is_refused() -> Outcome {
         session: "s",
         why: "test",
         limits: glis_snapshot::Limits::default(),
+        passing: None,
     });
     assert!(fault.is_err());
     Ok(())

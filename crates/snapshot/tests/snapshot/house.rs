@@ -72,6 +72,7 @@ impl House {
             session: SESSION,
             why,
             limits: Limits::default(),
+            passing: None,
         })?)
     }
 

@@ -177,6 +177,7 @@ fn names_that_could_escape_are_refused() -> Outcome {
             session: name,
             why: "test",
             limits: glis_snapshot::Limits::default(),
+            passing: None,
         });
         assert!(matches!(fault, Err(SnapshotFault::BadName(_))), "{name}");
     }

@@ -55,7 +55,7 @@ fn middle(mut times: Vec<Duration>) -> Duration {
 
 fn save_it(at: &Path, session: &str) -> Outcome<String> {
     let limits = Limits { file_bytes_max: 1 << 40, ..Limits::default() };
-    Ok(save(&SaveRequest { worktree: at, session, why: "speed", limits })?.reference)
+    Ok(save(&SaveRequest { worktree: at, session, why: "speed", limits, passing: None })?.reference)
 }
 
 #[expect(clippy::print_stdout, reason = "numbers for people")]

@@ -423,7 +423,13 @@ fn what_cannot_be_captured_is_listed() -> Outcome {
     fs::File::create(house.tree.join("large"))?.set_len(2 << 20)?;
     house.put("a.txt", &"x".repeat(3 << 20))?;
     let limits = Limits { file_bytes_max: 1 << 20, ..Limits::default() };
-    let saved = save(&SaveRequest { worktree: &house.tree, session: "s1", why: "limits", limits })?;
+    let saved = save(&SaveRequest {
+        worktree: &house.tree,
+        session: "s1",
+        why: "limits",
+        limits,
+        passing: None,
+    })?;
     let list: Vec<(String, Why)> =
         saved.not_captured.iter().map(|item| (item.shown(), item.why.clone())).collect();
     let expected = [
@@ -458,6 +464,7 @@ fn the_main_worktree_can_be_saved_and_restored_elsewhere() -> Outcome {
         session: "main",
         why: "test",
         limits: Limits::default(),
+        passing: None,
     })?;
     let to = house.dir.path().join("copy");
     let restored = house.restore(&saved.reference, &to)?;

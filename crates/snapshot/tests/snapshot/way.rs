@@ -226,7 +226,8 @@ fn after(limit: u64, then: impl Fn(&House) -> Outcome) -> Outcome<(Vec<String>, 
     house.put("a.txt", &"a".repeat(3000))?;
     house.put("untracked", &"u".repeat(3000))?;
     let limits = Limits { file_bytes_max: limit, ..Limits::default() };
-    let request = SaveRequest { worktree: &house.tree, session: SESSION, why: "test", limits };
+    let request =
+        SaveRequest { worktree: &house.tree, session: SESSION, why: "test", limits, passing: None };
     let saved = save(&request)?;
     then(&house)?;
     let shown = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
@@ -310,6 +311,7 @@ fn a_folder_without_its_git_file_is_gone_and_not_its_parent() -> Outcome {
         session: SESSION,
         why: "test",
         limits: glis_snapshot::Limits::default(),
+        passing: None,
     };
     let saved = glis_snapshot::save(&request(&inside))?;
     fs::remove_file(inside.join(".git"))?;
