@@ -24,7 +24,7 @@ pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 pub(crate) struct Rig {
     pub(crate) launch: Launch,
     pub(crate) holder: Option<Child>,
-    _home: TempDir,
+    home: TempDir,
 }
 
 impl Rig {
@@ -55,7 +55,7 @@ impl Rig {
             log_bytes_max: 64 << 20,
             umask: 0o022,
         };
-        Ok(Self { launch, holder: None, _home: home })
+        Ok(Self { launch, holder: None, home })
     }
 
     /// The same on pipes.
@@ -90,10 +90,21 @@ impl Rig {
         Ok(birth)
     }
 
-    /// Starts a holder that must succeed, and connects to it.
+    /// Starts a holder that must succeed, and connects to it. Its script begins when somebody listens:
+    /// a short one would be over, and its holder gone, before a slow test has connected.
     pub(crate) fn start(&mut self) -> Outcome<Conn> {
-        match self.birth()? {
-            Birth::Ready(_) => self.connect(),
+        let gate = self.home.path().join("gate");
+        let script = self.launch.argv.get(2).cloned().ok_or("no script")?;
+        let wait = format!("until [ -e '{}' ]; do sleep 0.01; done; ", gate.display());
+        self.launch.argv[2] = wait + &script;
+        let birth = self.birth();
+        self.launch.argv[2] = script;
+        match birth? {
+            Birth::Ready(_) => {
+                let conn = self.connect()?;
+                std::fs::write(&gate, "")?;
+                Ok(conn)
+            }
             Birth::Failed { message, .. } => Err(message.into()),
         }
     }
