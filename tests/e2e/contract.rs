@@ -122,6 +122,8 @@ fn the_list_has_the_same_fields_and_the_latest_activity_first() -> Outcome {
         house.rehearsal(name)?;
     }
     house.turn("one", "say hi")?;
+    // Nothing more happens to it between the two looks.
+    house.follow(1)?.until(|event| event["event"] == "worktree_saved")?;
     let list = house.json(&["ls"])?;
     let list = list.as_array().ok_or("no array")?;
     list.iter().for_each(has_all_fields);
