@@ -68,6 +68,8 @@ struct Tender {
     flowing: bool,
     look_at: Option<Instant>,
     rest_at: Option<Instant>,
+    /// When its screen moved last.
+    moved_at: Instant,
     /// When its transcript is copied next, if anything may be new there.
     keep_at: Option<Instant>,
     /// A message that waits for the agent's prompt.
@@ -112,6 +114,7 @@ impl Tender {
             flowing: session.screen == ScreenState::Flowing,
             look_at: None,
             rest_at: None,
+            moved_at: Instant::now(),
             keep_at: None,
             typing: None,
             dialog: session
@@ -262,6 +265,7 @@ impl Tender {
 
     async fn output_moved(&mut self, end: u64) -> io::Result<()> {
         self.ear.end = end;
+        self.moved_at = Instant::now();
         match self.ear.dialect.source() {
             Source::Stream => {}
             Source::Transcript => {

@@ -21,6 +21,9 @@ const PRESSES_MAX: u8 = 5;
 /// Before a key is taken for swallowed. One that was only slow to be taken would be pressed twice, and
 /// the second would meet whatever comes after the question.
 const PRESS_PACE: Duration = Duration::from_millis(1500);
+/// A screen that has not moved for so long shows what there is. One that has just taken a message may
+/// show an empty prompt for a moment, and for longer where the machine is busy.
+const STILL_TIME: Duration = Duration::from_secs(2);
 /// Between two looks at a screen that something waits for.
 const LOOK_PACE: Duration = Duration::from_millis(150);
 
@@ -104,10 +107,13 @@ impl Tender {
             self.ear.ready = true;
             self.ear.sign(Spot::Screen, Sign::Ready).await;
         }
-        if occasion == Occasion::Rested
-            && let Some(sign) = self.ear.dialect.at_rest(&shown)
-        {
-            self.ear.sign(Spot::Screen, sign).await;
+        if occasion == Occasion::Rested {
+            let still_at = self.moved_at + STILL_TIME;
+            if Instant::now() < still_at {
+                self.rest_at = Some(still_at);
+            } else if let Some(sign) = self.ear.dialect.at_rest(&shown) {
+                self.ear.sign(Spot::Screen, sign).await;
+            }
         }
         self.judge_dialog(&shown).await;
         self.judge_question(&lines, occasion).await?;
