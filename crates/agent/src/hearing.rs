@@ -2,6 +2,7 @@
 
 use crate::{Heard, Said};
 use glis_core::input::Sign;
+use glis_wire::view::Voice;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
@@ -23,6 +24,32 @@ impl Line {
 
     pub(crate) fn said(&mut self, said: Said) {
         self.parts.push((None, Some(said)));
+    }
+
+    /// A message was taken, in these words.
+    pub(crate) fn took(&mut self, words: impl Into<String>) {
+        let words = words.into();
+        let sign = Sign::TookMessage { text: Some(words.clone()) };
+        self.both(sign, Said::new(Voice::User, words));
+    }
+
+    /// Lets out what the agent said up to here, if that was anything: words come in pieces.
+    pub(crate) fn says(&mut self, saying: &mut String) {
+        let said = std::mem::take(saying);
+        if !said.trim().is_empty() {
+            self.said(Said::new(Voice::Assistant, said));
+        }
+    }
+
+    /// A tool begins, with what it is given. A list of what is to do is told as such: its entries are
+    /// called by the text at `key`.
+    pub(crate) fn tool_began(&mut self, name: &str, id: &str, input: &Value, key: &str) {
+        let said = match input["todos"].as_array() {
+            Some(entries) => pending(entries, key),
+            None => Said::tool(name, gist(input)),
+        };
+        let what = what(name, &said.content);
+        self.both(Sign::ToolBegan { tool: id.to_owned(), what }, said);
     }
 
     pub(crate) fn both(&mut self, sign: Sign, said: Said) {
@@ -49,6 +76,18 @@ impl Line {
         }
         heard
     }
+}
+
+/// What is still to do of a list whose entries are called by the text at `key`.
+pub(crate) fn pending(entries: &[Value], key: &str) -> Said {
+    let is_open = |entry: &&Value| !matches!(text(entry, "/status"), "completed" | "cancelled");
+    plan(entries.iter().filter(is_open).map(|entry| text(entry, key).to_owned()).collect())
+}
+
+/// What is still to do.
+pub(crate) fn plan(open: Vec<String>) -> Said {
+    let told = Said::tool("plan", open.join("; "));
+    Said { pending: Some(open), ..told }
 }
 
 /// What a tool does, in a few words.
@@ -140,7 +179,6 @@ pub(crate) fn json_line(words: &Value) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glis_wire::view::Voice;
 
     #[test]
     fn signs_and_words_of_a_line_have_places_of_their_own_and_the_last_is_its_end() {

@@ -11,6 +11,8 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// What the agent's session id is noted by.
+const AGENT_REF: &str = "agent_session_ref";
 /// What entries about tasks and use are known by.
 const TASKS: &str = "tasks";
 const ACCOUNT: &str = "account";
@@ -58,8 +60,7 @@ impl Conversation {
             let number = |key: &str| entry.metadata.get(key).and_then(Value::as_u64).unwrap_or(0);
             stream_seen = stream_seen.max(number("offset"));
             hooks_seen = hooks_seen.max(number("hook_offset"));
-            let of = entry.metadata.get("agent_session_ref").and_then(Value::as_str);
-            if of == agent_ref {
+            if under(&entry) == agent_ref {
                 transcript_seen = transcript_seen.max(number("transcript_offset"));
                 if let Some(Value::Object(open)) = entry.metadata.get(TASKS) {
                     let subject = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -106,7 +107,7 @@ impl Conversation {
             Heard::Ours => {}
         }
         if let Some(agent_ref) = agent_ref {
-            metadata.insert("agent_session_ref".to_owned(), json!(agent_ref));
+            metadata.insert(AGENT_REF.to_owned(), json!(agent_ref));
         }
         if let Some(tool) = said.tool {
             metadata.insert("tool".to_owned(), json!(tool));
@@ -198,6 +199,11 @@ pub(crate) fn each(path: &Path, mut see: impl FnMut(Entry)) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The agent's session id that an entry was said under.
+pub(crate) fn under(entry: &Entry) -> Option<&str> {
+    entry.metadata.get(AGENT_REF).and_then(Value::as_str)
 }
 
 /// Whole lines from `offset` on, up to about `bytes_max` bytes or one line if that is longer, and

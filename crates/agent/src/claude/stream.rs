@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) const FIRST: &str = "glis-first";
 const INTERRUPT: &str = "glis-interrupt";
 /// The tool that asks a person something.
-pub(super) const QUESTION_TOOL: &str = "AskUserQuestion";
+const QUESTION_TOOL: &str = "AskUserQuestion";
 /// The tool that proposes a plan, in a mode in which nothing else is done.
 pub(super) const PLAN_TOOL: &str = "ExitPlanMode";
 /// The tool that keeps a list of what is to do.
@@ -104,11 +104,7 @@ impl Stream {
         let id = text(words, "/request_id").to_owned();
         let tool = text(request, "/tool_name").to_owned();
         let input = request.get("input").cloned().unwrap_or_default();
-        let (kind, asks) = if tool == QUESTION_TOOL {
-            (AskKind::Question, question(&input))
-        } else {
-            (AskKind::Approval, to_allow(&tool, &tool_words(&tool, &input)))
-        };
+        let (kind, asks) = asks_for(&tool, &input);
         let suggestions = request.get("permission_suggestions").cloned().unwrap_or_default();
         let tool_use = text(request, "/tool_use_id").to_owned();
         self.asks.insert(id.clone(), Asked { tool, tool_use, input, suggestions });
@@ -185,6 +181,15 @@ impl Stream {
         let mut said = Said::new(Voice::System, told);
         said.usage = usage(words);
         line.both(if aborted { Sign::TurnCut } else { Sign::TurnEnded }, said);
+    }
+}
+
+/// What it asks before it uses a tool.
+pub(super) fn asks_for(tool: &str, input: &Value) -> (AskKind, String) {
+    let words = tool_words(tool, input);
+    match tool {
+        QUESTION_TOOL => (AskKind::Question, words),
+        _ => (AskKind::Approval, to_allow(tool, &words)),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Claude Code in a terminal: its hooks say what it does, its transcript what is said, and its screen
 //! whether it can be typed into.
 
-use super::stream::{PLAN_TOOL, blocks, new_task, said_by, tool_words};
+use super::stream::{PLAN_TOOL, asks_for, blocks, new_task, said_by, tool_words};
 use super::transcript::{is_beside, is_filler, is_interruption};
-use crate::hearing::{Line, as_said, as_text, text, to_allow, what};
+use crate::hearing::{Line, as_said, as_text, text, what};
 use crate::lines::Lines;
 use crate::{
     ALLOW, ALLOW_FOR_SESSION, DENY, Dialect, GONE, Heard, Interrupt, NO_SUCH_CHOICE, Said, Shown,
@@ -177,10 +177,8 @@ impl Terminal {
             }
             "UserPromptSubmit" => {
                 text(words, "/prompt_id").clone_into(&mut self.prompt);
-                let prompt = as_said(text(words, "/prompt")).to_owned();
                 // Written down here and not from the transcript, which may never hold it.
-                let said = Said::new(Voice::User, prompt.clone());
-                line.both(Sign::TookMessage { text: Some(prompt) }, said);
+                line.took(as_said(text(words, "/prompt")));
                 if self.prompt != self.cut {
                     line.sign(Sign::TurnBegan);
                 }
@@ -222,11 +220,7 @@ impl Terminal {
     fn asked(&mut self, words: &Value, end: u64, line: &mut Line) {
         let name = text(words, "/tool_name");
         let input = &words["tool_input"];
-        let (kind, asks) = if name == super::stream::QUESTION_TOOL {
-            (AskKind::Question, tool_words(name, input))
-        } else {
-            (AskKind::Approval, to_allow(name, &tool_words(name, input)))
-        };
+        let (kind, asks) = asks_for(name, input);
         // Where it was asked is a name that no other question has.
         let id = AskId(format!("hook-{end}"));
         self.ask_is_gone(line);

@@ -50,9 +50,7 @@ fn told(words: &Value, line: &mut Line) {
         match text(block, "/type") {
             "tool_result" => line.sign(Sign::ToolEnded(text(block, "/tool_use_id").to_owned())),
             "text" => {
-                let said = text(block, "/text").to_owned();
-                let sign = Sign::TookMessage { text: Some(said.clone()) };
-                line.both(sign, Said::new(Voice::User, said));
+                line.took(text(block, "/text"));
                 line.sign(Sign::TurnBegan);
             }
             _ => {}

@@ -1,7 +1,7 @@
 //! Codex as a server on pipes: requests, answers and notices, one JSON object a line.
 
 use super::terminal::Terminal;
-use crate::hearing::{Line, answers, gist, json_line, text, to_allow, what};
+use crate::hearing::{Line, answers, gist, json_line, plan, text, to_allow, what};
 use crate::lines::Lines;
 use crate::{
     ALLOW, ALLOW_FOR_SESSION, DENY, Dialect, GONE, Heard, Interrupt, Said, Shown, Source, Usage,
@@ -117,7 +117,7 @@ impl Server {
                 let said = self.unfinished.entry(text(params, "/itemId").to_owned()).or_default();
                 said.push_str(text(params, "/delta"));
             }
-            "turn/plan/updated" => line.said(plan(params)),
+            "turn/plan/updated" => line.said(plan(super::open_steps(&params["plan"]))),
             "serverRequest/resolved" => {
                 let found = self.asks.iter().find(|(_, ask)| ask.request == params["requestId"]);
                 if let Some(id) = found.map(|(id, _)| id.clone()) {
@@ -189,8 +189,7 @@ fn item_began(item: &Value, line: &mut Line) {
         "userMessage" => {
             let parts = item["content"].as_array().into_iter().flatten();
             let said = parts.map(|part| text(part, "/text")).collect::<Vec<_>>().join("\n");
-            let sign = Sign::TookMessage { text: Some(said.clone()) };
-            line.both(sign, Said::new(Voice::User, said));
+            line.took(said);
             return;
         }
         "agentMessage" | "reasoning" | "plan" | "hookPrompt" => return,
@@ -220,11 +219,6 @@ fn questions(params: &Value) -> String {
         format!("{} [{}]", text(question, "/question"), labels.join(" | "))
     });
     each.collect::<Vec<_>>().join("\n")
-}
-
-fn plan(params: &Value) -> Said {
-    let open = super::open_steps(&params["plan"]);
-    Said { pending: Some(open.clone()), ..Said::tool("plan", open.join("; ")) }
 }
 
 fn limit(params: &Value, line: &mut Line) {

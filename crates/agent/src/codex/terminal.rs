@@ -150,9 +150,7 @@ fn item(item: &Value, line: &mut Line) {
     let said = parts.map(|part| text(part, "/text")).collect::<Vec<_>>().join("\n");
     match text(item, "/type") {
         "UserMessage" => {
-            let said = said.trim_start_matches(INVISIBLE).to_owned();
-            let sign = Sign::TookMessage { text: Some(said.clone()) };
-            line.both(sign, Said::new(Voice::User, said));
+            line.took(said.trim_start_matches(INVISIBLE));
         }
         "AgentMessage" => line.said(Said::new(Voice::Assistant, said)),
         _ => {}

@@ -1,6 +1,6 @@
 //! What Gemini CLI prints for one message, and what the relay says around it.
 
-use crate::hearing::{Line, as_said, as_text, gist, json_line, text, what};
+use crate::hearing::{Line, as_said, as_text, json_line, text};
 use crate::lines::Lines;
 use crate::{Dialect, GONE, Heard, Interrupt, Said, Shown, Source, Usage};
 use glis_core::input::Sign;
@@ -11,6 +11,8 @@ use std::collections::BTreeSet;
 
 /// With these begins what it takes for a command.
 const MARKS: [char; 2] = ['/', '?'];
+/// By this the entries of its lists are called.
+const ENTRY: &str = "/description";
 
 #[derive(Default)]
 pub(super) struct Stream {
@@ -58,15 +60,13 @@ impl Stream {
             }
             ("message", "user") => {
                 self.turn.took = true;
-                let said = as_said(text(words, "/content")).to_owned();
-                let sign = Sign::TookMessage { text: Some(said.clone()) };
-                line.both(sign, Said::new(Voice::User, said));
+                line.took(as_said(text(words, "/content")));
             }
             ("message", _) => self.turn.saying.push_str(text(words, "/content")),
             ("tool_use", _) => {
-                self.says(line);
+                line.says(&mut self.turn.saying);
                 let (name, id) = (text(words, "/tool_name"), text(words, "/tool_id"));
-                tool_began(name, id, &words["parameters"], line);
+                line.tool_began(name, id, &words["parameters"], ENTRY);
             }
             ("tool_result", _) => {
                 line.sign(Sign::ToolEnded(text(words, "/tool_id").to_owned()));
@@ -86,9 +86,7 @@ impl Stream {
         match kind {
             // Results of tools have no words.
             "user" if is_new && !said.is_empty() => {
-                let said = as_said(&said).to_owned();
-                let sign = Sign::TookMessage { text: Some(said.clone()) };
-                line.both(sign, Said::new(Voice::User, said));
+                line.took(as_said(&said));
                 line.sign(Sign::TurnBegan);
             }
             "gemini" => {
@@ -99,7 +97,8 @@ impl Stream {
                 for call in
                     calls.iter().filter(|call| self.read.insert(text(call, "/id").to_owned()))
                 {
-                    tool_began(text(call, "/name"), text(call, "/id"), &call["args"], &mut line);
+                    let (name, id) = (text(call, "/name"), text(call, "/id"));
+                    line.tool_began(name, id, &call["args"], ENTRY);
                 }
             }
             _ => {}
@@ -107,18 +106,10 @@ impl Stream {
         line
     }
 
-    /// Lets out what was said up to here.
-    fn says(&mut self, line: &mut Line) {
-        let said = std::mem::take(&mut self.turn.saying);
-        if !said.trim().is_empty() {
-            line.said(Said::new(Voice::Assistant, said));
-        }
-    }
-
     /// The process is gone, and with it the turn. One that came to no result of its own was cut off,
     /// whatever its exit status says.
     fn turn_over(&mut self, words: &Value, line: &mut Line) {
-        self.says(line);
+        line.says(&mut self.turn.saying);
         let turn = std::mem::take(&mut self.turn);
         if !turn.began {
             // It never came to look at the message. The relay ends if there is no hope.
@@ -139,16 +130,6 @@ impl Stream {
     }
 }
 
-fn tool_began(name: &str, id: &str, input: &Value, line: &mut Line) {
-    let said = if input["todos"].is_array() {
-        pending(&input["todos"])
-    } else {
-        Said::tool(name, gist(input))
-    };
-    let what = what(name, &said.content);
-    line.both(Sign::ToolBegan { tool: id.to_owned(), what }, said);
-}
-
 /// Words, or parts that have some.
 fn content(content: &Value) -> String {
     let parts = content.as_array().into_iter().flatten().map(|part| text(part, "/text"));
@@ -159,14 +140,6 @@ fn usage(result: &Value) -> Option<Usage> {
     let number = |key: &str| result.pointer(&format!("/stats/{key}"))?.as_u64();
     let (tokens_in, tokens_out) = (number("input_tokens")?, number("output_tokens")?);
     Some(Usage { tokens_in, tokens_out, cost_micros: None })
-}
-
-/// What is still to do of a list.
-fn pending(entries: &Value) -> Said {
-    let entries = entries.as_array().into_iter().flatten();
-    let open = entries.filter(|entry| !matches!(text(entry, "/status"), "completed" | "cancelled"));
-    let open: Vec<String> = open.map(|entry| text(entry, "/description").to_owned()).collect();
-    Said { pending: Some(open.clone()), ..Said::tool("plan", open.join("; ")) }
 }
 
 impl Dialect for Stream {

@@ -1,6 +1,6 @@
 //! The Agent Client Protocol on pipes: requests, answers and notices, one JSON object a line.
 
-use crate::hearing::{Line, as_text, gist, json_line, text, what};
+use crate::hearing::{Line, as_text, json_line, pending, text, what};
 use crate::lines::Lines;
 use crate::{
     ALLOW, ALLOW_FOR_SESSION, Approach, DENY, Dialect, GONE, Heard, Interrupt, NO_SUCH_CHOICE,
@@ -24,6 +24,9 @@ const MESSAGE: &str = "glis-message";
 /// The answers, and what the choices are called that they stand for.
 const WAYS: [(&str, &str); 3] =
     [(ALLOW, "allow_once"), (ALLOW_FOR_SESSION, "allow_always"), (DENY, "reject_once")];
+
+/// By this the entries of its lists are called.
+pub(super) const ENTRY: &str = "/content";
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -160,23 +163,16 @@ impl Acp {
             "agent_thought_chunk" => self.works(line),
             "tool_call" | "tool_call_update" => {
                 self.works(line);
-                self.says(line);
+                line.says(&mut self.saying);
                 self.tool(update, line);
             }
             "plan" => {
                 self.works(line);
-                line.said(pending(&update["entries"]));
+                let entries = update["entries"].as_array().map(Vec::as_slice).unwrap_or_default();
+                line.said(pending(entries, ENTRY));
             }
             "usage_update" => self.cost_micros = micros(&update["cost"]).or(self.cost_micros),
             _ => {}
-        }
-    }
-
-    /// Lets out what was said up to here.
-    fn says(&mut self, line: &mut Line) {
-        let said = std::mem::take(&mut self.saying);
-        if !said.trim().is_empty() {
-            line.said(Said::new(Voice::Assistant, said));
         }
     }
 
@@ -197,13 +193,7 @@ impl Acp {
                     "" | "other" => text(update, "/title"),
                     kind => kind,
                 };
-                let said = if input["todos"].is_array() {
-                    pending(&input["todos"])
-                } else {
-                    Said::tool(name, gist(input))
-                };
-                let what = what(name, &said.content);
-                line.both(Sign::ToolBegan { tool: id.to_owned(), what }, said);
+                line.tool_began(name, id, input, ENTRY);
             }
             _ => {
                 self.answered(id, line);
@@ -227,7 +217,7 @@ impl Acp {
 
     fn asked(&mut self, request: &Value, params: &Value, line: &mut Line) {
         self.works(line);
-        self.says(line);
+        line.says(&mut self.saying);
         let call = &params["toolCall"];
         let about = text(call, "/toolCallId").to_owned();
         let id = format!("{about}-{request}");
@@ -242,7 +232,7 @@ impl Acp {
 
     fn turn_over(&mut self, words: &Value, error: &str, line: &mut Line) {
         self.works(line);
-        self.says(line);
+        line.says(&mut self.saying);
         self.at_work = false;
         self.tools.clear();
         for id in std::mem::take(&mut self.asks).into_keys() {
@@ -274,14 +264,6 @@ fn error(words: &Value) -> String {
 /// The choice of this kind, if it is offered.
 fn option<'o>(options: &'o Value, kind: &str) -> Option<&'o Value> {
     options.as_array()?.iter().find(|option| option["kind"] == kind)
-}
-
-/// What is still to do of a list.
-pub(super) fn pending(entries: &Value) -> Said {
-    let entries = entries.as_array().into_iter().flatten();
-    let open = entries.filter(|entry| !matches!(text(entry, "/status"), "completed" | "cancelled"));
-    let open: Vec<String> = open.map(|entry| text(entry, "/content").to_owned()).collect();
-    Said { pending: Some(open.clone()), ..Said::tool("plan", open.join("; ")) }
 }
 
 #[expect(

@@ -1,11 +1,9 @@
 //! What `OpenCode` has written down of a conversation: one document, as it exports it. It is read where
 //! its output was lost, and has to say the same in the same words.
 
-use super::acp::pending;
-use crate::Said;
-use crate::hearing::{Line, as_said, gist, text, what};
+use super::acp::ENTRY;
+use crate::hearing::{Line, as_said, text};
 use glis_core::input::Sign;
-use glis_wire::view::Voice;
 use serde_json::Value;
 
 /// Why a turn goes on: the answers of its tools are still to be given to the model.
@@ -41,9 +39,7 @@ impl Story {
             .filter(|part| text(part, "/type") == "text" && part["synthetic"] != true)
             .map(|part| text(part, "/text"))
             .collect();
-        let words = as_said(&words).to_owned();
-        let sign = Sign::TookMessage { text: Some(words.clone()) };
-        self.line.both(sign, Said::new(Voice::User, words));
+        self.line.took(as_said(&words));
         self.line.sign(Sign::TurnBegan);
     }
 
@@ -68,25 +64,15 @@ impl Story {
     }
 
     fn tool(&mut self, part: &Value) {
-        let (name, call) = (text(part, "/tool"), text(part, "/callID").to_owned());
-        let input = &part["state"]["input"];
-        let said = if input["todos"].is_array() {
-            pending(&input["todos"])
-        } else {
-            Said::tool(name, gist(input))
-        };
-        let what = what(name, &said.content);
-        self.line.both(Sign::ToolBegan { tool: call.clone(), what }, said);
+        let (name, call) = (text(part, "/tool"), text(part, "/callID"));
+        self.line.tool_began(name, call, &part["state"]["input"], ENTRY);
         if matches!(text(part, "/state/status"), "completed" | "error") {
-            self.line.sign(Sign::ToolEnded(call));
+            self.line.sign(Sign::ToolEnded(call.to_owned()));
         }
     }
 
     fn says(&mut self) {
-        let said = std::mem::take(&mut self.saying);
-        if !said.trim().is_empty() {
-            self.line.said(Said::new(Voice::Assistant, said));
-        }
+        self.line.says(&mut self.saying);
     }
 }
 

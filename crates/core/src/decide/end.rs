@@ -121,9 +121,8 @@ fn by_itself(draft: &mut Draft, former: &Session, end: End<'_>) {
         (RefOrigin::Chosen | RefOrigin::Learned, Ending::Exited(_) | Ending::Signalled(_))
             if first && !former.ready =>
         {
-            let ended = || format!("it ended before it was ready: {}", end.in_full());
-            draft
-                .event(Event::Failed { why: former.rejected.as_ref().map_or_else(ended, refused) });
+            let ended = format!("it ended before it was ready: {}", end.in_full());
+            draft.event(Event::Failed { why: reason(former, ended) });
         }
         (RefOrigin::Chosen | RefOrigin::Learned, Ending::Exited(0))
             if !former.turn.open && !former.turn.due =>
@@ -133,20 +132,19 @@ fn by_itself(draft: &mut Draft, former: &Session, end: End<'_>) {
         (_, Ending::Exited(_) | Ending::Signalled(_) | Ending::Unknown) => {
             // Who is killed says nothing about it.
             let complained = matches!(end.ending, Ending::Exited(status) if *status != 0);
-            let ended = || if former.ready && !complained { end.told() } else { end.in_full() };
-            let why = match &former.rejected {
-                Some(why) if former.ready => why.clone(),
-                Some(why) => refused(why),
-                None => ended(),
-            };
-            draft.event(Event::Interrupted { why });
+            let ended = if former.ready && !complained { end.told() } else { end.in_full() };
+            draft.event(Event::Interrupted { why: reason(former, ended) });
         }
     }
 }
 
-/// That we ended it says nothing; what it said before does.
-fn refused(why: &String) -> String {
-    format!("it refused to begin: {why}")
+/// That we ended it says nothing; why we did does.
+fn reason(former: &Session, ended: String) -> String {
+    match &former.rejected {
+        Some(why) if former.ready => why.clone(),
+        Some(why) => format!("it refused to begin: {why}"),
+        None => ended,
+    }
 }
 
 /// How a process ended, and what it said last.

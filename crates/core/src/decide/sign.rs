@@ -86,14 +86,8 @@ fn turn_ended(draft: &mut Draft, spot: Spot, cut: Cut) {
 /// to be over already, the session is no more than a process that does nothing for it. What it says
 /// first is the reason, what follows from that is not.
 fn rejected(draft: &mut Draft, why: String, spot: Spot) {
-    let useless = draft.session.rejected.is_none()
-        && match &draft.session.phase {
-            Phase::Starting(_) | Phase::Live => true,
-            Phase::Pausing(_) | Phase::Stopping { .. } | Phase::Rest(_) | Phase::Chore { .. } => {
-                false
-            }
-        };
-    if useless {
+    let goes_on = matches!(draft.session.phase, Phase::Starting(_) | Phase::Live);
+    if goes_on && draft.session.rejected.is_none() {
         draft.event(Event::RefRejected { why, spot });
         let generation = draft.session.generation;
         draft.deed(Deed::StopProcess { generation, urgency: Urgency::Kill });

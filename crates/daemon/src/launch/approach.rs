@@ -201,8 +201,7 @@ pub(super) fn said(adapters: &Adapters, session: &Session) -> SaidSoFar {
     let current = session.agent_ref.as_deref();
     let mut found = SaidSoFar::default();
     let read = conversation::each(&file, |entry| {
-        let of = entry.metadata.get("agent_session_ref").and_then(|id| id.as_str());
-        if of != current {
+        if conversation::under(&entry) != current {
             return;
         }
         match entry.voice {

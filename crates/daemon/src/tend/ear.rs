@@ -258,7 +258,7 @@ impl Ear {
     async fn take_in(&mut self, heard: Vec<Heard>, heed: Heed) -> io::Result<Vec<String>> {
         let mut grew = false;
         let mut ids = Vec::new();
-        for Heard { at, sign, said } in heard {
+        for Heard { at, mut sign, said } in heard {
             let (spot, place) = match heed {
                 Heed::Stream => (Spot::Stream(at), Place::Stream(at)),
                 Heed::Transcript => (Spot::Transcript(at), Place::Transcript(at)),
@@ -269,7 +269,6 @@ impl Ear {
                 self.conversation.add(place, self.agent_ref.as_deref(), said)?;
                 grew = true;
             }
-            let mut sign = sign;
             if let Some(Sign::RefKnown(id)) = &sign
                 && self.agent_ref.as_ref() != Some(id)
             {

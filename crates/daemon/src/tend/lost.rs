@@ -23,8 +23,7 @@ impl Known {
     pub(super) fn of(path: &Path, agent_ref: &str) -> io::Result<Self> {
         let mut known = Self::default();
         conversation::each(path, |entry| {
-            let of = entry.metadata.get("agent_session_ref").and_then(|of| of.as_str());
-            if of == Some(agent_ref) {
+            if conversation::under(&entry) == Some(agent_ref) {
                 known.add(entry);
             }
         })?;
