@@ -12,11 +12,12 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("glis-core", &[]),
     ("glis-wire", &["glis-core"]),
     ("glis-agent", &["glis-core", "glis-wire"]),
+    ("glis-screen", &["glis-wire"]),
     ("glis-snapshot", &[]),
     ("glis-hold", &["glis-wire"]),
     ("glis-rehearse", &[]),
     ("glis-relay", &[]),
-    ("glis-daemon", &["glis-core", "glis-wire", "glis-agent", "glis-snapshot"]),
+    ("glis-daemon", &["glis-core", "glis-wire", "glis-agent", "glis-screen", "glis-snapshot"]),
     ("glis-front", &["glis-core", "glis-wire"]),
     (
         "glis",
@@ -31,6 +32,7 @@ const BANS: &[(&str, &[&str], &str)] = &[
     ("glis-core", &["tokio", "rusqlite", "rustix", "libc"], "the core does no I/O"),
     ("glis-wire", &["tokio", "rustix"], "the words are sans-I/O"),
     ("glis-agent", &["tokio", "rustix"], "agents' dialects are sans-I/O"),
+    ("glis-screen", &["tokio", "rustix"], "an emulator gets its bytes handed in"),
     ("glis-hold", &["tokio"], "a holder stays small and has no runtime"),
     ("glis-daemon", &["clap", "ratatui", "axum"], "what people see belongs to the front"),
 ];

@@ -14,6 +14,7 @@ use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin};
 use glis_core::talk::Leg;
 use glis_core::tree;
+use glis_screen::Output as _;
 use glis_snapshot::git::MISLEADING;
 use glis_wire::hold::{Birth, BirthFault, Face, Hello, Launch, MARK, MARK_GENERATION, Size};
 use serde_json::Value;

@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
+use glis_screen::{Chunk, Output};
 use glis_wire::hold::{Size, place};
 
 /// A listing may be outdated at once, because the holder cuts old files while we read. Each new
@@ -13,17 +14,8 @@ const LISTINGS_MAX: usize = 8;
 
 /// Reads the output of one session. Holds no file open, so that the holder's cuts free their space.
 #[derive(Debug, Clone)]
-pub struct OutputLog {
+pub(crate) struct OutputLog {
     dir: PathBuf,
-}
-
-/// Bytes that lie together in the log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chunk {
-    /// Offset of the first byte. Later than what was asked for where bytes were cut or lost.
-    pub at: u64,
-    /// The bytes; none at the end of the log.
-    pub bytes: Vec<u8>,
 }
 
 struct Segment {
@@ -33,31 +25,14 @@ struct Segment {
 
 impl OutputLog {
     /// The log in the session folder `dir`, whether or not anything was written yet.
-    pub fn new(dir: impl Into<PathBuf>) -> Self {
+    pub(crate) fn new(dir: impl Into<PathBuf>) -> Self {
         Self { dir: dir.into() }
-    }
-
-    /// The oldest offset that is still on disk; 0 if nothing is.
-    pub fn oldest(&self) -> u64 {
-        self.segments().ok().and_then(|all| all.first().map(|first| first.start)).unwrap_or(0)
-    }
-
-    /// The offset after the last byte; 0 if nothing was written.
-    pub fn end(&self) -> u64 {
-        for _ in 0..LISTINGS_MAX {
-            let Ok(segments) = self.segments() else { return 0 };
-            let Some(last) = segments.last() else { return 0 };
-            if let Ok(about) = fs::metadata(&last.path) {
-                return last.start + about.len();
-            }
-        }
-        0
     }
 
     /// Where bytes are missing that the disk did not take: the last hole between two files, or the
     /// end of the last one if the agent is known to have printed up to `known_end`. What was cut at
     /// the beginning is no hole.
-    pub fn gap(&self, known_end: u64) -> Option<u64> {
+    pub(crate) fn gap(&self, known_end: u64) -> Option<u64> {
         let segments = self.segments().ok()?;
         let mut gap = None;
         for (index, segment) in segments.iter().enumerate() {
@@ -70,32 +45,6 @@ impl OutputLog {
             }
         }
         gap
-    }
-
-    /// Reads up to `max` bytes from `from` on, or from the next offset that still exists.
-    ///
-    /// Returns fewer bytes than wanted at the end of a file; only an empty answer is the end.
-    pub fn read(&self, from: u64, max: usize) -> io::Result<Chunk> {
-        for _ in 0..LISTINGS_MAX {
-            match self.read_listed(from, max) {
-                Err(fault) if fault.kind() == io::ErrorKind::NotFound => {}
-                done => return done,
-            }
-        }
-        Err(io::Error::new(io::ErrorKind::NotFound, "the log is cut faster than it can be read"))
-    }
-
-    /// The terminal's size over time, oldest first: from which offset on, and which size.
-    pub fn sizes(&self) -> Vec<(u64, Size)> {
-        let text = fs::read_to_string(self.dir.join(place::SIZES)).unwrap_or_default();
-        // A line without its end is being written at this moment, and its number may be cut short.
-        let mut sizes: Vec<_> = text
-            .split_inclusive('\n')
-            .filter(|line| line.ends_with('\n'))
-            .filter_map(size_of_line)
-            .collect();
-        sizes.sort_by_key(|&(at, _)| at);
-        sizes
     }
 
     fn read_listed(&self, from: u64, max: usize) -> io::Result<Chunk> {
@@ -128,6 +77,45 @@ impl OutputLog {
         }
         segments.sort_by_key(|segment| segment.start);
         Ok(segments)
+    }
+}
+
+impl Output for OutputLog {
+    fn oldest(&self) -> u64 {
+        self.segments().ok().and_then(|all| all.first().map(|first| first.start)).unwrap_or(0)
+    }
+
+    fn end(&self) -> u64 {
+        for _ in 0..LISTINGS_MAX {
+            let Ok(segments) = self.segments() else { return 0 };
+            let Some(last) = segments.last() else { return 0 };
+            if let Ok(about) = fs::metadata(&last.path) {
+                return last.start + about.len();
+            }
+        }
+        0
+    }
+
+    fn sizes(&self) -> Vec<(u64, Size)> {
+        let text = fs::read_to_string(self.dir.join(place::SIZES)).unwrap_or_default();
+        // A line without its end is being written at this moment, and its number may be cut short.
+        let mut sizes: Vec<_> = text
+            .split_inclusive('\n')
+            .filter(|line| line.ends_with('\n'))
+            .filter_map(size_of_line)
+            .collect();
+        sizes.sort_by_key(|&(at, _)| at);
+        sizes
+    }
+
+    fn read(&self, from: u64, max: usize) -> io::Result<Chunk> {
+        for _ in 0..LISTINGS_MAX {
+            match self.read_listed(from, max) {
+                Err(fault) if fault.kind() == io::ErrorKind::NotFound => {}
+                done => return done,
+            }
+        }
+        Err(io::Error::new(io::ErrorKind::NotFound, "the log is cut faster than it can be read"))
     }
 }
 

@@ -3,10 +3,10 @@
 use crate::adapters::Adapters;
 use crate::durable;
 use crate::output::OutputLog;
-use crate::screen::Screen;
 use glis_core::SessionId;
 use glis_core::safe::Look;
 use glis_core::session::Session;
+use glis_screen::{Output as _, Screen};
 use glis_wire::hold::{Size, place};
 use serde::{Deserialize, Serialize};
 use std::io;

@@ -8,6 +8,7 @@ use crate::search::{self, Source};
 use crate::{conversation, view};
 use glis_core::Status;
 use glis_core::session::Session;
+use glis_screen::Output as _;
 use glis_wire::client::{Answer, Trouble};
 use glis_wire::hold::{Order, Report, place};
 use std::io;

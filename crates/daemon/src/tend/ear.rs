@@ -17,6 +17,7 @@ use glis_core::session::Session;
 use glis_core::spec::RefOrigin;
 use glis_core::talk::AskKind;
 use glis_core::{Input, SessionId};
+use glis_screen::Output as _;
 use glis_wire::hold::ProcessMark;
 use glis_wire::view::Voice;
 use std::io;

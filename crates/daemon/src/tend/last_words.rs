@@ -2,7 +2,7 @@
 
 use super::left::read_from;
 use crate::output::OutputLog;
-use crate::screen::{Screen, printable};
+use glis_screen::{Output as _, Screen, printable};
 use glis_wire::hold::{ExitRecord, Size, place};
 use std::path::Path;
 

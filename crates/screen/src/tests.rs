@@ -2,15 +2,11 @@
 
 mod stream;
 
-use std::fs;
-
 use alacritty_terminal::grid::{Cursor, Grid};
 use alacritty_terminal::vte::ansi::NamedColor;
-use glis_wire::hold::place;
 
-use super::pen::{Style, safe_link};
 use super::*;
-use crate::output::tests::tempdir;
+use crate::pen::{Style, safe_link};
 use stream::{Kind, Seed};
 
 const SMALL: Size = Size { columns: 20, rows: 6 };
@@ -276,20 +272,43 @@ fn deep_stacks_and_piles_of_marks_stay_small() {
     assert_eq!(screen.emulator.keyboard, emulator::Keyboard::default());
 }
 
-fn folder(segments: &[(u64, &[u8])], sizes: &str) -> (tempdir::Dir, OutputLog) {
-    let dir = tempdir::Dir::new();
-    fs::create_dir(dir.path().join(place::OUTPUT)).unwrap();
-    for (start, bytes) in segments {
-        fs::write(dir.path().join(place::OUTPUT).join(format!("{start:016x}")), bytes).unwrap();
+/// Output as it lies in a folder: stretches with their first offsets, and sizes.
+struct Kept(Vec<(u64, Vec<u8>)>, Vec<(u64, Size)>);
+
+fn kept(stretches: &[(u64, &[u8])], sizes: &[(u64, u16, u16)]) -> Kept {
+    let stretches = stretches.iter().map(|&(at, bytes)| (at, bytes.to_vec())).collect();
+    let sizes = sizes.iter().map(|&(at, columns, rows)| (at, Size { columns, rows })).collect();
+    Kept(stretches, sizes)
+}
+
+impl Output for Kept {
+    fn oldest(&self) -> u64 {
+        self.0.first().map_or(0, |(at, _)| *at)
     }
-    fs::write(dir.path().join(place::SIZES), sizes).unwrap();
-    let log = OutputLog::new(dir.path());
-    (dir, log)
+
+    fn end(&self) -> u64 {
+        self.0.last().map_or(0, |(at, bytes)| at + bytes.len() as u64)
+    }
+
+    fn sizes(&self) -> Vec<(u64, Size)> {
+        self.1.clone()
+    }
+
+    fn read(&self, from: u64, max: usize) -> io::Result<Chunk> {
+        for (start, bytes) in &self.0 {
+            let at = from.max(*start);
+            let skip = usize::try_from(at - start).expect("test output is short");
+            if let Some(rest) = bytes.get(skip..).filter(|rest| !rest.is_empty()) {
+                return Ok(Chunk { at, bytes: rest[..rest.len().min(max)].to_vec() });
+            }
+        }
+        Ok(Chunk { at: from, bytes: Vec::new() })
+    }
 }
 
 #[test]
 fn a_replay_applies_every_size_at_its_offset() {
-    let (_dir, log) = folder(&[(0, b"abcdef"), (6, b"\x1b[2J\x1b[Hxyz")], "0 4 2\n6 10 3\n");
+    let log = kept(&[(0, b"abcdef"), (6, b"\x1b[2J\x1b[Hxyz")], &[(0, 4, 2), (6, 10, 3)]);
     assert_eq!(Screen::replay(&log, 6).unwrap().size(), Size { columns: 10, rows: 3 });
     let early = Screen::replay(&log, 5).unwrap();
     assert_eq!(
@@ -304,7 +323,7 @@ fn a_replay_applies_every_size_at_its_offset() {
 
 #[test]
 fn lost_bytes_end_the_sequence_they_were_part_of() {
-    let (_dir, log) = folder(&[(0, b"ab\x1b]0;title that never"), (90, b" ends\r\nc")], "");
+    let log = kept(&[(0, b"ab\x1b]0;title that never"), (90, b" ends\r\nc")], &[]);
     let screen = Screen::replay(&log, 97).unwrap();
     assert_eq!((screen.offset(), screen.lines()[0].as_str()), (97, "ab ends"));
     assert_eq!(screen.lines()[1], "");
@@ -313,7 +332,7 @@ fn lost_bytes_end_the_sequence_they_were_part_of() {
 
 #[test]
 fn a_log_that_begins_in_the_middle_is_read_from_a_safe_place_on() {
-    let (_dir, log) = folder(&[(50, b"2;31mold\x1b[1mnew")], "0 20 6\n");
+    let log = kept(&[(50, b"2;31mold\x1b[1mnew")], &[(0, 20, 6)]);
     assert_eq!(Screen::replay(&log, 99).unwrap().lines()[0], "new");
 }
 
@@ -321,7 +340,7 @@ fn a_log_that_begins_in_the_middle_is_read_from_a_safe_place_on() {
 fn a_tail_needs_only_the_end_of_the_log() {
     let mut text = vec![b'x'; 5000];
     text.extend_from_slice(b"\x1b[H\x1b[2Jprompt> ");
-    let (_dir, log) = folder(&[(0, &text)], "0 20 6\n");
+    let log = kept(&[(0, &text)], &[(0, 20, 6)]);
     let screen = Screen::tail(&log, 40, u64::MAX, SMALL).unwrap();
     assert_eq!((screen.lines()[0].as_str(), screen.offset()), ("prompt>", log.end()));
 }

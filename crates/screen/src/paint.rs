@@ -8,8 +8,8 @@ use alacritty_terminal::term::TermMode;
 use alacritty_terminal::term::cell::{Cell, Flags};
 use alacritty_terminal::vte::ansi::{CharsetIndex, CursorShape, NamedColor, StandardCharset};
 
-use super::emulator::{Emulator, Keyboard};
-use super::pen::{Links, Pen, Style, is_blank};
+use crate::emulator::{Emulator, Keyboard};
+use crate::pen::{Links, Pen, Style, is_blank};
 
 /// Modes that are off in a fresh terminal, and how they are switched on.
 const MODES: [(TermMode, &str); 10] = [

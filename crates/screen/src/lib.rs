@@ -1,4 +1,5 @@
-//! The visible screen of a session, derived from its raw output.
+//! The visible screen of a session, derived from its raw output: bytes in, cells, text and paint out.
+#![forbid(unsafe_code)]
 
 mod emulator;
 mod paint;
@@ -16,7 +17,6 @@ use alacritty_terminal::term::cell::{Cell, Flags};
 use alacritty_terminal::vte::ansi::{Processor, Timeout};
 use glis_wire::hold::Size;
 
-use crate::output::OutputLog;
 use emulator::Emulator;
 use pen::{Links, Pen};
 use unfinished::Unfinished;
@@ -26,6 +26,32 @@ const READ_BYTES: usize = 256 * 1024;
 /// Where a log begins in the middle, text is trusted from the next line or sequence on. One that
 /// is further away than this means that the output has neither.
 const RESYNC_BYTES_MAX: usize = 4096;
+
+/// A session's raw output, addressed by byte offset, wherever it lies.
+pub trait Output {
+    /// The oldest offset that still exists; 0 if nothing does.
+    fn oldest(&self) -> u64;
+
+    /// The offset after the last byte; 0 if nothing was written.
+    fn end(&self) -> u64;
+
+    /// The terminal's size over time, oldest first: from which offset on, and which size. Empty for
+    /// what never had a terminal.
+    fn sizes(&self) -> Vec<(u64, Size)>;
+
+    /// Up to `max` bytes from `from` on, or from the next offset that still exists. Fewer bytes than
+    /// wanted are not the end; only an empty answer is.
+    fn read(&self, from: u64, max: usize) -> io::Result<Chunk>;
+}
+
+/// Bytes that lie together in the output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunk {
+    /// Offset of the first byte. Later than what was asked for where bytes were cut or lost.
+    pub at: u64,
+    /// The bytes; none at the end of the output.
+    pub bytes: Vec<u8>,
+}
 
 /// What a person sitting before the session's terminal would see. Answers nothing that the
 /// session's programs ask their terminal.
@@ -51,8 +77,8 @@ impl Screen {
         }
     }
 
-    /// The screen as of `upto`, from all output that is still on disk.
-    pub fn replay(log: &OutputLog, upto: u64) -> io::Result<Self> {
+    /// The screen as of `upto`, from all output that still exists.
+    pub fn replay(log: &impl Output, upto: u64) -> io::Result<Self> {
         let oldest = log.oldest();
         let sizes = log.sizes();
         let first = sizes.first().map_or(Size::USUAL, |&(_, size)| size);
@@ -66,7 +92,7 @@ impl Screen {
 
     /// The screen as of `upto` as far as the last `bytes_max` bytes tell: cheap, and right for
     /// whatever repaints itself now and then.
-    pub fn tail(log: &OutputLog, bytes_max: u64, upto: u64, size: Size) -> io::Result<Self> {
+    pub fn tail(log: &impl Output, bytes_max: u64, upto: u64, size: Size) -> io::Result<Self> {
         let mut screen = Self::new(size);
         let upto = upto.min(log.end());
         screen.start_at(log, upto.saturating_sub(bytes_max).max(log.oldest()))?;
@@ -75,7 +101,7 @@ impl Screen {
     }
 
     /// Goes on to `upto`, or to the end of the log where that comes first.
-    pub fn catch_up(&mut self, log: &OutputLog, upto: u64) -> io::Result<()> {
+    pub fn catch_up(&mut self, log: &impl Output, upto: u64) -> io::Result<()> {
         self.follow(log, upto, &log.sizes())
     }
 
@@ -156,7 +182,7 @@ impl Screen {
 
     /// Positions an untouched screen. In the middle of a log, the first bytes may be the rest of
     /// anything, so the first line or sequence that begins after them is sought.
-    fn start_at(&mut self, log: &OutputLog, offset: u64) -> io::Result<()> {
+    fn start_at(&mut self, log: &impl Output, offset: u64) -> io::Result<()> {
         self.offset = offset;
         if offset > 0 {
             let chunk = log.read(offset, RESYNC_BYTES_MAX)?;
@@ -166,7 +192,7 @@ impl Screen {
         Ok(())
     }
 
-    fn follow(&mut self, log: &OutputLog, upto: u64, sizes: &[(u64, Size)]) -> io::Result<()> {
+    fn follow(&mut self, log: &impl Output, upto: u64, sizes: &[(u64, Size)]) -> io::Result<()> {
         loop {
             if let Some(size) = size_at(sizes, self.offset) {
                 self.resize(size);
