@@ -1,15 +1,10 @@
 //! One program, several roles: what is typed decides which.
 
-mod demo;
-mod portrait;
-mod prove;
-mod stage;
-
 use glis_daemon::DaemonFault;
 use glis_front::Next;
 use glis_front::complaint::Complaint;
+use glis_prove::Voice;
 use serde_json::json;
-use stage::Voice;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -34,8 +29,8 @@ fn main() -> ExitCode {
         Next::Exit(status) => ExitCode::from(status),
         Next::Daemon { json, detached: true } => daemon(voice(json), glis_daemon::detach),
         Next::Daemon { json, detached: false } => daemon(voice(json), || ()),
-        Next::Demo { json } => demo::run(voice(json)),
-        Next::Prove { json, time, seed } => prove::run(voice(json), time, seed),
+        Next::Demo { json } => glis_prove::demo(voice(json)),
+        Next::Prove { json, time, seed } => glis_prove::prove(voice(json), time, seed),
     }
 }
 

@@ -30,8 +30,10 @@ pub(crate) enum Signals {
 
 /// Whether steps are printed as they come, or kept for one document at the end.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Voice {
+pub enum Voice {
+    /// As they come.
     Aloud,
+    /// For one document.
     Kept,
 }
 

@@ -38,7 +38,7 @@ struct Proof {
 }
 
 /// Proves it for this long, and says how it went.
-pub(crate) fn run(voice: Voice, time: Duration, seed: Option<u64>) -> ExitCode {
+pub fn run(voice: Voice, time: Duration, seed: Option<u64>) -> ExitCode {
     // Before anything else: it may start this program again.
     let private = small::in_private();
     let seed = seed.unwrap_or_else(chance::fresh_seed);

@@ -13,7 +13,8 @@ use std::time::Instant;
 /// Words that the streaming agent says: enough to be in the middle of them for a while.
 const WORDS: usize = 80;
 
-pub(crate) fn run(voice: Voice) -> ExitCode {
+/// Plays the promise once, and says whether it held.
+pub fn run(voice: Voice) -> ExitCode {
     let mut stage = match set(voice) {
         Ok(stage) => stage,
         Err(fault) => return report(voice, &[], Err(fault)),
