@@ -188,7 +188,7 @@ fn a_worktree_that_could_not_be_saved_is_told() -> Outcome {
     let tree = house.file("blue", "")?;
     let dot_git = fs::read_to_string(tree.join(".git"))?;
     fs::write(tree.join(".git"), "gitdir: /nowhere\n")?;
-    drop(house.glis().args(["snapshot", "blue"]).output()?);
+    assert_eq!(house.fails(&["snapshot", "blue"])?.0, 1);
     let told = complaints(&house)?;
     fs::write(tree.join(".git"), dot_git)?;
     assert!(told.iter().any(|(_, m, _)| m.contains("could not be saved")), "{told:?}");

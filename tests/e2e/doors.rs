@@ -145,7 +145,7 @@ fn a_home_that_is_a_file_or_a_link_is_refused_with_a_reason() -> Outcome {
 fn a_program_that_is_deleted_while_it_runs_still_starts_agents() -> Outcome {
     let house = House::new()?;
     let copy = house.repo().join("glis-copy");
-    std::fs::copy(env!("CARGO_BIN_EXE_glis"), &copy)?;
+    std::fs::copy(crate::house::program(), &copy)?;
     let mut command = Command::new(&copy);
     command.env("GLIS_HOME", house.home()).current_dir(house.repo());
     let daemon = Foreground::of(command, &house.home())?;
@@ -168,7 +168,7 @@ fn a_diary_that_cannot_be_written_ends_nothing() -> Outcome {
     let house = House::new()?;
     let mut command = Command::new("sh");
     let full = "exec \"$0\" \"$@\" 2>/dev/full";
-    command.args(["-c", full, env!("CARGO_BIN_EXE_glis")]).env("GLIS_HOME", house.home());
+    command.args(["-c", full]).arg(crate::house::program()).env("GLIS_HOME", house.home());
     let daemon = Foreground::of(command, &house.home())?;
     house.rehearsal("blue")?;
     let session = house.turn("blue", "say hello")?;
@@ -186,7 +186,7 @@ fn a_daemon_without_descriptors_lives_on_and_gives_up_no_agent() -> Outcome {
     let house = House::new()?;
     let mut command = Command::new("sh");
     let few = "ulimit -n 40; exec \"$0\" \"$@\"";
-    command.args(["-c", few, env!("CARGO_BIN_EXE_glis")]).env("GLIS_HOME", house.home());
+    command.args(["-c", few]).arg(crate::house::program()).env("GLIS_HOME", house.home());
     let daemon = Foreground::of(command, &house.home())?;
     house.rehearsal("blue")?;
     let session = house.turn("blue", "say hello")?;

@@ -89,8 +89,8 @@ fn left_in_the_middle_of_a_stop(house: &House, program: &Path, colour: &str) -> 
 fn a_start_that_nobody_commands_has_the_environment_that_the_holder_remembers() -> Outcome {
     let house = House::new()?;
     let secret = format!("swordfish-{}", std::process::id());
-    let program = Path::new(env!("CARGO_BIN_EXE_glis"));
-    left_in_the_middle_of_a_stop(&house, program, &secret)?;
+    let program = crate::house::program();
+    left_in_the_middle_of_a_stop(&house, &program, &secret)?;
     let seen = std::fs::read_to_string(house.file("blue", "a.txt")?)?;
     assert_eq!(seen.trim(), secret);
     let told = house.show("blue")?["warnings"].to_string();

@@ -153,7 +153,7 @@ fn die_at(house: &House, story: &Story, name: &str, (side, step): (&str, &str)) 
     assert_eq!(end.signal(), Some(9), "it did not die there: {end}");
     let log = recorded(&house.home())?;
     let known = log.iter().filter(|event| event.seq > before && event.name == step).count();
-    assert_eq!(known > 0, side == "after", "{log:?}");
+    assert_eq!(known, usize::from(side == "after"), "{log:?}");
     assert!(asked.status.success() || asked.status.code() == Some(8), "{asked:?}");
     let Ok(session) = house.until(name, SETTLED) else {
         // Only what was never written down may be unknown.

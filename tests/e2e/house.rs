@@ -9,6 +9,13 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+/// The program under test: the one that was built along with the tests, or the one that
+/// `GLIS_BINARY` names. `cargo xtask test` plays some of the tests on the release build that way.
+pub(crate) fn program() -> PathBuf {
+    let other = std::env::var_os("GLIS_BINARY").filter(|path| !path.is_empty());
+    other.map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_glis")), PathBuf::from)
+}
+
 /// A failure of a test's own making, or of what it looks at.
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
@@ -77,7 +84,7 @@ impl House {
 
     /// The program, pointed at this house, with nothing of the caller's own configuration.
     pub(crate) fn glis(&self) -> Command {
-        self.glis_of(Path::new(env!("CARGO_BIN_EXE_glis")))
+        self.glis_of(&program())
     }
 
     /// As [`House::glis`], of another copy of the program.

@@ -1,7 +1,7 @@
 //! The real program from end to end: real daemon, real holders, real git, real processes.
 #![expect(
     clippy::print_stderr,
-    reason = "a test that was left out says so, and a failed one shows the daemon's diary"
+    reason = "a failed test shows the daemon's diary, and a random one its seed"
 )]
 
 mod agents_misbehave;
@@ -26,6 +26,11 @@ mod power;
 mod prove;
 mod real;
 mod rescues;
+#[path = "../shared/seeds.rs"]
+mod seeds;
+#[path = "../shared/skip.rs"]
+mod skip;
+mod skips;
 mod storage;
 mod strace;
 mod telling;

@@ -13,6 +13,7 @@
 //! Worktrees lie elsewhere: what an agent writes is its own to sync, and ours to take a snapshot of.
 
 use crate::house::{House, Outcome, kill_and_wait};
+use crate::skip::skip;
 use crate::wreck::{SETTLED, accounted_for, agents, each_entry_once, text_of};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -53,14 +54,18 @@ impl Disk {
         if kind == Kind::NoJournal {
             make.args(["-O", "^has_journal"]);
         }
-        let made = make.arg(&image).output().is_ok_and(|output| output.status.success());
+        let made = make.arg(&image).output();
         let disk = Self { kind, image, place: house.home() };
         std::fs::create_dir_all(&disk.place)?;
-        if !made || !disk.mount(&disk.image)? {
-            eprintln!("SKIPPED: no disk can be made or mounted here");
-            return Ok(None);
+        match made {
+            Err(fault) => skip(&format!("mkfs.ext4: {fault}"), Some("e2fsprogs"))?,
+            Ok(output) if !output.status.success() => {
+                return Err(format!("mkfs.ext4: {output:?}").into());
+            }
+            Ok(_) if disk.mount(&disk.image)? => return Ok(Some(disk)),
+            Ok(_) => skip("no disk can be mounted here", None)?,
         }
-        Ok(Some(disk))
+        Ok(None)
     }
 
     fn mount(&self, image: &Path) -> Outcome<bool> {

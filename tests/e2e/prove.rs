@@ -20,7 +20,7 @@ struct Proof {
 impl Proof {
     fn begin(time: &str, seed: &str) -> Outcome<Self> {
         let folder = tempfile::Builder::new().prefix("glis-e2e-").tempdir()?;
-        let child = Command::new(env!("CARGO_BIN_EXE_glis"))
+        let child = Command::new(crate::house::program())
             .args(["--json", "doctor", "--prove", "--for", time, "--seed", seed])
             .env("TMPDIR", folder.path())
             .env_remove("GLIS_HOME")

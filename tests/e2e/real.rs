@@ -17,6 +17,7 @@ mod stories;
 mod versions;
 
 use crate::house::{House, Outcome};
+use crate::skip::skip;
 use glis_stub_model::installed::RealAgent;
 use glis_stub_model::{Model, seed};
 use std::path::{Path, PathBuf};
@@ -42,10 +43,10 @@ impl Real {
             if wanted.split(' ').any(|name| name == agent.name) {
                 return Err(format!("{} was installed and is not there", agent.name).into());
             }
-            eprintln!(
-                "SKIPPED: {} {} is not installed; `cargo xtask agents` does that",
-                agent.name, agent.version
-            );
+            let why = format!("{} {} is not installed", agent.name, agent.version);
+            let known = agent.program_in(Path::new("")).is_some();
+            let remedy = if known { Some("it with npm") } else { None };
+            skip(&format!("{why}; `cargo xtask agents` does that"), remedy)?;
             return Ok(None);
         };
         let mut real = Self { house: House::new()?, model: Model::start()?, agent, program };

@@ -1,6 +1,7 @@
 //! Disks that are full, read-only or gone: nothing is confirmed that is not true, agents live on.
 
 use crate::house::{House, Outcome, lives};
+use crate::skip::skip;
 use crate::wreck::{agents, each_entry_once, folder, pid_of, text_of};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use std::ffi::CString;
@@ -18,7 +19,7 @@ impl Small {
         match mount("glis-test", place, "tmpfs", flags, options.as_c_str()) {
             Ok(()) => Ok(Some(Self(place.to_owned()))),
             Err(fault) => {
-                eprintln!("SKIPPED: no file system can be mounted here: {fault}");
+                skip(&format!("no file system can be mounted here: {fault}"), None)?;
                 Ok(None)
             }
         }

@@ -2,6 +2,7 @@
 //! pause. Needs `strace`; where there is none, that is said aloud.
 
 use crate::house::{House, Outcome, lives};
+use crate::skip::skip;
 use crate::wreck::{Foreground, SETTLED, agents, each_entry_once, pid_of, text_of};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -98,14 +99,15 @@ impl Drop for Tracer {
     }
 }
 
-/// Whether there is a `strace` that may trace; says so if not.
-fn can_trace() -> bool {
+/// Whether there is a `strace` that may trace; the test is left out if not.
+pub(crate) fn can_trace() -> Outcome<bool> {
     let able = Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).status();
-    let able = able.is_ok_and(|status| status.success());
-    if !able {
-        eprintln!("SKIPPED: strace is missing or may not trace");
+    match able {
+        Ok(status) if status.success() => return Ok(true),
+        Ok(_) => skip("strace may not trace here", None)?,
+        Err(fault) => skip(&format!("strace: {fault}"), Some("strace"))?,
     }
-    able
+    Ok(false)
 }
 
 /// What came of a pause under the tracer.
@@ -220,7 +222,7 @@ fn calls_of_a_pause(house: &House, calls: &str) -> Outcome<BTreeMap<Whose, usize
 /// Kills the daemon at every single one of these calls that a pause makes, and looks what is left.
 /// `part` of so many parts is done here, for tests that share the work.
 fn kill_at_each(calls: &str, (part, parts): (usize, usize)) -> Outcome {
-    if !can_trace() {
+    if !can_trace()? {
         return Ok(());
     }
     let house = House::new()?;
@@ -274,7 +276,7 @@ fn a_pause_survives_a_kill_at_each_rename() -> Outcome {
 
 /// The kernel fails these calls from the N-th on.
 fn fail_at(calls: &str, error: &str, steps: &[usize]) -> Outcome {
-    if !can_trace() {
+    if !can_trace()? {
         return Ok(());
     }
     let house = House::new()?;

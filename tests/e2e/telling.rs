@@ -1,6 +1,7 @@
 //! What is told is what is so: statuses, shapes of documents, and the reasons of refusals.
 
 use crate::house::{Background, House, Outcome, await_gone, lives};
+use crate::skip::skip;
 use crate::wreck::pid_of;
 use serde_json::{Value, json};
 
@@ -116,8 +117,7 @@ fn a_repository_that_is_no_place_to_work_in_is_named_as_what_it_is() -> Outcome 
 fn a_repository_of_somebody_else_is_named_as_such() -> Outcome {
     let house = House::new()?;
     if !rustix::process::getuid().is_root() {
-        eprintln!("SKIPPED: only root can give a repository to somebody else");
-        return Ok(());
+        return skip("only root can give a repository to somebody else", None);
     }
     for path in [house.repo(), house.repo().join(".git")] {
         std::os::unix::fs::chown(path, Some(12345), Some(12345))?;

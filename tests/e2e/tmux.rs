@@ -1,6 +1,7 @@
 //! A real terminal for the tests: tmux, on a socket of its own, ended with the test.
 
 use crate::house::{House, Outcome};
+use crate::skip::skip;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -16,8 +17,8 @@ pub(crate) struct Tmux<'h> {
 impl<'h> Tmux<'h> {
     /// A terminal of 80 by 24 with a shell in it; `None`, loudly, if there is no tmux.
     pub(crate) fn start(house: &'h House) -> Outcome<Option<Self>> {
-        if Command::new("tmux").arg("-V").output().is_err() {
-            eprintln!("SKIPPED: there is no tmux on this machine, so no terminal was tested");
+        if let Err(fault) = Command::new("tmux").arg("-V").output() {
+            skip(&format!("no terminal was tested: tmux: {fault}"), Some("tmux"))?;
             return Ok(None);
         }
         let tmux = Self { house };
@@ -38,7 +39,7 @@ impl<'h> Tmux<'h> {
 
     /// Runs a command of tmux and returns what it prints.
     pub(crate) fn run(&self, args: &[&str]) -> Outcome<String> {
-        let glis = std::path::Path::new(env!("CARGO_BIN_EXE_glis"));
+        let glis = crate::house::program();
         let folder = glis.parent().ok_or("no folder")?;
         let path = format!("{}:{}", folder.display(), std::env::var("PATH")?);
         let output = Command::new("tmux")

@@ -17,7 +17,7 @@ fn other_version(dir: &Path) -> Outcome<PathBuf> {
 /// A copy of the program in which this word is another one wherever it stands.
 pub(crate) fn program_without(dir: &Path, word: &[u8]) -> Outcome<PathBuf> {
     let other = vec![b'9'; word.len()];
-    let mut program = std::fs::read(env!("CARGO_BIN_EXE_glis"))?;
+    let mut program = std::fs::read(crate::house::program())?;
     for at in 0..program.len() - word.len() {
         if program[at..].starts_with(word) {
             program[at..at + word.len()].copy_from_slice(&other);

@@ -7,6 +7,7 @@ use std::process::{Command, ExitCode, Stdio};
 use anyhow::{Context as _, Result, bail, ensure};
 use glis_stub_model::installed::{self, ALL, RealAgent};
 
+use crate::belongings::Belongings;
 use crate::tools::{self, Missing};
 
 /// How the folder of an installation that is under way begins.
@@ -46,6 +47,7 @@ pub(crate) fn install() -> Result<Vec<Missing>> {
     let lock = File::create(room.join("lock"))?;
     lock.lock()?;
     sweep(&room)?;
+    let before = Belongings::look();
     let failures: Vec<String> = std::thread::scope(|scope| {
         let installs: Vec<_> = known
             .iter()
@@ -62,6 +64,12 @@ pub(crate) fn install() -> Result<Vec<Missing>> {
     if !failures.is_empty() {
         bail!("{}", failures.join("\n"));
     }
+    let touched = before.differences(&Belongings::look());
+    ensure!(
+        touched.is_empty(),
+        "the agents' own configuration changed meanwhile (does one of your agents run?): {}",
+        touched.join(", ")
+    );
     Ok(missing)
 }
 
@@ -87,9 +95,8 @@ fn fetch(agent: &RealAgent, room: &Path) -> Result<()> {
     let beside = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(room)?;
     // A manifest of its own keeps npm from looking for one further up.
     fs::write(beside.path().join("package.json"), "{\"private\":true}\n")?;
-    let mut npm = Command::new("npm");
-    npm.args(["install", "--no-audit", "--no-fund", "--no-package-lock", &wanted]);
-    let output = npm.current_dir(beside.path()).stdin(Stdio::null()).output()?;
+    let home = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(room)?;
+    let output = npm(Path::new("npm"), &wanted, beside.path(), home.path()).output()?;
     let told = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "npm ended with {}\n{told}", output.status);
     let program = agent.program_in(beside.path()).context("no program for this platform")?;
@@ -103,6 +110,38 @@ fn fetch(agent: &RealAgent, room: &Path) -> Result<()> {
     println!("installed: {wanted}");
     Ok(())
 }
+
+/// The installation of a package, kept away from the user's own folders: packages bring programs
+/// that run at once, and that of `OpenCode` makes itself at home where it thinks that home is. The
+/// user's npmrc is read all the same, since it may name the registry.
+fn npm(program: &Path, package: &str, folder: &Path, home: &Path) -> Command {
+    let mut npm = Command::new(program);
+    npm.args(["install", "--no-audit", "--no-fund", "--no-package-lock", package]);
+    npm.current_dir(folder).stdin(Stdio::null());
+    for name in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "OPENCODE_CONFIG"] {
+        npm.env_remove(name);
+    }
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let settings = variable("npm_config_userconfig").or_else(|| variable("NPM_CONFIG_USERCONFIG"));
+    let usual = || variable("HOME").map(|home| Path::new(&home).join(".npmrc").into_os_string());
+    if let Some(settings) = settings.or_else(usual) {
+        npm.env("npm_config_userconfig", settings);
+    }
+    npm.env("HOME", home).env("npm_config_cache", home.join("npm"));
+    for (name, below) in HOMES {
+        npm.env(name, home.join(below));
+    }
+    npm
+}
+
+/// Where a program looks for its user's folders before it asks for the home itself.
+const HOMES: [(&str, &str); 5] = [
+    ("XDG_CONFIG_HOME", "config"),
+    ("XDG_DATA_HOME", "data"),
+    ("XDG_STATE_HOME", "state"),
+    ("XDG_CACHE_HOME", "cache"),
+    ("XDG_RUNTIME_DIR", "runtime"),
+];
 
 /// Removes what an installation left behind that was killed; nobody else is at work under the lock.
 fn sweep(room: &Path) -> Result<()> {
@@ -133,4 +172,35 @@ fn prove(agent: &RealAgent, program: &Path, folder: &Path) -> Result<()> {
         output.status
     );
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    /// As the installer of an agent that settles wherever it finds a folder of the user's.
+    const GREEDY: &str = "#!/bin/sh\nset -e\n\
+        for folder in \"$HOME\" \"$HOME/.config\" \"$XDG_CONFIG_HOME\" \"$XDG_DATA_HOME\" \
+        \"$XDG_STATE_HOME\" \"$XDG_CACHE_HOME\" \"$XDG_RUNTIME_DIR\" \"$npm_config_cache\"; do\n\
+        mkdir -p \"$folder/greedy\"; echo \"$folder/greedy\"; done\n\
+        echo \"user:$npm_config_userconfig\"\n";
+
+    #[test]
+    fn an_installer_finds_no_folder_of_the_users() {
+        let yard = tempfile::tempdir().unwrap();
+        let (script, home) = (yard.path().join("npm"), yard.path().join("home"));
+        fs::write(&script, GREEDY).unwrap();
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::create_dir(&home).unwrap();
+        let output = npm(&script, "greedy@1", yard.path(), &home).output().unwrap();
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{told}");
+        let (settings, written): (Vec<&str>, Vec<&str>) =
+            told.lines().partition(|line| line.starts_with("user:"));
+        assert_eq!(written.len(), 8, "{told}");
+        assert!(written.iter().all(|folder| Path::new(folder).starts_with(&home)), "{told}");
+        // The user's settings are read where they are; no installer is led there by its home.
+        assert!(!settings[0].contains(&*home.to_string_lossy()), "{told}");
+    }
 }

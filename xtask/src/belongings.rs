@@ -13,6 +13,8 @@ const PLACES: &[(&str, &str, &str)] = &[
     ("CODEX_HOME", "", ".codex"),
     ("XDG_CONFIG_HOME", "opencode", ".config/opencode"),
     ("XDG_DATA_HOME", "opencode", ".local/share/opencode"),
+    ("XDG_STATE_HOME", "opencode", ".local/state/opencode"),
+    ("XDG_CACHE_HOME", "opencode", ".cache/opencode"),
     ("", "", ".gemini"),
 ];
 

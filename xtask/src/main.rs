@@ -7,6 +7,7 @@ mod bench;
 mod cargo;
 mod proc;
 mod record;
+mod skips;
 mod test;
 mod tools;
 

@@ -1,5 +1,7 @@
 //! `cargo xtask test` and `check`: every step in order, fastest first, until one fails.
 
+use std::fs;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
@@ -9,6 +11,7 @@ use crate::agents;
 use crate::belongings::Belongings;
 use crate::cargo::{self, Workspace, cargo};
 use crate::proc;
+use crate::skips;
 use crate::tools::{self, Missing};
 
 /// How much of it.
@@ -57,6 +60,7 @@ const EVERYTHING: &[Step] = &[
     ("build", build),
     ("tests", tests),
     ("release", release),
+    ("released", released),
     ("demo", demo),
     ("prove", prove),
 ];
@@ -129,8 +133,16 @@ impl Course {
     }
 
     fn cargo(&self, words: &[&str]) -> Outcome {
+        self.cargo_with(words, &[])
+    }
+
+    fn cargo_with(&self, words: &[&str], variables: &[(&str, PathBuf)]) -> Outcome {
         let mut command = cargo();
-        command.args(words).current_dir(&self.workspace.root).stdin(Stdio::null());
+        command
+            .args(words)
+            .envs(variables.iter().cloned())
+            .current_dir(&self.workspace.root)
+            .stdin(Stdio::null());
         // The tests on a real agent are left out where it is missing, but not if it was there a
         // moment ago.
         command.env("GLIS_REAL_AGENTS", agents::present().join(" "));
@@ -181,15 +193,30 @@ fn build(course: &mut Course) -> Outcome {
     course.cargo(&["build", "--workspace", "--all-targets"])
 }
 
+/// Tests that are played on the release build as well: whoever is killed or hangs, the words on
+/// both sockets, terminals, and the start with a past. Places where a test makes the daemon die or
+/// panic exist in debug builds only, so the tests that need them are not among these.
+const RELEASED: [&str; 5] = ["crash::a", "lifecycle::", "terminal::", "upgrade::", "messages::"];
+
+/// Runs tests that note down whether they were left out; those are told and counted.
+fn play(course: &mut Course, words: &[&str], variables: &[(&str, PathBuf)]) -> Outcome {
+    let notes = course.workspace.target.join("skips");
+    // Of a former run; there need not be one.
+    fs::remove_file(&notes).ok();
+    let variables = [variables, &[(skips::NOTES, notes.clone())]].concat();
+    let outcome = course.cargo_with(words, &variables);
+    for missing in skips::read(&notes) {
+        course.skip(&missing);
+    }
+    outcome
+}
+
 /// All tests. The real agents among them get homes of their own, so the user's own configuration of
 /// these agents has to be the same afterwards, byte for byte.
 fn tests(course: &mut Course) -> Outcome {
     let before = Belongings::look();
-    let outcome = if cargo::has("nextest") {
-        course.cargo(&["nextest", "run", "--workspace"])
-    } else {
-        course.cargo(&["test", "--workspace"])
-    };
+    let run: &[&str] = if cargo::has("nextest") { &["nextest", "run"] } else { &["test"] };
+    let outcome = play(course, &[run, &["--workspace"]].concat(), &[]);
     let touched = before.differences(&Belongings::look());
     if !matches!(outcome, Outcome::Passed) || touched.is_empty() {
         return outcome;
@@ -202,6 +229,18 @@ fn tests(course: &mut Course) -> Outcome {
 
 fn release(course: &mut Course) -> Outcome {
     course.cargo(&["build", "--release"])
+}
+
+/// The release build is another program than the one that the tests are built with: other
+/// optimizations, and no net of the debug build below it.
+fn released(course: &mut Course) -> Outcome {
+    let program = course.workspace.release("glis");
+    let run: &[&str] = if cargo::has("nextest") {
+        &["nextest", "run", "-p", "glis", "--test", "e2e", "--"]
+    } else {
+        &["test", "-p", "glis", "--test", "e2e", "--"]
+    };
+    play(course, &[run, &RELEASED].concat(), &[("GLIS_BINARY", program)])
 }
 
 /// The release binary does what it promises, offline and in a home of its own.

@@ -4,8 +4,15 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// What the tests of terminals, of system calls and of peers look for.
-const WANTED: &[&str] = &["tmux", "strace", "dtach"];
+/// What the tests of terminals, of system calls, of peers, of disks that lose their power and of
+/// other users look for: a program and the package that has it.
+const WANTED: &[(&str, &str)] = &[
+    ("tmux", "tmux"),
+    ("strace", "strace"),
+    ("dtach", "dtach"),
+    ("mkfs.ext4", "e2fsprogs"),
+    ("setpriv", "util-linux"),
+];
 
 /// What is missing and stays missing.
 pub(crate) struct Missing {
@@ -30,20 +37,24 @@ pub(crate) fn install() -> Vec<Missing> {
         None
     };
     if let Some(why) = why {
-        return absent.into_iter().map(|what| missing(what, why)).collect();
+        return absent.into_iter().map(|(what, _)| missing(what, why)).collect();
     }
-    println!("installing: {}", absent.join(" "));
+    let packages: Vec<&str> = absent.iter().map(|(_, package)| *package).collect();
+    println!("installing: {}", packages.join(" "));
     // Package lists may be missing or old, and fetching them takes long: only after a first
     // failure.
-    if !(apt_get(&["install", "-y", "--no-install-recommends"], &absent)
+    if !(apt_get(&["install", "-y", "--no-install-recommends"], &packages)
         || apt_get(&["update"], &[])
-            && apt_get(&["install", "-y", "--no-install-recommends"], &absent))
+            && apt_get(&["install", "-y", "--no-install-recommends"], &packages))
     {
-        eprintln!("apt-get could not install all of: {}", absent.join(" "));
+        eprintln!("apt-get could not install all of: {}", packages.join(" "));
     }
     self::absent()
         .into_iter()
-        .map(|what| Missing { installable: true, ..missing(what, "apt-get did not install it") })
+        .map(|(what, _)| Missing {
+            installable: true,
+            ..missing(what, "apt-get did not install it")
+        })
         .collect()
 }
 
@@ -53,8 +64,8 @@ pub(crate) fn find(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
 }
 
-fn absent() -> Vec<&'static str> {
-    WANTED.iter().copied().filter(|tool| find(tool).is_none()).collect()
+fn absent() -> Vec<(&'static str, &'static str)> {
+    WANTED.iter().copied().filter(|(tool, _)| find(tool).is_none()).collect()
 }
 
 fn missing(what: &str, why: &str) -> Missing {

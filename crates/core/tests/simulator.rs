@@ -14,6 +14,8 @@ mod play;
 mod rng;
 #[path = "simulator/rules.rs"]
 mod rules;
+#[path = "../../../tests/shared/seeds.rs"]
+mod seeds;
 #[path = "simulator/world.rs"]
 mod world;
 
@@ -38,6 +40,15 @@ fn five_thousand_even_seeds_hold_every_rule() {
 #[test]
 fn five_thousand_odd_seeds_hold_every_rule() {
     (1..10_000).step_by(2).try_for_each(live).unwrap();
+}
+
+/// How many lives of a run no other run has lived: a few seconds, beside those that are the same
+/// every time. One that fails names its seed.
+const FRESH: usize = 500;
+
+#[test]
+fn fresh_seeds_hold_every_rule_as_well() {
+    seeds::fresh(None, FRESH).unwrap().into_iter().try_for_each(live).unwrap();
 }
 
 /// A simulator that never gets anywhere holds every rule too.

@@ -4,6 +4,8 @@
 mod ending;
 mod life;
 mod rig;
+#[path = "../../../../tests/shared/skip.rs"]
+mod skip;
 mod streams;
 
 /// Turns this test binary into a holder when it is started for that. It happens before the test

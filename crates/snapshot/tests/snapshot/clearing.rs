@@ -2,6 +2,7 @@
 
 use crate::house::{House, Outcome, Portrait, as_nobody, git, mode, put};
 use crate::nested::{add_submodule, dirty};
+use crate::skip::skip;
 use glis_snapshot::{
     ClearRequest, Cleared, LeftOut, Limits, Side, SnapshotFault, clear, diff_files, patch,
 };
@@ -136,8 +137,7 @@ fn what_cannot_be_deleted_is_no_reason_to_say_that_the_worktree_stays() -> Outco
     };
     let busy = house.tree.join("busy").to_string_lossy().into_owned();
     if !mount("mount", &["-t", "tmpfs", "none", &busy]) {
-        println!("SKIPPED: no right to mount a file system");
-        return Ok(());
+        return skip("no file system can be mounted here", None);
     }
     let before = Portrait::of(&house.tree)?;
     let cleared = house.save().and_then(|saved| {

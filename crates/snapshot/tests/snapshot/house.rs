@@ -1,5 +1,6 @@
 //! A repository to break, and a portrait of a worktree to compare with.
 
+use crate::skip::skip;
 use glis_snapshot::{Limits, RestoreRequest, Restored, SaveRequest, Saved, Stand, restore, save};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -375,14 +376,13 @@ pub(crate) struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
     /// `None` where this is not allowed, which is said aloud.
-    #[expect(clippy::print_stderr, reason = "a skip must be seen")]
     pub(crate) fn mount(options: &std::ffi::CStr) -> Outcome<Option<Self>> {
         let dir = tempfile::tempdir()?;
         let flags = rustix::mount::MountFlags::empty();
         match rustix::mount::mount("glis-test", dir.path(), "tmpfs", flags, options) {
             Ok(()) => Ok(Some(Self(dir))),
             Err(fault) => {
-                eprintln!("SKIPPED: no file system can be mounted here: {fault}");
+                skip(&format!("no file system can be mounted here: {fault}"), None)?;
                 Ok(None)
             }
         }

@@ -10,6 +10,10 @@ mod making;
 mod nested;
 mod random;
 mod rights;
+#[path = "../../../../tests/shared/seeds.rs"]
+mod seeds;
+#[path = "../../../../tests/shared/skip.rs"]
+mod skip;
 mod speed;
 mod states;
 mod way;

@@ -2,6 +2,7 @@
 //! identity. A failing case is cut down to the steps that matter.
 
 use crate::house::{House, Outcome, git, mode, put, put_bytes};
+use crate::seeds;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -283,14 +284,31 @@ fn shrink(mut steps: Vec<Step>) -> Vec<Step> {
 
 fn cases(remainder: u64) -> Result<(), String> {
     let number = std::env::var("GLIS_SNAPSHOT_CASES").ok().and_then(|n| n.parse().ok());
-    for seed in (0..number.unwrap_or(CASES)).filter(|seed| seed % 3 == remainder) {
-        let mut chance = Chance((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let steps: Vec<Step> = (0..4 + chance.next(STEPS_MAX)).map(|_| chance.step()).collect();
-        if let Err(first) = try_steps(&steps) {
-            let few = shrink(steps);
-            let last = try_steps(&few).err().unwrap_or(first);
-            return Err(format!("seed {seed}: {few:?}\n{last}"));
-        }
+    let mut seeds = (0..number.unwrap_or(CASES)).filter(|seed| seed % 3 == remainder);
+    seeds.try_for_each(case)
+}
+
+fn case(seed: u64) -> Result<(), String> {
+    // Never zero, from which this kind of chance does not get away.
+    let mut chance = Chance(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15).max(1));
+    let steps: Vec<Step> = (0..4 + chance.next(STEPS_MAX)).map(|_| chance.step()).collect();
+    if let Err(first) = try_steps(&steps) {
+        let few = shrink(steps);
+        let last = try_steps(&few).err().unwrap_or(first);
+        return Err(format!("GLIS_SEED={seed} plays it again: {few:?}\n{last}"));
+    }
+    Ok(())
+}
+
+/// How many worktrees of a run no other run has tried; each takes about a second.
+const FRESH: usize = 6;
+
+#[test]
+fn a_worktree_from_a_fresh_seed_comes_back_as_it_was() -> Result<(), String> {
+    let wish = std::env::var("GLIS_SEED").ok();
+    for seed in seeds::fresh(wish.as_deref(), FRESH)? {
+        println!("seed {seed}");
+        case(seed)?;
     }
     Ok(())
 }
