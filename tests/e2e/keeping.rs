@@ -335,8 +335,7 @@ fn a_diff_shows_what_was_committed_and_what_was_not() -> Outcome {
     assert!(patch.contains("+one") && patch.contains("+two"), "{patch}");
     let stat = house.ok(&["diff", "blue", "--stat"])?;
     assert!(stat.ends_with("2 files, +2 -0\n"), "{stat}");
-    let list = house.json(&["snapshots", "blue"])?;
-    let last = list.as_array().and_then(|list| list.last()).ok_or("none")?["ref"].clone();
+    let last = house.json(&["snapshot", "blue"])?["ref"].clone();
     house.turn("blue", "write c.txt three")?;
     let since = house.json(&["diff", "blue", "--since", last.as_str().ok_or("ref")?])?;
     assert_eq!(since["files"], json!([{"path": "c.txt", "added": 1, "removed": 0}]));

@@ -18,6 +18,7 @@ mod house;
 mod intruders;
 mod keeping;
 mod lifecycle;
+mod looking;
 mod messages;
 mod mishaps;
 mod outside;
@@ -25,6 +26,7 @@ mod personas;
 mod power;
 mod prove;
 mod real;
+mod repositories;
 mod rescues;
 #[path = "../shared/seeds.rs"]
 mod seeds;

@@ -161,6 +161,8 @@ fn take_outcome(draft: &mut Draft, outcome: Outcome) {
         Outcome::NotDelivered { message, why } => message::not_delivered(draft, message, why),
         Outcome::AnswerGiven { ask } => ask::given(draft, &ask),
         Outcome::AnswerNotGiven { ask, why } => ask::not_given(draft, ask, why),
+        Outcome::CanSave { op } => pause::can_save(draft, op),
+        Outcome::CannotSave { op, why } => pause::cannot_save(draft, op, why),
         Outcome::TerminalCaptured { op, screen_at } => pause::captured(draft, op, screen_at),
         Outcome::CaptureFailed { op, why } => pause::failed(draft, op, "capture the terminal", why),
         Outcome::SnapshotTaken { op, moment, snapshot, left_out, warning } => {

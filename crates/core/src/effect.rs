@@ -46,6 +46,8 @@ pub enum Deed {
     Deliver { generation: u32, message: MessageId, text: String },
     /// Hand an answer over. Never twice.
     GiveAnswer { generation: u32, ask: Ask, answer: String },
+    /// See whether the worktree could be saved, changing nothing, before a pause disturbs the agent.
+    CheckSave { op: OpId },
     /// Tell the agent to stop its turn. Never twice.
     Interrupt { generation: u32 },
     /// Keep the screen.

@@ -162,6 +162,13 @@ pub enum Outcome {
         ask: AskId,
         why: String,
     },
+    CanSave {
+        op: OpId,
+    },
+    CannotSave {
+        op: OpId,
+        why: String,
+    },
     TerminalCaptured {
         op: OpId,
         screen_at: u64,

@@ -203,7 +203,8 @@ impl Adapters {
                 let after = RETRY_TIME.saturating_mul(1 << refused.clamp(1, 8).saturating_sub(1));
                 self.alarm(Input::RetryDue { session: id, message }, after);
             }
-            Deed::TakeSnapshot { .. }
+            Deed::CheckSave { .. }
+            | Deed::TakeSnapshot { .. }
             | Deed::SaveWorktree { .. }
             | Deed::ClearWorktree { .. }
             | Deed::RestoreWorktree { .. }

@@ -19,8 +19,8 @@ use glis_core::session::{Phase, Session};
 use glis_core::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
 use glis_core::{OpId, SessionId};
 use glis_snapshot::{
-    ClearRequest, Difference, LeftOut, Limits, RestoreRequest, Restored, SaveRequest, Saved,
-    SnapshotFault, Stand, Unreadable, losable,
+    ClearRequest, Difference, GitFault, Glance, LeftOut, Limits, RestoreRequest, Restored,
+    SaveRequest, Saved, SnapshotFault, Stand, Unreadable, losable,
 };
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -81,7 +81,7 @@ pub(crate) fn save_for_pause(
     let worktree = match top(session) {
         Ok(Some(worktree)) => worktree,
         Ok(None) => return none("it works in no git repository: its files were not saved"),
-        Err(fault) => return Outcome::SnapshotFailed { op, moment, why: fault.to_string() },
+        Err(fault) => return Outcome::SnapshotFailed { op, moment, why: unsaved(session, &fault) },
     };
     let why = match moment {
         Moment::BeforeStop => "pause, before the stop",
@@ -95,8 +95,46 @@ pub(crate) fn save_for_pause(
         Err(SnapshotFault::Gone(_)) if !worktree.exists() => {
             none("its worktree is gone; the last snapshot stands")
         }
-        Err(fault) => Outcome::SnapshotFailed { op, moment, why: fault.to_string() },
+        Err(fault) => Outcome::SnapshotFailed { op, moment, why: unsaved(session, &fault) },
     }
+}
+
+/// Why something was not saved. Of a repository that was moved away git says only that it is none.
+fn unsaved(session: &Session, fault: &SnapshotFault) -> String {
+    let repo = repository(session);
+    if repo.is_dir() { fault.to_string() } else { missing(&repo) }
+}
+
+/// The worktree as it is, for whoever only looks.
+pub(crate) fn glance(hands: &Adapters, session: &Session) -> Result<Glance, SnapshotFault> {
+    let turn = hands.keeping.turn(&session.id);
+    let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+    let none = || GitFault::NoRepository(PathBuf::from(&session.spec.repo_root));
+    let worktree = top(session)?.ok_or_else(none)?;
+    glis_snapshot::glance(&worktree, Limits { unreadable: Unreadable::List, ..limits(hands) })
+}
+
+/// Says why the worktree of a session could not be saved right now, if that is known already.
+pub(crate) fn can_save(session: &Session) -> Result<(), String> {
+    let repo = repository(session);
+    if !repo.is_dir() {
+        return Err(missing(&repo));
+    }
+    let worktree = match top(session) {
+        Ok(Some(worktree)) => worktree,
+        Ok(None) => return Ok(()),
+        Err(fault) => return Err(unsaved(session, &fault)),
+    };
+    match glis_snapshot::can_save(&worktree, &repo) {
+        // What is gone need not be saved; the last snapshot of it stands.
+        Err(SnapshotFault::Gone(_)) if !worktree.exists() => Ok(()),
+        looked => looked.map_err(|fault| fault.to_string()),
+    }
+}
+
+/// Git could not even be started there, and would only say that something is missing.
+pub(crate) fn missing(repo: &Path) -> String {
+    format!("the repository {} is not there; move it back to where it was", repo.display())
 }
 
 /// What of a worktree no snapshot would hold. Nothing, if it cannot be looked at.
@@ -133,7 +171,8 @@ pub(crate) fn save_beside(
             return op.map(|op| Outcome::WorktreeNotSaved { op: Some(op), occasion, why });
         }
         Err(fault) => {
-            return Some(Outcome::WorktreeNotSaved { op, occasion, why: fault.to_string() });
+            let why = unsaved(session, &fault);
+            return Some(Outcome::WorktreeNotSaved { op, occasion, why });
         }
     };
     Some(match save(hands, session, &worktree, why, Unreadable::List) {
@@ -145,7 +184,7 @@ pub(crate) fn save_beside(
         }
         // A worktree that somebody removed is not a fault of saving it.
         Err(SnapshotFault::Gone(_)) if op.is_none() && !worktree.exists() => return None,
-        Err(fault) => Outcome::WorktreeNotSaved { op, occasion, why: fault.to_string() },
+        Err(fault) => Outcome::WorktreeNotSaved { op, occasion, why: unsaved(session, &fault) },
     })
 }
 
@@ -340,6 +379,17 @@ impl Adapters {
     #[expect(clippy::wildcard_enum_match_arm, reason = "`carry_out` sends only these here")]
     pub(crate) fn keep(self: &Arc<Self>, deed: Deed, session: &Session) {
         match deed {
+            // Not in turn: whoever is at work on the files is not disturbed by a look.
+            Deed::CheckSave { op } => self.blocking(
+                session,
+                move |why| Outcome::CannotSave { op, why },
+                move |_, session| {
+                    Some(match can_save(session) {
+                        Ok(()) => Outcome::CanSave { op },
+                        Err(why) => Outcome::CannotSave { op, why },
+                    })
+                },
+            ),
             Deed::TakeSnapshot { op, moment } => self.in_turn(
                 session,
                 move |why| Outcome::SnapshotFailed { op, moment, why },

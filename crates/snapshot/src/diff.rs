@@ -2,6 +2,7 @@
 
 use crate::fault::SnapshotFault;
 use crate::git::{checked, offline, run_in};
+use crate::glance::Glance;
 use crate::list::{empty_tree, files_of};
 use crate::refs;
 use crate::restore::Loaded;
@@ -11,7 +12,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 /// One side of a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum Side<'a> {
     /// The files of a commit.
     Commit(&'a str),
@@ -19,6 +20,20 @@ pub enum Side<'a> {
     Snapshot(&'a str),
     /// The files of the commit that a snapshot was taken on; none if there was no commit.
     Beneath(&'a str),
+    /// The files of a worktree as they are.
+    Now(&'a Glance),
+    /// The files of the commit that a worktree stands on; none if there is no commit.
+    BeneathNow(&'a Glance),
+}
+
+impl Side<'_> {
+    /// Where the objects of this side are, if they are not in the repository itself.
+    fn elsewhere(&self) -> Option<&Path> {
+        match self {
+            Self::Commit(_) | Self::Snapshot(_) | Self::Beneath(_) => None,
+            Self::Now(glance) | Self::BeneathNow(glance) => Some(glance.git_dir()),
+        }
+    }
 }
 
 /// How much one file differs.
@@ -39,9 +54,10 @@ pub fn diff_files(
     to: Side<'_>,
 ) -> Result<Vec<FileDiff>, SnapshotFault> {
     let common = common_of(repo_root)?;
+    let git_dir = to.elsewhere().or(from.elsewhere()).unwrap_or(&common);
     let (from, to) = (tree(&common, from)?, tree(&common, to)?);
     let options = ["diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff"];
-    let said = run_in(&common, &[&options[..], &["--no-textconv", &from, &to]].concat())?;
+    let said = run_in(git_dir, &[&options[..], &["--no-textconv", &from, &to]].concat())?;
     let records = said.split(|byte| *byte == 0).filter(|record| !record.is_empty());
     let read = records.filter_map(|record| {
         let mut words = record.splitn(3, |byte| *byte == b'\t');
@@ -61,9 +77,10 @@ pub fn patch(
     out: &mut dyn Write,
 ) -> Result<(), SnapshotFault> {
     let common = common_of(repo_root)?;
+    let git_dir = to.elsewhere().or(from.elsewhere()).unwrap_or(&common);
     let (from, to) = (tree(&common, from)?, tree(&common, to)?);
-    let mut child = offline(&common)
-        .env("GIT_DIR", &common)
+    let mut child = offline(git_dir)
+        .env("GIT_DIR", git_dir)
         .args(["diff-tree", "-r", "-p", "--binary", "--full-index", "-M", "--no-ext-diff"])
         .args(["--no-textconv", &from, &to])
         .stdout(Stdio::piped())
@@ -93,6 +110,11 @@ fn tree(common: &Path, side: Side<'_>) -> Result<String, SnapshotFault> {
     match side {
         Side::Commit(commit) => Ok(format!("{commit}^{{tree}}")),
         Side::Snapshot(name) => files_of(common, &refs::exact(common, name)?.commit.to_string()),
+        Side::Now(glance) => files_of(glance.git_dir(), &glance.commit.to_string()),
+        Side::BeneathNow(glance) => match glance.head {
+            Some(head) => Ok(format!("{head}^{{tree}}")),
+            None => empty_tree(common),
+        },
         Side::Beneath(name) => {
             let commit = refs::exact(common, name)?.commit;
             match Loaded::read(common, commit, name)?.state.head.commit {

@@ -14,6 +14,7 @@ mod fill;
 mod filters;
 pub mod git;
 mod gitdir;
+mod glance;
 mod hash;
 mod ignore;
 mod import;
@@ -25,6 +26,7 @@ mod nested;
 mod nested_back;
 mod objects;
 mod place;
+mod probe;
 mod quote;
 mod read;
 mod refs;
@@ -43,12 +45,14 @@ pub use compare::{Change, ChangeKind, Difference, compare};
 pub use diff::{FileDiff, Side, diff_files, patch};
 pub use fault::SnapshotFault;
 pub use git::GitFault;
+pub use glance::{Glance, glance};
 pub use list::{
     Keep, Listed, Shelf, commit_of, delete, delete_one, from_trash, list, list_last, names,
     not_captured, read_back, sessions, thin, to_trash, verify,
 };
 pub use lock::{index_lock, set_stale_lock_aside};
 pub use place::top_of;
+pub use probe::can_save;
 pub use read::{Limits, Unreadable};
 pub use restore::{HeadState, RestoreRequest, Restored, Stand, restore};
 pub use save::{SaveRequest, Saved, save};

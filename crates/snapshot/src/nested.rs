@@ -81,8 +81,8 @@ fn save_one(
             not_captured.push(NotCaptured { path: [path, b"/.git"].concat(), why });
         }
     }
-    let inner =
-        Job { place: &place, store: &store, limits: job.limits, extra, depth: job.depth + 1 };
+    let (limits, depth, inside) = (job.limits, job.depth + 1, job.inside);
+    let inner = Job { place: &place, store: &store, limits, extra, depth, inside };
     let mut outer_objects = Objects::open(&job.store.common)?;
     let previous = was.map(|was| previous(was.commit, &mut outer_objects)).transpose()?.flatten();
     let survey = survey(&place)?;

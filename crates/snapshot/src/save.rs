@@ -88,7 +88,8 @@ pub(crate) fn save_place(
         )
     });
     let (previous, mut objects) = before?;
-    let job = Job { place, store: &store, limits, extra: Extra::default(), depth: 0 };
+    let (extra, inside) = (Extra::default(), Inside::Saved);
+    let job = Job { place, store: &store, limits, extra, depth: 0, inside };
     let picture = job.picture(survey?, previous.as_ref(), &mut objects)?;
     drop(objects);
     let stands = |previous: &&Previous| {
@@ -171,6 +172,16 @@ pub(crate) struct Job<'a> {
     pub(crate) extra: Extra,
     /// How many repositories it is inside of.
     pub(crate) depth: u32,
+    pub(crate) inside: Inside,
+}
+
+/// What becomes of repositories inside the worktree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Inside {
+    /// Each is saved, in the outer one's store.
+    Saved,
+    /// They are not looked at.
+    LeftOut,
 }
 
 /// All that goes into the commit.
@@ -197,7 +208,10 @@ impl Job<'_> {
         git_files.resolve(objects)?;
         let before = previous.and_then(|previous| previous.state.as_ref());
         let mut not_captured = std::mem::take(&mut survey.not_captured);
-        let nested = nested::save_all(self, &survey, before, &mut not_captured)?;
+        let nested = match self.inside {
+            Inside::Saved => nested::save_all(self, &survey, before, &mut not_captured)?,
+            Inside::LeftOut => Vec::new(),
+        };
         let mut writer =
             Writer::new(&self.store.common, self.place.format, self.store.more.clone());
         let known = survey.suspects.iter().filter_map(|suspect| suspect.entry);

@@ -1,4 +1,4 @@
-//! Pausing: fence, interrupt, safe state, capture, snapshot, stop, snapshot, confirm.
+//! Pausing: fence, look, interrupt, safe state, capture, snapshot, stop, snapshot, confirm.
 
 use super::Draft;
 use crate::effect::{Deed, Urgency};
@@ -9,6 +9,9 @@ use crate::pause::{Moment, OnTimeout, Pause, PauseMode, PauseReason, PauseStep};
 use crate::refusal::Refusal;
 use crate::session::{Phase, Rest};
 use crate::tree::{Clearing, PathList, SnapshotRef};
+
+/// What fails when a worktree cannot be saved, in words.
+const SNAPSHOT_STEP: &str = "snapshot the worktree";
 
 /// What somebody wants of a pause.
 pub(super) struct Wish {
@@ -79,10 +82,9 @@ fn hasten(draft: &mut Draft, op: OpId, former: PauseMode) {
     match mode {
         PauseMode::Boundary => {}
         PauseMode::Interrupt => {
-            if step == PauseStep::Boundary && draft.session.safe_rule().is_none() {
-                draft.event(Event::InterruptBegan { op });
-                draft.deed(Deed::Interrupt { generation: draft.session.generation });
-                draft.deed(Deed::AwaitSafeState { op });
+            // Whoever was told so before is being looked at already.
+            if step == PauseStep::Boundary && former == PauseMode::Boundary {
+                look(draft, op);
             }
         }
         PauseMode::Force => {
@@ -94,6 +96,36 @@ fn hasten(draft: &mut Draft, op: OpId, former: PauseMode) {
             });
             reach(draft, op, rule, how);
         }
+    }
+}
+
+/// An interrupt may end the agent's turn or the agent itself, so it is given only once it is known
+/// that the worktree can be saved afterwards. Also after a crash: until then nothing was done.
+pub(super) fn look(draft: &mut Draft, op: OpId) {
+    if draft.session.safe_rule().is_none() {
+        draft.deed(Deed::CheckSave { op });
+    }
+}
+
+/// Whether the pause waits to learn if the worktree can be saved.
+fn is_looked_at(draft: &Draft, op: OpId) -> bool {
+    matches!(&draft.session.phase, Phase::Pausing(pause) if pause.op == op
+        && pause.step == PauseStep::Boundary
+        && pause.mode == PauseMode::Interrupt)
+}
+
+pub(super) fn can_save(draft: &mut Draft, op: OpId) {
+    if is_looked_at(draft, op) && draft.session.safe_rule().is_none() {
+        draft.event(Event::InterruptBegan { op });
+        draft.deed(Deed::Interrupt { generation: draft.session.generation });
+        draft.deed(Deed::AwaitSafeState { op });
+    }
+}
+
+/// A pause that cannot save is refused, and the agent has not noticed anything of it.
+pub(super) fn cannot_save(draft: &mut Draft, op: OpId, why: String) {
+    if is_looked_at(draft, op) {
+        draft.event(Event::PauseFailed { op, step: SNAPSHOT_STEP.to_owned(), why });
     }
 }
 
@@ -234,7 +266,7 @@ pub(super) fn not_saved(draft: &mut Draft, op: OpId, moment: Moment, why: String
         return;
     }
     if moment == Moment::BeforeStop {
-        failed(draft, op, "snapshot the worktree", why);
+        failed(draft, op, SNAPSHOT_STEP, why);
     } else {
         let warning = Some(format!("no snapshot after the stop: {why}"));
         draft.event(Event::SnapshotTaken { op, snapshot: None, warning });

@@ -8,7 +8,7 @@ use crate::effect::{Deed, Urgency};
 use crate::event::Event;
 use crate::ids::OpId;
 use crate::input::{Exit, World};
-use crate::pause::{Moment, PauseStep};
+use crate::pause::{Moment, PauseMode, PauseStep};
 use crate::refusal::ResumeFault;
 use crate::session::{Phase, Process, Rest, StartCause, StartStep};
 use crate::talk::Leg;
@@ -131,8 +131,15 @@ fn pausing(draft: &mut Draft, op: OpId, step: PauseStep, world: World) {
         settle_live(draft);
     }
     match step {
-        // The promise stands: it goes on when the agent's signs allow it.
-        PauseStep::Boundary => {}
+        // The promise stands: it goes on when the agent's signs allow it, or once it is known that
+        // it may disturb the agent.
+        PauseStep::Boundary => {
+            let disturbs = matches!(&draft.session.phase, Phase::Pausing(pause)
+                if pause.mode == PauseMode::Interrupt);
+            if disturbs {
+                pause::look(draft, op);
+            }
+        }
         PauseStep::Interrupting => draft.deed(Deed::AwaitSafeState { op }),
         PauseStep::Capturing => draft.deed(Deed::CaptureTerminal { op }),
         PauseStep::Saving => draft.deed(Deed::TakeSnapshot { op, moment: Moment::BeforeStop }),

@@ -137,7 +137,9 @@ impl Rules {
         match event {
             Event::InterruptBegan { op } => {
                 let first = self.interrupts.entry(id.clone()).or_default().insert(*op);
-                must(first, || format!("{id}: {op:?} interrupts twice"))
+                must(first, || format!("{id}: {op:?} interrupts twice"))?;
+                let looked = world.sites.get(id).is_some_and(|site| site.savable.contains(op));
+                must(looked, || format!("{id}: {op:?} interrupts and may not be able to save"))
             }
             Event::SnapshotTaken { op, .. } => {
                 *self.saved.entry(*op).or_default() += 1;
@@ -208,6 +210,7 @@ impl Rules {
             Deed::CutSetUpShort => matches!(&session.phase, Phase::Stopping { .. }),
             Deed::MakeWorktree { .. }
             | Deed::CheckStart { .. }
+            | Deed::CheckSave { .. }
             | Deed::CaptureTerminal { .. }
             | Deed::TakeSnapshot { .. }
             | Deed::SaveWorktree { .. }

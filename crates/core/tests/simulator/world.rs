@@ -43,6 +43,8 @@ pub(crate) struct Site {
     /// How often each message reached an agent.
     pub(crate) handed: BTreeMap<MessageId, u32>,
     pub(crate) interrupts: usize,
+    /// Operations that have found out that the worktree can be saved.
+    pub(crate) savable: BTreeSet<OpId>,
     pub(crate) answers: BTreeMap<String, u32>,
     pub(crate) stream_end: u64,
     /// What is in the worktree, by a number that grows with every change; none while it is gone.
@@ -93,6 +95,11 @@ impl Site {
     fn tidy(&mut self, deed: &Deed, fails: bool) -> Option<Outcome> {
         let why = "bad luck".to_owned();
         Some(match deed {
+            Deed::CheckSave { op } if fails => Outcome::CannotSave { op: *op, why },
+            Deed::CheckSave { op } => {
+                self.savable.insert(*op);
+                Outcome::CanSave { op: *op }
+            }
             Deed::SaveWorktree { op, occasion, .. } if fails => {
                 Outcome::WorktreeNotSaved { op: *op, occasion: *occasion, why }
             }
@@ -196,8 +203,7 @@ impl World {
             Deed::TakeSnapshot { op, moment } => {
                 site.snapshots.push((*op, site.endings));
                 let snapshot = Some(site.save()).filter(|_| rng.percent(80));
-                let ignored = rng.percent(30).then(|| ".env".to_owned());
-                let left_out = PathList::of(ignored);
+                let left_out = PathList::of(rng.percent(30).then(|| ".env".to_owned()));
                 Outcome::SnapshotTaken {
                     op: *op,
                     moment: *moment,
@@ -214,7 +220,8 @@ impl World {
             | Deed::AwaitReady { .. }
             | Deed::AwaitRetry { .. }
             | Deed::CutSetUpShort => return Ok(None),
-            Deed::SaveWorktree { .. }
+            Deed::CheckSave { .. }
+            | Deed::SaveWorktree { .. }
             | Deed::ClearWorktree { .. }
             | Deed::RestoreWorktree { .. }
             | Deed::BringBack { .. }

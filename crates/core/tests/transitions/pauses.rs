@@ -3,7 +3,7 @@
 use crate::script::{Kind, Stage, check};
 use crate::table::{BUSY, IDLE, PAUSED};
 use glis_core::session::{Phase, Rest};
-use glis_core::{Refusal, Status};
+use glis_core::{Event, Refusal, Status};
 
 fn told(kind: Kind, story: &[&str]) -> Result<Stage, String> {
     check(kind, &story.join("\n"))
@@ -16,7 +16,9 @@ fn a_pause_fences_interrupts_saves_stops_and_saves_again() {
         &[
             IDLE,
             BUSY,
-            "pause interrupt => pause began, interrupt began | do interrupt, await safe state | pending
+            "pause interrupt => pause began | do check save | pending
+            savable => interrupt began | do interrupt, await safe state
+            savable => nothing
             send later => message queued | queued while pausing
             turn ended => turn ended, safe state reached | do capture terminal
             captured => terminal captured | do take snapshot
@@ -81,8 +83,10 @@ fn pressing_again_hastens_and_a_softer_wish_does_not_slow_down() {
             IDLE,
             BUSY,
             "pause => pause began | pending
-            pause interrupt => pause hastened, interrupt began | do interrupt, await safe state | pending
+            pause interrupt => pause hastened | do check save | pending
             pause => pending
+            pause interrupt => pending
+            savable => interrupt began | do interrupt, await safe state
             pause firmly => pause hastened | pending
             pause interrupt => pending
             pause force => pause hastened, safe state reached by force | do capture terminal | pending
@@ -96,7 +100,7 @@ fn pressing_again_hastens_and_a_softer_wish_does_not_slow_down() {
 
 #[test]
 fn a_pause_is_called_off_before_it_takes_effect_and_not_after() {
-    for mode in ["pause", "pause interrupt"] {
+    for mode in ["pause", "pause interrupt", "pause interrupt\nsavable"] {
         let stage =
             told(Kind::Agent, &[IDLE, BUSY, mode, "cancel => pause cancelled", "alarm => nothing"])
                 .unwrap();
@@ -132,6 +136,7 @@ fn an_agent_that_does_not_listen_is_left_alone_or_forced() {
             BUSY,
             "tool bash
             pause interrupt
+            savable
             alarm => pause refused: it runs bash
             alarm => nothing",
         ],
@@ -148,6 +153,7 @@ fn an_agent_that_does_not_listen_is_left_alone_or_forced() {
             IDLE,
             BUSY,
             "pause firmly
+            savable
             alarm => safe state reached by force | do capture terminal
             captured
             saved => snapshot taken, end began | do stop with an interrupt",
@@ -201,7 +207,7 @@ fn an_agent_that_dies_during_its_pause_is_paused_all_the_same() {
             saved => snapshot taken, paused",
         ),
         (
-            "turn began\npause interrupt",
+            "turn began\npause interrupt\nsavable",
             "ended 1 => process ended, safe state reached | do capture terminal",
         ),
         (
@@ -256,12 +262,49 @@ fn an_interrupted_command_is_safe_at_its_prompt_and_not_while_it_is_merely_silen
         Kind::Command,
         &["new\nmade\nchecked\nstarted
         screen silent => screen judged | do save after the turn
-        pause interrupt => pause began, interrupt began | do interrupt, await safe state | pending
+        pause interrupt => pause began | do check save | pending
+        savable => interrupt began | do interrupt, await safe state
         screen flowing => screen judged
         screen silent => screen judged
         screen prompt => screen judged, safe state reached | do capture terminal"],
     )
     .unwrap();
+}
+
+#[test]
+fn who_cannot_be_saved_is_not_disturbed() {
+    let stage = told(
+        Kind::Agent,
+        &[
+            IDLE,
+            BUSY,
+            "pause interrupt => pause began | do check save | pending
+            unsavable => pause failed: snapshot the worktree
+            savable => nothing
+            pause => pause began | pending
+            unsavable => nothing
+            pause firmly => pause hastened | do check save | pending
+            unsavable => pause failed: snapshot the worktree",
+        ],
+    )
+    .unwrap();
+    assert_eq!(stage.session().unwrap().status(), Status::Busy);
+    let interrupted = |event: &Event| matches!(event, Event::InterruptBegan { .. });
+    assert!(!stage.log.iter().any(|recorded| interrupted(&recorded.event)));
+}
+
+#[test]
+fn who_becomes_safe_or_is_forced_meanwhile_needs_no_interrupt() {
+    for (meanwhile, late) in [
+        ("turn ended => turn ended, safe state reached | do capture terminal", "savable"),
+        ("turn ended", "unsavable"),
+        ("ended 1 => process ended, safe state reached | do capture terminal", "savable"),
+        ("pause force", "unsavable"),
+        ("cancel => pause cancelled", "savable"),
+    ] {
+        let late = format!("{late} => nothing");
+        told(Kind::Agent, &[IDLE, BUSY, "pause interrupt", meanwhile, &late]).unwrap();
+    }
 }
 
 #[test]

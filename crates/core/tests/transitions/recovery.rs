@@ -100,6 +100,11 @@ fn a_pause_at_each_step() {
         ("turn began\npause", "nothing", "process ended, safe state reached | do capture terminal"),
         (
             "turn began\npause interrupt",
+            "do check save",
+            "process ended, safe state reached | do capture terminal",
+        ),
+        (
+            "turn began\npause interrupt\nsavable",
             "do await safe state",
             "process ended, safe state reached | do capture terminal",
         ),
@@ -121,7 +126,8 @@ fn a_pause_at_each_step() {
 fn an_interrupt_is_never_repeated() {
     let stage = check(
         Kind::Agent,
-        &[IDLE, BUSY, "pause interrupt\ncrash\nfound alive => do await safe state"].join("\n"),
+        &[IDLE, BUSY, "pause interrupt\nsavable\ncrash\nfound alive => do await safe state"]
+            .join("\n"),
     )
     .map(|mut stage: Stage| stage.play("pause interrupt"));
     assert_eq!(stage, Ok(Ok("pending".to_owned())));

@@ -236,6 +236,8 @@ impl Stage {
             "undelivered" => Outcome::NotDelivered { message: self.message(), why },
             "given" => Outcome::AnswerGiven { ask: AskId(rest.to_owned()) },
             "ungiven" => Outcome::AnswerNotGiven { ask: AskId(rest.to_owned()), why },
+            "savable" => Outcome::CanSave { op },
+            "unsavable" => Outcome::CannotSave { op, why },
             "captured" => Outcome::TerminalCaptured { op, screen_at: 7 },
             "uncaptured" => Outcome::CaptureFailed { op, why },
             "saved" => Outcome::SnapshotTaken {

@@ -51,7 +51,7 @@ fn a_busy_session() {
         "
         send hello => message queued | queued while busy
         pause => pause began | pending
-        pause interrupt => pause began, interrupt began | do interrupt, await safe state | pending
+        pause interrupt => pause began | do check save | pending
         pause force => pause began, safe state reached by force | do capture terminal | pending
         cancel => refused: busy
         resume => already

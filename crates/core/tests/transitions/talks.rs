@@ -390,6 +390,7 @@ fn an_agent_whose_turn_a_pause_cut_off_is_told_with_the_next_message() {
             IDLE,
             BUSY,
             "pause interrupt
+            savable
             turn cut => turn ended, safe state reached | do capture terminal
             captured
             saved

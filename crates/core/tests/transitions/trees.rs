@@ -222,6 +222,19 @@ fn a_removed_session_comes_back_as_what_it_was() {
 }
 
 #[test]
+fn a_worktree_that_is_as_a_snapshot_has_it_is_not_unsaved_any_more() {
+    let unsaved = "unkept after end => worktree not saved";
+    for mended in ["restore\nrestored", "resume\nchecked changed", "resume\nchecked restored"] {
+        let stage = told(&[IDLE, PAUSED, unsaved, mended]).unwrap();
+        assert_eq!(stage.session().unwrap().unsaved, None, "{mended}");
+    }
+    for not_mended in ["restore\nunrestored", "resume\nchecked", "rm\nunaside"] {
+        let stage = told(&[IDLE, PAUSED, unsaved, not_mended]).unwrap();
+        assert!(stage.session().unwrap().unsaved.is_some(), "{not_mended}");
+    }
+}
+
+#[test]
 fn what_was_emptied_does_not_come_back() {
     told(&[
         IDLE,

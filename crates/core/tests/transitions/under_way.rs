@@ -56,7 +56,29 @@ fn a_session_that_pauses_after_its_turn() {
         "
         send hello => message queued | queued while pausing
         pause => pending
-        pause interrupt => pause hastened, interrupt began | do interrupt, await safe state | pending
+        pause interrupt => pause hastened | do check save | pending
+        pause force => pause hastened, safe state reached by force | do capture terminal | pending
+        cancel => pause cancelled
+        resume => busy with pause
+        resume go on => busy with pause
+        restart => busy with pause
+        stop => busy with pause
+        rm => busy with pause
+        answer allow => refused: nothing asked
+        ",
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_session_that_a_pause_looks_at_before_it_interrupts() {
+    state(
+        Kind::Agent,
+        &[IDLE, BUSY, "pause interrupt"],
+        "
+        send hello => message queued | queued while pausing
+        pause => pending
+        pause interrupt => pending
         pause force => pause hastened, safe state reached by force | do capture terminal | pending
         cancel => pause cancelled
         resume => busy with pause
@@ -74,7 +96,7 @@ fn a_session_that_pauses_after_its_turn() {
 fn a_session_that_was_interrupted_for_a_pause() {
     state(
         Kind::Agent,
-        &[IDLE, BUSY, "pause interrupt"],
+        &[IDLE, BUSY, "pause interrupt\nsavable"],
         "
         send hello => message queued | queued while pausing
         pause => pending

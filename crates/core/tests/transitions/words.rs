@@ -75,6 +75,7 @@ fn deed(deed: &Deed) -> String {
             format!("deliver {}{note}", text.lines().last().unwrap_or_default())
         }
         Deed::GiveAnswer { answer, .. } => format!("give answer {answer}"),
+        Deed::CheckSave { .. } => "check save".to_owned(),
         Deed::Interrupt { .. } => "interrupt".to_owned(),
         Deed::CaptureTerminal { .. } => "capture terminal".to_owned(),
         Deed::TakeSnapshot { .. } => "take snapshot".to_owned(),

@@ -2,6 +2,7 @@
 
 use super::act::{Translated, carry_out};
 use super::{Door, find};
+use crate::adapters::Adapters;
 use crate::controller::Look;
 use crate::peer::Peer;
 use crate::{trees, view};
@@ -18,6 +19,8 @@ use tokio::sync::mpsc;
 
 /// Milliseconds of a day.
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+/// What stands in the place of a snapshot's name for the worktree as it is.
+const WORKTREE: &str = "worktree";
 /// Parts of a patch that may wait for a slow reader.
 const PARTS: usize = 4;
 
@@ -59,9 +62,7 @@ async fn found(door: &Door, given: &str) -> Result<Session, Box<Answer>> {
     let session = found.map_err(|refusal| Box::new(Answer::Refused(refusal)))?;
     let repo = trees::repository(&session);
     if !repo.is_dir() {
-        // Git could not even be started there, and would only say that something is missing.
-        let what = format!("the repository {} is not there", repo.display());
-        return Err(Box::new(trouble(format!("{what}; move it back to where it was"))));
+        return Err(Box::new(trouble(trees::missing(&repo))));
     }
     Ok(session)
 }
@@ -157,7 +158,8 @@ pub(super) async fn chosen(
     }
 }
 
-/// What a session has done: everything that differs from where it began.
+/// What a session has done: everything that differs from where it began. Nothing is recorded: the
+/// worktree as it is goes into a throw-away repository, and no snapshot is made of it.
 pub(super) async fn diff(
     door: &Door,
     peer: &mut Peer,
@@ -166,49 +168,30 @@ pub(super) async fn diff(
     patch: bool,
 ) -> io::Result<Answer> {
     let sides = async {
-        let session = saved_now(door, peer, given).await?;
+        let session = found(door, given).await?;
         let since = match since {
             Some(since) => Some(chosen(&session, Some(since)).await?),
             None => None,
         };
-        let latest = match &session.snapshot {
-            Some(latest) if session.status() != Status::Archived => latest.name.clone(),
-            Some(_) | None => chosen(&session, None).await?,
+        let there = session.worktree.as_deref().is_some_and(|path| PathBuf::from(path).is_dir());
+        // What is not there is compared as it was last saved.
+        let kept = if session.status() == Status::Archived || !there {
+            Some(chosen(&session, None).await?)
+        } else {
+            None
         };
-        Ok::<_, Box<Answer>>((session, since, latest))
+        Ok::<_, Box<Answer>>(Sides { session, since, kept, patch })
     };
-    let (session, since, latest) = match sides.await {
+    let sides = match sides.await {
         Ok(sides) => sides,
         Err(answer) => return Ok(*answer),
     };
-    let (repo, base) = (trees::repository(&session), session.spec.base.clone());
+    let hands = Arc::clone(&door.hands);
     let place = Arc::clone(&door.hands.askers).acquire_owned().await;
     let (parts, mut sent) = mpsc::channel(PARTS);
     let work = tokio::task::spawn_blocking(move || {
         let _place = place;
-        let from = match (&since, &base) {
-            (Some(since), _) => Side::Snapshot(since),
-            (None, Some(base)) => Side::Commit(base),
-            (None, None) => Side::Beneath(&latest),
-        };
-        let to = Side::Snapshot(&latest);
-        let files = glis_snapshot::diff_files(&repo, from, to)?;
-        if patch {
-            glis_snapshot::patch(&repo, from, to, &mut Parts(parts))?;
-        }
-        let from = since.clone().or(base.clone()).unwrap_or_else(|| "HEAD".to_owned());
-        Ok::<_, SnapshotFault>(Answer::Diff {
-            from,
-            to: latest.clone(),
-            files: files
-                .into_iter()
-                .map(|file| FileDiffView {
-                    path: String::from_utf8_lossy(&file.path).into_owned(),
-                    added: file.added,
-                    removed: file.removed,
-                })
-                .collect(),
-        })
+        differences(&hands, &sides, parts)
     });
     let mut at = 0;
     while let Some(part) = sent.recv().await {
@@ -222,20 +205,54 @@ pub(super) async fn diff(
     })
 }
 
-/// The session with a snapshot of what is there now, if anything is.
-async fn saved_now(door: &Door, peer: &mut Peer, given: &str) -> Result<Session, Box<Answer>> {
-    let session = found(door, given).await?;
-    let there = session.worktree.as_deref().is_some_and(|path| PathBuf::from(path).is_dir());
-    if session.status() == Status::Archived || !there {
-        return Ok(session);
+/// What is to be compared.
+struct Sides {
+    session: Session,
+    /// The snapshot to begin from; else where the session began.
+    since: Option<String>,
+    /// The snapshot to end at; else the worktree as it is.
+    kept: Option<String>,
+    patch: bool,
+}
+
+/// Compares, and hands the patch on part by part if one is wanted.
+fn differences(
+    hands: &Adapters,
+    sides: &Sides,
+    parts: mpsc::Sender<Vec<u8>>,
+) -> Result<Answer, SnapshotFault> {
+    let Sides { session, since, kept, patch } = sides;
+    let (repo, base) = (trees::repository(session), session.spec.base.as_deref());
+    let glance = match kept {
+        Some(_) => None,
+        None => Some(trees::glance(hands, session)?),
+    };
+    let (to, beneath) = match (&glance, kept) {
+        (Some(glance), _) => (Side::Now(glance), Side::BeneathNow(glance)),
+        (None, Some(kept)) => (Side::Snapshot(kept), Side::Beneath(kept)),
+        (None, None) => return Err(SnapshotFault::Missing(session.name.clone())),
+    };
+    let from = match (since, base) {
+        (Some(since), _) => Side::Snapshot(since),
+        (None, Some(base)) => Side::Commit(base),
+        (None, None) => beneath,
+    };
+    let files = glis_snapshot::diff_files(&repo, from, to)?;
+    if *patch {
+        glis_snapshot::patch(&repo, from, to, &mut Parts(parts))?;
     }
-    let command = Command::Snapshot { session: session.id.clone() };
-    let answer = carry_out(door, peer, (session.id.clone(), command), None).await;
-    match answer {
-        Ok(Answer::Done { .. }) => found(door, &session.id.0).await,
-        Ok(other) => Err(Box::new(other)),
-        Err(fault) => Err(Box::new(trouble(fault.to_string()))),
-    }
+    Ok(Answer::Diff {
+        from: since.as_deref().or(base).unwrap_or("HEAD").to_owned(),
+        to: kept.as_deref().unwrap_or(WORKTREE).to_owned(),
+        files: files
+            .into_iter()
+            .map(|file| FileDiffView {
+                path: String::from_utf8_lossy(&file.path).into_owned(),
+                added: file.added,
+                removed: file.removed,
+            })
+            .collect(),
+    })
 }
 
 /// Hands on what is written, part by part.

@@ -7,6 +7,7 @@ use glis_snapshot::{
     ClearRequest, Cleared, LeftOut, Limits, Side, SnapshotFault, clear, diff_files, patch,
 };
 use std::fs;
+use std::path::{Path, PathBuf};
 
 fn request<'a>(house: &'a House, reference: &'a str, left_out: LeftOut) -> ClearRequest<'a> {
     ClearRequest {
@@ -292,5 +293,72 @@ fn a_patch_holds_what_was_committed_staged_written_and_left_untracked() -> Outco
         let there = fs::read(house.dir.path().join("other").join(path))?;
         assert_eq!(there, fs::read(house.tree.join(path))?, "{path}");
     }
+    Ok(())
+}
+
+#[test]
+fn a_glance_shows_what_a_snapshot_would_and_leaves_nothing() -> Outcome {
+    let house = House::new()?;
+    let base = house.git(&["rev-parse", "HEAD"])?.trim().to_owned();
+    house.put("a.txt", "committed\n")?;
+    house.git(&["commit", "-qam", "work"])?;
+    house.put("dir/b.txt", "staged\n")?;
+    house.git(&["add", "dir/b.txt"])?;
+    house.put("dir/sub/c.txt", "written\n")?;
+    house.put("inner/d.txt", "of another repository\n")?;
+    git(&house.tree.join("inner"), &["init", "-q"])?;
+    let mut before = Vec::new();
+    everything(&house.repo.join(".git"), &mut before)?;
+    let glance = glis_snapshot::glance(&house.tree, Limits::default())?;
+    let now = Side::Now(&glance);
+    let files = diff_files(&house.repo, Side::Commit(&base), now)?;
+    let beneath = diff_files(&house.repo, Side::BeneathNow(&glance), now)?;
+    let mut text = Vec::new();
+    patch(&house.repo, Side::Commit(&base), now, &mut text)?;
+    drop(glance);
+    let mut after = Vec::new();
+    everything(&house.repo.join(".git"), &mut after)?;
+    assert_eq!(after, before);
+    let saved = house.save()?;
+    let to = Side::Snapshot(&saved.reference);
+    assert_eq!(files, diff_files(&house.repo, Side::Commit(&base), to)?);
+    assert_eq!(beneath, diff_files(&house.repo, Side::Beneath(&saved.reference), to)?);
+    let mut kept = Vec::new();
+    patch(&house.repo, Side::Commit(&base), to, &mut kept)?;
+    assert_eq!(String::from_utf8(text)?, String::from_utf8(kept)?);
+    Ok(())
+}
+
+/// Every file below a folder, with its bytes.
+fn everything(folder: &Path, all: &mut Vec<(PathBuf, Vec<u8>)>) -> Outcome {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            everything(&path, all)?;
+        } else {
+            all.push((path.clone(), fs::read(&path)?));
+        }
+    }
+    all.sort();
+    Ok(())
+}
+
+#[test]
+fn what_cannot_be_saved_is_known_before() -> Outcome {
+    let house = House::new()?;
+    house.put("a.txt", "changed\n")?;
+    glis_snapshot::can_save(&house.tree, &house.repo)?;
+    let other = House::new()?;
+    let stranger = glis_snapshot::can_save(&other.tree, &house.repo);
+    assert!(matches!(stranger, Err(SnapshotFault::InTheWay { .. })), "{stranger:?}");
+    let nowhere = glis_snapshot::can_save(&house.dir.path().join("none"), &house.repo);
+    assert!(matches!(nowhere, Err(SnapshotFault::Gone(_))), "{nowhere:?}");
+    let away = house.dir.path().join("away");
+    fs::rename(&house.repo, &away)?;
+    assert!(glis_snapshot::can_save(&house.tree, &house.repo).is_err());
+    fs::rename(&away, &house.repo)?;
+    glis_snapshot::can_save(&house.tree, &house.repo)?;
+    let left: Vec<_> = fs::read_dir(house.repo.join(".git/glis"))?.collect();
+    assert!(left.is_empty(), "{left:?}");
     Ok(())
 }

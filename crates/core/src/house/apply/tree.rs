@@ -31,6 +31,8 @@ impl Session {
             }
             Event::WorktreeRestored { snapshot, notes, .. } => {
                 self.left_as = Some(snapshot.clone());
+                // What is there is what the snapshot holds.
+                self.unsaved = None;
                 self.found = None;
                 self.restored = Some(Restored { snapshot: snapshot.clone(), notes: notes.clone() });
                 let mut rest = self.resting();
@@ -48,6 +50,10 @@ impl Session {
     pub(super) fn find_tree(&mut self, found: Option<&Found>) {
         self.found = found.cloned();
         self.restored = None;
+        if found.is_some() {
+            // However it was found, a snapshot holds it.
+            self.unsaved = None;
+        }
         if let Some(Found::Changed { snapshot, paths }) = found {
             self.snapshot = Some(snapshot.clone());
             // Whoever resumes after a failed start has been told already.

@@ -1,0 +1,53 @@
+//! A worktree as it is at this moment, for whoever only looks: written into a throw-away repository,
+//! under no name, and gone with it.
+
+use crate::fault::SnapshotFault;
+use crate::hash::Oid;
+use crate::objects::Objects;
+use crate::place::Place;
+use crate::read::Limits;
+use crate::save::{Extra, Inside, Job, Store};
+use crate::scratch::{Keeps, Scratch};
+use crate::survey::survey;
+use std::path::Path;
+
+/// What a worktree holds, without a snapshot of it. Nothing of it is left when this is dropped.
+#[derive(Debug)]
+pub struct Glance {
+    scratch: Scratch,
+    pub(crate) commit: Oid,
+    /// Where HEAD stands; `None` before the first commit.
+    pub(crate) head: Option<Oid>,
+}
+
+impl Glance {
+    /// A repository that has the objects of the glance and all others.
+    pub(crate) fn git_dir(&self) -> &Path {
+        self.scratch.path()
+    }
+}
+
+/// Looks at a worktree. No ref, no object and no file of the repository is added or changed; what
+/// is inside repositories within the worktree is left out, as it is from every comparison.
+pub fn glance(worktree: &Path, limits: Limits) -> Result<Glance, SnapshotFault> {
+    let place = Place::find(worktree)?;
+    match glance_at(&place, &limits) {
+        // An agent's `gc` or `rebase` can take away under us what we had just read about.
+        Err(SnapshotFault::Broken(_) | SnapshotFault::Git(_)) => {
+            glance_at(&Place::find(worktree)?, &limits)
+        }
+        done => done,
+    }
+}
+
+fn glance_at(place: &Place, limits: &Limits) -> Result<Glance, SnapshotFault> {
+    let keeps = Keeps::default();
+    let store = Store { common: place.common.clone(), more: Vec::new(), keeps: &keeps };
+    let (extra, inside) = (Extra::default(), Inside::LeftOut);
+    let job = Job { place, store: &store, limits, extra, depth: 0, inside };
+    let mut objects = Objects::open(&place.common)?;
+    let picture = job.picture(survey(place)?, None, &mut objects)?;
+    drop(objects);
+    let (commit, scratch) = job.write(picture, &[])?;
+    Ok(Glance { scratch, commit, head: place.head.commit })
+}
