@@ -70,3 +70,28 @@ fn no_looking_verb_writes_an_event_or_a_snapshot_or_counts_as_activity() -> Outc
     assert!(text_of(&told, "patch")?.contains("+hello"), "{told}");
     Ok(())
 }
+
+#[test]
+fn s15_secrets_are_not_published_and_reach_the_agent_whole() -> Outcome {
+    let house = House::new()?;
+    let secret = "ghp_Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv1Wx2";
+    house.rehearsal("blue")?;
+    house.turn("blue", &format!("write a.txt {secret}"))?;
+    assert_eq!(fs::read_to_string(house.file("blue", "a.txt")?)?.trim_end(), secret);
+    let events = house.ok(&["events"])?;
+    assert!(!events.contains(secret), "{events}");
+    assert!(events.contains("write a.txt ghp_[redacted]"), "{events}");
+    let followed = house.follow(1)?.until(|event| event["event"] == "message_queued")?;
+    assert_eq!(followed["text"], "write a.txt ghp_[redacted]");
+    // What was queued when the daemon died is delivered as it was sent.
+    house.json(&["pause", "blue"])?;
+    house.ok(&["send", "blue", &format!("write b.txt {secret}")])?;
+    house.kill_daemon()?;
+    house.json(&["resume", "blue"])?;
+    house.follow(1)?.until(|event| event["event"] == "message_taken" && event["message"] == 1)?;
+    house.until("blue", "idle")?;
+    assert_eq!(fs::read_to_string(house.file("blue", "b.txt")?)?.trim_end(), secret);
+    let diary = fs::read_to_string(house.home().join("daemon.log"))?;
+    assert!(!diary.contains(secret), "{diary}");
+    Ok(())
+}

@@ -288,8 +288,10 @@ fn listen(state: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Standard error is a file: whoever starts the daemon sees to that.
+/// Standard error is a file: whoever starts the daemon sees to that. What git, an agent or a file
+/// said may be in the text, and with it a secret.
 fn diary(text: &str) {
+    let text = glis_core::redact::redact(text);
     // A disk that is full is told of elsewhere; for want of a line nothing ends.
     drop(writeln!(io::stderr(), "{} {text}", conversation::now()));
 }

@@ -2,11 +2,13 @@
 
 use crate::adapters::{EnvNote, EnvOrigin};
 use crate::conversation::{Account, Digest};
+use glis_core::redact::redact;
 use glis_core::session::{Session, WallMs};
 use glis_core::talk::Ask;
 use glis_core::{Event, Recorded};
 use glis_wire::view::{SessionView, UsageView, WaitingFor};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
 /// What is known about a session beside the log.
 pub(crate) struct Beside {
@@ -123,7 +125,8 @@ pub(crate) fn time(ms: WallMs) -> String {
     stamp.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
-/// An event as the contract prints it: flat, with its name under `event`.
+/// An event as the contract prints it: flat, with its name under `event`, and without what looks like
+/// a secret. The log itself has every text whole, since messages are delivered from it.
 pub(crate) fn event(recorded: &Recorded) -> Value {
     let mut flat = Map::new();
     flat.insert("seq".to_owned(), json!(recorded.seq));
@@ -132,9 +135,24 @@ pub(crate) fn event(recorded: &Recorded) -> Value {
     let (name, fields) = parts(&recorded.event);
     flat.insert("event".to_owned(), json!(name));
     for (key, value) in fields {
-        flat.entry(key).or_insert(value);
+        flat.entry(key).or_insert(discreet(value));
     }
     Value::Object(flat)
+}
+
+/// Takes what looks like a secret out of every text.
+fn discreet(value: Value) -> Value {
+    match value {
+        Value::String(text) => match redact(&text) {
+            Cow::Borrowed(_) => Value::String(text),
+            Cow::Owned(clean) => Value::String(clean),
+        },
+        Value::Array(values) => values.into_iter().map(discreet).collect(),
+        Value::Object(fields) => {
+            fields.into_iter().map(|(key, value)| (key, discreet(value))).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value,
+    }
 }
 
 /// The word that an event is known by.
