@@ -1,7 +1,8 @@
 //! The transcript: one file per conversation, one JSON object per line.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::clock;
@@ -63,9 +64,10 @@ impl Transcript {
     /// written where it is, not to a deleted inode.
     pub(crate) fn append(&self, record: &Record) -> io::Result<()> {
         if let Some(dir) = self.path.parent() {
-            fs::create_dir_all(dir)?;
+            DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         }
-        let mut file = OpenOptions::new().append(true).create(true).open(&self.path)?;
+        // Conversations are nobody else's business, whatever the umask is.
+        let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(&self.path)?;
         file.write_all(&record::line(record))
     }
 
@@ -117,6 +119,7 @@ fn user_text(body: Body) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
 
     fn user(text: &str) -> Body {
         Body::User { text: text.to_owned(), id: None }
@@ -130,6 +133,21 @@ mod tests {
         assert!(!Transcript::exists(dir.path(), "a"));
         transcript.append(&record).unwrap();
         assert_eq!(transcript.records().unwrap(), [record]);
+    }
+
+    #[test]
+    fn nobody_else_reads_what_is_said() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("rehearsal");
+        let mut transcript = Transcript::fresh(&folder, "a");
+        let record = transcript.number(user("hi"));
+        transcript.append(&record).unwrap();
+        Transcript::copy(&folder, "a", "b").unwrap();
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&folder), 0o700);
+        for name in ["a", "b"] {
+            assert_eq!(mode(&file(&folder, name)), 0o600, "{name}");
+        }
     }
 
     #[test]
