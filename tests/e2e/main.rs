@@ -7,6 +7,7 @@
 mod agents_misbehave;
 mod asks;
 mod contract;
+mod cost;
 mod crash;
 mod damage;
 mod doctor;
@@ -33,6 +34,7 @@ mod seeds;
 #[path = "../shared/skip.rs"]
 mod skip;
 mod skips;
+mod soak;
 mod storage;
 mod strace;
 mod telling;

@@ -124,7 +124,10 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode> {
     let whole = wish.measures.is_empty() && wish.peers.is_empty() && !wish.quick;
     let out = wish.out.or_else(|| whole.then(|| workspace.root.join("docs/benchmarks.md")));
     if let Some(out) = out {
-        std::fs::write(&out, page).with_context(|| out.display().to_string())?;
+        // Chapters that no bench measures stay as they are.
+        let former = std::fs::read_to_string(&out).unwrap_or_default();
+        let kept = former.find(report::COUNTED).and_then(|at| former.get(at..)).unwrap_or_default();
+        std::fs::write(&out, page + kept).with_context(|| out.display().to_string())?;
         println!("written: {}", out.display());
     }
     let met = |row: &board::Row| row.met(&board) == Some(true);

@@ -1,4 +1,4 @@
-//! The project's own tools: `cargo xtask test`, `check`, `agents`, `bench` and `record`.
+//! The project's own tools: `cargo xtask test`, `check`, `agents`, `bench`, `soak` and `record`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool that talks to a terminal")]
 
 mod agents;
@@ -8,6 +8,7 @@ mod cargo;
 mod proc;
 mod record;
 mod skips;
+mod soak;
 mod test;
 mod tools;
 
@@ -23,6 +24,7 @@ cargo xtask VERB
   agents            installs the real agents that the tests drive into the user's cache folder
   check             the quick part of it: style, lints, tests
   bench [MEASURE…]  measures glis beside tmux, dtach and a bare terminal loop, as ratios
+  soak [--for 5m]   twenty agents at work: memory and descriptors of the daemon must not grow
   record            plays two stories with real agents and puts what was seen into README.md
   help              this page
 
@@ -48,6 +50,7 @@ fn run(verb: &str, rest: &[OsString]) -> Result<ExitCode> {
         "check" => test::run(test::Extent::Quick),
         "bench" => bench::run(rest),
         "agents" => agents::run(),
+        "soak" => soak::run(rest),
         "record" => record::run(),
         "help" | "--help" | "-h" => {
             print!("{HELP}");

@@ -1,6 +1,6 @@
 //! The tests that were left out: told by themselves, counted here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -18,14 +18,15 @@ pub(crate) fn read(notes: &Path) -> Vec<Missing> {
 }
 
 fn summary(notes: &str) -> Vec<Missing> {
-    let mut reasons: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+    let mut reasons: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
     for line in notes.lines() {
         let mut fields = line.splitn(3, '\t');
         let (test, remedy, why) = (fields.next(), fields.next(), fields.next());
         let reason = (why.unwrap_or("no reason"), remedy.unwrap_or_default());
-        reasons.entry(reason).or_default().push(test.unwrap_or_default());
+        reasons.entry(reason).or_default().insert(test.unwrap_or_default());
     }
-    reasons.into_iter().map(|((why, remedy), tests)| missing(why, remedy, &tests)).collect()
+    let reasons = reasons.into_iter();
+    reasons.map(|((why, remedy), tests)| missing(why, remedy, &Vec::from_iter(tests))).collect()
 }
 
 fn missing(why: &str, remedy: &str, tests: &[&str]) -> Missing {
@@ -44,7 +45,7 @@ mod tests {
     #[test]
     fn tests_that_were_left_out_are_counted_by_reason() {
         let notes = "a\t\tno mount\nb\tstrace\tno strace\nc\t\tno mount\nd\t\tno mount\n\
-                     e\t\tno mount\n";
+                     d\t\tno mount\ne\t\tno mount\n";
         let told: Vec<_> = summary(notes)
             .into_iter()
             .map(|missing| (missing.what, missing.why, missing.installable))

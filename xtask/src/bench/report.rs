@@ -11,6 +11,9 @@ use super::house::Peer;
 /// With more CPUs than this busy elsewhere, a row says more about the neighbours than about us.
 const OTHERS_MAX: f64 = 0.3;
 
+/// How the chapter begins that is written by hand, at the end of the page.
+pub(crate) const COUNTED: &str = "\n## Counted costs\n";
+
 /// The page in Markdown.
 pub(crate) fn page(plan: &Plan, board: &Board, words: &str) -> String {
     let mut page = String::from("# Benchmarks\n\n");
