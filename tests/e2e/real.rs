@@ -13,6 +13,7 @@ mod kept;
 mod limits;
 mod marks;
 mod opencode;
+mod restarts;
 mod stories;
 mod versions;
 

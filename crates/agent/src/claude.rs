@@ -6,7 +6,7 @@ mod transcript;
 
 use crate::reserved::{Letters, Reserved};
 use crate::{
-    Agent, Approach, Dialect, LaunchPlan, Places, Registered, Versions, Whereabouts,
+    Agent, Approach, Dialect, Hooks, LaunchPlan, Places, Registered, Versions, Whereabouts,
     hearing::json_line,
 };
 use glis_core::session::Session;
@@ -88,6 +88,7 @@ impl Agent for Claude {
             option("--append-system-prompt", prompt);
         }
         let mut first_words = String::new();
+        let mut hooks = Hooks::None;
         if spec.mode == Mode::Headless {
             option("--input-format", "stream-json");
             option("--output-format", "stream-json");
@@ -97,9 +98,11 @@ impl Agent for Claude {
             first_words = first();
         } else {
             argv.extend(["--settings".to_owned(), terminal::settings(&places.session)]);
+            hooks = Hooks::File;
         }
         argv.extend(spec.argv.iter().cloned());
-        LaunchPlan { argv, first_words, without: MISLEADING.to_vec(), ..LaunchPlan::default() }
+        let without = MISLEADING.to_vec();
+        LaunchPlan { argv, first_words, hooks, without, ..LaunchPlan::default() }
     }
 
     fn home(&self, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {

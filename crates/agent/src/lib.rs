@@ -10,6 +10,7 @@ mod command;
 pub mod context;
 mod gemini;
 mod hearing;
+pub mod hooks;
 pub mod lines;
 mod opencode;
 mod rehearsal;
@@ -261,8 +262,20 @@ pub struct LaunchPlan {
     pub secrets: Vec<&'static str>,
     /// What its holder writes to it right after it was started.
     pub first_words: String,
+    /// How its hooks tell what it does.
+    pub hooks: Hooks,
     /// For an agent that lives for one message only.
     pub relay: Option<Relay>,
+}
+
+/// How an agent's hooks tell what it does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Hooks {
+    /// It has none of ours.
+    #[default]
+    None,
+    /// By lines in the session's file for them ([`hooks`]).
+    File,
 }
 
 impl LaunchPlan {
@@ -407,7 +420,7 @@ pub trait Dialect: Send + Sync {
     }
 
     /// Takes bytes that begin at `offset` of the file that hooks of the agent write to, if it has
-    /// any ([`HOOKS_FILE`]).
+    /// any ([`hooks`]).
     fn overhear(&mut self, _offset: u64, _bytes: &[u8]) -> Vec<Heard> {
         Vec::new()
     }
@@ -443,9 +456,6 @@ pub trait Dialect: Send + Sync {
     /// Where its signs come from.
     fn source(&self) -> Source;
 }
-
-/// The file in a session's folder that an agent's hooks write to, an object a line.
-pub const HOOKS_FILE: &str = "hooks.jsonl";
 
 /// Where an agent's signs come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use crate::status::Status;
 use crate::talk::{Ask, AskKind, Leg, Message, Turn};
 use crate::tree::{Found, PathList, Restored, SnapshotRef};
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Milliseconds since the Unix epoch.
 pub type WallMs = i64;
@@ -178,6 +178,8 @@ pub struct Session {
     pub cut_off: bool,
     /// How far its stream and its transcript are accounted for.
     pub seen: Seen,
+    /// How far the transcripts of conversations that it was in before are accounted for, by their ids.
+    pub seen_before: BTreeMap<String, u64>,
     /// A usage limit lasts until then.
     pub limit_until: Option<String>,
     /// Processes that were ended along with the last one.
@@ -262,7 +264,7 @@ pub struct SetAside {
 pub struct Seen {
     /// Offset in the session's output.
     pub stream: u64,
-    /// Offset in the agent's transcript.
+    /// Offset in the agent's transcript of the present conversation.
     pub transcript: u64,
     /// Offset in what the agent's hooks have written.
     #[serde(default)]

@@ -4,7 +4,7 @@ use glis_agent::{Said, TaskChange, Usage};
 use glis_wire::view::{Entry, Voice};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -39,40 +39,49 @@ pub(crate) enum Heard {
 /// A conversation, open for appending.
 pub(crate) struct Conversation {
     file: Arc<File>,
+    /// Which start of the session's process is listened to.
+    generation: u32,
     stream_seen: u64,
-    transcript_seen: u64,
     hooks_seen: u64,
-    /// Tasks that the agent keeps by number and has not done.
-    tasks: BTreeMap<String, String>,
+    /// What is known under each session id of the agent: a place in a transcript is one in the
+    /// transcript of that conversation, and of no other.
+    under: HashMap<Option<String>, Under>,
     account: Account,
 }
 
+/// What the entries under one session id of the agent come down to.
+#[derive(Default)]
+struct Under {
+    transcript_seen: u64,
+    /// Tasks that the agent keeps by number and has not done.
+    tasks: BTreeMap<String, String>,
+}
+
 impl Conversation {
-    /// Opens the file in `dir` and finds out what it holds already.
-    pub(crate) fn open(dir: &Path, agent_ref: Option<&str>) -> io::Result<Self> {
+    /// Opens the file in `dir` for what the process of this start says, and finds out what it holds
+    /// already.
+    pub(crate) fn open(dir: &Path, generation: u32) -> io::Result<Self> {
         let path = dir.join(FILE);
         let mut file =
             OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(&path)?;
         end_torn_line(&mut file)?;
-        let (mut stream_seen, mut transcript_seen, mut hooks_seen) = (0, 0, 0);
-        let (mut tasks, mut account) = (BTreeMap::new(), Account::default());
+        let (mut stream_seen, mut hooks_seen) = (0, 0);
+        let mut known: HashMap<Option<String>, Under> = HashMap::new();
+        let mut account = Account::default();
         each(&path, |entry| {
             let number = |key: &str| entry.metadata.get(key).and_then(Value::as_u64).unwrap_or(0);
             stream_seen = stream_seen.max(number("offset"));
             hooks_seen = hooks_seen.max(number("hook_offset"));
-            if under(&entry) == agent_ref {
-                transcript_seen = transcript_seen.max(number("transcript_offset"));
-                if let Some(Value::Object(open)) = entry.metadata.get(TASKS) {
-                    let subject = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-                    tasks = open.iter().map(|(id, value)| (id.clone(), subject(value))).collect();
-                }
+            let under = known.entry(under(&entry).map(ToOwned::to_owned)).or_default();
+            under.transcript_seen = under.transcript_seen.max(number("transcript_offset"));
+            if let Some(Value::Object(open)) = entry.metadata.get(TASKS) {
+                let subject = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+                under.tasks = open.iter().map(|(id, value)| (id.clone(), subject(value))).collect();
             }
-            if let Some(known) = entry.metadata.get(ACCOUNT) {
-                account = serde_json::from_value(known.clone()).unwrap_or(account);
-            }
+            account = told_account(&entry).unwrap_or_else(|| std::mem::take(&mut account));
         })?;
         let file = Arc::new(file);
-        Ok(Self { file, stream_seen, transcript_seen, hooks_seen, tasks, account })
+        Ok(Self { file, generation, stream_seen, hooks_seen, under: known, account })
     }
 
     /// How far the session's output has been written down.
@@ -88,9 +97,10 @@ impl Conversation {
         said: Said,
     ) -> io::Result<()> {
         let mut metadata = Map::new();
+        let under = self.under.entry(agent_ref.map(ToOwned::to_owned)).or_default();
         match heard {
             Heard::Stream(at) if at <= self.stream_seen => return Ok(()),
-            Heard::Transcript(at) if at <= self.transcript_seen => return Ok(()),
+            Heard::Transcript(at) if at <= under.transcript_seen => return Ok(()),
             Heard::Hook(at) if at <= self.hooks_seen => return Ok(()),
             Heard::Stream(at) => {
                 metadata.insert("offset".to_owned(), json!(at));
@@ -98,7 +108,7 @@ impl Conversation {
             }
             Heard::Transcript(at) => {
                 metadata.insert("transcript_offset".to_owned(), json!(at));
-                self.transcript_seen = at;
+                under.transcript_seen = at;
             }
             Heard::Hook(at) => {
                 metadata.insert("hook_offset".to_owned(), json!(at));
@@ -118,13 +128,13 @@ impl Conversation {
             if let Some(cost) = usage.cost_micros {
                 metadata.insert("cost_micros".to_owned(), json!(cost));
             }
-            self.account.add(usage);
+            self.account.add(usage, Counter::new(self.generation, agent_ref));
             metadata.insert(ACCOUNT.to_owned(), json!(self.account));
         }
         if let Some(change) = said.task {
-            self.change_task(change);
-            metadata.insert(TASKS.to_owned(), json!(self.tasks));
-            let mut open: Vec<_> = self.tasks.iter().collect();
+            under.change_task(change);
+            metadata.insert(TASKS.to_owned(), json!(under.tasks));
+            let mut open: Vec<_> = under.tasks.iter().collect();
             open.sort_by_key(|(id, _)| (id.len(), id.as_str()));
             let open: Vec<_> = open.into_iter().map(|(_, subject)| subject).collect();
             metadata.insert("pending_tasks".to_owned(), json!(open));
@@ -139,17 +149,19 @@ impl Conversation {
         (&*self.file).write_all(&line)
     }
 
+    /// The file, for whoever makes durable what was written. Shared: a further descriptor may be one
+    /// too many.
+    pub(crate) fn file(&self) -> Arc<File> {
+        Arc::clone(&self.file)
+    }
+}
+
+impl Under {
     fn change_task(&mut self, change: TaskChange) {
         match change {
             TaskChange::Opened { id, subject } => self.tasks.insert(id, subject),
             TaskChange::Closed { id } => self.tasks.remove(&id),
         };
-    }
-
-    /// The file, for whoever makes durable what was written. Shared: a further descriptor may be one
-    /// too many.
-    pub(crate) fn file(&self) -> Arc<File> {
-        Arc::clone(&self.file)
     }
 }
 
@@ -252,7 +264,7 @@ pub(crate) fn parse(bytes: &[u8]) -> (Vec<Entry>, usize) {
 }
 
 /// What an agent has used in all its conversations of a session.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Account {
     pub(crate) tokens_in: u64,
     pub(crate) tokens_out: u64,
@@ -261,23 +273,46 @@ pub(crate) struct Account {
     cost_micros: Option<u64>,
     #[serde(default)]
     cost_before_micros: u64,
+    /// Who told it last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    counter: Option<Counter>,
+}
+
+/// Who counts what a conversation costs: a process of the agent, for the conversation that it is in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Counter {
+    generation: u32,
+    agent_ref: Option<String>,
+}
+
+impl Counter {
+    fn new(generation: u32, agent_ref: Option<&str>) -> Self {
+        Self { generation, agent_ref: agent_ref.map(ToOwned::to_owned) }
+    }
+
+    /// A process that comes back to its conversation may know what that has cost, and one that begins
+    /// another may go on counting: only where both are new is the count new for sure.
+    fn follows(&self, former: &Self) -> bool {
+        self.generation == former.generation || self.agent_ref == former.agent_ref
+    }
 }
 
 impl Account {
-    fn add(&mut self, usage: Usage) {
+    fn add(&mut self, usage: Usage, counter: Counter) {
         self.tokens_in += usage.tokens_in;
         self.tokens_out += usage.tokens_out;
-        if let (Some(now), Some(before)) = (usage.cost_micros, self.cost_micros)
-            && now < before
-        {
-            // It has begun to count anew.
-            self.cost_before_micros += before;
+        if let (Some(now), Some(before)) = (usage.cost_micros, self.cost_micros) {
+            let goes_on = self.counter.as_ref().is_none_or(|former| counter.follows(former));
+            if now < before || !goes_on {
+                self.cost_before_micros += before;
+            }
         }
         self.cost_micros = usage.cost_micros.or(self.cost_micros);
+        self.counter = Some(counter);
     }
 
     /// Millionths of a dollar, where the agent tells them.
-    pub(crate) fn cost_micros(self) -> Option<u64> {
+    pub(crate) fn cost_micros(&self) -> Option<u64> {
         self.cost_micros.map(|now| now + self.cost_before_micros)
     }
 }
@@ -302,9 +337,7 @@ impl Digest {
                 let text = tasks.iter().filter_map(Value::as_str);
                 digest.pending = text.map(ToOwned::to_owned).collect();
             }
-            if let Some(known) = entry.metadata.get(ACCOUNT) {
-                digest.account = serde_json::from_value(known.clone()).ok();
-            }
+            digest.account = told_account(entry).or(digest.account);
             match entry.voice {
                 Voice::User => asked = Some(short(&entry.content)),
                 Voice::Assistant => said = Some(short(&entry.content)),
@@ -328,6 +361,11 @@ impl Digest {
     }
 }
 
+/// What was used up to an entry, where that tells it.
+fn told_account(entry: &Entry) -> Option<Account> {
+    serde_json::from_value(entry.metadata.get(ACCOUNT)?.clone()).ok()
+}
+
 /// The last account of a whole conversation.
 pub(crate) fn account(path: &Path) -> Option<Account> {
     if path.metadata().map_or(0, |facts| facts.len()) <= DIGEST_BYTES {
@@ -335,8 +373,7 @@ pub(crate) fn account(path: &Path) -> Option<Account> {
     }
     let mut found = None;
     let read = each(path, |entry| {
-        let known = entry.metadata.get(ACCOUNT).cloned();
-        found = known.and_then(|known| serde_json::from_value(known).ok()).or(found);
+        found = told_account(&entry).or_else(|| found.take());
     });
     read.ok().and(found)
 }
@@ -366,7 +403,7 @@ mod tests {
     fn an_entry_heard_twice_is_written_once_also_after_a_crash() {
         let dir = tempfile::tempdir().unwrap();
         for _ in 0..2 {
-            let mut talk = Conversation::open(dir.path(), None).unwrap();
+            let mut talk = Conversation::open(dir.path(), 1).unwrap();
             talk.add(Heard::Stream(10), None, said(Voice::User, "hi")).unwrap();
             talk.add(Heard::Stream(20), None, said(Voice::Assistant, "ho")).unwrap();
         }
@@ -378,13 +415,13 @@ mod tests {
     fn a_torn_line_and_junk_lose_nothing_else() {
         let dir = tempfile::tempdir().unwrap();
         {
-            let mut talk = Conversation::open(dir.path(), None).unwrap();
+            let mut talk = Conversation::open(dir.path(), 1).unwrap();
             talk.add(Heard::Ours, None, said(Voice::User, "one")).unwrap();
         }
         let path = file_of(dir.path());
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(b"junk\xff\n{\"timestamp\":\"x\",\"ty").unwrap();
-        let mut talk = Conversation::open(dir.path(), None).unwrap();
+        let mut talk = Conversation::open(dir.path(), 1).unwrap();
         talk.add(Heard::Ours, None, said(Voice::User, "two")).unwrap();
         let (entries, damaged) = read_tail(&path, u64::MAX).unwrap();
         let texts: Vec<_> = entries.iter().map(|e| e.content.as_str()).collect();
@@ -399,7 +436,7 @@ mod tests {
             ..said(Voice::System, "")
         };
         for _ in 0..2 {
-            let mut talk = Conversation::open(dir.path(), None).unwrap();
+            let mut talk = Conversation::open(dir.path(), 1).unwrap();
             talk.add(Heard::Stream(10), None, used(5)).unwrap();
             talk.add(Heard::Stream(20), None, used(8)).unwrap();
             // Its process was killed, and counts anew.
@@ -411,22 +448,55 @@ mod tests {
     }
 
     #[test]
+    fn a_place_in_a_transcript_belongs_to_one_conversation() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut talk = Conversation::open(dir.path(), 1).unwrap();
+        talk.add(Heard::Transcript(500), Some("a"), said(Voice::Assistant, "long")).unwrap();
+        // In the same process it goes over to another conversation, comes back, and is heard again.
+        talk.add(Heard::Transcript(20), Some("b"), said(Voice::Assistant, "fresh")).unwrap();
+        talk.add(Heard::Transcript(500), Some("a"), said(Voice::Assistant, "long")).unwrap();
+        let mut talk = Conversation::open(dir.path(), 2).unwrap();
+        for (at, id, words) in [(500, "a", "long"), (20, "b", "fresh"), (40, "b", "more")] {
+            talk.add(Heard::Transcript(at), Some(id), said(Voice::Assistant, words)).unwrap();
+        }
+        let (entries, _) = read_tail(&file_of(dir.path()), u64::MAX).unwrap();
+        let texts: Vec<_> = entries.iter().map(|e| e.content.as_str()).collect();
+        assert_eq!(texts, ["long", "fresh", "more"]);
+    }
+
+    #[test]
+    fn a_fresh_conversation_of_a_fresh_process_counts_its_cost_from_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let cost = |generation, id, cost| {
+            let used = Usage { tokens_in: 1, tokens_out: 1, cost_micros: Some(cost) };
+            let said = Said { usage: Some(used), ..said(Voice::System, "") };
+            let mut talk = Conversation::open(dir.path(), generation).unwrap();
+            talk.add(Heard::Ours, Some(id), said).unwrap();
+            Digest::of(&file_of(dir.path())).account.unwrap().cost_micros()
+        };
+        assert_eq!(cost(1, "a", 5), Some(5));
+        assert_eq!(cost(2, "a", 7), Some(7), "it knew what it had cost");
+        assert_eq!(cost(3, "b", 9), Some(16), "more than the former one, and yet another");
+        assert_eq!(cost(3, "c", 11), Some(18), "the same process counts on");
+    }
+
+    #[test]
     fn tasks_are_kept_by_number_also_after_a_crash() {
         let dir = tempfile::tempdir().unwrap();
         let opened = |id: &str, subject: &str| {
             let (id, subject) = (id.to_owned(), subject.to_owned());
             Said { task: Some(TaskChange::Opened { id, subject }), ..said(Voice::Tool, "") }
         };
-        let mut talk = Conversation::open(dir.path(), Some("ref")).unwrap();
+        let mut talk = Conversation::open(dir.path(), 1).unwrap();
         for (id, subject) in [("10", "ten"), ("2", "two"), ("1", "one")] {
             talk.add(Heard::Ours, Some("ref"), opened(id, subject)).unwrap();
         }
-        let mut talk = Conversation::open(dir.path(), Some("ref")).unwrap();
+        let mut talk = Conversation::open(dir.path(), 1).unwrap();
         let closed = TaskChange::Closed { id: "1".to_owned() };
         let closed = Said { task: Some(closed), ..said(Voice::Tool, "") };
         talk.add(Heard::Ours, Some("ref"), closed).unwrap();
         assert_eq!(Digest::of(&file_of(dir.path())).pending, ["two", "ten"]);
-        let mut talk = Conversation::open(dir.path(), Some("another")).unwrap();
+        let mut talk = Conversation::open(dir.path(), 1).unwrap();
         talk.add(Heard::Ours, Some("another"), opened("1", "fresh")).unwrap();
         assert_eq!(Digest::of(&file_of(dir.path())).pending, ["fresh"]);
     }
@@ -434,7 +504,7 @@ mod tests {
     #[test]
     fn a_digest_tells_the_last_action_and_what_is_left() {
         let dir = tempfile::tempdir().unwrap();
-        let mut talk = Conversation::open(dir.path(), None).unwrap();
+        let mut talk = Conversation::open(dir.path(), 1).unwrap();
         talk.add(Heard::Ours, None, said(Voice::User, "fix it")).unwrap();
         let mut list = said(Voice::Assistant, "To do: a; b");
         list.pending = Some(vec!["a".to_owned(), "b".to_owned()]);

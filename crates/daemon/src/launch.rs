@@ -7,7 +7,7 @@ use crate::durable::private_folder;
 use crate::vault::Vault;
 use crate::{program, trees};
 use approach::{Found, Transcript};
-use glis_agent::{Agent, Approach, LaunchPlan, Places, Relay, Whereabouts};
+use glis_agent::{Agent, Approach, Hooks, LaunchPlan, Places, Relay, Whereabouts, hooks};
 use glis_core::MessageId;
 use glis_core::refusal::ResumeFault;
 use glis_core::session::Session;
@@ -18,6 +18,9 @@ use glis_screen::Output as _;
 use glis_snapshot::git::MISLEADING;
 use glis_wire::hold::{Birth, BirthFault, Face, Hello, Launch, MARK, MARK_GENERATION, Size};
 use serde_json::Value;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// Brings a terminal back to its main screen and its usual modes.
@@ -286,6 +289,9 @@ pub(crate) fn start(
     };
     // Before the process: whoever listens to it, also after a crash, has to find its transcript.
     adapters.note_env(&session.id, note);
+    if start.plan.hooks == Hooks::File {
+        mark_hooks(&dir, generation).map_err(system)?;
+    }
     let launch = Launch {
         session: session.id.0.clone(),
         generation,
@@ -314,6 +320,13 @@ pub(crate) fn start(
             BirthFault::System => ResumeFault::System(message),
         }),
     }
+}
+
+/// Notes where the hooks of this start begin to tell. The process before it is gone.
+fn mark_hooks(dir: &Path, generation: u32) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    let mut file = options.append(true).create(true).mode(0o600).open(dir.join(hooks::FILE))?;
+    file.write_all(hooks::mark(generation).as_bytes())
 }
 
 /// Sees to it that the agent finds its conversation: a copy is put back where it looks, and what lies

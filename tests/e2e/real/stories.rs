@@ -11,6 +11,7 @@ use super::kept::{
     what_it_took_before_it_wrote_anything_down_is_said_again,
     what_its_holder_had_not_read_is_in_the_conversation,
 };
+use super::restarts::what_is_said_after_a_fresh_start_is_in_the_log_once;
 use crate::house::{Outcome, eventually, kill_and_wait, lives};
 use glis_stub_model::{Step, Voice, prompt};
 use serde_json::json;
@@ -32,6 +33,7 @@ macro_rules! play {
                 two_resumes_at_once_start_one_process
                 a_message_while_it_is_busy_comes_after
                 its_worktree_comes_back_with_its_conversation
+                what_is_said_after_a_fresh_start_is_in_the_log_once
                 $($more)*
             }
         }

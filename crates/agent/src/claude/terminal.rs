@@ -90,7 +90,7 @@ pub(super) fn settings(session: &str) -> String {
     .to_string()
 }
 
-const HOOKS: &str = crate::HOOKS_FILE;
+const HOOKS: &str = crate::hooks::FILE;
 
 #[derive(Default)]
 pub(super) struct Terminal {
@@ -315,6 +315,13 @@ impl Dialect for Terminal {
     }
 
     fn read(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
+        if offset == 0 {
+            // Another conversation: nothing that was read in the former one counts here.
+            self.transcript = Lines::default();
+            self.written.clear();
+            self.closed.clear();
+            self.used.clear();
+        }
         let words = self.transcript.words(offset, bytes).into_iter();
         words.flat_map(|(end, words)| self.written(&words).heard(end)).collect()
     }

@@ -50,6 +50,7 @@ pub(super) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Reco
                 queue: VecDeque::new(),
                 cut_off: false,
                 seen: Seen::default(),
+                seen_before: BTreeMap::new(),
                 limit_until: None,
                 killed: Vec::new(),
                 failed_starts: 0,
@@ -216,23 +217,38 @@ impl Session {
                 self.rule = format!("its last start failed: {fault}");
             }
             Event::RestartBegan { agent_ref, prompt, .. } => {
+                let (ran, cut_off) = (self.ran, self.cut_off);
+                let transcript = self.seen.transcript;
+                let former = self.enter(agent_ref.clone());
                 self.set_aside = Some(Box::new(SetAside {
                     prompt: prompt.clone(),
-                    agent_ref: std::mem::replace(&mut self.agent_ref, agent_ref.clone()),
-                    ran: self.ran,
-                    cut_off: self.cut_off,
-                    transcript: self.seen.transcript,
+                    agent_ref: former,
+                    ran,
+                    cut_off,
+                    transcript,
                 }));
                 self.ran = false;
                 self.cut_off = false;
-                self.seen.transcript = 0;
             }
             Event::AgentRefLearned { agent_ref, .. } => {
-                self.former_refs.extend(self.agent_ref.replace(agent_ref.clone()));
-                self.seen.transcript = 0;
+                let former = self.enter(Some(agent_ref.clone()));
+                self.former_refs.extend(former);
             }
             _ => {}
         }
+    }
+
+    /// Goes over to another conversation of the agent's, and returns the id of the former one. A
+    /// place in a transcript belongs to one conversation: each has its own, also when the agent
+    /// comes back to it.
+    fn enter(&mut self, agent_ref: Option<String>) -> Option<String> {
+        let former = std::mem::replace(&mut self.agent_ref, agent_ref);
+        if let Some(former) = &former {
+            self.seen_before.insert(former.clone(), self.seen.transcript);
+        }
+        let known = self.agent_ref.as_ref().and_then(|id| self.seen_before.get(id));
+        self.seen.transcript = known.copied().unwrap_or_default();
+        former
     }
 
     fn end_start(&mut self, at: WallMs, cause: StartCause) {

@@ -1,7 +1,9 @@
 //! Faults that were found, each as the story that showed it.
 
 use crate::script::{Kind, Stage, check};
-use glis_core::{AskId, Input, Refusal, SessionId, input::Command};
+use glis_core::event::Spot;
+use glis_core::input::{Hearing, Sign};
+use glis_core::{AskId, Input, Recorded, Refusal, SessionId, input::Command};
 
 /// A session that ran, was paused, and is being resumed.
 const RESUMING: &str = "
@@ -352,4 +354,47 @@ fn a_rejection_that_comes_after_the_time_for_getting_ready_still_counts() {
         ended => process ended, interrupted | do save after the end"
     );
     check(Kind::Agent, &story).unwrap();
+}
+
+/// Something that the transcript of the present conversation tells at this place.
+fn written(stage: &mut Stage, at: u64, sign: Sign) -> usize {
+    let generation = stage.session().unwrap().generation;
+    let (session, spot, hearing) = (Stage::id(), Spot::Transcript(at), Hearing::Live);
+    let input = Input::Sign { session, generation, spot, hearing, sign };
+    let events = stage.house.decide(input).unwrap().events;
+    let count = events.len();
+    for (session, event) in events {
+        let seq = stage.house.last_seq() + 1;
+        let recorded = Recorded { seq, at: 0, session, event };
+        stage.house.apply(&recorded);
+        stage.log.push(recorded);
+    }
+    count
+}
+
+#[test]
+fn a_place_in_a_transcript_belongs_to_the_conversation_that_it_is_in() {
+    let mut stage = check(Kind::Agent, "new\nmade\nchecked\nstarted\nready").unwrap();
+    let began = |stage: &mut Stage, at| written(stage, at, Sign::TurnBegan);
+    let ended = |stage: &mut Stage, at| written(stage, at, Sign::TurnEnded);
+    assert_eq!((began(&mut stage, 400), ended(&mut stage, 500)), (1, 1));
+    // A shorter one, in the same process.
+    stage.play("told ref-9").unwrap();
+    assert_eq!((began(&mut stage, 40), ended(&mut stage, 50)), (1, 1));
+    // Back in the former one, which is read again from its beginning.
+    stage.play("told ref-1").unwrap();
+    assert_eq!((began(&mut stage, 400), ended(&mut stage, 500)), (0, 0));
+    assert_eq!((began(&mut stage, 600), ended(&mut stage, 700)), (1, 1));
+    assert_eq!(stage.play("crash").unwrap(), "as before");
+}
+
+#[test]
+fn a_fresh_start_that_failed_leaves_the_former_places_as_they_were() {
+    let mut stage = check(Kind::Agent, "new\nmade\nchecked\nstarted\nready").unwrap();
+    assert_eq!(written(&mut stage, 400, Sign::TurnBegan), 1);
+    assert_eq!(written(&mut stage, 500, Sign::TurnEnded), 1);
+    for line in ["stop", "ended", "restart", "unfit"] {
+        stage.play(line).unwrap();
+    }
+    assert_eq!(stage.session().unwrap().seen.transcript, 500);
 }

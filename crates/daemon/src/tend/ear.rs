@@ -10,7 +10,7 @@ use crate::durable;
 use crate::output::OutputLog;
 use crate::vault::Vault;
 use crate::{rows, whereabouts};
-use glis_agent::{Agent, Dialect, Heard, Places, Rows, Said, Source};
+use glis_agent::{Agent, Dialect, Heard, Places, Rows, Said, Source, hooks};
 use glis_core::event::Spot;
 use glis_core::input::{Hearing, Sign};
 use glis_core::session::Session;
@@ -56,7 +56,8 @@ pub(super) struct Ear {
     /// Where the transcript is, once it was found.
     transcript: Option<PathBuf>,
     transcript_at: u64,
-    hooks_at: u64,
+    /// How far its hooks were listened to, once it was found where those of this run begin.
+    hooks_at: Option<u64>,
     /// How its id is found, where it does not tell it.
     trace: Option<Trace>,
     /// What it asks on its screen.
@@ -102,7 +103,7 @@ impl Ear {
         let dir = hands.home.session(&session.id.0);
         let agent_ref = session.agent_ref.clone();
         let mut dialect = agent.dialect(session.spec.mode);
-        let conversation = Conversation::open(&dir, agent_ref.as_deref())?;
+        let conversation = Conversation::open(&dir, session.generation)?;
         // Everything since the last sign that is accounted for, or the last entry that was written
         // down, whichever came first. Both lie at the end of a line.
         let known = conversation.stream_seen().min(session.seen.stream);
@@ -124,7 +125,7 @@ impl Ear {
             generation: session.generation,
             agent_ref,
             transcript_at: 0,
-            hooks_at: 0,
+            hooks_at: None,
             trace: None,
             on_screen: None,
             end,
@@ -191,11 +192,19 @@ impl Ear {
     /// Reads on in what the agent's hooks have written, and in its transcript. Returns as
     /// [`Ear::hear`] does.
     pub(super) async fn read_on(&mut self) -> io::Result<Vec<String>> {
-        let path = self.hands.home.session(&self.id.0).join(glis_agent::HOOKS_FILE);
-        let from = self.hooks_at;
-        let bytes = aside(move || super::left::read_from(&path, from)).await?;
-        let heard = self.dialect.overhear(self.hooks_at, &bytes);
-        self.hooks_at += bytes.len() as u64;
+        let path = self.hands.home.session(&self.id.0).join(hooks::FILE);
+        let (known, generation) = (self.hooks_at, self.generation);
+        let (from, bytes) = aside(move || {
+            let mut bytes = super::left::read_from(&path, known.unwrap_or_default())?;
+            // What was told by the hooks of former processes is about former turns, and may be about
+            // another conversation.
+            let former = known.map_or_else(|| hooks::begun(&bytes, generation), |_| 0);
+            drop(bytes.drain(..former));
+            Ok((known.unwrap_or_default() + former as u64, bytes))
+        })
+        .await?;
+        let heard = self.dialect.overhear(from, &bytes);
+        self.hooks_at = Some(from + bytes.len() as u64);
         let mut ids = self.take_in(heard, Heed::Hooks).await?;
         ids.extend(self.find_ref().await);
         ids.extend(self.read_transcript().await?);
