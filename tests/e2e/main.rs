@@ -10,6 +10,7 @@ mod contract;
 mod cost;
 mod crash;
 mod damage;
+mod delivery;
 mod doctor;
 mod doors;
 mod enemy;

@@ -102,7 +102,7 @@ impl Agent for Claude {
         }
         argv.extend(spec.argv.iter().cloned());
         let without = MISLEADING.to_vec();
-        LaunchPlan { argv, first_words, hooks, without, ..LaunchPlan::default() }
+        LaunchPlan { argv, without, first_words, hooks, ..LaunchPlan::default() }
     }
 
     fn home(&self, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {

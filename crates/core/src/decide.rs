@@ -159,6 +159,7 @@ fn take_outcome(draft: &mut Draft, outcome: Outcome) {
         }
         Outcome::Delivered { message } => message::delivered(draft, message),
         Outcome::NotDelivered { message, why } => message::not_delivered(draft, message, why),
+        Outcome::NotTaken { message } => message::not_taken(draft, message),
         Outcome::AnswerGiven { ask } => ask::given(draft, &ask),
         Outcome::AnswerNotGiven { ask, why } => ask::not_given(draft, ask, why),
         Outcome::CanSave { op } => pause::can_save(draft, op),

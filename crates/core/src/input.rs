@@ -155,6 +155,10 @@ pub enum Outcome {
         message: MessageId,
         why: String,
     },
+    /// It was handed over, and nothing shows that the agent took it.
+    NotTaken {
+        message: MessageId,
+    },
     AnswerGiven {
         ask: AskId,
     },

@@ -93,21 +93,23 @@ fn picture(screen: &Screen) -> Picture {
     }
 }
 
-/// The screen from the last stretch of output alone: cheap however much there is.
-fn glimpse(dir: &Path) -> io::Result<Screen> {
+/// The screen from the last stretch of output alone, and of nothing before `from`: cheap however much
+/// there is, and no former process has painted on it.
+fn glimpse(dir: &Path, from: u64) -> io::Result<Screen> {
     let log = OutputLog::new(dir);
     let size = log.sizes().last().map_or(Size::USUAL, |(_, size)| *size);
-    Screen::tail(&log, GLANCE_BYTES, log.end(), size)
+    let end = log.end();
+    Screen::tail(&log, GLANCE_BYTES.min(end.saturating_sub(from)), end, size)
 }
 
 /// Its lines.
-pub(crate) fn glance(dir: &Path) -> io::Result<Vec<String>> {
-    Ok(glimpse(dir)?.lines())
+pub(crate) fn glance(dir: &Path, from: u64) -> io::Result<Vec<String>> {
+    Ok(glimpse(dir, from)?.lines())
 }
 
 /// What tells whether a program waits.
-pub(crate) fn look_at_cursor(dir: &Path) -> io::Result<Look> {
-    let screen = glimpse(dir)?;
+pub(crate) fn look_at_cursor(dir: &Path, from: u64) -> io::Result<Look> {
+    let screen = glimpse(dir, from)?;
     let (column, row) = screen.cursor();
     Ok(Look::at(&screen.lines(), (usize::from(column), usize::from(row))))
 }

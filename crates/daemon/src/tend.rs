@@ -9,6 +9,7 @@ mod ear;
 mod last_words;
 mod left;
 mod lost;
+mod sent;
 mod trace;
 mod typing;
 
@@ -17,7 +18,7 @@ use crate::controller::Look;
 use crate::peer::Peer;
 use crate::screens;
 use ear::{Ear, Output};
-use glis_agent::{Interrupt, Source};
+use glis_agent::Source;
 use glis_core::event::Spot;
 use glis_core::input::{Hearing, Outcome, Sign, World};
 use glis_core::safe::{ScreenState, judge_quiet};
@@ -25,6 +26,7 @@ use glis_core::session::Session;
 use glis_core::{AskId, Input, MessageId, SessionId};
 use glis_wire::frame::Frame;
 use glis_wire::hold::{ExitRecord, Hello, Ladder, Order, Report};
+use sent::Sent;
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
@@ -74,8 +76,17 @@ struct Tender {
     keep_at: Option<Instant>,
     /// A message that waits for the agent's prompt.
     typing: Option<Typing>,
+    /// A message that was typed and not yet seen to be taken.
+    sent: Option<Sent>,
+    /// The last message that was typed a second time.
+    retyped: Option<MessageId>,
+    /// An interruption that waits for what was typed, until then at most.
+    held: Option<Instant>,
     /// A question of the program itself on its screen.
     dialog: Option<AskId>,
+    /// Where in the output this run began: a screen is that of this run alone.
+    began_at: u64,
+    pid: i32,
     /// The log does not know this process yet: nothing it says counts before it does.
     unknown: bool,
     /// What was there before this daemon is still being listened to.
@@ -105,15 +116,22 @@ impl Tender {
     ) -> io::Result<Self> {
         let mut ear = Ear::new(hands, session, Some(hello.began_at))?;
         ear.trace_by(session, &hello.process);
+        let in_terminal = ear.dialect.source() == Source::Transcript;
+        let sent = session.in_flight().filter(|_| in_terminal).map(|sent| Sent::now(sent.id));
         Ok(Self {
             ear,
+            rest_at: sent.map(|_| Instant::now() + LAST_LOOK),
+            sent,
+            retyped: None,
+            held: None,
+            began_at: hello.began_at,
+            pid: hello.process.pid,
             agent: session.spec.agent.clone(),
             peer,
             orders: HashMap::new(),
             next_order: 1,
             flowing: session.screen == ScreenState::Flowing,
             look_at: None,
-            rest_at: None,
             moved_at: Instant::now(),
             keep_at: None,
             typing: None,
@@ -377,10 +395,7 @@ impl Tender {
                 }
                 self.write(Waits::Answer(ask.id), &keys).await
             }
-            Errand::Interrupt => match self.ear.dialect.interrupt() {
-                Interrupt::Bytes(bytes) => self.write(Waits::Nobody, &bytes).await,
-                Interrupt::Signal(number) => self.peer.send(&Order::Signal { number }).await,
-            },
+            Errand::Interrupt => self.interrupt().await,
             Errand::Stop(ladder) => self.stop(ladder).await,
         }
     }
@@ -396,8 +411,9 @@ impl Tender {
     }
 
     async fn look_at_screen(&self) -> ScreenState {
-        let dir = self.ear.hands.home.session(&self.ear.id.0);
-        let look = ear::aside(move || screens::look_at_cursor(&dir)).await.unwrap_or_default();
+        let (dir, from) = (self.ear.hands.home.session(&self.ear.id.0), self.began_at);
+        let look = ear::aside(move || screens::look_at_cursor(&dir, from)).await;
+        let look = look.unwrap_or_default();
         judge_quiet(&look, &self.ear.hands.config().patterns())
     }
 
@@ -418,6 +434,9 @@ impl Tender {
                     }
                     // Whoever was spoken to counts as at work until its screen says otherwise.
                     self.flows().await;
+                }
+                if self.ear.dialect.source() == Source::Transcript {
+                    self.note_sent(message);
                 }
                 self.outcome(Outcome::Delivered { message }).await;
             }

@@ -74,7 +74,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         failure: session.failure().map(ToOwned::to_owned),
         cut_off: session.cut_off,
         limit_until: session.limit_until.as_deref().map(limit_until),
-        usage: digest.account.map(usage),
+        usage: digest.account.as_ref().map(usage),
         killed: session.killed.clone(),
         warnings,
         pause_rule: pause.map(|record| record.rule.clone()),
@@ -97,7 +97,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a bill of 2^53 millionths has other problems")]
-fn usage(account: Account) -> UsageView {
+fn usage(account: &Account) -> UsageView {
     UsageView {
         tokens_in: account.tokens_in,
         tokens_out: account.tokens_out,

@@ -351,13 +351,21 @@ pub(crate) fn unstarted(s: &SessionView) -> Option<&str> {
     failed.filter(|_| rests)
 }
 
-/// What `send` says.
+/// What `send` says: where the message is, and what it waits for.
 pub(crate) fn queued(
     s: &SessionView,
     before: usize,
     status: Status,
     idle_secs: Option<u64>,
 ) -> String {
+    let stored = stored(s, before, status, idle_secs);
+    match s.waiting_for.as_ref().filter(|_| s.pid.is_some()) {
+        Some(ask) => format!("{stored}\nwaits for an answer: {}", plain(&ask::asks(&s.name, ask))),
+        None => stored,
+    }
+}
+
+fn stored(s: &SessionView, before: usize, status: Status, idle_secs: Option<u64>) -> String {
     let place = match before {
         0 => String::new(),
         1 => " behind 1 other".to_owned(),

@@ -40,6 +40,8 @@ pub(crate) struct Agent {
     asking: Asking,
     deaf: Deaf,
     transcribes: Transcribes,
+    /// So many messages are lost before the next one is taken.
+    swallows: u32,
     /// The process group of the tool under way.
     tool: Option<Pid>,
     helpers: Vec<Helper>,
@@ -129,6 +131,7 @@ impl Agent {
             asking: Asking::Nothing,
             deaf: Deaf::default(),
             transcribes: Transcribes::Faithfully,
+            swallows: 0,
             tool: None,
             helpers: Vec::new(),
         };
@@ -245,6 +248,10 @@ impl Agent {
             Misbehaviour::NeverId => self.greeting = Greeting::Never,
             Misbehaviour::IgnoreInt => self.deaf.to_interrupts = true,
             Misbehaviour::IgnoreTerm => self.deaf.to_terminate = true,
+            // One that came back has no more of that.
+            Misbehaviour::Swallow(count) => {
+                self.swallows = if self.hello.resumed { 0 } else { count };
+            }
             Misbehaviour::MuteResume => {
                 if self.hello.resumed {
                     self.greeting = Greeting::Withheld;

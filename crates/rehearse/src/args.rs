@@ -40,6 +40,8 @@ pub(crate) enum Misbehaviour {
     ExitAtOnce(u8),
     IgnoreInt,
     IgnoreTerm,
+    /// So many messages are typed, entered, and lost without a trace.
+    Swallow(u32),
 }
 
 const USAGE: &str = "usage: rehearse [--session-id ID | --resume ID] [--headless] [--model M] \
@@ -95,7 +97,8 @@ impl Args {
             | Misbehaviour::RefuseResume
             | Misbehaviour::MuteResume
             | Misbehaviour::IgnoreInt
-            | Misbehaviour::IgnoreTerm => None,
+            | Misbehaviour::IgnoreTerm
+            | Misbehaviour::Swallow(_) => None,
         })
     }
 
@@ -154,6 +157,7 @@ fn misbehaviour(word: &str) -> Result<Misbehaviour, String> {
             // A day is never, in a rehearsal, and no clock overflows from it.
             Ok(Misbehaviour::LateId(wait.min(Duration::from_secs(86_400))))
         }
+        ("swallow", count) => Ok(Misbehaviour::Swallow(count.parse().map_err(|_| unknown())?)),
         ("exit-at-once", code) => {
             Ok(Misbehaviour::ExitAtOnce(code.parse().map_err(|_| unknown())?))
         }

@@ -11,7 +11,10 @@ use super::kept::{
     what_it_took_before_it_wrote_anything_down_is_said_again,
     what_its_holder_had_not_read_is_in_the_conversation,
 };
-use super::restarts::what_is_said_after_a_fresh_start_is_in_the_log_once;
+use super::restarts::{
+    a_message_right_before_a_pause_is_neither_stuck_nor_lost,
+    what_is_said_after_a_fresh_start_is_in_the_log_once,
+};
 use crate::house::{Outcome, eventually, kill_and_wait, lives};
 use glis_stub_model::{Step, Voice, prompt};
 use serde_json::json;
@@ -70,14 +73,24 @@ play_all!(
     a_transcript_that_was_damaged_is_put_back
     what_its_holder_had_not_read_is_in_the_conversation
 );
-play_all!(claude_terminal, CLAUDE_TERMINAL, a_transcript_that_was_damaged_is_put_back);
+play_all!(
+    claude_terminal,
+    CLAUDE_TERMINAL,
+    a_transcript_that_was_damaged_is_put_back
+    a_message_right_before_a_pause_is_neither_stuck_nor_lost
+);
 play_all!(
     codex_headless,
     CODEX_HEADLESS,
     a_transcript_that_was_damaged_is_put_back
     what_its_holder_had_not_read_is_in_the_conversation
 );
-play_all!(codex_terminal, CODEX_TERMINAL, a_transcript_that_was_damaged_is_put_back);
+play_all!(
+    codex_terminal,
+    CODEX_TERMINAL,
+    a_transcript_that_was_damaged_is_put_back
+    a_message_right_before_a_pause_is_neither_stuck_nor_lost
+);
 play_all!(
     opencode_headless,
     OPENCODE_HEADLESS,

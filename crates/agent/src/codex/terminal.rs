@@ -17,6 +17,11 @@ const ESCAPE: u8 = 0x1b;
 /// The empty prompt. The line below it has what [`super::STATUS_LINE`] asks for, as soon as the program
 /// has made up its mind about the folder: a moment earlier a dialog about it may still come.
 const EMPTY_PROMPT: &str = "\u{203a} Ask Codex to do anything";
+/// What the prompt begins with, whatever is typed there.
+const PROMPT: &str = "\u{203a}";
+/// Above the prompt while it waits for its model.
+const WORKING: &str = "Working (";
+const BUSY: &str = "esc to interrupt";
 const STATUS_MARK: &str = " \u{b7} ";
 /// Behind it the folder.
 const STATUS_PLACES: [&str; 2] = [" \u{b7} /", " \u{b7} ~"];
@@ -207,7 +212,13 @@ impl Dialect for Terminal {
         }
         // Where the status is, no dialog is: what reads like one was said by somebody.
         if foot.iter().any(|line| STATUS_PLACES.iter().any(|place| line.contains(place))) {
-            return Shown::Other;
+            let typed = lines.iter().rev().find(|line| line.starts_with(PROMPT));
+            let is_draft = typed.is_some_and(|line| line.trim() != EMPTY_PROMPT);
+            return if is_draft && !lines.iter().any(|line| works(line)) {
+                Shown::Draft
+            } else {
+                Shown::Other
+            };
         }
         let named = |line: &&String| DIALOGS.iter().any(|dialog| line.contains(dialog));
         match lines.iter().find(named) {
@@ -240,6 +251,11 @@ fn asked(lines: &[String]) -> Option<String> {
     let head = above.iter().rposition(|line| line.contains(ASKING_HEAD)).unwrap_or_default();
     let about = above.get(head..)?.iter().map(|line| line.trim()).filter(|line| !line.is_empty());
     Some(about.collect::<Vec<_>>().join(" "))
+}
+
+/// Whether a line says that it works on something.
+fn works(line: &str) -> bool {
+    line.contains(WORKING) && line.contains(BUSY)
 }
 
 /// Without blanks, which the edge of a screen adds and takes away.

@@ -61,10 +61,10 @@ pub(super) fn wake_if_wanted(draft: &mut Draft) {
         matches!(event, Event::MessageQueued { .. } | Event::MessageRequeued { .. })
     });
     let wanted = arrived || draft.wake;
-    if draft.session.wakes()
-        && wanted
-        && draft.session.queue.front().is_some_and(|m| m.leg == Leg::Queued)
-    {
+    // Behind a message in doubt it waits, but not for ever: the look before the start may find out
+    // what became of that one, and a session that runs can be asked.
+    let waits = draft.session.queue.iter().any(|m| m.leg == Leg::Queued);
+    if draft.session.wakes() && wanted && waits {
         let reply = draft.decision.reply.clone();
         let op = draft.new_op();
         draft.reply(reply);
@@ -118,6 +118,13 @@ pub(super) fn not_delivered(draft: &mut Draft, message: MessageId, why: String) 
         if refused <= RETRIES_MAX {
             draft.deed(Deed::AwaitRetry { message, refused });
         }
+    }
+}
+
+/// Only a person can say what became of it. Nothing else waits for that: neither a pause nor a stop.
+pub(super) fn not_taken(draft: &mut Draft, message: MessageId) {
+    if draft.session.in_flight().is_some_and(|m| m.id == message) {
+        draft.event(Event::MessageDoubted { message });
     }
 }
 

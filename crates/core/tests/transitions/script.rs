@@ -234,6 +234,7 @@ impl Stage {
             "unstarted" => Outcome::ProcessNotStarted { op, fault },
             "delivered" => Outcome::Delivered { message: self.message() },
             "undelivered" => Outcome::NotDelivered { message: self.message(), why },
+            "untaken" => Outcome::NotTaken { message: self.message() },
             "given" => Outcome::AnswerGiven { ask: AskId(rest.to_owned()) },
             "ungiven" => Outcome::AnswerNotGiven { ask: AskId(rest.to_owned()), why },
             "savable" => Outcome::CanSave { op },

@@ -427,3 +427,33 @@ fn what_an_agent_took_and_never_wrote_down_comes_first_again() {
         stage.session().unwrap().queue.iter().map(|message| message.text.clone()).collect();
     assert_eq!(waiting, ["first", "second", "third"]);
 }
+
+#[test]
+fn what_a_terminal_did_not_take_keeps_no_pause_waiting() {
+    let sent = "send one => message queued, delivery began | do deliver one | queued while idle
+        delivered
+        pause interrupt => pause began, interrupt began | do interrupt, await safe state | pending";
+    let again =
+        "undelivered => delivery refused, safe state reached | do await retry 1, capture terminal";
+    told(Kind::Agent, &[IDLE, sent, again]).unwrap();
+    let doubted = "untaken => message doubted, safe state reached | do capture terminal
+        captured\nsaved\nended\nsaved
+        resume
+        unheard => start checked, message requeued | do start process 2";
+    told(Kind::Agent, &[IDLE, sent, doubted]).unwrap();
+    told(Kind::Agent, &[IDLE, sent, "took\nuntaken => nothing"]).unwrap();
+}
+
+#[test]
+fn a_message_behind_one_in_doubt_wakes_what_is_suspended() {
+    let story = "send one\ndelivered\nstop\nended
+        send two => message queued, start began | do check start | queued while suspended";
+    let unheard = "unheard => start checked, message requeued | do start process 2
+        started
+        ready => became ready, start ended, delivery began | do deliver one";
+    told(Kind::Agent, &[IDLE, story, unheard]).unwrap();
+    let asked = "checked\nstarted
+        ready => became ready, start ended
+        answer deny => message dropped, delivery began | do deliver two";
+    told(Kind::Agent, &[IDLE, story, asked]).unwrap();
+}

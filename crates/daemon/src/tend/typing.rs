@@ -80,6 +80,11 @@ impl Tender {
         self.attend(Occasion::Moved).await
     }
 
+    /// Gives up to type what was not typed yet.
+    pub(super) fn forget_typing(&mut self) -> Option<MessageId> {
+        self.typing.take().map(|typing| typing.message)
+    }
+
     /// Presses the keys of an answer as soon as the question is there.
     pub(super) async fn press(&mut self, ask: &Ask, keys: Vec<u8>) -> io::Result<()> {
         let open = self.ear.on_screen.as_mut().filter(|open| open.ask.id == ask.id);
@@ -96,12 +101,13 @@ impl Tender {
 
     /// Looks at the screen if anything depends on it.
     pub(super) async fn attend(&mut self, occasion: Occasion) -> io::Result<()> {
-        let waits = self.typing.is_some() || self.ear.on_screen.is_some() || self.dialog.is_some();
+        let asks = self.ear.on_screen.is_some() || self.dialog.is_some();
+        let waits = self.typing.is_some() || self.held.is_some() || asks;
         if self.ear.ready && !waits && occasion == Occasion::Moved {
             return Ok(());
         }
-        let dir = self.ear.hands.home.session(&self.ear.id.0);
-        let lines = aside(move || screens::glance(&dir)).await.unwrap_or_default();
+        let (dir, from) = (self.ear.hands.home.session(&self.ear.id.0), self.began_at);
+        let lines = aside(move || screens::glance(&dir, from)).await.unwrap_or_default();
         let shown = self.ear.dialect.shows(&lines);
         if shown == Shown::Prompt && !self.ear.ready {
             self.ear.ready = true;
@@ -114,7 +120,9 @@ impl Tender {
             } else if let Some(sign) = self.ear.dialect.at_rest(&shown) {
                 self.ear.sign(Spot::Screen, sign).await;
             }
+            self.judge_sent(&shown).await;
         }
+        self.judge_held(&shown).await?;
         self.judge_dialog(&shown).await;
         self.judge_question(&lines, occasion).await?;
         if let Shown::Asking(leave) = &shown {

@@ -129,6 +129,7 @@ pub(super) fn send(name: String, text: &str, out: &Out) -> Result<(), Complaint>
     let document = json!({
         "session": session.name, "message": message, "before": before,
         "status": status, "queued": session.queued, "not_started": words::unstarted(&session),
+        "waits_for": session.waiting_for,
     });
     out.document(&document, || words::queued(&session, before, status, idle_secs))
 }

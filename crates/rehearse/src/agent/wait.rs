@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::stdio::{stdin, stdout};
 
 use super::{Agent, Asking, Greeting, Input, Phase, Stdin};
-use crate::face::{Face, Goodbye};
+use crate::face::{Face, Goodbye, Mode};
 use crate::record::Aside;
 use crate::sys::{self, Signal};
 
@@ -193,6 +193,10 @@ impl Agent {
         // A message that waits to be taken makes the agent as good as busy.
         let busy = matches!(self.phase, Phase::Busy | Phase::Interrupted) || !self.queue.is_empty();
         match input {
+            Input::Message(_) if self.swallows > 0 => {
+                self.swallows -= 1;
+                return self.show(|face, out| face.mode(Mode::Idle, out));
+            }
             Input::Message(message) => self.queue.push_back(message),
             Input::Interrupt if busy && !self.deaf.to_interrupts => {
                 self.phase = Phase::Interrupted;

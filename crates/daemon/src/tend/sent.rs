@@ -1,0 +1,134 @@
+//! A message that was typed and not yet seen to be taken. It is typed once more where the terminal
+//! shows that it was not taken, asked about where nobody can know, and never waited for in vain.
+
+use super::ear::aside;
+use super::{Tender, trace};
+use crate::controller::Look;
+use glis_agent::{Interrupt, Shown};
+use glis_core::MessageId;
+use glis_core::input::Outcome;
+use glis_core::session::{Phase, Session};
+use std::io;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// An agent that took a message shows it at once and tells it by its hook or its transcript, which
+/// are files: on a busy machine a second late. A screen that has been still for so long, with a
+/// prompt at which nothing runs, is that of one that took nothing.
+const UNTAKEN_TIME: Duration = Duration::from_secs(5);
+/// How long an interruption waits for what was typed to begin something. A key that comes between
+/// the text and its Enter takes the text back, and nobody is told.
+const INTERRUPT_PATIENCE: Duration = Duration::from_secs(3);
+/// Between two looks at whether it has.
+const LOOK_PACE: Duration = Duration::from_millis(100);
+
+/// A message that was typed.
+#[derive(Clone, Copy)]
+pub(super) struct Sent {
+    message: MessageId,
+    at: Instant,
+}
+
+impl Sent {
+    pub(super) fn now(message: MessageId) -> Self {
+        Self { message, at: Instant::now() }
+    }
+}
+
+impl Tender {
+    /// Remembers what was typed. If nothing ever moves on the screen, nothing was read: then there
+    /// is nothing to judge.
+    pub(super) fn note_sent(&mut self, message: MessageId) {
+        self.sent = Some(Sent::now(message));
+        self.rest_at = Some(Instant::now() + UNTAKEN_TIME);
+    }
+
+    /// Judges what was typed by a screen that has come to rest.
+    pub(super) async fn judge_sent(&mut self, shown: &Shown) {
+        let Some(sent) = self.sent else { return };
+        if !self.session().await.is_some_and(|session| is_on_its_way(&session, sent.message)) {
+            self.sent = None;
+            return;
+        }
+        if self.moved_at <= sent.at {
+            return;
+        }
+        let due = self.moved_at + UNTAKEN_TIME;
+        if Instant::now() < due {
+            self.rest_at = Some(due);
+            return;
+        }
+        let pid = self.pid;
+        let stopped = aside(move || Ok(trace::is_stopped(pid))).await.unwrap_or(true);
+        let message = sent.message;
+        let outcome = match shown {
+            // What stands still because its process does will be read later.
+            _ if stopped => return,
+            Shown::Prompt if self.retyped != Some(message) => {
+                self.retyped = Some(message);
+                let why = "its terminal did not take it; it is typed once more".to_owned();
+                Outcome::NotDelivered { message, why }
+            }
+            // It was typed twice, or something stands there that nobody has entered.
+            Shown::Prompt | Shown::Draft => Outcome::NotTaken { message },
+            Shown::Asking(_) | Shown::Dialog(_) | Shown::Other => return,
+        };
+        self.sent = None;
+        self.outcome(outcome).await;
+    }
+
+    /// Interrupts the agent, once there is something to interrupt. What waits to be typed is not.
+    pub(super) async fn interrupt(&mut self) -> io::Result<()> {
+        if let Some(message) = self.forget_typing() {
+            let why = "it was to be interrupted before the message was typed".to_owned();
+            self.outcome(Outcome::NotDelivered { message, why }).await;
+            self.held = Some(Instant::now());
+        } else if self.sent.is_some() {
+            self.held = Some(Instant::now() + INTERRUPT_PATIENCE);
+        } else {
+            return self.press_interrupt().await;
+        }
+        self.look_at = Some(Instant::now());
+        Ok(())
+    }
+
+    /// Lets an interruption go that has waited, as soon as what was typed has begun a turn. If it is
+    /// seen to have begun none, there is nothing to interrupt.
+    pub(super) async fn judge_held(&mut self, shown: &Shown) -> io::Result<()> {
+        let Some(until) = self.held else { return Ok(()) };
+        let Some(session) = self.session().await else { return Ok(()) };
+        let sent = self.sent.map(|sent| sent.message);
+        let on_its_way = sent.is_some_and(|message| is_on_its_way(&session, message));
+        let wanted = matches!(session.phase, Phase::Pausing(_));
+        if !wanted || !(on_its_way || session.turn.under_way()) {
+            self.held = None;
+            return Ok(());
+        }
+        let idle = matches!(shown, Shown::Prompt | Shown::Draft);
+        if on_its_way && (Instant::now() < until || idle) {
+            self.look_at = Some(Instant::now() + LOOK_PACE);
+            return Ok(());
+        }
+        self.held = None;
+        self.press_interrupt().await
+    }
+
+    async fn press_interrupt(&mut self) -> io::Result<()> {
+        match self.ear.dialect.interrupt() {
+            Interrupt::Bytes(bytes) => self.write(super::Waits::Nobody, &bytes).await,
+            Interrupt::Signal(number) => {
+                self.peer.send(&glis_wire::hold::Order::Signal { number }).await
+            }
+        }
+    }
+
+    /// The session as the log has it, with everything that was told before this.
+    async fn session(&self) -> Option<Session> {
+        let id = self.ear.id.0.clone();
+        self.ear.hands.line.look(Look::One(id)).await.into_iter().next()
+    }
+}
+
+fn is_on_its_way(session: &Session, message: MessageId) -> bool {
+    session.in_flight().is_some_and(|sent| sent.id == message)
+}
