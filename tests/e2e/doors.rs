@@ -45,7 +45,7 @@ fn said(client: &mut Background) -> String {
     text
 }
 
-fn daemons(house: &House) -> Vec<i32> {
+pub(crate) fn daemons(house: &House) -> Vec<i32> {
     let is_daemon = |pid: &i32| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         line.split(|byte| *byte == 0).nth(1) == Some(b"daemon".as_slice())

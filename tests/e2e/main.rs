@@ -38,6 +38,7 @@ mod skips;
 mod soak;
 mod storage;
 mod strace;
+mod tampered;
 mod telling;
 mod terminal;
 mod tmux;

@@ -103,7 +103,7 @@ pub(crate) enum Errand {
 
 pub(crate) struct Adapters {
     pub(crate) home: Home,
-    pub(crate) settings: Settings,
+    pub(crate) settings: Arc<Settings>,
     pub(crate) line: Line,
     /// What is the same for every session.
     pub(crate) places: Places,
@@ -149,7 +149,7 @@ impl Adapters {
             live: Mutex::default(),
             holders: Mutex::default(),
             home,
-            settings,
+            settings: Arc::new(settings),
             line,
             umask,
         })

@@ -47,6 +47,8 @@ pub(crate) struct Wish {
 /// Everything that can end the daemon.
 pub(crate) struct Calls {
     wishes: mpsc::Receiver<Wish>,
+    /// Why there is no house any more.
+    homeless: oneshot::Receiver<String>,
     failure: oneshot::Receiver<Result<(), LogFault>>,
     term: Signal,
     int: Signal,
@@ -56,10 +58,11 @@ pub(crate) struct Calls {
 impl Calls {
     pub(crate) fn new(
         wishes: mpsc::Receiver<Wish>,
+        homeless: oneshot::Receiver<String>,
         failure: oneshot::Receiver<Result<(), LogFault>>,
     ) -> std::io::Result<Self> {
         let (term, int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-        Ok(Self { wishes, failure, term, int, asked: Vec::new() })
+        Ok(Self { wishes, homeless, failure, term, int, asked: Vec::new() })
     }
 
     /// The next one. An error if there is no controller any more.
@@ -69,6 +72,10 @@ impl Calls {
                 let how = wish.how;
                 self.asked.push(wish);
                 Ok(how)
+            }
+            Ok(why) = &mut self.homeless => {
+                diary(&format!("{why}; the agents run on"));
+                Ok(Closing::LeaveAgents)
             }
             _ = self.term.recv() => {
                 diary("Received exit signal SIGTERM");

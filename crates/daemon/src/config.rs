@@ -198,8 +198,8 @@ impl Default for OutputConfig {
     }
 }
 
-/// The configuration as its file has it. What is changed there counts from the next time that it is
-/// needed; a file with a fault changes nothing.
+/// The configuration as its file has it. What is changed there counts from the next request on, or
+/// from when its folder tells; a file with a fault changes nothing.
 pub(crate) struct Settings {
     path: PathBuf,
     held: Mutex<Held>,
@@ -231,31 +231,42 @@ impl Settings {
 
     /// What counts.
     pub(crate) fn now(&self) -> Arc<Config> {
-        Arc::clone(&self.look().config)
+        Arc::clone(&self.held().config)
     }
 
     /// What is wrong with the file as it is. Then the former one counts.
     pub(crate) fn fault(&self) -> Option<String> {
-        self.look().fault.clone()
+        self.held().fault.clone()
     }
 
-    fn look(&self) -> MutexGuard<'_, Held> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Looks at the file, beside everything else, and reads it if it has changed. Nobody who only
+    /// wants to know what counts has to wait for a disk.
+    pub(crate) async fn refresh(self: Arc<Self>) {
+        drop(tokio::task::spawn_blocking(move || self.look()).await);
+    }
+
+    fn look(&self) {
         let mark = mark(&self.path);
-        if mark != held.mark {
-            held.mark = mark;
-            held.fault = match Config::read(&self.path) {
-                Ok(config) => {
-                    held.config = Arc::new(config);
-                    None
-                }
-                Err(fault) => {
-                    crate::diary(&format!("{fault}; the former configuration counts"));
-                    Some(fault)
-                }
-            };
+        if mark == self.held().mark {
+            return;
         }
-        held
+        let read = Config::read(&self.path);
+        let mut held = self.held();
+        held.mark = mark;
+        held.fault = match read {
+            Ok(config) => {
+                held.config = Arc::new(config);
+                None
+            }
+            Err(fault) => {
+                crate::diary(&format!("{fault}; the former configuration counts"));
+                Some(fault)
+            }
+        };
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -407,16 +418,19 @@ mod tests {
         assert_eq!(settings.now().default_agent, None);
         let agent = |name: &str| {
             std::fs::write(&path, format!("default_agent = \"{name}\"\n")).unwrap();
+            settings.look();
             settings.now().default_agent.clone()
         };
         assert_eq!(agent("one").as_deref(), Some("one"));
         assert_eq!(agent("two").as_deref(), Some("two"));
         std::fs::write(&path, "default_agent = 3\n").unwrap();
+        settings.look();
         assert_eq!(settings.now().default_agent.as_deref(), Some("two"));
         assert!(settings.fault().is_some_and(|fault| fault.contains("config.toml:1: ")));
         assert_eq!(agent("three").as_deref(), Some("three"));
         assert_eq!(settings.fault(), None);
         std::fs::remove_file(&path).unwrap();
+        settings.look();
         assert_eq!(settings.now().default_agent, None);
     }
 

@@ -17,6 +17,7 @@ mod nursery;
 mod outfit;
 mod output;
 mod peer;
+mod premises;
 mod program;
 mod rows;
 mod screens;
@@ -27,6 +28,7 @@ mod trash;
 mod trees;
 mod vault;
 mod view;
+mod watch;
 mod whereabouts;
 mod worktrees;
 
@@ -37,18 +39,18 @@ use crate::closing::{Calls, Closing};
 use crate::config::Settings;
 use crate::controller::{Controller, Line, Mail};
 use crate::log::{EventLog, LogFault, Salvage};
+use crate::premises::Premises;
 use crate::serve::Door;
 use glis_core::input::{Input, World};
 use glis_core::{House, Session};
-use glis_wire::home::{self, Home};
-use rustix::fs::{FlockOperation, Mode, flock};
-use std::fs::File;
+use glis_wire::home::Home;
+use rustix::fs::Mode;
 use std::io::{self, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::net::UnixListener;
 use tokio::sync::{mpsc, oneshot};
 
@@ -80,17 +82,12 @@ pub enum DaemonFault {
     System(#[from] io::Error),
 }
 
-/// How long a lock may be held by somebody who lets nobody in: a daemon that is about to, or a child
-/// of one that is gone and has not yet become another program.
-const LEFTOVER_TIME: Duration = Duration::from_secs(2);
-const LEFTOVER_PACE: Duration = Duration::from_millis(5);
-
 /// Runs the daemon of this house until it is told to end. `ready` is called once front ends are
 /// let in.
 pub fn run(home: &Home, ready: impl FnOnce()) -> Result<(), DaemonFault> {
     let umask = rustix::process::umask(Mode::from_raw_mode(0o077));
     prepare(&home.state)?;
-    let lock = take_lock(&home.state)?;
+    let premises = Arc::new(Premises::take(&home.state)?);
     let mut house = House::default();
     let (settings, (log, salvage)) = Settings::read(home.config_file())
         .map_err(DaemonFault::Config)
@@ -117,16 +114,14 @@ pub fn run(home: &Home, ready: impl FnOnce()) -> Result<(), DaemonFault> {
         let repositories = unsettled.iter().map(trees::repository).collect();
         drop(tokio::task::spawn_blocking(move || trees::sweep(repositories)));
         recover(&hands, unsettled).await;
-        let listener = listen(&home.state)?;
+        let listener = premises.listen()?;
         ready();
-        let result = serve_until_closed(&hands, listener, failure).await;
+        let result = serve_until_closed(&hands, &premises, listener, failure).await;
         // Closed in order, the log is one file again, with nothing beside it.
         drop(thread.join());
         result
     });
-    // The socket first: whoever comes now starts a daemon of their own, and waits for the lock.
-    drop(std::fs::remove_file(home.state.join(home::SOCKET)));
-    drop(lock);
+    premises.leave();
     runtime.shutdown_background();
     outcome
 }
@@ -207,14 +202,21 @@ async fn recover(hands: &Arc<Adapters>, sessions: Vec<Session>) {
 
 async fn serve_until_closed(
     hands: &Arc<Adapters>,
+    premises: &Arc<Premises>,
     listener: UnixListener,
     failure: oneshot::Receiver<Result<(), LogFault>>,
 ) -> Result<(), DaemonFault> {
     let (close, wishes) = mpsc::channel(4);
-    let mut calls = Calls::new(wishes, failure)?;
+    let (fresh, listeners) = mpsc::channel(1);
+    let (moved, homeless) = oneshot::channel();
+    let mut calls = Calls::new(wishes, homeless, failure)?;
+    let (guard, guarded) = (Arc::clone(premises), Arc::clone(hands));
+    let guarding = tokio::spawn(async move {
+        moved.send(guard.guard(&guarded.home, &guarded.settings, fresh).await).ok();
+    });
     let (since, ending) = (Instant::now(), AtomicBool::new(false));
     let door = Arc::new(Door { hands: Arc::clone(hands), since, close, ending });
-    let serving = tokio::spawn(serve::serve(Arc::clone(&door), listener));
+    let serving = tokio::spawn(serve::serve(Arc::clone(&door), listener, listeners));
     let left = match calls.next().await? {
         Closing::LeaveAgents => Vec::new(),
         Closing::SuspendAgents => {
@@ -225,6 +227,7 @@ async fn serve_until_closed(
     };
     calls.tell(&left).await;
     serving.abort();
+    guarding.abort();
     let (answer, closed) = oneshot::channel();
     drop(hands.line.mail.send(Mail::Close(answer)).await);
     drop(closed.await);
@@ -248,44 +251,6 @@ fn prepare(state: &Path) -> Result<(), DaemonFault> {
         std::fs::set_permissions(state, mode).map_err(|f| fault(f.to_string()))?;
     }
     Ok(())
-}
-
-/// One daemon per house: whoever has the lock.
-fn take_lock(state: &Path) -> Result<File, DaemonFault> {
-    let path = state.join(home::LOCK);
-    let mut options = File::options();
-    let mut file =
-        options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path)?;
-    let begun = Instant::now();
-    while flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-        // A child that a former daemon was about to run has its descriptors until it runs.
-        if lets_in(state) || begun.elapsed() > LEFTOVER_TIME {
-            let pid = std::fs::read_to_string(&path).unwrap_or_default().trim().to_owned();
-            return Err(DaemonFault::AlreadyRunning { pid });
-        }
-        std::thread::park_timeout(LEFTOVER_PACE);
-    }
-    file.set_len(0)?;
-    writeln!(file, "{}", std::process::id())?;
-    Ok(file)
-}
-
-/// Whether somebody opens the door.
-fn lets_in(state: &Path) -> bool {
-    let place = peer::short_path(state, home::SOCKET);
-    place.is_ok_and(|(path, _folder)| std::os::unix::net::UnixStream::connect(path).is_ok())
-}
-
-/// Opens the door. A socket that is there already is stale, since we have the lock.
-fn listen(state: &Path) -> io::Result<UnixListener> {
-    match std::fs::remove_file(state.join(home::SOCKET)) {
-        Err(fault) if fault.kind() != io::ErrorKind::NotFound => return Err(fault),
-        Ok(()) | Err(_) => {}
-    }
-    let (path, folder) = peer::short_path(state, home::SOCKET)?;
-    let listener = UnixListener::bind(path)?;
-    drop(folder);
-    Ok(listener)
 }
 
 /// Standard error is a file: whoever starts the daemon sees to that. What git, an agent or a file

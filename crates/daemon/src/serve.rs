@@ -38,12 +38,26 @@ pub(crate) struct Door {
     pub(crate) ending: AtomicBool,
 }
 
-/// Lets front ends in until the daemon ends.
-pub(crate) async fn serve(door: Arc<Door>, listener: UnixListener) {
+/// Lets front ends in until the daemon ends. `fresh` brings the sockets that take the place of
+/// deleted ones.
+pub(crate) async fn serve(
+    door: Arc<Door>,
+    mut listener: UnixListener,
+    mut fresh: mpsc::Receiver<UnixListener>,
+) {
     let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     loop {
         let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
-        match listener.accept().await {
+        let came = tokio::select! {
+            // Whoever stands before the deleted socket is let in before it is left.
+            biased;
+            came = listener.accept() => came,
+            Some(next) = fresh.recv() => {
+                listener = next;
+                continue;
+            }
+        };
+        match came {
             Ok((stream, _)) => {
                 let door = Arc::clone(&door);
                 drop(tokio::spawn(async move {
@@ -86,6 +100,8 @@ async fn converse(door: &Door, stream: UnixStream) -> io::Result<()> {
 
 async fn answer(door: &Door, peer: &mut Peer, petition: Petition) -> io::Result<()> {
     let env = petition.env;
+    // What was just changed in the configuration counts for what is asked next.
+    Arc::clone(&door.hands.settings).refresh().await;
     if petition.request.may_start() && door.ending.load(Ordering::Relaxed) {
         let message = "the daemon is ending and suspends its agents; ask again then".to_owned();
         return peer.send(&Answer::Trouble { kind: Trouble::Internal, message }).await;

@@ -73,7 +73,19 @@ impl Control {
 
     /// Connects to a daemon that runs; `None` if there is none.
     pub fn connect_running() -> Result<Option<Self>, Complaint> {
-        Self::connect_to(&find_home()?)
+        let home = find_home()?;
+        let begun = Instant::now();
+        let mut progress = Progress::new("waiting for the daemon to come or go");
+        while begun.elapsed() < START_TIME {
+            let found = Self::connect_to(&home)?;
+            if found.is_some() || !has_daemon(&home) {
+                return Ok(found);
+            }
+            // It is coming or going, or makes a socket again that was deleted.
+            progress.show(begun.elapsed());
+            std::thread::sleep(START_PACE);
+        }
+        Err(stuck(&home, "a daemon runs, but cannot be reached", "ask again"))
     }
 
     fn connect_to(home: &Home) -> Result<Option<Self>, Complaint> {
@@ -229,6 +241,15 @@ fn open_socket(home: &Home) -> io::Result<UnixStream> {
     let folder = File::open(&home.state)?;
     let path = PathBuf::from(format!("/proc/self/fd/{}/{}", folder.as_raw_fd(), home::SOCKET));
     UnixStream::connect(path)
+}
+
+/// Whether a process has the place of this house's daemon, reachable or not.
+fn has_daemon(home: &Home) -> bool {
+    use rustix::fs::{FlockOperation, flock};
+    let folder = File::open(&home.state);
+    folder.is_ok_and(|folder| {
+        flock(folder, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
+    })
 }
 
 #[derive(Debug, PartialEq, Eq)]

@@ -57,7 +57,7 @@ impl Home {
 
     /// The configuration file.
     pub fn config_file(&self) -> PathBuf {
-        self.config.join("config.toml")
+        self.config.join(CONFIG)
     }
 }
 
@@ -65,6 +65,8 @@ impl Home {
 pub const SOCKET: &str = "daemon.sock";
 /// Name of the file that the one daemon of a house keeps locked.
 pub const LOCK: &str = "daemon.lock";
+/// Name of the configuration file in its folder.
+pub const CONFIG: &str = "config.toml";
 /// Name of the daemon's own diary.
 pub const DIARY: &str = "daemon.log";
 
