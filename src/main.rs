@@ -4,6 +4,7 @@ use glis_daemon::DaemonFault;
 use glis_front::Next;
 use glis_front::complaint::Complaint;
 use glis_prove::Voice;
+use glis_wire::build::Build;
 use serde_json::json;
 use std::io::Write as _;
 use std::path::Path;
@@ -25,13 +26,20 @@ fn main() -> ExitCode {
         _ => {}
     }
     let voice = |json| if json { Voice::Kept } else { Voice::Aloud };
-    match glis_front::run(std::env::args_os()) {
+    match glis_front::run(std::env::args_os(), own_build()) {
         Next::Exit(status) => ExitCode::from(status),
         Next::Daemon { json, detached: true } => daemon(voice(json), glis_daemon::detach),
         Next::Daemon { json, detached: false } => daemon(voice(json), || ()),
         Next::Demo { json } => glis_prove::demo(voice(json)),
         Next::Prove { json, time, seed } => glis_prove::prove(voice(json), time, seed),
     }
+}
+
+/// This very build. Only here is it known: a later build of the same sources compiles nothing else
+/// anew.
+fn own_build() -> Build {
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    Build { version, build: env!("GLIS_BUILD_ID").parse().unwrap_or(0) }
 }
 
 /// For measuring: a house with a long past.
@@ -64,7 +72,7 @@ fn daemon(voice: Voice, take_leave: impl FnOnce()) -> ExitCode {
         Err(complaint) => return refuse(complaint),
     };
     take_leave();
-    match glis_daemon::run(&home, ready) {
+    match glis_daemon::run(&home, own_build(), ready) {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault @ DaemonFault::AlreadyRunning { .. }) => {
             refuse(Complaint::second_daemon(fault.to_string()))

@@ -32,6 +32,18 @@ const LAYERS: &[(&str, &[&str])] = &[
             "glis-wire",
         ],
     ),
+    (
+        "glis-next",
+        &[
+            "glis-front",
+            "glis-daemon",
+            "glis-hold",
+            "glis-prove",
+            "glis-rehearse",
+            "glis-relay",
+            "glis-wire",
+        ],
+    ),
     ("glis-stub-model", &[]),
     ("xtask", &["glis-snapshot", "glis-stub-model"]),
 ];
@@ -131,7 +143,8 @@ fn root() -> &'static Path {
 
 /// Every package of the workspace with all it depends on, ours and foreign.
 fn manifests() -> Result<BTreeMap<String, BTreeSet<String>>> {
-    let alone = ["Cargo.toml", "xtask/Cargo.toml", "tests/model/Cargo.toml"];
+    let alone =
+        ["Cargo.toml", "xtask/Cargo.toml", "tests/model/Cargo.toml", "tests/next/Cargo.toml"];
     let mut paths: Vec<PathBuf> = alone.iter().map(|path| root().join(path)).collect();
     for entry in fs::read_dir(root().join("crates"))? {
         paths.push(entry?.path().join("Cargo.toml"));

@@ -277,11 +277,6 @@ impl Drop for House {
     }
 }
 
-/// The program that is tested: the one that was built with the tests, or another build of it.
-pub(crate) fn program() -> PathBuf {
-    std::env::var_os("GLIS_PROGRAM").map_or_else(|| env!("CARGO_BIN_EXE_glis").into(), PathBuf::from)
-}
-
 fn told(args: &[&str], output: &Output) -> String {
     format!(
         "{args:?}: {}\n{}{}",

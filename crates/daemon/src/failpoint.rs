@@ -21,3 +21,12 @@ pub(crate) fn pass(side: &str, events: &[Recorded]) {
         std::process::abort();
     }
 }
+
+/// The protocol that this daemon claims to speak, if a test asked for one:
+/// `GLIS_FAILPOINT=protocol:9`.
+pub(crate) fn protocol() -> Option<u32> {
+    if !cfg!(debug_assertions) {
+        return None;
+    }
+    std::env::var("GLIS_FAILPOINT").ok()?.strip_prefix("protocol:")?.parse().ok()
+}

@@ -43,6 +43,7 @@ use crate::premises::Premises;
 use crate::serve::Door;
 use glis_core::input::{Input, World};
 use glis_core::{House, Session};
+use glis_wire::build::Build;
 use glis_wire::home::Home;
 use rustix::fs::Mode;
 use std::io::{self, Write as _};
@@ -82,9 +83,9 @@ pub enum DaemonFault {
     System(#[from] io::Error),
 }
 
-/// Runs the daemon of this house until it is told to end. `ready` is called once front ends are
-/// let in.
-pub fn run(home: &Home, ready: impl FnOnce()) -> Result<(), DaemonFault> {
+/// Runs the daemon of this house until it is told to end, as this build of the program. `ready` is
+/// called once front ends are let in.
+pub fn run(home: &Home, build: Build, ready: impl FnOnce()) -> Result<(), DaemonFault> {
     let umask = rustix::process::umask(Mode::from_raw_mode(0o077));
     prepare(&home.state)?;
     let premises = Arc::new(Premises::take(&home.state)?);
@@ -107,7 +108,7 @@ pub fn run(home: &Home, ready: impl FnOnce()) -> Result<(), DaemonFault> {
         let thread = std::thread::Builder::new()
             .name("controller".to_owned())
             .spawn(move || drop(failed.send(controller.run(inbox))))?;
-        diary(&format!("started, pid {}", std::process::id()));
+        diary(&format!("started, pid {}, version {build}", std::process::id()));
         if let Some(salvage) = salvage {
             tell_salvage(&salvage);
         }
@@ -116,7 +117,7 @@ pub fn run(home: &Home, ready: impl FnOnce()) -> Result<(), DaemonFault> {
         recover(&hands, unsettled).await;
         let listener = premises.listen()?;
         ready();
-        let result = serve_until_closed(&hands, &premises, listener, failure).await;
+        let result = serve_until_closed(&hands, (&premises, build), listener, failure).await;
         // Closed in order, the log is one file again, with nothing beside it.
         drop(thread.join());
         result
@@ -202,7 +203,7 @@ async fn recover(hands: &Arc<Adapters>, sessions: Vec<Session>) {
 
 async fn serve_until_closed(
     hands: &Arc<Adapters>,
-    premises: &Arc<Premises>,
+    (premises, build): (&Arc<Premises>, Build),
     listener: UnixListener,
     failure: oneshot::Receiver<Result<(), LogFault>>,
 ) -> Result<(), DaemonFault> {
@@ -215,7 +216,7 @@ async fn serve_until_closed(
         moved.send(guard.guard(&guarded.home, &guarded.settings, fresh).await).ok();
     });
     let (since, ending) = (Instant::now(), AtomicBool::new(false));
-    let door = Arc::new(Door { hands: Arc::clone(hands), since, close, ending });
+    let door = Arc::new(Door { hands: Arc::clone(hands), build, since, close, ending });
     let serving = tokio::spawn(serve::serve(Arc::clone(&door), listener, listeners));
     let left = match calls.next().await? {
         Closing::LeaveAgents => Vec::new(),

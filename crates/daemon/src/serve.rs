@@ -13,6 +13,7 @@ use crate::view::Beside;
 use crate::{doctor, launch, view};
 use glis_core::session::Session;
 use glis_core::{Refusal, Status};
+use glis_wire::build::Build;
 use glis_wire::client::{Answer, Greeting, PROTOCOL, Petition, Request, Trouble};
 use glis_wire::view::{DaemonView, SessionView};
 use rustix::net::sockopt::socket_peercred;
@@ -32,6 +33,8 @@ const GREETING_TIME: Duration = Duration::from_secs(10);
 /// Everything that a connection needs.
 pub(crate) struct Door {
     pub(crate) hands: Arc<Adapters>,
+    /// The build that this daemon is of.
+    pub(crate) build: Build,
     pub(crate) since: Instant,
     pub(crate) close: mpsc::Sender<Wish>,
     /// Nothing is started any more: the daemon ends, and the agents with it.
@@ -78,11 +81,12 @@ async fn converse(door: &Door, stream: UnixStream) -> io::Result<()> {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "another user"));
     }
     let mut peer = Peer::new(stream);
-    let version = env!("CARGO_PKG_VERSION").to_owned();
-    peer.send(&Greeting { protocol: PROTOCOL, version }).await?;
+    let protocol = crate::failpoint::protocol().unwrap_or(PROTOCOL);
+    peer.send(&Greeting { protocol, build: door.build.clone() }).await?;
     let greeted = tokio::time::timeout(GREETING_TIME, peer.next()).await;
     let Ok(Ok(Some(frame))) = greeted else { return Ok(()) };
-    if frame.words::<Greeting>().is_err() {
+    if frame.words::<Greeting>().is_err() || protocol != PROTOCOL {
+        peer.gone().await;
         return Ok(());
     }
     while let Some(frame) = peer.next().await? {
@@ -197,7 +201,7 @@ async fn list(door: &Door, which: Look) -> Answer {
 async fn status(door: &Door) -> Answer {
     Answer::Daemon(DaemonView {
         pid: std::process::id(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        build: door.build.clone(),
         home: door.hands.home.state.to_string_lossy().into_owned(),
         sessions: door.hands.line.look(Look::Living).await.len(),
         uptime_secs: door.since.elapsed().as_secs(),

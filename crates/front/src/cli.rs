@@ -9,11 +9,12 @@ mod session;
 mod upkeep;
 
 use crate::complaint::{Complaint, Kind};
-use crate::control::{Control, Streamed};
+use crate::control::{self, Control, Streamed};
 use crate::progress::Progress;
 use crate::words;
 use args::{Cli, DaemonVerb, Verb};
 use clap::{CommandFactory as _, Parser as _};
+use glis_wire::build::Build;
 use glis_wire::client::{Answer, Request};
 use look::Dress;
 use serde::Serialize;
@@ -49,12 +50,13 @@ pub enum Next {
     },
 }
 
-/// Understands the command line and carries out the verb.
-pub fn run<I, T>(arguments: I) -> Next
+/// Understands the command line and carries out the verb, as this build of the program.
+pub fn run<I, T>(arguments: I, build: Build) -> Next
 where
     I: IntoIterator<Item = T>,
     T: Into<std::ffi::OsString> + Clone,
 {
+    control::be(build);
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(fault) => return Next::Exit(misunderstood(&fault)),

@@ -1,12 +1,17 @@
 //! The one client: connects to the daemon, starts it where there is none, asks and listens.
 
+mod replace;
+
 use crate::complaint::{Complaint, Kind};
 use crate::progress::{PATIENCE, Progress};
+use glis_wire::build::Build;
 use glis_wire::client::{Answer, Greeting, PROTOCOL, Petition, Request};
 use glis_wire::frame::{Decoder, Frame, encode_words};
 use glis_wire::home::{self, Home};
+use replace::Met;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use std::cmp::Ordering;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::AsRawFd as _;
@@ -14,6 +19,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{ChildStdout, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// A daemon that is neither reachable nor gone in this time needs a person to look at it.
@@ -28,6 +34,18 @@ const GATE_TIME: Duration = Duration::from_secs(30);
 
 /// A daemon reads its whole log before it lets anybody in; a long one takes some seconds.
 const READY_TIME: Duration = Duration::from_secs(60);
+
+/// The build that this process is of.
+static OWN: OnceLock<Build> = OnceLock::new();
+
+/// Takes note of the build that this process is of. Only the program itself knows.
+pub(crate) fn be(build: Build) {
+    OWN.set(build).ok();
+}
+
+fn own_build() -> &'static Build {
+    OWN.get_or_init(|| Build { version: env!("CARGO_PKG_VERSION").to_owned(), build: 0 })
+}
 
 /// A connection to the daemon of this house.
 pub struct Control {
@@ -47,20 +65,26 @@ pub enum Streamed {
 }
 
 impl Control {
-    /// Connects, and starts the daemon if there is none.
+    /// Connects, and starts the daemon if there is none. One of an older build is replaced.
     pub fn connect() -> Result<Self, Complaint> {
         let home = find_home()?;
-        if let Some(control) = Self::connect_to(&home)? {
-            return Ok(control);
+        if let Some(met) = Self::meet(&home)?
+            && is_own(&met)?
+        {
+            return Ok(met.control);
         }
         // Of many that come at once, one starts the daemon and the others wait here.
         let gate = start_gate(&home)?;
         let begun = Instant::now();
         let mut progress = Progress::new("waiting for the daemon to come or go");
         while begun.elapsed() < START_TIME {
-            if let Some(control) = Self::connect_to(&home)? {
-                drop(gate);
-                return Ok(control);
+            match Self::meet(&home)? {
+                Some(met) if is_own(&met)? => {
+                    drop(gate);
+                    return Ok(met.control);
+                }
+                Some(older) => older.end()?,
+                None => {}
             }
             if start_daemon(&home)? == Started::Elsewhere {
                 // Another daemon has the lock and no open door: it is just coming or going.
@@ -71,39 +95,55 @@ impl Control {
         Err(stuck(&home, "the daemon started, but cannot be reached", "ask again"))
     }
 
-    /// Connects to a daemon that runs; `None` if there is none.
+    /// Connects to a daemon that runs, of whatever build; `None` if there is none. Nothing is
+    /// started or replaced for whoever only looks at the daemon.
     pub fn connect_running() -> Result<Option<Self>, Complaint> {
-        let home = find_home()?;
+        match Self::meet_running(&find_home()?)? {
+            Some(met) if met.understands() => Ok(Some(met.control)),
+            Some(met) => Err(Complaint::new(
+                Kind::NoDaemon,
+                format!("the daemon is {}, which speaks another protocol", met.build),
+            )
+            .hint("`glis daemon stop` ends it, its agents run on; the next command starts one")),
+            None => Ok(None),
+        }
+    }
+
+    /// Ends a daemon that runs and does not understand us. Whether there was one.
+    pub fn end_foreign() -> Result<bool, Complaint> {
+        match Self::meet_running(&find_home()?)? {
+            Some(met) if !met.understands() => met.end().map(|()| true),
+            Some(_) | None => Ok(false),
+        }
+    }
+
+    fn meet_running(home: &Home) -> Result<Option<Met>, Complaint> {
         let begun = Instant::now();
         let mut progress = Progress::new("waiting for the daemon to come or go");
         while begun.elapsed() < START_TIME {
-            let found = Self::connect_to(&home)?;
-            if found.is_some() || !has_daemon(&home) {
-                return Ok(found);
+            let met = Self::meet(home)?;
+            if met.is_some() || !has_daemon(home) {
+                return Ok(met);
             }
             // It is coming or going, or makes a socket again that was deleted.
             progress.show(begun.elapsed());
             std::thread::sleep(START_PACE);
         }
-        Err(stuck(&home, "a daemon runs, but cannot be reached", "ask again"))
+        Err(stuck(home, "a daemon runs, but cannot be reached", "ask again"))
     }
 
-    fn connect_to(home: &Home) -> Result<Option<Self>, Complaint> {
+    /// Connects to a daemon and hears who it is; `None` if there is none.
+    fn meet(home: &Home) -> Result<Option<Met>, Complaint> {
         let Ok(stream) = open_socket(home) else { return Ok(None) };
         let mut control = Self { home: home.clone(), stream, decoder: Decoder::default() };
-        let own = Greeting { protocol: PROTOCOL, version: env!("CARGO_PKG_VERSION").to_owned() };
+        let own = Greeting { protocol: PROTOCOL, build: own_build().clone() };
         // A daemon that is just ending may close the door again: then there is none.
         if control.stream.write_all(&encode_words(&own)).is_err() {
             return Ok(None);
         }
         let Some(frame) = control.greeting()? else { return Ok(None) };
         match frame.words::<Greeting>() {
-            Ok(greeting) if greeting.protocol == PROTOCOL => Ok(Some(control)),
-            Ok(greeting) => Err(Complaint::new(
-                Kind::NoDaemon,
-                format!("the daemon is of another version ({})", greeting.version),
-            )
-            .hint("end it (its agents run on) and ask again: kill the pid in daemon.lock")),
+            Ok(Greeting { protocol, build }) => Ok(Some(Met { control, build, protocol })),
             Err(fault) => Err(Complaint::new(Kind::NoDaemon, fault.to_string())),
         }
     }
@@ -189,6 +229,26 @@ impl Control {
                 Err(fault) => return Err(fault),
             }
         }
+    }
+}
+
+/// Whether a daemon is of our build. An older one is to be replaced; a newer one stays.
+fn is_own(met: &Met) -> Result<bool, Complaint> {
+    match met.build.cmp(own_build()) {
+        Ordering::Equal => Ok(met.understands()),
+        Ordering::Less => Ok(false),
+        Ordering::Greater => Err(Complaint::new(
+            Kind::NoDaemon,
+            format!(
+                "the daemon is newer than this command: it is {}, this is {}; nothing was done",
+                met.build,
+                own_build()
+            ),
+        )
+        .hint(
+            "use the newer glis; to go back to this one, `glis daemon stop` ends that daemon (its \
+             agents run on) and the next command starts its own",
+        )),
     }
 }
 

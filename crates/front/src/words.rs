@@ -444,7 +444,7 @@ fn speaker(voice: Voice) -> &'static str {
 pub(crate) fn daemon(view: &DaemonView) -> String {
     format!(
         "running, pid {}, version {}, {} sessions, up {} s\nhome {}",
-        view.pid, view.version, view.sessions, view.uptime_secs, view.home
+        view.pid, view.build, view.sessions, view.uptime_secs, view.home
     )
 }
 

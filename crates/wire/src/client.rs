@@ -4,6 +4,7 @@
 //! [`Petition`] at a time and reads frames until a final one ([`Answer::is_final`]); raw frames in
 //! between are output bytes, tagged with their offset.
 
+use crate::build::Build;
 use crate::hold::Size;
 use crate::view::{
     DaemonView, Entry, FileDiffView, Finding, Hit, SessionView, SnapshotView, TrashView,
@@ -14,7 +15,7 @@ use glis_core::{Refusal, Status};
 use serde::{Deserialize, Serialize};
 
 /// Version of this protocol. Front end and daemon come from one program, so a mismatch means that
-/// the daemon is older or newer and has to be replaced.
+/// the daemon is older or newer; an older one is replaced.
 pub const PROTOCOL: u32 = 1;
 
 /// The first words in both directions.
@@ -22,8 +23,9 @@ pub const PROTOCOL: u32 = 1;
 pub struct Greeting {
     /// [`PROTOCOL`].
     pub protocol: u32,
-    /// Version of the program.
-    pub version: String,
+    /// The build of the program. One that tells only its version is older than any that tells more.
+    #[serde(flatten)]
+    pub build: Build,
 }
 
 /// A request with what comes along.

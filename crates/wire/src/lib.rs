@@ -1,6 +1,7 @@
 //! The words that glis' processes exchange, and how they are framed. Nothing here does I/O.
 #![forbid(unsafe_code)]
 
+pub mod build;
 pub mod client;
 pub mod frame;
 pub mod hold;

@@ -1,5 +1,6 @@
 //! A session as front ends and scripts see it. The field names are the contract's.
 
+use crate::build::Build;
 use glis_core::Status;
 use glis_core::pause::PauseReason;
 use glis_core::spec::Mode;
@@ -234,7 +235,8 @@ pub enum Voice {
 #[expect(missing_docs, reason = "the contract explains each field under this very name")]
 pub struct DaemonView {
     pub pid: u32,
-    pub version: String,
+    #[serde(flatten)]
+    pub build: Build,
     pub home: String,
     pub sessions: usize,
     pub uptime_secs: u64,

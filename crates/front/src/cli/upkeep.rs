@@ -44,6 +44,10 @@ pub(super) fn daemon(verb: &DaemonVerb, out: &Out) -> Result<(), Complaint> {
             stop(control, Request::DaemonStop { agents: true }, "the agents are suspended", out)
         }
         DaemonVerb::Stop { agents: false } => {
+            if Control::end_foreign()? {
+                let words = || "the daemon has ended; the agents run on".to_owned();
+                return out.document(&json!({"stopped": true}), words);
+            }
             let control = Control::connect_running()?;
             stop(control, Request::DaemonStop { agents: false }, "the agents run on", out)
         }
