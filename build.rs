@@ -27,7 +27,8 @@ fn main() {
 /// A time in seconds since 1970 as year, month, day, hour, minute and second.
 fn digits(seconds: u64) -> u64 {
     let (mut days, rest) = (seconds / 86_400, seconds % 86_400);
-    let leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let every = |year: u64, count: u64| year.is_multiple_of(count);
+    let leap = |year: u64| every(year, 4) && (!every(year, 100) || every(year, 400));
     let mut year = 1970;
     while days >= 365 + u64::from(leap(year)) {
         days -= 365 + u64::from(leap(year));

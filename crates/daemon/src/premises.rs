@@ -101,6 +101,8 @@ impl Premises {
     ) -> String {
         let watch = match self.watch(home) {
             Ok(watch) => watch,
+            // Moved before it could be watched.
+            Err(_) if !self.is_in_place() => return self.moved(),
             Err(fault) => {
                 diary(&format!("cannot watch {}: {fault}", self.state.display()));
                 return std::future::pending().await;
@@ -110,8 +112,7 @@ impl Premises {
         let mut look = true;
         loop {
             if look && !self.is_in_place() {
-                let shown = self.state.display();
-                return format!("the state folder {shown} was moved, replaced or deleted");
+                return self.moved();
             }
             if look && let Err(fault) = self.mend(&listeners).await {
                 diary(&format!("not mended: {fault}"));
@@ -128,6 +129,10 @@ impl Premises {
                 Arc::clone(settings).refresh().await;
             }
         }
+    }
+
+    fn moved(&self) -> String {
+        format!("the state folder {} was moved, replaced or deleted", self.state.display())
     }
 
     fn watch(&self, home: &Home) -> io::Result<Watch> {

@@ -47,10 +47,11 @@ impl Met {
         };
         let Some(process) = process_of(&self.control).map_err(failed)? else { return Ok(()) };
         let mut progress = Progress::new("waiting for the daemon of another build to end");
-        if self.understands() && ask_to_end(&mut self.control) {
-            if is_gone(&process, ASKED_TIME, &mut progress).map_err(failed)? {
-                return Ok(());
-            }
+        if self.understands()
+            && ask_to_end(&mut self.control)
+            && is_gone(&process, ASKED_TIME, &mut progress).map_err(failed)?
+        {
+            return Ok(());
         }
         for (signal, time) in [(Signal::TERM, TERM_TIME), (Signal::KILL, KILL_TIME)] {
             // One that has ended meanwhile is what is wanted.
