@@ -173,7 +173,7 @@ impl std::fmt::Display for ResumeFault {
             Self::NoRef => write!(f, "the agent never told its session id"),
             Self::Rejected(why) => write!(f, "the agent rejects its session id: {why}"),
             Self::WrongRoot(found) => {
-                write!(f, "its directory belongs to another repository ({found})")
+                write!(f, "its directory does not belong to its repository ({found})")
             }
             Self::NoDirectory(path) => write!(f, "its directory is not there ({path})"),
             Self::NotInstalled(program) => write!(f, "its program is not there ({program})"),

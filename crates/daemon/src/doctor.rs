@@ -3,6 +3,7 @@
 mod repository;
 mod session;
 
+use self::repository::Repository;
 use crate::controller::Look;
 use crate::serve::Door;
 use glis_core::session::Session;
@@ -25,11 +26,20 @@ pub(crate) async fn examine(door: &Door) -> Answer {
         let mut findings = vec![git(), private(&home.state), disk(&home.state), log(&home.state)];
         findings.extend(hands.settings.fault().map(configuration));
         findings.extend(trash(&all, hands.config().trash.days));
-        findings.extend(sessions.iter().flat_map(|session| session::examine(&hands, session)));
         let known: BTreeSet<String> = all.iter().map(|session| session.id.0.clone()).collect();
         findings.extend(strangers(&crate::sessions_folder(home), &known));
-        let repositories: BTreeSet<_> = all.iter().map(crate::trees::repository).collect();
-        findings.extend(repositories.iter().flat_map(|path| repository::examine(path, &known)));
+        let mut living = repository::by_path(&sessions);
+        // Those of removed sessions may hold what is of interest, too.
+        for path in all.iter().map(crate::trees::repository) {
+            living.entry(path).or_default();
+        }
+        for (path, sessions) in living {
+            let mut repository = Repository::open(path, &sessions);
+            findings.extend(repository.findings(&sessions, &known));
+            for session in sessions {
+                findings.extend(session::examine(&hands, session, &mut repository));
+            }
+        }
         findings
     });
     Answer::Findings(findings.await.unwrap_or_default())

@@ -61,10 +61,13 @@ pub(crate) fn check(adapters: &Adapters, session: &Session) -> Result<Checked, R
             return Err(ResumeFault::WrongRoot(what));
         }
         if roots.main != Path::new(&session.spec.repo_root) {
-            return Err(ResumeFault::WrongRoot(roots.main.display().to_string()));
+            let (at, to) = (worktree.display(), roots.main.display());
+            return Err(ResumeFault::WrongRoot(format!("{at} belongs to {to}")));
         }
     }
     let start = prepare(adapters, session)?;
+    // Last: a start that fails has changed nothing.
+    trees::reattach(session);
     if !start.tells_what_was_heard(session) {
         return Ok(Checked { found, forgotten: Vec::new(), unheard: Vec::new() });
     }

@@ -10,7 +10,7 @@ use crate::closing::{Closing, Wish};
 use crate::controller::Look;
 use crate::peer::Peer;
 use crate::view::Beside;
-use crate::{doctor, launch, view};
+use crate::{doctor, launch, trees, view};
 use glis_core::session::Session;
 use glis_core::{Refusal, Status};
 use glis_wire::build::Build;
@@ -188,6 +188,7 @@ fn seen(door: &Door, session: &Session) -> SessionView {
         env: hands.env_note(id),
         digest: hands.digest(id),
         lost: launch::lost_conversation(hands, session),
+        detached: trees::detached(session),
     };
     view::session(session, beside)
 }

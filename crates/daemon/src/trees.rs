@@ -19,9 +19,10 @@ use glis_core::session::{Phase, Session};
 use glis_core::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
 use glis_core::{OpId, SessionId};
 use glis_snapshot::{
-    ClearRequest, Difference, GitFault, Glance, LeftOut, Limits, RestoreRequest, Restored,
-    SaveRequest, Saved, SnapshotFault, Stand, Unreadable, losable,
+    BranchStand, ClearRequest, Detached, Difference, GitFault, Glance, LeftOut, Limits,
+    RestoreRequest, Restored, SaveRequest, Saved, SnapshotFault, Stand, Unreadable, losable,
 };
+use glis_wire::view::DetachedView;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
@@ -236,11 +237,65 @@ pub(crate) fn look(hands: &Adapters, session: &Session) -> Result<Option<Found>,
         Ok(Difference::Gone) => {
             Err(ResumeFault::WrongRoot(format!("{} is no worktree any more", worktree.display())))
         }
+        Err(SnapshotFault::InTheWay { path, .. }) => {
+            Err(ResumeFault::WrongRoot(format!("another one has the place {}", path.display())))
+        }
         Err(fault @ (SnapshotFault::Missing(_) | SnapshotFault::Incomplete { .. })) => {
             crate::diary(&format!("session {}: not compared: {fault}", session.id));
             Ok(None)
         }
         Err(fault) => Err(system(fault)),
+    }
+}
+
+/// Puts a worktree that a restore had to leave on a commit back on the session's branch, as soon as
+/// that loses nothing. Nothing runs in it yet.
+pub(crate) fn reattach(session: &Session) {
+    let (Some(worktree), Some(branch)) = (&session.worktree, &session.branch) else { return };
+    match glis_snapshot::reattach(Path::new(worktree), branch) {
+        Ok(true) => crate::diary(&format!("session {}: back on {branch}", session.id)),
+        Ok(false) => {}
+        Err(fault) => crate::diary(&format!("session {}: not on {branch}: {fault}", session.id)),
+    }
+}
+
+/// That a worktree stands on no branch, and the way out.
+pub(crate) fn detached(session: &Session) -> Option<DetachedView> {
+    let (worktree, branch) = (session.worktree.as_deref()?, session.branch.as_deref()?);
+    let here = typed(worktree);
+    let Detached { commit, branch: stand } = glis_snapshot::detached(Path::new(worktree), branch)?;
+    let (why, way_out) = match stand {
+        BranchStand::Elsewhere(path) => (
+            format!("{branch} is checked out in {}", path.display()),
+            format!("git -C {} switch --detach", typed(&path.to_string_lossy())),
+        ),
+        BranchStand::Behind => (
+            format!("{branch} is free and lacks nothing but its commits"),
+            format!("git -C {here} switch -C {branch}"),
+        ),
+        BranchStand::Ahead => (
+            format!("{branch} has commits that it lacks"),
+            format!("git -C {here} switch {branch}"),
+        ),
+        BranchStand::Diverged => (
+            format!("{branch} and it have commits that the other lacks"),
+            format!("git -C {here} switch {branch} && git -C {here} merge {commit}"),
+        ),
+        BranchStand::Gone => (
+            format!("there is no branch {branch} any more"),
+            format!("git -C {here} switch -c {branch}"),
+        ),
+    };
+    Some(DetachedView { commit, why, way_out })
+}
+
+/// A path as it is typed in a shell.
+pub(crate) fn typed(path: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@".contains(c);
+    if path.chars().all(plain) {
+        path.to_owned()
+    } else {
+        format!("'{}'", path.replace('\'', r"'\''"))
     }
 }
 
@@ -270,11 +325,15 @@ fn dressed(
     told(restored).chain(missing).collect()
 }
 
+/// What no snapshot holds of any file.
+const NEVER_KEPT: &str = "its files are new: their times, hard links between them, extended attributes \
+                          and access control lists did not come back";
+
 /// What is not as it was, in words.
 fn told(restored: Restored) -> impl Iterator<Item = String> {
     let left_out = restored.left_out.into_iter();
     let left_out = left_out.map(|item| format!("not in the snapshot: {}", item.shown()));
-    restored.notes.into_iter().chain(left_out)
+    restored.notes.into_iter().chain(left_out).chain([NEVER_KEPT.to_owned()])
 }
 
 fn shown(path: &[u8]) -> String {

@@ -6,7 +6,7 @@ use glis_core::redact::redact;
 use glis_core::session::{Session, WallMs};
 use glis_core::talk::Ask;
 use glis_core::{Event, Recorded};
-use glis_wire::view::{SessionView, UsageView, WaitingFor};
+use glis_wire::view::{DetachedView, SessionView, UsageView, WaitingFor};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
@@ -22,11 +22,13 @@ pub(crate) struct Beside {
     pub(crate) digest: Digest,
     /// Where the conversation was looked for, if it is nowhere.
     pub(crate) lost: Option<String>,
+    /// Its worktree stands on no branch.
+    pub(crate) detached: Option<DetachedView>,
 }
 
 /// A session with everything that is known about it.
 pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
-    let Beside { audience, gap_at, env, digest, lost } = beside;
+    let Beside { audience, gap_at, env, digest, lost, detached } = beside;
     let pause = session.pause_record();
     let mut warnings = pause.map(|record| record.warnings.clone()).unwrap_or_default();
     let whose = match env.origin {
@@ -51,6 +53,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         repo_root: session.spec.repo_root.clone(),
         worktree: session.worktree.clone(),
         branch: session.branch.clone(),
+        detached,
         pid: session.process.as_ref().map(|process| process.pid),
         created_at: time(session.created_at),
         last_active_at: time(session.last_active_at),

@@ -33,12 +33,38 @@ pub(crate) fn make(hands: &Arc<Adapters>, session: &Session, op: OpId) -> Outcom
     match made {
         Ok(made) => Outcome::WorktreeMade {
             op,
-            notes: crate::outfit::fit(hands, session, &made.path),
+            notes: {
+                let mut notes = crate::outfit::fit(hands, session, &made.path);
+                notes.extend(empty_submodules(&made.path));
+                notes
+            },
             worktree: made.path.to_string_lossy().into_owned(),
             branch: Some(made.branch),
         },
         Err(why) => Outcome::WorktreeFailed { op, why },
     }
+}
+
+/// That the submodules of a fresh worktree are empty, unless the set-up command has filled them. Git
+/// does not fetch them by itself, and whoever builds there wonders.
+fn empty_submodules(worktree: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(worktree.join(".gitmodules")).ok()?;
+    let paths =
+        text.lines().filter_map(|line| line.trim().strip_prefix("path")?.trim().strip_prefix('='));
+    let is_empty = |path: &str| match std::fs::read_dir(worktree.join(path)) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(_) => true,
+    };
+    let empty: Vec<&str> = paths.map(str::trim).filter(|path| is_empty(path)).collect();
+    if empty.is_empty() {
+        return None;
+    }
+    let worktree = crate::trees::typed(&worktree.to_string_lossy());
+    Some(format!(
+        "its submodules are empty ({}): `git -C {worktree} submodule update --init --recursive` fills \
+         them; as `setup` in the configuration it does so for every fresh worktree",
+        empty.join(", ")
+    ))
 }
 
 /// Who a worktree is for, in git's own lock.

@@ -291,7 +291,10 @@ fn not_resumable(
 ) -> Complaint {
     let mend = match why {
         ResumeFault::NoRef | ResumeFault::Rejected(_) => None,
-        ResumeFault::WrongRoot(_) => Some("move the repository back to where it was"),
+        ResumeFault::WrongRoot(_) => Some(
+            "move what is there away, and resume again: the worktree comes back from its snapshot \
+             (or, if the repository was moved, move it back)",
+        ),
         ResumeFault::NoDirectory(_) => {
             Some("no snapshot holds it; bring it back with `git worktree add`")
         }

@@ -62,7 +62,7 @@ pub(crate) fn table(sessions: &[SessionView]) -> String {
                 s.name.clone(),
                 format!("{} {}", mark(s.status), s.status.word()),
                 s.agent.clone(),
-                s.branch.clone().unwrap_or_else(|| "-".to_owned()),
+                branch(s).unwrap_or_else(|| "-".to_owned()),
                 if s.queued == 0 { "-".to_owned() } else { s.queued.to_string() },
                 ago(&s.last_active_at),
                 note(s),
@@ -92,6 +92,12 @@ pub(crate) fn table(sessions: &[SessionView]) -> String {
     let mut lines = vec![line(&head.map(ToOwned::to_owned), None)];
     lines.extend(sessions.iter().zip(&rows).map(|(s, row)| line(row, Some(s.status))));
     lines.join("\n")
+}
+
+/// The branch, and that the worktree is not on it if so.
+fn branch(s: &SessionView) -> Option<String> {
+    let detached = if s.detached.is_some() { " (detached)" } else { "" };
+    s.branch.as_ref().map(|branch| format!("{branch}{detached}"))
 }
 
 fn note(session: &SessionView) -> String {
@@ -147,7 +153,8 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("repository", Some(s.repo_root.clone()));
     let removed = if s.worktree_removed { " (removed; a resume brings it back)" } else { "" };
     fact("worktree", s.worktree.as_ref().map(|path| format!("{path}{removed}")));
-    fact("branch", s.branch.clone());
+    fact("branch", branch(s));
+    fact("detached", s.detached.as_ref().map(keep::detached));
     fact("process", s.pid.map(|pid| format!("{pid}, start {} of this session", s.generation)));
     fact("attached", (s.attached > 0).then(|| s.attached.to_string()));
     fact("created", Some(s.created_at.clone()));

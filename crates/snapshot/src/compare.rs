@@ -1,7 +1,7 @@
 //! Comparing a worktree with a snapshot: is it as it was left?
 
 use crate::fault::SnapshotFault;
-use crate::fill::items;
+use crate::fill::{Item, items};
 use crate::gitdir::GitFiles;
 use crate::hash::Oid;
 use crate::index::{Index, git_mode};
@@ -11,7 +11,7 @@ use crate::refs;
 use crate::restore::Loaded;
 use crate::scratch::common_of;
 use crate::state::{Kind, State, Why};
-use crate::survey::{Survey, Suspect, survey};
+use crate::survey::{Judging, Memory, Survey, Suspect, survey, survey_by};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -162,17 +162,23 @@ impl Comparison<'_> {
 }
 
 /// A file, as far as a comparison goes.
-struct Seen {
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Seen {
     /// The name of its bytes; `None` if they are too many to be what they were.
     oid: Option<Oid>,
     kind: u32,
     rights: u32,
 }
 
-type Files = BTreeMap<Vec<u8>, Seen>;
+pub(crate) type Files = BTreeMap<Vec<u8>, Seen>;
 
 fn files_then(common: &Path, loaded: &Loaded) -> Result<Files, SnapshotFault> {
-    let state = &loaded.state;
+    let items = items(common, &loaded.commit.to_string(), "worktree")?;
+    Ok(files_of(items, &loaded.state))
+}
+
+/// The files that a snapshot holds, by what is below its folder of them.
+pub(crate) fn files_of(items: Vec<Item>, state: &State) -> Files {
     let odd: BTreeMap<&[u8], u32> =
         state.odd_rights.iter().map(|(path, mode)| (path.as_slice(), *mode)).collect();
     let mut files = Files::new();
@@ -185,7 +191,7 @@ fn files_then(common: &Path, loaded: &Loaded) -> Result<Files, SnapshotFault> {
         let rights = odd.get(path).copied().unwrap_or(usual);
         files.insert(path.to_vec(), Seen { oid: Some(oid), kind: mode, rights });
     };
-    for item in items(common, &loaded.commit.to_string(), "worktree")? {
+    for item in items {
         if item.mode != 0o160_000 {
             add(&item.path, item.mode, item.oid);
         }
@@ -194,7 +200,28 @@ fn files_then(common: &Path, loaded: &Loaded) -> Result<Files, SnapshotFault> {
         let kept = state.kept.iter().find(|kept| kept.path == *path);
         add(path, kept.map_or(0o100_644, |kept| git_mode(kept.stat.mode)), *oid);
     }
-    Ok(files)
+    files
+}
+
+/// Whether a worktree is as a snapshot of it says, by the rules of that time about what is ignored
+/// and converted. Repositories inside of it are not looked into: with one, nothing is claimed.
+pub(crate) fn is_untouched(
+    place: &Place,
+    loaded: &Loaded,
+    was: &Files,
+    limits: &Limits,
+) -> Result<bool, SnapshotFault> {
+    let mut survey = survey_by(place, &Judging::Remembered(Memory::of(loaded)))?;
+    if place.head != loaded.state.head
+        || !survey.nested.is_empty()
+        || !loaded.state.nested.is_empty()
+    {
+        return Ok(false);
+    }
+    let is = files_now(place, &mut survey, &Then::new(loaded, was), limits)?;
+    Ok(*was == is
+        && staged_differences(&loaded.index, &survey.index).is_empty()
+        && in_progress(place, loaded)?.is_empty())
 }
 
 /// The snapshot's side of a comparison.

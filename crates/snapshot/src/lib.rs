@@ -4,6 +4,7 @@
 mod admin;
 mod aside;
 mod belongings;
+mod checkup;
 mod clear;
 mod coming;
 mod compare;
@@ -34,12 +35,14 @@ mod restore;
 mod rights;
 mod save;
 mod scratch;
+mod standing;
 mod state;
 mod survey;
 mod walk;
 pub mod worktree;
 
 pub use aside::SetAside;
+pub use checkup::Checkup;
 pub use clear::{ClearRequest, Cleared, LeftOut, clear, losable};
 pub use compare::{Change, ChangeKind, Difference, compare};
 pub use diff::{FileDiff, Side, diff_files, patch};
@@ -57,4 +60,5 @@ pub use read::{Limits, Unreadable};
 pub use restore::{HeadState, RestoreRequest, Restored, Stand, restore};
 pub use save::{SaveRequest, Saved, save};
 pub use scratch::{Swept, stale_locks, sweep};
+pub use standing::{BranchStand, Detached, detached, reattach};
 pub use state::{NotCaptured, Why};

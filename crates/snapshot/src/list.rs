@@ -265,7 +265,7 @@ pub enum Shelf {
 }
 
 impl Shelf {
-    fn prefix(self) -> &'static str {
+    pub(crate) fn prefix(self) -> &'static str {
         match self {
             Self::Snapshots => SNAP,
             Self::Trash => TRASH,

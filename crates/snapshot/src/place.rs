@@ -5,6 +5,7 @@ use crate::git::{offline, refuse_line_break};
 use crate::hash::{Format, Oid};
 use crate::index::Index;
 use rustix::fs::{Mode, OFlags};
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read as _;
@@ -52,6 +53,37 @@ impl Place {
             command.env("GIT_DIR", root.join(".git")).env("GIT_WORK_TREE", root);
             command
         })
+    }
+
+    /// As [`Self::find`] for a worktree of a repository that is known already, without asking git.
+    /// `refs` are its branches. None where only git can tell.
+    pub(crate) fn known(
+        root: &Path,
+        common: &Path,
+        format: Format,
+        refs: &HashMap<String, Oid>,
+    ) -> Option<Self> {
+        if common.join("reftable").is_dir() {
+            return None;
+        }
+        let root = root.canonicalize().ok()?;
+        let common = common.canonicalize().ok()?;
+        let dot_git = root.join(".git");
+        let git_dir = if dot_git.is_dir() {
+            dot_git.canonicalize().ok().filter(|dir| *dir == common)?
+        } else {
+            let record = crate::admin::Record::named_by(&common, &root)?;
+            record.is_at(&root).then_some(record.dir)?
+        };
+        let text = std::fs::read(git_dir.join("HEAD")).ok()?;
+        let head = match text.strip_prefix(b"ref:") {
+            Some(name) => {
+                let branch = String::from_utf8_lossy(name).trim().to_owned();
+                Head { commit: refs.get(&branch).copied(), branch: Some(branch) }
+            }
+            None => Head { branch: None, commit: Oid::from_hex(text.trim_ascii_end()) },
+        };
+        Some(Self { root, git_dir, common, format, head })
     }
 
     fn find_by(root: &Path, git: impl Fn(&Path) -> Command) -> Result<Self, SnapshotFault> {

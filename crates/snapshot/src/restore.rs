@@ -4,6 +4,7 @@
 use crate::aside::{self, SetAside};
 use crate::coming::Coming;
 use crate::fault::{About as _, SnapshotFault};
+use crate::fill::Item;
 use crate::fill::fill;
 use crate::git::{checked, offline, run_in};
 use crate::gitdir::TABLE;
@@ -94,7 +95,17 @@ pub(crate) struct Loaded {
 impl Loaded {
     /// Reads a snapshot from the repository at `common`.
     pub(crate) fn read(common: &Path, commit: Oid, name: &str) -> Result<Self, SnapshotFault> {
-        let mut objects = Objects::open(common)?;
+        let items = |_: &mut Objects| crate::fill::items(common, &commit.to_string(), "gitdir");
+        Self::read_by(&mut Objects::open(common)?, commit, name, items)
+    }
+
+    /// As [`Self::read`], in a conversation that is under way. `items` lists git's own files.
+    pub(crate) fn read_by(
+        objects: &mut Objects,
+        commit: Oid,
+        name: &str,
+        items: impl FnOnce(&mut Objects) -> Result<Vec<Item>, SnapshotFault>,
+    ) -> Result<Self, SnapshotFault> {
         let mut part = |part: &str| {
             let bytes = objects.read(&format!("{commit}:{part}"))?;
             bytes.ok_or_else(|| SnapshotFault::Incomplete {
@@ -116,7 +127,7 @@ impl Loaded {
             Index::parse(raw, format, 0).map_err(|_| strange())?
         };
         let mut git_files = Vec::new();
-        for item in crate::fill::items(common, &commit.to_string(), "gitdir")? {
+        for item in items(objects)? {
             let bytes = objects.read(&item.oid.to_string())?.ok_or_else(strange)?;
             git_files.push((item.path, bytes));
         }
@@ -386,7 +397,7 @@ pub(crate) fn attach(
             notes.push(format!("HEAD is on {name}: {branch} has commits now"));
             Ok(HeadState::Unborn(name))
         }
-        (Some(_), _) if is_out_elsewhere(place, branch)? => {
+        (Some(_), _) if out_elsewhere(place, branch)?.is_some() => {
             cut_off("is checked out in another worktree", notes)
         }
         (Some(commit), None) => {
@@ -405,22 +416,23 @@ pub(crate) fn attach(
     }
 }
 
-fn branch_at(common: &Path, branch: &str) -> Option<Oid> {
+pub(crate) fn branch_at(common: &Path, branch: &str) -> Option<Oid> {
     let said = run_in(common, &["rev-parse", "--verify", "--quiet", branch]).ok()?;
     Oid::from_hex(said.trim_ascii_end())
 }
 
-fn is_out_elsewhere(place: &Place, branch: &str) -> Result<bool, SnapshotFault> {
+/// Where else a branch is checked out.
+pub(crate) fn out_elsewhere(place: &Place, branch: &str) -> Result<Option<PathBuf>, SnapshotFault> {
     let list = run_in(&place.common, &["worktree", "list", "--porcelain", "-z"])?;
     let wanted = format!("branch {branch}");
-    let mut here = false;
+    let mut at = None;
     for line in list.split(|byte| *byte == 0) {
         if let Some(path) = line.strip_prefix(b"worktree ") {
-            here = Path::new(OsStr::from_bytes(path)) == place.root;
+            at = Some(PathBuf::from(OsStr::from_bytes(path))).filter(|path| *path != place.root);
         }
-        if line == wanted.as_bytes() && !here {
-            return Ok(true);
+        if line == wanted.as_bytes() && at.is_some() {
+            return Ok(at);
         }
     }
-    Ok(false)
+    Ok(None)
 }

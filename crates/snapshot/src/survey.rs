@@ -6,9 +6,10 @@ use crate::fault::SnapshotFault;
 use crate::ignore::{Judge, Rules};
 use crate::index::{Index, Stat, git_mode};
 use crate::place::Place;
+use crate::restore::Loaded;
 use crate::state::{Kind, NotCaptured, Rights, Why};
 use crate::walk::{Known, Met, Root, Stranger};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::os::unix::fs::MetadataExt as _;
 
 /// A file whose bytes have to be read.
@@ -38,8 +39,84 @@ pub(crate) struct Survey {
     pub(crate) clock_ns: i64,
 }
 
+/// Who says what is ignored and what may have been converted.
+pub(crate) enum Judging {
+    /// Git.
+    Asked,
+    /// A snapshot, of the time when it was taken.
+    Remembered(Memory),
+}
+
+impl Judging {
+    /// Begins to judge what is ignored. Git is not started if nothing is to be judged.
+    fn verdicts<'a>(
+        &'a self,
+        place: &Place,
+        known: &Known<'_>,
+        met: &Met,
+        traps: &Traps,
+    ) -> Result<Verdicts<'a>, SnapshotFault> {
+        Ok(match self {
+            Self::Asked if met.strangers.is_empty() => Verdicts::Remembered(None),
+            Self::Asked => {
+                let rules = if traps.ignore { Rules::OutOfReach } else { known.rules() };
+                Verdicts::Asked(Judge::start(place, rules)?)
+            }
+            Self::Remembered(memory) => Verdicts::Remembered(Some(memory)),
+        })
+    }
+
+    /// Moves what may differ after a conversion from the clean to the suspects.
+    fn convert(
+        &self,
+        place: &Place,
+        index: &Index,
+        traps: &Traps,
+        clean: &mut Vec<(usize, Stat)>,
+        suspects: &mut Vec<Suspect>,
+    ) -> Result<(), SnapshotFault> {
+        match self {
+            Self::Asked => {
+                let names: Vec<&[u8]> = suspects.iter().map(|one| one.path.as_slice()).collect();
+                if clean.is_empty() || !convert::is_possible(place, index, &names) {
+                    return Ok(());
+                }
+                convert(place, index, traps, clean, suspects)
+            }
+            Self::Remembered(memory) => {
+                let is_one = |at: &usize| memory.converted.contains(&index.entries[*at].path);
+                let found: Vec<usize> = clean.iter().map(|(at, _)| *at).filter(is_one).collect();
+                suspect(index, &found, clean, suspects);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// What a snapshot knows of git's judgements.
+pub(crate) struct Memory {
+    ignored: HashSet<Vec<u8>>,
+    converted: HashSet<Vec<u8>>,
+}
+
+impl Memory {
+    pub(crate) fn of(loaded: &Loaded) -> Self {
+        let ignored = loaded.not_captured.iter().filter(|item| item.why == Why::Ignored);
+        let converted = loaded.state.kept.iter().filter(|kept| kept.kind == Kind::Converted);
+        Self {
+            ignored: ignored.map(|item| item.path.clone()).collect(),
+            converted: converted.map(|kept| kept.path.clone()).collect(),
+        }
+    }
+}
+
 /// Looks at everything.
 pub(crate) fn survey(place: &Place) -> Result<Survey, SnapshotFault> {
+    survey_by(place, &Judging::Asked)
+}
+
+/// As [`survey`], judged in one way or the other.
+pub(crate) fn survey_by(place: &Place, judging: &Judging) -> Result<Survey, SnapshotFault> {
     let clock_ns = crate::scratch::now_ns();
     let index = place.index()?;
     let root = Root::open(&place.root)?;
@@ -47,7 +124,8 @@ pub(crate) fn survey(place: &Place) -> Result<Survey, SnapshotFault> {
     let mut met = root.walk(&known, vec![Vec::new()])?;
     let mut not_captured = Vec::new();
     let traps = Traps::find(place, &index, &met);
-    let strangers = sift(place, &root, &known, &mut met, &traps, &mut not_captured)?;
+    let mut judge = judging.verdicts(place, &known, &met, &traps)?;
+    let strangers = sift(&root, &known, &mut met, &mut judge, &mut not_captured)?;
     let mut suspects = Vec::new();
     for stranger in strangers {
         let Stranger { path, stat } = stranger;
@@ -72,10 +150,7 @@ pub(crate) fn survey(place: &Place) -> Result<Survey, SnapshotFault> {
         }
     }
     clean.sort_unstable_by_key(|(at, _)| *at);
-    let names: Vec<&[u8]> = suspects.iter().map(|suspect| suspect.path.as_slice()).collect();
-    if !clean.is_empty() && convert::is_possible(place, &index, &names) {
-        convert(place, &index, &traps, &mut clean, &mut suspects)?;
-    }
+    judging.convert(place, &index, &traps, &mut clean, &mut suspects)?;
     let gone = gone(&index, &seen);
     let (rights, odd_rights) = rights(place, &index, &clean, &suspects, &met);
     for path in met.lost_git.drain(..) {
@@ -108,20 +183,14 @@ pub(crate) fn survey(place: &Place) -> Result<Survey, SnapshotFault> {
 
 /// Separates what git ignores from the other untracked files, going into folders as needed.
 fn sift(
-    place: &Place,
     root: &Root,
     known: &Known<'_>,
     met: &mut Met,
-    traps: &Traps,
+    judge: &mut Verdicts<'_>,
     not_captured: &mut Vec<NotCaptured>,
 ) -> Result<Vec<Stranger>, SnapshotFault> {
     let mut kept = Vec::new();
     let mut waiting = std::mem::take(&mut met.strangers);
-    if waiting.is_empty() {
-        return Ok(kept);
-    }
-    let mut judge =
-        Judge::start(place, if traps.ignore { Rules::OutOfReach } else { known.rules() })?;
     while !waiting.is_empty() {
         let names: Vec<&[u8]> = waiting.iter().map(|stranger| stranger.path.as_slice()).collect();
         let verdicts = judge
@@ -160,6 +229,32 @@ fn sift(
     Ok(kept)
 }
 
+/// Where the verdicts about what is ignored come from.
+enum Verdicts<'a> {
+    Asked(Judge),
+    Remembered(Option<&'a Memory>),
+}
+
+impl Verdicts<'_> {
+    fn judge(&mut self, names: &[&[u8]]) -> Option<Vec<bool>> {
+        match self {
+            Self::Asked(judge) => judge.judge(names),
+            Self::Remembered(memory) => {
+                let is_ignored =
+                    |name: &&[u8]| memory.is_some_and(|memory| memory.ignored.contains(*name));
+                Some(names.iter().map(is_ignored).collect())
+            }
+        }
+    }
+
+    fn went_mute(&self) -> bool {
+        match self {
+            Self::Asked(judge) => judge.went_mute(),
+            Self::Remembered(_) => false,
+        }
+    }
+}
+
 /// Moves what may differ after a conversion from the clean to the suspects.
 fn convert(
     place: &Place,
@@ -175,15 +270,25 @@ fn convert(
     } else {
         convert::suspects(place, index, &files)?
     };
-    let stats: HashMap<usize, Stat> = files.into_iter().collect();
+    suspect(index, &found, clean, suspects);
+    Ok(())
+}
+
+/// Makes suspects of some of the clean files.
+fn suspect(
+    index: &Index,
+    found: &[usize],
+    clean: &mut Vec<(usize, Stat)>,
+    suspects: &mut Vec<Suspect>,
+) {
+    let stats: HashMap<usize, Stat> = clean.iter().copied().collect();
     clean.retain(|(at, _)| found.binary_search(at).is_err());
     for at in found {
-        if let Some(stat) = stats.get(&at) {
-            let path = index.entries[at].path.clone();
-            suspects.push(Suspect { path, stat: *stat, kind: Kind::Converted, entry: Some(at) });
+        if let Some(stat) = stats.get(at) {
+            let path = index.entries[*at].path.clone();
+            suspects.push(Suspect { path, stat: *stat, kind: Kind::Converted, entry: Some(*at) });
         }
     }
-    Ok(())
 }
 
 /// Tracked paths that are not on the disk.

@@ -60,7 +60,23 @@ pub fn make(plan: &Plan<'_>) -> Result<Worktree, GitFault> {
         // Why it failed says more than why the rest of it stays.
         drop(remove_half(&root, plan, start.as_deref()));
     }
-    made.map(|()| Worktree { path: plan.path.to_owned(), branch })
+    made.map_err(|fault| in_the_way(&root, &branch).unwrap_or(fault))?;
+    Ok(Worktree { path: plan.path.to_owned(), branch })
+}
+
+/// A branch `a` leaves no room for a branch `a/b`; git says so in words about its own files.
+fn in_the_way(root: &Path, wanted: &str) -> Option<GitFault> {
+    let above = wanted.match_indices('/').filter_map(|(at, _)| wanted.get(..at));
+    let taken = |name: &&str| {
+        let full = format!("refs/heads/{name}");
+        run(root, &["show-ref", "--verify", "--quiet", &full]).is_ok()
+    };
+    let name = above.into_iter().find(taken)?;
+    let message = format!(
+        "the branch `{name}` is in the way of `{wanted}`: set another `branch_prefix` under \
+         [worktree] in the configuration, or rename it with `git branch -m {name} NEW`"
+    );
+    Some(GitFault::Refused { verb: "branch".to_owned(), message })
 }
 
 fn being_made(owner: &str) -> String {

@@ -23,6 +23,9 @@ pub struct SessionView {
     pub repo_root: String,
     pub worktree: Option<String>,
     pub branch: Option<String>,
+    /// Its worktree stands on a commit and not on `branch`: commits go to no branch.
+    #[serde(default)]
+    pub detached: Option<DetachedView>,
     pub pid: Option<i32>,
     pub created_at: String,
     pub last_active_at: String,
@@ -99,6 +102,17 @@ pub struct SessionView {
     pub failed_starts: u32,
     /// Names of the variables in the environment it was last started with.
     pub env_names: Vec<String>,
+}
+
+/// A worktree that stands on no branch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DetachedView {
+    /// The commit that it stands on.
+    pub commit: String,
+    /// Why it is not on its branch.
+    pub why: String,
+    /// What to type to get out of it.
+    pub way_out: String,
 }
 
 /// What an agent has used, by its own count.

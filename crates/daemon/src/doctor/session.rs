@@ -1,22 +1,31 @@
 //! What can be wrong with one session: its worktree, its snapshot, its holder, its agent.
 
 use super::finding;
+use super::repository::Repository;
 use crate::adapters::Adapters;
 use crate::{launch, trees};
 use glis_core::refusal::ResumeFault;
 use glis_core::session::{Phase, Rest, Session};
-use glis_snapshot::Difference;
-use glis_wire::view::{Finding, Health};
+use glis_snapshot::{Difference, SnapshotFault};
+use glis_wire::view::{DetachedView, Finding, Health};
 use std::path::Path;
 
-pub(super) fn examine(hands: &Adapters, session: &Session) -> Vec<Finding> {
+pub(super) fn examine(
+    hands: &Adapters,
+    session: &Session,
+    repository: &mut Repository,
+) -> Vec<Finding> {
     let dir = hands.home.session(&session.id.0);
-    let mut findings = vec![worktree(hands, session), holder(session, &dir)];
+    let mut findings = vec![worktree(hands, session, repository), holder(session, &dir)];
     findings.extend(conversation(session, &dir));
     findings.extend(record(session));
-    findings.extend(unsaved(session));
-    findings.extend(snapshot(session));
-    findings.extend(lock(session));
+    // Without its repository nothing of this can be judged, and that is said of the repository.
+    if repository.is_there() || session.spec.in_place {
+        findings.extend(unsaved(session));
+        findings.extend(detached(session));
+        findings.extend(snapshot(session, repository));
+        findings.extend(lock(session));
+    }
     findings.extend(agent(hands, session));
     findings
 }
@@ -30,7 +39,7 @@ fn good(session: &Session, message: String) -> Finding {
     finding(&format!("session {}", session.name), Health::Good, message, None)
 }
 
-fn worktree(hands: &Adapters, session: &Session) -> Finding {
+fn worktree(hands: &Adapters, session: &Session, repository: &mut Repository) -> Finding {
     let Some(path) = &session.worktree else {
         return good(session, "no worktree yet".to_owned());
     };
@@ -48,16 +57,33 @@ fn worktree(hands: &Adapters, session: &Session) -> Finding {
         };
         return about(session, Health::Bad, format!("its worktree {path} is gone"), hint);
     }
-    changed(hands, session, Path::new(path))
+    changed(hands, session, Path::new(path), repository)
         .unwrap_or_else(|| good(session, format!("worktree {path}")))
 }
 
 /// Somebody worked in the worktree since its agent left it.
-fn changed(hands: &Adapters, session: &Session, worktree: &Path) -> Option<Finding> {
+fn changed(
+    hands: &Adapters,
+    session: &Session,
+    worktree: &Path,
+    repository: &mut Repository,
+) -> Option<Finding> {
     let left = session.left_as.as_ref().filter(|_| matches!(session.phase, Phase::Rest(_)))?;
-    let repo = trees::repository(session);
-    let difference =
-        glis_snapshot::compare(worktree, &repo, &left.name, &trees::limits(hands)).ok()?;
+    if !repository.is_there() {
+        return None;
+    }
+    let difference = match repository.compare(worktree, &left.name, &trees::limits(hands)) {
+        Ok(difference) => difference,
+        Err(SnapshotFault::InTheWay { path, .. }) => {
+            let message =
+                format!("another repository has the place of its worktree, {}", path.display());
+            let hint =
+                "move it away; `glis resume NAME` brings the worktree back from its snapshot";
+            return Some(about(session, Health::Bad, message, hint));
+        }
+        // Told with the snapshot itself.
+        Err(_) => return None,
+    };
     match difference {
         Difference::Untouched => None,
         Difference::Gone => Some(about(
@@ -80,6 +106,16 @@ fn changed(hands: &Adapters, session: &Session, worktree: &Path) -> Option<Findi
     }
 }
 
+/// Commits that go to no branch are found by nobody who looks for the session's.
+fn detached(session: &Session) -> Option<Finding> {
+    let DetachedView { commit, why, way_out } = trees::detached(session)?;
+    let branch = session.branch.as_deref().unwrap_or_default();
+    let message = format!("its HEAD is detached at {commit}, not on {branch}: {why}");
+    let hint =
+        format!("`{way_out}`; the next start goes back on the branch where that loses nothing");
+    Some(about(session, Health::Warning, message, &hint))
+}
+
 fn unsaved(session: &Session) -> Option<Finding> {
     let why = session.unsaved.as_ref()?;
     let message = format!("its worktree could not be saved: {why}");
@@ -87,10 +123,9 @@ fn unsaved(session: &Session) -> Option<Finding> {
 }
 
 /// The snapshot that a resume would need, read back.
-fn snapshot(session: &Session) -> Option<Finding> {
-    let kept = session.left_as.as_ref().or(session.snapshot.as_ref())?;
-    let fault = glis_snapshot::read_back(&trees::repository(session), &kept.name).err()?;
-    let message = format!("its snapshot {} is not whole: {fault}", kept.name);
+fn snapshot(session: &Session, repository: &Repository) -> Option<Finding> {
+    let (name, fault) = repository.fault_of(session)?;
+    let message = format!("its snapshot {name} is not whole: {fault}");
     let hint = "while its worktree is there, `glis snapshot NAME` makes a fresh one; \
                 `git fsck` in the repository says what else is broken";
     Some(about(session, Health::Bad, message, hint))

@@ -2,7 +2,7 @@
 
 use super::{ago, plain};
 use glis_core::tree::{Found, PathList};
-use glis_wire::view::{FileDiffView, SessionView, SnapshotView, TrashView};
+use glis_wire::view::{DetachedView, FileDiffView, SessionView, SnapshotView, TrashView};
 
 /// How the worktree was found before a start, where there is something to tell.
 pub(crate) fn found(found: &Found) -> Option<String> {
@@ -74,6 +74,12 @@ pub(crate) fn snapshots(name: &str, snapshots: &[SnapshotView]) -> String {
         )
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// That a worktree stands on no branch, and the way out.
+pub(super) fn detached(detached: &DetachedView) -> String {
+    let DetachedView { commit, why, way_out } = detached;
+    format!("at {commit}, on no branch: {why}; `{way_out}` is the way out")
 }
 
 /// What `diff --stat` prints.
