@@ -23,6 +23,7 @@ mod lifecycle;
 mod looking;
 mod messages;
 mod mishaps;
+mod outcomes;
 mod outside;
 mod personas;
 mod power;

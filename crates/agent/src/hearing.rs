@@ -1,6 +1,6 @@
 //! What the listeners have in common: several things in one line, tools in a few words.
 
-use crate::{Heard, Said};
+use crate::{Heard, Outcome, Said};
 use glis_core::input::Sign;
 use glis_wire::view::Voice;
 use serde_json::{Map, Value, json};
@@ -50,6 +50,12 @@ impl Line {
         };
         let what = what(name, &said.content);
         self.both(Sign::ToolBegan { tool: id.to_owned(), what }, said);
+    }
+
+    /// The turn is over, with what is to be told of it. One that was broken off is told as such.
+    pub(crate) fn turn_over(&mut self, sign: Sign, said: Said) {
+        let outcome = (sign == Sign::TurnCut).then_some(Outcome::Interrupted);
+        self.both(sign, Said { outcome, ..said });
     }
 
     pub(crate) fn both(&mut self, sign: Sign, said: Said) {

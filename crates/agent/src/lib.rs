@@ -332,6 +332,27 @@ pub struct Said {
     pub task: Option<TaskChange>,
     /// What the agent has used so far, where it says.
     pub usage: Option<Usage>,
+    /// How the tool, or the turn that this tells of, came to an end that it was not to have.
+    pub outcome: Option<Outcome>,
+}
+
+/// An end that a tool or a turn was not to have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// A tool was not allowed: it did not run.
+    Denied,
+    /// A turn was broken off. What it was doing may have had its effect.
+    Interrupted,
+}
+
+impl Outcome {
+    /// The word for it in a conversation.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Denied => "denied",
+            Self::Interrupted => "interrupted",
+        }
+    }
 }
 
 /// What becomes of one task on an agent's list.
@@ -365,7 +386,20 @@ pub struct Usage {
 impl Said {
     /// Words without anything else to them.
     pub fn new(voice: Voice, content: impl Into<String>) -> Self {
-        Self { voice, content: content.into(), tool: None, pending: None, task: None, usage: None }
+        Self {
+            voice,
+            content: content.into(),
+            tool: None,
+            pending: None,
+            task: None,
+            usage: None,
+            outcome: None,
+        }
+    }
+
+    /// That a tool was not allowed, in the words by which it was told before.
+    pub fn denied(name: &str, content: impl Into<String>) -> Self {
+        Self { outcome: Some(Outcome::Denied), ..Self::tool(name, content) }
     }
 
     /// The use of a tool.
@@ -439,6 +473,10 @@ pub trait Dialect: Send + Sync {
 
     /// What to write so that a question is answered, or why nothing would answer it.
     fn answer(&self, ask: &Ask, answer: &str) -> Result<Vec<u8>, String>;
+
+    /// Takes note of an answer that is given to a question. Some agents tell a tool that was denied
+    /// and one that was interrupted in the same words.
+    fn answered(&mut self, _ask: &Ask, _answer: &str) {}
 
     /// What the screen of an agent in a terminal shows.
     fn shows(&self, lines: &[String]) -> Shown;

@@ -4,8 +4,8 @@
 use crate::hearing::{self, json_line as line};
 use crate::lines::Lines;
 use crate::{
-    ALLOW, ALLOW_FOR_SESSION, Agent, Approach, Dialect, Heard, Interrupt, LaunchPlan, Places, Said,
-    Shown, Source, Whereabouts, typed,
+    ALLOW, ALLOW_FOR_SESSION, Agent, Approach, DENY, Dialect, Heard, Interrupt, LaunchPlan,
+    Outcome, Places, Said, Shown, Source, Whereabouts, typed,
 };
 use glis_core::AskId;
 use glis_core::input::Sign;
@@ -15,8 +15,13 @@ use glis_core::talk::{Ask, AskKind};
 use glis_wire::view::Voice;
 use serde::Deserialize;
 use serde_json::json;
+use std::collections::BTreeMap;
 
 const ESCAPE: u8 = 0x1b;
+/// How it says that a turn was broken off.
+const INTERRUPTED: &str = "interrupted";
+/// What it does when it asks for leave, where others use a tool.
+const APPROVE: &str = "approve";
 
 pub(crate) struct Rehearsal;
 
@@ -64,7 +69,8 @@ impl Agent for Rehearsal {
     }
 
     fn dialect(&self, mode: Mode) -> Box<dyn Dialect> {
-        Box::new(Rehearsing { mode, stream: Lines::default(), transcript: Lines::default() })
+        let (stream, transcript) = (Lines::default(), Lines::default());
+        Box::new(Rehearsing { mode, stream, transcript, asks: BTreeMap::new() })
     }
 }
 
@@ -72,36 +78,86 @@ struct Rehearsing {
     mode: Mode,
     stream: Lines,
     transcript: Lines,
+    /// What it asks leave for, by the name of the question.
+    asks: BTreeMap<String, String>,
 }
 
 /// One line of the rehearsal agent, in its stream or in its transcript.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Line {
-    Session { id: String },
+    Session {
+        id: String,
+    },
     Ready,
     Resumed,
-    User { text: String },
+    User {
+        text: String,
+    },
     TurnStarted,
-    Text { text: String },
-    ToolStarted { id: String, tool: String, input: serde_json::Value },
-    ToolEnded { id: String },
-    Background { running: u32 },
-    Ask { id: String, kind: AskKind, text: String },
-    AskGone { id: String },
-    Todo { items: Vec<String> },
-    Limit { reset_at: String },
-    TurnEnded,
-    Error { message: String },
+    Text {
+        text: String,
+    },
+    ToolStarted {
+        id: String,
+        tool: String,
+        input: serde_json::Value,
+    },
+    ToolEnded {
+        id: String,
+    },
+    Background {
+        running: u32,
+    },
+    Ask {
+        id: String,
+        kind: AskKind,
+        text: String,
+    },
+    AskGone {
+        id: String,
+        #[serde(default)]
+        answer: Option<String>,
+    },
+    Todo {
+        items: Vec<String>,
+    },
+    Limit {
+        reset_at: String,
+    },
+    TurnEnded {
+        #[serde(default)]
+        result: String,
+    },
+    Error {
+        message: String,
+    },
 }
 
-fn understand(lines: Vec<(u64, Vec<u8>)>) -> Vec<Heard> {
-    lines.into_iter().flat_map(|(at, line)| meaning(at, &line)).collect()
+impl Rehearsing {
+    fn understand(&mut self, lines: Vec<(u64, Vec<u8>)>) -> Vec<Heard> {
+        lines.into_iter().flat_map(|(at, line)| self.meaning(at, &line)).collect()
+    }
+
+    /// A line that is no word of the agent's is noise: garbage in a stream loses nothing else.
+    fn meaning(&mut self, at: u64, line: &[u8]) -> Vec<Heard> {
+        let Ok(line) = serde_json::from_slice::<Line>(line) else { return Vec::new() };
+        if let Line::Ask { id, kind: AskKind::Approval, text } = &line {
+            self.asks.insert(id.clone(), text.clone());
+        }
+        let mut denied = None;
+        if let Line::AskGone { id, answer } = &line {
+            denied = self.asks.remove(id).filter(|_| answer.as_deref() == Some(DENY));
+        }
+        let mut heard = meaning(at, line);
+        if let (Some(text), Some(last)) = (denied, heard.last_mut()) {
+            last.said = Some(Said::denied(APPROVE, text));
+        }
+        heard
+    }
 }
 
-/// A line that is no word of the agent's is noise: garbage in a stream loses nothing else.
-fn meaning(at: u64, line: &[u8]) -> Vec<Heard> {
-    let Ok(line) = serde_json::from_slice::<Line>(line) else { return Vec::new() };
+fn meaning(at: u64, line: Line) -> Vec<Heard> {
     let sign = |sign| vec![Heard { at, sign: Some(sign), said: None }];
     match line {
         Line::Session { id } => sign(Sign::RefKnown(id)),
@@ -124,14 +180,18 @@ fn meaning(at: u64, line: &[u8]) -> Vec<Heard> {
         Line::ToolEnded { id } => sign(Sign::ToolEnded(id)),
         Line::Background { running } => sign(Sign::Background(running)),
         Line::Ask { id, kind, text } => sign(Sign::Asked(Ask::new(AskId(id), kind, text))),
-        Line::AskGone { id } => sign(Sign::AskGone(AskId(id))),
+        Line::AskGone { id, .. } => sign(Sign::AskGone(AskId(id))),
         Line::Todo { items } => {
             let mut said = Said::new(Voice::Assistant, format!("To do: {}", items.join("; ")));
             said.pending = Some(items);
             vec![Heard { at, sign: None, said: Some(said) }]
         }
         Line::Limit { reset_at } => sign(Sign::LimitReached { reset_at }),
-        Line::TurnEnded => sign(Sign::TurnEnded),
+        Line::TurnEnded { result } if result == INTERRUPTED => {
+            let said = Said { outcome: Some(Outcome::Interrupted), ..Said::new(Voice::System, "") };
+            vec![Heard { at, sign: Some(Sign::TurnCut), said: Some(said) }]
+        }
+        Line::TurnEnded { .. } => sign(Sign::TurnEnded),
         Line::Error { message } => sign(Sign::RefRejected(message)),
     }
 }
@@ -139,13 +199,20 @@ fn meaning(at: u64, line: &[u8]) -> Vec<Heard> {
 impl Dialect for Rehearsing {
     fn hear(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
         match self.mode {
-            Mode::Headless => understand(self.stream.feed(offset, bytes)),
+            Mode::Headless => {
+                let lines = self.stream.feed(offset, bytes);
+                self.understand(lines)
+            }
             Mode::Terminal => Vec::new(),
         }
     }
 
     fn read(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
-        understand(self.transcript.feed(offset, bytes))
+        if offset == 0 {
+            self.transcript = Lines::default();
+        }
+        let lines = self.transcript.feed(offset, bytes);
+        self.understand(lines)
     }
 
     fn say(&self, text: &str) -> Vec<u8> {
@@ -163,12 +230,12 @@ impl Dialect for Rehearsing {
     }
 
     fn answer(&self, ask: &Ask, answer: &str) -> Result<Vec<u8>, String> {
-        let answer = if answer == ALLOW_FOR_SESSION { ALLOW } else { answer };
         Ok(match (self.mode, ask.kind, answer) {
             (Mode::Headless, _, _) => {
                 line(&json!({"type": "answer", "id": ask.id.0, "answer": answer}))
             }
             (Mode::Terminal, AskKind::Approval, ALLOW) => b"y".to_vec(),
+            (Mode::Terminal, AskKind::Approval, ALLOW_FOR_SESSION) => b"a".to_vec(),
             (Mode::Terminal, AskKind::Approval, _) => b"n".to_vec(),
             (Mode::Terminal, AskKind::Question | AskKind::Doubt, text) => typed(text),
         })

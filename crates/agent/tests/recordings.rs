@@ -41,10 +41,12 @@ fn told_by(heard: Vec<Heard>, told: &mut String) {
             told.push_str(&word(&sign));
             told.push('\n');
         }
-        if let Some(said) = said.filter(|said| !said.content.is_empty()) {
+        let tells = |said: &Said| !said.content.is_empty() || said.outcome.is_some();
+        if let Some(said) = said.filter(tells) {
             let tool = said.tool.as_ref().map(|tool| format!(" {tool}")).unwrap_or_default();
+            let outcome = said.outcome.map_or(String::new(), |word| format!(" ({})", word.word()));
             let Said { voice, content, .. } = said;
-            told.extend([format!("  {voice:?}{tool}: {content}"), "\n".to_owned()]);
+            told.extend([format!("  {voice:?}{tool}{outcome}: {content}"), "\n".to_owned()]);
         }
     }
 }
@@ -449,7 +451,7 @@ fn the_screen_of_codex_says_whether_it_waits_and_its_rollout_for_what() {
     let draft = include_str!("recordings/codex-screen-prompt.txt")
         .replace("Ask Codex to do anything", "Sign in with ChatGPT")
         .replace("{cwd}", "~/work");
-    assert_eq!(dialect.shows(&screen(&draft)), Shown::Other);
+    assert_eq!(dialect.shows(&screen(&draft)), Shown::Draft);
     let Shown::Asking(Leave { id: Some(id), text, choices }) = dialect.shows(&leave) else {
         panic!("{:?}", dialect.shows(&leave))
     };

@@ -16,6 +16,8 @@ const AGENT_REF: &str = "agent_session_ref";
 /// What entries about tasks and use are known by.
 const TASKS: &str = "tasks";
 const ACCOUNT: &str = "account";
+/// How a tool or a turn ended that was denied or broken off.
+const OUTCOME: &str = "outcome";
 /// Name of the file in a session's folder.
 const FILE: &str = "conversation.jsonl";
 /// How much of the end is looked at for a digest: some hundred entries.
@@ -118,6 +120,9 @@ impl Conversation {
         }
         if let Some(agent_ref) = agent_ref {
             metadata.insert(AGENT_REF.to_owned(), json!(agent_ref));
+        }
+        if let Some(outcome) = said.outcome {
+            metadata.insert(OUTCOME.to_owned(), json!(outcome.word()));
         }
         if let Some(tool) = said.tool {
             metadata.insert("tool".to_owned(), json!(tool));
@@ -343,7 +348,10 @@ impl Digest {
                 Voice::Assistant => said = Some(short(&entry.content)),
                 Voice::Tool => {
                     let tool = entry.metadata.get("tool").and_then(Value::as_str).unwrap_or("tool");
-                    digest.last_action = Some(short(&format!("{tool} {}", entry.content)));
+                    let outcome = entry.metadata.get(OUTCOME).and_then(Value::as_str);
+                    let outcome = outcome.map_or(String::new(), |word| format!("{word}: "));
+                    let action = format!("{outcome}{tool} {}", entry.content);
+                    digest.last_action = Some(short(&action));
                     continue;
                 }
                 Voice::System => continue,

@@ -390,6 +390,7 @@ impl Tender {
                         return Ok(());
                     }
                 };
+                self.ear.dialect.answered(&ask, &answer);
                 if self.ear.dialect.shows_ask(&ask, &[]).is_some() {
                     return self.press(&ask, keys).await;
                 }

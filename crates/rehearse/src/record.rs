@@ -80,6 +80,11 @@ pub(crate) enum AskKind {
     Question,
 }
 
+/// The answers to an approval: yes, yes to the same for as long as the conversation lasts, and no.
+pub(crate) const ALLOW: &str = "allow";
+pub(crate) const ALLOW_FOR_SESSION: &str = "allow_for_session";
+pub(crate) const DENY: &str = "deny";
+
 /// How a turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use crate::agent::Agent;
-use crate::record::{AskKind, Body, Manner, Outcome};
+use crate::record::{ALLOW, ALLOW_FOR_SESSION, AskKind, Body, Manner, Outcome};
 use crate::script::{self, Rate, Reset, Step};
 use crate::{clock, mischief, sys, tool};
 
@@ -96,9 +96,12 @@ fn stream(agent: &mut Agent, words: u32, rate: Rate) -> Flow {
 }
 
 fn approve(agent: &mut Agent, text: &str) -> Flow {
+    if agent.transcript().is_allowed(text)? {
+        return GO_ON;
+    }
     let answer = agent.ask(AskKind::Approval, text)?;
     Ok(match answer.as_deref() {
-        Some("allow") => ControlFlow::Continue(()),
+        Some(ALLOW | ALLOW_FOR_SESSION) => ControlFlow::Continue(()),
         Some(_) => ControlFlow::Break(Outcome::Refused),
         None => ControlFlow::Break(Outcome::Interrupted),
     })

@@ -196,6 +196,12 @@ fn a_pause_in_the_middle_of_an_answer(part: Part) -> Outcome {
     let pid = play.pid()?;
     let paused = play.pause()?;
     assert_eq!(paused["status"], "paused");
+    assert_eq!(paused["pause_rule"], "the agent's turn was interrupted", "{paused}");
+    let log = play.house().ok(&["log", NAME])?;
+    assert_eq!(
+        (log.matches("turn interrupted").count(), log.matches("turn ended").count()),
+        (1, 1)
+    );
     assert!(!lives(pid));
     let request = play.resume("after the pause")?;
     for words in ["first words", "go on", "after the pause"] {
@@ -341,7 +347,16 @@ fn an_approval_is_allowed(part: Part) -> Outcome {
     assert_eq!(std::fs::read_to_string(play.house().file(NAME, "asked.txt")?)?, "written\n");
     let (status, _) = play.house().fails(&["answer", NAME, "allow", "--request", &request])?;
     assert_eq!(status, 4, "an answer is given once");
+    assert!(denied(&play)?.is_empty());
     Ok(())
+}
+
+/// What the log says was not allowed.
+fn denied(play: &Play) -> Outcome<Vec<String>> {
+    let log = play.house().json(&["log", NAME])?;
+    let entries = log.as_array().ok_or("no list")?.iter();
+    let denied = entries.filter(|entry| entry["metadata"]["outcome"] == "denied");
+    Ok(denied.filter_map(|entry| entry["content"].as_str().map(ToOwned::to_owned)).collect())
 }
 
 fn an_approval_is_denied(part: Part) -> Outcome {
@@ -350,6 +365,12 @@ fn an_approval_is_denied(part: Part) -> Outcome {
     play.house().json(&["answer", NAME, "deny"])?;
     play.until("idle")?;
     assert!(!play.house().file(NAME, "asked.txt")?.exists());
+    let told = || denied(&play).is_ok_and(|denied| !denied.is_empty());
+    eventually("the log tells that it was denied", told)?;
+    let denied = denied(&play)?;
+    assert!(denied.len() == 1 && denied[0].contains("asked.txt"), "{denied:?}");
+    let log = play.house().ok(&["log", NAME])?;
+    assert!(log.lines().any(|l| l.contains("asked.txt") && l.ends_with(" (denied)")), "{log}");
     Ok(())
 }
 

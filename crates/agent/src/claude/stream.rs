@@ -1,6 +1,6 @@
 //! Claude Code on pipes: JSON lines both ways, with requests and answers among them.
 
-use super::transcript;
+use super::transcript::{self, Tools};
 use crate::hearing::{Line, answers, gist, json_line, text, to_allow, what};
 use crate::lines::Lines;
 use crate::{
@@ -41,6 +41,8 @@ pub(super) struct Stream {
     background: BTreeSet<String>,
     /// What it has said, by its ids.
     told: BTreeSet<String>,
+    /// Tools of the present turn.
+    tools: Tools,
 }
 
 struct Asked {
@@ -60,7 +62,10 @@ impl Stream {
             "control_cancel_request" => self.ask_is_gone(text(words, "/request_id"), &mut line),
             "system" => self.about_itself(words, &mut line),
             "assistant" if self.is_repeated(words) => {}
-            "assistant" => worked(words, &mut line),
+            "assistant" => {
+                self.tools.note(words);
+                worked(words, &mut line);
+            }
             "user" => {
                 self.tools_ended(words, &mut line);
                 if let Some(told) = told_by_command(words) {
@@ -154,6 +159,11 @@ impl Stream {
             if let Some(id) = asked.map(|(id, _)| id.clone()) {
                 self.ask_is_gone(&id, line);
             }
+            let about = words["tool_result_meta"].as_array().into_iter().flatten();
+            let mut ours = about.filter(|about| text(about, "/id") == tool_use);
+            if ours.any(|about| !text(about, "/non_execution_kind").is_empty()) {
+                self.tools.denied(tool_use, line);
+            }
             line.sign(Sign::ToolEnded(tool_use.to_owned()));
         }
         if let Some(said) = new_task(&words["tool_use_result"]) {
@@ -169,6 +179,7 @@ impl Stream {
             line.sign(Sign::RefRejected(faults));
             return;
         }
+        self.tools.clear();
         for id in std::mem::take(&mut self.asks).into_keys() {
             line.sign(Sign::AskGone(AskId(id)));
         }
@@ -180,7 +191,7 @@ impl Stream {
         let told = if failed && !aborted { faults } else { String::new() };
         let mut said = Said::new(Voice::System, told);
         said.usage = usage(words);
-        line.both(if aborted { Sign::TurnCut } else { Sign::TurnEnded }, said);
+        line.turn_over(if aborted { Sign::TurnCut } else { Sign::TurnEnded }, said);
     }
 }
 
@@ -332,7 +343,8 @@ impl Dialect for Stream {
 
     fn read(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
         let words = self.transcript.words(offset, bytes).into_iter();
-        words.flat_map(|(end, words)| transcript::meaning(&words).heard(end)).collect()
+        let mut tools = Tools::default();
+        words.flat_map(|(end, words)| transcript::meaning(&words, &mut tools).heard(end)).collect()
     }
 
     fn say(&self, text: &str) -> Vec<u8> {

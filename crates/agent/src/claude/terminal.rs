@@ -2,12 +2,12 @@
 //! whether it can be typed into.
 
 use super::stream::{PLAN_TOOL, asks_for, blocks, new_task, said_by, tool_words};
-use super::transcript::{is_beside, is_filler, is_interruption};
+use super::transcript::{Tools, is_beside, is_filler, is_interruption, refused};
 use crate::hearing::{Line, as_said, as_text, text, what};
 use crate::lines::Lines;
 use crate::{
-    ALLOW, ALLOW_FOR_SESSION, DENY, Dialect, GONE, Heard, Interrupt, NO_SUCH_CHOICE, Said, Shown,
-    Source, Usage, typed,
+    ALLOW, ALLOW_FOR_SESSION, DENY, Dialect, GONE, Heard, Interrupt, NO_SUCH_CHOICE, Outcome, Said,
+    Shown, Source, Usage, typed,
 };
 use glis_core::AskId;
 use glis_core::input::Sign;
@@ -113,6 +113,10 @@ pub(super) struct Terminal {
     /// Tokens in and out of each answer of the turn. An answer has a line for each of its parts, and
     /// each repeats them.
     used: BTreeMap<String, (u64, u64)>,
+    tools: Tools,
+    /// Tools of which the transcript says that the user rejected them: at their question, or by an
+    /// interruption, which the next line tells.
+    rejected: Vec<String>,
     /// What is chosen from, or allowed, there.
     offer: Offer,
 }
@@ -249,16 +253,21 @@ impl Terminal {
         if is_beside(words) {
             return line;
         }
+        if !is_interruption(words) {
+            self.tell_denied(&mut line);
+        }
         match text(words, "/type") {
             "assistant" if is_filler(words) => {}
             "assistant" => {
+                self.tools.note(words);
                 self.used.insert(text(words, "/message/id").to_owned(), tokens(words));
                 blocks(words).filter_map(said_by).for_each(|said| line.said(said));
             }
             "user" => self.user(words, &mut line),
             "system" if CLOSING.contains(&text(words, "/subtype")) => {
                 self.closed.clone_from(&self.written);
-                self.tell_use(&mut line);
+                self.tools.clear();
+                self.tell_use(&mut line, None);
                 self.end_if_over(&mut line);
             }
             _ => {}
@@ -267,13 +276,20 @@ impl Terminal {
     }
 
     /// What the turn has used, once it is written down as a whole.
-    fn tell_use(&mut self, line: &mut Line) {
+    fn tell_use(&mut self, line: &mut Line, outcome: Option<Outcome>) {
         let each = std::mem::take(&mut self.used);
         let (tokens_in, tokens_out) =
             each.values().fold((0, 0), |sum, used| (sum.0 + used.0, sum.1 + used.1));
-        if tokens_in + tokens_out > 0 {
-            let usage = Some(Usage { tokens_in, tokens_out, cost_micros: None });
-            line.said(Said { usage, ..Said::new(Voice::System, "") });
+        let usage = Usage { tokens_in, tokens_out, cost_micros: None };
+        let usage = (tokens_in + tokens_out > 0).then_some(usage);
+        if usage.is_some() || outcome.is_some() {
+            line.said(Said { usage, outcome, ..Said::new(Voice::System, "") });
+        }
+    }
+
+    fn tell_denied(&mut self, line: &mut Line) {
+        for id in std::mem::take(&mut self.rejected) {
+            self.tools.denied(&id, line);
         }
     }
 
@@ -282,10 +298,17 @@ impl Terminal {
         if let Some(said) = new_task(&words["toolUseResult"]) {
             line.said(said);
         }
+        self.rejected.extend(refused(words));
         // No hook is called for that.
         if is_interruption(words) {
+            // What ran is named there; what was asked about and left is not.
+            if words.get("interruptedMessageId").is_some() {
+                self.rejected.clear();
+            }
+            self.tell_denied(line);
+            self.tools.clear();
             self.cut.clone_from(&self.written);
-            self.tell_use(line);
+            self.tell_use(line, Some(Outcome::Interrupted));
             self.ask_is_gone(line);
             // A later prompt may have begun before this was read.
             if self.prompt == self.cut {
@@ -321,6 +344,8 @@ impl Dialect for Terminal {
             self.written.clear();
             self.closed.clear();
             self.used.clear();
+            self.tools.clear();
+            self.rejected.clear();
         }
         let words = self.transcript.words(offset, bytes).into_iter();
         words.flat_map(|(end, words)| self.written(&words).heard(end)).collect()

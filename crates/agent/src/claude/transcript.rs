@@ -1,11 +1,12 @@
 //! What Claude Code has written down itself. Headless, it is read where its output was lost.
 
-use super::stream::{blocks, new_task, tool_use};
+use super::stream::{blocks, new_task, tool_use, tool_words};
 use crate::Said;
 use crate::hearing::{Line, text};
 use glis_core::input::Sign;
 use glis_wire::view::Voice;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// How it tells of an interruption.
 const INTERRUPTED: &str = "[Request interrupted by user";
@@ -27,16 +28,59 @@ pub(super) fn is_filler(words: &Value) -> bool {
     blocks(words).all(|block| text(block, "/text") == PLACEHOLDER)
 }
 
+/// Tools that were used, in the words by which that was told. A result has only their ids.
+#[derive(Default)]
+pub(super) struct Tools(BTreeMap<String, (String, String)>);
+
+impl Tools {
+    /// Notes what an answer uses.
+    pub(super) fn note(&mut self, words: &Value) {
+        for block in blocks(words).filter(|block| text(block, "/type") == "tool_use") {
+            let name = text(block, "/name");
+            let told = (name.to_owned(), tool_words(name, &block["input"]));
+            self.0.insert(text(block, "/id").to_owned(), told);
+        }
+    }
+
+    /// Tells that one of them was not allowed.
+    pub(super) fn denied(&mut self, id: &str, line: &mut Line) {
+        if let Some((name, content)) = self.0.remove(id) {
+            line.said(Said::denied(&name, content));
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+/// The tools that a line says were not allowed. It says the same of those that were interrupted.
+pub(super) fn refused(words: &Value) -> Vec<String> {
+    if text(words, "/toolDenialKind").is_empty() {
+        return Vec::new();
+    }
+    let results = blocks(words).filter(|block| text(block, "/type") == "tool_result");
+    results.map(|block| text(block, "/tool_use_id").to_owned()).collect()
+}
+
 /// What a line means, as the output would have told it.
-pub(super) fn meaning(words: &Value) -> Line {
+pub(super) fn meaning(words: &Value, tools: &mut Tools) -> Line {
     let mut line = Line::default();
     if is_beside(words) {
         return line;
     }
     match text(words, "/type") {
         "user" if is_interruption(words) => line.sign(Sign::TurnCut),
-        "user" => told(words, &mut line),
-        "assistant" if !is_filler(words) => said(words, &mut line),
+        "user" => {
+            for id in refused(words) {
+                tools.denied(&id, &mut line);
+            }
+            told(words, &mut line);
+        }
+        "assistant" if !is_filler(words) => {
+            tools.note(words);
+            said(words, &mut line);
+        }
         _ => {}
     }
     line

@@ -155,7 +155,13 @@ impl Server {
                 line.said(Said::new(Voice::Assistant, text(item, "/text")));
             }
             "userMessage" | "reasoning" | "plan" | "hookPrompt" => {}
-            _ => line.sign(Sign::ToolEnded(id.to_owned())),
+            _ => {
+                if text(item, "/status") == "declined" {
+                    let (name, content) = tool_words(item);
+                    line.said(Said::denied(&name, content));
+                }
+                line.sign(Sign::ToolEnded(id.to_owned()));
+            }
         }
     }
 
@@ -174,7 +180,7 @@ impl Server {
         let mut said = Said::new(Voice::System, text(error, "/message"));
         said.usage = self.usage.take();
         let cut = text(params, "/turn/status") == "interrupted";
-        line.both(if cut { Sign::TurnCut } else { Sign::TurnEnded }, said);
+        line.turn_over(if cut { Sign::TurnCut } else { Sign::TurnEnded }, said);
     }
 }
 
@@ -185,14 +191,24 @@ pub(super) fn again_at(message: &str) -> String {
 }
 
 fn item_began(item: &Value, line: &mut Line) {
-    let content = match text(item, "/type") {
+    match text(item, "/type") {
         "userMessage" => {
             let parts = item["content"].as_array().into_iter().flatten();
             let said = parts.map(|part| text(part, "/text")).collect::<Vec<_>>().join("\n");
             line.took(said);
-            return;
         }
-        "agentMessage" | "reasoning" | "plan" | "hookPrompt" => return,
+        "agentMessage" | "reasoning" | "plan" | "hookPrompt" => {}
+        _ => {
+            let (name, content) = tool_words(item);
+            let (tool, what) = (text(item, "/id").to_owned(), what(&name, &content));
+            line.both(Sign::ToolBegan { tool, what }, Said::tool(&name, content));
+        }
+    }
+}
+
+/// The name of a tool and what it is used for, for a person.
+fn tool_words(item: &Value) -> (String, String) {
+    let content = match text(item, "/type") {
         "commandExecution" => text(item, "/command").to_owned(),
         "fileChange" => {
             let changes = item["changes"].as_array().into_iter().flatten();
@@ -208,8 +224,7 @@ fn item_began(item: &Value, line: &mut Line) {
         "fileChange" => "edit",
         other => other,
     };
-    let sign = Sign::ToolBegan { tool: text(item, "/id").to_owned(), what: what(name, &content) };
-    line.both(sign, Said::tool(name, content));
+    (name.to_owned(), content)
 }
 
 fn questions(params: &Value) -> String {

@@ -49,6 +49,8 @@ const DIALOGS: [&str; 10] = [
 ];
 /// How the error of a turn is called that ended at a usage limit.
 const LIMIT: &str = "usage_limit_exceeded";
+/// How a call comes back that was denied without a terminal.
+const REJECTED: &str = "rejected by user";
 /// How the names of questions begin that are about a call of a tool.
 const CALL: &str = "call-";
 /// So much of a command tells it from others. More may be cut off at the edge of the screen.
@@ -59,9 +61,12 @@ const INVISIBLE: char = '\u{200b}';
 /// A tool that was called and has not come back.
 struct Call {
     id: String,
+    name: String,
     /// What it was given, in full.
     content: String,
     why: String,
+    /// It was not allowed, by an answer of ours.
+    denied: bool,
 }
 
 #[derive(Default)]
@@ -89,7 +94,7 @@ impl Terminal {
             }
             ("response_item", "function_call_output" | "custom_tool_call_output") => {
                 let id = text(payload, "/call_id");
-                self.calls.retain(|call| call.id != id);
+                self.came_back(id, &payload["output"], &mut line);
                 line.sign(Sign::AskGone(ask_about(id)));
                 line.sign(Sign::ToolEnded(id.to_owned()));
             }
@@ -103,13 +108,27 @@ impl Terminal {
         let given: Value = serde_json::from_str(text(call, "/arguments")).unwrap_or_default();
         let content = if given.is_null() { text(call, "/input").to_owned() } else { gist(&given) };
         let why = text(&given, "/justification").to_owned();
-        self.calls.push(Call { id: id.to_owned(), content: content.clone(), why });
+        let call = (id.to_owned(), name.to_owned(), content.clone());
+        self.calls.push(Call { id: call.0, name: call.1, content: call.2, why, denied: false });
         let sign = Sign::ToolBegan { tool: id.to_owned(), what: what(name, &content) };
         let mut said = Said::tool(name, content);
         if name == "update_plan" {
             said.pending = Some(super::open_steps(&given["plan"]));
         }
         line.both(sign, said);
+    }
+
+    /// A tool is done. Without a terminal it is told that it was denied; in one, where that ends the
+    /// turn, only that it was aborted.
+    fn came_back(&mut self, id: &str, output: &Value, line: &mut Line) {
+        let told = output.as_str().is_some_and(|output| output.contains(REJECTED));
+        let of_it = |call: &Call| call.id == id;
+        if let Some(at) = self.calls.iter().position(of_it) {
+            let Call { name, content, denied, .. } = self.calls.remove(at);
+            if denied || told {
+                line.said(Said::denied(&name, content));
+            }
+        }
     }
 
     fn turn_ended(&mut self, sign: Sign, payload: &Value, line: &mut Line) {
@@ -122,7 +141,7 @@ impl Terminal {
         }
         let usage = self.usage.take();
         let said = Said::new(Voice::System, fault);
-        line.both(sign, Said { usage, ..said });
+        line.turn_over(sign, Said { usage, ..said });
     }
 
     /// What the screen asks leave for. What the rollout says of it is better than what the screen
@@ -136,7 +155,7 @@ impl Terminal {
             !telling.is_empty() && shown.contains(&telling)
         };
         Some(match self.calls.iter().find(telling) {
-            Some(Call { id, content, why }) => {
+            Some(Call { id, content, why, .. }) => {
                 let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
                 let text = to_allow("run", &format!("{content}{why}"));
                 Leave { id: Some(ask_about(id)), text, choices: &CHOICES }
@@ -195,6 +214,12 @@ impl Dialect for Terminal {
             (AskKind::Approval, ALLOW) => Ok(b"y".to_vec()),
             (AskKind::Approval, DENY) => Ok(vec![ESCAPE]),
             _ => Err(NO_SUCH_CHOICE.to_owned()),
+        }
+    }
+
+    fn answered(&mut self, ask: &Ask, answer: &str) {
+        if let Some(call) = self.calls.iter_mut().find(|call| ask_about(&call.id) == ask.id) {
+            call.denied = answer == DENY;
         }
     }
 

@@ -126,7 +126,7 @@ impl Stream {
             None => (Said::new(Voice::System, ""), Sign::TurnCut),
         };
         said.usage = turn.result.as_ref().and_then(usage);
-        line.both(sign, said);
+        line.turn_over(sign, said);
     }
 }
 

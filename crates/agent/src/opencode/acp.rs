@@ -1,6 +1,6 @@
 //! The Agent Client Protocol on pipes: requests, answers and notices, one JSON object a line.
 
-use crate::hearing::{Line, as_text, json_line, pending, text, what};
+use crate::hearing::{Line, as_text, gist, json_line, pending, text, what};
 use crate::lines::Lines;
 use crate::{
     ALLOW, ALLOW_FOR_SESSION, Approach, DENY, Dialect, GONE, Heard, Interrupt, NO_SUCH_CHOICE,
@@ -27,6 +27,9 @@ const WAYS: [(&str, &str); 3] =
 
 /// By this the entries of its lists are called.
 pub(super) const ENTRY: &str = "/content";
+
+/// How it says that a tool was not allowed.
+pub(super) const REJECTED: &str = "The user rejected permission";
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -189,14 +192,14 @@ impl Acp {
                     self.answered(id, line);
                     return;
                 }
-                let name = match text(update, "/kind") {
-                    "" | "other" => text(update, "/title"),
-                    kind => kind,
-                };
-                line.tool_began(name, id, input, ENTRY);
+                line.tool_began(tool_name(update), id, input, ENTRY);
             }
             _ => {
                 self.answered(id, line);
+                if text(update, "/rawOutput/error").starts_with(REJECTED) {
+                    let name = tool_name(update);
+                    line.said(Said::denied(name, gist(input)));
+                }
                 if self.tools.remove(id) == Some(Stage::Running) {
                     line.sign(Sign::ToolEnded(id.to_owned()));
                 }
@@ -246,7 +249,14 @@ impl Acp {
             cost_micros: self.cost_micros,
         });
         let cut = text(words, "/result/stopReason") == "cancelled";
-        line.both(if cut { Sign::TurnCut } else { Sign::TurnEnded }, said);
+        line.turn_over(if cut { Sign::TurnCut } else { Sign::TurnEnded }, said);
+    }
+}
+
+fn tool_name(update: &Value) -> &str {
+    match text(update, "/kind") {
+        "" | "other" => text(update, "/title"),
+        kind => kind,
     }
 }
 

@@ -1,8 +1,9 @@
 //! What `OpenCode` has written down of a conversation: one document, as it exports it. It is read where
 //! its output was lost, and has to say the same in the same words.
 
-use super::acp::ENTRY;
-use crate::hearing::{Line, as_said, text};
+use super::acp::{ENTRY, REJECTED};
+use crate::Said;
+use crate::hearing::{Line, as_said, gist, text};
 use glis_core::input::Sign;
 use serde_json::Value;
 
@@ -66,6 +67,9 @@ impl Story {
     fn tool(&mut self, part: &Value) {
         let (name, call) = (text(part, "/tool"), text(part, "/callID"));
         self.line.tool_began(name, call, &part["state"]["input"], ENTRY);
+        if text(part, "/state/error").contains(REJECTED) {
+            self.line.said(Said::denied(name, gist(&part["state"]["input"])));
+        }
         if matches!(text(part, "/state/status"), "completed" | "error") {
             self.line.sign(Sign::ToolEnded(call.to_owned()));
         }

@@ -22,6 +22,7 @@ turn
 tool Bash touch denied.txt
 asks (Approval) Bash touch denied.txt
 asks no more
+  Tool Bash (denied): touch denied.txt
 tool ended
   Assistant: so be it
 turn ended
@@ -47,6 +48,7 @@ id 0ca26bbd-e983-4e5f-a2ab-0ebd7350d328
 took
 turn
   Assistant: early
+  System (interrupted): 
 turn cut off
 id 0ca26bbd-e983-4e5f-a2ab-0ebd7350d328
 took
@@ -60,5 +62,7 @@ turn
 tool Bash touch denied2.txt
 asks (Approval) Bash touch denied2.txt
 asks no more
+  Tool Bash (denied): touch denied2.txt
 tool ended
+  System (interrupted): 
 turn cut off

@@ -23,12 +23,15 @@ turn
 tool Bash touch d.txt
 asks (Approval) Bash touch d.txt
   Tool Bash: touch d.txt
+  Tool Bash (denied): touch d.txt
+  System (interrupted): 
 asks no more
 turn cut off
   User: slow @@{"steps": [{"text": "early-text", "hold": "t43c0003a-92e3-4591-b3a2-5cb5aee7a008"}]}@@
 took
 turn
   Assistant: early-text
+  System (interrupted): 
 turn cut off
   User: f @@{"steps": [{"err": 400}]}@@
 took

@@ -31,6 +31,7 @@ took
 tool run /bin/bash -lc 'touch {cwd}/cx2.txt'
 asks (Approval) run /bin/bash -lc 'touch {cwd}/cx2.txt'
 asks no more
+  Tool run (denied): /bin/bash -lc 'touch {cwd}/cx2.txt'
 tool ended
   Assistant: did not
 turn ended
@@ -43,4 +44,5 @@ turn
   User: slowly @@{"steps": [{"text": "early", "hold": "x101a1dd8c-f69b-73b3-94be-bac72e0a3d33"}]}@@
 took
   Assistant: early
+  System (interrupted): 
 turn cut off

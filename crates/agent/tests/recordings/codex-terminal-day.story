@@ -29,10 +29,12 @@ took
 tool exec_command touch {cwd}/cx2.txt && echo a command that is longer than the scree
 asks no more
 tool ended
+  System (interrupted): 
 turn cut off
 turn
   User: slowly @@{"steps":[{"text":"early","hold":"rec1"}]}@@
 took
+  System (interrupted): 
 turn cut off
 turn
   User: refuse @@{"steps":[{"err":400}]}@@

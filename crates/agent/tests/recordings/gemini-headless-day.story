@@ -30,6 +30,7 @@ turn
   User: slow @@{"steps": [{"text": "early", "hold": "gr9bfe46ec-98b6-49b5-bbb7-bb64e5f83f59"}]}@@
 took
   Assistant: early
+  System (interrupted): 
 turn cut off
 id 9bfe46ec-98b6-49b5-bbb7-bb64e5f83f59
 turn

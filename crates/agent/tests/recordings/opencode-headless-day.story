@@ -20,6 +20,7 @@ asks (Approval) execute echo no > acp2.txt
   Tool execute: echo no > acp2.txt
 tool execute echo no > acp2.txt
 asks no more
+  Tool execute (denied): echo no > acp2.txt
 tool ended
 turn ended
 took
@@ -43,10 +44,12 @@ asks (Approval) execute echo no > acp3.txt
 tool execute echo no > acp3.txt
 asks no more
 tool ended
+  System (interrupted): 
 turn cut off
 took
 turn
   Assistant: early-words
+  System (interrupted): 
 turn cut off
 took
 turn

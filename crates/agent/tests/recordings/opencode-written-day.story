@@ -25,6 +25,7 @@ took
 turn
   Tool write: {"content":"written\n","filePath":"{cwd}/deny.txt"}
 tool write {"content":"written\n","filePath":"{cwd}/deny.txt"}
+  Tool write (denied): {"content":"written\n","filePath":"{cwd}/deny.txt"}
 tool ended
   User: list it @@{"steps":[{"end":"proper","input":{"todos":[{"content":"one","priority":"high","status":"completed"},{"content":"two","priority":"low","status":"pending"}]},"tool":"todowrite"},{"end":"proper","text":"noted"}]}@@
 took

@@ -151,10 +151,12 @@ pub(super) fn cancel(draft: &mut Draft) -> Result<(), Refusal> {
 pub(super) fn go_on_if_safe(draft: &mut Draft) {
     let Phase::Pausing(pause) = &draft.session.phase else { return };
     let op = pause.op;
+    let cut = pause.step == PauseStep::Interrupting && draft.session.cut_off;
     if matches!(pause.step, PauseStep::Boundary | PauseStep::Interrupting)
         && draft.session.process.is_some()
         && let Some(rule) = draft.session.safe_rule()
     {
+        let rule = if cut { "the agent's turn was interrupted".to_owned() } else { rule };
         reach(draft, op, rule, Reached::Safely);
     }
 }

@@ -432,7 +432,8 @@ fn what_an_agent_took_and_never_wrote_down_comes_first_again() {
 fn what_a_terminal_did_not_take_keeps_no_pause_waiting() {
     let sent = "send one => message queued, delivery began | do deliver one | queued while idle
         delivered
-        pause interrupt => pause began, interrupt began | do interrupt, await safe state | pending";
+        pause interrupt => pause began | do check save | pending
+        savable => interrupt began | do interrupt, await safe state";
     let again =
         "undelivered => delivery refused, safe state reached | do await retry 1, capture terminal";
     told(Kind::Agent, &[IDLE, sent, again]).unwrap();

@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use super::keys::{Key, Keys};
 use super::{Face, Goodbye, Input, Message, Mode};
-use crate::record::{Aside, AskKind, Body, Manner, Outcome, Record};
+use crate::record::{
+    ALLOW, ALLOW_FOR_SESSION, Aside, AskKind, Body, DENY, Manner, Outcome, Record,
+};
 
 #[cfg(test)]
 mod tests;
@@ -119,10 +121,14 @@ impl Terminal {
             (Mode::Working | Mode::Approval(_) | Mode::Question, Key::Escape) => {
                 Some(Input::Interrupt)
             }
-            (Mode::Approval(_), Key::Char(c @ ('y' | 'n' | 'Y' | 'N'))) => {
+            (Mode::Approval(_), Key::Char(c @ ('y' | 'n' | 'a' | 'Y' | 'N' | 'A'))) => {
                 out.extend(format!("{c}\r\n").as_bytes());
                 self.mode = Mode::Working;
-                let answer = if c.eq_ignore_ascii_case(&'y') { "allow" } else { "deny" };
+                let answer = match c {
+                    'y' | 'Y' => ALLOW,
+                    'a' | 'A' => ALLOW_FOR_SESSION,
+                    _ => DENY,
+                };
                 Some(Input::Answer { id: None, answer: answer.to_owned() })
             }
             (Mode::Approval(_), _) => None,
