@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 /// The contract's fields of a session.
-const FIELDS: [&str; 27] = [
+const FIELDS: [&str; 29] = [
     "id",
     "name",
     "status",
@@ -35,6 +35,8 @@ const FIELDS: [&str; 27] = [
     "waiting_for",
     "auto_yes",
     "generation",
+    "former_refs",
+    "last_accessed_at",
 ];
 
 fn has_all_fields(session: &Value) {
@@ -130,7 +132,8 @@ fn the_list_has_the_same_fields_and_the_latest_activity_first() -> Outcome {
     let names: Vec<_> = list.iter().map(|s| s["name"].as_str().unwrap_or_default()).collect();
     assert_eq!(names, ["one", "three", "two"]);
     let shown = house.show("one")?;
-    for field in FIELDS {
+    // Whoever shows a session has looked at it.
+    for field in FIELDS.into_iter().filter(|field| *field != "last_accessed_at") {
         assert_eq!(list[0][field], shown[field], "{field}");
     }
     Ok(())
@@ -226,13 +229,13 @@ fn errors_are_one_document_with_kind_message_and_hint_and_their_own_status() -> 
         (&["restart", "blue", "--yes"], 4, "refused", "blue"),
         (&["answer", "blue", "allow"], 4, "refused", "blue"),
         (&["rm", "nobody"], 3, "not_found", "nobody"),
-        (&["new", "blue"], 4, "refused", "blue"),
+        (&["new", "blue", "--agent", "rehearsal"], 4, "refused", "blue"),
         (&["new", "x", "--agent", "nobody"], 2, "usage", "nobody"),
-        (&["new", "x", "--base", "nowhere"], 2, "usage", "nowhere"),
-        (&["new", "x", "--repo", "/"], 2, "usage", "repository"),
-        (&["new", "x", "--repo", "/nowhere"], 2, "usage", "/nowhere"),
+        (&["new", "x", "--base", "nowhere", "--", "true"], 2, "usage", "nowhere"),
+        (&["new", "x", "--repo", "/", "--", "true"], 2, "usage", "repository"),
+        (&["new", "x", "--repo", "/nowhere", "--", "true"], 2, "usage", "/nowhere"),
         (&["new", "x", "--agent", "command"], 2, "usage", "--"),
-        (&["new"], 2, "usage", "NAME"),
+        (&["new", "x", "--in-place", "--remove-worktree-on-pause"], 2, "usage", "in-place"),
         (&["new", "x", "--auto-yes"], 2, "usage", "no rules"),
         (&["new", "x", "--persona", "critic"], 2, "usage", "no persona"),
         (&["sing"], 2, "usage", "sing"),

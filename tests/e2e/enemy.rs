@@ -61,17 +61,21 @@ fn a_fault_in_the_configuration_is_told_with_its_line_and_harms_nothing() -> Out
 }
 
 #[test]
-fn a_relative_home_is_one_house_for_daemon_holders_and_agents() -> Outcome {
+fn a_relative_home_is_refused_before_it_is_another_one_in_every_folder() -> Outcome {
     let house = House::new()?;
-    let home = Some(OsStr::new("../home"));
-    let output = elsewhere(&house, &["new", "tool", "--agent", "command", "--", "env"], home)?;
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-    // The very house that its absolute name leads to.
-    house.until("tool", "completed")?;
-    let seen = house.ok(&["output", "tool"])?;
-    let told = seen.lines().find_map(|line| line.strip_prefix("GLIS_HOME=")).unwrap_or_default();
-    assert!(told.starts_with('/'), "the agent is told {told:?}");
-    assert_eq!(std::fs::canonicalize(told.trim_end())?, house.home().canonicalize()?);
+    for args in [&["ls"][..], &["daemon", "start"], &["daemon", "run"], &["daemon", "status"]] {
+        let output = elsewhere(&house, args, Some(OsStr::new("../home")))?;
+        let error = error(&output)?;
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {error}");
+        let hint = error["hint"].as_str().unwrap_or_default();
+        assert!(hint.starts_with("set GLIS_HOME=/"), "{args:?}: {error}");
+    }
+    assert!(!house.home().exists(), "it was made all the same");
+    // An empty one is as good as none.
+    let mut command = house.glis();
+    command.args(["--json", "daemon", "status"]).env("GLIS_HOME", "");
+    let output = command.env("HOME", house.folder().join("user")).output()?;
+    assert_eq!(output.status.code(), Some(8));
     Ok(())
 }
 

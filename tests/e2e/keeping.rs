@@ -261,7 +261,7 @@ fn a_pause_that_cannot_save_is_refused_and_the_agent_goes_on() -> Outcome {
     let (status, error) = house.fails(&["pause", "blue"])?;
     assert_eq!(status, 1, "{error}");
     let message = text_of(&error, "message")?;
-    assert!(message.starts_with("failed to snapshot the worktree of `blue`"), "{message}");
+    assert!(message.starts_with("failed to stash changes: `blue`: "), "{message}");
     let after = house.show("blue")?;
     assert_eq!((&after["status"], &after["pid"]), (&json!("idle"), &before["pid"]));
     fs::remove_file(&objects)?;

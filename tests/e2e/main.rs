@@ -6,6 +6,7 @@
 
 mod agents_misbehave;
 mod asks;
+mod choices;
 mod contract;
 mod cost;
 mod crash;
@@ -25,6 +26,7 @@ mod messages;
 mod mishaps;
 mod outcomes;
 mod outside;
+mod pauses;
 mod personas;
 mod power;
 mod prove;
@@ -37,8 +39,11 @@ mod seeds;
 mod skip;
 mod skips;
 mod soak;
+mod steps;
+mod stops;
 mod storage;
 mod strace;
+mod streams;
 mod tampered;
 mod telling;
 mod terminal;

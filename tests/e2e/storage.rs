@@ -172,7 +172,7 @@ fn a_repository_without_room_refuses_the_pause_until_there_is_some() -> Outcome 
     std::fs::write(house.file("blue", "a.txt")?, "x".repeat(100_000))?;
     let (status, error) = house.fails(&["pause", "blue"])?;
     assert_eq!(status, 1, "{error}");
-    assert!(text_of(&error, "message")?.starts_with("failed to snapshot the worktree"), "{error}");
+    assert!(text_of(&error, "message")?.starts_with("failed to stash changes: "), "{error}");
     let after = house.show("blue")?;
     assert_eq!((&after["status"], &after["pid"]), (&"idle".into(), &before["pid"]));
     std::fs::remove_file(ballast)?;

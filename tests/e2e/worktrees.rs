@@ -62,7 +62,7 @@ fn a_folder_without_a_repository_is_good_enough_in_place() -> Outcome {
     let plain = house.repo().join("../plain");
     std::fs::create_dir(&plain)?;
     let folder = plain.to_str().ok_or("path")?;
-    let (status, error) = house.fails(&["new", "x", "--repo", folder])?;
+    let (status, error) = house.fails(&["new", "x", "--agent", "rehearsal", "--repo", folder])?;
     assert_eq!(status, 2, "{error}");
     let args = ["new", "x", "--agent", "command", "--in-place", "--repo", folder, "--", "pwd"];
     house.json(&args)?;
@@ -142,9 +142,7 @@ fn a_hostile_name_is_refused_before_git_or_a_daemon_sees_it() -> Outcome {
         "",
         " ",
         "-",
-        "--",
         "-rf",
-        "--json",
         "--upload-pack=x",
         ".",
         "..",
@@ -178,9 +176,8 @@ fn a_hostile_name_is_refused_before_git_or_a_daemon_sees_it() -> Outcome {
         "a\u{202e}b",
         &long,
     ] {
-        // Behind `--` nothing reads as an option, so that the name itself is judged.
         let (status, error) = house
-            .fails(&["new", "--agent", "rehearsal", "--", name])
+            .fails(&["new", name, "--agent", "rehearsal"])
             .map_err(|fault| format!("{name:?}: {fault}"))?;
         assert_eq!(status, 2, "{name:?}: {error}");
         let message = error["message"].as_str().unwrap_or_default();

@@ -16,6 +16,7 @@ use crate::event::Event;
 use crate::house::{Decision, House, Reply};
 use crate::ids::{MessageId, OpId, SessionId};
 use crate::input::{Command, Hearing, Input, Outcome};
+use crate::pause::{Captured, step};
 use crate::refusal::Refusal;
 use crate::session::{Phase, Session, StartStep};
 use start::Unsaid;
@@ -79,7 +80,7 @@ fn command_of(house: &House, command: Command) -> Result<Decision, Refusal> {
         | Command::Resume { session, .. }
         | Command::Restart { session, .. }
         | Command::Stop { session }
-        | Command::Remove { session }
+        | Command::Remove { session, .. }
         | Command::Snapshot { session }
         | Command::Restore { session, .. }
         | Command::Return { session, .. }
@@ -105,7 +106,7 @@ fn command_of(house: &House, command: Command) -> Result<Decision, Refusal> {
             start::restart(&mut draft, agent_ref, prompt)?;
         }
         Command::Stop { .. } => end::stop(&mut draft)?,
-        Command::Remove { .. } => chore::remove(&mut draft)?,
+        Command::Remove { running, .. } => chore::remove(&mut draft, running)?,
         Command::Snapshot { .. } => save::asked(&mut draft)?,
         Command::Restore { snapshot, .. } => chore::restore(&mut draft, snapshot)?,
         Command::Return { name, .. } => chore::bring_back(house, &mut draft, name)?,
@@ -165,7 +166,16 @@ fn take_outcome(draft: &mut Draft, outcome: Outcome) {
         Outcome::CanSave { op } => pause::can_save(draft, op),
         Outcome::CannotSave { op, why } => pause::cannot_save(draft, op, why),
         Outcome::TerminalCaptured { op, screen_at } => pause::captured(draft, op, screen_at),
-        Outcome::CaptureFailed { op, why } => pause::failed(draft, op, "capture the terminal", why),
+        Outcome::CaptureFailed { op, what, why } => {
+            let failed = match what {
+                Captured::Screen => step::CAPTURE,
+                Captured::Conversation => step::CONVERSATION,
+            };
+            pause::failed(draft, op, failed, why);
+        }
+        Outcome::NotInterrupted { generation, why } => {
+            pause::not_interrupted(draft, generation, why);
+        }
         Outcome::SnapshotTaken { op, moment, snapshot, left_out, warning } => {
             pause::saved(draft, op, moment, pause::Taken { snapshot, left_out, warning });
         }

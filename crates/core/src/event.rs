@@ -5,7 +5,7 @@ use crate::ids::{AskId, MessageId, OpId, SessionId};
 use crate::pause::{OnTimeout, PauseMode, PauseReason};
 use crate::refusal::{Refusal, ResumeFault};
 use crate::safe::ScreenState;
-use crate::session::{Process, Session, StartCause, WallMs};
+use crate::session::{AfterStop, Process, Session, StartCause, WallMs};
 use crate::spec::Spec;
 use crate::talk::Ask;
 use crate::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
@@ -193,8 +193,12 @@ pub enum Event {
     PauseRefused { op: OpId, doing: String },
     /// A step failed; the agent goes on.
     PauseFailed { op: OpId, step: String, why: String },
-    /// The process is ended, the session stays.
-    StopBegan { op: OpId },
+    /// The process is ended, the session stays, or what it was stopped for follows.
+    StopBegan {
+        op: OpId,
+        #[serde(default, skip_serializing_if = "AfterStop::is_rest")]
+        then: AfterStop,
+    },
     /// The process is gone, and everything it had started.
     ProcessEnded { generation: u32, ending: Ending, ordered: bool, killed: Vec<String> },
     /// Nothing runs; the next message wakes it.
@@ -272,7 +276,7 @@ impl Event {
             | Self::PauseCancelled { op }
             | Self::PauseRefused { op, .. }
             | Self::PauseFailed { op, .. }
-            | Self::StopBegan { op }
+            | Self::StopBegan { op, .. }
             | Self::RemovalBegan { op }
             | Self::RemovalFailed { op, .. }
             | Self::Archived { op, .. }
@@ -363,6 +367,7 @@ impl Event {
                     session: name(),
                     agent: session.spec.agent.clone(),
                     agent_ref: session.agent_ref.clone(),
+                    site: session.site(),
                     why: fault.clone(),
                 }),
             )),

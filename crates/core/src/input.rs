@@ -2,7 +2,7 @@
 
 use crate::event::{Ending, Spot};
 use crate::ids::{AskId, MessageId, OpId, SessionId};
-use crate::pause::{Moment, OnTimeout, PauseMode, PauseReason};
+use crate::pause::{Captured, Moment, OnTimeout, PauseMode, PauseReason};
 use crate::refusal::ResumeFault;
 use crate::safe::ScreenState;
 use crate::session::Process;
@@ -99,7 +99,11 @@ pub enum Command {
     /// End the process, keep the session.
     Stop { session: SessionId },
     /// Put the session aside.
-    Remove { session: SessionId },
+    Remove {
+        session: SessionId,
+        #[serde(default)]
+        running: IfRunning,
+    },
     /// Save its worktree.
     Snapshot { session: SessionId },
     /// Bring its worktree back to what this snapshot holds.
@@ -112,6 +116,17 @@ pub enum Command {
     Acknowledge { session: SessionId },
     /// Answer what it asks.
     Answer { session: SessionId, ask: Option<AskId>, answer: String },
+}
+
+/// What becomes of a process that is in the way of a request.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IfRunning {
+    /// It runs on, and the request is refused.
+    #[default]
+    Refuse,
+    /// It is stopped first.
+    Stop,
 }
 
 /// What came of an effect.
@@ -179,6 +194,11 @@ pub enum Outcome {
     },
     CaptureFailed {
         op: OpId,
+        what: Captured,
+        why: String,
+    },
+    NotInterrupted {
+        generation: u32,
         why: String,
     },
     SnapshotTaken {

@@ -40,6 +40,36 @@ pub fn check(name: &str) -> Result<(), BadName> {
     Ok(())
 }
 
+/// Longest name that is made from words: what fits into a list beside everything else.
+const MADE_BYTES_MAX: usize = 32;
+
+/// A name made from somebody's words: whole words, as many as fit. None if no letter in them can be
+/// part of a name.
+pub fn made_from(words: &str) -> Option<String> {
+    let lower = words.to_ascii_lowercase();
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let mut name = String::new();
+    for word in lower.split(|c: char| !allowed(c)).filter(|word| !word.is_empty()) {
+        let gap = usize::from(!name.is_empty());
+        if name.len() + gap + word.len() > MADE_BYTES_MAX {
+            if name.is_empty() {
+                name = word.chars().take(MADE_BYTES_MAX).collect();
+            }
+            break;
+        }
+        if gap > 0 {
+            name.push('-');
+        }
+        name.push_str(word);
+    }
+    (!name.is_empty()).then_some(name)
+}
+
+/// The `n`th name after this one, for where it is taken: `name-2`, `name-3`.
+pub fn numbered(name: &str, n: u32) -> String {
+    if n < 2 { name.to_owned() } else { format!("{name}-{n}") }
+}
+
 fn has_lock_suffix(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(_, suffix)| suffix == "lock")
 }
@@ -47,6 +77,25 @@ fn has_lock_suffix(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_made_from_whole_words() {
+        for (words, name) in [
+            ("Limit failed logins to five a minute.", Some("limit-failed-logins-to-five-a")),
+            ("  Fix: the `README`!\nand more", Some("fix-the-readme-and-more")),
+            ("/usr/bin/bash", Some("usr-bin-bash")),
+            ("\u{e9}t\u{e9} 2026", Some("t-2026")),
+            ("\u{4f60}\u{597d}", None),
+            ("--", None),
+        ] {
+            assert_eq!(made_from(words).as_deref(), name, "{words:?}");
+        }
+        let long = made_from(&"x".repeat(100)).unwrap();
+        assert_eq!(long.len(), MADE_BYTES_MAX);
+        for made in [long, numbered("fix-the-readme", 2), numbered("x", 1)] {
+            assert_eq!(check(&made), Ok(()), "{made}");
+        }
+    }
 
     #[test]
     fn ordinary_names_pass() {

@@ -5,6 +5,27 @@ use crate::session::{Rest, WallMs};
 use crate::tree::{Clearing, SnapshotRef};
 use serde::{Deserialize, Serialize};
 
+/// The steps of a pause that can fail, by the words that its refusal leads with.
+pub mod step {
+    /// The screen is kept.
+    pub const CAPTURE: &str = "capture PTY state";
+    /// The conversation is made durable.
+    pub const CONVERSATION: &str = "save conversation";
+    /// The worktree is saved.
+    pub const SNAPSHOT: &str = "stash changes";
+    /// The agent is told to stop its turn.
+    pub const INTERRUPT: &str = "interrupt agent";
+}
+
+/// What keeping a screen keeps besides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Captured {
+    /// The screen itself, with the output that it shows.
+    Screen,
+    /// The conversation up to there.
+    Conversation,
+}
+
 /// What a pause has to tell afterwards.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PauseRecord {

@@ -87,8 +87,18 @@ pub enum Refusal {
         agent: String,
         /// The agent's session id, where one is known.
         agent_ref: Option<String>,
+        /// Whose folder it works in.
+        #[serde(default)]
+        site: Site,
         /// Why not.
         why: ResumeFault,
+    },
+    /// The session works in the user's own folder, where this is never done.
+    InPlace {
+        /// The session's name.
+        session: String,
+        /// What was wanted.
+        wish: InPlaceWish,
     },
     /// The worktree was to be removed, but this is in no snapshot of it.
     WouldBeLost {
@@ -141,6 +151,27 @@ pub enum Refusal {
     },
 }
 
+/// Whose folder a session works in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Site {
+    /// A worktree that was made for it.
+    #[default]
+    Worktree,
+    /// The user's own folder.
+    InPlace,
+}
+
+/// What is never done in the user's own folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InPlaceWish {
+    /// Remove it.
+    RemoveWorktree,
+    /// Bring its files back to a snapshot.
+    Restore,
+}
+
 /// Why a session cannot be resumed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -165,6 +196,30 @@ pub enum ResumeFault {
     NotReady(String),
     /// The operating system refused.
     System(String),
+    /// The worktree is gone, and its snapshot cannot be brought back.
+    NotRestored(String),
+    /// The terminal, or the holder that owns it, cannot be made.
+    NoTerminal(String),
+}
+
+impl ResumeFault {
+    /// The word by which a script knows it: `kind` in the error's JSON.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::NoRef => "no_ref",
+            Self::Rejected(_) => "rejected",
+            Self::WrongRoot(_) => "wrong_root",
+            Self::NoDirectory(_) => "no_directory",
+            Self::NotInstalled(_) => "not_installed",
+            Self::WrongVersion(_) => "wrong_version",
+            Self::NoTranscript(_) => "no_transcript",
+            Self::Locked(_) => "locked",
+            Self::NotReady(_) => "not_ready",
+            Self::System(_) => "system",
+            Self::NotRestored(_) => "not_restored",
+            Self::NoTerminal(_) => "no_terminal",
+        }
+    }
 }
 
 impl std::fmt::Display for ResumeFault {
@@ -182,6 +237,10 @@ impl std::fmt::Display for ResumeFault {
             Self::Locked(who) => write!(f, "another process has it: {who}"),
             Self::NotReady(what) => write!(f, "the agent did not get ready: {what}"),
             Self::System(what) => write!(f, "{what}"),
+            Self::NotRestored(why) => {
+                write!(f, "its worktree is gone and the snapshot cannot be brought back: {why}")
+            }
+            Self::NoTerminal(why) => write!(f, "its terminal cannot be made: {why}"),
         }
     }
 }

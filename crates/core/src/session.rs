@@ -2,6 +2,7 @@
 
 use crate::ids::{OpId, SessionId};
 use crate::pause::{Pause, PauseRecord};
+use crate::refusal::Site;
 use crate::safe::ScreenState;
 use crate::spec::{Mode, RefOrigin, SignSource, Spec};
 use crate::status::Status;
@@ -42,6 +43,8 @@ pub enum Phase {
         op: OpId,
         /// A message came meanwhile, which wakes it afterwards.
         awaited: bool,
+        /// What follows once the process is gone and its worktree was saved.
+        then: AfterStop,
     },
     /// Nothing runs.
     Rest(Rest),
@@ -54,6 +57,31 @@ pub enum Phase {
         /// Where it falls back to.
         from: Rest,
     },
+}
+
+/// What a stop is followed by, as one operation with it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AfterStop {
+    /// Nothing: the session is suspended.
+    #[default]
+    Rest,
+    /// A fresh start.
+    Restart {
+        /// The agent's next session id, where we choose it.
+        agent_ref: Option<String>,
+        /// The first message of the fresh conversation.
+        prompt: Option<String>,
+    },
+    /// The session goes into the trash.
+    Remove,
+}
+
+impl AfterStop {
+    /// Whether nothing follows.
+    pub fn is_rest(&self) -> bool {
+        *self == Self::Rest
+    }
 }
 
 /// What is done with what a session holds, while nothing runs.
@@ -281,6 +309,7 @@ impl Session {
                 StartCause::Message | StartCause::Resume if !self.ran => Status::Created,
                 StartCause::Message | StartCause::Resume | StartCause::Restart => Status::Resuming,
             },
+            Phase::Stopping { .. } if !self.expects_process() => Status::Suspended,
             Phase::Live | Phase::Stopping { .. } => self.live_status(),
             Phase::Pausing(_) => Status::Pausing,
             Phase::Rest(rest) | Phase::Chore { from: rest, .. } => rest.status(),
@@ -355,7 +384,9 @@ impl Session {
             Phase::Starting(start) => {
                 matches!(start.step, StartStep::Process | StartStep::Ready)
             }
-            Phase::Live | Phase::Stopping { .. } => true,
+            // A stop of a start waits for a process to come; what follows a stop waits for one to go.
+            Phase::Stopping { then, .. } => then.is_rest() || self.process.is_some(),
+            Phase::Live => true,
             Phase::Pausing(_) => self.process.is_some(),
         }
     }
@@ -429,6 +460,11 @@ impl Session {
         self.spec.mode == Mode::Terminal || self.spec.traits.refs == RefOrigin::None
     }
 
+    /// Whose folder it works in.
+    pub fn site(&self) -> Site {
+        if self.spec.in_place { Site::InPlace } else { Site::Worktree }
+    }
+
     /// The operation under way, and a word for it.
     pub fn operation(&self) -> Option<(OpId, &'static str)> {
         match &self.phase {
@@ -442,7 +478,14 @@ impl Session {
                 },
             )),
             Phase::Pausing(pause) => Some((pause.op, "pause")),
-            Phase::Stopping { op, .. } => Some((*op, "stop")),
+            Phase::Stopping { op, then, .. } => Some((
+                *op,
+                match then {
+                    AfterStop::Rest => "stop",
+                    AfterStop::Restart { .. } => "restart",
+                    AfterStop::Remove => "rm",
+                },
+            )),
             Phase::Chore { op, chore, .. } => Some((
                 *op,
                 match chore {

@@ -90,4 +90,7 @@ pub struct Spec {
     pub idle_timeout_secs: u64,
     /// Whether prompts are answered by rules.
     pub auto_yes: bool,
+    /// Whether a pause removes its worktree; none leaves it to the configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remove_worktree: Option<bool>,
 }

@@ -99,6 +99,9 @@ pub enum Clearing {
     IfAllIsSaved,
     /// It is removed, with what is in no snapshot.
     Always,
+    /// It is removed if a snapshot holds all of it, and stays otherwise: the configuration or the
+    /// session has it so, and nobody has asked for it now.
+    IfPossible,
 }
 
 impl Clearing {

@@ -8,7 +8,7 @@ use glis_core::event::{Ending, Spot};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::refusal::ResumeFault;
 use glis_core::safe::ScreenState;
-use glis_core::session::StartCause;
+use glis_core::session::{AfterStop, StartCause};
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes};
 use glis_core::talk::AskKind;
 use glis_core::tree::{Clearing, Found, Occasion};
@@ -54,7 +54,7 @@ variants! {
     cause: StartCause { New Message Resume Restart }
     fault: ResumeFault {
         NoRef Rejected WrongRoot NoDirectory NotInstalled NoTranscript Locked NotReady System
-        WrongVersion
+        WrongVersion NotRestored NoTerminal
     }
     spot: Spot { Stream Transcript Hook Screen }
     ask: AskKind { Approval Question Doubt }
@@ -64,8 +64,9 @@ variants! {
         User UserInterrupt Resource Error IdleTimeout Global RateLimit Budget Shutdown
     }
     on_timeout: OnTimeout { Refuse Force }
+    after: AfterStop { Rest Restart Remove }
     ending: Ending { Exited Signalled Unknown }
-    clearing: Clearing { Keep IfAllIsSaved Always }
+    clearing: Clearing { Keep IfAllIsSaved Always IfPossible }
     occasion: Occasion { TurnEnded ProcessEnded Asked }
     found: Found { Untouched Changed Restored }
 }
@@ -95,6 +96,7 @@ fn parts(of: &Event) -> Vec<&'static str> {
             vec![occasion(Some(of))]
         }
         Event::StartChecked { found: Some(of), .. } => vec![found(Some(of))],
+        Event::StopBegan { then: of, .. } => vec![after(Some(of))],
         Event::ProcessEnded { ending: of, .. } => vec![ending(Some(of))],
         _ => Vec::new(),
     };
@@ -126,6 +128,7 @@ fn every_variant_has_a_line() {
         pause_mode(None),
         reason(None),
         on_timeout(None),
+        after(None),
         ending(None),
         clearing(None),
         occasion(None),

@@ -55,7 +55,7 @@ fn fresh_seeds_hold_every_rule_as_well() {
 #[test]
 fn every_event_occurs_in_some_life() {
     let mut seen = BTreeMap::new();
-    for seed in 0..600 {
+    for seed in 0..900 {
         let mut play = Play::new(seed, None);
         play.run(STEPS).unwrap();
         for recorded in &play.daemon.log {

@@ -15,6 +15,8 @@ mod regressions;
 mod rescues;
 #[path = "transitions/starts.rs"]
 mod starts;
+#[path = "transitions/stops.rs"]
+mod stops;
 #[path = "transitions/table.rs"]
 mod table;
 #[path = "transitions/talks.rs"]

@@ -1,5 +1,6 @@
 //! The hands of the house: what carries out effects and reports back what came of them.
 
+use crate::access::Accesses;
 use crate::config::{Config, Settings};
 use crate::controller::{Line, Look};
 use crate::conversation::Digest;
@@ -13,6 +14,7 @@ use crate::{conversation, tend, worktrees};
 use glis_agent::Places;
 use glis_core::effect::{Deed, Urgency};
 use glis_core::input::Outcome;
+use glis_core::pause::Captured;
 use glis_core::refusal::ResumeFault;
 use glis_core::session::{Process, Session};
 use glis_core::talk::Ask;
@@ -113,6 +115,7 @@ pub(crate) struct Adapters {
     pub(crate) nursery: Nursery,
     pub(crate) keeping: Keeping,
     pub(crate) set_ups: SetUps,
+    pub(crate) accesses: Accesses,
     makers: Arc<Semaphore>,
     /// How much is being done that takes its time.
     under_way: watch::Sender<usize>,
@@ -140,6 +143,7 @@ impl Adapters {
             nursery: Nursery::default(),
             keeping: Keeping::default(),
             set_ups: SetUps::default(),
+            accesses: Accesses::default(),
             makers: Arc::new(Semaphore::new(MAKERS)),
             under_way: watch::Sender::new(0),
             askers: Arc::new(Semaphore::new(ASKERS)),
@@ -190,8 +194,11 @@ impl Adapters {
                     self.report(id, Outcome::AnswerNotGiven { ask: asked, why });
                 }
             }
-            // Whoever waits for the consequence of these two has an alarm or the end to wait for.
-            Deed::Interrupt { .. } => drop(self.errand(&id, Errand::Interrupt)),
+            Deed::Interrupt { generation } => {
+                if let Err(why) = self.errand(&id, Errand::Interrupt) {
+                    self.report(id, Outcome::NotInterrupted { generation, why });
+                }
+            }
             Deed::StopProcess { generation, urgency } => self.stop(session, generation, urgency),
             Deed::CaptureTerminal { op } => self.capture(session, op),
             Deed::AwaitSafeState { op } => {
@@ -263,11 +270,11 @@ impl Adapters {
     }
 
     fn capture(self: &Arc<Self>, session: &Session, op: OpId) {
-        let failed = move |why| Outcome::CaptureFailed { op, why };
+        let failed = move |why| Outcome::CaptureFailed { op, what: Captured::Screen, why };
         self.blocking(session, failed, move |hands, session| {
             Some(match crate::screens::capture(hands, session) {
                 Ok(screen_at) => Outcome::TerminalCaptured { op, screen_at },
-                Err(fault) => Outcome::CaptureFailed { op, why: fault.to_string() },
+                Err((what, fault)) => Outcome::CaptureFailed { op, what, why: fault.to_string() },
             })
         });
     }
@@ -530,12 +537,12 @@ mod tests {
         }
         let session = house.session(&id).unwrap();
         let op = OpId(7);
-        let failed = move |why| Outcome::CaptureFailed { op, why };
+        let failed = move |why| Outcome::CaptureFailed { op, what: Captured::Screen, why };
         hands.blocking(session, failed, |_, _| panic!("as a test"));
         let Some(Mail::Input(Input::Outcome { outcome, .. })) = inbox.recv().await else {
             panic!("no outcome");
         };
         let why = "a fault of glis itself: as a test".to_owned();
-        assert_eq!(outcome, Outcome::CaptureFailed { op, why });
+        assert_eq!(outcome, Outcome::CaptureFailed { op, what: Captured::Screen, why });
     }
 }

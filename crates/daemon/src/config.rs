@@ -1,6 +1,7 @@
 //! The configuration file: what may be set, and what holds without it.
 
 use crate::trees::TURN_ENDED;
+use glis_core::pause::OnTimeout;
 use glis_core::safe::Patterns;
 use glis_snapshot::Keep;
 use serde::Deserialize;
@@ -115,7 +116,6 @@ pub(crate) struct Outfit {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-#[expect(clippy::struct_field_names, reason = "a unit stands last in the name of a number")]
 pub(crate) struct PauseConfig {
     /// How long an interrupted agent may take to come to a safe state.
     pub(crate) safe_state_secs: u64,
@@ -123,6 +123,10 @@ pub(crate) struct PauseConfig {
     pub(crate) interrupt_secs: u32,
     /// How long it may take after SIGTERM.
     pub(crate) terminate_secs: u32,
+    /// What becomes of a pause whose safe state does not come in time.
+    pub(crate) on_timeout: OnTimeout,
+    /// Whether a pause removes the worktree, where a snapshot holds all of it.
+    pub(crate) remove_worktree: bool,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -153,7 +157,13 @@ impl Default for WorktreeConfig {
 
 impl Default for PauseConfig {
     fn default() -> Self {
-        Self { safe_state_secs: 30, interrupt_secs: 5, terminate_secs: 5 }
+        Self {
+            safe_state_secs: 30,
+            interrupt_secs: 5,
+            terminate_secs: 5,
+            on_timeout: OnTimeout::Refuse,
+            remove_worktree: false,
+        }
     }
 }
 
@@ -371,6 +381,8 @@ mod tests {
     #[test]
     fn nothing_needs_to_be_set() {
         let config = read("").unwrap();
+        assert_eq!(config.pause.on_timeout, OnTimeout::Refuse);
+        assert!(!config.pause.remove_worktree);
         assert_eq!(config.worktree.branch_prefix, "glis/");
         assert_eq!(config.safe_state_time(), Duration::from_secs(30));
     }

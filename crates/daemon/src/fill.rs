@@ -74,6 +74,7 @@ pub(crate) fn born(n: u64) -> Vec<Event> {
         permission_mode: None,
         idle_timeout_secs: 600,
         auto_yes: false,
+        remove_worktree: None,
     };
     let process = Process { pid: 1, start_ticks: 1, boot_id: "none".to_owned() };
     vec![

@@ -314,13 +314,17 @@ pub(crate) fn start(
         seam: (session.spec.mode == Mode::Terminal).then(|| seam(&dir)),
         first_words: start.plan.first_words,
     };
-    match adapters.nursery.bear(&launch).map_err(|fault| ResumeFault::System(fault.to_string()))? {
+    let unborn = |why: String| match session.spec.mode {
+        Mode::Terminal => ResumeFault::NoTerminal(why),
+        Mode::Headless => ResumeFault::System(why),
+    };
+    match adapters.nursery.bear(&launch).map_err(|fault| unborn(fault.to_string()))? {
         Birth::Ready(hello) => Ok(hello),
         Birth::Failed { kind, message } => Err(match kind {
             BirthFault::Locked => ResumeFault::Locked(message),
             BirthFault::NoProgram => ResumeFault::NotInstalled(message),
             BirthFault::NoDirectory => ResumeFault::NoDirectory(message),
-            BirthFault::System => ResumeFault::System(message),
+            BirthFault::System => unborn(message),
         }),
     }
 }

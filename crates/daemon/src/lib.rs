@@ -1,6 +1,7 @@
 //! The daemon: one controller that owns all state, and the adapters that act for it.
 #![forbid(unsafe_code)]
 
+mod access;
 mod adapters;
 mod clock;
 mod closing;

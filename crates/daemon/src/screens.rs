@@ -4,6 +4,7 @@ use crate::adapters::Adapters;
 use crate::durable;
 use crate::output::OutputLog;
 use glis_core::SessionId;
+use glis_core::pause::Captured as What;
 use glis_core::safe::Look;
 use glis_core::session::Session;
 use glis_screen::{Output as _, Screen};
@@ -136,12 +137,17 @@ pub(crate) fn last_row(dir: &Path) -> Option<usize> {
 }
 
 /// Keeps the screen, durably, and returns the offset it shows.
-pub(crate) fn capture(hands: &Adapters, session: &Session) -> io::Result<u64> {
+pub(crate) fn capture(hands: &Adapters, session: &Session) -> Result<u64, (What, io::Error)> {
     let dir = hands.home.session(&session.id.0);
-    durable::private_folder(&dir)?;
-    let picture = hands.screens.look(&dir, &session.id)?;
-    sync_output(&dir)?;
-    durable::keep(&crate::conversation::file_of(&dir))?;
+    let talk = durable::keep(&crate::conversation::file_of(&dir));
+    talk.map_err(|fault| (What::Conversation, fault))?;
+    capture_screen(hands, session, &dir).map_err(|fault| (What::Screen, fault))
+}
+
+fn capture_screen(hands: &Adapters, session: &Session, dir: &Path) -> io::Result<u64> {
+    durable::private_folder(dir)?;
+    let picture = hands.screens.look(dir, &session.id)?;
+    sync_output(dir)?;
     let captured = Captured {
         schema_version: 1,
         offset: picture.offset,
@@ -151,7 +157,7 @@ pub(crate) fn capture(hands: &Adapters, session: &Session) -> io::Result<u64> {
         ansi: picture.ansi,
         paint: String::from_utf8_lossy(&picture.paint).into_owned(),
     };
-    durable::write(&dir, CAPTURE, &serde_json::to_vec(&captured)?)?;
+    durable::write(dir, CAPTURE, &serde_json::to_vec(&captured)?)?;
     Ok(captured.offset)
 }
 

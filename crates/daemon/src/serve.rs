@@ -3,6 +3,7 @@
 mod act;
 mod fate;
 mod keep;
+mod new;
 mod stream;
 
 use crate::adapters::Adapters;
@@ -114,7 +115,10 @@ async fn answer(door: &Door, peer: &mut Peer, petition: Petition) -> io::Result<
         Request::List { all: true } => list(door, Look::All).await,
         Request::List { all: false } => list(door, Look::Living).await,
         Request::Show { session } => match find(door, &session).await {
-            Ok(found) => Answer::Session(Box::new(seen(door, &found))),
+            Ok(found) => {
+                looked_at(door, &found);
+                Answer::Session(Box::new(seen(door, &found)))
+            }
             Err(refusal) => Answer::Refused(refusal),
         },
         Request::Attach { session } => stream::attach(door, peer, &session).await?,
@@ -180,6 +184,18 @@ async fn find(door: &Door, given: &str) -> Result<Session, Refusal> {
     Err(if like > 1 { Refusal::Ambiguous { given } } else { Refusal::NoSuchSession { given } })
 }
 
+/// Notes that a person looks at a session. One that was removed is left as it is.
+fn looked_at(door: &Door, session: &Session) {
+    if session.status() == Status::Archived {
+        return;
+    }
+    let (hands, id) = (&door.hands, &session.id);
+    let due = hands.accesses.note(&hands.home.session(&id.0), id, crate::clock::now());
+    if let Some(write) = due {
+        drop(tokio::task::spawn_blocking(write));
+    }
+}
+
 fn seen(door: &Door, session: &Session) -> SessionView {
     let (hands, id) = (&door.hands, &session.id);
     let beside = Beside {
@@ -189,6 +205,7 @@ fn seen(door: &Door, session: &Session) -> SessionView {
         digest: hands.digest(id),
         lost: launch::lost_conversation(hands, session),
         detached: trees::detached(session),
+        accessed_at: hands.accesses.last(&hands.home.session(&id.0), id),
     };
     view::session(session, beside)
 }

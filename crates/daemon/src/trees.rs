@@ -219,7 +219,11 @@ pub(crate) fn look(hands: &Adapters, session: &Session) -> Result<Option<Found>,
         let snapshot = kept.ok_or_else(missing)?;
         let restored = restore_to(session, &snapshot.name, &worktree);
         let restored = restored.map_err(|fault| {
-            if matches!(fault, SnapshotFault::Missing(_)) { missing() } else { system(fault) }
+            if matches!(fault, SnapshotFault::Missing(_)) {
+                missing()
+            } else {
+                ResumeFault::NotRestored(fault.to_string())
+            }
         })?;
         let notes = dressed(hands, session, &worktree, restored);
         return Ok(Some(Found::Restored { snapshot, notes }));
@@ -396,8 +400,10 @@ pub(crate) fn restore(hands: &Adapters, session: &Session, op: OpId, reference: 
 
 /// Removes the worktree of a session that is being paused.
 pub(crate) fn clear(hands: &Adapters, session: &Session, op: OpId) -> Outcome {
-    let stays =
-        |why: String| Outcome::WorktreeStays { op, why: format!("its worktree stays: {why}") };
+    let stays = |why: String| Outcome::WorktreeStays {
+        op,
+        why: format!("Failed to remove worktree: {why}"),
+    };
     let (Some(worktree), Some(snapshot)) = (&session.worktree, &session.left_as) else {
         return stays("there is no snapshot of it".to_owned());
     };
@@ -417,7 +423,7 @@ pub(crate) fn clear(hands: &Adapters, session: &Session, op: OpId) -> Outcome {
             op,
             leftover: cleared
                 .leftover
-                .map(|path| format!("{} could not be deleted", path.display())),
+                .map(|path| format!("Failed to remove worktree: {} is left", path.display())),
         },
         Err(fault) => stays(fault.to_string()),
     }

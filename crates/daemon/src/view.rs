@@ -24,11 +24,12 @@ pub(crate) struct Beside {
     pub(crate) lost: Option<String>,
     /// Its worktree stands on no branch.
     pub(crate) detached: Option<DetachedView>,
+    /// When a person last looked at it.
+    pub(crate) accessed_at: Option<WallMs>,
 }
 
-/// A session with everything that is known about it.
-pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
-    let Beside { audience, gap_at, env, digest, lost, detached } = beside;
+/// What a person should know about a session, beside how it is.
+fn warnings(session: &Session, env: EnvNote, lost: Option<String>) -> Vec<String> {
     let pause = session.pause_record();
     let mut warnings = pause.map(|record| record.warnings.clone()).unwrap_or_default();
     let whose = match env.origin {
@@ -38,10 +39,19 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
     };
     warnings.extend(whose.filter(|_| session.process.is_some()).map(ToOwned::to_owned));
     warnings.extend(env.warnings);
-    // A process that runs may still write it.
-    let is_gone = lost.is_some() && session.process.is_none();
     let told = |place| format!("its transcript is not there ({place}): a resume will fail");
     warnings.extend(lost.map(told));
+    warnings
+}
+
+/// A session with everything that is known about it.
+pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
+    let Beside { audience, gap_at, env, digest, lost, detached, accessed_at } = beside;
+    let pause = session.pause_record();
+    // A process that runs may still write it.
+    let is_gone = lost.is_some() && session.process.is_none();
+    let env_names = env.names.clone();
+    let warnings = warnings(session, env, lost);
     SessionView {
         id: session.id.0.clone(),
         name: session.name.clone(),
@@ -95,7 +105,10 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         worktree_removed: pause.is_some_and(|record| record.cleared),
         record_damaged: session.damage.is_some(),
         failed_starts: session.failed_starts,
-        env_names: env.names,
+        former_refs: session.former_refs.clone(),
+        last_accessed_at: accessed_at.map(time),
+        remove_worktree: session.spec.remove_worktree,
+        env_names,
     }
 }
 

@@ -11,6 +11,7 @@ mod upkeep;
 use crate::complaint::{Complaint, Kind};
 use crate::control::{self, Control, Streamed};
 use crate::progress::Progress;
+use crate::streams::{output_is_closed, write_out};
 use crate::words;
 use args::{Cli, DaemonVerb, Verb};
 use clap::{CommandFactory as _, Parser as _};
@@ -91,7 +92,7 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::Resume(resume) => session::resume(&resume, out),
         Verb::Restart(restart) => session::restart(&restart, out),
         Verb::Stop { name } => session::stop(name, out),
-        Verb::Rm { name } => session::rm(&name, out),
+        Verb::Rm(rm) => session::rm(&rm, out),
         Verb::Answer(answer) => session::answer(answer, out),
         Verb::Acknowledge { name } => session::acknowledge(name, out),
         Verb::Log { name, follow } => look::log(Request::Log { session: name, follow }, out),
@@ -125,8 +126,8 @@ fn help(out: &Out) -> Result<(), Complaint> {
 /// JSON.
 fn misunderstood(fault: &clap::Error) -> u8 {
     if !fault.use_stderr() {
-        drop(fault.print());
-        return 0;
+        let told = say(&fault.render().to_string());
+        return told.map_or_else(|unsaid| Out { json: false }.complain(&unsaid), |()| 0);
     }
     if std::env::args_os().take_while(|arg| arg != "--").any(|arg| arg == "--json") {
         let rendered = fault.render().to_string();
@@ -166,7 +167,7 @@ impl Out {
     fn complain(&self, complaint: &Complaint) -> u8 {
         // Nobody left to tell is no reason to fail otherwise.
         if complaint.told || complaint.kind == Kind::ReaderGone {
-        } else if self.json {
+        } else if self.json && !output_is_closed() {
             drop(say(&complaint.json().to_string()));
         } else {
             drop(writeln!(io::stderr().lock(), "{}", complaint.text()));
@@ -177,18 +178,11 @@ impl Out {
 
 /// Prints a line. A reader that has gone away ends the program quietly, as in any pipe.
 pub(crate) fn say(text: &str) -> Result<(), Complaint> {
-    let mut out = io::stdout().lock();
     let text = text.trim_end_matches('\n');
     if text.is_empty() {
         return Ok(());
     }
-    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|fault| unsaid(&fault))
-}
-
-pub(crate) fn unsaid(fault: &io::Error) -> Complaint {
-    let gone = fault.kind() == io::ErrorKind::BrokenPipe;
-    let kind = if gone { Kind::ReaderGone } else { Kind::Failed };
-    Complaint::new(kind, format!("cannot write: {fault}"))
+    write_out(format!("{text}\n").as_bytes())
 }
 
 /// Asks, and keeps a person who has to wait informed.

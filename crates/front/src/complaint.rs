@@ -1,8 +1,9 @@
 //! What goes wrong, as a person or a script is told: what happened, to what, and what to do next.
 
-use crate::words::{ask::choices_of, plain};
+use crate::words::{AT_WORK, ask::choices_of, plain};
 use glis_core::name::BadName;
-use glis_core::refusal::ResumeFault;
+use glis_core::pause::step;
+use glis_core::refusal::{InPlaceWish, ResumeFault, Site};
 use glis_core::spec::Mode;
 use glis_core::tree::PathList;
 use glis_core::{AskId, Refusal};
@@ -18,7 +19,8 @@ pub enum Kind {
     NotFound,
     Refused,
     NotSafe,
-    NotResumable,
+    /// With the word for the reason, so that a script can tell one from another.
+    NotResumable(&'static str),
     Busy,
     TimedOut,
     NoDaemon,
@@ -37,7 +39,7 @@ impl Kind {
             Self::NotFound => 3,
             Self::Refused => 4,
             Self::NotSafe => 5,
-            Self::NotResumable => 6,
+            Self::NotResumable(_) => 6,
             Self::Busy | Self::TimedOut => 7,
             Self::NoDaemon => 8,
             Self::Interrupted => 130,
@@ -51,7 +53,7 @@ impl Kind {
             Self::NotFound => "not_found",
             Self::Refused => "refused",
             Self::NotSafe => "not_safe",
-            Self::NotResumable => "not_resumable",
+            Self::NotResumable(why) => why,
             Self::Busy => "busy",
             Self::TimedOut => "timed_out",
             Self::NoDaemon => "no_daemon",
@@ -110,6 +112,11 @@ impl Complaint {
         }
     }
 
+    /// What was asked for cannot be, and the way out.
+    pub(crate) fn unusable(message: String, hint: String) -> Self {
+        Self::new(Kind::Usage, message).hint(hint)
+    }
+
     pub(crate) fn trouble(kind: Trouble, message: String) -> Self {
         match kind {
             Trouble::BadInput => Self::new(Kind::Usage, message)
@@ -153,7 +160,7 @@ impl From<Refusal> for Complaint {
             }
             Refusal::NotSafe { session, doing } => Self::new(
                 Kind::NotSafe,
-                format!("Agent not in safe state: session `{session}` goes on, {doing}"),
+                format!("Agent not in safe state: {doing}; session `{session}` goes on"),
             )
             .hint(format!(
                 "`glis pause {session} --mode boundary` waits for its turn to end, \
@@ -173,9 +180,11 @@ impl From<Refusal> for Complaint {
                 Self::new(Kind::Refused, format!("`{session}` was stopped before it had started"))
                     .hint(format!("`glis resume {session}` starts it after all"))
             }
-            Refusal::NotResumable { session, agent, agent_ref, why } => {
-                not_resumable(&session, &agent, agent_ref.as_deref(), &why)
+            Refusal::NotResumable { session, agent, agent_ref, site, why } => {
+                let who = Unresumable { session, agent, agent_ref, site };
+                not_resumable(&who, &why)
             }
+            Refusal::InPlace { session, wish } => in_place(&session, wish),
             Refusal::NothingAsked { session } => {
                 Self::new(Kind::Refused, format!("session `{session}` asks nothing right now"))
                     .hint(format!("`glis show {session}` tells what it is doing"))
@@ -189,10 +198,7 @@ impl From<Refusal> for Complaint {
                 not_a_choice(&session, mode, &choices)
             }
             Refusal::AnswerNotGiven { session, why } => not_given(&session, &why),
-            Refusal::Failed { session, step, why } => {
-                Self::new(Kind::Failed, format!("failed to {step} of `{session}`: {why}"))
-                    .hint("nothing was lost; mend the reason and ask again")
-            }
+            Refusal::Failed { session, step, why } => failed(&session, &step, &why),
         }
     }
 }
@@ -223,11 +229,47 @@ fn not_given(session: &str, why: &str) -> Complaint {
 }
 
 fn place_taken(place: &str, by: &str) -> Complaint {
-    let message = format!("session `{by}` is at work in {place}, and two would undo each other");
-    Complaint::new(Kind::Refused, message).hint(format!(
-        "`glis pause {by}` first, or leave out --in-place: the session gets a worktree of its own"
-    ))
+    let message = format!("session `{by}` {AT_WORK} {place}, and two would undo each other");
+    Complaint::new(Kind::Refused, message).hint(format!("`glis pause {by}` first"))
 }
+
+fn in_place(session: &str, wish: InPlaceWish) -> Complaint {
+    let (message, hint) = match wish {
+        InPlaceWish::RemoveWorktree => (
+            format!("`{session}` works in place, in a folder of yours, which is never removed"),
+            format!("`glis pause {session}` pauses it and leaves the folder alone"),
+        ),
+        InPlaceWish::Restore => (
+            format!("`{session}` works in place, in a folder of yours, which is never restored"),
+            format!("`glis restore {session} --to DIR` puts the snapshot into another folder"),
+        ),
+    };
+    Complaint::new(Kind::Refused, message).hint(hint)
+}
+
+/// The steps of a pause lead with words of their own, and name what they are about here.
+fn failed(session: &str, step: &str, why: &str) -> Complaint {
+    let what = match step {
+        step::CAPTURE => Some("the screen cannot be kept"),
+        step::CONVERSATION => Some("it cannot be made to last"),
+        step::SNAPSHOT => Some("the snapshot of the worktree failed"),
+        step::INTERRUPT => Some("it was not reached"),
+        _ => None,
+    };
+    let message = match what {
+        Some(what) => format!("failed to {step}: `{session}`: {what}: {why}"),
+        None => format!("failed to {step} of `{session}`: {why}"),
+    };
+    let hint = match step {
+        step::INTERRUPT => format!("`glis pause {session} --mode force` stops it as it is"),
+        _ if why == NO_REPOSITORY => "`git init` in its folder makes snapshots possible".to_owned(),
+        _ => "nothing was lost; mend the reason and ask again".to_owned(),
+    };
+    Complaint::new(Kind::Failed, message).hint(hint)
+}
+
+/// The daemon's words for a session that works where there is nothing to save into.
+const NO_REPOSITORY: &str = "it works in no git repository";
 
 fn not_in_trash(given: &str) -> Complaint {
     let message = format!("there is no session `{given}` in the trash");
@@ -265,6 +307,9 @@ fn wrong_status(session: &str, status: glis_core::Status, verb: &str) -> Complai
         _ => format!("cannot {verb} `{session}`, status: {}", status.word()),
     };
     let hint = match status {
+        Status::Busy | Status::Idle | Status::Waiting if verb == "rm" => {
+            format!("`glis rm {session} --stop` stops it first; everything is kept in the trash")
+        }
         Status::Busy | Status::Idle | Status::Waiting => {
             format!("`glis stop {session}` ends its process and keeps the session")
         }
@@ -283,34 +328,71 @@ fn wrong_status(session: &str, status: glis_core::Status, verb: &str) -> Complai
     Complaint::new(Kind::Refused, message).hint(hint)
 }
 
-fn not_resumable(
-    session: &str,
-    agent: &str,
-    agent_ref: Option<&str>,
-    why: &ResumeFault,
-) -> Complaint {
+/// A session that cannot be resumed.
+struct Unresumable {
+    session: String,
+    agent: String,
+    agent_ref: Option<String>,
+    site: Site,
+}
+
+fn not_resumable(who: &Unresumable, why: &ResumeFault) -> Complaint {
+    let Unresumable { session, agent, agent_ref, site } = who;
     let mend = match why {
         ResumeFault::NoRef | ResumeFault::Rejected(_) => None,
         ResumeFault::WrongRoot(_) => Some(
             "move what is there away, and resume again: the worktree comes back from its snapshot \
              (or, if the repository was moved, move it back)",
         ),
-        ResumeFault::NoDirectory(_) => {
-            Some("no snapshot holds it; bring it back with `git worktree add`")
-        }
+        ResumeFault::NoDirectory(_) => Some(match site {
+            Site::Worktree => "no snapshot holds it; bring it back with `git worktree add`",
+            Site::InPlace => "it works in place, in a folder of yours: bring that folder back",
+        }),
         ResumeFault::NotInstalled(_) => Some("install it, or mend PATH, and resume again"),
         ResumeFault::WrongVersion(_) => Some("install another version and resume again"),
         ResumeFault::NoTranscript(_) => Some("put the file back and resume again"),
         ResumeFault::Locked(_) => Some("end that process, then resume again"),
         ResumeFault::NotReady(_) => Some("`glis screen` shows what it said; nothing was lost"),
         ResumeFault::System(_) => Some("nothing was lost; ask again"),
+        ResumeFault::NotRestored(_) => Some(
+            "nothing was lost; mend the repository and resume again, or `glis snapshots` \
+                  lists what else `glis restore` can bring back",
+        ),
+        ResumeFault::NoTerminal(_) => {
+            Some("nothing was lost; `glis doctor` looks; resume again once there is room for it")
+        }
     };
-    let id = agent_ref.unwrap_or("none");
+    let id = agent_ref.as_deref().unwrap_or("none");
     let restart = format!("`glis restart {session}` begins a fresh conversation");
     let hint = mend.map_or(restart.clone(), |mend| format!("{mend}; {restart}"));
+    let lead = lead(agent, why);
     Complaint::new(
-        Kind::NotResumable,
-        format!("session `{session}` cannot be resumed: {why} (agent {agent}, session id {id})"),
+        Kind::NotResumable(why.word()),
+        format!(
+            "{lead}: session `{session}` cannot be resumed: {why} (agent {agent}, session id {id})"
+        ),
     )
     .hint(hint)
 }
+
+/// The step of a resume that failed.
+fn lead(agent: &str, why: &ResumeFault) -> String {
+    match why {
+        ResumeFault::NoDirectory(_) | ResumeFault::WrongRoot(_) => {
+            "failed to recreate worktree".to_owned()
+        }
+        ResumeFault::NotRestored(_) => "failed to restore stash".to_owned(),
+        ResumeFault::NoTerminal(_) => "failed to create tmux session".to_owned(),
+        ResumeFault::NoTranscript(_) => "failed to replay context".to_owned(),
+        ResumeFault::NoRef
+        | ResumeFault::Rejected(_)
+        | ResumeFault::NotInstalled(_)
+        | ResumeFault::WrongVersion(_)
+        | ResumeFault::Locked(_)
+        | ResumeFault::NotReady(_)
+        | ResumeFault::System(_) => format!("failed to start {agent}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -17,7 +17,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -52,6 +52,15 @@ pub struct Control {
     home: Home,
     stream: UnixStream,
     decoder: Decoder,
+    reader: Reader,
+}
+
+/// Whether anybody has to be there who reads what we print, while we wait for more to print.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    Optional,
+    /// Who goes away ends it, also before there is another line.
+    Needed,
 }
 
 /// What arrives before the final answer.
@@ -135,7 +144,8 @@ impl Control {
     /// Connects to a daemon and hears who it is; `None` if there is none.
     fn meet(home: &Home) -> Result<Option<Met>, Complaint> {
         let Ok(stream) = open_socket(home) else { return Ok(None) };
-        let mut control = Self { home: home.clone(), stream, decoder: Decoder::default() };
+        let (decoder, reader) = (Decoder::default(), Reader::Optional);
+        let mut control = Self { home: home.clone(), stream, decoder, reader };
         let own = Greeting { protocol: PROTOCOL, build: own_build().clone() };
         // A daemon that is just ending may close the door again: then there is none.
         if control.stream.write_all(&encode_words(&own)).is_err() {
@@ -172,6 +182,13 @@ impl Control {
         &self.home
     }
 
+    /// From now on a question ends as soon as nobody reads our standard output any more.
+    #[must_use]
+    pub fn for_reader(mut self) -> Self {
+        self.reader = Reader::Needed;
+        self
+    }
+
     /// Asks and waits for the final answer; everything before it goes to `see`.
     pub fn ask(
         &mut self,
@@ -182,6 +199,9 @@ impl Control {
         let begun = Instant::now();
         self.stream.write_all(&encode_words(&Petition { request, env })).map_err(|f| lost(&f))?;
         loop {
+            if self.reader == Reader::Needed && !self.decoder.has_frame() {
+                self.wait_for_news()?;
+            }
             let frame = match self.next(Some(PATIENCE)) {
                 Ok(Some(frame)) => frame,
                 Ok(None) => return Err(lost(&io::ErrorKind::UnexpectedEof.into())),
@@ -201,12 +221,36 @@ impl Control {
                 see(Streamed::Words(answer))?;
             } else if let Answer::Refused(refusal) = answer {
                 return Err(refusal.into());
+            } else if let Answer::Unusable { message, hint } = answer {
+                return Err(Complaint::unusable(message, hint));
             } else if let Answer::Trouble { kind, message } = answer {
                 return Err(Complaint::trouble(kind, message));
             } else {
                 return Ok(answer);
             }
         }
+    }
+
+    /// Waits until the daemon says something. A reader who is gone is noticed without a line to write:
+    /// a pipe tells by an error that nobody has its other end, a socket or a terminal by a hang-up.
+    fn wait_for_news(&self) -> Result<(), Complaint> {
+        let out = rustix::stdio::stdout();
+        let mut waiting = [
+            PollFd::new(&self.stream, PollFlags::IN),
+            PollFd::from_borrowed_fd(out, PollFlags::empty()),
+        ];
+        loop {
+            match poll(&mut waiting, None) {
+                Ok(_) => break,
+                Err(Errno::INTR) => {}
+                Err(fault) => return Err(lost(&fault.into())),
+            }
+        }
+        let [_, out] = waiting;
+        if out.revents().intersects(PollFlags::ERR | PollFlags::HUP) {
+            return Err(Complaint::new(Kind::ReaderGone, "nobody reads on"));
+        }
+        Ok(())
     }
 
     /// Waits until the daemon closes the connection, which it does by ending.
@@ -261,38 +305,34 @@ fn lost(fault: &io::Error) -> Complaint {
         .hint("agents run on; ask again, and the daemon starts anew and finds them")
 }
 
-/// Where this house is. A relative path is meant from here: the daemon, its holders and the agents
-/// stand elsewhere, and get it as an absolute one.
+/// Where this house is. A relative path would be another house in every folder, each with a daemon
+/// and sessions that the others do not show.
 pub fn find_home() -> Result<Home, Complaint> {
     let set = std::env::var_os(home::VARIABLE);
-    if set.is_some_and(|value| value.to_str().is_none()) {
+    if set.as_ref().is_some_and(|value| value.to_str().is_none()) {
         return Err(Complaint::new(Kind::NoDaemon, "GLIS_HOME is not valid UTF-8")
             .hint("set GLIS_HOME to another folder"));
     }
-    Home::find(|name| std::env::var(name).ok().map(|value| absolute(name, value))).ok_or_else(
-        || {
-            Complaint::new(Kind::NoDaemon, "neither GLIS_HOME nor HOME is set")
-                .hint("set GLIS_HOME to a folder of your own")
-        },
-    )
-}
-
-/// The value of a variable, as it reads from anywhere.
-fn absolute(name: &str, value: String) -> String {
-    if name != home::VARIABLE || value.is_empty() {
-        return value;
+    if let Some(value) = set.filter(|value| !value.is_empty() && !Path::new(value).is_absolute()) {
+        let shown = value.to_string_lossy();
+        let meant = std::path::absolute(&value).unwrap_or_else(|_| PathBuf::from(&value));
+        let message = format!(
+            "GLIS_HOME is {shown:?}, which would be another home in every folder: it must begin \
+             with a slash"
+        );
+        return Err(
+            Complaint::new(Kind::Usage, message).hint(format!("set GLIS_HOME={}", meant.display()))
+        );
     }
-    let path = std::path::absolute(&value).ok();
-    path.and_then(|path| path.into_os_string().into_string().ok()).unwrap_or(value)
+    Home::find(|name| std::env::var(name).ok()).ok_or_else(|| {
+        Complaint::new(Kind::NoDaemon, "neither GLIS_HOME nor HOME is set")
+            .hint("set GLIS_HOME to a folder of your own")
+    })
 }
 
 fn environment() -> Vec<(String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .map(|(name, value)| {
-            let value = absolute(&name, value);
-            (name, value)
-        })
         .collect()
 }
 
@@ -365,12 +405,10 @@ fn start_daemon(home: &Home) -> Result<Started, Complaint> {
     let diary = home.state.join(home::DIARY);
     let file =
         File::options().append(true).create(true).mode(0o600).open(&diary).map_err(failed)?;
-    let own = std::env::var(home::VARIABLE).ok().map(|value| absolute(home::VARIABLE, value));
     let mut child = Command::new("/proc/self/exe")
         .args(["daemon", "run", "--detached"])
         // Its threads take turns; a heap for each would only be kept for nothing.
         .env("MALLOC_ARENA_MAX", "1")
-        .envs(own.map(|value| (home::VARIABLE, value)))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(file)

@@ -6,6 +6,7 @@ mod cli;
 pub mod complaint;
 pub mod control;
 mod progress;
+mod streams;
 pub mod tty;
 mod words;
 

@@ -148,6 +148,7 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("persona", s.persona.clone());
     fact("permissions", s.permission_mode.clone());
     fact("agent's id", s.agent_session_ref.clone());
+    fact("former ids", (!s.former_refs.is_empty()).then(|| s.former_refs.join(", ")));
     fact("resumable", Some(if s.resumable { "yes" } else { "no" }.to_owned()));
     fact("command", (!s.argv.is_empty()).then(|| s.argv.join(" ")));
     fact("repository", Some(s.repo_root.clone()));
@@ -159,6 +160,7 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("attached", (s.attached > 0).then(|| s.attached.to_string()));
     fact("created", Some(s.created_at.clone()));
     fact("last active", Some(s.last_active_at.clone()));
+    fact("last looked at", s.last_accessed_at.clone());
     fact("paused", s.paused_at.clone());
     fact(
         if s.pause_rule.as_deref().is_some_and(is_forced) { "stopped" } else { "safe because" },
@@ -228,7 +230,7 @@ fn agent(s: &SessionView) -> String {
 }
 
 /// What `new` says.
-pub(crate) fn created(s: &SessionView) -> String {
+pub(crate) fn created(s: &SessionView, notes: &[String]) -> String {
     let place = s.worktree.as_deref().unwrap_or("-");
     let branch = s.branch.as_ref().map_or(String::new(), |branch| format!(" on branch {branch}"));
     let next = match s.status {
@@ -251,9 +253,13 @@ pub(crate) fn created(s: &SessionView) -> String {
     let mut lines = vec![format!("`{name}` is {status}: {agent} in {place}{branch}")];
     lines.extend(s.setup_notes.iter().map(|note| format!("warning: {}", plain(note))));
     lines.extend(warnings(s));
+    lines.extend(notes.iter().map(|note| format!("note: {}", plain(note))));
     lines.push(next);
     lines.join("\n")
 }
+
+/// Part of the refusal of a folder in which another session works.
+pub(crate) const AT_WORK: &str = "is at work in";
 
 /// What `acknowledge` says.
 pub(crate) fn acknowledged(s: &SessionView) -> String {

@@ -9,6 +9,7 @@ use crate::hold::Size;
 use crate::view::{
     DaemonView, Entry, FileDiffView, Finding, Hit, SessionView, SnapshotView, TrashView,
 };
+use glis_core::input::IfRunning;
 use glis_core::pause::{OnTimeout, PauseMode};
 use glis_core::tree::Clearing;
 use glis_core::{Refusal, Status};
@@ -121,11 +122,13 @@ pub enum Action {
     Send {
         text: String,
     },
+    /// What is not said is as the session and the configuration have it.
     Pause {
         mode: PauseMode,
-        on_timeout: OnTimeout,
         #[serde(default)]
-        clearing: Clearing,
+        on_timeout: Option<OnTimeout>,
+        #[serde(default)]
+        clearing: Option<Clearing>,
     },
     CancelPause,
     Resume {
@@ -135,7 +138,10 @@ pub enum Action {
         with_context: bool,
     },
     Stop,
-    Remove,
+    Remove {
+        #[serde(default)]
+        running: IfRunning,
+    },
     Answer {
         ask: Option<String>,
         answer: String,
@@ -160,7 +166,9 @@ pub enum TrashAction {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the contract explains each option of `new`")]
 pub struct NewSession {
-    pub name: String,
+    /// None: one is made from the prompt, the program or the agent.
+    #[serde(default)]
+    pub name: Option<String>,
     pub agent: Option<String>,
     pub prompt: Option<String>,
     /// Absolute path of a folder in the repository.
@@ -173,6 +181,9 @@ pub struct NewSession {
     pub idle_timeout_secs: Option<u64>,
     pub auto_yes: bool,
     pub argv: Vec<String>,
+    /// Whether a pause removes the worktree; none leaves it to the configuration.
+    #[serde(default)]
+    pub remove_worktree: Option<bool>,
 }
 
 /// What the daemon says. All but the streamed ones end the exchange.
@@ -184,6 +195,11 @@ pub enum Answer {
     Done {
         session: Box<SessionView>,
         already: bool,
+    },
+    /// A session was made; what was chosen for whoever asked is in the notes.
+    Made {
+        session: Box<SessionView>,
+        notes: Vec<String>,
     },
     /// The message is stored.
     Queued {
@@ -232,6 +248,11 @@ pub enum Answer {
     End,
     /// Not in this state.
     Refused(Refusal),
+    /// What was asked for cannot be: a wrong base, folder or agent. The hint is the way out.
+    Unusable {
+        message: String,
+        hint: String,
+    },
     /// Something else went wrong.
     Trouble {
         kind: Trouble,
@@ -266,6 +287,8 @@ impl Answer {
         match self {
             Self::Step(_) | Self::Event(_) | Self::Entry(_) | Self::Cut { .. } => false,
             Self::Done { .. }
+            | Self::Made { .. }
+            | Self::Unusable { .. }
             | Self::Queued { .. }
             | Self::Session(_)
             | Self::Sessions(_)
@@ -298,7 +321,7 @@ impl Request {
                 Action::Pause { .. }
                 | Action::CancelPause
                 | Action::Stop
-                | Action::Remove
+                | Action::Remove { .. }
                 | Action::Snapshot
                 | Action::Restore { .. }
                 | Action::Acknowledge => false,

@@ -109,6 +109,15 @@ impl Decoder {
         self.pending.extend_from_slice(bytes);
     }
 
+    /// Whether [`Self::next_frame`] has something to say without more bytes.
+    pub fn has_frame(&self) -> bool {
+        let rest = &self.pending[self.taken..];
+        rest.split_first_chunk::<4>().is_some_and(|(head, rest)| {
+            let follows = u32::from_le_bytes(*head) as usize;
+            follows == 0 || follows > PAYLOAD_BYTES_MAX || rest.len() >= follows
+        })
+    }
+
     /// The next whole frame; `None` until more bytes arrive.
     pub fn next_frame(&mut self) -> Result<Option<Frame>, FrameFault> {
         let rest = &self.pending[self.taken..];
@@ -158,6 +167,11 @@ mod tests {
             let mut got = Vec::new();
             for part in stream.chunks(cut) {
                 decoder.feed(part);
+                assert_eq!(decoder.has_frame(), {
+                    let mut twin = Decoder::default();
+                    twin.feed(&decoder.pending[decoder.taken..]);
+                    twin.next_frame().unwrap().is_some()
+                });
                 while let Some(frame) = decoder.next_frame().unwrap() {
                     got.push(frame);
                 }
@@ -184,6 +198,7 @@ mod tests {
         for bad in [vec![0, 0, 0, 0], vec![1, 0, 0, 0, 9], vec![2, 0, 0, 0, 1, 0]] {
             let mut decoder = Decoder::default();
             decoder.feed(&bad);
+            assert!(decoder.has_frame(), "{bad:?}");
             assert!(decoder.next_frame().is_err(), "{bad:?}");
         }
     }

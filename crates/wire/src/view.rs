@@ -100,6 +100,15 @@ pub struct SessionView {
     /// Starts that have failed in a row. After three a message no longer wakes it.
     #[serde(default)]
     pub failed_starts: u32,
+    /// Ids that the agent's conversation had before a restart, oldest first.
+    #[serde(default)]
+    pub former_refs: Vec<String>,
+    /// When a person last looked at it.
+    #[serde(default)]
+    pub last_accessed_at: Option<String>,
+    /// Whether a pause removes its worktree, where the session says so itself.
+    #[serde(default)]
+    pub remove_worktree: Option<bool>,
     /// Names of the variables in the environment it was last started with.
     pub env_names: Vec<String>,
 }

@@ -195,7 +195,7 @@ fn a_conversation_that_is_open_elsewhere_is_left_alone() -> Outcome {
     writeln!(pipe, "{words}")?;
     play.asked("by hand")?;
     let (status, error) = play.house().fails(&["resume", NAME])?;
-    assert_eq!((status, &error["kind"]), (6, &json!("not_resumable")), "{error}");
+    assert_eq!((status, &error["kind"]), (6, &json!("locked")), "{error}");
     let pid = by_hand.id().to_string();
     assert!(error["message"].as_str().is_some_and(|told| told.contains(&pid)), "{error}");
     drop(pipe);

@@ -81,7 +81,7 @@ fn claude_cannot_write_its_transcript() -> Outcome {
     let paused = play.pause()?;
     assert_eq!((&paused["resumable"], &paused["can_resume"]), (&json!(false), &json!(false)));
     let (status, error) = play.house().fails(&["resume", NAME])?;
-    assert_eq!((status, &error["kind"]), (6, &json!("not_resumable")), "{error}");
+    assert_eq!((status, &error["kind"]), (6, &json!("no_transcript")), "{error}");
     Ok(())
 }
 
@@ -95,7 +95,7 @@ fn codex_says_what_is_wrong_with_its_configuration() -> Outcome {
     let good = std::fs::read(&path)?;
     std::fs::write(&path, "model = [broken\n")?;
     let (status, error) = play.house().fails(&["resume", NAME])?;
-    assert_eq!((status, &error["kind"]), (6, &json!("not_resumable")), "{error}");
+    assert_eq!((status, &error["kind"]), (6, &json!("not_ready")), "{error}");
     let message = error["message"].as_str().unwrap_or_default();
     assert!(message.contains("config.toml") && message.contains("unclosed array"), "{message}");
     assert!(!message.chars().any(char::is_control), "{message:?}");
@@ -175,7 +175,7 @@ fn a_new_session_of_an_agent_that_is_not_there() -> Outcome {
     let told = real.house.ok(&["send", NAME, "second words"])?;
     assert!(told.contains("its program is not there (claude)"), "{told}");
     let (status, error) = real.house.fails(&["resume", NAME])?;
-    assert_eq!((status, &error["kind"]), (6, &json!("not_resumable")), "{error}");
+    assert_eq!((status, &error["kind"]), (6, &json!("not_installed")), "{error}");
     missing.come_back()?;
     real.house.ok(&["resume", NAME])?;
     let request = real.model.until_prompt("second words")?;

@@ -187,7 +187,7 @@ pub(super) fn a_conversation_that_is_gone_is_an_error(part: Part) -> Outcome {
     std::fs::remove_dir_all(play.vault()?)?;
     let refused = || -> Outcome<String> {
         let (status, error) = play.house().fails(&["resume", NAME])?;
-        assert_eq!((status, &error["kind"]), (6, &json!("not_resumable")), "{error}");
+        assert_eq!((status, &error["kind"]), (6, &json!("no_transcript")), "{error}");
         let hint = error["hint"].as_str().unwrap_or_default();
         assert!(hint.contains(&format!("glis restart {NAME}")), "{hint}");
         let message = error["message"].as_str().unwrap_or_default().to_owned();

@@ -107,7 +107,7 @@ fn a_copy_that_it_does_not_take_is_an_error() -> Outcome {
     let whole = std::fs::read(copy(&play)?)?;
     std::fs::write(copy(&play)?, "{\"info\":{},\"messages\":[]}\n")?;
     let (status, error) = play.house().fails(&["resume", NAME])?;
-    assert_eq!((status, &error["kind"]), (6, &json!("not_resumable")), "{error}");
+    assert_eq!((status, &error["kind"]), (6, &json!("no_transcript")), "{error}");
     let message = error["message"].as_str().unwrap_or_default();
     assert!(message.contains(&id) && message.contains("Missing key"), "{message}");
     let session = play.show()?;

@@ -1,34 +1,42 @@
 //! What is done with a session's things while nothing runs: restored, put aside, taken back,
 //! deleted.
 
-use super::Draft;
+use super::{Draft, end};
 use crate::effect::Deed;
 use crate::event::Event;
 use crate::house::{House, Reply};
 use crate::ids::OpId;
-use crate::input::Outcome;
+use crate::input::{IfRunning, Outcome};
 use crate::name;
-use crate::refusal::Refusal;
-use crate::session::{Chore, Phase, Rest};
+use crate::refusal::{InPlaceWish, Refusal};
+use crate::session::{AfterStop, Chore, Phase, Rest};
 
-pub(super) fn remove(draft: &mut Draft) -> Result<(), Refusal> {
+pub(super) fn remove(draft: &mut Draft, running: IfRunning) -> Result<(), Refusal> {
     match &draft.session.phase {
-        Phase::Chore { op, chore: Chore::PutAside, .. } => {
+        Phase::Chore { op, chore: Chore::PutAside, .. }
+        | Phase::Stopping { op, then: AfterStop::Remove, .. } => {
             let op = *op;
             draft.reply(Reply::Pending(op));
         }
         Phase::Rest(Rest::Archived) => draft.reply(Reply::Already),
-        Phase::Live => return Err(draft.wrong_status("rm")),
+        Phase::Live => match running {
+            IfRunning::Refuse => return Err(draft.wrong_status("rm")),
+            IfRunning::Stop => end::begin(draft, AfterStop::Remove),
+        },
         Phase::Starting(_) | Phase::Pausing(_) | Phase::Stopping { .. } | Phase::Chore { .. } => {
             return Err(draft.busy());
         }
         Phase::Rest(_) => {
             let op = draft.new_op();
-            draft.event(Event::RemovalBegan { op });
-            again(draft);
+            put_aside(draft, op);
         }
     }
     Ok(())
+}
+
+pub(super) fn put_aside(draft: &mut Draft, op: OpId) {
+    draft.event(Event::RemovalBegan { op });
+    again(draft);
 }
 
 pub(super) fn restore(draft: &mut Draft, snapshot: String) -> Result<(), Refusal> {
@@ -42,7 +50,8 @@ pub(super) fn restore(draft: &mut Draft, snapshot: String) -> Result<(), Refusal
             return Err(draft.busy());
         }
         Phase::Rest(_) if draft.session.spec.in_place => {
-            return Err(draft.wrong_status("restore in place"));
+            let session = draft.session.name.clone();
+            return Err(Refusal::InPlace { session, wish: InPlaceWish::Restore });
         }
         Phase::Rest(_) => {
             let op = draft.new_op();

@@ -1,6 +1,6 @@
 //! Ends: a process that ended, a session that is stopped.
 
-use super::{Draft, message, pause};
+use super::{Draft, chore, message, pause, save, start};
 use crate::effect::{Deed, Urgency};
 use crate::event::{Ending, Event};
 use crate::house::Reply;
@@ -8,19 +8,17 @@ use crate::ids::OpId;
 use crate::input::Exit;
 use crate::pause::PauseStep;
 use crate::refusal::{Refusal, ResumeFault};
-use crate::session::{Phase, Session, StartStep};
+use crate::session::{AfterStop, Phase, Session, StartStep};
 use crate::spec::RefOrigin;
 
 pub(super) fn stop(draft: &mut Draft) -> Result<(), Refusal> {
     match &draft.session.phase {
-        Phase::Live => {
-            let op = draft.new_op();
-            draft.event(Event::StopBegan { op });
-            let urgency =
-                if draft.session.turn.under_way() { Urgency::Interrupt } else { Urgency::Quiet };
-            draft.deed(Deed::StopProcess { generation: draft.session.generation, urgency });
+        Phase::Live => begin(draft, AfterStop::Rest),
+        Phase::Stopping { op, then: AfterStop::Restart { .. }, .. } => {
+            let restart = *op;
+            stop_restart(draft, restart);
         }
-        Phase::Stopping { op, .. } => {
+        Phase::Stopping { op, then: AfterStop::Rest, .. } => {
             // A second press means that the first was too gentle.
             let op = *op;
             draft.reply(Reply::Pending(op));
@@ -33,10 +31,49 @@ pub(super) fn stop(draft: &mut Draft) -> Result<(), Refusal> {
             let (start, step) = (begun.op, begun.step);
             stop_start(draft, start, step);
         }
-        Phase::Pausing(_) | Phase::Chore { .. } => return Err(draft.busy()),
+        Phase::Stopping { then: AfterStop::Remove, .. }
+        | Phase::Pausing(_)
+        | Phase::Chore { .. } => return Err(draft.busy()),
         Phase::Rest(_) => draft.reply(Reply::Already),
     }
     Ok(())
+}
+
+/// Ends a process that runs, for whatever comes then.
+pub(super) fn begin(draft: &mut Draft, then: AfterStop) {
+    let op = draft.new_op();
+    draft.event(Event::StopBegan { op, then });
+    let urgency = if draft.session.turn.under_way() { Urgency::Interrupt } else { Urgency::Quiet };
+    draft.deed(Deed::StopProcess { generation: draft.session.generation, urgency });
+}
+
+/// A stop wins over a restart that has not come to its start. The process is being ended already.
+fn stop_restart(draft: &mut Draft, restart: OpId) {
+    let op = draft.new_op();
+    draft.event(Event::StartCancelled { op: restart });
+    if draft.session.process.is_some() {
+        draft.event(Event::StopBegan { op, then: AfterStop::Rest });
+    } else {
+        draft.event(Event::Suspended { op: Some(op) });
+        save::after_end(draft, None);
+    }
+}
+
+/// The process is gone and what it left was saved, or cannot be: what the stop was for follows.
+/// Neither touches the worktree's files, so that nothing is lost where saving failed.
+pub(super) fn go_on(draft: &mut Draft) {
+    let Phase::Stopping { op, then, .. } = draft.session.phase.clone() else { return };
+    match then {
+        AfterStop::Rest => {}
+        AfterStop::Restart { agent_ref, prompt } => {
+            draft.event(Event::Suspended { op: None });
+            start::begin_anew(draft, op, agent_ref, prompt);
+        }
+        AfterStop::Remove => {
+            draft.event(Event::Suspended { op: None });
+            chore::put_aside(draft, op);
+        }
+    }
 }
 
 /// A stop wins over a start that is under way.
@@ -48,12 +85,12 @@ fn stop_start(draft: &mut Draft, start: OpId, step: StartStep) {
         StartStep::Check => draft.event(Event::Suspended { op: Some(op) }),
         // What is under way cannot be called back; once it is there, the stop goes on.
         StartStep::Worktree => {
-            draft.event(Event::StopBegan { op });
+            draft.event(Event::StopBegan { op, then: AfterStop::Rest });
             draft.deed(Deed::CutSetUpShort);
         }
-        StartStep::Process => draft.event(Event::StopBegan { op }),
+        StartStep::Process => draft.event(Event::StopBegan { op, then: AfterStop::Rest }),
         StartStep::Ready => {
-            draft.event(Event::StopBegan { op });
+            draft.event(Event::StopBegan { op, then: AfterStop::Rest });
             let generation = draft.session.generation;
             draft.deed(Deed::StopProcess { generation, urgency: Urgency::Quiet });
         }
@@ -99,10 +136,14 @@ pub(super) fn process_ended(draft: &mut Draft, generation: u32, exit: Exit) {
                 pause::process_is_gone(draft);
             }
         }
-        Phase::Stopping { op, awaited } => {
+        Phase::Stopping { op, awaited, then: AfterStop::Rest } => {
             let (op, awaited) = (*op, *awaited);
             draft.event(Event::Suspended { op: Some(op) });
             draft.wake = awaited;
+        }
+        Phase::Stopping { op, then: AfterStop::Restart { .. } | AfterStop::Remove, .. } => {
+            let op = *op;
+            save::after_end(draft, Some(op));
         }
         Phase::Live => by_itself(draft, &former, end),
         Phase::Rest(_) | Phase::Chore { .. } => {}

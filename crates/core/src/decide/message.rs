@@ -6,7 +6,7 @@ use crate::event::{Event, Spot};
 use crate::house::Reply;
 use crate::ids::MessageId;
 use crate::refusal::Refusal;
-use crate::session::{Phase, Rest, StartCause};
+use crate::session::{AfterStop, Phase, Rest, StartCause};
 use crate::spec::{SignSource, Takes};
 use crate::talk::{Leg, Message};
 use crate::tree::PathList;
@@ -37,7 +37,9 @@ pub(super) fn send(draft: &mut Draft, text: String) -> Result<(), Refusal> {
         Phase::Rest(Rest::Failed(_)) if !draft.session.failed_early() => {
             return Err(draft.wrong_status("send to"));
         }
-        Phase::Chore { .. } => return Err(draft.busy()),
+        Phase::Chore { .. } | Phase::Stopping { then: AfterStop::Remove, .. } => {
+            return Err(draft.busy());
+        }
         Phase::Starting(_)
         | Phase::Live
         | Phase::Pausing(_)

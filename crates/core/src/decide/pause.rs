@@ -5,13 +5,10 @@ use crate::effect::{Deed, Urgency};
 use crate::event::Event;
 use crate::house::Reply;
 use crate::ids::OpId;
-use crate::pause::{Moment, OnTimeout, Pause, PauseMode, PauseReason, PauseStep};
-use crate::refusal::Refusal;
+use crate::pause::{Moment, OnTimeout, Pause, PauseMode, PauseReason, PauseStep, step};
+use crate::refusal::{InPlaceWish, Refusal};
 use crate::session::{Phase, Rest};
 use crate::tree::{Clearing, PathList, SnapshotRef};
-
-/// What fails when a worktree cannot be saved, in words.
-const SNAPSHOT_STEP: &str = "snapshot the worktree";
 
 /// What somebody wants of a pause.
 pub(super) struct Wish {
@@ -23,17 +20,17 @@ pub(super) struct Wish {
 
 pub(super) fn begin(draft: &mut Draft, wish: &Wish) -> Result<(), Refusal> {
     let Wish { mode, reason, on_timeout, clearing } = *wish;
-    if clearing != Clearing::Keep && draft.session.spec.in_place {
-        return Err(draft.wrong_status("remove the folder of"));
+    let asked = asked_to_clear(clearing);
+    if asked && draft.session.spec.in_place {
+        let session = draft.session.name.clone();
+        return Err(Refusal::InPlace { session, wish: InPlaceWish::RemoveWorktree });
     }
     match &draft.session.phase {
-        Phase::Rest(Rest::Paused(record)) if clearing == Clearing::Keep || record.cleared => {
+        Phase::Rest(Rest::Paused(record)) if !asked || record.cleared => {
             draft.reply(Reply::Already);
             Ok(())
         }
-        Phase::Pausing(pause) if clearing != Clearing::Keep && pause.clearing != clearing => {
-            Err(draft.busy())
-        }
+        Phase::Pausing(pause) if asked && pause.clearing != clearing => Err(draft.busy()),
         Phase::Pausing(pause) => {
             let (op, before) = (pause.op, (pause.mode, pause.on_timeout));
             draft.reply(Reply::Pending(op));
@@ -60,6 +57,15 @@ pub(super) fn begin(draft: &mut Draft, wish: &Wish) -> Result<(), Refusal> {
             }
             Ok(())
         }
+    }
+}
+
+/// Whether whoever asks for this pause wants the worktree removed. What is only usual for the session
+/// is no reason to refuse a pause, or to begin one again.
+fn asked_to_clear(clearing: Clearing) -> bool {
+    match clearing {
+        Clearing::Keep | Clearing::IfPossible => false,
+        Clearing::IfAllIsSaved | Clearing::Always => true,
     }
 }
 
@@ -125,7 +131,7 @@ pub(super) fn can_save(draft: &mut Draft, op: OpId) {
 /// A pause that cannot save is refused, and the agent has not noticed anything of it.
 pub(super) fn cannot_save(draft: &mut Draft, op: OpId, why: String) {
     if is_looked_at(draft, op) {
-        draft.event(Event::PauseFailed { op, step: SNAPSHOT_STEP.to_owned(), why });
+        draft.event(Event::PauseFailed { op, step: step::SNAPSHOT.to_owned(), why });
     }
 }
 
@@ -181,13 +187,30 @@ pub(super) fn time_is_up(draft: &mut Draft, op: OpId) {
     }
     match pause.on_timeout {
         OnTimeout::Refuse => {
-            let doing = draft.session.doing();
+            let doing = format!("timeout waiting for safe state, {}", draft.session.doing());
             draft.event(Event::PauseRefused { op, doing });
         }
-        OnTimeout::Force => {
-            let rule = "Agent did not reach safe state, forcing pause".to_owned();
-            reach(draft, op, rule, Reached::ByForce);
+        OnTimeout::Force => force(draft, op),
+    }
+}
+
+fn force(draft: &mut Draft, op: OpId) {
+    let rule = "Agent did not reach safe state, forcing pause".to_owned();
+    reach(draft, op, rule, Reached::ByForce);
+}
+
+/// Nobody has told the agent to stop its turn, so waiting for it would be in vain.
+pub(super) fn not_interrupted(draft: &mut Draft, generation: u32, why: String) {
+    let Phase::Pausing(pause) = &draft.session.phase else { return };
+    if pause.step != PauseStep::Interrupting || draft.session.generation != generation {
+        return;
+    }
+    let op = pause.op;
+    match pause.on_timeout {
+        OnTimeout::Refuse => {
+            draft.event(Event::PauseFailed { op, step: step::INTERRUPT.to_owned(), why });
         }
+        OnTimeout::Force => force(draft, op),
     }
 }
 
@@ -268,7 +291,7 @@ pub(super) fn not_saved(draft: &mut Draft, op: OpId, moment: Moment, why: String
         return;
     }
     if moment == Moment::BeforeStop {
-        failed(draft, op, SNAPSHOT_STEP, why);
+        failed(draft, op, step::SNAPSHOT, why);
     } else {
         let warning = Some(format!("no snapshot after the stop: {why}"));
         draft.event(Event::SnapshotTaken { op, snapshot: None, warning });
@@ -297,13 +320,13 @@ fn clearing(draft: &Draft) -> Clearing {
 
 /// Removes the worktree where that was asked for and a snapshot has it; then the pause is over.
 fn clear(draft: &mut Draft, op: OpId) {
-    if clearing(draft) == Clearing::Keep {
+    if clearing(draft) == Clearing::Keep || draft.session.spec.in_place {
         confirm(draft, op);
     } else if draft.session.left_as.is_some() {
         draft.event(Event::ClearingBegan { op });
         draft.deed(Deed::ClearWorktree { op });
     } else {
-        let why = "the worktree stays: there is no snapshot of it".to_owned();
+        let why = "Failed to remove worktree: there is no snapshot of it".to_owned();
         draft.event(Event::WorktreeStays { op, why });
         confirm(draft, op);
     }

@@ -61,6 +61,10 @@ pub(super) fn observed(draft: &mut Draft, world: World) {
         Phase::Stopping { op, .. } if draft.session.worktree.is_none() => {
             draft.deed(Deed::MakeWorktree { op });
         }
+        // Its process is gone; what it left may not be saved yet.
+        Phase::Stopping { op, .. } if !draft.session.expects_process() => {
+            save::after_end(draft, Some(op));
+        }
         Phase::Stopping { .. } => match world {
             World::Alive { generation, .. } => {
                 draft.deed(Deed::StopProcess { generation, urgency: Urgency::Interrupt });

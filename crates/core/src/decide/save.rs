@@ -1,7 +1,7 @@
 //! Saving the worktree beside any pause: at the end of a turn, of a process, or because somebody
 //! asks. None of these holds anything up.
 
-use super::Draft;
+use super::{Draft, end};
 use crate::effect::Deed;
 use crate::event::Event;
 use crate::house::Reply;
@@ -9,7 +9,7 @@ use crate::ids::OpId;
 use crate::input::Outcome;
 use crate::refusal::Refusal;
 use crate::safe::ScreenState;
-use crate::session::Phase;
+use crate::session::{AfterStop, Phase};
 use crate::status::Status;
 use crate::tree::Occasion;
 
@@ -40,6 +40,11 @@ pub(super) fn again(draft: &mut Draft) {
     if draft.session.is_left_unsaved() {
         save(draft, None, Occasion::ProcessEnded);
     }
+}
+
+/// Saves what a process has left; `op` waits for it.
+pub(super) fn after_end(draft: &mut Draft, op: Option<OpId>) {
+    save(draft, op, Occasion::ProcessEnded);
 }
 
 fn save(draft: &mut Draft, op: Option<OpId>, occasion: Occasion) {
@@ -87,6 +92,18 @@ fn turn_ended(event: &Event) -> bool {
 #[expect(clippy::wildcard_enum_match_arm, reason = "`take_outcome` sends only these two here")]
 pub(super) fn ended(draft: &mut Draft, outcome: Outcome) {
     match outcome {
+        Outcome::WorktreeSaved { op, occasion, generation, snapshot }
+            if op.is_some() && op == awaited_by_stop(draft) =>
+        {
+            draft.event(Event::WorktreeSaved { op: None, occasion, generation, snapshot });
+            end::go_on(draft);
+        }
+        Outcome::WorktreeNotSaved { op, occasion, why }
+            if op.is_some() && op == awaited_by_stop(draft) =>
+        {
+            draft.event(Event::WorktreeNotSaved { op: None, occasion, why });
+            end::go_on(draft);
+        }
         Outcome::WorktreeSaved { op, occasion, generation, snapshot } => {
             if op.is_some() && op != draft.session.saving {
                 return;
@@ -107,5 +124,22 @@ pub(super) fn ended(draft: &mut Draft, outcome: Outcome) {
             draft.event(Event::WorktreeNotSaved { op, occasion, why });
         }
         _ => {}
+    }
+}
+
+/// The stop that goes on once what its process left is saved.
+fn awaited_by_stop(draft: &Draft) -> Option<OpId> {
+    match &draft.session.phase {
+        Phase::Stopping { op, then: AfterStop::Restart { .. } | AfterStop::Remove, .. }
+            if draft.session.process.is_none() =>
+        {
+            Some(*op)
+        }
+        Phase::Stopping { .. }
+        | Phase::Starting(_)
+        | Phase::Live
+        | Phase::Pausing(_)
+        | Phase::Rest(_)
+        | Phase::Chore { .. } => None,
     }
 }

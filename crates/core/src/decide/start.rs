@@ -1,13 +1,13 @@
 //! Bringing a process up: new sessions, resume, restart.
 
-use super::Draft;
+use super::{Draft, end};
 use crate::effect::{Deed, Effect, Urgency};
 use crate::event::Event;
 use crate::house::{Decision, House, Reply};
 use crate::ids::{MessageId, OpId, SessionId};
 use crate::name;
 use crate::refusal::{Refusal, ResumeFault};
-use crate::session::{Phase, Process, Rest, Start, StartCause, StartStep};
+use crate::session::{AfterStop, Phase, Process, Rest, Start, StartCause, StartStep};
 use crate::spec::{RefOrigin, SignSource, Spec};
 use crate::talk::{Leg, Message};
 use crate::tree::Found;
@@ -80,7 +80,9 @@ pub(super) fn worktree_failed(draft: &mut Draft, op: OpId, why: String) {
 /// The stop that waits for the worktree of a new session: half made it would be in everybody's way.
 fn stopped_early(draft: &Draft) -> Option<(OpId, bool)> {
     match draft.session.phase {
-        Phase::Stopping { op, awaited } if draft.session.worktree.is_none() => Some((op, awaited)),
+        Phase::Stopping { op, awaited, .. } if draft.session.worktree.is_none() => {
+            Some((op, awaited))
+        }
         Phase::Stopping { .. }
         | Phase::Starting(_)
         | Phase::Live
@@ -117,6 +119,7 @@ pub(super) fn resume(draft: &mut Draft, prompt: Option<String>) -> Result<(), Re
                     session: draft.session.name.clone(),
                     agent: draft.session.spec.agent.clone(),
                     agent_ref: None,
+                    site: draft.session.site(),
                     why: ResumeFault::NoRef,
                 });
             }
@@ -141,8 +144,11 @@ pub(super) fn restart(
     prompt: Option<String>,
 ) -> Result<(), Refusal> {
     match &draft.session.phase {
-        Phase::Rest(Rest::Archived | Rest::Created) | Phase::Live => {
-            return Err(draft.wrong_status("restart"));
+        Phase::Rest(Rest::Archived | Rest::Created) => return Err(draft.wrong_status("restart")),
+        // One operation: a crash in between finds it in the journal and goes on with it.
+        Phase::Live => {
+            end::begin(draft, AfterStop::Restart { agent_ref, prompt });
+            return Ok(());
         }
         Phase::Starting(_) | Phase::Pausing(_) | Phase::Stopping { .. } | Phase::Chore { .. } => {
             return Err(draft.busy());
@@ -150,10 +156,19 @@ pub(super) fn restart(
         Phase::Rest(_) => {}
     }
     let op = draft.new_op();
-    // What waits in the queue goes to the fresh conversation, after its first message.
+    begin_anew(draft, op, agent_ref, prompt);
+    Ok(())
+}
+
+/// What waits in the queue goes to the fresh conversation, after its first message.
+pub(super) fn begin_anew(
+    draft: &mut Draft,
+    op: OpId,
+    agent_ref: Option<String>,
+    prompt: Option<String>,
+) {
     draft.event(Event::RestartBegan { op, agent_ref, prompt });
     begin(draft, op, StartCause::Restart);
-    Ok(())
 }
 
 /// Journals the intent; from here on the former process's signs are void.
@@ -199,7 +214,8 @@ pub(super) fn process_started(
     process: Process,
     began_at: u64,
 ) {
-    let awaited_by_stop = matches!(draft.session.phase, Phase::Stopping { .. });
+    let awaited_by_stop =
+        matches!(draft.session.phase, Phase::Stopping { then: AfterStop::Rest, .. });
     if awaited_by_stop && draft.session.generation == generation && draft.session.process.is_none()
     {
         // Somebody was faster: it has only just begun, and nothing keeps it from ending.
@@ -251,7 +267,7 @@ pub(super) fn time_is_up(draft: &mut Draft, op: OpId) {
 
 /// Nothing runs. Whoever has stopped it meanwhile has what they wanted.
 pub(super) fn not_started(draft: &mut Draft, op: OpId, fault: ResumeFault) {
-    if let Phase::Stopping { op, awaited } = draft.session.phase
+    if let Phase::Stopping { op, awaited, then: AfterStop::Rest } = draft.session.phase
         && draft.session.process.is_none()
     {
         draft.event(Event::Suspended { op: Some(op) });

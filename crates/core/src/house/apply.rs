@@ -411,7 +411,9 @@ impl Session {
     #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
     fn apply_rest(&mut self, event: &Event) {
         match event {
-            Event::StopBegan { op } => self.phase = Phase::Stopping { op: *op, awaited: false },
+            Event::StopBegan { op, then } => {
+                self.phase = Phase::Stopping { op: *op, awaited: false, then: then.clone() };
+            }
             Event::ProcessEnded { killed, .. } => {
                 self.cut_off |= self.turn.under_way();
                 // Who has told no id and was told nothing has not begun a conversation.
@@ -429,7 +431,8 @@ impl Session {
                 }
             }
             Event::Suspended { op } => {
-                let rule = if op.is_some() { "somebody stopped it" } else { "it ended by itself" };
+                let stopped = op.is_some() || matches!(self.phase, Phase::Stopping { .. });
+                let rule = if stopped { "somebody stopped it" } else { "it ended by itself" };
                 rule.clone_into(&mut self.rule);
                 self.put_back();
                 self.phase = Phase::Rest(Rest::Suspended);

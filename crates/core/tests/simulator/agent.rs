@@ -53,6 +53,7 @@ impl Kind {
             permission_mode: None,
             idle_timeout_secs: 600,
             auto_yes: false,
+            remove_worktree: None,
         }
     }
 }

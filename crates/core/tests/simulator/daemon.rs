@@ -172,7 +172,7 @@ fn session_of(input: &Input) -> &SessionId {
             | Command::Resume { session, .. }
             | Command::Restart { session, .. }
             | Command::Stop { session }
-            | Command::Remove { session }
+            | Command::Remove { session, .. }
             | Command::Snapshot { session }
             | Command::Restore { session, .. }
             | Command::Return { session, .. }

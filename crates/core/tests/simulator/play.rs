@@ -7,7 +7,7 @@ use crate::rules::Rules;
 use crate::world::{Luck, World};
 use glis_core::effect::Deed;
 use glis_core::event::Ending;
-use glis_core::input::{Command, Exit, Hearing, Outcome};
+use glis_core::input::{Command, Exit, Hearing, IfRunning, Outcome};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::tree::Clearing;
 use glis_core::{AskId, Event, Input, Recorded, SessionId};
@@ -178,7 +178,12 @@ impl Play {
                 let mode = *self.rng.pick(&modes).unwrap_or(&PauseMode::Boundary);
                 let force = self.rng.percent(50);
                 let on_timeout = if force { OnTimeout::Force } else { OnTimeout::Refuse };
-                let clearings = [Clearing::Keep, Clearing::IfAllIsSaved, Clearing::Always];
+                let clearings = [
+                    Clearing::Keep,
+                    Clearing::IfAllIsSaved,
+                    Clearing::Always,
+                    Clearing::IfPossible,
+                ];
                 let clearing = *self.rng.pick(&clearings).unwrap_or(&Clearing::Keep);
                 let reason = PauseReason::User;
                 Command::Pause { session, mode, reason, on_timeout, clearing }
@@ -191,7 +196,11 @@ impl Play {
                 Command::Restart { session, agent_ref, prompt }
             }
             23 | 24 => Command::Stop { session },
-            25 if self.rng.percent(70) => Command::Remove { session },
+            25 if self.rng.percent(70) => {
+                let stop = self.rng.percent(50);
+                let running = if stop { IfRunning::Stop } else { IfRunning::Refuse };
+                Command::Remove { session, running }
+            }
             25..=28 => self.chore(session),
             _ => self.answer(session),
         };
@@ -202,9 +211,9 @@ impl Play {
     fn chore(&mut self, session: SessionId) -> Command {
         let kept = self.world.sites.get(&session).map(|site| site.kept.keys().cloned());
         let kept: Vec<_> = kept.into_iter().flatten().collect();
-        match (self.rng.below(4), self.rng.pick(&kept)) {
+        match (self.rng.below(5), self.rng.pick(&kept)) {
             (0, Some(snapshot)) => Command::Restore { session, snapshot: snapshot.clone() },
-            (1, _) => {
+            (1 | 4, _) => {
                 let name = self.rng.percent(40).then(|| format!("n{}", self.rng.below(6)));
                 Command::Return { session, name }
             }

@@ -352,7 +352,10 @@ fn may_start(before: &Session, input: &Input) -> bool {
         Input::Outcome {
             outcome: Outcome::ProcessEnded { .. }
                 | Outcome::ProcessNotStarted { .. }
-                | Outcome::WorktreeMade { .. },
+                | Outcome::WorktreeMade { .. }
+                // What a restart was stopped for goes on when it is saved.
+                | Outcome::WorktreeSaved { op: Some(_), .. }
+                | Outcome::WorktreeNotSaved { op: Some(_), .. },
             ..
         } | Input::Observed { .. }
     );

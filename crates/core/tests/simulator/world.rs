@@ -7,6 +7,7 @@ use crate::rng::Rng;
 use glis_core::effect::{Deed, Urgency};
 use glis_core::event::Ending;
 use glis_core::input::{self, Outcome};
+use glis_core::pause::Captured;
 use glis_core::refusal::ResumeFault;
 use glis_core::session::Process;
 use glis_core::talk::Ask;
@@ -195,7 +196,7 @@ impl World {
                 }
                 return Ok(None);
             }
-            Deed::CaptureTerminal { op } if fails => Outcome::CaptureFailed { op: *op, why },
+            Deed::CaptureTerminal { op } if fails => uncaptured(*op, why),
             Deed::CaptureTerminal { op } => Outcome::TerminalCaptured { op: *op, screen_at: 1 },
             Deed::TakeSnapshot { op, moment } if fails => {
                 Outcome::SnapshotFailed { op: *op, moment: *moment, why }
@@ -364,4 +365,8 @@ fn deliver(site: &mut Site, generation: u32, message: MessageId) -> Outcome {
         }
         None => Outcome::NotDelivered { message, why: "no process".to_owned() },
     }
+}
+
+fn uncaptured(op: OpId, why: String) -> Outcome {
+    Outcome::CaptureFailed { op, what: Captured::Screen, why }
 }

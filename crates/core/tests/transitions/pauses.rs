@@ -137,7 +137,7 @@ fn an_agent_that_does_not_listen_is_left_alone_or_forced() {
             "tool bash
             pause interrupt
             savable
-            alarm => pause refused: it runs bash
+            alarm => pause refused: timeout waiting for safe state, it runs bash
             alarm => nothing",
         ],
     )
@@ -145,7 +145,7 @@ fn an_agent_that_does_not_listen_is_left_alone_or_forced() {
     assert_eq!(stage.session().unwrap().status(), Status::Busy);
     let (event, session) = (&stage.log.last().unwrap().event, stage.session().unwrap());
     let (_, end) = event.ends(session).unwrap();
-    let doing = "it runs bash".to_owned();
+    let doing = "timeout waiting for safe state, it runs bash".to_owned();
     assert_eq!(end, Err(Refusal::NotSafe { session: "blue".to_owned(), doing }));
     told(
         Kind::Agent,
@@ -165,8 +165,9 @@ fn an_agent_that_does_not_listen_is_left_alone_or_forced() {
 #[test]
 fn a_step_that_fails_before_the_stop_leaves_the_agent_running() {
     for (steps, failing) in [
-        ("", "uncaptured => pause failed: capture the terminal"),
-        ("captured", "unsaved => pause failed: snapshot the worktree"),
+        ("", "uncaptured => pause failed: capture PTY state"),
+        ("", "uncaptured conversation => pause failed: save conversation"),
+        ("captured", "unsaved => pause failed: stash changes"),
     ] {
         let stage = told(Kind::Agent, &[IDLE, "pause", steps, failing]).unwrap();
         let session = stage.session().unwrap();
@@ -176,10 +177,40 @@ fn a_step_that_fails_before_the_stop_leaves_the_agent_running() {
 }
 
 #[test]
+fn an_agent_that_cannot_be_interrupted_is_not_waited_for() {
+    let beginning = [IDLE, BUSY, "pause interrupt"];
+    let refused = "savable\nuninterrupted => pause failed: interrupt agent\nalarm => nothing";
+    let stage = told(Kind::Agent, &[&beginning[..], &[refused]].concat()).unwrap();
+    assert_eq!(stage.session().unwrap().phase, Phase::Live);
+    let forced = "savable\nuninterrupted => safe state reached by force | do capture terminal";
+    told(Kind::Agent, &[IDLE, BUSY, "pause firmly", forced]).unwrap();
+    // One that has come to its safe state meanwhile needs none.
+    told(
+        Kind::Agent,
+        &[IDLE, BUSY, "pause interrupt\nsavable\nturn cut", "uninterrupted => nothing"],
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_worktree_that_usually_goes_stays_where_that_is_not_possible() {
+    let clear = "pause as usual => pause began, safe state reached | do capture terminal | pending
+        captured
+        saved without .env => snapshot taken, end began | do stop quietly
+        ended
+        saved without .env => snapshot taken, clearing began | do clear worktree";
+    told(Kind::Agent, &[IDLE, clear, "uncleared => worktree stays, paused"]).unwrap();
+    told(Kind::Agent, &[IDLE, clear, "cleared => worktree cleared, paused"]).unwrap();
+    // What is paused is paused, whatever is usual.
+    told(Kind::Agent, &[IDLE, PAUSED, "pause as usual => already"]).unwrap();
+    told(Kind::Agent, &[IDLE, BUSY, "pause", "pause as usual => pending"]).unwrap();
+}
+
+#[test]
 fn a_step_that_fails_for_a_session_at_rest_leaves_it_as_it_was() {
     let stage = told(
         Kind::Agent,
-        &[IDLE, "stop\nended\npause\nuncaptured => pause failed: capture the terminal"],
+        &[IDLE, "stop\nended\npause\nuncaptured => pause failed: capture PTY state"],
     )
     .unwrap();
     assert_eq!(stage.session().unwrap().status(), Status::Suspended);
@@ -227,7 +258,7 @@ fn an_agent_that_dies_during_its_pause_is_paused_all_the_same() {
 fn an_agent_that_dies_before_a_failing_snapshot_is_interrupted() {
     let stage = told(
         Kind::Agent,
-        &[IDLE, "pause\ncaptured\nended 1\nunsaved => pause failed: snapshot the worktree"],
+        &[IDLE, "pause\ncaptured\nended 1\nunsaved => pause failed: stash changes"],
     )
     .unwrap();
     assert_eq!(stage.session().unwrap().status(), Status::Interrupted);
@@ -279,12 +310,12 @@ fn who_cannot_be_saved_is_not_disturbed() {
             IDLE,
             BUSY,
             "pause interrupt => pause began | do check save | pending
-            unsavable => pause failed: snapshot the worktree
+            unsavable => pause failed: stash changes
             savable => nothing
             pause => pause began | pending
             unsavable => nothing
             pause firmly => pause hastened | do check save | pending
-            unsavable => pause failed: snapshot the worktree",
+            unsavable => pause failed: stash changes",
         ],
     )
     .unwrap();

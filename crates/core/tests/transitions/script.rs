@@ -5,8 +5,8 @@
 
 use crate::words;
 use glis_core::event::{Ending, Spot};
-use glis_core::input::{Command, Exit, Hearing, Outcome, Sign, World};
-use glis_core::pause::{Moment, OnTimeout, PauseMode, PauseReason, PauseStep};
+use glis_core::input::{Command, Exit, Hearing, IfRunning, Outcome, Sign, World};
+use glis_core::pause::{Captured, Moment, OnTimeout, PauseMode, PauseReason, PauseStep};
 use glis_core::refusal::ResumeFault;
 use glis_core::safe::ScreenState;
 use glis_core::session::Process;
@@ -52,6 +52,7 @@ impl Kind {
             permission_mode: None,
             idle_timeout_secs: 600,
             auto_yes: false,
+            remove_worktree: None,
         }
     }
 }
@@ -182,6 +183,7 @@ impl Stage {
                 let (rest, clearing) = match rest {
                     "and clear" => ("", Clearing::IfAllIsSaved),
                     "and clear all" => ("", Clearing::Always),
+                    "as usual" => ("", Clearing::IfPossible),
                     _ => (rest, Clearing::Keep),
                 };
                 let (mode, on_timeout) = match rest {
@@ -199,7 +201,11 @@ impl Stage {
                 Command::Restart { session, agent_ref, prompt: some }
             }
             "stop" => Command::Stop { session },
-            "rm" => Command::Remove { session },
+            "rm" => {
+                let stop = rest == "and stop";
+                let running = if stop { IfRunning::Stop } else { IfRunning::Refuse };
+                Command::Remove { session, running }
+            }
             "snapshot" => Command::Snapshot { session },
             "restore" => Command::Restore { session, snapshot: "snap-1".to_owned() },
             "return" => Command::Return { session, name: some },
@@ -240,7 +246,12 @@ impl Stage {
             "savable" => Outcome::CanSave { op },
             "unsavable" => Outcome::CannotSave { op, why },
             "captured" => Outcome::TerminalCaptured { op, screen_at: 7 },
-            "uncaptured" => Outcome::CaptureFailed { op, why },
+            "uncaptured" => {
+                let talk = rest == "conversation";
+                let what = if talk { Captured::Conversation } else { Captured::Screen };
+                Outcome::CaptureFailed { op, what, why }
+            }
+            "uninterrupted" => Outcome::NotInterrupted { generation, why },
             "saved" => Outcome::SnapshotTaken {
                 op,
                 moment: self.moment(),
@@ -263,16 +274,26 @@ impl Stage {
             "emptied" => Outcome::Emptied { op },
             "unemptied" => Outcome::NotEmptied { op, why },
             "kept" => Outcome::WorktreeSaved {
-                op: asked_for(rest),
+                op: self.asked_for(rest),
                 occasion: occasion(rest),
                 generation,
                 snapshot: snapshot(70),
             },
-            "unkept" => {
-                Outcome::WorktreeNotSaved { op: asked_for(rest), occasion: occasion(rest), why }
-            }
+            "unkept" => Outcome::WorktreeNotSaved {
+                op: self.asked_for(rest),
+                occasion: occasion(rest),
+                why,
+            },
             _ => return None,
         })
+    }
+
+    /// The operation that waits for a save.
+    fn asked_for(&self, words: &str) -> Option<OpId> {
+        if words == "after the stop" {
+            return Some(self.op());
+        }
+        words.strip_prefix("for ").and_then(|op| op.parse().ok()).map(OpId)
     }
 
     fn world(&self, verb: &str, rest: &str) -> Option<World> {
@@ -352,17 +373,13 @@ fn found(words: &str) -> Option<Found> {
     })
 }
 
-/// `after turn`, `after end`, or `for N`: for whoever asked by that operation.
+/// `after turn`, `after end`, `after the stop`, or `for N`: for whoever asked by that operation.
 fn occasion(words: &str) -> Occasion {
     match words {
         "after turn" => Occasion::TurnEnded,
-        "after end" => Occasion::ProcessEnded,
+        "after end" | "after the stop" => Occasion::ProcessEnded,
         _ => Occasion::Asked,
     }
-}
-
-fn asked_for(words: &str) -> Option<OpId> {
-    words.strip_prefix("for ").and_then(|op| op.parse().ok()).map(OpId)
 }
 
 fn process() -> Process {

@@ -56,9 +56,10 @@ fn a_busy_session() {
         cancel => refused: busy
         resume => already
         resume go on => message queued | already
-        restart => refused: busy
+        restart => stop began | do stop with an interrupt | pending
         stop => stop began | do stop with an interrupt | pending
         rm => refused: busy
+        rm and stop => stop began | do stop with an interrupt | pending
         answer allow => refused: nothing asked
         snapshot => save began | do save | pending
         restore => refused: busy
@@ -82,9 +83,10 @@ fn an_idle_session() {
         cancel => refused: idle
         resume => already
         resume go on => message queued, delivery began | do deliver go on | already
-        restart => refused: idle
+        restart => stop began | do stop quietly | pending
         stop => stop began | do stop quietly | pending
         rm => refused: idle
+        rm and stop => stop began | do stop quietly | pending
         answer allow => refused: nothing asked
         snapshot => save began | do save | pending
         restore => refused: idle
@@ -108,9 +110,10 @@ fn a_session_that_asks() {
         cancel => refused: waiting
         resume => already
         resume go on => message queued | already
-        restart => refused: waiting
+        restart => stop began | do stop with an interrupt | pending
         stop => stop began | do stop with an interrupt | pending
         rm => refused: waiting
+        rm and stop => stop began | do stop with an interrupt | pending
         answer allow => answer began | do give answer allow
         snapshot => save began | do save | pending
         restore => refused: waiting

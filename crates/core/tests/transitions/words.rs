@@ -47,6 +47,7 @@ pub(crate) fn refusal(refusal: &Refusal) -> String {
         | Refusal::AnswerUnderWay { .. }
         | Refusal::NotAChoice { .. }
         | Refusal::AnswerNotGiven { .. }
+        | Refusal::InPlace { .. }
         | Refusal::Failed { .. } => format!("refused: {}", name(refusal)),
     }
 }

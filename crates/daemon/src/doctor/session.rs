@@ -166,7 +166,9 @@ fn agent(hands: &Adapters, session: &Session) -> Option<Finding> {
         | ResumeFault::NoDirectory(_)
         | ResumeFault::Locked(_)
         | ResumeFault::NotReady(_)
-        | ResumeFault::System(_) => "`glis resume NAME` tells more",
+        | ResumeFault::System(_)
+        | ResumeFault::NotRestored(_)
+        | ResumeFault::NoTerminal(_) => "`glis resume NAME` tells more",
     };
     Some(about(session, Health::Bad, format!("its agent {}: {fault}", session.spec.agent), hint))
 }

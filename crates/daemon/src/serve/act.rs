@@ -1,6 +1,6 @@
 //! Requests that change something: translated into commands, waited for until they are true.
 
-use super::{Door, fate, find, keep, seen};
+use super::{Door, fate, find, keep, new, seen};
 use crate::controller::{Look, Published};
 use crate::launch::Env;
 use crate::peer::Peer;
@@ -8,18 +8,16 @@ use crate::view;
 use glis_core::house::Reply;
 use glis_core::pause::PauseReason;
 use glis_core::session::{Phase, Rest};
-use glis_core::spec::{Mode, RefOrigin, Spec};
+use glis_core::spec::RefOrigin;
 use glis_core::tree::Clearing;
 use glis_core::{AskId, Command, OpId, Refusal, Session, SessionId};
-use glis_snapshot::GitFault;
 use glis_wire::client::{Action, Answer, NewSession, Trouble};
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::broadcast;
 
-/// Idle time after which a session may be suspended, unless it says otherwise.
-const IDLE_TIMEOUT_SECS: u64 = 600;
+/// So many names that were made are tried in a row: each is lost to somebody who was faster.
+const NAMINGS: u32 = 5;
 /// Events read at once while looking for one.
 const EVENTS_READ: u32 = 500;
 
@@ -30,10 +28,23 @@ pub(super) async fn new(
     wanted: NewSession,
     env: Option<Env>,
 ) -> io::Result<Answer> {
-    match create(door, wanted).await {
-        Ok(command) => carry_out(door, peer, command, env).await,
-        Err(answer) => Ok(*answer),
+    let given = wanted.name.is_some();
+    for _ in 0..NAMINGS {
+        let (command, notes) = match new::create(door, &wanted, env.as_ref()).await {
+            Ok(created) => created,
+            Err(answer) => return Ok(*answer),
+        };
+        let answer = carry_out(door, peer, command, env.clone()).await?;
+        if let Answer::Done { session, .. } = answer {
+            return Ok(Answer::Made { session, notes });
+        }
+        let taken = matches!(answer, Answer::Refused(Refusal::NameTaken { .. }));
+        if given || !taken {
+            return Ok(answer);
+        }
+        // Somebody else has taken the name that was made meanwhile: the next one.
     }
+    Ok(Answer::Trouble { kind: Trouble::Internal, message: "no name is free".to_owned() })
 }
 
 /// Does something with a session.
@@ -99,7 +110,9 @@ pub(super) async fn carry_out(
 fn may_begin_start(command: &Command, session: Option<&Session>) -> bool {
     let Some(session) = session else { return true };
     match &session.phase {
-        Phase::Live | Phase::Starting(_) | Phase::Pausing(_) | Phase::Chore { .. } => false,
+        // A restart stops what runs, and starts anew as whoever asked for it.
+        Phase::Live => matches!(command, Command::Restart { .. }),
+        Phase::Starting(_) | Phase::Pausing(_) | Phase::Chore { .. } => false,
         Phase::Stopping { .. } => true,
         Phase::Rest(rest) => {
             let woken_by_message = matches!(rest, Rest::Suspended | Rest::Created);
@@ -230,6 +243,8 @@ async fn translate(door: &Door, given: &str, action: Action) -> Translated {
     let command = match action {
         Action::Send { text } => Command::Send { session, text },
         Action::Pause { mode, on_timeout, clearing } => {
+            let on_timeout = on_timeout.unwrap_or(door.hands.config().pause.on_timeout);
+            let clearing = clearing.unwrap_or_else(|| usual_clearing(door, &found));
             if clearing == Clearing::IfAllIsSaved && found.phase == Phase::Live {
                 refuse_to_lose(door, &found).await?;
             }
@@ -244,7 +259,7 @@ async fn translate(door: &Door, given: &str, action: Action) -> Translated {
         Action::Restart { with_context: true } => restart(&found, Some(context(door, &found))),
         Action::Restart { with_context: false } => restart(&found, found.spec.prompt.clone()),
         Action::Stop => Command::Stop { session },
-        Action::Remove => Command::Remove { session },
+        Action::Remove { running } => Command::Remove { session, running },
         Action::Acknowledge => Command::Acknowledge { session },
         Action::Answer { ask, answer } => Command::Answer { session, ask: ask.map(AskId), answer },
         Action::Snapshot => Command::Snapshot { session },
@@ -254,6 +269,13 @@ async fn translate(door: &Door, given: &str, action: Action) -> Translated {
         }
     };
     Ok((found.id, command))
+}
+
+/// What becomes of the worktree where whoever pauses says nothing about it.
+fn usual_clearing(door: &Door, session: &Session) -> Clearing {
+    let configured = || door.hands.config().pause.remove_worktree;
+    let removes = session.spec.remove_worktree.unwrap_or_else(configured);
+    if removes && !session.spec.in_place { Clearing::IfPossible } else { Clearing::Keep }
 }
 
 /// A command has no conversation to come back to. Where the configuration wants it, it is told in
@@ -285,116 +307,6 @@ fn restart(session: &Session, prompt: Option<String>) -> Command {
     Command::Restart { session: session.id.clone(), agent_ref, prompt }
 }
 
-fn fresh_ref(origin: RefOrigin) -> Option<String> {
+pub(super) fn fresh_ref(origin: RefOrigin) -> Option<String> {
     (origin == RefOrigin::Chosen).then(|| uuid::Uuid::new_v4().to_string())
-}
-
-async fn create(door: &Door, wanted: NewSession) -> Translated {
-    let bad = |message: String| Box::new(Answer::Trouble { kind: Trouble::BadInput, message });
-    // The name is judged before git or anything else sees it.
-    glis_core::name::check(&wanted.name).map_err(|why| {
-        Box::new(Answer::Refused(Refusal::BadName { name: wanted.name.clone(), why }))
-    })?;
-    // What somebody has just changed must not be left out without a word.
-    door.hands.settings.fault().map_or(Ok(()), |fault| Err(bad(fault)))?;
-    let config = door.hands.config();
-    let persona = config.persona(wanted.persona.as_deref()).map_err(bad)?;
-    let usual = if wanted.argv.is_empty() { "rehearsal" } else { "command" };
-    let configured = config.default_agent.as_deref().unwrap_or(usual);
-    let agent_name = wanted.agent.as_deref().or(persona.agent.as_deref());
-    let agent_name = agent_name.unwrap_or(configured).to_owned();
-    let agent = glis_agent::find(&agent_name).ok_or_else(|| {
-        let known: Vec<_> = glis_agent::table().iter().map(|(name, _)| *name).collect();
-        bad(format!("there is no agent {agent_name:?}; known are {}", known.join(", ")))
-    })?;
-    let mode = if wanted.headless { Mode::Headless } else { agent.usual_mode() };
-    let argv = [persona.args, wanted.argv].concat();
-    agent.check(mode, &argv).map_err(bad)?;
-    if persona.system_prompt.is_some() && !agent.takes_instructions() {
-        let message = format!("{agent_name} takes no system prompt; leave it out of the persona");
-        return Err(bad(message));
-    }
-    let site = if wanted.in_place { Site::InPlace } else { Site::Worktree };
-    let repo_root = root_of(PathBuf::from(&wanted.repo), site).await.map_err(bad)?;
-    // A revision means what it means where the caller stands, not at the repository's root.
-    let base =
-        base_of(PathBuf::from(&wanted.repo), wanted.base.clone(), site).await.map_err(bad)?;
-    let traits = agent.traits(mode, &argv);
-    let id = SessionId(uuid::Uuid::now_v7().to_string());
-    let spec = Spec {
-        agent: agent_name,
-        mode,
-        traits,
-        repo_root,
-        in_place: wanted.in_place,
-        base,
-        argv,
-        prompt: wanted.prompt,
-        model: wanted.model.or(persona.model),
-        persona: wanted.persona,
-        system_prompt: persona.system_prompt,
-        permission_mode: persona.permission_mode,
-        idle_timeout_secs: wanted.idle_timeout_secs.unwrap_or(IDLE_TIMEOUT_SECS),
-        auto_yes: wanted.auto_yes,
-    };
-    let agent_ref = fresh_ref(traits.refs);
-    let command =
-        Command::New { id: id.clone(), name: wanted.name, spec: Box::new(spec), agent_ref };
-    Ok((id, command))
-}
-
-/// Where a session works.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Site {
-    Worktree,
-    InPlace,
-}
-
-async fn root_of(dir: PathBuf, site: Site) -> Result<String, String> {
-    let found = tokio::task::spawn_blocking(move || {
-        let dir = dir.canonicalize().map_err(|fault| format!("{}: {fault}", dir.display()))?;
-        if !dir.is_dir() {
-            return Err(format!("{} is not a folder", dir.display()));
-        }
-        if site == Site::InPlace {
-            return unfit(&dir).map_or(Ok(dir), Err);
-        }
-        let roots = glis_snapshot::git::roots(&dir);
-        roots.map(|roots| roots.main).map_err(|fault| unfit(&dir).unwrap_or(fault.to_string()))
-    });
-    let root = found.await.map_err(|fault| fault.to_string())??;
-    root.into_os_string().into_string().map_err(|_| "the path is not valid UTF-8".to_owned())
-}
-
-/// Why nobody can work in a repository that is there.
-fn unfit(dir: &Path) -> Option<String> {
-    let shown = dir.display();
-    match glis_snapshot::git::run(dir, &["rev-parse", "--is-bare-repository"]) {
-        Ok(said) if said == "true" => Some(format!(
-            "{shown} is a bare repository, which has no files to work on; clone it, or make a \
-             worktree of it with `git worktree add`, and name that"
-        )),
-        // The last line of what git says then is the way out.
-        Err(GitFault::Refused { message, .. }) if message.contains("safe.directory") => {
-            Some(format!(
-                "{shown} belongs to another user, so git does not touch it; if you trust it: {}",
-                message.trim()
-            ))
-        }
-        Ok(_) | Err(_) => None,
-    }
-}
-
-async fn base_of(dir: PathBuf, base: Option<String>, site: Site) -> Result<Option<String>, String> {
-    if site == Site::InPlace {
-        return Ok(None);
-    }
-    let commit = move |dir: &Path| match base {
-        Some(base) => {
-            glis_snapshot::worktree::commit(dir, &base).map(Some).map_err(|f| f.to_string())
-        }
-        // A repository without a commit has none to begin from.
-        None => Ok(glis_snapshot::worktree::commit(dir, "HEAD").ok()),
-    };
-    tokio::task::spawn_blocking(move || commit(&dir)).await.map_err(|fault| fault.to_string())?
 }

@@ -1,6 +1,6 @@
 //! Requests that are answered by a stream: output, conversation, events, and the way to a screen.
 
-use super::{Door, find, seen};
+use super::{Door, find, looked_at, seen};
 use crate::controller::Look;
 use crate::output::OutputLog;
 use crate::peer::Peer;
@@ -24,6 +24,7 @@ pub(super) async fn attach(door: &Door, peer: &mut Peer, given: &str) -> io::Res
         Ok(session) => session,
         Err(refusal) => return Ok(Answer::Refused(refusal)),
     };
+    looked_at(door, &session);
     let picture = match look(door, &session).await {
         Ok(picture) => picture,
         Err(fault) => return Ok(trouble(&fault)),
@@ -155,6 +156,7 @@ pub(super) async fn log(
         Ok(session) => session,
         Err(refusal) => return Ok(Answer::Refused(refusal)),
     };
+    looked_at(door, &session);
     let path = conversation::file_of(&folder_of(door, &session));
     // Nothing is ever said again in a session that was put aside.
     let follow = follow && session.status() != Status::Archived;

@@ -18,7 +18,11 @@ pub(crate) struct Cli {
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such session, \
 4 refused in this state, 5 agent not in a safe state, 6 cannot be resumed, 7 busy or timed out, \
 8 the daemon cannot be reached, 130 interrupted.\n\n\
-GLIS_HOME=DIR moves every file of glis into DIR.";
+GLIS_HOME=DIR moves every file of glis into DIR, which begins with a slash.";
+
+const RESUME_KINDS: &str = "Why a session cannot be resumed (exit code 6), as `kind` in the JSON of \
+the error: no_ref, rejected, wrong_root, no_directory, not_restored, not_installed, wrong_version, \
+no_transcript, no_terminal, locked, not_ready, system.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
@@ -46,7 +50,7 @@ pub(crate) enum Verb {
     Send {
         /// Name, id, or a unique beginning of the id
         name: String,
-        /// The message; `-` reads standard input
+        /// The message; `-` reads standard input, and after `--` anything is a message
         #[arg(allow_hyphen_values = true)]
         text: String,
     },
@@ -55,6 +59,7 @@ pub(crate) enum Verb {
     /// Stops an agent and keeps everything
     Pause(Pause),
     /// Brings an agent back, in its own conversation
+    #[command(after_help = RESUME_KINDS)]
     Resume(Resume),
     /// A fresh start in the same worktree
     Restart(Restart),
@@ -64,10 +69,7 @@ pub(crate) enum Verb {
         name: String,
     },
     /// Puts a session into the trash; nothing is deleted
-    Rm {
-        /// Name, id, or a unique beginning of the id
-        name: String,
-    },
+    Rm(Rm),
     /// Answers what a session asks
     Answer(Answer),
     /// Takes note of a damaged record; `show` and `doctor` tell of one
@@ -85,8 +87,8 @@ pub(crate) enum Verb {
     },
     /// Looks for words in all conversations, also of removed sessions
     Search {
-        /// All of them have to occur
-        #[arg(required = true, allow_hyphen_values = true)]
+        /// All of them have to occur; after `--` also words that begin with a hyphen
+        #[arg(required = true)]
         words: Vec<String>,
         /// No more than so many
         #[arg(long, default_value_t = 50)]
@@ -242,11 +244,14 @@ pub(crate) struct Doctor {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that is typed")]
 pub(crate) struct New {
-    /// The session's name: lower-case letters, digits, `.`, `_`, `-`
-    pub(crate) name: String,
+    /// The session's name: lower-case letters, digits, `.`, `_`, `-`; made from the prompt, the program
+    /// or the agent if not given
+    pub(crate) name: Option<String>,
     /// The agent: `claude`, `codex`, `gemini`, `opencode`, `rehearsal`, or `command` with a program
-    /// after `--`
+    /// after `--`. If not given: a program after `--`, what the configuration has as `default_agent`, or
+    /// the first one that is installed of claude, codex, opencode, gemini
     #[arg(long)]
     pub(crate) agent: Option<String>,
     /// The first message
@@ -276,7 +281,13 @@ pub(crate) struct New {
     /// Reserved: this version has no rules yet to answer prompts by, and refuses it
     #[arg(long)]
     pub(crate) auto_yes: bool,
-    /// A program and its arguments, or further arguments for the agent
+    /// Remove the worktree at every pause, if a snapshot holds all of it; a resume brings it back
+    #[arg(long, conflicts_with_all = ["keep_worktree_on_pause", "in_place"])]
+    pub(crate) remove_worktree_on_pause: bool,
+    /// Keep the worktree at every pause, whatever the configuration says
+    #[arg(long)]
+    pub(crate) keep_worktree_on_pause: bool,
+    /// A program and its arguments; behind --agent or --persona further arguments for the agent
     #[arg(last = true)]
     pub(crate) argv: Vec<String>,
 }
@@ -314,6 +325,29 @@ pub(crate) struct Pause {
     /// Remove it even with files that are in no snapshot, such as ignored ones
     #[arg(long, requires = "remove_worktree")]
     pub(crate) force: bool,
+    /// Keep the worktree, whatever the session or the configuration says
+    #[arg(long, conflicts_with_all = ["cancel", "remove_worktree"])]
+    pub(crate) keep_worktree: bool,
+    /// What to do when the agent does not come to a safe state in time; else as configured
+    #[arg(long, value_enum, conflicts_with = "cancel")]
+    pub(crate) on_timeout: Option<OnTimeout>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnTimeout {
+    /// Call the pause off; the agent goes on
+    Refuse,
+    /// Stop it all the same, and say so
+    Force,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Rm {
+    /// Name, id, or a unique beginning of the id
+    pub(crate) name: String,
+    /// Stop it first if it runs; everything is saved and kept
+    #[arg(long)]
+    pub(crate) stop: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -397,6 +431,41 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    /// What is typed, as the verb understands it.
+    fn parsed(line: &str) -> Result<Cli, clap::Error> {
+        Cli::try_parse_from(line.split_whitespace())
+    }
+
+    #[test]
+    fn an_option_behind_free_words_is_an_option_and_behind_two_hyphens_a_word() {
+        for line in [
+            "glis search one two --json",
+            "glis search --json one two",
+            "glis search one --json two",
+            "glis send x hello --json",
+            "glis send x --json hello",
+            "glis answer x allow --json",
+            "glis answer x --json allow",
+        ] {
+            let cli = parsed(line).unwrap();
+            assert!(cli.json, "{line}");
+            let told = format!("{:?}", cli.verb);
+            assert!(!told.contains("--json"), "{line}: {told}");
+        }
+        for line in ["glis search -- --json", "glis send x -- --json", "glis answer x -- --json"] {
+            let cli = parsed(line).unwrap();
+            assert!(!cli.json && format!("{:?}", cli.verb).contains("--json"), "{line}");
+        }
+        let Some(Verb::Search { words, most }) = parsed("glis search one --most 3").unwrap().verb
+        else {
+            panic!("no search");
+        };
+        assert_eq!((words, most), (vec!["one".to_owned()], 3));
+        // A word that nobody knows as an option is not taken for one, and not for a word either.
+        assert!(parsed("glis search one --jsno").is_err());
+        assert!(parsed("glis send x --json").is_err());
     }
 
     #[test]

@@ -2,14 +2,14 @@
 
 use super::args::{Diff, Empty, Restore, TrashVerb};
 use super::session::{act, confirmed};
-use super::{Out, ask, say, unexpected, unsaid};
+use super::{Out, ask, say, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control::{Control, Streamed};
+use crate::streams::write_out;
 use crate::words::keep as words;
 use glis_wire::client::{Action, Answer, Request, TrashAction};
 use glis_wire::view::{SnapshotView, TrashView};
 use serde_json::json;
-use std::io::{self, Write as _};
 
 fn listed(
     control: &mut Control,
@@ -43,8 +43,7 @@ pub(super) fn diff(diff: Diff, out: &Out) -> Result<(), Complaint> {
             patch.extend(part);
             return Ok(());
         }
-        let mut stdout = io::stdout().lock();
-        stdout.write_all(&part).and_then(|()| stdout.flush()).map_err(|fault| unsaid(&fault))
+        write_out(&part)
     })?;
     let Answer::Diff { from, to, files } = answer else { return Err(unexpected()) };
     if out.json {

@@ -1,9 +1,10 @@
 //! Verbs that only look.
 
-use super::{Out, ask, say, unexpected, unsaid};
+use super::{Out, ask, say, unexpected};
 use crate::attach::{AttachSpec, CTRL_Q, Leave, Painting};
 use crate::complaint::{Complaint, Kind};
 use crate::control::{Control, Streamed};
+use crate::streams::write_out;
 use crate::words;
 use glis_core::spec::Mode;
 use glis_wire::client::{Answer, Request};
@@ -88,10 +89,16 @@ fn painted(control: &mut Control, name: &str) -> Result<Painted, Complaint> {
     Ok((*session, painting, size, holder_dir.map(PathBuf::from)))
 }
 
+/// A connection for a stream. One that is followed has no end of its own: it ends with its reader.
+fn connect(follow: bool) -> Result<Control, Complaint> {
+    let control = Control::connect()?;
+    Ok(if follow { control.for_reader() } else { control })
+}
+
 pub(super) fn log(request: Request, out: &Out) -> Result<(), Complaint> {
     let follow = matches!(request, Request::Log { follow: true, .. });
     let mut entries = Vec::new();
-    Control::connect()?.ask(request, |streamed| {
+    connect(follow)?.ask(request, |streamed| {
         let Streamed::Words(Answer::Entry(entry)) = streamed else { return Ok(()) };
         match (out.json, follow) {
             (true, true) => say(&json!(entry).to_string()),
@@ -143,7 +150,7 @@ pub(super) fn output(request: Request, out: &Out) -> Result<(), Complaint> {
     let mut oldest = None;
     let mut first = None;
     let mut cut = CutText::default();
-    Control::connect()?.ask(request, |streamed| match streamed {
+    connect(follow)?.ask(request, |streamed| match streamed {
         Streamed::Bytes(at, bytes) if out.json => {
             first.get_or_insert(at);
             if follow {
@@ -154,10 +161,7 @@ pub(super) fn output(request: Request, out: &Out) -> Result<(), Complaint> {
                 Ok(())
             }
         }
-        Streamed::Bytes(_, bytes) => {
-            let mut stdout = io::stdout().lock();
-            stdout.write_all(&bytes).and_then(|()| stdout.flush()).map_err(|f| unsaid(&f))
-        }
+        Streamed::Bytes(_, bytes) => write_out(&bytes),
         Streamed::Words(Answer::Cut { oldest: at }) => {
             oldest = Some(at);
             if !out.json {
@@ -218,7 +222,8 @@ impl CutText {
 
 pub(super) fn events(request: Request) -> Result<(), Complaint> {
     // A line of JSON is what a person gets as well: events are for following and filtering.
-    Control::connect()?
+    let follow = matches!(request, Request::Events { follow: true, .. });
+    connect(follow)?
         .ask(request, |streamed| match streamed {
             Streamed::Words(Answer::Event(event)) => say(&event.to_string()),
             Streamed::Words(_) | Streamed::Bytes(..) | Streamed::Silence(_) => Ok(()),

@@ -100,7 +100,7 @@ pub(super) fn each(
 }
 
 /// A session's document with one field more.
-fn with(session: &SessionView, name: &str, value: Value) -> Value {
+pub(super) fn with(session: &SessionView, name: &str, value: Value) -> Value {
     let mut document = serde_json::to_value(session).unwrap_or_default();
     if let Some(fields) = document.as_object_mut() {
         fields.insert(name.to_owned(), value);

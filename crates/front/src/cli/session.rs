@@ -1,12 +1,13 @@
 //! Verbs that change a session.
 
-use super::args::{Mode, New, Pause, Restart, Resume, Wait};
-use super::many::{Chosen, each};
+use super::args::{self, Mode, New, Pause, Restart, Resume, Rm, Wait};
+use super::many::{Chosen, each, with};
 use super::{Out, ask, parting, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control::Control;
 use crate::words;
 use glis_core::Status;
+use glis_core::input::IfRunning;
 use glis_core::pause::{OnTimeout, PauseMode};
 use glis_core::talk::{ALLOW_FOR_SESSION, AskKind};
 use glis_core::tree::Clearing;
@@ -40,9 +41,16 @@ pub(super) fn new(new: New, out: &Out) -> Result<(), Complaint> {
         idle_timeout_secs: new.idle_timeout.map(|time| time.as_secs()),
         auto_yes: new.auto_yes,
         argv: new.argv,
+        remove_worktree: match (new.remove_worktree_on_pause, new.keep_worktree_on_pause) {
+            (true, _) => Some(true),
+            (false, true) => Some(false),
+            (false, false) => None,
+        },
     }));
-    let session = done(&mut Control::connect()?, request).map_err(not_started)?.0;
-    out.document(&session, || words::created(&session))
+    let answer = ask(&mut Control::connect()?, request).map_err(not_made)?;
+    let Answer::Made { session, notes } = answer else { return Err(unexpected()) };
+    let document = with(&session, "notes", json!(notes));
+    out.document(&document, || words::created(&session, &notes))
 }
 
 /// What would be stored and then never heeded is refused.
@@ -57,9 +65,14 @@ fn check_new(new: &New) -> Result<(), Complaint> {
     Ok(())
 }
 
-/// The reasons are those of a resume, but there is nothing yet that could be resumed.
-fn not_started(complaint: Complaint) -> Complaint {
-    if complaint.kind != Kind::NotResumable {
+/// The reasons are those of a resume, but there is nothing yet that could be resumed; and who makes a
+/// session in place may as well not.
+fn not_made(mut complaint: Complaint) -> Complaint {
+    if !matches!(complaint.kind, Kind::NotResumable(_)) {
+        if complaint.message.contains(words::AT_WORK) {
+            let more = "or leave out --in-place: the session gets a worktree of its own";
+            complaint.hint = complaint.hint.map(|hint| format!("{hint}, {more}"));
+        }
         return complaint;
     }
     let message = complaint.message.replacen("cannot be resumed", "was made, but not started", 1);
@@ -154,11 +167,16 @@ pub(super) fn pause(pause: &Pause, out: &Out) -> Result<(), Complaint> {
             Mode::Force => PauseMode::Force,
         };
         let clearing = match (pause.remove_worktree, pause.force) {
-            (false, _) => Clearing::Keep,
-            (true, false) => Clearing::IfAllIsSaved,
-            (true, true) => Clearing::Always,
+            (false, _) if pause.keep_worktree => Some(Clearing::Keep),
+            (false, _) => None,
+            (true, false) => Some(Clearing::IfAllIsSaved),
+            (true, true) => Some(Clearing::Always),
         };
-        Action::Pause { mode, on_timeout: OnTimeout::Refuse, clearing }
+        let on_timeout = pause.on_timeout.map(|wanted| match wanted {
+            args::OnTimeout::Refuse => OnTimeout::Refuse,
+            args::OnTimeout::Force => OnTimeout::Force,
+        });
+        Action::Pause { mode, on_timeout, clearing }
     };
     let meant = match (pause.all, pause.cancel) {
         (false, _) => Chosen::Named(pause.names.clone()),
@@ -196,15 +214,30 @@ fn all(control: &mut Control, wanted: impl Fn(&SessionView) -> bool) -> Result<C
 
 pub(super) fn restart(restart: &Restart, out: &Out) -> Result<(), Complaint> {
     let name = &restart.name;
-    let question = format!("Begin a fresh conversation in `{name}`? Its files stay.");
-    let reason =
-        format!("a restart of `{name}` begins a fresh conversation and has to be confirmed");
-    if !restart.yes && !confirmed(&question, &reason)? {
-        return Err(Complaint::new(Kind::Refused, "nothing was done"));
+    let mut control = Control::connect()?;
+    if !restart.yes {
+        let stops = running(&mut control, name)?;
+        let stops = stops.map_or(String::new(), |s| format!(" It is {s} and is stopped first."));
+        let question = format!("Begin a fresh conversation in `{name}`? Its files stay.{stops}");
+        let reason =
+            format!("a restart of `{name}` begins a fresh conversation and has to be confirmed");
+        if !confirmed(&question, &reason)? {
+            return Err(Complaint::new(Kind::Refused, "nothing was done"));
+        }
     }
     let action = Action::Restart { with_context: restart.with_context };
-    let (session, _) = act(&mut Control::connect()?, &restart.name, action)?;
+    let (session, _) = act(&mut control, &restart.name, action)?;
     out.document(&session, || words::restarted(&session))
+}
+
+/// What a session that runs is doing; none if nothing runs, or there is nobody to be asked about it.
+fn running(control: &mut Control, name: &str) -> Result<Option<&'static str>, Complaint> {
+    if !io::stdin().is_terminal() {
+        return Ok(None);
+    }
+    let request = Request::Show { session: name.to_owned() };
+    let Answer::Session(session) = ask(control, request)? else { return Err(unexpected()) };
+    Ok(session.pid.map(|_| session.status.word()))
 }
 
 /// Asks a person; a script has to say so beforehand.
@@ -235,10 +268,21 @@ pub(super) fn acknowledge(name: String, out: &Out) -> Result<(), Complaint> {
     )
 }
 
-pub(super) fn rm(name: &str, out: &Out) -> Result<(), Complaint> {
+pub(super) fn rm(rm: &Rm, out: &Out) -> Result<(), Complaint> {
     let mut control = Control::connect()?;
     let trash = control.home().trash();
-    let (session, _) = act(&mut control, name, Action::Remove)?;
+    let name = &rm.name;
+    let mut stops = rm.stop;
+    if !stops && let Some(status) = running(&mut control, name)? {
+        let question = format!("`{name}` is {status}. Stop it and put it into the trash?");
+        // Only a person is asked: a script gets the refusal, which says how to have it stopped.
+        stops = confirmed(&question, "")?;
+        if !stops {
+            return Err(Complaint::new(Kind::Refused, "nothing was done"));
+        }
+    }
+    let running = if stops { IfRunning::Stop } else { IfRunning::Refuse };
+    let (session, _) = act(&mut control, name, Action::Remove { running })?;
     let place = trash.join(&session.id);
     // A worktree on another filesystem cannot be moved.
     let stays = session

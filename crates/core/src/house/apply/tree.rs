@@ -14,9 +14,14 @@ impl Session {
                 self.snapshot = Some(snapshot.clone());
                 self.unsaved = None;
                 // One that comes late may have been taken under the next process's hands.
-                if *occasion == Occasion::ProcessEnded
-                    && *generation == self.generation
-                    && matches!(self.phase, Phase::Rest(_))
+                let is_left = match self.phase {
+                    Phase::Rest(_) => true,
+                    Phase::Stopping { .. } => self.process.is_none(),
+                    Phase::Starting(_) | Phase::Live | Phase::Pausing(_) | Phase::Chore { .. } => {
+                        false
+                    }
+                };
+                if *occasion == Occasion::ProcessEnded && *generation == self.generation && is_left
                 {
                     self.left_as = Some(snapshot.clone());
                 }

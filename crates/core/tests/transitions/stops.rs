@@ -1,0 +1,213 @@
+//! A stop that something follows: a fresh start, or the trash. Both are one operation with it, so
+//! that a crash in between loses nothing.
+
+use crate::script::{Kind, check};
+use crate::table::{BUSY, IDLE, state};
+use glis_core::Status;
+use glis_core::session::{Phase, Rest};
+
+#[test]
+fn a_running_session_is_restarted_as_one_operation() {
+    let stage = check(
+        Kind::Agent,
+        "new do it\nmade\nchecked\nstarted\nready\ntook\nturn began
+        restart begin anew => stop began | do stop with an interrupt | pending
+        ended => process ended | do save after the end
+        kept after the stop => worktree saved, suspended, restart began, start began | do check start
+        checked => start checked | do start process 2
+        started => process started, message queued, start ended
+        ready => became ready, delivery began | do deliver begin anew",
+    );
+    let session = stage.unwrap().session().cloned().unwrap();
+    assert_eq!(session.former_refs, ["ref-1"]);
+    assert_eq!(session.generation, 2);
+}
+
+#[test]
+fn a_running_session_is_put_into_the_trash_as_one_operation() {
+    let stage = check(
+        Kind::Agent,
+        &format!(
+            "{IDLE}
+            rm => refused: idle
+            rm and stop => stop began | do stop quietly | pending
+            ended => process ended | do save after the end
+            kept after the stop => worktree saved, suspended, removal began | do put aside
+            aside => archived
+            return => return began | do bring back | pending
+            returned => returned"
+        ),
+    );
+    let session = stage.unwrap().session().cloned().unwrap();
+    assert_eq!(session.phase, Phase::Rest(Rest::Suspended), "it comes back as it was left");
+    assert_eq!(session.left_as.map(|left| left.name).as_deref(), Some("snap-70"));
+}
+
+#[test]
+fn what_cannot_be_saved_keeps_nobody_from_a_restart_and_is_told() {
+    let stage = check(
+        Kind::Agent,
+        &format!(
+            "{IDLE}
+            restart
+            ended
+            unkept after the stop => worktree not saved, suspended, restart began, start began | do check start"
+        ),
+    );
+    assert_eq!(stage.unwrap().session().unwrap().unsaved.as_deref(), Some("no"));
+}
+
+#[test]
+fn a_crash_at_any_step_of_a_restart_goes_on_with_it() {
+    check(
+        Kind::Agent,
+        &format!(
+            "{IDLE}\n{BUSY}
+            restart
+            crash
+            found alive => do stop with an interrupt
+            crash
+            found exit 0 => process ended | do save after the end
+            crash
+            found gone => do save after the end
+            kept after the stop => worktree saved, suspended, restart began, start began | do check start
+            crash
+            found gone => do check start"
+        ),
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_crash_at_any_step_of_a_removal_goes_on_with_it() {
+    check(
+        Kind::Agent,
+        &format!(
+            "{IDLE}
+            rm and stop
+            crash
+            found gone => process ended | do save after the end
+            crash
+            found gone => do save after the end
+            unkept after the stop => worktree not saved, suspended, removal began | do put aside
+            crash
+            found gone => do put aside
+            aside => archived"
+        ),
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_message_that_comes_during_a_restart_goes_to_the_fresh_conversation() {
+    check(
+        Kind::Agent,
+        &format!(
+            "{IDLE}
+            restart
+            send later => message queued | queued while idle
+            ended
+            kept after the stop
+            checked
+            started
+            ready => became ready, delivery began | do deliver later"
+        ),
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_session_that_is_being_stopped_for_a_restart() {
+    state(
+        Kind::Agent,
+        &[IDLE, "restart"],
+        "
+        send hello => message queued | queued while idle
+        pause => busy with restart
+        pause interrupt => busy with restart
+        pause force => busy with restart
+        cancel => refused: idle
+        resume => busy with restart
+        resume go on => busy with restart
+        restart => busy with restart
+        stop => start cancelled, stop began | pending
+        rm => busy with restart
+        rm and stop => busy with restart
+        answer allow => refused: nothing asked
+        snapshot => save began | do save | pending
+        restore => busy with restart
+        return => refused: idle
+        empty => refused: idle
+        ",
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_session_that_is_being_saved_for_a_restart() {
+    state(
+        Kind::Agent,
+        &[IDLE, "restart\nended"],
+        "
+        send hello => message queued | queued while suspended
+        pause => busy with restart
+        pause interrupt => busy with restart
+        pause force => busy with restart
+        cancel => refused: suspended
+        resume => busy with restart
+        resume go on => busy with restart
+        restart => busy with restart
+        stop => start cancelled, suspended | do save after the end | pending
+        rm => busy with restart
+        rm and stop => busy with restart
+        answer allow => refused: nothing asked
+        snapshot => save began | do save | pending
+        restore => busy with restart
+        ended => nothing
+        ",
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_session_that_is_being_stopped_for_the_trash() {
+    for (beginning, status) in [("rm and stop", "idle"), ("rm and stop\nended", "suspended")] {
+        let table = format!(
+            "
+            send hello => busy with rm
+            pause => busy with rm
+            pause interrupt => busy with rm
+            pause force => busy with rm
+            cancel => refused: {status}
+            resume => busy with rm
+            resume go on => busy with rm
+            restart => busy with rm
+            stop => busy with rm
+            rm => pending
+            rm and stop => pending
+            answer allow => refused: nothing asked
+            snapshot => save began | do save | pending
+            restore => busy with rm
+            "
+        );
+        state(Kind::Agent, &[IDLE, beginning], &table).unwrap();
+    }
+}
+
+#[test]
+fn a_stop_wins_over_a_restart_that_has_not_begun() {
+    let stage = check(
+        Kind::Agent,
+        &format!(
+            "{IDLE}
+            restart
+            stop => start cancelled, stop began | pending
+            ended => process ended, suspended | do save after the end"
+        ),
+    );
+    let session = stage.unwrap().session().cloned().unwrap();
+    assert_eq!(
+        (session.status(), session.agent_ref.as_deref()),
+        (Status::Suspended, Some("ref-1"))
+    );
+}
