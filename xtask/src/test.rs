@@ -193,10 +193,11 @@ fn build(course: &mut Course) -> Outcome {
     course.cargo(&["build", "--workspace", "--all-targets"])
 }
 
-/// Tests that are played on the release build as well: whoever is killed or hangs, the words on
-/// both sockets, terminals, and the start with a past. Places where a test makes the daemon die or
-/// panic exist in debug builds only, so the tests that need them are not among these.
-const RELEASED: [&str; 5] = ["crash::a", "lifecycle::", "terminal::", "upgrade::", "messages::"];
+/// Files of end-to-end tests that are played on the release build as well: processes that are
+/// killed or stopped, messages, disks that are full, files that are deleted, terminals. Places
+/// where a test makes the daemon die or panic exist in debug builds only, so the tests that need
+/// them are not among these.
+const RELEASED: [&str; 6] = ["crash", "lifecycle", "messages", "storage", "tampered", "terminal"];
 
 /// Runs tests that note down whether they were left out; those are told and counted.
 fn play(course: &mut Course, words: &[&str], variables: &[(&str, PathBuf)]) -> Outcome {
@@ -235,12 +236,17 @@ fn release(course: &mut Course) -> Outcome {
 /// optimizations, and no net of the debug build below it.
 fn released(course: &mut Course) -> Outcome {
     let program = course.workspace.release("glis");
-    let run: &[&str] = if cargo::has("nextest") {
-        &["nextest", "run", "-p", "glis", "--test", "e2e", "--"]
+    let which = format!("test(/^({})::/)", RELEASED.join("|"));
+    let names = RELEASED.map(|file| format!("{file}::"));
+    let (run, filter) = if cargo::has("nextest") {
+        (&["nextest", "run"][..], vec!["-E", &which])
     } else {
-        &["test", "-p", "glis", "--test", "e2e", "--"]
+        // By a part of its name, which chooses some more.
+        let names = names.iter().map(String::as_str);
+        (&["test"][..], std::iter::once("--").chain(names).collect())
     };
-    play(course, &[run, &RELEASED].concat(), &[("GLIS_BINARY", program)])
+    let words = [run, &["-p", "glis", "--test", "e2e"], &filter].concat();
+    play(course, &words, &[("GLIS_BINARY", program)])
 }
 
 /// The release binary does what it promises, offline and in a home of its own.
