@@ -33,6 +33,7 @@ mod prove;
 mod real;
 mod repositories;
 mod rescues;
+mod scarcity;
 #[path = "../shared/seeds.rs"]
 mod seeds;
 #[path = "../shared/skip.rs"]

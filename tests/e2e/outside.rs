@@ -291,7 +291,7 @@ fn ten_thousand_sizes_and_impossible_ones_are_survived() -> Outcome {
 }
 
 /// A house of somebody who is not allowed everything: for root, file modes mean nothing.
-struct Tenant<'a> {
+pub(crate) struct Tenant<'a> {
     house: &'a House,
     program: PathBuf,
 }
@@ -300,7 +300,7 @@ struct Tenant<'a> {
 const NOBODY: u32 = 65_534;
 
 impl<'a> Tenant<'a> {
-    fn new(house: &'a House) -> Outcome<Self> {
+    pub(crate) fn new(house: &'a House) -> Outcome<Self> {
         let yard = house.repo().parent().ok_or("no parent")?.to_owned();
         let program = yard.join("glis");
         std::fs::copy(crate::house::program(), &program)?;
@@ -312,15 +312,8 @@ impl<'a> Tenant<'a> {
         Ok(tenant)
     }
 
-    fn glis(&self, args: &[&str]) -> Command {
-        let mut command = if is_root() {
-            let mut command = Command::new("setpriv");
-            let ids = [format!("--reuid={NOBODY}"), format!("--regid={NOBODY}")];
-            command.args(ids).arg("--clear-groups").arg(&self.program);
-            command
-        } else {
-            Command::new(&self.program)
-        };
+    pub(crate) fn glis(&self, args: &[&str]) -> Command {
+        let mut command = Self::command(&self.program);
         let yard = self.house.repo().join("..");
         command.env("GLIS_HOME", self.house.home()).env("HOME", yard);
         command.env_remove("GLIS_SESSION").current_dir(self.house.repo());
@@ -328,7 +321,18 @@ impl<'a> Tenant<'a> {
         command
     }
 
-    fn json(&self, args: &[&str]) -> Outcome<Value> {
+    /// A program that runs as the tenant does.
+    pub(crate) fn command(program: &Path) -> Command {
+        if !is_root() {
+            return Command::new(program);
+        }
+        let mut command = Command::new("setpriv");
+        let ids = [format!("--reuid={NOBODY}"), format!("--regid={NOBODY}")];
+        command.args(ids).arg("--clear-groups").arg(program);
+        command
+    }
+
+    pub(crate) fn json(&self, args: &[&str]) -> Outcome<Value> {
         let output = self.glis(args).output()?;
         if !output.status.success() {
             return Err(format!("{args:?}: {output:?}").into());

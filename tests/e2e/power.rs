@@ -12,9 +12,9 @@
 //!
 //! Worktrees lie elsewhere: what an agent writes is its own to sync, and ours to take a snapshot of.
 
-use crate::house::{House, Outcome, kill_and_wait};
+use crate::house::{House, Outcome, kill_and_wait, lives};
 use crate::skip::skip;
-use crate::wreck::{SETTLED, accounted_for, agents, each_entry_once, text_of};
+use crate::wreck::{SETTLED, accounted_for, agents, each_entry_once, pid_of, text_of};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -256,4 +256,29 @@ fn every_answer_outlives_a_power_cut() -> Outcome {
         }
     }
     Ok(())
+}
+
+#[test]
+fn a_disk_that_turns_read_only_confirms_nothing_and_ends_no_agent() -> Outcome {
+    let Some((house, disk)) = on_disk(Kind::Journal)? else { return Ok(()) };
+    house.rehearsal("red")?;
+    house.turn("red", "write a.txt hello")?;
+    house.json(&["pause", "red"])?;
+    let blue = house.command("blue", &["sh", "-c", "while read line; do echo got $line; done"])?;
+    // What a file system does when its disk fails: no write succeeds any more, also to open files.
+    assert!(run("mount", &["-o", "remount,abort", &disk.place.to_string_lossy()])?);
+    for verb in [&["send", "blue", "hello"][..], &["resume", "red"], &["pause", "blue"]] {
+        let (status, error) = house.fails(verb)?;
+        assert!([1, 8].contains(&status), "{verb:?}: {error}");
+        let told = error["message"].to_string();
+        let reason = ["the event log cannot be written", "Read-only"];
+        assert!(reason.iter().any(|words| told.contains(words)), "{verb:?}: {error}");
+    }
+    assert!(lives(pid_of(&blue)?), "it runs on");
+    disk.comes_back_as(&house, &disk.image)?;
+    assert_eq!(house.show("red")?["status"], "paused");
+    assert_eq!(house.show("blue")?["queued"], 0, "what was refused is not there");
+    house.json(&["resume", "red", "--prompt", "recall"])?;
+    house.json(&["resume", "blue"])?;
+    each_entry_once(&house, "red")
 }

@@ -52,7 +52,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::net::UnixListener;
 use tokio::sync::{mpsc, oneshot};
 
@@ -99,6 +99,9 @@ pub fn run(home: &Home, build: Build, ready: impl FnOnce()) -> Result<(), Daemon
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(16)
+        // A thread that is there is there when the system has none left to give: what asks for one
+        // then fails for its own reasons, and the runtime does not.
+        .thread_keep_alive(THREADS_STAY)
         .build()?;
     let outcome = runtime.block_on(async {
         let (line, inbox) = Line::new();
@@ -254,6 +257,9 @@ fn prepare(state: &Path) -> Result<(), DaemonFault> {
     }
     Ok(())
 }
+
+/// Longer than any daemon lives.
+const THREADS_STAY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 /// Standard error is a file: whoever starts the daemon sees to that. What git, an agent or a file
 /// said may be in the text, and with it a secret.

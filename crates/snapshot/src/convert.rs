@@ -38,7 +38,7 @@ pub(crate) fn suspects(
     clean: &[(usize, Stat)],
 ) -> Result<Vec<usize>, SnapshotFault> {
     let filtered = std::thread::scope(|scope| {
-        let asking = scope.spawn(|| filtered(place, index, clean));
+        let asking = crate::beside::within(scope, || filtered(place, index, clean))?;
         let sizes = other_sizes(&place.common, index, clean);
         let filtered = asking.join().unwrap_or_else(|_| Ok(Vec::new()));
         Ok::<_, SnapshotFault>((filtered?, sizes?))
@@ -79,7 +79,7 @@ fn filtered(
     let mut child = command.spawn().map_err(GitFault::NotRun)?;
     let pipe = child.stdin.take();
     let output = std::thread::scope(|scope| {
-        scope.spawn(move || {
+        let asking = crate::beside::within(scope, move || {
             let mut pipe = std::io::BufWriter::new(pipe?);
             for (at, _) in clean {
                 pipe.write_all(&index.entries[*at].path).ok()?;
@@ -87,7 +87,8 @@ fn filtered(
             }
             pipe.flush().ok()
         });
-        child.wait_with_output().map_err(GitFault::NotRun)
+        let output = child.wait_with_output().map_err(GitFault::NotRun);
+        asking.and(output)
     })?;
     let said = checked(output, "check-attr")?;
     let fields: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();

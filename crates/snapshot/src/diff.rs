@@ -91,7 +91,14 @@ pub fn patch(
     let mut complaint = Vec::new();
     let copied = std::thread::scope(|scope| {
         // Whoever complains a lot waits for a reader before the patch goes on.
-        let listening = scope.spawn(|| stderr.map(|mut pipe| pipe.read_to_end(&mut complaint)));
+        let reading = || stderr.map(|mut pipe| pipe.read_to_end(&mut complaint));
+        let listening = match crate::beside::within(scope, reading) {
+            Ok(listening) => listening,
+            Err(fault) => {
+                drop(child.kill());
+                return Err(io::Error::other(fault));
+            }
+        };
         let copied = stdout.map_or(Ok(0), |mut pipe| io::copy(&mut pipe, out));
         if copied.is_err() {
             // Nobody reads any more.

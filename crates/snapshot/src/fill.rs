@@ -145,11 +145,11 @@ impl Filler<'_> {
         let mut child = command.spawn().map_err(GitFault::NotRun)?;
         let (questions, answers) = (child.stdin.take(), child.stdout.take());
         let stats = std::thread::scope(|scope| {
-            scope.spawn(move || {
+            crate::beside::within(scope, move || {
                 let mut pipe = BufWriter::new(questions?);
                 files.iter().try_for_each(|item| writeln!(pipe, "{}", item.oid)).ok()?;
                 pipe.flush().ok()
-            });
+            })?;
             let mut answers = BufReader::with_capacity(
                 256 * 1024,
                 answers.ok_or(io::ErrorKind::BrokenPipe).map_err(|kind| SnapshotFault::File {

@@ -154,6 +154,14 @@ pub(crate) fn refuse_line_break(path: &Path) -> Result<(), GitFault> {
     Err(GitFault::Refused { verb: "worktree".to_owned(), message })
 }
 
+/// What a refusal means. A git that did not run has refused nothing.
+pub(crate) fn unless_not_run(fault: GitFault, meant: impl FnOnce() -> GitFault) -> GitFault {
+    match fault {
+        GitFault::NotRun(_) => fault,
+        GitFault::Refused { .. } | GitFault::NoRepository(_) => meant(),
+    }
+}
+
 /// The worktrees that a folder belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Roots {
@@ -166,7 +174,7 @@ pub struct Roots {
 /// The worktree that `dir` is in, and the main one of its repository.
 pub fn roots(dir: &Path) -> Result<Roots, GitFault> {
     let top = run(dir, &["rev-parse", "--show-toplevel"])
-        .map_err(|_| GitFault::NoRepository(dir.to_owned()))?;
+        .map_err(|fault| unless_not_run(fault, || GitFault::NoRepository(dir.to_owned())))?;
     let list = run(dir, &["worktree", "list", "--porcelain", "-z"])?;
     // The first record is the main worktree, unless the repository is bare and has none.
     let first = list.split("\0\0").next().unwrap_or_default();

@@ -46,10 +46,12 @@ impl Judge {
         let mut child = command.spawn().map_err(GitFault::NotRun)?;
         let questions = child.stdin.take().map(BufWriter::new);
         let (send, answers) = channel();
-        if let Some(out) = child.stdout.take() {
-            std::thread::spawn(move || listen(out, &send));
+        let out = child.stdout.take();
+        let judge = Self { child, questions, answers, mute: rules == Rules::OutOfReach };
+        if let Some(out) = out {
+            drop(crate::beside::begin(move || listen(out, &send))?);
         }
-        Ok(Self { child, questions, answers, mute: rules == Rules::OutOfReach })
+        Ok(judge)
     }
 
     /// Says for each name whether it is ignored; `None` if git died over the question.

@@ -80,12 +80,16 @@ impl Import {
         let mut child = command.spawn().map_err(GitFault::NotRun)?;
         let pipe = child.stdin.take().map(|pipe| BufWriter::with_capacity(PIECE_BYTES, pipe));
         let said = child.stderr.take().map(|mut stream| {
-            std::thread::spawn(move || {
+            crate::beside::begin(move || {
                 let mut text = Vec::new();
                 drop(stream.read_to_end(&mut text));
                 String::from_utf8_lossy(&text).into_owned()
             })
         });
+        let said = said.transpose().inspect_err(|_| {
+            drop(child.kill());
+            drop(child.wait());
+        })?;
         Ok(Self { scratch: Some(scratch), child, pipe, said })
     }
 

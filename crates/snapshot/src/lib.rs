@@ -4,6 +4,7 @@
 mod admin;
 mod aside;
 mod belongings;
+mod beside;
 mod checkup;
 mod clear;
 mod coming;

@@ -80,13 +80,11 @@ pub(crate) fn save_place(
         Ok((previous, objects))
     };
     let (survey, before) = std::thread::scope(|scope| {
-        let before = scope.spawn(before);
+        let before = crate::beside::within(scope, before)?;
         let survey = survey(place);
-        (
-            survey,
-            before.join().unwrap_or_else(|_| Err(SnapshotFault::Broken("a thread ended".into()))),
-        )
-    });
+        let ended = |_| Err(SnapshotFault::Broken("a thread ended".into()));
+        Ok::<_, SnapshotFault>((survey, before.join().unwrap_or_else(ended)))
+    })?;
     let (previous, mut objects) = before?;
     let (extra, inside) = (Extra::default(), Inside::Saved);
     let job = Job { place, store: &store, limits, extra, depth: 0, inside };

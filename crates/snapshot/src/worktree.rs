@@ -5,7 +5,8 @@ use crate::aside::LOCK_REASON;
 use crate::fault::SnapshotFault;
 use crate::filters;
 use crate::git::{
-    GitFault, checked, git, refuse_line_break, roots, run, run_with_umask, with_umask,
+    GitFault, checked, git, refuse_line_break, roots, run, run_with_umask, unless_not_run,
+    with_umask,
 };
 use crate::moved::{Insides, real};
 use crate::scratch::common_of;
@@ -51,7 +52,10 @@ pub fn make(plan: &Plan<'_>) -> Result<Worktree, GitFault> {
     }
     let start = match plan.base {
         Some(base) => Some(commit(plan.repo, base)?),
-        None => commit(plan.repo, "HEAD").ok(),
+        None => match commit(plan.repo, "HEAD") {
+            Err(fault @ GitFault::NotRun(_)) => return Err(fault),
+            found => found.ok(),
+        },
     };
     remove_half(&root, plan, start.as_deref())?;
     let branch = free_branch(&root, plan.branch)?;
@@ -244,19 +248,21 @@ pub fn remove(root: &Path, path: &Path, owner: &str) -> Result<(), GitFault> {
 /// The commit that a revision names, seen from `dir`.
 pub fn commit(dir: &Path, revision: &str) -> Result<String, GitFault> {
     let peeled = format!("{revision}^{{commit}}");
-    run(dir, &["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled]).map_err(|_| {
-        GitFault::Refused {
-            verb: "rev-parse".to_owned(),
-            message: format!("there is no revision {revision:?}"),
-        }
-    })
+    let none = || GitFault::Refused {
+        verb: "rev-parse".to_owned(),
+        message: format!("there is no revision {revision:?}"),
+    };
+    run(dir, &["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled])
+        .map_err(|fault| unless_not_run(fault, none))
 }
 
 fn free_branch(root: &Path, wanted: &str) -> Result<String, GitFault> {
-    run(root, &["check-ref-format", "--branch", wanted]).map_err(|_| GitFault::Refused {
+    let bad = || GitFault::Refused {
         verb: "check-ref-format".to_owned(),
         message: format!("{wanted:?} cannot be a branch's name"),
-    })?;
+    };
+    run(root, &["check-ref-format", "--branch", wanted])
+        .map_err(|fault| unless_not_run(fault, bad))?;
     let taken = |name: &str| {
         let full = format!("refs/heads/{name}");
         run(root, &["show-ref", "--verify", "--quiet", &full]).is_ok()

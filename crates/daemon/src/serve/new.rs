@@ -161,6 +161,9 @@ async fn made_name(door: &Door, wanted: &NewSession, agent: &str) -> String {
     names.find(|name| !taken(name)).unwrap_or(base)
 }
 
+/// What to do where git cannot be run at all.
+const NO_GIT: &str = "git has to be installed, and the system needs a process to spare for it";
+
 /// Where a session works.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Site {
@@ -181,12 +184,15 @@ async fn root_of(dir: PathBuf, site: Site) -> Result<String, Wrong> {
             return unfit(&dir).map_or(Ok(dir), Err);
         }
         let roots = glis_snapshot::git::roots(&dir);
-        roots.map(|roots| roots.main).map_err(|fault| {
-            unfit(&dir).unwrap_or_else(|| {
-                let hint = "--repo names a folder in a git repository; `git init` makes one, and \
-                            --in-place needs none";
-                wrong(fault.to_string(), hint)
-            })
+        roots.map(|roots| roots.main).map_err(|fault| match fault {
+            GitFault::NotRun(_) => wrong(fault.to_string(), NO_GIT),
+            GitFault::Refused { .. } | GitFault::NoRepository(_) => {
+                unfit(&dir).unwrap_or_else(|| {
+                    let hint = "--repo names a folder in a git repository; `git init` makes one, \
+                                and --in-place needs none";
+                    wrong(fault.to_string(), hint)
+                })
+            }
         })
     });
     let root = found.await.map_err(|fault| panicked(&fault))??;
@@ -232,8 +238,12 @@ async fn base_of(dir: PathBuf, base: Option<String>, site: Site) -> Result<Optio
         Some(base) => glis_snapshot::worktree::commit(dir, &base)
             .map(Some)
             .map_err(|fault| wrong(fault.to_string(), bases(dir))),
-        // A repository without a commit has none to begin from.
-        None => Ok(glis_snapshot::worktree::commit(dir, "HEAD").ok()),
+        None => match glis_snapshot::worktree::commit(dir, "HEAD") {
+            Ok(commit) => Ok(Some(commit)),
+            Err(fault @ GitFault::NotRun(_)) => Err(wrong(fault.to_string(), NO_GIT)),
+            // A repository without a commit has none to begin from.
+            Err(GitFault::Refused { .. } | GitFault::NoRepository(_)) => Ok(None),
+        },
     };
     let found = tokio::task::spawn_blocking(move || commit(&dir)).await;
     found.map_err(|fault| panicked(&fault))?
