@@ -203,3 +203,21 @@ fn a_message_that_waits_for_the_turn_outlives_the_daemon_and_is_not_doubted() ->
     assert_eq!(said_by_user(&house, "blue")?.last().map(String::as_str), Some("say end"));
     Ok(())
 }
+
+#[test]
+fn a_queue_that_is_full_takes_no_more_and_says_so() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    house.turn("blue", "say zero")?;
+    house.ok(&["pause", "blue"])?;
+    let long = vec![b'x'; 1024 * 1024];
+    for _ in 0..16 {
+        assert!(pour(&house, "blue", &long)?.status.success());
+    }
+    let (status, error) = house.fails(&["send", "blue", "say one"])?;
+    assert_eq!((status, &error["kind"]), (7, &json!("busy")), "{error}");
+    let told = error["message"].to_string();
+    assert!(told.contains("16 messages wait for session `blue`"), "{told}");
+    assert_eq!(house.show("blue")?["queued"], 16, "what was refused is not stored");
+    Ok(())
+}

@@ -11,10 +11,16 @@ use crate::input::Input;
 use crate::refusal::Refusal;
 use crate::session::{Chore, Phase, Session};
 use crate::status::Status;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The state of everything: the fold of all events.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Names this very fold: the sources that it was built from. A state that another one has written
+/// down may mean something else here, however well it can be read.
+pub const FOLD: &str = env!("GLIS_FOLD");
+
+/// The state of everything: the fold of all events. It can be written down and read again by the
+/// same [`FOLD`]; what is to last is the events.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct House {
     sessions: BTreeMap<SessionId, Session>,
     /// Sequence number of the last event that was applied.

@@ -13,6 +13,7 @@ pub mod ids;
 pub mod input;
 pub mod name;
 pub mod pause;
+pub mod queue;
 pub mod redact;
 pub mod refusal;
 pub mod safe;

@@ -97,7 +97,7 @@ pub enum OnTimeout {
 }
 
 /// A pause under way.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pause {
     /// The operation.
     pub op: OpId,

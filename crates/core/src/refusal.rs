@@ -57,6 +57,13 @@ pub enum Refusal {
         /// What is under way.
         with: String,
     },
+    /// So many messages wait for the agent, or such long ones, that it takes no more.
+    QueueFull {
+        /// The session's name.
+        session: String,
+        /// How many wait.
+        messages: usize,
+    },
     /// The agent did not come to a safe state in time; it goes on.
     NotSafe {
         /// The session's name.

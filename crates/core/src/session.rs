@@ -2,6 +2,7 @@
 
 use crate::ids::{OpId, SessionId};
 use crate::pause::{Pause, PauseRecord};
+use crate::queue::Queue;
 use crate::refusal::Site;
 use crate::safe::ScreenState;
 use crate::spec::{Mode, RefOrigin, SignSource, Spec};
@@ -9,7 +10,7 @@ use crate::status::Status;
 use crate::talk::{Ask, AskKind, Leg, Message, Turn};
 use crate::tree::{Found, PathList, Restored, SnapshotRef};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 /// Milliseconds since the Unix epoch.
 pub type WallMs = i64;
@@ -29,7 +30,8 @@ pub struct Process {
 }
 
 /// What a session is doing, with what that needs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// The process is being brought up.
     Starting(Start),
@@ -85,7 +87,8 @@ impl AfterStop {
 }
 
 /// What is done with what a session holds, while nothing runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Chore {
     /// Everything is put aside.
     PutAside,
@@ -98,7 +101,8 @@ pub enum Chore {
 }
 
 /// A state in which nothing runs and nothing is under way.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Rest {
     /// By the user's will.
     Paused(Box<PauseRecord>),
@@ -117,7 +121,7 @@ pub enum Rest {
 }
 
 /// A process on its way up.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Start {
     /// The operation.
     pub op: OpId,
@@ -158,7 +162,7 @@ pub enum StartStep {
 }
 
 /// Everything that is known about a session.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
     /// Its id.
     pub id: SessionId,
@@ -201,7 +205,7 @@ pub struct Session {
     /// What it asks.
     pub asks: Vec<Ask>,
     /// Messages not yet taken, oldest first.
-    pub queue: VecDeque<Message>,
+    pub queue: Queue,
     /// The last turn ended with the process, not by itself.
     pub cut_off: bool,
     /// How far its stream and its transcript are accounted for.
@@ -243,7 +247,8 @@ pub struct Session {
 }
 
 /// Whether anything was said to a process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Spoken {
     /// Nothing, for sure.
     Nothing,
@@ -252,7 +257,7 @@ pub enum Spoken {
 }
 
 /// What damage to the log has done to a session's record.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Damage {
     /// Records that are lost, at most.
     pub lost: u64,
@@ -261,7 +266,7 @@ pub struct Damage {
 }
 
 /// Where a removed session is until its trash is emptied.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trashed {
     /// When it was put there.
     pub at: WallMs,
@@ -272,7 +277,7 @@ pub struct Trashed {
 }
 
 /// What was agreed with an agent before a restart, which counts again if the restart fails.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetAside {
     /// The first message of the fresh conversation, once it has begun.
     pub prompt: Option<String>,

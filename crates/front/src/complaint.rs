@@ -3,6 +3,7 @@
 use crate::words::{AT_WORK, ask::choices_of, plain};
 use glis_core::name::BadName;
 use glis_core::pause::step;
+use glis_core::queue;
 use glis_core::refusal::{InPlaceWish, ResumeFault, Site};
 use glis_core::spec::Mode;
 use glis_core::tree::PathList;
@@ -158,6 +159,7 @@ impl From<Refusal> for Complaint {
                 Self::new(Kind::Busy, format!("session `{session}` is busy with {with}"))
                     .hint("ask again in a moment")
             }
+            Refusal::QueueFull { session, messages } => queue_full(&session, messages),
             Refusal::NotSafe { session, doing } => Self::new(
                 Kind::NotSafe,
                 format!("Agent not in safe state: {doing}; session `{session}` goes on"),
@@ -201,6 +203,21 @@ impl From<Refusal> for Complaint {
             Refusal::Failed { session, step, why } => failed(&session, &step, &why),
         }
     }
+}
+
+fn queue_full(session: &str, messages: usize) -> Complaint {
+    let megabytes = queue::BYTES_MAX / (1024 * 1024);
+    Complaint::new(
+        Kind::Busy,
+        format!(
+            "{messages} messages wait for session `{session}`, and it takes no more: \
+             {} messages or {megabytes} MB are the most; this one was not stored",
+            queue::MESSAGES_MAX
+        ),
+    )
+    .hint(format!(
+        "`glis show {session}` tells what it waits for; send again once some are delivered"
+    ))
 }
 
 fn wrong_ask(session: &str, open: &[AskId]) -> Complaint {

@@ -48,6 +48,10 @@ pub(super) fn send(draft: &mut Draft, text: String) -> Result<(), Refusal> {
             Rest::Paused(_) | Rest::Suspended | Rest::Interrupted | Rest::Created | Rest::Failed(_),
         ) => {}
     }
+    if draft.session.queue.is_full_for(&text) {
+        let messages = draft.session.queue.len();
+        return Err(Refusal::QueueFull { session: draft.session.name.clone(), messages });
+    }
     let status = draft.session.status();
     let before = draft.session.queue.len();
     let message = draft.new_message(text);

@@ -6,13 +6,14 @@ mod tree;
 use crate::event::{Event, Recorded, Spot};
 use crate::ids::{AskId, MessageId, SessionId};
 use crate::pause::PauseStep;
+use crate::queue::Queue;
 use crate::safe::ScreenState;
 use crate::session::{
     Phase, Rest, Seen, Session, SetAside, Spoken, Start, StartCause, StartStep, WallMs,
 };
 use crate::spec::RefOrigin;
 use crate::talk::{Ask, AskKind, Leg, Message, Tool, Turn};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 /// Why an agent with a used-up allowance does nothing, or nothing yet.
 const LIMIT_RULE: &str = "the agent's usage limit is reached";
@@ -47,7 +48,7 @@ pub(super) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Reco
                 screen: ScreenState::Flowing,
                 rule: "it is new".to_owned(),
                 asks: Vec::new(),
-                queue: VecDeque::new(),
+                queue: Queue::default(),
                 cut_off: false,
                 seen: Seen::default(),
                 seen_before: BTreeMap::new(),
@@ -272,10 +273,11 @@ impl Session {
                 let (id, text) = (*message, text.clone());
                 let leg = Leg::Queued;
                 let message = Message { id, text, leg, noted: false, changed: None, refused: 0 };
-                // Nothing overtakes a message whose fate somebody has yet to decide on.
-                let decided = self.queue.iter().position(|m| m.leg == Leg::Queued);
-                let end = self.queue.len();
-                self.queue.insert(if *first { decided.unwrap_or(end) } else { end }, message);
+                if *first {
+                    self.queue.push_first(message)
+                } else {
+                    self.queue.push(message)
+                }
                 self.await_message();
             }
             Event::DeliveryBegan { message } => {
@@ -283,7 +285,7 @@ impl Session {
                 "a message is on its way to it".clone_into(&mut self.rule);
                 self.set_leg(*message, Leg::Sent);
                 let (noted, changed) = (std::mem::take(&mut self.cut_off), self.changed.take());
-                if let Some(message) = self.queue.iter_mut().find(|m| m.id == *message) {
+                if let Some(message) = self.queue.get_mut(*message) {
                     message.noted = noted;
                     message.changed = changed;
                 }
@@ -291,7 +293,7 @@ impl Session {
             Event::DeliveryRefused { message, why } => {
                 self.rule = format!("a message waits: {why}");
                 self.set_leg(*message, Leg::Queued);
-                if let Some(message) = self.queue.iter_mut().find(|m| m.id == *message) {
+                if let Some(message) = self.queue.get_mut(*message) {
                     message.refused += 1;
                 }
                 self.take_note_back(*message);
@@ -304,12 +306,12 @@ impl Session {
             }
             Event::MessageTaken { message, spot } => {
                 self.turn.due |= spot.is_some();
-                self.queue.retain(|m| m.id != *message);
+                self.queue.remove(*message);
                 self.drop_doubt(*message);
             }
             Event::MessageDropped { message } => {
                 self.take_note_back(*message);
-                self.queue.retain(|m| m.id != *message);
+                self.queue.remove(*message);
                 self.drop_doubt(*message);
             }
             Event::MessageDoubted { message } => {
@@ -480,7 +482,7 @@ impl Session {
     }
 
     fn set_leg(&mut self, message: MessageId, leg: Leg) {
-        if let Some(message) = self.queue.iter_mut().find(|m| m.id == message) {
+        if let Some(message) = self.queue.get_mut(message) {
             message.leg = leg;
         }
     }
@@ -496,7 +498,7 @@ impl Session {
 
     /// The note that a message carried may not have got there: the next one carries it again.
     fn take_note_back(&mut self, message: MessageId) {
-        if let Some(message) = self.queue.iter_mut().find(|m| m.id == message) {
+        if let Some(message) = self.queue.get_mut(message) {
             self.cut_off |= std::mem::take(&mut message.noted);
             self.changed = self.changed.take().or(message.changed.take());
         }

@@ -154,6 +154,24 @@ impl Daemon {
     }
 }
 
+impl Daemon {
+    /// A state that was written down at any moment and read again, with what follows it, is the fold
+    /// of everything.
+    pub(crate) fn goes_on_from_a_checkpoint(&self, at: usize) -> Result<(), String> {
+        let (before, rest) = self.log.split_at(at.min(self.log.len()));
+        let written = serde_json::to_vec(&fold(before)).map_err(|fault| fault.to_string())?;
+        let mut read: House =
+            serde_json::from_slice(&written).map_err(|fault| fault.to_string())?;
+        for recorded in rest {
+            read.apply(recorded);
+        }
+        if read == self.house {
+            return Ok(());
+        }
+        Err(format!("what was written down after {at} events leads elsewhere"))
+    }
+}
+
 pub(crate) fn fold(log: &[Recorded]) -> House {
     let mut house = House::default();
     for recorded in log {

@@ -458,3 +458,50 @@ fn a_message_behind_one_in_doubt_wakes_what_is_suspended() {
         answer deny => message dropped, delivery began | do deliver two";
     told(Kind::Agent, &[IDLE, story, asked]).unwrap();
 }
+
+/// A paused session to which so many messages of this length were sent; the last word said to it.
+fn filled(messages: usize, text: &str) -> (Stage, String) {
+    let mut stage = told(Kind::Agent, &[IDLE, PAUSED]).unwrap();
+    let mut last = String::new();
+    for _ in 0..messages {
+        last = stage.play(&format!("send {text}")).unwrap();
+    }
+    (stage, last)
+}
+
+#[test]
+fn a_queue_takes_a_thousand_messages_and_no_more() {
+    let (mut stage, last) = filled(1000, "hello");
+    assert!(last.starts_with("message queued"), "{last}");
+    assert_eq!(stage.play("send one more").unwrap(), "refused: queue full");
+    assert_eq!(stage.session().unwrap().queue.len(), 1000, "nothing has changed");
+}
+
+#[test]
+fn a_queue_takes_sixteen_megabytes_and_no_more() {
+    let (mut stage, last) = filled(4, &"x".repeat(4 * 1024 * 1024));
+    assert!(last.starts_with("message queued"), "{last}");
+    assert_eq!(stage.play("send one more").unwrap(), "refused: queue full");
+    assert_eq!(stage.session().unwrap().queue.len(), 4, "nothing has changed");
+}
+
+#[test]
+fn a_sign_copies_none_of_the_messages_that_wait() {
+    let mut stage = told(Kind::Agent, &[IDLE, BUSY]).unwrap();
+    for _ in 0..1000 {
+        stage.play("send hello").unwrap();
+    }
+    // Where each message lies. A copy would lie elsewhere.
+    let places = |session: &glis_core::Session| -> Vec<*const u8> {
+        session.queue.iter().map(|message| message.text.as_ptr()).collect()
+    };
+    let before = places(stage.session().unwrap());
+    // What a decision begins with, and what whoever looks is given.
+    assert_eq!(places(&stage.session().unwrap().clone()), before);
+    stage.play("tool a").unwrap();
+    assert_eq!(places(stage.session().unwrap()), before, "not even of the messages that stay");
+    stage.play("turn ended").unwrap();
+    let after = places(stage.session().unwrap());
+    let moved = before.iter().zip(&after).filter(|(before, after)| before != after).count();
+    assert!(moved <= 1, "{moved} were copied because one is delivered");
+}

@@ -39,6 +39,7 @@ pub(crate) fn refusal(refusal: &Refusal) -> String {
         | Refusal::PlaceTaken { .. }
         | Refusal::BadName { .. }
         | Refusal::NotSafe { .. }
+        | Refusal::QueueFull { .. }
         | Refusal::TooLate { .. }
         | Refusal::Cancelled { .. }
         | Refusal::Stopped { .. }

@@ -1,0 +1,95 @@
+//! The messages that wait for an agent.
+//!
+//! Every decision begins with a copy of its session. Of a queue that copy is one counter: neither
+//! the list nor a text is copied before something in the queue changes, and then only the list of
+//! places and the one message.
+
+use crate::ids::MessageId;
+use crate::talk::{Leg, Message};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::{VecDeque, vec_deque};
+use std::sync::Arc;
+
+/// More messages than this were written by a program that does not look at what comes of them.
+pub const MESSAGES_MAX: usize = 1000;
+/// All texts together. The queue lies in memory, in every checkpoint and in the log.
+pub const BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// The messages of a queue, one after the other.
+pub type Iter<'a> =
+    std::iter::Map<vec_deque::Iter<'a, Arc<Message>>, fn(&Arc<Message>) -> &Message>;
+
+/// Messages not yet taken, oldest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Queue(Arc<VecDeque<Arc<Message>>>);
+
+impl Queue {
+    /// The messages, oldest first.
+    pub fn iter(&self) -> Iter<'_> {
+        self.0.iter().map(AsRef::as_ref)
+    }
+
+    /// The oldest.
+    pub fn front(&self) -> Option<&Message> {
+        self.0.front().map(AsRef::as_ref)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether one more of this length is too much.
+    pub fn is_full_for(&self, text: &str) -> bool {
+        let bytes: usize = self.iter().map(|message| message.text.len()).sum();
+        self.len() >= MESSAGES_MAX || bytes.saturating_add(text.len()) > BYTES_MAX
+    }
+
+    /// Appends a message.
+    pub(crate) fn push(&mut self, message: Message) {
+        Arc::make_mut(&mut self.0).push_back(Arc::new(message));
+    }
+
+    /// Puts a message before all others, but for those whose fate somebody has yet to decide on:
+    /// nothing overtakes them.
+    pub(crate) fn push_first(&mut self, message: Message) {
+        let decided = self.iter().position(|m| m.leg == Leg::Queued).unwrap_or(self.len());
+        Arc::make_mut(&mut self.0).insert(decided, Arc::new(message));
+    }
+
+    /// The message of this number, to be changed.
+    pub(crate) fn get_mut(&mut self, id: MessageId) -> Option<&mut Message> {
+        let at = self.iter().position(|message| message.id == id)?;
+        Arc::make_mut(&mut self.0).get_mut(at).map(Arc::make_mut)
+    }
+
+    /// Takes a message out.
+    pub(crate) fn remove(&mut self, id: MessageId) {
+        if let Some(at) = self.iter().position(|message| message.id == id) {
+            Arc::make_mut(&mut self.0).remove(at);
+        }
+    }
+}
+
+impl FromIterator<Message> for Queue {
+    fn from_iter<I: IntoIterator<Item = Message>>(messages: I) -> Self {
+        Self(Arc::new(messages.into_iter().map(Arc::new).collect()))
+    }
+}
+
+impl Serialize for Queue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Queue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::<Message>::deserialize(deserializer).map(Self::from_iter)
+    }
+}
