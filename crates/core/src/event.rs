@@ -1,6 +1,7 @@
 //! What has happened. The fold of these is the whole state, so a form that was ever stored stays
 //! readable: new fields get a default, no field changes its meaning.
 
+use crate::card::Card;
 use crate::ids::{AskId, MessageId, OpId, SessionId};
 use crate::pause::{OnTimeout, PauseMode, PauseReason};
 use crate::refusal::{Refusal, ResumeFault};
@@ -247,6 +248,8 @@ pub enum Event {
     RecordDamaged { lost: Vec<(u64, u64)>, kept: String },
     /// Somebody has taken note of that.
     DamageAcknowledged,
+    /// The log has lost the session, or its end; this is what the session's own folder knows.
+    SessionRecovered { card: Box<Card> },
 }
 
 impl Event {

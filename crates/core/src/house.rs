@@ -181,5 +181,9 @@ impl House {
         if let Event::MessageQueued { message: MessageId(message), .. } = event {
             self.next_message = self.next_message.max(message + 1);
         }
+        if let Event::SessionRecovered { card } = event {
+            let last = card.queue.iter().map(|message| message.id.0).max();
+            self.next_message = self.next_message.max(last.map_or(0, |last| last + 1));
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! only then carries out the effects. Nothing here reads a clock, a file or the environment.
 #![forbid(unsafe_code)]
 
+pub mod card;
 mod decide;
 pub mod effect;
 pub mod event;
@@ -23,6 +24,7 @@ pub mod status;
 pub mod talk;
 pub mod tree;
 
+pub use card::Card;
 pub use effect::Effect;
 pub use event::{Event, Recorded};
 pub use house::{Decision, House, Reply};

@@ -76,6 +76,15 @@ impl Queue {
     }
 }
 
+impl<'a> IntoIterator for &'a Queue {
+    type Item = &'a Message;
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
+    }
+}
+
 impl FromIterator<Message> for Queue {
     fn from_iter<I: IntoIterator<Item = Message>>(messages: I) -> Self {
         Self(Arc::new(messages.into_iter().map(Arc::new).collect()))

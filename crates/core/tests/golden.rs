@@ -4,6 +4,7 @@
 //! changes gets another line beside the former one. A field that came later may be missing in an
 //! old line; such lines go into a file of their own, which is only read.
 
+use glis_core::card::CardRest;
 use glis_core::event::{Ending, Spot};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::refusal::ResumeFault;
@@ -45,7 +46,7 @@ variants! {
         RemovalFailed Archived StartCancelled ProcessAdopted RecordDamaged DamageAcknowledged
         ClearingBegan WorktreeCleared WorktreeStays PauseBarred SaveBegan WorktreeSaved
         WorktreeNotSaved RestoreBegan WorktreeRestored RestoreFailed ReturnBegan Returned
-        ReturnFailed EmptyingBegan Emptied EmptyingFailed
+        ReturnFailed EmptyingBegan Emptied EmptyingFailed SessionRecovered
     }
     mode: Mode { Terminal Headless }
     refs: RefOrigin { Chosen Learned None }
@@ -67,6 +68,7 @@ variants! {
     after: AfterStop { Rest Restart Remove }
     ending: Ending { Exited Signalled Unknown }
     clearing: Clearing { Keep IfAllIsSaved Always IfPossible }
+    card_rest: CardRest { Paused Suspended Interrupted Completed Failed Created Archived }
     occasion: Occasion { TurnEnded ProcessEnded Asked }
     found: Found { Untouched Changed Restored }
 }
@@ -98,6 +100,9 @@ fn parts(of: &Event) -> Vec<&'static str> {
         Event::StartChecked { found: Some(of), .. } => vec![found(Some(of))],
         Event::StopBegan { then: of, .. } => vec![after(Some(of))],
         Event::ProcessEnded { ending: of, .. } => vec![ending(Some(of))],
+        Event::SessionRecovered { card } => {
+            card.rest.iter().map(|of| card_rest(Some(of))).collect()
+        }
         _ => Vec::new(),
     };
     inner.into_iter().flatten().chain(event(Some(of))).collect()
@@ -133,6 +138,7 @@ fn every_variant_has_a_line() {
         clearing(None),
         occasion(None),
         found(None),
+        card_rest(None),
     ]
     .into_iter()
     .flatten()

@@ -11,7 +11,7 @@ use crate::safe::ScreenState;
 use crate::session::{
     Phase, Rest, Seen, Session, SetAside, Spoken, Start, StartCause, StartStep, WallMs,
 };
-use crate::spec::RefOrigin;
+use crate::spec::{RefOrigin, Spec};
 use crate::talk::{Ask, AskKind, Leg, Message, Tool, Turn};
 use std::collections::BTreeMap;
 
@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 const LIMIT_RULE: &str = "the agent's usage limit is reached";
 
 pub(super) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Recorded) {
+    let (id, at) = (&recorded.session, recorded.at);
     if let Event::SessionCreated { op, name, spec, agent_ref } = &recorded.event {
         let start = Start {
             op: *op,
@@ -26,53 +27,69 @@ pub(super) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Reco
             step: StartStep::Worktree,
             from: Rest::Created,
         };
-        sessions.insert(
-            recorded.session.clone(),
-            Session {
-                id: recorded.session.clone(),
-                name: name.clone(),
-                spec: (**spec).clone(),
-                phase: Phase::Starting(start),
-                worktree: None,
-                branch: None,
-                agent_ref: agent_ref.clone(),
-                former_refs: Vec::new(),
-                ran: false,
-                set_aside: None,
-                generation: 0,
-                process: None,
-                ready: false,
-                rejected: None,
-                spoken: Spoken::Nothing,
-                turn: Turn::default(),
-                screen: ScreenState::Flowing,
-                rule: "it is new".to_owned(),
-                asks: Vec::new(),
-                queue: Queue::default(),
-                cut_off: false,
-                seen: Seen::default(),
-                seen_before: BTreeMap::new(),
-                limit_until: None,
-                killed: Vec::new(),
-                failed_starts: 0,
-                damage: None,
-                created_at: recorded.at,
-                last_active_at: recorded.at,
-                resumed_at: None,
-                paused_at: None,
-                snapshot: None,
-                left_as: None,
-                saving: None,
-                unsaved: None,
-                notes: Vec::new(),
-                found: None,
-                restored: None,
-                changed: None,
-                trashed: None,
-            },
-        );
+        let phase = Phase::Starting(start);
+        let session = Session::fresh(id, at, (name, spec, agent_ref.clone()), phase);
+        sessions.insert(id.clone(), session);
+    } else if let Event::SessionRecovered { card } = &recorded.event {
+        let asked = (card.name.as_str(), &card.spec, card.agent_ref.clone());
+        let mut session = Session::fresh(id, at, asked, Phase::Rest(Rest::Interrupted));
+        session.take_card(card);
+        sessions.insert(id.clone(), session);
     } else if let Some(session) = sessions.get_mut(&recorded.session) {
         session.apply(recorded.at, &recorded.event);
+    }
+}
+
+impl Session {
+    /// A session of which nothing is known but what it was asked to be.
+    fn fresh(
+        id: &SessionId,
+        at: WallMs,
+        (name, spec, agent_ref): (&str, &Spec, Option<String>),
+        phase: Phase,
+    ) -> Self {
+        Self {
+            id: id.clone(),
+            name: name.to_owned(),
+            spec: spec.clone(),
+            phase,
+            worktree: None,
+            branch: None,
+            agent_ref,
+            former_refs: Vec::new(),
+            ran: false,
+            set_aside: None,
+            generation: 0,
+            process: None,
+            ready: false,
+            rejected: None,
+            spoken: Spoken::Nothing,
+            turn: Turn::default(),
+            screen: ScreenState::Flowing,
+            rule: "it is new".to_owned(),
+            asks: Vec::new(),
+            queue: Queue::default(),
+            cut_off: false,
+            seen: Seen::default(),
+            seen_before: BTreeMap::new(),
+            limit_until: None,
+            killed: Vec::new(),
+            failed_starts: 0,
+            damage: None,
+            created_at: at,
+            last_active_at: at,
+            resumed_at: None,
+            paused_at: None,
+            snapshot: None,
+            left_as: None,
+            saving: None,
+            unsaved: None,
+            notes: Vec::new(),
+            found: None,
+            restored: None,
+            changed: None,
+            trashed: None,
+        }
     }
 }
 
@@ -85,7 +102,9 @@ impl Session {
         // Every event is named here, so that a new one stops the compiler.
         match event {
             // Of a start that was called off, what was set aside counts again once nothing runs.
-            Event::SessionCreated { .. } | Event::StartCancelled { .. } => {}
+            Event::SessionCreated { .. }
+            | Event::SessionRecovered { .. }
+            | Event::StartCancelled { .. } => {}
             Event::WorktreeMade { .. }
             | Event::CreationFailed { .. }
             | Event::CreationEnded { .. }
@@ -274,9 +293,9 @@ impl Session {
                 let leg = Leg::Queued;
                 let message = Message { id, text, leg, noted: false, changed: None, refused: 0 };
                 if *first {
-                    self.queue.push_first(message)
+                    self.queue.push_first(message);
                 } else {
-                    self.queue.push(message)
+                    self.queue.push(message);
                 }
                 self.await_message();
             }
@@ -456,7 +475,7 @@ impl Session {
     }
 
     /// The resting state behind whatever is under way.
-    fn resting(&self) -> Rest {
+    pub(crate) fn resting(&self) -> Rest {
         match &self.phase {
             Phase::Rest(rest) | Phase::Chore { from: rest, .. } => rest.clone(),
             Phase::Starting(start) => start.from.clone(),

@@ -1,10 +1,11 @@
 //! What comes to the rescue: a stop over a start, another try for a message, an end to failing
 //! starts, a process that the log has forgotten, a record that was damaged.
 
-use crate::script::{Kind, check};
+use crate::script::{Kind, Stage, check};
 use crate::table::{IDLE, PAUSED};
 use glis_core::session::FAILED_STARTS_MAX;
-use glis_core::{Event, Phase, Recorded, Status};
+use glis_core::talk::Leg;
+use glis_core::{Event, House, Phase, Recorded, Session, Status};
 
 #[test]
 fn a_stop_wins_over_an_agent_that_does_not_get_ready() {
@@ -222,4 +223,67 @@ fn a_damaged_record_is_flagged_until_somebody_takes_note() {
     assert_eq!((damage.lost, damage.kept.as_str()), (6, "there"));
     assert_eq!(stage.play("acknowledge").unwrap(), "damage acknowledged");
     assert_eq!(stage.session().unwrap().damage, None);
+}
+
+/// A house that knows nothing but this session's card.
+fn by_card_alone(stage: &Stage) -> House {
+    let session = stage.session().unwrap();
+    let cards = [(session.id.clone(), session.card(stage.house.last_seq()))].into();
+    let mut house = House::default();
+    for (session, event) in house.after_a_loss(&cards, ("backup", "folder")) {
+        let seq = house.last_seq() + 1;
+        house.apply(&Recorded { seq, at: 99, session, event });
+    }
+    house
+}
+
+#[test]
+fn a_session_is_known_again_by_its_card() {
+    let stories = [
+        "new\nmade".to_owned(),
+        IDLE.to_owned(),
+        format!("{IDLE}\nturn began\ntool a"),
+        format!("{IDLE}\nasks a"),
+        format!("{IDLE}\n{PAUSED}\nsend hello"),
+        format!("{IDLE}\nstop\nended"),
+        format!("{IDLE}\nended killed"),
+        format!("{IDLE}\n{PAUSED}\nrm\naside"),
+    ];
+    for story in stories {
+        let stage = check(Kind::Agent, &story).map_err(|why| format!("{story}: {why}")).unwrap();
+        let before = stage.session().unwrap();
+        let house = by_card_alone(&stage);
+        let after = house.session(&Stage::id()).unwrap();
+        let told = |session: &Session| {
+            let ids = (session.name.clone(), session.agent_ref.clone(), session.generation);
+            let place =
+                (session.worktree.clone(), session.branch.clone(), session.snapshot.clone());
+            (session.process.clone(), ids, place, session.trashed.clone(), session.queue.len())
+        };
+        assert_eq!(told(after), told(before), "{story}");
+        let starts = before.process.is_none() && before.operation().is_some();
+        assert!(starts || after.status() == before.status(), "{story}: {:?}", after.status());
+        let removed = before.status() == Status::Archived;
+        assert_eq!(after.damage.is_some(), !removed, "{story}");
+        assert!(after.queue.iter().all(|message| message.leg == Leg::Doubtful), "{story}");
+    }
+}
+
+#[test]
+fn a_card_counts_only_where_it_knows_more_than_the_log() {
+    let stage = check(Kind::Agent, &format!("{IDLE}\n{PAUSED}")).unwrap();
+    let session = stage.session().unwrap();
+    let names = |seq: u64| -> Vec<&str> {
+        let cards = [(session.id.clone(), session.card(seq))].into();
+        let events = stage.house.after_a_loss(&cards, ("backup", "folder"));
+        let is = |event: &Event| match event {
+            Event::SessionRecovered { .. } => "recovered",
+            Event::RecordDamaged { kept, .. } if kept == "backup" => "flagged by the copies",
+            Event::RecordDamaged { .. } => "flagged by the folder",
+            other => panic!("{other:?}"),
+        };
+        events.iter().map(|(_, event)| is(event)).collect()
+    };
+    assert_eq!(names(stage.house.last_seq()), ["flagged by the copies"]);
+    assert_eq!(names(stage.house.last_seq() + 1), ["recovered", "flagged by the folder"]);
 }

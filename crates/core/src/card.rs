@@ -1,0 +1,211 @@
+//! A session's card: what is needed to know the session again when the log is gone.
+//!
+//! It lies in the session's own folder and is written when something has come to pass that it would
+//! be hard to find out again. Its form is kept like that of an event, since one carries it.
+
+use crate::event::Event;
+use crate::pause::PauseRecord;
+use crate::queue::Queue;
+use crate::safe::ScreenState;
+use crate::session::{Phase, Process, Rest, Seen, Session, Trashed, WallMs};
+use crate::spec::Spec;
+use crate::talk::{Ask, Turn};
+use crate::tree::SnapshotRef;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a session's folder knows of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(
+    missing_docs,
+    reason = "the fields are named like the session's own, where they are explained"
+)]
+pub struct Card {
+    /// The last event that it takes into account.
+    pub seq: u64,
+    pub name: String,
+    pub spec: Spec,
+    /// What it rests in; a process runs if there is nothing.
+    #[serde(default)]
+    pub rest: Option<CardRest>,
+    #[serde(default)]
+    pub worktree: Option<String>,
+    #[serde(default)]
+    pub branch: Option<String>,
+    #[serde(default)]
+    pub agent_ref: Option<String>,
+    #[serde(default)]
+    pub former_refs: Vec<String>,
+    #[serde(default)]
+    pub ran: bool,
+    #[serde(default)]
+    pub generation: u32,
+    #[serde(default)]
+    pub process: Option<Process>,
+    #[serde(default)]
+    pub ready: bool,
+    #[serde(default)]
+    pub turn: Turn,
+    #[serde(default)]
+    pub screen: Option<ScreenState>,
+    #[serde(default)]
+    pub asks: Vec<Ask>,
+    #[serde(default)]
+    pub queue: Queue,
+    #[serde(default)]
+    pub cut_off: bool,
+    #[serde(default)]
+    pub seen: Seen,
+    #[serde(default)]
+    pub seen_before: BTreeMap<String, u64>,
+    #[serde(default)]
+    pub created_at: WallMs,
+    #[serde(default)]
+    pub last_active_at: WallMs,
+    #[serde(default)]
+    pub snapshot: Option<SnapshotRef>,
+    #[serde(default)]
+    pub left_as: Option<SnapshotRef>,
+    /// Where it was put and when, if it was removed.
+    #[serde(default)]
+    pub trashed: Option<(WallMs, String)>,
+}
+
+/// A state of rest, in the form of the card.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "they are named like the states themselves")]
+pub enum CardRest {
+    Paused(Box<PauseRecord>),
+    Suspended,
+    Interrupted,
+    Completed,
+    Failed(String),
+    Created,
+    /// Removed, and nothing is left of it.
+    Archived,
+}
+
+impl Session {
+    /// Its card, after the event of this number.
+    pub fn card(&self, seq: u64) -> Card {
+        let runs = self.process.is_some();
+        let rest = self.trashed.as_ref().map_or_else(|| self.resting(), |t| t.from.clone());
+        let trashed = self.trashed.as_ref().map(|trashed| (trashed.at, trashed.place.clone()));
+        Card {
+            seq,
+            name: self.name.clone(),
+            spec: self.spec.clone(),
+            rest: (!runs).then(|| rest.into()),
+            worktree: self.worktree.clone(),
+            branch: self.branch.clone(),
+            agent_ref: self.agent_ref.clone(),
+            former_refs: self.former_refs.clone(),
+            ran: self.ran,
+            generation: self.generation,
+            process: self.process.clone(),
+            ready: self.ready,
+            turn: self.turn.clone(),
+            screen: Some(self.screen.clone()),
+            asks: self.asks.clone(),
+            queue: self.queue.clone(),
+            cut_off: self.cut_off,
+            seen: self.seen,
+            seen_before: self.seen_before.clone(),
+            created_at: self.created_at,
+            last_active_at: self.last_active_at,
+            snapshot: self.snapshot.clone(),
+            left_as: self.left_as.clone(),
+            trashed,
+        }
+    }
+
+    /// Becomes what a card says.
+    pub(crate) fn take_card(&mut self, card: &Card) {
+        let rest = card.rest.clone().map(Rest::from);
+        self.worktree.clone_from(&card.worktree);
+        self.branch.clone_from(&card.branch);
+        self.former_refs.clone_from(&card.former_refs);
+        self.ran = card.ran || rest.is_none();
+        self.generation = card.generation;
+        self.process.clone_from(&card.process);
+        self.ready = card.ready && rest.is_none();
+        self.turn = card.turn.clone();
+        self.screen = card.screen.clone().unwrap_or(ScreenState::Flowing);
+        self.asks.clone_from(&card.asks);
+        self.queue = card.queue.clone();
+        self.cut_off = card.cut_off;
+        self.seen = card.seen;
+        self.seen_before.clone_from(&card.seen_before);
+        self.created_at = card.created_at;
+        self.snapshot.clone_from(&card.snapshot);
+        self.left_as.clone_from(&card.left_as);
+        self.paused_at = match &rest {
+            Some(Rest::Paused(record)) => Some(record.at),
+            Some(_) | None => None,
+        };
+        self.trashed = card.trashed.clone().map(|(at, place)| {
+            Box::new(Trashed { at, place, from: rest.clone().unwrap_or(Rest::Interrupted) })
+        });
+        self.phase = match rest {
+            _ if self.trashed.is_some() => Phase::Rest(Rest::Archived),
+            Some(rest) => Phase::Rest(rest),
+            None => Phase::Live,
+        };
+        "it was known by its own folder alone".clone_into(&mut self.rule);
+    }
+}
+
+impl Event {
+    /// Whether a session's card is written anew after this. Not after every event: each card is a
+    /// sync. Whatever else has happened, the agent's own words tell again.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the rest can be found out again")]
+    pub fn is_for_the_card(&self, session: &Session) -> bool {
+        match self {
+            Self::WorktreeMade { .. }
+            | Self::CreationEnded { .. }
+            | Self::ProcessStarted { .. }
+            | Self::ProcessAdopted { .. }
+            | Self::StartFailed { .. }
+            | Self::AgentRefLearned { .. }
+            | Self::Paused { .. }
+            | Self::Suspended { .. }
+            | Self::Interrupted { .. }
+            | Self::Completed
+            | Self::Failed { .. }
+            | Self::Archived { .. }
+            | Self::Returned { .. } => true,
+            // To a session that runs it is handed over soon; here it may wait for long.
+            Self::MessageQueued { .. } => session.process.is_none(),
+            _ => false,
+        }
+    }
+}
+
+impl From<Rest> for CardRest {
+    fn from(rest: Rest) -> Self {
+        match rest {
+            Rest::Paused(record) => Self::Paused(record),
+            Rest::Suspended => Self::Suspended,
+            Rest::Interrupted => Self::Interrupted,
+            Rest::Completed => Self::Completed,
+            Rest::Failed(why) => Self::Failed(why),
+            Rest::Archived => Self::Archived,
+            Rest::Created => Self::Created,
+        }
+    }
+}
+
+impl From<CardRest> for Rest {
+    fn from(rest: CardRest) -> Self {
+        match rest {
+            CardRest::Paused(record) => Self::Paused(record),
+            CardRest::Suspended => Self::Suspended,
+            CardRest::Interrupted => Self::Interrupted,
+            CardRest::Completed => Self::Completed,
+            CardRest::Failed(why) => Self::Failed(why),
+            CardRest::Archived => Self::Archived,
+            CardRest::Created => Self::Created,
+        }
+    }
+}
