@@ -63,9 +63,12 @@ fn daemon(voice: Voice, take_leave: impl FnOnce()) -> ExitCode {
         }
         ExitCode::from(complaint.kind.exit_status())
     };
-    let ready = || match voice {
-        Voice::Aloud => tell("ready"),
-        Voice::Kept => tell(&json!({"ready": true, "pid": std::process::id()}).to_string()),
+    let ready = |note: Option<&str>| match (voice, note) {
+        (Voice::Aloud, None) => tell("ready"),
+        (Voice::Aloud, Some(note)) => tell(&format!("ready: {note}")),
+        (Voice::Kept, note) => {
+            tell(&json!({"ready": true, "pid": std::process::id(), "note": note}).to_string());
+        }
     };
     let home = match glis_front::find_home() {
         Ok(home) => home,

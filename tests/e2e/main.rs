@@ -8,6 +8,7 @@ mod agents_misbehave;
 mod asks;
 mod choices;
 mod contract;
+mod copies;
 mod cost;
 mod crash;
 mod damage;

@@ -209,6 +209,8 @@ fn calls_of_a_pause(house: &House, calls: &str) -> Outcome<BTreeMap<Whose, usize
         let whose = match name.as_str() {
             "first" => Whose::Thread("first"),
             "controller" => Whose::Thread("controller"),
+            // What it writes is no part of the pause, and mostly comes after its answer.
+            "copies" => continue,
             _ => {
                 let Some((_, rest)) = call.split_once(&inside) else { continue };
                 Whose::File(rest.split(['"', '>']).next().unwrap_or_default().replace(&id, ID))

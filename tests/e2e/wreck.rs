@@ -119,6 +119,7 @@ pub(crate) fn text_of(session: &Value, field: &str) -> Outcome<String> {
 #[derive(Debug)]
 pub(crate) struct OnDisk {
     pub(crate) seq: u64,
+    pub(crate) at: i64,
     pub(crate) name: String,
     pub(crate) body: String,
 }
@@ -132,18 +133,18 @@ pub(crate) fn recorded(home: &Path) -> Outcome<Vec<OnDisk>> {
         }
     }
     let db = rusqlite::Connection::open(copy.path().join("events.db"))?;
-    let mut query = db.prepare("SELECT seq, body FROM events ORDER BY seq")?;
+    let mut query = db.prepare("SELECT seq, at, body FROM events ORDER BY seq")?;
     let rows = query.query_map([], |row| {
         let seq = u64::try_from(row.get::<_, i64>(0)?).unwrap_or_default();
-        Ok((seq, row.get::<_, String>(1)?))
+        Ok((seq, row.get(1)?, row.get::<_, String>(2)?))
     })?;
     let mut events = Vec::new();
     for row in rows {
-        let (seq, body) = row?;
+        let (seq, at, body) = row?;
         let event: Value = serde_json::from_str(&body)?;
         let word = event.as_object().and_then(|fields| fields.keys().next()).map(String::as_str);
         let name = word.or(event.as_str()).unwrap_or_default().to_owned();
-        events.push(OnDisk { seq, name, body });
+        events.push(OnDisk { seq, at, name, body });
     }
     Ok(events)
 }

@@ -526,7 +526,7 @@ mod tests {
 
     #[tokio::test]
     async fn work_that_panics_ends_its_operation_as_failed() {
-        let (line, mut inbox) = Line::new();
+        let (line, mut inbox) = Line::new("a log");
         let home = Home::under(Path::new("/nowhere"));
         let settings = Settings::read(home.config_file()).unwrap();
         let hands = Adapters::new(home, settings, line, 0o077);

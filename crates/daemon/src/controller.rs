@@ -1,13 +1,14 @@
 //! The one owner of all state: take inputs, decide, make durable, apply, tell, act.
 
 use crate::adapters::Adapters;
+use crate::copies::{Copies, Occasion};
 use crate::failpoint;
-use crate::log::{EventLog, LogFault};
+use crate::log::{Checked, EventLog, LogFault, Mark};
 use glis_core::house::Reply;
 use glis_core::{
     Command, Effect, Event, House, Input, OpId, Recorded, Refusal, Session, SessionId,
 };
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 /// Inputs decided on before the log is written: one sync for all of them.
@@ -27,10 +28,16 @@ pub(crate) enum Mail {
     Look(Look, oneshot::Sender<Vec<Session>>),
     /// Somebody wants to see events.
     Read { from: u64, max: u32, answer: oneshot::Sender<Vec<Recorded>> },
+    /// Somebody wants to know whether these records are sound.
+    Check { after: Mark, to: u64, max: u32, answer: oneshot::Sender<Option<Checked>> },
     /// The house is closed.
     Close(oneshot::Sender<()>),
     /// What was written beside the log is not durable. Nothing may build on it.
     NotDurable(String),
+    /// It may be time for copies.
+    Copy(Occasion),
+    /// Something has happened to the file of the log.
+    LookAtLog,
 }
 
 /// Which sessions somebody wants to see.
@@ -53,13 +60,21 @@ pub(crate) struct Published {
 pub(crate) struct Line {
     pub(crate) mail: mpsc::Sender<Mail>,
     pub(crate) news: broadcast::Sender<Arc<Published>>,
+    /// The name of the event log.
+    log_id: Arc<Mutex<String>>,
 }
 
 impl Line {
-    pub(crate) fn new() -> (Self, mpsc::Receiver<Mail>) {
+    pub(crate) fn new(log_id: &str) -> (Self, mpsc::Receiver<Mail>) {
         let (mail, inbox) = mpsc::channel(MAILBOX);
         let (news, _) = broadcast::channel(LISTENERS_BEHIND_MAX);
-        (Self { mail, news }, inbox)
+        let log_id = Arc::new(Mutex::new(log_id.to_owned()));
+        (Self { mail, news, log_id }, inbox)
+    }
+
+    /// The name of the event log. Under another name, numbers mean other events.
+    pub(crate) fn log_id(&self) -> String {
+        self.log_id.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Hands an input in. If the controller is gone, so is the daemon.
@@ -95,11 +110,21 @@ impl Line {
     }
 }
 
+impl Line {
+    /// Looks at records behind a mark; `None` if they cannot be read.
+    pub(crate) async fn check(&self, after: Mark, to: u64, max: u32) -> Option<Checked> {
+        let (answer, wait) = oneshot::channel();
+        self.mail.send(Mail::Check { after, to, max, answer }).await.ok()?;
+        wait.await.ok().flatten()
+    }
+}
+
 /// What is told once the events are durable.
 enum Due {
     Reply(oneshot::Sender<Result<Reply, Refusal>>, Result<Reply, Refusal>),
     Sessions(oneshot::Sender<Vec<Session>>, Vec<Session>),
     Events(oneshot::Sender<Vec<Recorded>>, u64, u32),
+    Checked(oneshot::Sender<Option<Checked>>, Option<Checked>),
     Closed(oneshot::Sender<()>),
 }
 
@@ -108,11 +133,17 @@ pub(crate) struct Controller {
     log: EventLog,
     line: Line,
     adapters: Arc<Adapters>,
+    copies: Copies,
 }
 
 impl Controller {
-    pub(crate) fn new(house: House, log: EventLog, line: Line, adapters: Arc<Adapters>) -> Self {
-        Self { house, log, line, adapters }
+    pub(crate) fn new(
+        house: House,
+        log: EventLog,
+        adapters: Arc<Adapters>,
+        copies: Copies,
+    ) -> Self {
+        Self { house, log, line: adapters.line.clone(), adapters, copies }
     }
 
     /// Works until the house is closed or the log fails. After a failed write nothing is retried:
@@ -125,10 +156,22 @@ impl Controller {
             {
                 batch.push(more);
             }
-            if self.work_through(batch)? {
-                break;
+            match self.work_through(batch) {
+                Ok(true) => break,
+                Ok(false) => {}
+                Err(fault) => {
+                    drop(inbox);
+                    // Where the log is whole, it has it all; where the disk is full, nothing helps.
+                    if matches!(fault, LogFault::Away { .. } | LogFault::Read(_)) {
+                        self.copies.leave_cards(&self.house);
+                    }
+                    return Err(fault);
+                }
             }
         }
+        // Whoever writes to us now is told that nobody listens, instead of waiting for ever.
+        drop(inbox);
+        self.copies.close(&self.house, &self.log);
         Ok(())
     }
 
@@ -138,6 +181,7 @@ impl Controller {
         let mut effects = Vec::new();
         let mut due = Vec::new();
         let mut published = Vec::new();
+        let mut occasions = Vec::new();
         for mail in batch {
             match mail {
                 Mail::Input(input) => {
@@ -151,8 +195,14 @@ impl Controller {
                 }
                 Mail::Look(look, answer) => due.push(Due::Sessions(answer, self.look(&look))),
                 Mail::Read { from, max, answer } => due.push(Due::Events(answer, from, max)),
+                Mail::Check { after, to, max, answer } => {
+                    // What cannot be read at all is told as such; it ends nothing.
+                    due.push(Due::Checked(answer, self.log.check(after, to, max).ok()));
+                }
                 Mail::Close(answer) => due.push(Due::Closed(answer)),
                 Mail::NotDurable(what) => return Err(LogFault::Beside(what)),
+                Mail::Copy(occasion) => occasions.push(occasion),
+                Mail::LookAtLog => self.keep_log_in_place()?,
             }
         }
         self.commit(&events)?;
@@ -165,6 +215,12 @@ impl Controller {
             if let Some(session) = self.house.session(&effect.session) {
                 self.adapters.carry_out(effect.deed, session);
             }
+        }
+        // Only now: before, the state was ahead of the log.
+        self.copies.card(&events, &self.house);
+        occasions.push(Occasion::Grown(events.len()));
+        for occasion in occasions {
+            self.copies.look(occasion, &self.house, &self.log);
         }
         Ok(closed)
     }
@@ -198,8 +254,22 @@ impl Controller {
             return Ok(());
         }
         failpoint::pass("before", events);
+        self.keep_log_in_place()?;
         self.log.append(events)?;
         failpoint::pass("after", events);
+        Ok(())
+    }
+
+    /// Writes the log anew where somebody has deleted, moved or replaced its file: everything that was
+    /// ever recorded is still open.
+    fn keep_log_in_place(&mut self) -> Result<(), LogFault> {
+        if !self.log.is_away() {
+            return Ok(());
+        }
+        let told = self.log.put_back()?;
+        crate::diary(&told);
+        let mut known = self.line.log_id.lock().unwrap_or_else(PoisonError::into_inner);
+        self.log.id().clone_into(&mut known);
         Ok(())
     }
 
@@ -211,6 +281,7 @@ impl Controller {
                 Due::Reply(answer, reply) => drop(answer.send(reply)),
                 Due::Sessions(answer, sessions) => drop(answer.send(sessions)),
                 Due::Events(answer, from, max) => drop(answer.send(self.log.read(from, max)?)),
+                Due::Checked(answer, checked) => drop(answer.send(checked)),
                 Due::Closed(answer) => {
                     answer.send(()).ok();
                     closed = true;

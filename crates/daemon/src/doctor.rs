@@ -1,5 +1,6 @@
 //! Looking for what is wrong, and saying how to mend it.
 
+mod log;
 mod repository;
 mod session;
 
@@ -21,9 +22,11 @@ pub(crate) async fn examine(door: &Door) -> Answer {
     let sessions = door.hands.line.look(Look::Living).await;
     let all = door.hands.line.look(Look::All).await;
     let hands = Arc::clone(&door.hands);
+    let log = log::examine(&hands).await;
     let findings = tokio::task::spawn_blocking(move || {
         let home = &hands.home;
-        let mut findings = vec![git(), private(&home.state), disk(&home.state), log(&home.state)];
+        let mut findings = vec![git(), private(&home.state), disk(&home.state)];
+        findings.extend(log);
         findings.extend(hands.settings.fault().map(configuration));
         findings.extend(trash(&all, hands.config().trash.days));
         let known: BTreeSet<String> = all.iter().map(|session| session.id.0.clone()).collect();
@@ -102,23 +105,6 @@ fn disk(state: &Path) -> Finding {
             }
         }
         Err(fault) => finding("disk", Health::Warning, fault.to_string(), None),
-    }
-}
-
-/// A damaged log was salvaged at the start; the damaged file is still there to be looked at.
-fn log(state: &Path) -> Finding {
-    let kept = std::fs::read_dir(state).ok().and_then(|entries| {
-        let mut names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        names.find(|name| name.contains(".db.damaged-") && !name.ends_with("-wal"))
-    });
-    match kept {
-        Some(name) => finding(
-            "event log",
-            Health::Warning,
-            format!("a damaged log was found earlier and kept as {name}"),
-            Some("what could be read was carried over; look at it, then remove it"),
-        ),
-        None => finding("event log", Health::Good, "sound".to_owned(), None),
     }
 }
 

@@ -54,6 +54,17 @@ pub(crate) fn write(dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     keep_names(dir)
 }
 
+/// As [`write`], without a promise that it lasts at once: after a power cut there is the former file
+/// or this one, whole. One sync instead of two.
+pub(crate) fn replace(dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let fresh = dir.join(format!("{name}.new"));
+    let mut file =
+        File::options().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
+    file.write_all(bytes)?;
+    file.sync_data()?;
+    std::fs::rename(&fresh, dir.join(name))
+}
+
 /// A folder that only we can look into, with all above it, and all their names.
 pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
     if path.is_dir() {

@@ -1,12 +1,13 @@
 //! A log as long as years of use would make it, for measuring how fast the daemon starts with it.
 
-use crate::log::EventLog;
-use crate::{DaemonFault, durable};
+use crate::log::{Aids, Backup, Checkpoint, EventLog};
+use crate::{DaemonFault, copies, durable};
 use glis_core::event::{Ending, Spot};
 use glis_core::session::{Process, StartCause};
 use glis_core::spec::{Mode, RefOrigin, SignSource, Spec, Takes, Traits};
-use glis_core::{Event, MessageId, OpId, Recorded, SessionId};
+use glis_core::{Event, House, MessageId, OpId, Recorded, SessionId};
 use glis_wire::home::Home;
+use std::path::Path;
 
 /// Sessions that the events are about.
 const SESSIONS: u64 = 100;
@@ -19,7 +20,7 @@ pub fn fill_log(home: &Home, count: u64) -> Result<(), DaemonFault> {
         return Err(DaemonFault::Log("there is a log already, and it is left alone".to_owned()));
     }
     durable::private_folder(&home.state)?;
-    let (mut log, _) = EventLog::open(&home.events(), |_| {}).map_err(fault)?;
+    let mut log = EventLog::open(&home.events(), Aids::default()).map_err(fault)?.log;
     let mut recorded = Vec::new();
     let mut record = |session: &SessionId, event: Event| {
         let at = 1_700_000_000_000 + i64::try_from(recorded.len()).unwrap_or_default();
@@ -50,7 +51,21 @@ pub fn fill_log(home: &Home, count: u64) -> Result<(), DaemonFault> {
         record(session, ended);
         record(session, Event::Suspended { op: None });
     }
-    log.append(&recorded).map_err(fault)
+    log.append(&recorded).map_err(fault)?;
+    copy(&recorded, &log, &copies::folder(&home.state))?;
+    Ok(())
+}
+
+/// What a daemon that has ended in order leaves beside its log.
+fn copy(recorded: &[Recorded], log: &EventLog, folder: &Path) -> std::io::Result<()> {
+    let mut house = House::default();
+    for recorded in recorded {
+        house.apply(recorded);
+    }
+    Checkpoint { house, mark: log.end() }.write(folder)?;
+    let mut backup = Backup::open(folder, log.id())?;
+    backup.append(recorded)?;
+    backup.complete()
 }
 
 pub(crate) fn born(n: u64) -> Vec<Event> {

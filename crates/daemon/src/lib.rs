@@ -3,11 +3,13 @@
 
 mod access;
 mod adapters;
+mod cards;
 mod clock;
 mod closing;
 mod config;
 mod controller;
 mod conversation;
+mod copies;
 mod doctor;
 mod durable;
 mod failpoint;
@@ -15,6 +17,7 @@ mod fill;
 mod launch;
 mod log;
 mod nursery;
+mod opening;
 mod outfit;
 mod output;
 mod peer;
@@ -39,11 +42,12 @@ use crate::adapters::Adapters;
 use crate::closing::{Calls, Closing};
 use crate::config::Settings;
 use crate::controller::{Controller, Line, Mail};
-use crate::log::{EventLog, LogFault, Salvage};
+use crate::copies::{Copies, clock};
+use crate::log::LogFault;
 use crate::premises::Premises;
 use crate::serve::Door;
+use glis_core::Session;
 use glis_core::input::{Input, World};
-use glis_core::{House, Session};
 use glis_wire::build::Build;
 use glis_wire::home::Home;
 use rustix::fs::Mode;
@@ -85,15 +89,14 @@ pub enum DaemonFault {
 }
 
 /// Runs the daemon of this house until it is told to end, as this build of the program. `ready` is
-/// called once front ends are let in.
-pub fn run(home: &Home, build: Build, ready: impl FnOnce()) -> Result<(), DaemonFault> {
+/// called once front ends are let in, with what whoever started it should know.
+pub fn run(home: &Home, build: Build, ready: impl FnOnce(Option<&str>)) -> Result<(), DaemonFault> {
     let umask = rustix::process::umask(Mode::from_raw_mode(0o077));
     prepare(&home.state)?;
     let premises = Arc::new(Premises::take(&home.state)?);
-    let mut house = House::default();
-    let (settings, (log, salvage)) = Settings::read(home.config_file())
+    let (settings, opened) = Settings::read(home.config_file())
         .map_err(DaemonFault::Config)
-        .and_then(|settings| Ok((settings, open_log(home, &mut house)?)))
+        .and_then(|settings| Ok((settings, opening::open(home)?)))
         // Whoever started us may have gone before it could hear why we do not start.
         .inspect_err(|fault| diary(&fault.to_string()))?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -104,23 +107,25 @@ pub fn run(home: &Home, build: Build, ready: impl FnOnce()) -> Result<(), Daemon
         .thread_keep_alive(THREADS_STAY)
         .build()?;
     let outcome = runtime.block_on(async {
-        let (line, inbox) = Line::new();
+        let (line, inbox) = Line::new(opened.log.id());
         let hands = Adapters::new(home.clone(), settings, line.clone(), umask.as_raw_mode());
-        let unsettled: Vec<Session> = house.all_sessions().cloned().collect();
-        let controller = Controller::new(house, log, line.clone(), Arc::clone(&hands));
+        let unsettled: Vec<Session> = opened.house.all_sessions().cloned().collect();
+        let copies = Copies::start(home, line.clone(), &opened.log, opened.stale)?;
+        let controller = Controller::new(opened.house, opened.log, Arc::clone(&hands), copies);
+        drop(tokio::spawn(clock(line.clone())));
         let (failed, failure) = oneshot::channel();
         let thread = std::thread::Builder::new()
             .name("controller".to_owned())
             .spawn(move || drop(failed.send(controller.run(inbox))))?;
         diary(&format!("started, pid {}, version {build}", std::process::id()));
-        if let Some(salvage) = salvage {
-            tell_salvage(&salvage);
+        for note in &opened.notes {
+            diary(note);
         }
         let repositories = unsettled.iter().map(trees::repository).collect();
         drop(tokio::task::spawn_blocking(move || trees::sweep(repositories)));
         recover(&hands, unsettled).await;
         let listener = premises.listen()?;
-        ready();
+        ready(opened.told.as_deref());
         let result = serve_until_closed(&hands, (&premises, build), listener, failure).await;
         // Closed in order, the log is one file again, with nothing beside it.
         drop(thread.join());
@@ -138,49 +143,9 @@ pub fn detach() {
     std::env::set_current_dir("/").ok();
 }
 
-fn open_log(home: &Home, house: &mut House) -> Result<(EventLog, Option<Salvage>), DaemonFault> {
-    // Asked before anything is made: a log that was moved away can then be moved back.
-    let lost = log::is_missing(&home.events()) && has_sessions(home);
-    if lost {
-        return Err(lost_log(home));
-    }
-    let opened = EventLog::open(&home.events(), |recorded| {
-        // Read twice where the first reading met damage.
-        if recorded.seq > house.last_seq() {
-            house.apply(recorded);
-        }
-    });
-    let opened = opened.map_err(|fault| DaemonFault::Log(fault.to_string()))?;
-    if house.last_seq() == 0 && has_sessions(home) { Err(lost_log(home)) } else { Ok(opened) }
-}
-
 /// Where every session has its folder.
 fn sessions_folder(home: &Home) -> PathBuf {
     home.state.join("sessions")
-}
-
-/// Whether there are folders of sessions, which the log would have to know.
-fn has_sessions(home: &Home) -> bool {
-    let entries = std::fs::read_dir(sessions_folder(home));
-    entries.is_ok_and(|mut entries| entries.any(|e| e.is_ok_and(|e| e.path().is_dir())))
-}
-
-fn lost_log(home: &Home) -> DaemonFault {
-    let (log, sessions) = (home.events(), sessions_folder(home));
-    DaemonFault::Log(format!(
-        "the event log {} is missing or empty, but {} has sessions, whose agents may still run; \
-         move the log back, or move that folder away to begin anew",
-        log.display(),
-        sessions.display()
-    ))
-}
-
-fn tell_salvage(salvage: &Salvage) {
-    diary(&format!(
-        "the event log was damaged: {} records lost, the damaged file is kept as {}",
-        salvage.lost.len(),
-        salvage.kept.display()
-    ));
 }
 
 /// Finds out what became of everything that was under way, before anybody is let in.
@@ -217,7 +182,7 @@ async fn serve_until_closed(
     let mut calls = Calls::new(wishes, homeless, failure)?;
     let (guard, guarded) = (Arc::clone(premises), Arc::clone(hands));
     let guarding = tokio::spawn(async move {
-        moved.send(guard.guard(&guarded.home, &guarded.settings, fresh).await).ok();
+        moved.send(guard.guard(&guarded.home, &guarded.settings, &guarded.line, fresh).await).ok();
     });
     let (since, ending) = (Instant::now(), AtomicBool::new(false));
     let door = Arc::new(Door { hands: Arc::clone(hands), build, since, close, ending });

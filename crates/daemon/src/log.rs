@@ -1,11 +1,18 @@
 //! The event log: one `SQLite` file, one writer, durable before anybody is told.
 
+pub(crate) mod backup;
 mod carve;
+pub(crate) mod checkpoint;
+mod mark;
 mod salvage;
 
-use glis_core::{Event, Recorded, SessionId};
+pub(crate) use backup::Backup;
+pub(crate) use checkpoint::Checkpoint;
+pub(crate) use mark::{Checked, Mark};
+
+use glis_core::{Event, House, Recorded, SessionId};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 use std::path::{Path, PathBuf};
 
 /// Form of the log. A larger number on disk was written by a newer program. In the first form a
@@ -20,6 +27,10 @@ const TABLES: &str = "CREATE TABLE IF NOT EXISTS events (
     sum INTEGER NOT NULL
 ) STRICT;";
 
+/// Beside the records: what is to be known of the log as a whole.
+const FACTS: &str =
+    "CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;";
+
 /// What can go wrong with the log.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LogFault {
@@ -29,8 +40,8 @@ pub(crate) enum LogFault {
         "the event log was written by a newer version (form {found}, known {FORM}); it was left untouched"
     )]
     Newer { found: i64 },
-    #[error("the event log {} was moved or deleted while the daemon ran", path.display())]
-    Away { path: PathBuf },
+    #[error("the event log {} was moved or deleted while the daemon ran: {why}", path.display())]
+    Away { path: PathBuf, why: String },
     #[error("{0} could not be made durable")]
     Beside(String),
     #[error("the event log cannot be written: {0}")]
@@ -51,7 +62,57 @@ pub(crate) struct Salvage {
 /// One row as it is stored; `None` where the record is damaged.
 struct Row {
     seq: u64,
+    sum: i64,
     recorded: Option<Recorded>,
+}
+
+/// What there is beside the log when it is opened.
+#[derive(Default)]
+pub(crate) struct Aids<'a> {
+    /// A state to go on from.
+    pub(crate) checkpoint: Option<Checkpoint>,
+    /// Where copies of its records are, which are put in where it has lost its own.
+    pub(crate) copies: Option<&'a Path>,
+    /// How much of the log is looked at.
+    pub(crate) scope: Scope,
+}
+
+impl Aids<'_> {
+    /// Copies of its records: read only where they are needed, since they are all there ever were.
+    fn spare(&self) -> Vec<Recorded> {
+        self.copies.map(backup::read).unwrap_or_default().records
+    }
+}
+
+/// How much of the log is looked at when it is opened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// What follows the checkpoint. What lies before it is read when somebody asks for it.
+    #[default]
+    Rest,
+    /// Every record, since somebody has found a damaged one.
+    Everything,
+}
+
+/// A log that was opened, and the state that it leads to.
+pub(crate) struct Opened {
+    pub(crate) log: EventLog,
+    pub(crate) house: House,
+    pub(crate) salvage: Option<Salvage>,
+    /// Whether the checkpoint counted.
+    pub(crate) shortcut: Shortcut,
+}
+
+/// What became of a checkpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shortcut {
+    /// There was none.
+    None,
+    /// The log goes on from it.
+    Taken,
+    /// The log does not hold the record that it ends with: it was made beside another log, or this
+    /// one has lost its end since.
+    Refuted,
 }
 
 /// The log, open for writing. There is one in a house.
@@ -60,15 +121,18 @@ pub(crate) struct EventLog {
     path: PathBuf,
     /// Device and number of the file that is open.
     file: (u64, u64),
+    /// Device and number of the folder that it is in.
+    folder: (u64, u64),
+    /// Names this log. One that was made from a copy has another.
+    id: String,
+    /// The last record.
+    end: Mark,
 }
 
 impl EventLog {
-    /// Opens the log and hands every event to `fold`, oldest first. A damaged log is kept under
-    /// another name and what can be read is carried over.
-    pub(crate) fn open(
-        path: &Path,
-        mut fold: impl FnMut(&Recorded),
-    ) -> Result<(Self, Option<Salvage>), LogFault> {
+    /// Opens the log and folds it, from the checkpoint on if the log holds what that was made of. A
+    /// damaged log is kept under another name and what can be read is carried over.
+    pub(crate) fn open(path: &Path, aids: Aids<'_>) -> Result<Opened, LogFault> {
         may_use(path)?;
         let orphan = salvage::settle(path).and_then(|()| salvage::orphan(path));
         let orphan = orphan.map_err(|f| LogFault::Open {
@@ -76,61 +140,165 @@ impl EventLog {
             why: format!("an earlier salvage cannot be finished: {f}"),
         })?;
         if let Some(kept) = orphan {
-            return Self::salvaged(path, salvage::carry_over(path, kept)?, fold);
+            return Self::salvaged(path, salvage::carry_over(path, kept, &aids.spare())?, aids);
         }
         // `SQLite` ends a journal silently at its first damaged page, and throws one away that has
         // no file beside it. What was in it is known before it gets the chance.
         let journal = std::fs::read(beside(path, "-wal")).unwrap_or_default();
         let in_journal = carved(&[], &journal).last().map_or(0, |recorded| recorded.seq);
         if in_journal > 0 && !has_head(path) {
-            return Self::salvaged(path, salvage::salvage(path, &journal)?, fold);
+            return Self::salvaged(path, salvage::salvage(path, &journal, &aids.spare())?, aids);
         }
         match Self::open_sound(path) {
-            Ok(log) => {
-                let mut lost = Vec::new();
-                let mut last = 0;
-                let read = log.each(|row| {
-                    last = row.seq;
-                    match row.recorded {
-                        Some(recorded) if lost.is_empty() => fold(&recorded),
-                        Some(_) => {}
-                        None => lost.push(row.seq),
-                    }
-                });
-                match read {
-                    Ok(()) if lost.is_empty() && last >= in_journal => {
-                        log.end_journal_on_close().map_err(LogFault::Read)?;
-                        return Ok((log, None));
-                    }
-                    Ok(()) => {}
-                    Err(fault) if is_damage(&fault) => {}
-                    Err(fault) => return Err(LogFault::Read(fault)),
+            Ok(mut log) => match log.fold(&aids) {
+                Ok(Folded::Whole(house, shortcut)) if log.end.seq >= in_journal => {
+                    let house = *house;
+                    log.end_journal_on_close().map_err(LogFault::Read)?;
+                    log.name(shortcut).map_err(LogFault::Write)?;
+                    return Ok(Opened { log, house, salvage: None, shortcut });
                 }
-            }
+                Ok(Folded::Whole(..) | Folded::Damaged) => {}
+                Err(fault) if is_damage(&fault) => {}
+                Err(fault) => return Err(LogFault::Read(fault)),
+            },
             Err(LogFault::Read(fault)) if is_damage(&fault) => {}
             Err(fault) => return Err(fault),
         }
-        // `fold` has seen a prefix at most; it sees the rest once the salvaged log is read.
-        Self::salvaged(path, salvage::salvage(path, &journal)?, fold)
+        Self::salvaged(path, salvage::salvage(path, &journal, &aids.spare())?, aids)
     }
 
     /// The log that now has what could be read of a damaged one.
     fn salvaged(
         path: &Path,
         (salvage, found): (Salvage, Vec<Recorded>),
-        mut fold: impl FnMut(&Recorded),
-    ) -> Result<(Self, Option<Salvage>), LogFault> {
-        let log = Self::open_sound(path)?;
+        aids: Aids<'_>,
+    ) -> Result<Opened, LogFault> {
+        let mut log = Self::open_sound(path)?;
         log.end_journal_on_close().map_err(LogFault::Read)?;
-        for recorded in &found {
-            fold(recorded);
+        log.name(Shortcut::None).map_err(LogFault::Write)?;
+        let sums = found.iter().map(|recorded| Ok((recorded.seq, sum_of_record(recorded)?)));
+        let sums: Vec<_> = sums.collect::<Result<_, _>>().map_err(LogFault::Read)?;
+        let holds = |mark: &Mark| sums.contains(&(mark.seq, mark.sum));
+        let (mut house, mut shortcut) = (House::default(), Shortcut::None);
+        if let Some(checkpoint) = aids.checkpoint {
+            shortcut = Shortcut::Refuted;
+            if holds(&checkpoint.mark) {
+                (house, shortcut) = (checkpoint.house, Shortcut::Taken);
+            }
         }
-        Ok((log, Some(salvage)))
+        let known = house.last_seq();
+        for recorded in found.iter().filter(|recorded| recorded.seq > known) {
+            house.apply(recorded);
+        }
+        for (seq, sum) in sums {
+            log.end.add(seq, sum);
+        }
+        Ok(Opened { log, house, salvage: Some(salvage), shortcut })
+    }
+
+    /// A log of exactly these records, under a name of its own, in the place of whatever is there.
+    pub(crate) fn rebuild(path: &Path, records: &[Recorded]) -> Result<(), LogFault> {
+        salvage::put_in_place(path, records)
+    }
+
+    /// Folds what follows the checkpoint, or everything.
+    fn fold(&mut self, aids: &Aids<'_>) -> rusqlite::Result<Folded> {
+        let (mut house, mut end, mut shortcut) =
+            (House::default(), Mark::default(), Shortcut::None);
+        if let Some(checkpoint) = &aids.checkpoint {
+            shortcut = Shortcut::Refuted;
+            if self.holds(&checkpoint.mark)? {
+                (house, shortcut) = (checkpoint.house.clone(), Shortcut::Taken);
+                end = checkpoint.mark;
+            }
+        }
+        if aids.scope == Scope::Everything
+            && !self.check(Mark::default(), u64::MAX, u32::MAX)?.damaged.is_empty()
+        {
+            return Ok(Folded::Damaged);
+        }
+        let mut damaged = false;
+        self.each_after(end.seq, |row| {
+            end.add(row.seq, row.sum);
+            match row.recorded {
+                Some(recorded) if !damaged => house.apply(&recorded),
+                Some(_) => {}
+                None => damaged = true,
+            }
+        })?;
+        self.end = end;
+        Ok(if damaged { Folded::Damaged } else { Folded::Whole(Box::new(house), shortcut) })
+    }
+
+    /// Whether this record is in the log, as it was.
+    fn holds(&self, mark: &Mark) -> rusqlite::Result<bool> {
+        let mut query =
+            self.db.prepare("SELECT seq, at, session, body, sum FROM events WHERE seq = ?1")?;
+        let row = query.query_row([signed(mark.seq)], row_of).optional()?;
+        Ok(row.is_some_and(|row| row.sum == mark.sum && row.recorded.is_some()))
+    }
+
+    /// Looks at up to `max` records behind a mark and up to a number, by their sums alone.
+    pub(crate) fn check(&self, after: Mark, to: u64, max: u32) -> rusqlite::Result<Checked> {
+        let mut checked = Checked { end: after, damaged: Vec::new() };
+        let mut query = self.db.prepare_cached(
+            "SELECT seq, at, session, body, sum FROM events WHERE seq > ?1 AND seq <= ?2 \
+             ORDER BY seq LIMIT ?3",
+        )?;
+        let mut rows = query.query(params![signed(after.seq), signed(to), max])?;
+        while let Some(row) = rows.next()? {
+            let seq = u64::try_from(row.get::<_, i64>(0)?).unwrap_or_default();
+            let sound = || -> Option<i64> {
+                let (session, body) = (row.get_ref(2).ok()?.as_str().ok()?, row.get_ref(3).ok()?);
+                let (at, sum) = (row.get(1).ok()?, row.get(4).ok()?);
+                is_sound(sum, seq, at, session, body.as_str().ok()?).then_some(sum)
+            };
+            let sum = sound();
+            if sum.is_none() {
+                checked.damaged.push(seq);
+            }
+            checked.end.add(seq, sum.unwrap_or_default());
+        }
+        Ok(checked)
     }
 
     /// From here on closing carries the journal over into the log, instead of leaving it.
     fn end_journal_on_close(&self) -> rusqlite::Result<()> {
         self.db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map(drop)
+    }
+
+    /// Learns the name of this log, or gives it one: a fresh one if a checkpoint tells that it has
+    /// been another before, since its numbers may come again.
+    fn name(&mut self, shortcut: Shortcut) -> rusqlite::Result<()> {
+        self.db.execute_batch(FACTS)?;
+        let query = "SELECT value FROM facts WHERE name = 'log_id'";
+        let known: Option<String> = self.db.query_row(query, [], |row| row.get(0)).optional()?;
+        match (known, shortcut) {
+            (Some(id), Shortcut::None | Shortcut::Taken) => {
+                self.id = id;
+                Ok(())
+            }
+            (Some(_), Shortcut::Refuted) | (None, _) => self.rename(),
+        }
+    }
+
+    /// Gives this log a name that no other has.
+    fn rename(&mut self) -> rusqlite::Result<()> {
+        let id = uuid::Uuid::new_v4().to_string();
+        let insert = "INSERT OR REPLACE INTO facts (name, value) VALUES ('log_id', ?1)";
+        self.db.execute(insert, [&id])?;
+        self.id = id;
+        Ok(())
+    }
+
+    /// The name of this log. Under another name, numbers mean other records.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The last record.
+    pub(crate) fn end(&self) -> Mark {
+        self.end
     }
 
     fn open_sound(path: &Path) -> Result<Self, LogFault> {
@@ -162,36 +330,72 @@ impl EventLog {
             db.pragma_update(None, "user_version", FORM).map_err(LogFault::Write)?;
         }
         let file = identity(path).map_err(|f| open(f.to_string()))?;
-        Ok(Self { db, path: path.to_owned(), file })
+        let folder = path.parent().map_or(Ok((0, 0)), identity).map_err(|f| open(f.to_string()))?;
+        let (id, end) = (String::new(), Mark::default());
+        Ok(Self { db, path: path.to_owned(), file, folder, id, end })
+    }
+
+    /// Whether the file under the log's name is another one, or there is none.
+    pub(crate) fn is_away(&self) -> bool {
+        identity(&self.path).ok() != Some(self.file)
+    }
+
+    /// Writes the log anew in its place, from the file that is still open; says so. The numbers go on.
+    /// In a folder that is another one nothing is written: nobody would look there.
+    pub(crate) fn put_back(&mut self) -> Result<String, LogFault> {
+        let away = |why: String| LogFault::Away { path: self.path.clone(), why };
+        if self.path.parent().map(identity).and_then(Result::ok) != Some(self.folder) {
+            return Err(away("its folder is gone too".to_owned()));
+        }
+        let kept = salvage::exchange(&self.path, |fresh| {
+            let name = fresh.to_str().ok_or("its path is not valid UTF-8")?;
+            self.db.execute("VACUUM INTO ?1", [name]).map(drop).map_err(|f| f.to_string())
+        });
+        let kept = kept.map_err(away)?;
+        let mut log = Self::open_sound(&self.path)?;
+        log.end_journal_on_close().map_err(LogFault::Read)?;
+        log.rename().map_err(LogFault::Write)?;
+        log.end = self.end;
+        // The former one has nothing to carry over any more, and the journal has its name.
+        self.db
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+            .map_err(LogFault::Read)?;
+        *self = log;
+        let strange = kept.map_or(String::new(), |kept| {
+            format!("; what was in its place is kept as {}", kept.display())
+        });
+        Ok(format!(
+            "the event log {} was deleted, moved or replaced; it was written anew, nothing is \
+             missing{strange}",
+            self.path.display()
+        ))
     }
 
     /// Makes the events durable, all of them or none. In a file that was moved away or deleted
     /// nothing is: nobody would ever find it there.
     pub(crate) fn append(&mut self, events: &[Recorded]) -> Result<(), LogFault> {
-        if identity(&self.path).ok() != Some(self.file) {
-            return Err(LogFault::Away { path: self.path.clone() });
+        if self.is_away() {
+            let why = "it is another file".to_owned();
+            return Err(LogFault::Away { path: self.path.clone(), why });
         }
-        let write = |db: &mut Connection| -> rusqlite::Result<()> {
+        let write = |db: &mut Connection, mut end: Mark| -> rusqlite::Result<Mark> {
             let tx = db.transaction()?;
             {
                 let mut insert = tx.prepare_cached(
                     "INSERT INTO events (seq, at, session, body, sum) VALUES (?1, ?2, ?3, ?4, ?5)",
                 )?;
-                for recorded in events {
-                    let body = serde_json::to_string(&recorded.event)
-                        .map_err(|f| rusqlite::Error::ToSqlConversionFailure(Box::new(f)))?;
-                    insert.execute(params![
-                        signed(recorded.seq),
-                        recorded.at,
-                        recorded.session.0,
-                        body,
-                        sum_of(recorded.seq, recorded.at, &recorded.session.0, &body)
-                    ])?;
+                for Recorded { seq, at, session, event } in events {
+                    let body = body_of(event)?;
+                    let sum = sum_of(*seq, *at, &session.0, &body);
+                    insert.execute(params![signed(*seq), at, session.0, body, sum])?;
+                    end.add(*seq, sum);
                 }
             }
-            tx.commit()
+            tx.commit()?;
+            Ok(end)
         };
-        write(&mut self.db).map_err(LogFault::Write)
+        self.end = write(&mut self.db, self.end).map_err(LogFault::Write)?;
+        Ok(())
     }
 
     /// Reads up to `max` events from `from` on.
@@ -206,15 +410,23 @@ impl EventLog {
         read(&self.db).map_err(LogFault::Read)
     }
 
-    fn each(&self, mut see: impl FnMut(Row)) -> rusqlite::Result<()> {
-        let mut query =
-            self.db.prepare("SELECT seq, at, session, body, sum FROM events ORDER BY seq")?;
-        let mut rows = query.query([])?;
+    fn each_after(&self, seq: u64, mut see: impl FnMut(Row)) -> rusqlite::Result<()> {
+        let mut query = self.db.prepare(
+            "SELECT seq, at, session, body, sum FROM events WHERE seq > ?1 ORDER BY seq",
+        )?;
+        let mut rows = query.query([signed(seq)])?;
         while let Some(row) = rows.next()? {
             see(row_of(row)?);
         }
         Ok(())
     }
+}
+
+/// What a look at the log led to.
+enum Folded {
+    Whole(Box<House>, Shortcut),
+    /// Not every record is what was written.
+    Damaged,
 }
 
 /// Whether the files may be read and written at all. What may not be read is no damage, and must
@@ -277,7 +489,7 @@ fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
         is_sound(row.get(4).ok()?, seq, at, &session, &body).then_some(())?;
         Some(Recorded { seq, at, session: SessionId(session), event })
     };
-    Ok(Row { seq, recorded: recorded() })
+    Ok(Row { seq, sum: row.get(4).unwrap_or_default(), recorded: recorded() })
 }
 
 fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
@@ -294,6 +506,16 @@ fn is_damage(fault: &rusqlite::Error) -> bool {
 /// damaged record of the one has the sum of the other as seldom as any other number.
 fn is_sound(sum: i64, seq: u64, at: i64, session: &str, body: &str) -> bool {
     sum == sum_of(seq, at, session, body) || sum == fnv(FNV_START, body.as_bytes()).cast_signed()
+}
+
+/// The sum of a record as it is written.
+fn sum_of_record(recorded: &Recorded) -> rusqlite::Result<i64> {
+    let body = body_of(&recorded.event)?;
+    Ok(sum_of(recorded.seq, recorded.at, &recorded.session.0, &body))
+}
+
+fn body_of(event: &Event) -> rusqlite::Result<String> {
+    serde_json::to_string(event).map_err(|f| rusqlite::Error::ToSqlConversionFailure(Box::new(f)))
 }
 
 /// The sum over everything that a record says. What stands before the body has a fixed length or

@@ -6,6 +6,7 @@
 //! versions look at nothing else, and since it says which process it is.
 
 use crate::config::Settings;
+use crate::controller::{Line, Mail};
 use crate::watch::{Change, Watch};
 use crate::{DaemonFault, diary, peer};
 use glis_wire::home::{self, Home};
@@ -97,6 +98,7 @@ impl Premises {
         &self,
         home: &Home,
         settings: &Arc<Settings>,
+        line: &Line,
         listeners: mpsc::Sender<UnixListener>,
     ) -> String {
         let watch = match self.watch(home) {
@@ -110,6 +112,7 @@ impl Premises {
         };
         // What was deleted before it was watched.
         let mut look = true;
+        drop(line.mail.send(Mail::LookAtLog).await);
         loop {
             if look && !self.is_in_place() {
                 return self.moved();
@@ -125,6 +128,9 @@ impl Premises {
                 Change::Folder => true,
             };
             look = changes.iter().any(|change| is(change, &[home::SOCKET, home::LOCK]));
+            if changes.iter().any(|change| is(change, &[home::EVENTS])) {
+                drop(line.mail.send(Mail::LookAtLog).await);
+            }
             if changes.iter().any(|change| is(change, &[home::CONFIG])) {
                 Arc::clone(settings).refresh().await;
             }

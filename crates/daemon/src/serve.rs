@@ -83,7 +83,8 @@ async fn converse(door: &Door, stream: UnixStream) -> io::Result<()> {
     }
     let mut peer = Peer::new(stream);
     let protocol = crate::failpoint::protocol().unwrap_or(PROTOCOL);
-    peer.send(&Greeting { protocol, build: door.build.clone() }).await?;
+    let (build, log_id) = (door.build.clone(), Some(door.hands.line.log_id()));
+    peer.send(&Greeting { protocol, build, log_id }).await?;
     let greeted = tokio::time::timeout(GREETING_TIME, peer.next()).await;
     let Ok(Ok(Some(frame))) = greeted else { return Ok(()) };
     if frame.words::<Greeting>().is_err() || protocol != PROTOCOL {
@@ -223,6 +224,7 @@ async fn status(door: &Door) -> Answer {
         home: door.hands.home.state.to_string_lossy().into_owned(),
         sessions: door.hands.line.look(Look::Living).await.len(),
         uptime_secs: door.since.elapsed().as_secs(),
+        log_id: door.hands.line.log_id(),
     })
 }
 

@@ -146,14 +146,14 @@ impl Control {
         let Ok(stream) = open_socket(home) else { return Ok(None) };
         let (decoder, reader) = (Decoder::default(), Reader::Optional);
         let mut control = Self { home: home.clone(), stream, decoder, reader };
-        let own = Greeting { protocol: PROTOCOL, build: own_build().clone() };
+        let own = Greeting { protocol: PROTOCOL, build: own_build().clone(), log_id: None };
         // A daemon that is just ending may close the door again: then there is none.
         if control.stream.write_all(&encode_words(&own)).is_err() {
             return Ok(None);
         }
         let Some(frame) = control.greeting()? else { return Ok(None) };
         match frame.words::<Greeting>() {
-            Ok(Greeting { protocol, build }) => Ok(Some(Met { control, build, protocol })),
+            Ok(Greeting { protocol, build, .. }) => Ok(Some(Met { control, build, protocol })),
             Err(fault) => Err(Complaint::new(Kind::NoDaemon, fault.to_string())),
         }
     }
@@ -423,7 +423,11 @@ fn start_daemon(home: &Home) -> Result<Started, Complaint> {
         return Err(stuck(home, text, "ask again in a while"));
     };
     let said = said.trim();
-    if said == "ready" {
+    if let Some(note) = said.strip_prefix("ready") {
+        if let Some(note) = note.strip_prefix(": ") {
+            // Whoever reads the answer by a program must not find this in it.
+            drop(writeln!(io::stderr(), "note: {}", crate::words::plain(note)));
+        }
         return Ok(Started::Here);
     }
     // It has said its last word; this only reaps it.

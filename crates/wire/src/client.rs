@@ -27,6 +27,10 @@ pub struct Greeting {
     /// The build of the program. One that tells only its version is older than any that tells more.
     #[serde(flatten)]
     pub build: Build,
+    /// The daemon's: the name of its event log. Whoever has followed events under another name reads
+    /// them anew, since numbers may have come again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_id: Option<String>,
 }
 
 /// A request with what comes along.

@@ -52,7 +52,7 @@ impl Home {
 
     /// The event log.
     pub fn events(&self) -> PathBuf {
-        self.state.join("events.db")
+        self.state.join(EVENTS)
     }
 
     /// The configuration file.
@@ -67,6 +67,8 @@ pub const SOCKET: &str = "daemon.sock";
 pub const LOCK: &str = "daemon.lock";
 /// Name of the configuration file in its folder.
 pub const CONFIG: &str = "config.toml";
+/// Name of the event log.
+pub const EVENTS: &str = "events.db";
 /// Name of the daemon's own diary.
 pub const DIARY: &str = "daemon.log";
 

@@ -263,6 +263,9 @@ pub struct DaemonView {
     pub home: String,
     pub sessions: usize,
     pub uptime_secs: u64,
+    /// Names the event log. Under another name its numbers mean other events.
+    #[serde(default)]
+    pub log_id: String,
 }
 
 /// One thing that `doctor` looked at.

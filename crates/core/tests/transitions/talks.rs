@@ -460,18 +460,18 @@ fn a_message_behind_one_in_doubt_wakes_what_is_suspended() {
 }
 
 /// A paused session to which so many messages of this length were sent; the last word said to it.
-fn filled(messages: usize, text: &str) -> (Stage, String) {
-    let mut stage = told(Kind::Agent, &[IDLE, PAUSED]).unwrap();
+fn filled(messages: usize, text: &str) -> Result<(Stage, String), String> {
+    let mut stage = told(Kind::Agent, &[IDLE, PAUSED])?;
     let mut last = String::new();
     for _ in 0..messages {
-        last = stage.play(&format!("send {text}")).unwrap();
+        last = stage.play(&format!("send {text}"))?;
     }
-    (stage, last)
+    Ok((stage, last))
 }
 
 #[test]
 fn a_queue_takes_a_thousand_messages_and_no_more() {
-    let (mut stage, last) = filled(1000, "hello");
+    let (mut stage, last) = filled(1000, "hello").unwrap();
     assert!(last.starts_with("message queued"), "{last}");
     assert_eq!(stage.play("send one more").unwrap(), "refused: queue full");
     assert_eq!(stage.session().unwrap().queue.len(), 1000, "nothing has changed");
@@ -479,7 +479,7 @@ fn a_queue_takes_a_thousand_messages_and_no_more() {
 
 #[test]
 fn a_queue_takes_sixteen_megabytes_and_no_more() {
-    let (mut stage, last) = filled(4, &"x".repeat(4 * 1024 * 1024));
+    let (mut stage, last) = filled(4, &"x".repeat(4 * 1024 * 1024)).unwrap();
     assert!(last.starts_with("message queued"), "{last}");
     assert_eq!(stage.play("send one more").unwrap(), "refused: queue full");
     assert_eq!(stage.session().unwrap().queue.len(), 4, "nothing has changed");

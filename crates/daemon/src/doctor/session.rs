@@ -196,8 +196,10 @@ fn holder(session: &Session, dir: &Path) -> Finding {
 /// A salvaged log may lack what it should say about a session.
 fn record(session: &Session) -> Option<Finding> {
     let damage = session.damage.as_ref()?;
-    let message =
-        format!("up to {} of its records were lost; damaged log {}", damage.lost, damage.kept);
+    let message = match damage.lost {
+        0 => format!("its last records may be missing; it was restored from {}", damage.kept),
+        lost => format!("up to {lost} of its records were lost; damaged log {}", damage.kept),
+    };
     let hint = "look at its files and its conversation, then `glis acknowledge` it";
     Some(about(session, Health::Warning, message, hint))
 }

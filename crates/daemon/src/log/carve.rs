@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 /// What `SQLite` uses unless told otherwise; nobody tells it otherwise.
-const PAGE: usize = 4096;
+pub(super) const PAGE: usize = 4096;
 const JOURNAL_HEAD: usize = 32;
 const FRAME_HEAD: usize = 24;
 /// A leaf of a table.

@@ -9,6 +9,7 @@ use glis_core::{Event, SessionId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
+use std::ops::RangeInclusive;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -18,30 +19,124 @@ const UNFINISHED: &str = ".salvaging";
 const FINISHED: &str = ".salvaged";
 
 /// Keeps the damaged log and puts what can be read of it in its place.
-pub(super) fn salvage(path: &Path, journal: &[u8]) -> Result<(Salvage, Vec<Recorded>), LogFault> {
+pub(super) fn salvage(
+    path: &Path,
+    journal: &[u8],
+    spare: &[Recorded],
+) -> Result<(Salvage, Vec<Recorded>), LogFault> {
     let kept = keep(path, journal).map_err(|fault| LogFault::Open {
         path: path.to_owned(),
         why: format!("the damaged log cannot be kept: {fault}"),
     })?;
-    carry_over(path, kept)
+    carry_over(path, kept, spare)
 }
 
 /// Puts what can be read of a damaged log that was kept in the place of the log.
-pub(super) fn carry_over(path: &Path, kept: PathBuf) -> Result<(Salvage, Vec<Recorded>), LogFault> {
+/// Where it has lost a record that a copy has, the copy's is put in.
+pub(super) fn carry_over(
+    path: &Path,
+    kept: PathBuf,
+    spare: &[Recorded],
+) -> Result<(Salvage, Vec<Recorded>), LogFault> {
     let failed = |fault: io::Error| LogFault::Open { path: kept.clone(), why: fault.to_string() };
     let main = std::fs::read(&kept).map_err(failed)?;
     let journal = match std::fs::read(beside(&kept, "-wal")) {
         Err(fault) if fault.kind() == io::ErrorKind::NotFound => Vec::new(),
         read => read.map_err(failed)?,
     };
-    let mut found = carved(&main, &journal);
-    let loss = Loss::of(&main, &journal, &found);
+    let mut found = filled_up(carved(&main, &journal), spare);
+    let reach = found.last().map_or(0, |recorded| recorded.seq);
+    if is_cut(&main) {
+        keep_beginning(&mut found);
+    }
+    let loss = Loss::of(&main, &journal, &found, reach);
     let name = kept.file_name().unwrap_or_default().to_string_lossy();
     // In the same file as what was saved: whoever finds the one finds the other.
     found.extend(loss.flags(&name));
     build(path, &found)?;
     settle(path).map_err(failed)?;
     Ok((Salvage { kept, lost: loss.lost.into_iter().collect() }, found))
+}
+
+/// What was found, and what a copy has beside it. A copy that has another record under one of the
+/// numbers is that of another log.
+fn filled_up(found: Vec<Recorded>, spare: &[Recorded]) -> Vec<Recorded> {
+    let mut all: BTreeMap<u64, Recorded> =
+        found.into_iter().map(|recorded| (recorded.seq, recorded)).collect();
+    let contradicts = |copy: &Recorded| all.get(&copy.seq).is_some_and(|own| own != copy);
+    if !spare.iter().any(contradicts) {
+        for copy in spare {
+            all.entry(copy.seq).or_insert_with(|| copy.clone());
+        }
+    }
+    all.into_values().collect()
+}
+
+/// Whether the file is shorter than it says itself.
+fn is_cut(main: &[u8]) -> bool {
+    let said = main.get(28..32).and_then(|four| four.first_chunk::<4>());
+    let said = said.map_or(0, |four| u32::from_be_bytes(*four));
+    main.starts_with(b"SQLite format 3\0") && (main.len() / carve::PAGE) < said as usize
+}
+
+/// Leaves out what stands behind the first gap that nobody has been told of. A page holds its records
+/// from its end on, so that of a page that was cut only the last of them are left: what they follow
+/// is gone, and a state that was folded from them never was.
+fn keep_beginning(found: &mut Vec<Recorded>) {
+    let told = told_of(found);
+    let mut next = 1;
+    let kept = found.iter().take_while(|recorded| {
+        let whole = (next..recorded.seq).all(|seq| told.iter().any(|s| s.contains(&seq)));
+        next = recorded.seq + 1;
+        whole
+    });
+    let kept = kept.count();
+    found.truncate(kept);
+}
+
+/// Numbers of records whose loss is on record.
+fn told_of(found: &[Recorded]) -> Vec<RangeInclusive<u64>> {
+    let mut told = Vec::new();
+    for recorded in found {
+        if let Event::RecordDamaged { lost, .. } = &recorded.event {
+            told.extend(lost.iter().map(|(first, last)| *first..=*last));
+        }
+    }
+    told
+}
+
+/// Puts a log of exactly these records in the place of whatever is there.
+pub(super) fn put_in_place(path: &Path, records: &[Recorded]) -> Result<(), LogFault> {
+    build(path, records)?;
+    settle(path).map_err(|fault| LogFault::Open { path: path.to_owned(), why: fault.to_string() })
+}
+
+/// Has `write` write a log beside the place of one that is gone, and puts it there. Whatever is there
+/// meanwhile is kept; where, is returned.
+pub(super) fn exchange(
+    path: &Path,
+    write: impl FnOnce(&Path) -> Result<(), String>,
+) -> Result<Option<PathBuf>, String> {
+    let fresh = beside(path, UNFINISHED);
+    let told = |fault: io::Error| fault.to_string();
+    for leftover in ["", "-wal", "-shm", "-journal"] {
+        gone(&beside(&fresh, leftover)).map_err(told)?;
+    }
+    write(&fresh)?;
+    let finish = || {
+        File::open(&fresh)?.sync_all()?;
+        std::fs::rename(&fresh, beside(path, FINISHED))?;
+        let strange = path.symlink_metadata().is_ok().then(|| {
+            let stamp = crate::clock::now().as_millisecond();
+            path.with_extension(format!("db.strange-{stamp}"))
+        });
+        if let Some(strange) = &strange {
+            std::fs::rename(path, strange)?;
+        }
+        settle(path)?;
+        Ok(strange)
+    };
+    finish().map_err(told)
 }
 
 /// What damage has taken from the log.
@@ -54,9 +149,10 @@ struct Loss {
 }
 
 impl Loss {
-    fn of(main: &[u8], journal: &[u8], found: &[Recorded]) -> Self {
+    /// `reach` is the last record that was seen at all.
+    fn of(main: &[u8], journal: &[u8], found: &[Recorded], reach: u64) -> Self {
         let known: BTreeSet<u64> = found.iter().map(|recorded| recorded.seq).collect();
-        let last = known.last().copied().unwrap_or(0);
+        let last = known.last().copied().unwrap_or(0).max(reach);
         let mut living = BTreeSet::new();
         for Recorded { session, event, .. } in found {
             if matches!(event, Event::Archived { .. } | Event::CreationFailed { .. }) {
@@ -71,13 +167,8 @@ impl Loss {
             .filter_map(|carved| Some((u64::try_from(carved.seq).ok()?, SessionId(carved.session))))
             .filter(|(_, session)| living.contains(session))
             .collect();
-        let mut told = Vec::new();
-        for recorded in found {
-            if let Event::RecordDamaged { lost, .. } = &recorded.event {
-                told.extend_from_slice(lost);
-            }
-        }
-        let is_told = |seq| told.iter().any(|(first, last)| (*first..=*last).contains(&seq));
+        let told = told_of(found);
+        let is_told = |seq| told.iter().any(|stretch| stretch.contains(&seq));
         let missing = |seq: &u64| !known.contains(seq) && !is_told(*seq);
         let mut lost: BTreeSet<u64> = (1..=last).filter(missing).collect();
         // Beyond the last record only what follows it closely is one; the rest is garbage.
@@ -239,7 +330,7 @@ fn sync_folder(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::tests::{filled, killed, reopened};
+    use crate::log::tests::{filled, killed, opened, reopened};
 
     /// A log of ten records of which the last is damaged.
     fn bent(path: &Path) -> Vec<u8> {
@@ -288,7 +379,7 @@ mod tests {
 
     /// Two living sessions with a record each after their first, and a removed one.
     fn three_sessions(path: &Path) {
-        let (mut log, _) = EventLog::open(path, |_| {}).unwrap();
+        let mut log = opened(path).log;
         let born = || crate::fill::born(1).into_iter().next().unwrap();
         let taken = |n| Event::MessageTaken { message: glis_core::MessageId(n), spot: None };
         let gone = Event::Archived { op: glis_core::OpId(1), place: "there".to_owned() };
@@ -318,14 +409,12 @@ mod tests {
     /// Who is flagged, for which records, and where in the log.
     fn flagged(path: &Path) -> Vec<Flag> {
         let mut flags = Vec::new();
-        drop(EventLog::open(path, |recorded| {
+        for recorded in opened(path).log.read(1, 999).unwrap() {
             if let Event::RecordDamaged { lost, kept } = &recorded.event {
                 assert!(kept.starts_with("events.db.damaged-"), "{kept}");
                 flags.push((recorded.seq, recorded.session.0.clone(), lost.clone()));
             }
-        }));
-        // A prefix is seen again once the log is salvaged.
-        flags.dedup();
+        }
         flags
     }
 

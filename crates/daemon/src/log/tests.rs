@@ -3,24 +3,28 @@
 use super::*;
 use glis_core::OpId;
 
-fn record(seq: u64) -> Recorded {
+pub(super) fn record(seq: u64) -> Recorded {
     let event = Event::Archived { op: OpId(seq), place: "x".repeat(200) };
     Recorded { seq, at: 7, session: SessionId("s".to_owned()), event }
 }
 
 pub(super) fn filled(path: &Path, count: u64) {
-    let (mut log, _) = EventLog::open(path, |_| {}).unwrap();
+    let mut log = opened(path).log;
     let events: Vec<_> = (1..=count).map(record).collect();
     log.append(&events).unwrap();
 }
 
+pub(super) fn opened(path: &Path) -> Opened {
+    EventLog::open(path, Aids::default()).unwrap()
+}
+
+/// Every record, and what was salvaged.
 pub(super) fn reopened(path: &Path) -> (Vec<u64>, Option<Salvage>) {
-    let mut seen = std::collections::BTreeSet::new();
-    let (_, salvage) = EventLog::open(path, |recorded| {
-        seen.insert(recorded.seq);
-    })
-    .unwrap();
-    (seen.into_iter().collect(), salvage)
+    let opened = opened(path);
+    let all = opened.log.read(1, u32::MAX).unwrap();
+    let last = all.last().map_or(0, |recorded| recorded.seq);
+    assert_eq!((opened.house.last_seq(), opened.log.end().seq), (last, last));
+    (all.into_iter().map(|recorded| recorded.seq).collect(), opened.salvage)
 }
 
 #[test]
@@ -31,7 +35,7 @@ fn what_was_appended_is_read_again() {
     let (seen, salvage) = reopened(&path);
     assert_eq!(seen, (1..=10).collect::<Vec<_>>());
     assert_eq!(salvage, None);
-    let (log, _) = EventLog::open(&path, |_| {}).unwrap();
+    let log = opened(&path).log;
     assert_eq!(log.read(4, 3).unwrap(), vec![record(4), record(5), record(6)]);
 }
 
@@ -54,7 +58,7 @@ fn a_flipped_bit_loses_its_own_record_only() {
 }
 
 #[test]
-fn a_file_cut_anywhere_still_opens_with_what_is_left() {
+fn a_file_cut_anywhere_still_opens_with_a_beginning_of_what_was_there() {
     let dir = tempfile::tempdir().unwrap();
     let whole = dir.path().join("events.db");
     filled(&whole, 60);
@@ -63,6 +67,8 @@ fn a_file_cut_anywhere_still_opens_with_what_is_left() {
         let path = dir.path().join(format!("cut-{cut}.db"));
         std::fs::write(&path, &bytes[..cut]).unwrap();
         let (seen, _) = reopened(&path);
+        // Never a record without all those before it.
+        assert_eq!(seen, (1..=seen.len() as u64).collect::<Vec<_>>(), "cut at {cut}");
         assert!(seen.len() <= 60);
     }
 }
@@ -77,7 +83,7 @@ fn a_log_of_a_newer_form_is_refused_and_left_alone() {
         db.pragma_update(None, "user_version", FORM + 1).unwrap();
     }
     let before = std::fs::read(&path).unwrap();
-    assert!(matches!(EventLog::open(&path, |_| {}), Err(LogFault::Newer { .. })));
+    assert!(matches!(EventLog::open(&path, Aids::default()), Err(LogFault::Newer { .. })));
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }
 
@@ -91,13 +97,13 @@ fn garbage_is_kept_aside_and_a_folder_is_refused() {
     assert!(seen.is_empty() && salvage.is_some());
     let folder = dir.path().join("folder.db");
     std::fs::create_dir(&folder).unwrap();
-    assert!(matches!(EventLog::open(&folder, |_| {}), Err(LogFault::Open { .. })));
+    assert!(matches!(EventLog::open(&folder, Aids::default()), Err(LogFault::Open { .. })));
 }
 
 /// A log whose records are all in its journal, as a daemon that was killed leaves it.
 pub(super) fn killed(dir: &Path, count: u64) -> (PathBuf, Vec<u8>, Vec<u8>) {
     let path = dir.join("live.db");
-    let (mut log, _) = EventLog::open(&path, |_| {}).unwrap();
+    let mut log = opened(&path).log;
     for seq in 1..=count {
         log.append(&[record(seq)]).unwrap();
     }
@@ -141,15 +147,25 @@ fn a_record_longer_than_a_page_is_carved_whole() {
     let place = "long ".repeat(5000);
     let long =
         Recorded { event: Event::Archived { op: OpId(1), place: place.clone() }, ..record(1) };
-    let (mut log, _) = EventLog::open(&path, |_| {}).unwrap();
+    let mut log = opened(&path).log;
     log.append(&[long.clone(), record(2)]).unwrap();
     drop(log);
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[0] ^= 1;
     std::fs::write(&path, &bytes).unwrap();
-    let mut seen = Vec::new();
-    drop(EventLog::open(&path, |recorded| seen.push(recorded.clone())).unwrap());
-    assert_eq!(seen, vec![long, record(2)]);
+    assert_eq!(opened(&path).log.read(1, 9).unwrap(), vec![long, record(2)]);
+}
+
+#[test]
+fn a_journal_cut_anywhere_leaves_a_beginning_of_what_was_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, main, journal) = killed(dir.path(), 40);
+    for cut in (0..journal.len()).step_by(1013) {
+        std::fs::write(&path, &main).unwrap();
+        std::fs::write(beside(&path, "-wal"), &journal[..cut]).unwrap();
+        let (seen, _) = reopened(&path);
+        assert_eq!(seen, (1..=seen.len() as u64).collect::<Vec<_>>(), "cut at {cut}");
+    }
 }
 
 /// Changes one column of one record behind the log's back.
@@ -191,7 +207,7 @@ fn records_of_the_first_form_stay_readable() {
         db.execute(insert, params![body, -1_522_375_455_289_643_018_i64]).unwrap();
     }
     let second = record(2);
-    let (mut log, salvage) = EventLog::open(&path, |_| {}).unwrap();
+    let Opened { mut log, salvage, .. } = opened(&path);
     assert_eq!(salvage, None);
     log.append(std::slice::from_ref(&second)).unwrap();
     drop(log);
@@ -201,4 +217,103 @@ fn records_of_the_first_form_stay_readable() {
         .pragma_query_value(None, "user_version", |row| row.get(0))
         .unwrap();
     assert_eq!(form, 2, "an older program must not take the fresh records for damaged ones");
+}
+
+/// A log of so many records, and a checkpoint of its first ones.
+fn with_checkpoint(path: &Path, count: u64, at: u64) -> Checkpoint {
+    let mut log = opened(path).log;
+    let mut house = House::default();
+    log.append(&(1..=at).map(record).collect::<Vec<_>>()).unwrap();
+    for seq in 1..=at {
+        house.apply(&record(seq));
+    }
+    let checkpoint = Checkpoint { house, mark: log.end() };
+    log.append(&(at + 1..=count).map(record).collect::<Vec<_>>()).unwrap();
+    checkpoint
+}
+
+fn resumed(path: &Path, checkpoint: &Checkpoint) -> Opened {
+    let aids = Aids { checkpoint: Some(checkpoint.clone()), ..Aids::default() };
+    EventLog::open(path, aids).unwrap()
+}
+
+#[test]
+fn a_start_from_a_checkpoint_reads_only_what_follows() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("events.db");
+    let checkpoint = with_checkpoint(&path, 100, 90);
+    let whole = opened(&path);
+    let (end, id, house) = (whole.log.end(), whole.log.id().to_owned(), whole.house);
+    drop(whole.log);
+    // Nothing before the checkpoint is looked at, or this would be noticed.
+    bend(&path, "body = 'nothing' WHERE seq = 45");
+    let short = resumed(&path, &checkpoint);
+    assert_eq!((short.shortcut, short.salvage), (Shortcut::Taken, None));
+    assert_eq!((short.log.end(), short.log.id()), (end, id.as_str()));
+    assert_eq!(short.house, house);
+    // Whoever looks at all of them finds it.
+    assert_eq!(short.log.check(Mark::default(), u64::MAX, u32::MAX).unwrap().damaged, [45]);
+    assert!(short.log.check(checkpoint.mark, u64::MAX, u32::MAX).unwrap().damaged.is_empty());
+}
+
+#[test]
+fn a_damaged_record_behind_a_checkpoint_is_noticed_and_the_checkpoint_still_counts() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("events.db");
+    let checkpoint = with_checkpoint(&path, 100, 90);
+    bend(&path, "at = 8 WHERE seq = 95");
+    bend(&path, "at = 8 WHERE seq = 45");
+    let short = resumed(&path, &checkpoint);
+    assert_eq!(short.shortcut, Shortcut::Taken);
+    assert_eq!(short.salvage.unwrap().lost, [45, 95]);
+    assert_eq!(short.house.last_seq(), 100);
+}
+
+#[test]
+fn a_checkpoint_of_another_log_is_refuted_and_the_log_gets_another_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("events.db");
+    let checkpoint = with_checkpoint(&path, 100, 90);
+    let id = opened(&path).log.id().to_owned();
+    for change in ["at = at + 1", "sum = sum + 1"] {
+        let mut other = checkpoint.clone();
+        if change.starts_with("at") {
+            other.mark.seq += 1;
+        } else {
+            other.mark.sum += 1;
+        }
+        let whole = resumed(&path, &other);
+        assert_eq!((whole.shortcut, whole.house.last_seq()), (Shortcut::Refuted, 100));
+        assert_ne!(whole.log.id(), id, "its numbers may come again");
+    }
+    // A log that lost its end under the checkpoint.
+    let db = Connection::open(&path).unwrap();
+    db.execute("DELETE FROM events WHERE seq > 80", []).unwrap();
+    drop(db);
+    let whole = resumed(&path, &checkpoint);
+    assert_eq!((whole.shortcut, whole.house.last_seq()), (Shortcut::Refuted, 80));
+}
+
+#[test]
+fn a_copy_fills_in_what_damage_has_taken() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("events.db");
+    let root = dir.path().join("backup");
+    filled(&path, 50);
+    let all: Vec<_> = (1..=50).map(record).collect();
+    Backup::open(&root, "a").unwrap().append(&all).unwrap();
+    bend(&path, "at = 8 WHERE seq = 20");
+    bend(&path, "at = 8 WHERE seq = 50");
+    let aids = Aids { copies: Some(&root), ..Aids::default() };
+    let mended = EventLog::open(&path, aids).unwrap();
+    assert_eq!(mended.salvage.unwrap().lost, [] as [u64; 0]);
+    assert_eq!(mended.log.read(1, 99).unwrap(), all);
+    drop(mended.log);
+    // A copy of another log says nothing about this one.
+    bend(&path, "at = 8 WHERE seq = 20");
+    std::fs::remove_dir_all(&root).unwrap();
+    let strange = Recorded { at: 99, ..record(7) };
+    Backup::open(&root, "b").unwrap().append(&[strange, record(20)]).unwrap();
+    let aids = Aids { copies: Some(&root), ..Aids::default() };
+    assert_eq!(EventLog::open(&path, aids).unwrap().salvage.unwrap().lost, [20]);
 }
