@@ -6,6 +6,7 @@
 
 mod agents_misbehave;
 mod asks;
+mod attached;
 mod choices;
 mod contract;
 mod copies;

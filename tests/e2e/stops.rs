@@ -103,13 +103,16 @@ fn on_a_terminal_rm_asks_before_it_stops_anything() -> Outcome {
     let house = House::new()?;
     let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
     house.command("x", &["sleep", "100000"])?;
-    for (key, status) in [("n", 4), ("", 4), ("y", 0)] {
-        tmux.line("one", "clear; glis rm x; echo left $?")?;
-        let screen = tmux.sees("one", "[y/N]")?;
+    for (turn, (key, status)) in [("n", 4), ("", 4), ("y", 0)].iter().enumerate() {
+        // A word of its own each time, so that a former answer is not taken for this one.
+        tmux.line("one", &format!("clear; glis rm x; echo left-$((1+{turn})) $?"))?;
+        let former = format!("left-{turn} ");
+        let asks = |screen: &str| screen.contains("[y/N]") && !screen.contains(&former);
+        let screen = tmux.until("one", asks)?;
         assert!(screen.contains("Stop it and put it into the trash?"), "{screen}");
         tmux.line("one", key)?;
-        tmux.sees("one", &format!("left {status}"))?;
-        assert_eq!(house.json(&["ls"])?.as_array().map(Vec::len), Some(usize::from(status != 0)));
+        tmux.sees("one", &format!("left-{} {status}", turn + 1))?;
+        assert_eq!(house.json(&["ls"])?.as_array().map(Vec::len), Some(usize::from(*status != 0)));
     }
     Ok(())
 }

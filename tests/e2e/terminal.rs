@@ -63,7 +63,10 @@ fn attach_paints_goes_on_live_takes_keys_and_leaves_no_trace() -> Outcome {
     let screen = tmux.sees("one", "meanwhile")?;
     assert!(screen.contains("painted"), "{screen}");
     tmux.key("one", "C-d")?;
-    tmux.sees("one", "`x` has ended")?;
+    let screen = tmux.sees("one", "q leaves | `x` is completed")?;
+    assert!(screen.contains("meanwhile"), "the last screen stays:\n{screen}");
+    tmux.key("one", "q")?;
+    tmux.until("one", |screen| screen.contains("\n`x` is completed"))?;
     is_given_back(&house, &tmux)
 }
 
@@ -269,12 +272,16 @@ fn a_restart_on_a_terminal_asks_first() -> Outcome {
     let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
     house.command("x", &["true"])?;
     house.until("x", "completed")?;
-    for (key, status, generation) in [("n", 4, 1), ("", 4, 1), ("y", 0, 2)] {
-        tmux.line("one", "clear; glis restart x; echo left $?")?;
-        tmux.sees("one", "[y/N]")?;
+    for (turn, (key, status, generation)) in
+        [("n", 4, 1), ("", 4, 1), ("y", 0, 2)].iter().enumerate()
+    {
+        // A word of its own each time, so that a former answer is not taken for this one.
+        tmux.line("one", &format!("clear; glis restart x; echo left-$((1+{turn})) $?"))?;
+        let former = format!("left-{turn} ");
+        tmux.until("one", |screen| screen.contains("[y/N]") && !screen.contains(&former))?;
         tmux.line("one", key)?;
-        tmux.sees("one", &format!("left {status}"))?;
-        assert_eq!(house.show("x")?["generation"], generation);
+        tmux.sees("one", &format!("left-{} {status}", turn + 1))?;
+        assert_eq!(house.show("x")?["generation"], *generation);
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 mod incoming;
 mod keys;
 mod passage;
+mod resting;
 
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,8 @@ use crate::tty::{self, PLAIN_KEYS, Tty, Wake};
 use incoming::{Incoming, Part};
 use keys::{Keys, Typed};
 use passage::{Passage, Switch};
+pub use resting::{Aside, Companion, Offer, Standing};
+use resting::{From, Rested, rest};
 
 /// Ctrl+Q: no agent and no shell has a use for it, and terminals no longer stop their output.
 pub const CTRL_Q: u8 = 0x11;
@@ -71,6 +74,9 @@ pub struct AttachSpec {
     /// is to be seen then is known only to whoever has the log. Without it, the main screen begins
     /// blank, and what was made for another size stays clipped.
     pub repaint: Option<Repaint>,
+    /// Who knows what becomes of the session when its process ends, and can bring it back. Without it,
+    /// the end of the process is the end of looking.
+    pub companion: Option<Box<dyn Companion>>,
 }
 
 /// Why the session is no longer shown.
@@ -86,35 +92,73 @@ pub enum Leave {
     NotRunning,
 }
 
-/// Shows a session until the user leaves or it ends. The terminal is as before afterwards.
+/// Shows a session until the user leaves, or until it ends where nobody knows what becomes of it. The
+/// terminal is as before afterwards.
 pub fn attach(spec: AttachSpec) -> io::Result<Leave> {
-    let AttachSpec { paint, paint_size, from, holder_dir, detach, keys_unwanted, repaint } = spec;
+    let AttachSpec { paint, paint_size, from, holder_dir, detach, .. } = spec;
+    let AttachSpec { keys_unwanted, repaint, mut companion, .. } = spec;
     let socket = match holder_dir.as_deref().map(connect) {
         None => None,
         Some(Ok(socket)) => Some(socket),
+        Some(Err(fault)) if is_absence(&fault) && companion.is_some() => None,
         Some(Err(fault)) if is_absence(&fault) => return Ok(Leave::Lost),
         Some(Err(fault)) => return Err(fault),
     };
     let tty = Tty::take()?;
-    let terminal = Terminal { tty, passage: Passage::default(), repaint, skip_to: 0, shown: from };
-    let keys = Keys::new(detach);
-    match socket {
-        Some(socket) => {
-            let (incoming, outgoing) = (Incoming::new(), Vec::new());
-            let attached = Attached {
-                terminal,
-                keys,
-                keys_unwanted,
-                socket,
-                incoming,
-                outgoing,
-                from,
-                paint_size,
-            };
-            attached.run(&paint)
-        }
-        None => look_at(terminal, keys, &paint),
+    let mut terminal =
+        Terminal { tty, passage: Passage::default(), repaint, skip_to: 0, shown: from };
+    let mut keys = Keys::new(detach);
+    let mut view = View { paint, paint_size, from, socket };
+    let left = loop {
+        let shown = look_at(&mut terminal, &mut keys, view, keys_unwanted.as_deref());
+        let (from, companion) = match (shown, &mut companion) {
+            (Ok(Leave::Ended(record)), Some(companion)) => {
+                (From::Process(Some(record.generation)), companion)
+            }
+            (Ok(Leave::Lost), Some(companion)) => (From::Process(None), companion),
+            (Ok(Leave::NotRunning), Some(companion)) => (From::Nothing, companion),
+            (shown, _) => break shown,
+        };
+        view = match rest(&mut terminal, &mut keys, companion.as_mut(), from) {
+            Ok(Rested::Again(next)) => next,
+            Ok(Rested::Left) => break Ok(Leave::NotRunning),
+            Err(fault) => break Err(fault),
+        };
+        terminal.begin_anew(view.from)?;
+    };
+    match left {
+        // Only a signal that ends us interrupts; it is waiting to be read.
+        Err(fault) if fault.kind() == io::ErrorKind::Interrupted => end(terminal.tty),
+        done => done,
     }
+}
+
+/// What is shown at first, and what follows it.
+struct View {
+    paint: Vec<u8>,
+    paint_size: Option<Size>,
+    from: u64,
+    socket: Option<OwnedFd>,
+}
+
+/// Shows a session while its process lives. Of one that has none, the last screen is painted.
+fn look_at(
+    terminal: &mut Terminal,
+    keys: &mut Keys,
+    view: View,
+    keys_unwanted: Option<&str>,
+) -> io::Result<Leave> {
+    let View { paint, paint_size, from, socket } = view;
+    let Some(socket) = socket else {
+        terminal.paint(&paint)?;
+        return Ok(Leave::NotRunning);
+    };
+    let (incoming, outgoing) = (Incoming::new(), Vec::new());
+    let mut attached =
+        Attached { terminal, keys, keys_unwanted, socket, incoming, outgoing, from, paint_size };
+    attached.terminal.paint(&paint)?;
+    attached.tell_unwanted()?;
+    attached.serve()
 }
 
 /// The user's terminal, with what stands between it and the session's output.
@@ -180,6 +224,21 @@ impl Terminal {
         }
     }
 
+    /// Another process is shown from here on.
+    fn begin_anew(&mut self, from: u64) -> io::Result<()> {
+        self.passage = Passage::default();
+        (self.skip_to, self.shown) = (0, from);
+        self.tty.write_all(CLEAR)
+    }
+
+    /// Says something in the last line, where output soon goes over it.
+    fn tell(&mut self, text: &str) -> io::Result<()> {
+        let columns = usize::from(tty::size()?.columns);
+        let text: String = text.chars().take(columns).collect();
+        let line = format!("\x1b7\x1b[999;1H\x1b[0;7m{text}\x1b[0m\x1b[K\x1b8");
+        self.tty.write_all(line.as_bytes())
+    }
+
     /// Shows the whole screen as of `at` or later; output up to there is skipped.
     fn paint_anew(&mut self, at: u64) -> io::Result<Painted> {
         match self.repaint.as_mut().map(|repaint| repaint(at)) {
@@ -202,10 +261,10 @@ enum Painted {
     No,
 }
 
-struct Attached {
-    terminal: Terminal,
-    keys: Keys,
-    keys_unwanted: Option<String>,
+struct Attached<'t> {
+    terminal: &'t mut Terminal,
+    keys: &'t mut Keys,
+    keys_unwanted: Option<&'t str>,
     socket: OwnedFd,
     incoming: Incoming,
     outgoing: Vec<u8>,
@@ -214,17 +273,7 @@ struct Attached {
     paint_size: Option<Size>,
 }
 
-impl Attached {
-    fn run(mut self, paint: &[u8]) -> io::Result<Leave> {
-        let shown = self.terminal.paint(paint);
-        let shown = shown.and_then(|()| self.tell_unwanted()).and_then(|()| self.serve());
-        match shown {
-            // Only a signal that ends us interrupts; it is waiting to be read.
-            Err(fault) if fault.kind() == io::ErrorKind::Interrupted => end(self.terminal.tty),
-            done => done,
-        }
-    }
-
+impl Attached<'_> {
     fn serve(&mut self) -> io::Result<Leave> {
         let mut input = vec![0; INPUT_BYTES];
         loop {
@@ -310,13 +359,9 @@ impl Attached {
         }
     }
 
-    /// Says in the last line, where output soon goes over it, that keys go nowhere.
+    /// Says that keys go nowhere.
     fn tell_unwanted(&mut self) -> io::Result<()> {
-        let Some(text) = &self.keys_unwanted else { return Ok(()) };
-        let columns = usize::from(tty::size()?.columns);
-        let text: String = text.chars().take(columns).collect();
-        let line = format!("\x1b7\x1b[999;1H\x1b[0;7m{text}\x1b[0m\x1b[K\x1b8");
-        self.terminal.tty.write_all(line.as_bytes())
+        self.keys_unwanted.map_or(Ok(()), |text| self.terminal.tell(text))
     }
 
     fn take_frames(&mut self) -> io::Result<Option<Leave>> {
@@ -408,43 +453,6 @@ impl Attached {
 struct Ready {
     holder: bool,
     input: bool,
-}
-
-/// Shows a session of which nothing runs: its last screen, until a key is pressed.
-fn look_at(mut terminal: Terminal, mut keys: Keys, paint: &[u8]) -> io::Result<Leave> {
-    const CTRL_C: u8 = 0x03;
-    // Nobody is there for the mouse or for special keys, and plain ones are easier to understand.
-    let shown = terminal.paint(paint).and_then(|()| terminal.tty.write_all(PLAIN_KEYS));
-    if shown.is_err_and(|fault| fault.kind() == io::ErrorKind::Interrupted) {
-        end(terminal.tty);
-    }
-    let mut input = vec![0; INPUT_BYTES];
-    loop {
-        let mut waiting = [
-            PollFd::from_borrowed_fd(terminal.tty.signals(), PollFlags::IN),
-            PollFd::from_borrowed_fd(stdin(), PollFlags::IN),
-        ];
-        match poll(&mut waiting, None) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(fault) => return Err(fault.into()),
-        }
-        let typed = !waiting[1].revents().is_empty();
-        while let Some(wake) = terminal.tty.wake() {
-            match wake {
-                Wake::Resized => {}
-                Wake::Continued => terminal.tty.apply_raw()?,
-                Wake::End(signal) => terminal.tty.end_by(signal),
-            }
-        }
-        let Some(count) = (if typed { read_input(&mut input)? } else { None }) else { continue };
-        let keys_typed = &input[..count];
-        if count == 0 || matches!(keys.look(keys_typed), Typed::Detach { .. }) {
-            return Ok(Leave::Detached);
-        }
-        if keys_typed.iter().any(|&byte| byte == b'q' || byte == CTRL_C) {
-            return Ok(Leave::NotRunning);
-        }
-    }
 }
 
 /// Ends the process by the signal that is waiting to be read.

@@ -1,6 +1,7 @@
 //! The command line: what can be typed, and which verb it goes to.
 
 mod args;
+mod attach;
 mod keep;
 mod look;
 mod many;
@@ -85,7 +86,7 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::New(new) => session::new(new, out),
         Verb::Ls { all } => look::ls(Request::List { all }, out),
         Verb::Show { name } => look::show(name, out),
-        Verb::Attach { name } => look::attach(&name, out),
+        Verb::Attach { name } => attach::attach(&name, out),
         Verb::Send { name, text } => session::send(name, &text, out),
         Verb::Wait(wait) => session::wait(wait, out),
         Verb::Pause(pause) => session::pause(&pause, out),

@@ -2,6 +2,9 @@
 
 pub(crate) mod ask;
 pub(crate) mod keep;
+mod resting;
+
+pub(crate) use resting::resting;
 
 use glis_core::Status;
 use glis_core::session::FAILED_STARTS_MAX;

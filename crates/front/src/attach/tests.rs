@@ -48,6 +48,7 @@ fn attached_process() {
         detach: CTRL_Q,
         keys_unwanted: std::env::var(UNWANTED).ok(),
         repaint,
+        companion: None,
     });
     fs::write(folder.join("left"), format!("{left:?}")).unwrap();
 }

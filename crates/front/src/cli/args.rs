@@ -41,7 +41,8 @@ pub(crate) enum Verb {
         /// Name, id, or a unique beginning of the id
         name: String,
     },
-    /// The agent's terminal: the screen as it is, then live; ctrl+q detaches
+    /// The agent's terminal: the screen as it is, then live; ctrl+q detaches. When its process ends, the
+    /// last screen stays: `r` resumes, `q` leaves
     Attach {
         /// Name, id, or a unique beginning of the id
         name: String,

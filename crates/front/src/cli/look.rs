@@ -1,17 +1,13 @@
 //! Verbs that only look.
 
 use super::{Out, ask, say, unexpected};
-use crate::attach::{AttachSpec, CTRL_Q, Leave, Painting};
-use crate::complaint::{Complaint, Kind};
+use crate::complaint::Complaint;
 use crate::control::{Control, Streamed};
 use crate::streams::write_out;
 use crate::words;
-use glis_core::spec::Mode;
 use glis_wire::client::{Answer, Request};
-use glis_wire::view::SessionView;
 use serde_json::json;
 use std::io::{self, Write as _};
-use std::path::PathBuf;
 
 pub(super) fn ls(request: Request, out: &Out) -> Result<(), Complaint> {
     let Answer::Sessions(sessions) = ask(&mut Control::connect()?, request)? else {
@@ -26,67 +22,6 @@ pub(super) fn show(name: String, out: &Out) -> Result<(), Complaint> {
         return Err(unexpected());
     };
     out.document(&session, || words::whole(&session))
-}
-
-pub(super) fn attach(name: &str, out: &Out) -> Result<(), Complaint> {
-    if !crate::tty::is_terminal() {
-        return Err(Complaint::new(Kind::Usage, "attach needs a terminal").hint(format!(
-            "`glis screen {name}` prints the screen, `glis output {name}` the bytes"
-        )));
-    }
-    let mut control = Control::connect()?;
-    let (session, painting, size, holder_dir) = painted(&mut control, name)?;
-    let (id, runs) = (session.id.clone(), holder_dir.is_some());
-    let again = move |_| {
-        // The daemon may have been replaced since it was last asked.
-        let painted = painted(&mut control, &id).or_else(|_| {
-            control = Control::connect()?;
-            painted(&mut control, &id)
-        });
-        painted.map(|(_, painting, _, _)| painting).map_err(|c| io::Error::other(c.message))
-    };
-    let left = crate::attach::attach(AttachSpec {
-        paint: painting.bytes,
-        paint_size: Some(size),
-        from: painting.at,
-        holder_dir,
-        detach: CTRL_Q,
-        keys_unwanted: (session.mode == Mode::Headless).then(|| words::keys_unwanted(&session)),
-        repaint: Some(Box::new(again)),
-    });
-    let left = left.map_err(|fault| Complaint::new(Kind::Failed, format!("attach: {fault}")))?;
-    let (word, text) = match left {
-        Leave::Detached if runs => {
-            ("detached", format!("detached from `{}`; it runs on", session.name))
-        }
-        Leave::Detached | Leave::NotRunning => ("not_running", words::is(&session)),
-        Leave::Ended(_) => ("ended", format!("`{}` has ended", session.name)),
-        Leave::Lost => {
-            return Err(Complaint::new(
-                Kind::Failed,
-                format!("the connection to `{}` was lost", session.name),
-            )
-            .hint(format!("`glis show {}` tells what became of it", session.name)));
-        }
-    };
-    out.document(&json!({"session": session.name, "left": word}), || text)
-}
-
-type Painted = (SessionView, Painting, glis_wire::hold::Size, Option<PathBuf>);
-
-fn painted(control: &mut Control, name: &str) -> Result<Painted, Complaint> {
-    let mut bytes = Vec::new();
-    let answer = control.ask(Request::Attach { session: name.to_owned() }, |streamed| {
-        if let Streamed::Bytes(_, part) = streamed {
-            bytes.extend(part);
-        }
-        Ok(())
-    })?;
-    let Answer::Attached { session, from, size, holder_dir } = answer else {
-        return Err(unexpected());
-    };
-    let painting = Painting { at: from, bytes };
-    Ok((*session, painting, size, holder_dir.map(PathBuf::from)))
 }
 
 /// A connection for a stream. One that is followed has no end of its own: it ends with its reader.
