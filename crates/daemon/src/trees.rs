@@ -273,16 +273,9 @@ pub(crate) fn detached(session: &Session) -> Option<DetachedView> {
             format!("{branch} is checked out in {}", path.display()),
             format!("git -C {} switch --detach", typed(&path.to_string_lossy())),
         ),
-        BranchStand::Behind => (
-            format!("{branch} is free and lacks nothing but its commits"),
-            format!("git -C {here} switch -C {branch}"),
-        ),
-        BranchStand::Ahead => (
-            format!("{branch} has commits that it lacks"),
-            format!("git -C {here} switch {branch}"),
-        ),
-        BranchStand::Diverged => (
-            format!("{branch} and it have commits that the other lacks"),
+        // Whichever of the two has commits that the other lacks: this loses none.
+        BranchStand::Free => (
+            format!("{branch} is checked out nowhere"),
             format!("git -C {here} switch {branch} && git -C {here} merge {commit}"),
         ),
         BranchStand::Gone => (
