@@ -53,5 +53,6 @@ mod terminal;
 mod tmux;
 mod upgrade;
 mod verbs;
+mod versions;
 mod worktrees;
 mod wreck;

@@ -9,6 +9,7 @@ mod claude;
 mod codex;
 mod early;
 mod failing;
+mod gemini;
 mod kept;
 mod limits;
 mod marks;

@@ -124,6 +124,26 @@ pub(crate) fn gist(input: &Value) -> String {
     text.or_else(|| Some(words?.join(" "))).unwrap_or_else(|| telling.to_string())
 }
 
+/// A dialog has its question within so many lines; what is longer is not read there anyway.
+const QUESTION_LINES_MAX: usize = 12;
+
+/// The whole question of a dialog on a screen, from the line that it is known by to its choices.
+pub(crate) fn question(lines: &[String], names: &[&str]) -> Option<String> {
+    let named = |line: &String| names.iter().any(|name| line.contains(name));
+    let at = lines.iter().position(named)?;
+    let is_choice = |line: &str| {
+        let first = line.trim_start().chars().next();
+        first.is_some_and(|c| "\u{203a}\u{276f}".contains(c))
+            || line.trim_start().starts_with("1. ")
+    };
+    let asked = lines.iter().skip(at).map(|line| line.trim());
+    let asked = asked.take(QUESTION_LINES_MAX).take_while(|line| !is_choice(line));
+    let whole: Vec<&str> = asked.filter(|line| !line.is_empty()).collect();
+    // The name may be a choice itself.
+    let name = lines.get(at).map(|line| line.trim().to_owned());
+    if whole.is_empty() { name } else { Some(whole.join(" ")) }
+}
+
 /// A text of a JSON object, empty if it is not there.
 pub(crate) fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()

@@ -79,6 +79,7 @@ fn word(sign: &Sign) -> String {
         Sign::LimitReached { reset_at } => format!("limit {reset_at}"),
         Sign::Screen(state) => format!("{state:?}"),
         Sign::RefRejected(why) => format!("rejected: {why}"),
+        Sign::MessageRefused(why) => format!("message refused: {why}"),
     }
 }
 
@@ -399,9 +400,9 @@ fn a_day_of_gemini_behind_a_relay() {
 fn a_gemini_that_never_looked_at_the_message_did_not_take_it() {
     let words = r#"{"type":"relay","event":"turn_over","status":42,"why":"Invalid session"}"#;
     let heard = dialect("gemini", Mode::Headless).hear(0, format!("{words}\n").as_bytes());
-    let [only] = heard.as_slice() else { panic!("{heard:?}") };
-    assert_eq!(only.sign, None);
-    assert_eq!(only.said.as_ref().map(|said| said.content.as_str()), Some("Invalid session"));
+    let [said, refused] = heard.as_slice() else { panic!("{heard:?}") };
+    assert_eq!(said.said.as_ref().map(|said| said.content.as_str()), Some("Invalid session"));
+    assert_eq!(refused.sign, Some(Sign::MessageRefused("Invalid session".to_owned())));
 }
 
 #[test]
@@ -431,6 +432,8 @@ fn the_screen_of_claude_says_whether_it_takes_a_message() {
     let trust = include_str!("recordings/claude-screen-trust.txt");
     let Shown::Dialog(asks) = dialect.shows(&screen(trust)) else { panic!("no dialog") };
     assert!(asks.starts_with("Quick safety check"), "{asks}");
+    assert!(asks.contains("review what's in this folder first"), "{asks}");
+    assert!(!asks.contains("No, exit"), "{asks}");
 }
 
 #[test]
@@ -447,7 +450,10 @@ fn the_screen_of_codex_says_whether_it_waits_and_its_rollout_for_what() {
     drop(dialect.read(0, day.get(..end).expect("whole lines").as_bytes()));
 
     assert_eq!(dialect.shows(&prompt), Shown::Prompt);
-    assert_eq!(dialect.shows(&trust), Shown::Dialog("Folder access".to_owned()));
+    let Shown::Dialog(asks) = dialect.shows(&trust) else { panic!("{trust:?}") };
+    let begins = "Folder access {cwd} Trust this folder? Codex can read, edit, and run files here,";
+    assert!(asks.starts_with(begins), "{asks}");
+    assert!(asks.ends_with("Your trust decision will be saved."), "{asks}");
     let draft = include_str!("recordings/codex-screen-prompt.txt")
         .replace("Ask Codex to do anything", "Sign in with ChatGPT")
         .replace("{cwd}", "~/work");

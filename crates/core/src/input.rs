@@ -324,6 +324,8 @@ pub enum Sign {
     Screen(ScreenState),
     /// It rejects the session id it was given.
     RefRejected(String),
+    /// It refuses to begin, for this reason, and has not looked at what it was handed.
+    MessageRefused(String),
 }
 
 /// What was found of a session after a start of the daemon.

@@ -520,6 +520,12 @@ impl Session {
         if let Phase::Rest(Rest::Failed(why)) = &self.phase { Some(why) } else { None }
     }
 
+    /// Whether its agent refuses to begin, and has handed back a message for that reason.
+    pub fn refuses_to_work(&self) -> bool {
+        let handed_back = |message: &Message| message.leg == Leg::Queued && message.refused > 0;
+        self.rejected.is_some() && self.queue.front().is_some_and(handed_back)
+    }
+
     /// The message that is on its way, if any.
     pub fn in_flight(&self) -> Option<&Message> {
         self.queue.front().filter(|message| message.leg == Leg::Sent)

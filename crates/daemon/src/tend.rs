@@ -9,6 +9,7 @@ mod ear;
 mod last_words;
 mod left;
 mod lost;
+mod rate;
 mod sent;
 mod trace;
 mod typing;
@@ -26,6 +27,7 @@ use glis_core::session::Session;
 use glis_core::{AskId, Input, MessageId, SessionId};
 use glis_wire::frame::Frame;
 use glis_wire::hold::{ExitRecord, Hello, Ladder, Order, Report};
+use rate::{Rate, WINDOW};
 use sent::Sent;
 use std::collections::HashMap;
 use std::io;
@@ -42,10 +44,6 @@ pub(crate) use left::{
 };
 pub(crate) use trace::runs;
 
-/// A program that prints no more than two characters in this time does not count as printing:
-/// half a character a second.
-const QUIET_TIME: Duration = Duration::from_secs(5);
-const QUIET_BYTES: u64 = 2;
 /// Between two looks at a program whose output flows.
 const FLOW_PACE: Duration = Duration::from_secs(1);
 /// Between two looks at a transcript whose terminal moves.
@@ -68,6 +66,7 @@ struct Tender {
     next_order: u64,
     /// The screen counts as moving.
     flowing: bool,
+    rate: Rate,
     look_at: Option<Instant>,
     rest_at: Option<Instant>,
     /// When its screen moved last.
@@ -131,6 +130,7 @@ impl Tender {
             orders: HashMap::new(),
             next_order: 1,
             flowing: session.screen == ScreenState::Flowing,
+            rate: Rate::default(),
             look_at: None,
             moved_at: Instant::now(),
             keep_at: None,
@@ -202,7 +202,7 @@ impl Tender {
             }
             Source::Screen => {
                 self.peer.send(&Order::Watch { beyond: self.ear.end }).await?;
-                self.rest_at = Some(Instant::now() + QUIET_TIME);
+                self.rest_at = Some(Instant::now() + WINDOW);
             }
         }
         self.caught_up().await;
@@ -282,8 +282,10 @@ impl Tender {
     }
 
     async fn output_moved(&mut self, end: u64) -> io::Result<()> {
+        let now = Instant::now();
+        self.rate.note(now, end.saturating_sub(self.ear.end));
         self.ear.end = end;
-        self.moved_at = Instant::now();
+        self.moved_at = now;
         match self.ear.dialect.source() {
             Source::Stream => {}
             Source::Transcript => {
@@ -293,15 +295,20 @@ impl Tender {
                 self.attend(Occasion::Moved).await?;
             }
             Source::Screen => {
-                self.look_at = Some(Instant::now() + FLOW_PACE);
-                self.flows().await;
+                self.look_at = Some(now + FLOW_PACE);
+                if self.rate.flows(now) {
+                    self.flows().await;
+                } else {
+                    // Too little to be work, and perhaps a prompt.
+                    self.rest_at = Some(now + WINDOW);
+                }
             }
         }
         Ok(())
     }
 
     async fn flows(&mut self) {
-        self.rest_at = Some(Instant::now() + QUIET_TIME);
+        self.rest_at = Some(self.rate.quiet_at().unwrap_or_else(|| Instant::now() + WINDOW));
         if !self.flowing {
             self.flowing = true;
             self.ear.sign(Spot::Screen, Sign::Screen(ScreenState::Flowing)).await;
@@ -317,13 +324,14 @@ impl Tender {
         let source = self.ear.dialect.source();
         if self.look_at.is_some_and(|at| at <= now) {
             self.look_at = None;
-            let slack = if source == Source::Screen { QUIET_BYTES } else { 0 };
-            self.peer.send(&Order::Watch { beyond: self.ear.end + slack }).await?;
+            self.peer.send(&Order::Watch { beyond: self.ear.end }).await?;
             self.look_again().await?;
         }
         if self.rest_at.is_some_and(|at| at <= now) {
             self.rest_at = None;
-            if source == Source::Screen {
+            if source == Source::Screen && self.rate.flows(now) {
+                self.rest_at = self.rate.quiet_at();
+            } else if source == Source::Screen {
                 self.judge_screen().await;
             } else {
                 self.look_again().await?;
@@ -435,6 +443,7 @@ impl Tender {
                     }
                     // Whoever was spoken to counts as at work until its screen says otherwise.
                     self.flows().await;
+                    self.rest_at = Some(Instant::now() + WINDOW);
                 }
                 if self.ear.dialect.source() == Source::Transcript {
                     self.note_sent(message);

@@ -10,6 +10,7 @@ use glis_core::Status;
 use glis_core::session::FAILED_STARTS_MAX;
 use glis_core::spec::Mode;
 use glis_core::talk::AskKind;
+use glis_wire::plain::without_escapes;
 use glis_wire::view::{DaemonView, Entry, Finding, Health, Hit, SessionView, UsageView, Voice};
 use serde_json::Value;
 use std::io::IsTerminal as _;
@@ -48,7 +49,7 @@ fn coloured() -> bool {
 
 /// A session's text comes from agents: nothing in it may move a cursor or ring a bell.
 pub(crate) fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    without_escapes(text).chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// What `ls` prints.

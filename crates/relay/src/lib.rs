@@ -66,9 +66,13 @@ fn turns(mut course: Course, queue: &mpsc::Receiver<String>, current: &Current) 
     for text in queue {
         let end_of_turn = turn::run(course.next(), &text, current);
         let last_words = end_of_turn.last_words();
-        tell(&json!({"event": "turn_over", "status": end_of_turn.status, "why": last_words}));
-        let End { status, spoke, why } = end_of_turn;
-        if status != Some(0) && !spoke {
+        let goes_on = end_of_turn.status == Some(0) || end_of_turn.spoke;
+        let status = end_of_turn.status;
+        tell(&json!({
+            "event": "turn_over", "status": status, "why": last_words, "goes_on": goes_on,
+        }));
+        let End { status, why, .. } = end_of_turn;
+        if !goes_on {
             let status = status.and_then(|status| u8::try_from(status).ok()).unwrap_or(1);
             // Its complaint becomes ours, as if it had been started without us.
             drop(writeln!(std::io::stderr(), "{why}"));

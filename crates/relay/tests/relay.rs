@@ -50,7 +50,10 @@ impl Drop for Rig {
 }
 
 fn over(status: i32, why: &str) -> Value {
-    json!({"type": "relay", "event": "turn_over", "status": status, "why": why})
+    let goes_on = why.is_empty();
+    json!({
+        "type": "relay", "event": "turn_over", "status": status, "why": why, "goes_on": goes_on,
+    })
 }
 
 #[test]

@@ -6,4 +6,5 @@ pub mod client;
 pub mod frame;
 pub mod hold;
 pub mod home;
+pub mod plain;
 pub mod view;

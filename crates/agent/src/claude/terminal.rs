@@ -3,7 +3,7 @@
 
 use super::stream::{PLAN_TOOL, asks_for, blocks, new_task, said_by, tool_words};
 use super::transcript::{Tools, is_beside, is_filler, is_interruption, refused};
-use crate::hearing::{Line, as_said, as_text, text, what};
+use crate::hearing::{Line, as_said, as_text, question, text, what};
 use crate::lines::Lines;
 use crate::{
     ALLOW, ALLOW_FOR_SESSION, DENY, Dialect, GONE, Heard, Interrupt, NO_SUCH_CHOICE, Outcome, Said,
@@ -386,11 +386,7 @@ impl Dialect for Terminal {
         if let Some(prompt) = prompt(lines) {
             return prompt.shown();
         }
-        let named = |line: &&String| DIALOGS.iter().any(|dialog| line.contains(dialog));
-        match lines.iter().find(named) {
-            Some(line) => Shown::Dialog(line.trim().to_owned()),
-            None => Shown::Other,
-        }
+        question(lines, &DIALOGS).map_or(Shown::Other, Shown::Dialog)
     }
 
     fn shows_ask(&self, ask: &Ask, lines: &[String]) -> Option<bool> {

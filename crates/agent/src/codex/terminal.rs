@@ -1,7 +1,7 @@
 //! Codex in a terminal: its rollout says what it does and what is said, its screen whether it asks and
 //! whether it can be typed into.
 
-use crate::hearing::{Line, gist, text, to_allow, what};
+use crate::hearing::{Line, gist, question, text, to_allow, what};
 use crate::lines::Lines;
 use crate::{
     ALLOW, DENY, Dialect, Heard, Interrupt, Leave, NO_SUCH_CHOICE, Said, Shown, Source, Usage,
@@ -245,11 +245,7 @@ impl Dialect for Terminal {
                 Shown::Other
             };
         }
-        let named = |line: &&String| DIALOGS.iter().any(|dialog| line.contains(dialog));
-        match lines.iter().find(named) {
-            Some(line) => Shown::Dialog(line.trim().to_owned()),
-            None => Shown::Other,
-        }
+        question(lines, &DIALOGS).map_or(Shown::Other, Shown::Dialog)
     }
 
     fn shows_ask(&self, ask: &Ask, lines: &[String]) -> Option<bool> {

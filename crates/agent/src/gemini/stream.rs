@@ -5,6 +5,7 @@ use crate::lines::Lines;
 use crate::{Dialect, GONE, Heard, Interrupt, Said, Shown, Source, Usage};
 use glis_core::input::Sign;
 use glis_core::talk::Ask;
+use glis_wire::plain::without_escapes;
 use glis_wire::view::Voice;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -112,8 +113,14 @@ impl Stream {
         line.says(&mut self.turn.saying);
         let turn = std::mem::take(&mut self.turn);
         if !turn.began {
-            // It never came to look at the message. The relay ends if there is no hope.
-            line.said(Said::new(Voice::System, text(words, "/why")));
+            // It never came to look at the message. Mostly the relay ends then; one that does not
+            // would wait for words that nobody says any more.
+            let why = without_escapes(text(words, "/why"));
+            let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
+            if words["goes_on"] == true {
+                line.sign(Sign::RefRejected(why.clone()));
+            }
+            line.both(Sign::MessageRefused(why.clone()), Said::new(Voice::System, why));
             return;
         }
         if !turn.took {

@@ -165,6 +165,14 @@ fn by_itself(draft: &mut Draft, former: &Session, end: End<'_>) {
             let ended = format!("it ended before it was ready: {}", end.in_full());
             draft.event(Event::Failed { why: reason(former, ended) });
         }
+        (RefOrigin::Chosen | RefOrigin::Learned, Ending::Exited(_) | Ending::Signalled(_))
+            if former.refuses_to_work() =>
+        {
+            let told = former.rejected.as_deref().unwrap_or_default();
+            let told = if end.last_words.is_empty() { told } else { end.last_words };
+            let why = format!("it refused to begin ({}): {told}", end.told());
+            draft.event(Event::Failed { why });
+        }
         (RefOrigin::Chosen | RefOrigin::Learned, Ending::Exited(0))
             if !former.turn.open && !former.turn.due =>
         {

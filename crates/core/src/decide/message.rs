@@ -127,6 +127,14 @@ pub(super) fn not_delivered(draft: &mut Draft, message: MessageId, why: String) 
     }
 }
 
+/// The agent itself says that it has not looked at it: it waits for a process that does.
+pub(super) fn refused(draft: &mut Draft, why: String) {
+    if let Some(message) = draft.session.in_flight().map(|m| m.id) {
+        draft.event(Event::DeliveryRefused { message, why });
+        draft.hold_back = true;
+    }
+}
+
 /// Only a person can say what became of it. Nothing else waits for that: neither a pause nor a stop.
 pub(super) fn not_taken(draft: &mut Draft, message: MessageId) {
     if draft.session.in_flight().is_some_and(|m| m.id == message) {

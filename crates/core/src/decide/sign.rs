@@ -61,6 +61,13 @@ pub(super) fn take(draft: &mut Draft, spot: Spot, sign: Sign) {
         }
         Sign::Screen(state) => judge_screen(draft, state),
         Sign::RefRejected(why) => rejected(draft, why, spot),
+        Sign::MessageRefused(why) => {
+            message::refused(draft, why.clone());
+            // It ends by itself, and what it says then is better than anything about a kill.
+            if draft.session.rejected.is_none() {
+                draft.event(Event::RefRejected { why, spot });
+            }
+        }
     }
 }
 

@@ -467,7 +467,10 @@ impl Session {
                 self.phase = Phase::Rest(Rest::Completed);
             }
             Event::Failed { why } => {
-                "it ended otherwise than well".clone_into(&mut self.rule);
+                self.rule = match self.spec.traits.refs {
+                    RefOrigin::None => "the command failed".to_owned(),
+                    RefOrigin::Chosen | RefOrigin::Learned => why.clone(),
+                };
                 self.phase = Phase::Rest(Rest::Failed(why.clone()));
             }
             _ => {}

@@ -415,6 +415,7 @@ fn sign(line: &str) -> Option<Sign> {
         ("asks", _) => Sign::Asked(ask(AskKind::Approval)),
         ("unasks", _) => Sign::AskGone(AskId(own)),
         ("limit", _) => Sign::LimitReached { reset_at: own },
+        ("refuses", _) => Sign::MessageRefused(own),
         ("rejects", _) => Sign::RefRejected("unknown id".to_owned()),
         ("screen", "flowing") => Sign::Screen(ScreenState::Flowing),
         ("screen", "silent") => Sign::Screen(ScreenState::Silent),

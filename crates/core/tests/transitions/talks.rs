@@ -505,3 +505,27 @@ fn a_sign_copies_none_of_the_messages_that_wait() {
     let moved = before.iter().zip(&after).filter(|(before, after)| before != after).count();
     assert!(moved <= 1, "{moved} were copied because one is delivered");
 }
+
+#[test]
+fn an_agent_that_refuses_to_begin_fails_and_keeps_the_message() {
+    let stage = told(
+        Kind::Agent,
+        &[
+            IDLE,
+            "send one\ndelivered
+            refuses no trust => delivery refused, ref rejected
+            ended 55 => process ended, failed | do save after the end
+            send two => message queued | queued while failed
+            resume
+            checked\nstarted
+            ready => became ready, start ended, delivery began | do deliver one",
+        ],
+    )
+    .unwrap();
+    assert!(stage.session().unwrap().asks.is_empty());
+    let story = "send one\ndelivered\nrefuses no trust\nended 55";
+    let stage = told(Kind::Agent, &[IDLE, story]).unwrap();
+    let why = "it refused to begin (exit status 55): no trust";
+    assert_eq!(stage.session().unwrap().failure(), Some(why));
+    assert_eq!(stage.session().unwrap().rule, why);
+}

@@ -4,6 +4,7 @@ use super::left::read_from;
 use crate::output::OutputLog;
 use glis_screen::{Output as _, Screen, printable};
 use glis_wire::hold::{ExitRecord, Size, place};
+use glis_wire::plain::without_escapes;
 use std::path::Path;
 
 /// A complaint has its point in its last lines. More would hide it, and is kept in the log for ever.
@@ -54,9 +55,14 @@ fn on_screen(dir: &Path, record: &ExitRecord) -> String {
 
 fn joined<'l>(lines: impl Iterator<Item = &'l str>) -> String {
     let lines: Vec<String> = lines
-        .map(|line| printable(line).trim().chars().take(LINE_CHARS_MAX).collect::<String>())
+        .map(|line| undrawn(&printable(line)).chars().take(LINE_CHARS_MAX).collect::<String>())
         .filter(|line| !line.is_empty())
         .collect();
+    // Pictures made of characters say nothing; if there are no words at all, they are what there is.
+    let (mut lines, pictures): (Vec<_>, Vec<_>) = lines.into_iter().partition(|l| has_word(l));
+    if lines.is_empty() {
+        lines = pictures;
+    }
     let is_help = |line: &String| {
         line.get(..HELP.len()).is_some_and(|start| start.eq_ignore_ascii_case(HELP))
     };
@@ -65,20 +71,17 @@ fn joined<'l>(lines: impl Iterator<Item = &'l str>) -> String {
     lines.get(end.saturating_sub(LINES_MAX)..end).unwrap_or_default().join(" | ")
 }
 
-/// Colours and the like are for a terminal.
-fn without_escapes(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text.chars();
-    while let Some(c) = rest.next() {
-        if c != '\u{1b}' {
-            plain.push(c);
-        } else if rest.clone().next() == Some('[') {
-            // Parameters, and a letter at the end.
-            let _ = rest.next();
-            let _ = rest.by_ref().find(|c| matches!(c, '@'..='~'));
-        }
-    }
-    plain
+/// A line without frames and blocks, which are drawn around the words and beside them.
+fn undrawn(line: &str) -> String {
+    let is_drawn = |c: char| ('\u{2500}'..='\u{259f}').contains(&c);
+    let bare: String = line.chars().map(|c| if is_drawn(c) { ' ' } else { c }).collect();
+    if bare.trim().is_empty() { line.trim().to_owned() } else { bare.trim().to_owned() }
+}
+
+/// Whether a line has a word or a number in it: two letters or digits in a row.
+fn has_word(line: &str) -> bool {
+    let is_letter = |c: char| c.is_alphanumeric();
+    line.chars().zip(line.chars().skip(1)).any(|(a, b)| is_letter(a) && is_letter(b))
 }
 
 #[cfg(test)]
@@ -104,6 +107,15 @@ mod tests {
             last_lines("error: x\nusage: it\ntry --help\n"),
             "error: x | usage: it | try --help"
         );
+    }
+
+    #[test]
+    fn pictures_are_left_out_where_there_are_words() {
+        let art = " \u{2590}\u{259b}\u{2588}\u{259c}\u{258c}  Claude Code v2.1.325\n\
+                   \u{259d}\u{259c}\u{2588}\u{2588}\u{259b}\u{2598}\n * \u{2598}\u{2598} \u{259d}\u{259d} *\n\
+                   \u{2500}\u{2500}\u{2500}\u{2500}\n\u{2502} Error: no key \u{2502}\n ( ) _ / \\ \n";
+        assert_eq!(last_lines(art), "Claude Code v2.1.325 | Error: no key");
+        assert_eq!(last_lines(" /\\_/\\ \n ( o o )\n"), "/\\_/\\ | ( o o )");
     }
 
     #[test]

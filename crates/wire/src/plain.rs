@@ -1,0 +1,83 @@
+//! Text that was written for a terminal, without what only a terminal understands.
+
+/// The text without escape sequences, each of them whole: colours, titles, links, movements of the
+/// cursor. Other control characters stay.
+pub fn without_escapes(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '\u{1b}' => skip_escape(&mut rest),
+            '\u{9b}' => skip_control(&mut rest),
+            '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => skip_string(&mut rest),
+            c => plain.push(c),
+        }
+    }
+    plain
+}
+
+type Rest<'t> = std::iter::Peekable<std::str::Chars<'t>>;
+
+fn skip_escape(rest: &mut Rest<'_>) {
+    match rest.next_if(|c| ('\u{20}'..='\u{7e}').contains(c)) {
+        Some('[') => skip_control(rest),
+        Some(']' | 'P' | 'X' | '^' | '_') => skip_string(rest),
+        // What comes before the last letter of a short sequence, such as the choice of a character set.
+        Some('\u{20}'..='\u{2f}') => {
+            while rest.next_if(|c| ('\u{20}'..='\u{2f}').contains(c)).is_some() {}
+            let _ = rest.next_if(|c| ('\u{30}'..='\u{7e}').contains(c));
+        }
+        Some(_) | None => {}
+    }
+}
+
+/// Parameters, and a letter at the end. What cannot be part of it ends it.
+fn skip_control(rest: &mut Rest<'_>) {
+    while rest.next_if(|c| ('\u{20}'..='\u{3f}').contains(c)).is_some() {}
+    let _ = rest.next_if(|c| ('\u{40}'..='\u{7e}').contains(c));
+}
+
+/// Up to a bell or the end of a string. One that has no end on its line is no sequence: a text that
+/// begins like one must not swallow all that follows.
+fn skip_string(rest: &mut Rest<'_>) {
+    let mut ahead = rest.clone();
+    while let Some(c) = ahead.next() {
+        match c {
+            '\u{7}' | '\u{9c}' => {
+                *rest = ahead;
+                return;
+            }
+            '\u{1b}' if ahead.peek() == Some(&'\\') => {
+                let _ = ahead.next();
+                *rest = ahead;
+                return;
+            }
+            '\n' | '\r' | '\u{1b}' => return,
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sequences_go_whole_and_everything_else_stays() {
+        for (text, plain) in [
+            ("\u{1b}[31mred\u{1b}[39m", "red"),
+            ("\u{1b}[38;2;1;2;3mx\u{1b}[0m\n\ty", "x\n\ty"),
+            ("\u{9b}1;31mred", "red"),
+            ("\u{1b}]0;title\u{7}a", "a"),
+            ("\u{1b}]8;;http://x\u{1b}\\link\u{1b}]8;;\u{1b}\\", "link"),
+            ("\u{1b}(B\u{1b}=\u{1b}7a", "a"),
+            ("\u{1b}]0;no end\nnext", "0;no end\nnext"),
+            ("array[31m] \u{e9}", "array[31m] \u{e9}"),
+            ("\u{1b}", ""),
+            ("\u{1b}[", ""),
+            ("\u{1b}[31\u{e9}", "\u{e9}"),
+        ] {
+            assert_eq!(without_escapes(text), plain, "{text:?}");
+        }
+    }
+}
