@@ -12,9 +12,9 @@ fn watched(house: &House, tmux: &Tmux<'_>) -> Outcome {
     tmux.sees("one", "before-the-end").map(drop)
 }
 
-/// What is typed reaches the agent again.
+/// What is typed reaches the agent again, once the line about its end is gone.
 fn goes_on(tmux: &Tmux<'_>, word: &str) -> Outcome {
-    tmux.until("one", |screen| !screen.contains("q leaves"))?;
+    tmux.until("one", |screen| !screen.contains("`x`") && !screen.contains("`y`"))?;
     tmux.line("one", &format!("say {word}"))?;
     tmux.until("one", |screen| screen.contains(&format!("\n{word}"))).map(drop)
 }
