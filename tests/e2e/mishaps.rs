@@ -293,7 +293,9 @@ fn what_a_stop_left_is_saved_although_the_daemon_dies_first() -> Outcome {
         let holds = |name: &str| {
             house.git(&["cat-file", "-e", &format!("{name}:worktree/precious")]).is_ok()
         };
-        refs.unwrap_or_default().lines().any(holds)
+        // The ref comes before the record of it, and only by the record it is found.
+        let recorded = house.show("blue").is_ok_and(|shown| shown["snapshot"].is_object());
+        recorded && refs.unwrap_or_default().lines().any(holds)
     })?;
     comes_back(&house, &precious)
 }
