@@ -1,6 +1,6 @@
 //! One program, several roles: what is typed decides which.
 
-use glis_daemon::DaemonFault;
+use glis_daemon::{DaemonFault, Own};
 use glis_front::Next;
 use glis_front::complaint::Complaint;
 use glis_prove::Voice;
@@ -75,7 +75,8 @@ fn daemon(voice: Voice, take_leave: impl FnOnce()) -> ExitCode {
         Err(complaint) => return refuse(complaint),
     };
     take_leave();
-    match glis_daemon::run(&home, own_build(), ready) {
+    let own = Own { build: own_build(), mark_death: glis_hold::mark_death };
+    match glis_daemon::run(&home, own, ready) {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault @ DaemonFault::AlreadyRunning { .. }) => {
             refuse(Complaint::second_daemon(fault.to_string()))

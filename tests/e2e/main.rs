@@ -19,6 +19,7 @@ mod doors;
 mod enemy;
 mod environment;
 mod faults;
+mod faulty;
 mod house;
 mod intruders;
 mod keeping;

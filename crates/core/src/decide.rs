@@ -59,6 +59,14 @@ pub(crate) fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
             }
             Some(_) | None => Decision::default(),
         }),
+        // Nothing else follows: whatever else would be done may be what broke.
+        Input::Broke { session, what, why } => Ok(match Draft::of(house, &session) {
+            Some(mut draft) if draft.session.barred.is_none() => {
+                draft.event(Event::Barred { what, why });
+                draft.decision
+            }
+            Some(_) | None => Decision::default(),
+        }),
         Input::Observed { session, world } => Ok(match Draft::of(house, &session) {
             Some(mut draft) => {
                 recover::observed(&mut draft, world);
@@ -112,15 +120,24 @@ fn command_of(house: &House, command: Command) -> Result<Decision, Refusal> {
         Command::Return { name, .. } => chore::bring_back(house, &mut draft, name)?,
         Command::Empty { .. } => chore::empty(&mut draft)?,
         Command::Acknowledge { .. } => {
-            if draft.session.damage.is_some() {
-                draft.event(Event::DamageAcknowledged);
-            } else {
-                draft.reply(Reply::Already);
-            }
+            acknowledge(&mut draft);
         }
         Command::Answer { ask, answer, .. } => ask::answer(&mut draft, ask, answer)?,
     }
     Ok(draft.settle())
+}
+
+fn acknowledge(draft: &mut Draft) {
+    let (damaged, barred) = (draft.session.damage.is_some(), draft.session.barred.is_some());
+    if damaged {
+        draft.event(Event::DamageAcknowledged);
+    }
+    if barred {
+        draft.event(Event::BarLifted);
+    }
+    if !damaged && !barred {
+        draft.reply(Reply::Already);
+    }
 }
 
 /// Whether a command brings up a process where none runs.

@@ -250,6 +250,11 @@ pub enum Event {
     DamageAcknowledged,
     /// The log has lost the session, or its end; this is what the session's own folder knows.
     SessionRecovered { card: Box<Card> },
+    /// What glis did for it took the daemon down; nothing more is done with what it holds until
+    /// somebody takes note.
+    Barred { what: String, why: String },
+    /// Somebody has taken note; it is tried again.
+    BarLifted,
 }
 
 impl Event {

@@ -50,6 +50,15 @@ pub enum Input {
         /// The message.
         message: MessageId,
     },
+    /// What was being done for a session took the daemon down, or cannot be done at all.
+    Broke {
+        /// The session.
+        session: SessionId,
+        /// What was being done.
+        what: String,
+        /// What came of it.
+        why: String,
+    },
     /// What the world looks like after this daemon's own start.
     Observed {
         /// The session.
@@ -57,6 +66,36 @@ pub enum Input {
         /// What was found.
         world: World,
     },
+}
+
+impl Input {
+    /// The session that this is about.
+    pub fn session(&self) -> &SessionId {
+        match self {
+            Self::Command(
+                Command::New { id: session, .. }
+                | Command::Send { session, .. }
+                | Command::Pause { session, .. }
+                | Command::CancelPause { session }
+                | Command::Resume { session, .. }
+                | Command::Restart { session, .. }
+                | Command::Stop { session }
+                | Command::Remove { session, .. }
+                | Command::Snapshot { session }
+                | Command::Restore { session, .. }
+                | Command::Return { session, .. }
+                | Command::Empty { session }
+                | Command::Acknowledge { session }
+                | Command::Answer { session, .. },
+            )
+            | Self::Outcome { session, .. }
+            | Self::Sign { session, .. }
+            | Self::Alarm { session, .. }
+            | Self::RetryDue { session, .. }
+            | Self::Broke { session, .. }
+            | Self::Observed { session, .. } => session,
+        }
+    }
 }
 
 /// Whether a sign is heard as it is given.
@@ -112,7 +151,7 @@ pub enum Command {
     Return { session: SessionId, name: Option<String> },
     /// Delete what the trash has of it, for good.
     Empty { session: SessionId },
-    /// Take note of the damage to its record.
+    /// Take note of the damage to its record, and of what took the daemon down.
     Acknowledge { session: SessionId },
     /// Answer what it asks.
     Answer { session: SessionId, ask: Option<AskId>, answer: String },

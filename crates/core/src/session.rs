@@ -220,6 +220,8 @@ pub struct Session {
     pub failed_starts: u32,
     /// Records that may have been about it were lost, and nobody has taken note of it yet.
     pub damage: Option<Damage>,
+    /// What was done with what it holds took the daemon down, and nobody has taken note of it yet.
+    pub barred: Option<Bar>,
     /// When it was created.
     pub created_at: WallMs,
     /// When something last happened.
@@ -263,6 +265,15 @@ pub struct Damage {
     pub lost: u64,
     /// Where the damaged log is kept.
     pub kept: String,
+}
+
+/// Why nothing is done with what a session holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bar {
+    /// What was being done.
+    pub what: String,
+    /// What came of it.
+    pub why: String,
 }
 
 /// Where a removed session is until its trash is emptied.

@@ -44,6 +44,7 @@ variants! {
         SafeStateReached TerminalCaptured SnapshotTaken EndBegan Paused PauseCancelled PauseRefused
         PauseFailed StopBegan ProcessEnded Suspended Interrupted Completed Failed RemovalBegan
         RemovalFailed Archived StartCancelled ProcessAdopted RecordDamaged DamageAcknowledged
+        Barred BarLifted
         ClearingBegan WorktreeCleared WorktreeStays PauseBarred SaveBegan WorktreeSaved
         WorktreeNotSaved RestoreBegan WorktreeRestored RestoreFailed ReturnBegan Returned
         ReturnFailed EmptyingBegan Emptied EmptyingFailed SessionRecovered

@@ -2,14 +2,16 @@
 
 use crate::access::Accesses;
 use crate::config::{Config, Settings};
-use crate::controller::{Line, Look};
+use crate::controller::Line;
 use crate::conversation::Digest;
 use crate::launch::{self, Checked, Env};
 use crate::nursery::Nursery;
 use crate::outfit::SetUps;
 use crate::program::Versions;
 use crate::screens::Screens;
+use crate::strikes::Strikes;
 use crate::trees::Keeping;
+use crate::work::{self, Kind};
 use crate::{conversation, tend, worktrees};
 use glis_agent::Places;
 use glis_core::effect::{Deed, Urgency};
@@ -22,22 +24,17 @@ use glis_core::{Input, MessageId, OpId, SessionId};
 use glis_wire::hold::{Hello, Ladder, ProcessMark};
 use glis_wire::home::Home;
 use serde::{Deserialize, Serialize};
-use std::any::Any;
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 
 /// How long a resumed agent may take until it shows that it is ready; then it counts as running.
 const READY_TIME: Duration = Duration::from_secs(60);
 /// Before a message that a holder refused is tried again for the first time: about what a person
 /// takes for at once.
 const RETRY_TIME: Duration = Duration::from_millis(250);
-/// Worktrees made at a time, and long questions to git: few enough to leave threads for pauses.
-const MAKERS: usize = 4;
-const ASKERS: usize = 4;
 /// Errands that may wait for one holder. More than a few means that its connection is stuck.
 const ERRANDS: usize = 64;
 
@@ -116,21 +113,26 @@ pub(crate) struct Adapters {
     pub(crate) keeping: Keeping,
     pub(crate) set_ups: SetUps,
     pub(crate) accesses: Accesses,
-    makers: Arc<Semaphore>,
+    pub(crate) work: work::Places,
+    pub(crate) strikes: Strikes,
     /// How much is being done that takes its time.
-    under_way: watch::Sender<usize>,
-    /// Who asks git about much at once.
-    pub(crate) askers: Arc<Semaphore>,
+    pub(crate) under_way: watch::Sender<usize>,
     /// Grows whenever a conversation does.
     pub(crate) talk: watch::Sender<u64>,
-    runtime: Handle,
+    pub(crate) runtime: Handle,
     own_env: Env,
     live: Mutex<HashMap<SessionId, Live>>,
     holders: Mutex<HashMap<SessionId, mpsc::Sender<Errand>>>,
 }
 
 impl Adapters {
-    pub(crate) fn new(home: Home, settings: Settings, line: Line, umask: u32) -> Arc<Self> {
+    pub(crate) fn new(
+        home: Home,
+        settings: Settings,
+        strikes: Strikes,
+        line: Line,
+        umask: u32,
+    ) -> Arc<Self> {
         let own_program = std::env::current_exe().unwrap_or_default();
         Arc::new(Self {
             places: Places {
@@ -144,9 +146,8 @@ impl Adapters {
             keeping: Keeping::default(),
             set_ups: SetUps::default(),
             accesses: Accesses::default(),
-            makers: Arc::new(Semaphore::new(MAKERS)),
+            work: work::Places::default(),
             under_way: watch::Sender::new(0),
-            askers: Arc::new(Semaphore::new(ASKERS)),
             talk: watch::Sender::new(0),
             runtime: Handle::current(),
             own_env: own_environment(),
@@ -154,6 +155,7 @@ impl Adapters {
             holders: Mutex::default(),
             home,
             settings: Arc::new(settings),
+            strikes,
             line,
             umask,
         })
@@ -172,6 +174,7 @@ impl Adapters {
             Deed::CutSetUpShort => self.set_ups.cut_short(&id),
             Deed::CheckStart { op } => self.in_turn(
                 session,
+                (Kind::Tree, "look at its worktree"),
                 move |why| Outcome::StartUnfit { op, fault: ResumeFault::System(why) },
                 move |hands, session| {
                     Some(match launch::check(hands, session) {
@@ -221,57 +224,17 @@ impl Adapters {
         }
     }
 
-    /// Makes a worktree. A set-up command may take minutes: so few are at it at a time that nobody
-    /// else has to wait for a thread.
+    /// Makes a worktree. A set-up command may take minutes: that has places of its own.
     fn make_worktree(self: &Arc<Self>, session: &Session, op: OpId) {
-        let (hands, session) = (Arc::clone(self), session.clone());
-        self.later(async move {
-            let place = Arc::clone(&hands.makers).acquire_owned().await;
-            let failed = move |why| Outcome::WorktreeFailed { op, why };
-            hands.in_turn(&session, failed, move |hands, session| {
-                let made = worktrees::make(hands, session, op);
-                drop(place);
-                Some(made)
-            });
+        let failed = move |why| Outcome::WorktreeFailed { op, why };
+        self.in_turn(session, (Kind::Make, "make its worktree"), failed, move |hands, session| {
+            Some(worktrees::make(hands, session, op))
         });
-    }
-
-    /// Does something that takes its time. `failed` is what is reported if that panics: an
-    /// operation without an outcome would stay open for ever.
-    pub(crate) fn blocking(
-        self: &Arc<Self>,
-        session: &Session,
-        failed: impl FnOnce(String) -> Outcome + Send + 'static,
-        work: impl FnOnce(&Arc<Self>, &Session) -> Option<Outcome> + Send + 'static,
-    ) {
-        let (hands, session) = (Arc::clone(self), session.clone());
-        self.under_way.send_modify(|count| *count += 1);
-        drop(self.runtime.spawn_blocking(move || {
-            // What a panic leaves half done is on disk, as after a crash.
-            let worked = catch_unwind(AssertUnwindSafe(|| work(&hands, &session)));
-            let outcome = worked.unwrap_or_else(|panic| {
-                let why = format!("a fault of glis itself: {}", told(panic.as_ref()));
-                crate::diary(&format!("session {}: {why}", session.id));
-                Some(failed(why))
-            });
-            if let Some(outcome) = outcome {
-                hands.line.tell_blocking(Input::Outcome { session: session.id.clone(), outcome });
-            }
-            hands.under_way.send_modify(|count| *count -= 1);
-        }));
-    }
-
-    /// Waits until nothing is being done any more that takes its time, and all of it was told.
-    pub(crate) async fn rest(&self) {
-        // Whatever was decided before this look is under way when it is answered.
-        drop(self.line.look(Look::Living).await);
-        let mut under_way = self.under_way.subscribe();
-        drop(under_way.wait_for(|count| *count == 0).await);
     }
 
     fn capture(self: &Arc<Self>, session: &Session, op: OpId) {
         let failed = move |why| Outcome::CaptureFailed { op, what: Captured::Screen, why };
-        self.blocking(session, failed, move |hands, session| {
+        self.blocking(session, (Kind::Start, "keep its screen"), failed, move |hands, session| {
             Some(match crate::screens::capture(hands, session) {
                 Ok(screen_at) => Outcome::TerminalCaptured { op, screen_at },
                 Err((what, fault)) => Outcome::CaptureFailed { op, what, why: fault.to_string() },
@@ -307,28 +270,33 @@ impl Adapters {
 
     fn start(self: &Arc<Self>, session: &Session, op: OpId, generation: u32) {
         let failed = move |why| Outcome::ProcessNotStarted { op, fault: ResumeFault::System(why) };
-        self.blocking(session, failed, move |hands, session| {
-            match hands.begin(session, generation) {
-                Ok(hello) => {
-                    // Open before anybody learns of the process: errands wait until it is met.
-                    let errands = hands.open_errands(&session.id);
-                    let started = Outcome::ProcessStarted {
-                        op,
-                        generation,
-                        process: process_of(&hello.process),
-                        began_at: hello.began_at,
-                    };
-                    hands.line.tell_blocking(Input::Outcome {
-                        session: session.id.clone(),
-                        outcome: started,
-                    });
-                    let runtime = hands.runtime.clone();
-                    tend::begin(hands, session.clone(), errands, &runtime);
-                    None
+        self.blocking(
+            session,
+            (Kind::Start, "start its process"),
+            failed,
+            move |hands, session| {
+                match hands.begin(session, generation) {
+                    Ok(hello) => {
+                        // Open before anybody learns of the process: errands wait until it is met.
+                        let errands = hands.open_errands(&session.id);
+                        let started = Outcome::ProcessStarted {
+                            op,
+                            generation,
+                            process: process_of(&hello.process),
+                            began_at: hello.began_at,
+                        };
+                        hands.line.tell_blocking(Input::Outcome {
+                            session: session.id.clone(),
+                            outcome: started,
+                        });
+                        let runtime = hands.runtime.clone();
+                        tend::begin(hands, session.clone(), errands, &runtime);
+                        None
+                    }
+                    Err(fault) => Some(Outcome::ProcessNotStarted { op, fault }),
                 }
-                Err(fault) => Some(Outcome::ProcessNotStarted { op, fault }),
-            }
-        });
+            },
+        );
     }
 
     /// Has a holder of this generation, by starting one or by finding it.
@@ -506,12 +474,6 @@ pub(crate) fn process_of(mark: &ProcessMark) -> Process {
     Process { pid: mark.pid, start_ticks: mark.start_ticks, boot_id: mark.boot_id.clone() }
 }
 
-/// What a panic said.
-fn told(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it did not say what")
-}
-
 /// A lock whose data stays usable after a panic: each is a table whose entries stand alone.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -529,7 +491,8 @@ mod tests {
         let (line, mut inbox) = Line::new("a log");
         let home = Home::under(Path::new("/nowhere"));
         let settings = Settings::read(home.config_file()).unwrap();
-        let hands = Adapters::new(home, settings, line, 0o077);
+        let strikes = Strikes::open(Path::new("/nowhere"), |_| Ok(()));
+        let hands = Adapters::new(home, settings, strikes, line, 0o077);
         let id = SessionId("s".to_owned());
         let mut house = House::default();
         for (seq, event) in (1..).zip(crate::fill::born(1)) {
@@ -538,7 +501,7 @@ mod tests {
         let session = house.session(&id).unwrap();
         let op = OpId(7);
         let failed = move |why| Outcome::CaptureFailed { op, what: Captured::Screen, why };
-        hands.blocking(session, failed, |_, _| panic!("as a test"));
+        hands.blocking(session, (Kind::Start, "be a test"), failed, |_, _| panic!("as a test"));
         let Some(Mail::Input(Input::Outcome { outcome, .. })) = inbox.recv().await else {
             panic!("no outcome");
         };

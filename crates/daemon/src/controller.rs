@@ -4,10 +4,12 @@ use crate::adapters::Adapters;
 use crate::copies::{Copies, Occasion};
 use crate::failpoint;
 use crate::log::{Checked, EventLog, LogFault, Mark};
+use crate::work::fault;
 use glis_core::house::Reply;
 use glis_core::{
-    Command, Effect, Event, House, Input, OpId, Recorded, Refusal, Session, SessionId,
+    Command, Decision, Effect, Event, House, Input, OpId, Recorded, Refusal, Session, SessionId,
 };
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
@@ -131,9 +133,34 @@ enum Due {
 pub(crate) struct Controller {
     house: House,
     log: EventLog,
+    /// The last event that is durable.
+    committed: u64,
     line: Line,
     adapters: Arc<Adapters>,
     copies: Copies,
+}
+
+/// What was decided on and is not durable yet.
+#[derive(Default)]
+struct Batch {
+    events: Vec<Recorded>,
+    effects: Vec<Effect>,
+    published: Vec<Published>,
+    /// A fault of ours, for which the daemon ends once this is durable.
+    broken: Option<String>,
+}
+
+/// What an input is called.
+fn kind_of(input: &Input) -> &'static str {
+    match input {
+        Input::Command(_) => "command",
+        Input::Outcome { .. } => "outcome",
+        Input::Sign { .. } => "sign",
+        Input::Alarm { .. } => "alarm",
+        Input::RetryDue { .. } => "retry",
+        Input::Broke { .. } => "fault",
+        Input::Observed { .. } => "observation",
+    }
 }
 
 impl Controller {
@@ -143,7 +170,8 @@ impl Controller {
         adapters: Arc<Adapters>,
         copies: Copies,
     ) -> Self {
-        Self { house, log, line: adapters.line.clone(), adapters, copies }
+        let committed = house.last_seq();
+        Self { house, log, committed, line: adapters.line.clone(), adapters, copies }
     }
 
     /// Works until the house is closed or the log fails. After a failed write nothing is retried:
@@ -176,21 +204,18 @@ impl Controller {
     }
 
     /// Decides on a batch, makes it durable, then tells and acts. True when the house is closed.
-    fn work_through(&mut self, batch: Vec<Mail>) -> Result<bool, LogFault> {
-        let mut events = Vec::new();
-        let mut effects = Vec::new();
+    fn work_through(&mut self, mails: Vec<Mail>) -> Result<bool, LogFault> {
+        let mut batch = Batch::default();
         let mut due = Vec::new();
-        let mut published = Vec::new();
         let mut occasions = Vec::new();
-        for mail in batch {
+        for mail in mails {
             match mail {
                 Mail::Input(input) => {
                     // Only commands can be refused, so there is nobody to tell.
-                    drop(self.decide(input, &mut events, &mut effects, &mut published));
+                    drop(self.decide(input, &mut batch)?);
                 }
                 Mail::Command(command, answer) => {
-                    let input = Input::Command(command);
-                    let reply = self.decide(input, &mut events, &mut effects, &mut published);
+                    let reply = self.decide(Input::Command(command), &mut batch)?;
                     due.push(Due::Reply(answer, reply));
                 }
                 Mail::Look(look, answer) => due.push(Due::Sessions(answer, self.look(&look))),
@@ -205,44 +230,120 @@ impl Controller {
                 Mail::LookAtLog => self.keep_log_in_place()?,
             }
         }
-        self.commit(&events)?;
+        self.commit(&batch.events)?;
         // Whoever asked learns the operation's number before its end can be published.
         let closed = self.settle(due)?;
-        for news in published {
+        for news in batch.published {
             drop(self.line.news.send(Arc::new(news)));
         }
-        for effect in effects {
+        if let Some(why) = batch.broken {
+            return Err(LogFault::Broken(why));
+        }
+        for effect in batch.effects {
             if let Some(session) = self.house.session(&effect.session) {
                 self.adapters.carry_out(effect.deed, session);
             }
         }
         // Only now: before, the state was ahead of the log.
-        self.copies.card(&events, &self.house);
-        occasions.push(Occasion::Grown(events.len()));
+        self.copies.card(&batch.events, &self.house);
+        occasions.push(Occasion::Grown(batch.events.len()));
         for occasion in occasions {
             self.copies.look(occasion, &self.house, &self.log);
         }
         Ok(closed)
     }
 
+    /// Decides on one input. A panic in that is a fault of ours, and which input it was is told. A
+    /// command is refused then, and everything is as before. Of anything else nothing can be refused,
+    /// and an operation would wait for it for ever: its session is barred, the daemon ends in order,
+    /// and the next one calls the operation off. If even that panics, the input is left out.
     fn decide(
         &mut self,
         input: Input,
-        events: &mut Vec<Recorded>,
-        effects: &mut Vec<Effect>,
-        published: &mut Vec<Published>,
-    ) -> Result<Reply, Refusal> {
-        let decision = self.house.decide(input)?;
-        let at = crate::clock::now().as_millisecond();
-        for (session, event) in decision.events {
-            let recorded = Recorded { seq: self.house.last_seq() + 1, at, session, event };
-            self.house.apply(&recorded);
-            let ended = self.ended(&recorded.session, &recorded.event);
-            published.push(Published { recorded: recorded.clone(), ended });
-            events.push(recorded);
+        batch: &mut Batch,
+    ) -> Result<Result<Reply, Refusal>, LogFault> {
+        let id = input.session().clone();
+        let session = self.house.session(&id);
+        let was_barred = session.is_some_and(|session| session.barred.is_some());
+        let (kind, asked) = (kind_of(&input), matches!(input, Input::Command(_)));
+        // Only where something has gone wrong before is it worth a copy of everything.
+        let former = was_barred.then(|| self.house.clone());
+        let decided = catch_unwind(AssertUnwindSafe(|| {
+            failpoint::reach("decide", kind);
+            self.house.decide(input)
+        }));
+        let why = match decided {
+            Ok(Err(refusal)) => return Ok(Err(refusal)),
+            Ok(Ok(decision)) => match self.record(decision, batch) {
+                Ok(reply) => return Ok(Ok(reply)),
+                Err(why) => {
+                    let why = self.blame(&why, kind, &id);
+                    match former {
+                        Some(former) => self.house = former,
+                        None => return Err(self.give_up(id, why)),
+                    }
+                    why
+                }
+            },
+            Err(panic) => self.blame(&fault(panic.as_ref()), kind, &id),
+        };
+        if asked {
+            let step = "decide on it".to_owned();
+            return Ok(Err(Refusal::Failed { session: self.name_of(&id), step, why }));
         }
-        effects.extend(decision.effects);
+        if !was_barred && batch.broken.is_none() {
+            let broke = Input::Broke { session: id, what: kind.to_owned(), why: why.clone() };
+            if let Ok(decision) = self.house.decide(broke) {
+                self.record(decision, batch).map_err(LogFault::Broken)?;
+            }
+            batch.broken = Some(why);
+        }
+        Ok(Ok(Reply::Done))
+    }
+
+    fn name_of(&self, id: &SessionId) -> String {
+        self.house.session(id).map_or_else(|| id.to_string(), |session| session.name.clone())
+    }
+
+    /// Says which input it was.
+    fn blame(&self, why: &str, kind: &str, id: &SessionId) -> String {
+        let told = format!("{why}, at {kind} of {}", self.name_of(id));
+        crate::diary(&told);
+        told
+    }
+
+    /// Folds a decision into the state. After an error the state is not to be trusted.
+    fn record(&mut self, decision: Decision, batch: &mut Batch) -> Result<Reply, String> {
+        let at = crate::clock::now().as_millisecond();
+        let (before, told) = (batch.events.len(), batch.published.len());
+        let folded = catch_unwind(AssertUnwindSafe(|| {
+            for (session, event) in decision.events {
+                let recorded = Recorded { seq: self.house.last_seq() + 1, at, session, event };
+                self.house.apply(&recorded);
+                let ended = self.ended(&recorded.session, &recorded.event);
+                batch.published.push(Published { recorded: recorded.clone(), ended });
+                batch.events.push(recorded);
+            }
+        }));
+        if let Err(panic) = folded {
+            batch.events.truncate(before);
+            batch.published.truncate(told);
+            return Err(fault(panic.as_ref()));
+        }
+        batch.effects.extend(decision.effects);
         Ok(decision.reply)
+    }
+
+    /// The state is not to be trusted any more, so nothing of this batch is true. That its session is
+    /// barred is written beside it, for the next daemon.
+    fn give_up(&mut self, session: SessionId, why: String) -> LogFault {
+        let event = Event::Barred { what: "decide on it".to_owned(), why: why.clone() };
+        let at = crate::clock::now().as_millisecond();
+        let seq = self.committed + 1;
+        match self.log.append(&[Recorded { seq, at, session, event }]) {
+            Ok(()) => LogFault::Broken(why),
+            Err(fault) => fault,
+        }
     }
 
     fn ended(&self, id: &SessionId, event: &Event) -> Option<(OpId, Result<(), Refusal>)> {
@@ -256,6 +357,7 @@ impl Controller {
         failpoint::pass("before", events);
         self.keep_log_in_place()?;
         self.log.append(events)?;
+        self.committed = events.last().map_or(self.committed, |last| last.seq);
         failpoint::pass("after", events);
         Ok(())
     }

@@ -1,4 +1,6 @@
-//! Places where a test can have the daemon die. They exist in debug builds only.
+//! Places where a test can have the daemon die or fail. Those that kill exist in debug builds only;
+//! what becomes of a fault of glis itself has to be seen on the shipped program too, and whoever
+//! sets the daemon's environment may end it anyway.
 
 use glis_core::Recorded;
 
@@ -22,11 +24,25 @@ pub(crate) fn pass(side: &str, events: &[Recorded]) {
     }
 }
 
+/// Panics or aborts here, if the test asked for it at this place, for what has this name:
+/// `GLIS_FAILPOINT=panic@save@blue`, `GLIS_FAILPOINT=abort@save@blue`.
+#[expect(clippy::panic, reason = "that is what the test asks for")]
+pub(crate) fn reach(place: &str, name: &str) {
+    let Ok(wanted) = std::env::var("GLIS_FAILPOINT") else { return };
+    let mut parts = wanted.split('@');
+    let how = parts.next();
+    if parts.next() != Some(place) || parts.next() != Some(name) {
+        return;
+    }
+    match how {
+        Some("panic") => panic!("a test asked for it at {place}"),
+        Some("abort") => std::process::abort(),
+        Some(_) | None => {}
+    }
+}
+
 /// The protocol that this daemon claims to speak, if a test asked for one:
 /// `GLIS_FAILPOINT=protocol:9`.
 pub(crate) fn protocol() -> Option<u32> {
-    if !cfg!(debug_assertions) {
-        return None;
-    }
     std::env::var("GLIS_FAILPOINT").ok()?.strip_prefix("protocol:")?.parse().ok()
 }

@@ -27,6 +27,7 @@ mod rows;
 mod screens;
 mod search;
 mod serve;
+mod strikes;
 mod tend;
 mod trash;
 mod trees;
@@ -34,6 +35,7 @@ mod vault;
 mod view;
 mod watch;
 mod whereabouts;
+mod work;
 mod worktrees;
 
 pub use crate::fill::fill_log;
@@ -46,11 +48,13 @@ use crate::copies::{Copies, clock};
 use crate::log::LogFault;
 use crate::premises::Premises;
 use crate::serve::Door;
+use crate::strikes::Strikes;
 use glis_core::Session;
 use glis_core::input::{Input, World};
 use glis_wire::build::Build;
 use glis_wire::home::Home;
 use rustix::fs::Mode;
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -88,9 +92,17 @@ pub enum DaemonFault {
     System(#[from] io::Error),
 }
 
+/// What only the program itself knows and can do.
+pub struct Own {
+    /// The build that it is of.
+    pub build: Build,
+    /// Has the first byte of a file set to `!` if this process ends itself by a fault.
+    pub mark_death: fn(&File) -> io::Result<()>,
+}
+
 /// Runs the daemon of this house until it is told to end, as this build of the program. `ready` is
 /// called once front ends are let in, with what whoever started it should know.
-pub fn run(home: &Home, build: Build, ready: impl FnOnce(Option<&str>)) -> Result<(), DaemonFault> {
+pub fn run(home: &Home, own: Own, ready: impl FnOnce(Option<&str>)) -> Result<(), DaemonFault> {
     let umask = rustix::process::umask(Mode::from_raw_mode(0o077));
     prepare(&home.state)?;
     let premises = Arc::new(Premises::take(&home.state)?);
@@ -101,14 +113,16 @@ pub fn run(home: &Home, build: Build, ready: impl FnOnce(Option<&str>)) -> Resul
         .inspect_err(|fault| diary(&fault.to_string()))?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .max_blocking_threads(16)
+        .max_blocking_threads(work::THREADS)
         // A thread that is there is there when the system has none left to give: what asks for one
         // then fails for its own reasons, and the runtime does not.
         .thread_keep_alive(THREADS_STAY)
         .build()?;
     let outcome = runtime.block_on(async {
         let (line, inbox) = Line::new(opened.log.id());
-        let hands = Adapters::new(home.clone(), settings, line.clone(), umask.as_raw_mode());
+        let strikes = Strikes::open(&home.state, own.mark_death);
+        let umask = umask.as_raw_mode();
+        let hands = Adapters::new(home.clone(), settings, strikes, line.clone(), umask);
         let unsettled: Vec<Session> = opened.house.all_sessions().cloned().collect();
         let copies = Copies::start(home, line.clone(), &opened.log, opened.stale)?;
         let controller = Controller::new(opened.house, opened.log, Arc::clone(&hands), copies);
@@ -117,7 +131,7 @@ pub fn run(home: &Home, build: Build, ready: impl FnOnce(Option<&str>)) -> Resul
         let thread = std::thread::Builder::new()
             .name("controller".to_owned())
             .spawn(move || drop(failed.send(controller.run(inbox))))?;
-        diary(&format!("started, pid {}, version {build}", std::process::id()));
+        diary(&format!("started, pid {}, version {}", std::process::id(), own.build));
         for note in &opened.notes {
             diary(note);
         }
@@ -126,7 +140,7 @@ pub fn run(home: &Home, build: Build, ready: impl FnOnce(Option<&str>)) -> Resul
         recover(&hands, unsettled).await;
         let listener = premises.listen()?;
         ready(opened.told.as_deref());
-        let result = serve_until_closed(&hands, (&premises, build), listener, failure).await;
+        let result = serve_until_closed(&hands, (&premises, own.build), listener, failure).await;
         // Closed in order, the log is one file again, with nothing beside it.
         drop(thread.join());
         result
@@ -157,6 +171,7 @@ async fn recover(hands: &Arc<Adapters>, sessions: Vec<Session>) {
             && session.saving.is_none()
             && !tend::is_locked(&hands.home.session(&session.id.0))
     };
+    bar(hands).await;
     let mut tasks = tokio::task::JoinSet::new();
     for session in sessions {
         if !at_rest(&session) {
@@ -168,6 +183,23 @@ async fn recover(hands: &Arc<Adapters>, sessions: Vec<Session>) {
         }
     }
     while tasks.join_next().await.is_some() {}
+}
+
+/// What has taken the daemon down twice is not gone on with: that is on record before anything else
+/// happens.
+async fn bar(hands: &Arc<Adapters>) {
+    let out = hands.strikes.out();
+    if out.is_empty() {
+        return;
+    }
+    for (session, strike) in out {
+        let why = "the daemon died of it twice".to_owned();
+        crate::diary(&format!("session {session}: {}: {why}", strike.what));
+        hands.line.tell(Input::Broke { session, what: strike.what, why }).await;
+    }
+    // Questions are answered after everything before them is durable.
+    drop(hands.line.look(controller::Look::Living).await);
+    hands.strikes.forget_out();
 }
 
 async fn serve_until_closed(

@@ -44,6 +44,9 @@ pub(crate) enum LogFault {
     Away { path: PathBuf, why: String },
     #[error("{0} could not be made durable")]
     Beside(String),
+    /// A decision was not possible, for a fault of ours.
+    #[error("{0}")]
+    Broken(String),
     #[error("the event log cannot be written: {0}")]
     Write(rusqlite::Error),
     #[error("the event log cannot be read: {0}")]

@@ -11,7 +11,7 @@ use crate::closing::{Closing, Wish};
 use crate::controller::Look;
 use crate::peer::Peer;
 use crate::view::Beside;
-use crate::{doctor, launch, trees, view};
+use crate::{diary, doctor, launch, trees, view, work};
 use glis_core::session::Session;
 use glis_core::{Refusal, Status};
 use glis_wire::build::Build;
@@ -93,7 +93,18 @@ async fn converse(door: &Door, stream: UnixStream) -> io::Result<()> {
     }
     while let Some(frame) = peer.next().await? {
         match frame.words::<Petition>() {
-            Ok(petition) => answer(door, &mut peer, petition).await?,
+            Ok(petition) => {
+                // A fault in one answer is told to whoever asked; everybody else is served on.
+                let answered = work::caught(answer(door, &mut peer, petition)).await;
+                match answered {
+                    Ok(answered) => answered?,
+                    Err(message) => {
+                        diary(&message);
+                        let kind = Trouble::Internal;
+                        peer.send(&Answer::Trouble { kind, message }).await?;
+                    }
+                }
+            }
             Err(fault) => {
                 let message = fault.to_string();
                 peer.send(&Answer::Trouble { kind: Trouble::BadInput, message }).await?;
@@ -118,7 +129,7 @@ async fn answer(door: &Door, peer: &mut Peer, petition: Petition) -> io::Result<
         Request::Show { session } => match find(door, &session).await {
             Ok(found) => {
                 looked_at(door, &found);
-                Answer::Session(Box::new(seen(door, &found)))
+                Answer::Session(Box::new(seen(door, &found).await))
             }
             Err(refusal) => Answer::Refused(refusal),
         },
@@ -197,8 +208,16 @@ fn looked_at(door: &Door, session: &Session) {
     }
 }
 
-fn seen(door: &Door, session: &Session) -> SessionView {
-    let (hands, id) = (&door.hands, &session.id);
+/// A session with what its files tell. They are read beside the runtime's one thread: a disk that
+/// hangs keeps nobody else.
+async fn seen(door: &Door, session: &Session) -> SessionView {
+    let (hands, session) = (Arc::clone(&door.hands), session.clone());
+    work::beside(move || look_at(&hands, &session)).await
+}
+
+fn look_at(hands: &Adapters, session: &Session) -> SessionView {
+    crate::failpoint::reach("show", &session.name);
+    let id = &session.id;
     let beside = Beside {
         audience: hands.live(id).audience,
         gap_at: hands.gap_at(id),
@@ -214,7 +233,9 @@ fn seen(door: &Door, session: &Session) -> SessionView {
 async fn list(door: &Door, which: Look) -> Answer {
     let mut sessions = door.hands.line.look(which).await;
     sessions.sort_by_key(|session| std::cmp::Reverse(session.last_active_at));
-    Answer::Sessions(sessions.iter().map(|session| seen(door, session)).collect())
+    let hands = Arc::clone(&door.hands);
+    let look = move || sessions.iter().map(|session| look_at(&hands, session)).collect();
+    Answer::Sessions(work::beside(look).await)
 }
 
 async fn status(door: &Door) -> Answer {
@@ -246,7 +267,7 @@ async fn wait(
     let deadline = limit.map(|limit| tokio::time::Instant::now() + limit);
     loop {
         if statuses.contains(&session.status()) {
-            return Ok(Answer::Session(Box::new(seen(door, &session))));
+            return Ok(Answer::Session(Box::new(seen(door, &session).await)));
         }
         let timed_out = async {
             match deadline {

@@ -11,6 +11,7 @@ mod left;
 mod lost;
 mod rate;
 mod sent;
+mod supervise;
 mod trace;
 mod typing;
 
@@ -37,11 +38,12 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 use typing::{DIALOG, Occasion, Typing};
 
-pub(crate) use bond::{begin, end_untended, recover};
+pub(crate) use bond::{begin, end_untended};
 pub(crate) use last_words::last_lines;
 pub(crate) use left::{
     await_former, evict, is_in_conversation, is_locked, living, recorded_end, sweep,
 };
+pub(crate) use supervise::recover;
 pub(crate) use trace::runs;
 
 /// Between two looks at a program whose output flows.
@@ -232,6 +234,7 @@ impl Tender {
     }
 
     async fn hear(&mut self, frame: Frame) -> io::Result<()> {
+        crate::failpoint::reach("hear", &self.agent);
         if let Frame::Raw { tag, bytes } = &frame {
             // What was read from disk meanwhile comes again.
             let known = usize::try_from(self.ear.end.saturating_sub(*tag)).unwrap_or(usize::MAX);

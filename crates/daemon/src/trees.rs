@@ -10,6 +10,7 @@ pub(crate) use rate::Keeping;
 use crate::adapters::Adapters;
 use crate::controller::Look;
 use crate::trash;
+use crate::work::Kind;
 use crate::worktrees::owner;
 use glis_core::effect::Deed;
 use glis_core::input::Outcome;
@@ -32,6 +33,9 @@ use std::sync::{Arc, PoisonError};
 
 /// Why a snapshot at the end of a turn was taken. Only these are ever thinned out.
 pub(crate) const TURN_ENDED: &str = "a turn ended";
+
+/// What saving is called, and where it waits.
+const SAVE: (Kind, &str) = (Kind::Tree, "save its worktree");
 
 /// The top of the git worktree that a session works in, or none if it works in no repository.
 pub(crate) fn top(session: &Session) -> Result<Option<PathBuf>, SnapshotFault> {
@@ -56,6 +60,7 @@ fn save(
     why: &str,
     unreadable: Unreadable,
 ) -> Result<Saved, SnapshotFault> {
+    crate::failpoint::reach("save", &session.name);
     let limits = Limits { unreadable, ..limits(hands) };
     let (session, passing) = (&*session.id.0, Some(TURN_ENDED));
     glis_snapshot::save(&SaveRequest { worktree, session, why, limits, passing })
@@ -440,6 +445,7 @@ impl Adapters {
             // Not in turn: whoever is at work on the files is not disturbed by a look.
             Deed::CheckSave { op } => self.blocking(
                 session,
+                (Kind::Start, "look whether it can be saved"),
                 move |why| Outcome::CannotSave { op, why },
                 move |_, session| {
                     Some(match can_save(session) {
@@ -450,6 +456,7 @@ impl Adapters {
             ),
             Deed::TakeSnapshot { op, moment } => self.in_turn(
                 session,
+                SAVE,
                 move |why| Outcome::SnapshotFailed { op, moment, why },
                 move |hands, session| Some(save_for_pause(hands, session, op, moment)),
             ),
@@ -458,26 +465,31 @@ impl Adapters {
             }
             Deed::ClearWorktree { op } => self.in_turn(
                 session,
+                (Kind::Tree, "remove its worktree"),
                 move |why| Outcome::WorktreeStays { op, why },
                 move |hands, session| Some(clear(hands, session, op)),
             ),
             Deed::RestoreWorktree { op, snapshot } => self.in_turn(
                 session,
+                (Kind::Tree, "restore its worktree"),
                 move |why| Outcome::NotRestored { op, why },
                 move |hands, session| Some(restore(hands, session, op, &snapshot)),
             ),
             Deed::PutAside { op } => self.in_turn(
                 session,
+                (Kind::Tree, "put it aside"),
                 move |why| Outcome::NotPutAside { op, why },
                 move |hands, session| Some(trash::put_aside(hands, session, op)),
             ),
             Deed::BringBack { op } => self.in_turn(
                 session,
+                (Kind::Tree, "take it out of the trash"),
                 move |why| Outcome::NotBroughtBack { op, why },
                 move |hands, session| Some(trash::bring_back(hands, session, op)),
             ),
             Deed::Empty { op } => self.in_turn(
                 session,
+                (Kind::Tree, "delete it from the trash"),
                 move |why| Outcome::NotEmptied { op, why },
                 move |hands, session| Some(trash::empty(hands, session, op)),
             ),
@@ -489,10 +501,11 @@ impl Adapters {
     pub(crate) fn in_turn(
         self: &Arc<Self>,
         session: &Session,
+        kind: (Kind, &'static str),
         failed: impl FnOnce(String) -> Outcome + Send + 'static,
         work: impl FnOnce(&Arc<Self>, &Session) -> Option<Outcome> + Send + 'static,
     ) {
-        self.blocking(session, failed, move |hands, session| {
+        self.blocking(session, kind, failed, move |hands, session| {
             let turn = hands.keeping.turn(&session.id);
             let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
             work(hands, session)
@@ -512,7 +525,7 @@ impl Adapters {
             save_beside(hands, session, op, occasion, generation)
         };
         if occasion != Occasion::TurnEnded {
-            return self.in_turn(session, failed, work);
+            return self.in_turn(session, SAVE, failed, work);
         }
         if let Some(wait) = self.keeping.due(&session.id, &self.config().snapshot) {
             let (hands, session) = (Arc::clone(self), session.clone());
@@ -527,7 +540,7 @@ impl Adapters {
                 if !now.first().is_some_and(goes_on) {
                     return;
                 }
-                hands.in_turn(&session, failed, move |hands, session| {
+                hands.in_turn(&session, SAVE, failed, move |hands, session| {
                     let outcome = work(hands, session);
                     drop(place);
                     outcome

@@ -104,6 +104,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         unsaved: session.unsaved.clone(),
         worktree_removed: pause.is_some_and(|record| record.cleared),
         record_damaged: session.damage.is_some(),
+        barred: session.barred.as_ref().map(|bar| format!("{}: {}", bar.what, bar.why)),
         failed_starts: session.failed_starts,
         former_refs: session.former_refs.clone(),
         last_accessed_at: accessed_at.map(time),

@@ -107,6 +107,8 @@ fn branch(s: &SessionView) -> Option<String> {
 fn note(session: &SessionView) -> String {
     let was_asking = session.was_asking.as_ref().map(|ask| format!("was asking: {ask}"));
     let failure = session.failure.as_ref().or(was_asking.as_ref());
+    let barred = session.barred.as_ref().map(|bar| format!("barred, glis acknowledge: {bar}"));
+    let failure = barred.as_ref().or(failure);
     let text = match (&session.waiting_for, failure, &session.last_action) {
         (Some(ask), _, _) if ask.kind == AskKind::Doubt => format!("taken? {}", ask.text),
         (Some(ask), _, _) => ask.text.clone(),
@@ -193,6 +195,13 @@ pub(crate) fn whole(s: &SessionView) -> String {
             format!("damaged, something may be missing  (glis acknowledge {name} takes note)")
         }),
     );
+    fact(
+        "barred",
+        s.barred.as_ref().map(|bar| {
+            let name = &s.name;
+            format!("{bar}; it is not tried again  (glis acknowledge {name} lets it be tried)")
+        }),
+    );
     fact("failed starts", (s.failed_starts > 0).then(|| failed_starts(s)));
     fact("summary", s.conversation_summary.clone());
     fact("last action", s.last_action.clone());
@@ -267,7 +276,7 @@ pub(crate) const AT_WORK: &str = "is at work in";
 
 /// What `acknowledge` says.
 pub(crate) fn acknowledged(s: &SessionView) -> String {
-    format!("noted; the record of `{}` no longer counts as damaged", s.name)
+    format!("noted; `{}` is no longer flagged", s.name)
 }
 
 /// What `attach` says where nothing takes keys.

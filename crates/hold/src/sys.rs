@@ -1,13 +1,15 @@
 //! The one module that may speak to libc directly: what rustix lacks.
 #![expect(unsafe_code, reason = "raw system calls live here and nowhere else")]
 
+use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
-use std::os::fd::{FromRawFd as _, OwnedFd};
+use std::os::fd::{FromRawFd as _, IntoRawFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::fs::Mode;
 
@@ -37,6 +39,44 @@ pub(crate) fn signals_as_file() -> io::Result<OwnedFd> {
     }
     // SAFETY: the call has just returned this descriptor and nobody else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(file) })
+}
+
+/// Signals by which a process ends itself: an abort (also that of a stack that has run over), and
+/// faults of memory or of the processor.
+const FATAL: [i32; 5] = [libc::SIGABRT, libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE];
+
+/// The file that is marked when this process ends itself.
+static DEATH_MARK: AtomicI32 = AtomicI32::new(-1);
+
+/// Has the first byte of a file set to `!` if this process ends itself. That survives the process,
+/// and a process that is killed from outside does not do it.
+pub fn mark_death(file: &File) -> io::Result<()> {
+    // Kept open for as long as the process lives: its end is the moment when it is needed.
+    DEATH_MARK.store(file.try_clone()?.into_raw_fd(), Ordering::Relaxed);
+    for number in FATAL {
+        let mut action = MaybeUninit::<libc::sigaction>::zeroed();
+        let handler: extern "C" fn(libc::c_int) = mark_and_die;
+        // SAFETY: a zeroed sigaction is a valid one without flags, mask or handler.
+        let action = unsafe { action.assume_init_mut() };
+        action.sa_sigaction = handler as libc::sighandler_t;
+        // On the stack that is kept for this: the usual one may be what ran over.
+        action.sa_flags = libc::SA_ONSTACK;
+        // SAFETY: the action is valid for reads; the former one is not asked for.
+        if unsafe { libc::sigaction(number, action, ptr::null_mut()) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
+
+extern "C" fn mark_and_die(number: libc::c_int) {
+    let file = DEATH_MARK.load(Ordering::Relaxed);
+    // SAFETY: the call may be made in a signal handler, and the byte is valid for reads.
+    unsafe { libc::pwrite(file, b"!".as_ptr().cast(), 1, 0) };
+    // SAFETY: as above. From here on the signal does what it does without us.
+    unsafe { libc::signal(number, libc::SIG_DFL) };
+    // SAFETY: as above. It comes again as soon as this handler is left.
+    unsafe { libc::raise(number) };
 }
 
 /// Closes every descriptor beyond the standard ones: a lock or a terminal that a careless parent

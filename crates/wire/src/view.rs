@@ -97,6 +97,10 @@ pub struct SessionView {
     /// note of it yet.
     #[serde(default)]
     pub record_damaged: bool,
+    /// What was done with what it holds and took the daemon down; nothing more is done with it until
+    /// somebody takes note.
+    #[serde(default)]
+    pub barred: Option<String>,
     /// Starts that have failed in a row. After three a message no longer wakes it.
     #[serde(default)]
     pub failed_starts: u32,

@@ -76,6 +76,7 @@ impl Session {
             killed: Vec::new(),
             failed_starts: 0,
             damage: None,
+            barred: None,
             created_at: at,
             last_active_at: at,
             resumed_at: None,
@@ -173,7 +174,9 @@ impl Session {
             | Event::EmptyingFailed { .. } => self.apply_trash(at, event),
             Event::ProcessAdopted { .. }
             | Event::RecordDamaged { .. }
-            | Event::DamageAcknowledged => self.apply_rescue(event),
+            | Event::DamageAcknowledged
+            | Event::Barred { .. }
+            | Event::BarLifted => self.apply_rescue(event),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::event::Event;
 use crate::ids::SessionId;
 use crate::queue::Queue;
 use crate::safe::ScreenState;
-use crate::session::{Damage, Phase, Process, Session, Spoken};
+use crate::session::{Bar, Damage, Phase, Process, Session, Spoken};
 use crate::talk::{AskKind, Leg, Turn};
 use std::collections::BTreeMap;
 
@@ -25,6 +25,10 @@ impl Session {
                 self.damage = Some(Damage { lost, kept: kept.clone() });
             }
             Event::DamageAcknowledged => self.damage = None,
+            Event::Barred { what, why } => {
+                self.barred = Some(Bar { what: what.clone(), why: why.clone() });
+            }
+            Event::BarLifted => self.barred = None,
             _ => {}
         }
     }

@@ -5,7 +5,7 @@ use crate::rules::Rules;
 use crate::world::{Luck, World};
 use glis_core::effect::Deed;
 use glis_core::event::Ending;
-use glis_core::input::{Command, Hearing, Outcome};
+use glis_core::input::{Hearing, Outcome};
 use glis_core::{Effect, House, Input, Recorded, SessionId};
 
 /// The daemon, with what it holds only in memory.
@@ -56,7 +56,7 @@ impl Daemon {
             self.rules.event(before.as_ref(), input, &recorded, world)?;
             self.log.push(recorded);
         }
-        let id = session_of(input);
+        let id = input.session();
         self.rules.replied(Some(id), &decision.reply)?;
         if let Some(session) = self.house.session(id) {
             self.rules.stands(session, self.log.get(first..).unwrap_or_default())?;
@@ -178,30 +178,4 @@ pub(crate) fn fold(log: &[Recorded]) -> House {
         house.apply(recorded);
     }
     house
-}
-
-fn session_of(input: &Input) -> &SessionId {
-    match input {
-        Input::Command(
-            Command::New { id: session, .. }
-            | Command::Send { session, .. }
-            | Command::Pause { session, .. }
-            | Command::CancelPause { session }
-            | Command::Resume { session, .. }
-            | Command::Restart { session, .. }
-            | Command::Stop { session }
-            | Command::Remove { session, .. }
-            | Command::Snapshot { session }
-            | Command::Restore { session, .. }
-            | Command::Return { session, .. }
-            | Command::Empty { session }
-            | Command::Acknowledge { session }
-            | Command::Answer { session, .. },
-        )
-        | Input::Outcome { session, .. }
-        | Input::Sign { session, .. }
-        | Input::Alarm { session, .. }
-        | Input::RetryDue { session, .. }
-        | Input::Observed { session, .. } => session,
-    }
 }

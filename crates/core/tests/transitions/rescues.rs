@@ -5,7 +5,7 @@ use crate::script::{Kind, Stage, check};
 use crate::table::{IDLE, PAUSED};
 use glis_core::session::FAILED_STARTS_MAX;
 use glis_core::talk::Leg;
-use glis_core::{Event, House, Phase, Recorded, Session, Status};
+use glis_core::{Event, House, Input, Phase, Recorded, Session, Status};
 
 #[test]
 fn a_stop_wins_over_an_agent_that_does_not_get_ready() {
@@ -286,4 +286,26 @@ fn a_card_counts_only_where_it_knows_more_than_the_log() {
     };
     assert_eq!(names(stage.house.last_seq()), ["flagged by the copies"]);
     assert_eq!(names(stage.house.last_seq() + 1), ["recovered", "flagged by the folder"]);
+}
+
+#[test]
+fn what_broke_bars_its_session_until_somebody_takes_note() {
+    let mut stage = check(Kind::Agent, IDLE).unwrap();
+    let broke = |what: &str| Input::Broke {
+        session: crate::script::Stage::id(),
+        what: what.to_owned(),
+        why: "it died".to_owned(),
+    };
+    let told = crate::words::decision(&stage.house.decide(broke("save")).unwrap());
+    assert_eq!(told, "barred");
+    let event = Event::Barred { what: "save".to_owned(), why: "it died".to_owned() };
+    let recorded = Recorded { seq: 100, at: 0, session: crate::script::Stage::id(), event };
+    stage.house.apply(&recorded);
+    stage.log.push(recorded);
+    // The first reason stands.
+    let again = crate::words::decision(&stage.house.decide(broke("start")).unwrap());
+    assert_eq!(again, "nothing");
+    assert_eq!(stage.session().unwrap().barred.clone().unwrap().what, "save");
+    assert_eq!(stage.play("acknowledge").unwrap(), "bar lifted");
+    assert_eq!(stage.play("acknowledge").unwrap(), "already");
 }

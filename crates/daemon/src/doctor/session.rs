@@ -19,6 +19,7 @@ pub(super) fn examine(
     let mut findings = vec![worktree(hands, session, repository), holder(session, &dir)];
     findings.extend(conversation(session, &dir));
     findings.extend(record(session));
+    findings.extend(barred(session));
     // Without its repository nothing of this can be judged, and that is said of the repository.
     if repository.is_there() || session.spec.in_place {
         findings.extend(unsaved(session));
@@ -202,6 +203,14 @@ fn record(session: &Session) -> Option<Finding> {
     };
     let hint = "look at its files and its conversation, then `glis acknowledge` it";
     Some(about(session, Health::Warning, message, hint))
+}
+
+/// What was done with a session took the daemon down.
+fn barred(session: &Session) -> Option<Finding> {
+    let bar = session.barred.as_ref()?;
+    let message = format!("{}: {}; it is not tried again", bar.what, bar.why);
+    let hint = "look at its worktree; `glis acknowledge` lets it be tried again";
+    Some(about(session, Health::Bad, message, hint))
 }
 
 /// A conversation with lines that cannot be read: what they said is lost, the rest is not.

@@ -4,7 +4,7 @@ use super::{Door, fate, find, keep, new, seen};
 use crate::controller::{Look, Published};
 use crate::launch::Env;
 use crate::peer::Peer;
-use crate::view;
+use crate::{view, work};
 use glis_core::house::Reply;
 use glis_core::pause::PauseReason;
 use glis_core::session::{Phase, Rest};
@@ -94,7 +94,7 @@ pub(super) async fn carry_out(
         Reply::Queued { message, before, status } => {
             let session = fate::until_woken(door, &mut news, &id).await;
             let Some(session) = session else { return Ok(storage()) };
-            let session = Box::new(seen(door, &session));
+            let session = Box::new(seen(door, &session).await);
             let idle_secs = found.as_ref().and_then(idle_secs);
             Ok(Answer::Queued { session, message: message.0, before, status, idle_secs })
         }
@@ -149,7 +149,7 @@ enum Change {
 async fn done(door: &Door, id: &SessionId, change: Change) -> io::Result<Answer> {
     let already = change == Change::Needless;
     Ok(match look(door, id).await {
-        Some(session) => Answer::Done { session: Box::new(seen(door, &session)), already },
+        Some(session) => Answer::Done { session: Box::new(seen(door, &session).await), already },
         None => storage(),
     })
 }
@@ -229,7 +229,7 @@ async fn refuse_to_lose(door: &Door, session: &Session) -> Result<(), Box<Answer
     let (hands, looked_at) = (Arc::clone(&door.hands), session.clone());
     let look = move || crate::trees::would_lose(&hands, &looked_at);
     // Whoever cannot look leaves it to the pause itself.
-    let left_out = tokio::task::spawn_blocking(look).await.unwrap_or_default();
+    let left_out = door.hands.ask_git(look).await.unwrap_or_default();
     if left_out.total == 0 {
         return Ok(());
     }
@@ -253,10 +253,12 @@ async fn translate(door: &Door, given: &str, action: Action) -> Translated {
         }
         Action::CancelPause => Command::CancelPause { session },
         Action::Resume { prompt } => {
-            let prompt = resume_words(door, &found, prompt);
+            let prompt = resume_words(door, &found, prompt).await;
             Command::Resume { session, prompt }
         }
-        Action::Restart { with_context: true } => restart(&found, Some(context(door, &found))),
+        Action::Restart { with_context: true } => {
+            restart(&found, Some(context(door, &found).await))
+        }
         Action::Restart { with_context: false } => restart(&found, found.spec.prompt.clone()),
         Action::Stop => Command::Stop { session },
         Action::Remove { running } => Command::Remove { session, running },
@@ -264,7 +266,7 @@ async fn translate(door: &Door, given: &str, action: Action) -> Translated {
         Action::Answer { ask, answer } => Command::Answer { session, ask: ask.map(AskId), answer },
         Action::Snapshot => Command::Snapshot { session },
         Action::Restore { snapshot } => {
-            let snapshot = keep::chosen(&found, snapshot).await?;
+            let snapshot = keep::chosen(door, &found, snapshot).await?;
             Command::Restore { session, snapshot }
         }
     };
@@ -280,7 +282,7 @@ fn usual_clearing(door: &Door, session: &Session) -> Clearing {
 
 /// A command has no conversation to come back to. Where the configuration wants it, it is told in
 /// its first message what was said and done before.
-fn resume_words(door: &Door, session: &Session, prompt: Option<String>) -> Option<String> {
+async fn resume_words(door: &Door, session: &Session, prompt: Option<String>) -> Option<String> {
     let told = door.hands.config().command.resume_prompt
         && session.spec.traits.refs == RefOrigin::None
         && session.ran
@@ -288,13 +290,14 @@ fn resume_words(door: &Door, session: &Session, prompt: Option<String>) -> Optio
     if !told {
         return prompt;
     }
-    let context = context(door, session);
+    let context = context(door, session).await;
     Some(prompt.map_or(context.clone(), |prompt| format!("{context}\n\n{prompt}")))
 }
 
 /// What a fresh agent has to know.
-fn context(door: &Door, session: &Session) -> String {
-    let digest = door.hands.digest(&session.id);
+async fn context(door: &Door, session: &Session) -> String {
+    let (hands, id) = (Arc::clone(&door.hands), session.id.clone());
+    let digest = work::beside(move || hands.digest(&id)).await;
     glis_agent::context::resume_prompt(
         digest.summary.as_deref().unwrap_or("(nothing was said yet)"),
         digest.last_action.as_deref().unwrap_or("(none recorded)"),

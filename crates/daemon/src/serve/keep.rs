@@ -48,11 +48,12 @@ fn failed(fault: &SnapshotFault) -> Answer {
 
 /// Does something that asks git, beside everything else.
 async fn aside<T: Send + 'static>(
+    door: &Door,
     work: impl FnOnce() -> Result<T, SnapshotFault> + Send + 'static,
 ) -> Result<T, Box<Answer>> {
-    match tokio::task::spawn_blocking(work).await {
+    match door.hands.ask_git(work).await {
         Ok(done) => done.map_err(|fault| Box::new(failed(&fault))),
-        Err(panic) => Err(Box::new(trouble(format!("a fault of glis itself: {panic}")))),
+        Err(fault) => Err(Box::new(trouble(fault))),
     }
 }
 
@@ -75,7 +76,7 @@ pub(super) async fn snapshots(door: &Door, given: &str, last: Option<u32>) -> An
     let listed = async {
         let session = found(door, given).await?;
         let last = last.map(|last| usize::try_from(last).unwrap_or(usize::MAX));
-        aside(move || listed(&session, last)).await
+        aside(door, move || listed(&session, last)).await
     };
     listed.await.map_or_else(|answer| *answer, Answer::Snapshots)
 }
@@ -122,6 +123,7 @@ fn word(why: &Why) -> &'static str {
 /// The snapshot that a person means: by its ref, by the end of it, by its commit; else the one of
 /// the worktree as the session left it, or as it last was.
 pub(super) async fn chosen(
+    door: &Door,
     session: &Session,
     given: Option<String>,
 ) -> Result<String, Box<Answer>> {
@@ -132,7 +134,7 @@ pub(super) async fn chosen(
     let session = session.clone();
     let list = {
         let session = session.clone();
-        aside(move || {
+        aside(door, move || {
             let repo = trees::repository(&session);
             glis_snapshot::names(&repo, &session.id.0, shelf(&session))
         })
@@ -170,13 +172,13 @@ pub(super) async fn diff(
     let sides = async {
         let session = found(door, given).await?;
         let since = match since {
-            Some(since) => Some(chosen(&session, Some(since)).await?),
+            Some(since) => Some(chosen(door, &session, Some(since)).await?),
             None => None,
         };
         let there = session.worktree.as_deref().is_some_and(|path| PathBuf::from(path).is_dir());
         // What is not there is compared as it was last saved.
         let kept = if session.status() == Status::Archived || !there {
-            Some(chosen(&session, None).await?)
+            Some(chosen(door, &session, None).await?)
         } else {
             None
         };
@@ -186,22 +188,22 @@ pub(super) async fn diff(
         Ok(sides) => sides,
         Err(answer) => return Ok(*answer),
     };
-    let hands = Arc::clone(&door.hands);
-    let place = Arc::clone(&door.hands.askers).acquire_owned().await;
+    let (asking, hands) = (Arc::clone(&door.hands), Arc::clone(&door.hands));
     let (parts, mut sent) = mpsc::channel(PARTS);
-    let work = tokio::task::spawn_blocking(move || {
-        let _place = place;
-        differences(&hands, &sides, parts)
-    });
+    let work =
+        tokio::spawn(
+            async move { asking.ask_git(move || differences(&hands, &sides, parts)).await },
+        );
     let mut at = 0;
     while let Some(part) = sent.recv().await {
         peer.send_raw(at, &part).await?;
         at += part.len() as u64;
     }
     Ok(match work.await {
-        Ok(Ok(answer)) => answer,
-        Ok(Err(fault)) => failed(&fault),
-        Err(panic) => trouble(format!("a fault of glis itself: {panic}")),
+        Ok(Ok(Ok(answer))) => answer,
+        Ok(Ok(Err(fault))) => failed(&fault),
+        Ok(Err(fault)) => trouble(fault),
+        Err(ended) => trouble(ended.to_string()),
     })
 }
 
@@ -277,14 +279,15 @@ pub(super) async fn restore_to(
 ) -> Answer {
     let restored = async {
         let session = found(door, given).await?;
-        let snapshot = chosen(&session, snapshot).await?;
+        let snapshot = chosen(door, &session, snapshot).await?;
         let path = PathBuf::from(&to);
         if path.symlink_metadata().is_ok() && !is_empty_folder(&path) {
             let message = format!("{to} exists already");
             return Err(Box::new(Answer::Trouble { kind: Trouble::BadInput, message }));
         }
         let reference = snapshot.clone();
-        let notes = aside(move || trees::restore_elsewhere(&session, &reference, &path)).await?;
+        let notes =
+            aside(door, move || trees::restore_elsewhere(&session, &reference, &path)).await?;
         Ok(Answer::RestoredTo { path: to, snapshot, notes })
     };
     restored.await.unwrap_or_else(|answer| *answer)

@@ -70,9 +70,9 @@ pub(super) async fn create(door: &Door, wanted: &NewSession, env: Option<&Env>) 
         return Err(wrong(message, "claude and codex take one").into());
     }
     let site = if wanted.in_place { Site::InPlace } else { Site::Worktree };
-    let repo_root = root_of(PathBuf::from(&wanted.repo), site).await?;
+    let repo_root = root_of(door, PathBuf::from(&wanted.repo), site).await?;
     // A revision means what it means where the caller stands, not at the repository's root.
-    let base = base_of(PathBuf::from(&wanted.repo), wanted.base.clone(), site).await?;
+    let base = base_of(door, PathBuf::from(&wanted.repo), wanted.base.clone(), site).await?;
     let traits = agent.traits(mode, &argv);
     let id = SessionId(uuid::Uuid::now_v7().to_string());
     let name = match &wanted.name {
@@ -171,8 +171,8 @@ enum Site {
     InPlace,
 }
 
-async fn root_of(dir: PathBuf, site: Site) -> Result<String, Wrong> {
-    let found = tokio::task::spawn_blocking(move || {
+async fn root_of(door: &Door, dir: PathBuf, site: Site) -> Result<String, Wrong> {
+    let found = door.hands.ask_git(move || {
         let dir = dir.canonicalize().map_err(|fault| {
             wrong(format!("{}: {fault}", dir.display()), "--repo names a folder that is there")
         })?;
@@ -195,14 +195,14 @@ async fn root_of(dir: PathBuf, site: Site) -> Result<String, Wrong> {
             }
         })
     });
-    let root = found.await.map_err(|fault| panicked(&fault))??;
+    let root = found.await.map_err(panicked)??;
     root.into_os_string().into_string().map_err(|_| {
         wrong("the path of the repository is not valid UTF-8", "move it to another folder")
     })
 }
 
-fn panicked(fault: &tokio::task::JoinError) -> Wrong {
-    wrong(format!("a fault of glis itself: {fault}"), "`glis doctor` looks for what is wrong")
+fn panicked(fault: String) -> Wrong {
+    wrong(fault, "`glis doctor` looks for what is wrong")
 }
 
 /// Why nobody can work in a repository that is there.
@@ -230,7 +230,12 @@ fn unfit(dir: &Path) -> Option<Wrong> {
     }
 }
 
-async fn base_of(dir: PathBuf, base: Option<String>, site: Site) -> Result<Option<String>, Wrong> {
+async fn base_of(
+    door: &Door,
+    dir: PathBuf,
+    base: Option<String>,
+    site: Site,
+) -> Result<Option<String>, Wrong> {
     if site == Site::InPlace {
         return Ok(None);
     }
@@ -245,8 +250,8 @@ async fn base_of(dir: PathBuf, base: Option<String>, site: Site) -> Result<Optio
             Err(GitFault::Refused { .. } | GitFault::NoRepository(_)) => Ok(None),
         },
     };
-    let found = tokio::task::spawn_blocking(move || commit(&dir)).await;
-    found.map_err(|fault| panicked(&fault))?
+    let found = door.hands.ask_git(move || commit(&dir)).await;
+    found.map_err(panicked)?
 }
 
 /// What a session could begin from instead: the branches that were worked on last.

@@ -5,7 +5,7 @@ use crate::controller::Look;
 use crate::output::OutputLog;
 use crate::peer::Peer;
 use crate::search::{self, Source};
-use crate::{conversation, view};
+use crate::{conversation, view, work};
 use glis_core::Status;
 use glis_core::session::Session;
 use glis_screen::Output as _;
@@ -33,7 +33,7 @@ pub(super) async fn attach(door: &Door, peer: &mut Peer, given: &str) -> io::Res
     let lives = session.process.is_some();
     let dir = door.hands.home.session(&session.id.0);
     Ok(Answer::Attached {
-        session: Box::new(seen(door, &session)),
+        session: Box::new(seen(door, &session).await),
         from: picture.offset,
         size: picture.size,
         holder_dir: lives.then(|| dir.to_string_lossy().into_owned()),
@@ -109,14 +109,17 @@ pub(super) async fn output(
     let dir = folder_of(door, &session);
     let log = OutputLog::new(&dir);
     let mut at = from;
-    if log.oldest() > from {
-        peer.send(&Answer::Cut { oldest: log.oldest() }).await?;
+    let asked = log.clone();
+    let oldest = work::beside(move || asked.oldest()).await;
+    if oldest > from {
+        peer.send(&Answer::Cut { oldest }).await?;
     }
     // The holder tells when there is more; without one there will not be any.
     let mut holder = if follow { Peer::connect(&dir, place::SOCKET).await.ok() } else { None };
     loop {
         loop {
-            let chunk = log.read(at, CHUNK_BYTES)?;
+            let asked = log.clone();
+            let chunk = work::beside(move || asked.read(at, CHUNK_BYTES)).await?;
             if chunk.bytes.is_empty() {
                 break;
             }
@@ -164,7 +167,9 @@ pub(super) async fn log(
     let mut at = 0;
     loop {
         loop {
-            let (entries, read) = conversation::read_on(&path, at, CHUNK_BYTES as u64)?;
+            let asked = path.clone();
+            let read = move || conversation::read_on(&asked, at, CHUNK_BYTES as u64);
+            let (entries, read) = work::beside(read).await?;
             if read == 0 {
                 break;
             }

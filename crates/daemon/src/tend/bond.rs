@@ -3,6 +3,7 @@
 
 use super::ear::{Ear, Output};
 use super::left::{self, is_locked};
+use super::supervise::supervise;
 use super::{Tender, complain};
 use crate::adapters::{Adapters, Errand};
 use crate::controller::Look;
@@ -27,11 +28,11 @@ const GREETING_TIME: Duration = Duration::from_secs(2);
 const CATCH_UP_TIME: Duration = Duration::from_secs(10);
 /// Between two attempts to meet a holder again: soon at first, seldom if that does not help.
 const AGAIN_FIRST: Duration = Duration::from_millis(10);
-const AGAIN_LAST: Duration = Duration::from_secs(1);
+pub(super) const AGAIN_LAST: Duration = Duration::from_secs(1);
 
 /// What is known of everything that was on its way to an agent.
 #[derive(Debug)]
-enum Standing {
+pub(super) enum Standing {
     /// Whoever waits for something will be told.
     Known,
     /// The daemon was started anew, or a connection broke at the wrong moment: the world has to be
@@ -49,13 +50,13 @@ pub(crate) fn begin(
     let hands = Arc::clone(hands);
     drop(runtime.spawn(async move {
         let met = meet(&hands.home.session(&session.id.0)).await;
-        stay(hands, session, errands, met.ok(), Standing::Known).await;
+        supervise(hands, session, errands, met.ok(), Standing::Known).await;
     }));
 }
 
 /// After a start of the daemon: finds out what became of a session's process, and tends it if it
 /// lives.
-pub(crate) async fn recover(hands: &Arc<Adapters>, session: Session) {
+pub(super) async fn recover(hands: &Arc<Adapters>, session: Session) {
     let dir = hands.home.session(&session.id.0);
     let generation = session.generation;
     if !session.expects_process() {
@@ -83,7 +84,7 @@ pub(crate) async fn recover(hands: &Arc<Adapters>, session: Session) {
         // It lives and does not speak. What the log says of it stays true until it does.
         let errands = hands.open_errands(&session.id);
         let standing = Standing::Unclear(None);
-        drop(tokio::spawn(stay(Arc::clone(hands), session, errands, None, standing)));
+        drop(tokio::spawn(supervise(Arc::clone(hands), session, errands, None, standing)));
         return;
     }
     let (own, id) = (Arc::clone(hands), session.id.clone());
@@ -107,7 +108,7 @@ async fn stay_until_caught_up(hands: &Arc<Adapters>, session: Session, met: (Pee
     let errands = hands.open_errands(&session.id);
     let (told, caught_up) = oneshot::channel();
     let standing = Standing::Unclear(Some(told));
-    drop(tokio::spawn(stay(Arc::clone(hands), session, errands, Some(met), standing)));
+    drop(tokio::spawn(supervise(Arc::clone(hands), session, errands, Some(met), standing)));
     drop(tokio::time::timeout(CATCH_UP_TIME, caught_up).await);
 }
 
@@ -134,7 +135,7 @@ async fn adopt(hands: &Arc<Adapters>, session: Session, met: (Peer, Hello)) {
 
 /// Tends a holder over as many connections as its life takes. A connection that breaks says
 /// nothing about the agent: only the holder's lock does.
-async fn stay(
+pub(super) async fn stay(
     hands: Arc<Adapters>,
     mut session: Session,
     mut errands: mpsc::Receiver<Errand>,
@@ -213,7 +214,7 @@ fn give_back(hands: &Adapters, id: &SessionId, mut errands: mpsc::Receiver<Erran
 }
 
 /// The holder is gone: so is the agent, or what it left is ended now.
-async fn finish(hands: &Arc<Adapters>, session: Session, generation: u32) {
+pub(super) async fn finish(hands: &Arc<Adapters>, session: Session, generation: u32) {
     let id = session.id.clone();
     hands.change_live(&id, |live| live.audience = 0);
     let Some(exit) = what_is_left(hands, &id, generation).await else { return };
@@ -256,8 +257,13 @@ pub(crate) async fn end_untended(
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(AGAIN_LAST);
     }
-    if let Some(exit) = what_is_left(&hands, &id, generation).await {
-        tell_end(&hands, id, generation, exit).await;
+    tell_what_is_left(&hands, id, generation).await;
+}
+
+/// Ends what a process left running, and tells how it ended itself.
+pub(super) async fn tell_what_is_left(hands: &Arc<Adapters>, id: SessionId, generation: u32) {
+    if let Some(exit) = what_is_left(hands, &id, generation).await {
+        tell_end(hands, id, generation, exit).await;
     }
 }
 

@@ -73,7 +73,7 @@ pub(crate) enum Verb {
     Rm(Rm),
     /// Answers what a session asks
     Answer(Answer),
-    /// Takes note of a damaged record; `show` and `doctor` tell of one
+    /// Takes note of a damaged record or of a bar; `show` and `doctor` tell of them
     Acknowledge {
         /// Name, id, or a unique beginning of the id
         name: String,
