@@ -219,7 +219,17 @@ async fn serve_until_closed(
     let (since, ending) = (Instant::now(), AtomicBool::new(false));
     let door = Arc::new(Door { hands: Arc::clone(hands), build, since, close, ending });
     let serving = tokio::spawn(serve::serve(Arc::clone(&door), listener, listeners));
-    let left = match calls.next().await? {
+    let called = match calls.next().await {
+        // The log is the first to miss the folder that it lies in.
+        Err(_) if !premises.is_in_place() => {
+            serving.abort();
+            guarding.abort();
+            diary(&format!("{}; the agents run on", premises.moved()));
+            return Ok(());
+        }
+        called => called?,
+    };
+    let left = match called {
         Closing::LeaveAgents => Vec::new(),
         Closing::SuspendAgents => {
             // Whatever began from now on would only have to be ended too.

@@ -137,7 +137,8 @@ impl Premises {
         }
     }
 
-    fn moved(&self) -> String {
+    /// What is told of a house that is no longer there.
+    pub(crate) fn moved(&self) -> String {
         format!("the state folder {} was moved, replaced or deleted", self.state.display())
     }
 
@@ -176,7 +177,7 @@ impl Premises {
     }
 
     /// Whether the state folder is still the one that was locked.
-    fn is_in_place(&self) -> bool {
+    pub(crate) fn is_in_place(&self) -> bool {
         let there = self.state.symlink_metadata().map(|facts| (facts.dev(), facts.ino()));
         matches!((there, identity(&self.folder)), (Ok(there), Ok(ours)) if there == ours)
     }
