@@ -1,5 +1,6 @@
 //! A session's conversation: one JSON object a line, appended, each entry once.
 
+use glis_agent::context::own_words;
 use glis_agent::{Said, TaskChange, Usage};
 use glis_wire::view::{Entry, Voice};
 use serde::{Deserialize, Serialize};
@@ -120,6 +121,9 @@ impl Conversation {
         }
         if let Some(agent_ref) = agent_ref {
             metadata.insert(AGENT_REF.to_owned(), json!(agent_ref));
+        }
+        if said.voice == Voice::User && own_words(&said.content).is_none() {
+            metadata.insert("by".to_owned(), json!("glis"));
         }
         if let Some(outcome) = said.outcome {
             metadata.insert(OUTCOME.to_owned(), json!(outcome.word()));
@@ -344,7 +348,7 @@ impl Digest {
             }
             digest.account = told_account(entry).or(digest.account);
             match entry.voice {
-                Voice::User => asked = Some(short(&entry.content)),
+                Voice::User => asked = own_words(&entry.content).map(short).or(asked),
                 Voice::Assistant => said = Some(short(&entry.content)),
                 Voice::Tool => {
                     let tool = entry.metadata.get("tool").and_then(Value::as_str).unwrap_or("tool");
@@ -507,6 +511,26 @@ mod tests {
         let mut talk = Conversation::open(dir.path(), 1).unwrap();
         talk.add(Heard::Ours, Some("another"), opened("1", "fresh")).unwrap();
         assert_eq!(Digest::of(&file_of(dir.path())).pending, ["fresh"]);
+    }
+
+    #[test]
+    fn what_the_user_asked_for_outlives_any_number_of_our_own_prompts() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = file_of(dir.path());
+        let mut talk = Conversation::open(dir.path(), 1).unwrap();
+        talk.add(Heard::Ours, None, said(Voice::User, "build the bridge")).unwrap();
+        for _ in 0..3 {
+            talk.add(Heard::Ours, None, said(Voice::Assistant, "half done")).unwrap();
+            let digest = Digest::of(&path);
+            let (summary, action) = (digest.summary.unwrap(), digest.last_action.unwrap());
+            let ours = glis_agent::context::resume_prompt(&summary, &action, &[]);
+            talk.add(Heard::Ours, None, said(Voice::User, &ours)).unwrap();
+            let summary = Digest::of(&path).summary.unwrap();
+            assert_eq!(summary, "Asked: build the bridge. Last said: half done");
+        }
+        let (entries, _) = read_tail(&path, u64::MAX).unwrap();
+        let ours = entries.iter().filter(|entry| entry.metadata.get("by") == Some(&json!("glis")));
+        assert_eq!(ours.count(), 3);
     }
 
     #[test]
