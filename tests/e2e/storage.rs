@@ -1,6 +1,6 @@
 //! Disks that are full, read-only or gone: nothing is confirmed that is not true, agents live on.
 
-use crate::house::{House, Outcome, lives};
+use crate::house::{House, Outcome, eventually, lives};
 use crate::skip::skip;
 use crate::wreck::{agents, each_entry_once, folder, pid_of, text_of};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
@@ -58,6 +58,12 @@ fn a_full_disk_stops_a_pause_and_no_agent() -> Outcome {
     let again = house.fails(&["send", "blue", "say lost?"]);
     std::fs::remove_file(ballast)?;
     again?;
+    // The daemon that could not write may still be on its way out; whatever answers knows the session.
+    let answers = |args: &[&str]| house.glis().args(args).output().map(|o| o.status.code());
+    eventually("a daemon answers", || match answers(&["show", "blue"]) {
+        Ok(Some(3)) => panic!("a daemon that ends says that there is no session"),
+        told => matches!(told, Ok(Some(0))),
+    })?;
     assert_eq!(house.show("blue")?["pid"], before["pid"]);
     house.turn("blue", "say found")?;
     let paused = house.json(&["pause", "blue"])?;

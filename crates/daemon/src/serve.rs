@@ -186,7 +186,7 @@ async fn close(door: &Door, peer: &mut Peer, how: Closing) -> io::Result<()> {
 
 /// The session that somebody means.
 async fn find(door: &Door, given: &str) -> Result<Session, Refusal> {
-    let found = door.hands.line.look(Look::One(given.to_owned())).await;
+    let found = look(door, Look::One(given.to_owned())).await;
     if let Some(session) = found.into_iter().next() {
         return Ok(session);
     }
@@ -230,8 +230,19 @@ fn look_at(hands: &Adapters, session: &Session) -> SessionView {
     view::session(session, beside)
 }
 
+/// The sessions that somebody wants to see. A controller that has ended takes the daemon with it in a
+/// moment: until then nobody is told that there is no session, and the connection ends unanswered.
+async fn look(door: &Door, which: Look) -> Vec<Session> {
+    let line = &door.hands.line;
+    let found = line.look(which).await;
+    if found.is_empty() && line.mail.is_closed() {
+        std::future::pending::<()>().await;
+    }
+    found
+}
+
 async fn list(door: &Door, which: Look) -> Answer {
-    let mut sessions = door.hands.line.look(which).await;
+    let mut sessions = look(door, which).await;
     sessions.sort_by_key(|session| std::cmp::Reverse(session.last_active_at));
     let hands = Arc::clone(&door.hands);
     let look = move || sessions.iter().map(|session| look_at(&hands, session)).collect();
