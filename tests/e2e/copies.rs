@@ -2,7 +2,7 @@
 //! day when the log is gone.
 
 use crate::house::{House, Outcome, eventually, lives};
-use crate::wreck::{agents, pid_of, recorded, text_of, times_told};
+use crate::wreck::{Foreground, agents, pid_of, recorded, text_of, times_told};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -303,5 +303,36 @@ fn without_a_log_and_its_copies_sessions_are_known_by_their_own_folders() -> Out
     house.ok(&["resume", "gone"])?;
     house.turn("gone", "recall")?;
     house.ok(&["pause", "--all"])?;
+    Ok(())
+}
+
+/// How many bytes a start reads in a house with so many events and the checkpoint `kept` or not.
+fn read_by_a_start(events: &str, kept: Kept) -> Outcome<u64> {
+    let house = House::new()?;
+    house.ok(&["seed-log", events])?;
+    if kept == Kept::No {
+        std::fs::remove_file(checkpoint(&house))?;
+    }
+    let daemon = Foreground::start(&house, &[])?;
+    let io = std::fs::read_to_string(format!("/proc/{}/io", daemon.pid()?))?;
+    let bytes = io.lines().find_map(|line| line.strip_prefix("rchar: ")).ok_or("no count")?;
+    assert_eq!(house.json(&["ls"])?.as_array().map(Vec::len), Some(100));
+    Ok(bytes.parse()?)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    Yes,
+    No,
+}
+
+#[test]
+fn a_start_reads_as_much_after_a_long_past_as_after_a_short_one() -> Outcome {
+    let short = read_by_a_start("2000", Kept::Yes)?;
+    let long = read_by_a_start("80000", Kept::Yes)?;
+    // At most a file of copies is read beside the start, to go on with it.
+    assert!(long < short + 1_200_000, "{short} and {long}");
+    let whole = read_by_a_start("80000", Kept::No)?;
+    assert!(whole > long + 4_000_000, "the whole log is larger than all of that: {whole}");
     Ok(())
 }

@@ -1,44 +1,35 @@
 //! A log as long as years of use would make it, for measuring how fast the daemon starts with it.
 
-use crate::log::{Aids, Backup, Checkpoint, EventLog};
+use crate::log::{Aids, Backup, Checkpoint, EventLog, LogFault};
 use crate::{DaemonFault, copies, durable};
 use glis_core::event::{Ending, Spot};
 use glis_core::session::{Process, StartCause};
 use glis_core::spec::{Mode, RefOrigin, SignSource, Spec, Takes, Traits};
 use glis_core::{Event, House, MessageId, OpId, Recorded, SessionId};
 use glis_wire::home::Home;
-use std::path::Path;
 
 /// Sessions that the events are about.
 const SESSIONS: u64 = 100;
 
+/// Events that are written at a time, so that neither the memory nor the journal has all of them.
+const PIECE: usize = 20_000;
+
 /// Writes at least `count` events into a house that has no log yet: sessions that were made, had
-/// their turns, and sleep now.
+/// their turns, and sleep now. Beside the log is what a daemon that has ended in order leaves there.
 pub fn fill_log(home: &Home, count: u64) -> Result<(), DaemonFault> {
-    let fault = |fault: crate::log::LogFault| DaemonFault::Log(fault.to_string());
     if home.events().exists() {
         return Err(DaemonFault::Log("there is a log already, and it is left alone".to_owned()));
     }
     durable::private_folder(&home.state)?;
-    let mut log = EventLog::open(&home.events(), Aids::default()).map_err(fault)?.log;
-    let mut recorded = Vec::new();
-    let mut record = |session: &SessionId, event: Event| {
-        let at = 1_700_000_000_000 + i64::try_from(recorded.len()).unwrap_or_default();
-        let seq = recorded.len() as u64 + 1;
-        recorded.push(Recorded { seq, at, session: session.clone(), event });
-    };
+    let mut scribe = Scribe::new(home)?;
     let sessions: Vec<_> = (0..SESSIONS).map(|n| SessionId(format!("00000000-{n:04}"))).collect();
     for (n, session) in (0..).zip(&sessions) {
-        for event in born(n) {
-            record(session, event);
-        }
+        scribe.record(session, born(n))?;
     }
     let turns = count.saturating_sub(SESSIONS * 8) / 7 + 1;
     for turn in 0..turns {
         if let Some(session) = sessions.get(usize::try_from(turn % SESSIONS).unwrap_or_default()) {
-            for event in a_turn(turn) {
-                record(session, event);
-            }
+            scribe.record(session, a_turn(turn))?;
         }
     }
     for session in &sessions {
@@ -48,24 +39,55 @@ pub fn fill_log(home: &Home, count: u64) -> Result<(), DaemonFault> {
             ordered: true,
             killed: Vec::new(),
         };
-        record(session, ended);
-        record(session, Event::Suspended { op: None });
+        scribe.record(session, vec![ended, Event::Suspended { op: None }])?;
     }
-    log.append(&recorded).map_err(fault)?;
-    copy(&recorded, &log, &copies::folder(&home.state))?;
-    Ok(())
+    scribe.end(home)
 }
 
-/// What a daemon that has ended in order leaves beside its log.
-fn copy(recorded: &[Recorded], log: &EventLog, folder: &Path) -> std::io::Result<()> {
-    let mut house = House::default();
-    for recorded in recorded {
-        house.apply(recorded);
+/// Writes a log and its copies, piece by piece.
+struct Scribe {
+    log: EventLog,
+    backup: Backup,
+    house: House,
+    piece: Vec<Recorded>,
+}
+
+impl Scribe {
+    fn new(home: &Home) -> Result<Self, DaemonFault> {
+        let log =
+            EventLog::open(&home.events(), Aids::default()).map_err(|fault| told(&fault))?.log;
+        let backup = Backup::open(&copies::folder(&home.state), log.id())?;
+        Ok(Self { log, backup, house: House::default(), piece: Vec::new() })
     }
-    Checkpoint { house, mark: log.end() }.write(folder)?;
-    let mut backup = Backup::open(folder, log.id())?;
-    backup.append(recorded)?;
-    backup.complete()
+
+    fn record(&mut self, session: &SessionId, events: Vec<Event>) -> Result<(), DaemonFault> {
+        for event in events {
+            let seq = self.house.last_seq() + 1;
+            let at = 1_700_000_000_000 + i64::try_from(seq).unwrap_or_default();
+            let recorded = Recorded { seq, at, session: session.clone(), event };
+            self.house.apply(&recorded);
+            self.piece.push(recorded);
+        }
+        if self.piece.len() >= PIECE { self.write() } else { Ok(()) }
+    }
+
+    fn write(&mut self) -> Result<(), DaemonFault> {
+        self.log.append(&self.piece).map_err(|fault| told(&fault))?;
+        self.backup.append(&self.piece)?;
+        self.piece.clear();
+        Ok(())
+    }
+
+    fn end(mut self, home: &Home) -> Result<(), DaemonFault> {
+        self.write()?;
+        self.backup.complete()?;
+        let checkpoint = Checkpoint { house: self.house, mark: self.log.end() };
+        Ok(checkpoint.write(&copies::folder(&home.state))?)
+    }
+}
+
+fn told(fault: &LogFault) -> DaemonFault {
+    DaemonFault::Log(fault.to_string())
 }
 
 pub(crate) fn born(n: u64) -> Vec<Event> {

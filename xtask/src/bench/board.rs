@@ -45,7 +45,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("echo", "µs", Bar::AtMost { times: 1.2, of: Peer::Tmux }),
     row("idle", "CPU ms/min", Bar::Below(20.0)),
     row("ls", "ms", Bar::Below(15.0)),
-    row("start", "ms", Bar::Below(300.0)),
+    row("start", "ms", Bar::Below(150.0)),
     row("snapshot few", "ms", Bar::AtMost { times: 0.4, of: Peer::Git }),
     row("snapshot again", "of the first", Bar::Below(0.5)),
     row("snapshot many", "ms", Bar::AtMost { times: 0.5, of: Peer::Git }),

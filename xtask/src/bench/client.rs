@@ -77,7 +77,7 @@ fn key_press(terminal: &mut Terminal, key: u8) -> Result<Duration> {
 /// Milliseconds from `daemon start` to a daemon that has answered, with a long past to read.
 pub(crate) fn start(plan: &Plan, board: &mut Board) {
     let peers: Vec<Peer> = plan.peers.iter().copied().filter(|peer| *peer == Peer::Glis).collect();
-    let events = plan.tries(100_000).to_string();
+    let events = plan.tries(1_000_000).to_string();
     plan.interleave(&peers, board, "start", |peer| {
         let house = House::open(peer, &plan.programs)?;
         house.verb(&["seed-log", &events])?;
