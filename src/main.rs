@@ -17,7 +17,9 @@ fn main() -> ExitCode {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [_, "hold"] => return glis_hold::run(),
         [_, "hold", "--nursery"] => return glis_hold::run_nursery(),
-        [_, "hold-sweep", session, dir] => return glis_hold::run_sweep(session, Path::new(dir)),
+        [_, "hold-sweep", session, dir, kept] => {
+            return glis_hold::run_sweep(session, Path::new(dir), kept);
+        }
         [_, "seed-log", count] => return seed_log(count),
         [_, "relay", course] => return glis_relay::run(course),
         [_, "rehearse", ..] => {

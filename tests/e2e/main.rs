@@ -20,6 +20,8 @@ mod enemy;
 mod environment;
 mod faults;
 mod faulty;
+#[path = "../shared/freezer.rs"]
+mod freezer;
 mod house;
 mod intruders;
 mod keeping;
@@ -48,6 +50,7 @@ mod stops;
 mod storage;
 mod strace;
 mod streams;
+mod stuck;
 mod tampered;
 mod telling;
 mod terminal;

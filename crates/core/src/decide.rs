@@ -18,7 +18,7 @@ use crate::ids::{MessageId, OpId, SessionId};
 use crate::input::{Command, Hearing, Input, Outcome};
 use crate::pause::{Captured, step};
 use crate::refusal::Refusal;
-use crate::session::{Phase, Session, StartStep};
+use crate::session::{FolderState, Phase, Session, StartStep};
 use start::Unsaid;
 
 pub(crate) fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
@@ -128,7 +128,8 @@ fn command_of(house: &House, command: Command) -> Result<Decision, Refusal> {
 }
 
 fn acknowledge(draft: &mut Draft) {
-    let (damaged, barred) = (draft.session.damage.is_some(), draft.session.barred.is_some());
+    let lost = draft.session.damage.is_some() || draft.session.folder == FolderState::Lost;
+    let (damaged, barred) = (lost, draft.session.barred.is_some());
     if damaged {
         draft.event(Event::DamageAcknowledged);
     }
@@ -176,6 +177,7 @@ fn take_outcome(draft: &mut Draft, outcome: Outcome) {
             start::process_started(draft, op, generation, process, began_at);
         }
         Outcome::Delivered { message } => message::delivered(draft, message),
+        Outcome::Undeliverable { message, why } => message::undeliverable(draft, message, why),
         Outcome::NotDelivered { message, why } => message::not_delivered(draft, message, why),
         Outcome::NotTaken { message } => message::not_taken(draft, message),
         Outcome::AnswerGiven { ask } => ask::given(draft, &ask),
@@ -193,10 +195,20 @@ fn take_outcome(draft: &mut Draft, outcome: Outcome) {
         Outcome::NotInterrupted { generation, why } => {
             pause::not_interrupted(draft, generation, why);
         }
+        Outcome::CaptureOverdue { op, why } => pause::capture_overdue(draft, op, why),
         Outcome::SnapshotTaken { op, moment, snapshot, left_out, warning } => {
             pause::saved(draft, op, moment, pause::Taken { snapshot, left_out, warning });
         }
         Outcome::SnapshotFailed { op, moment, why } => pause::not_saved(draft, op, moment, why),
+        Outcome::SnapshotOverdue { op, moment, why } => {
+            pause::save_overdue(draft, op, moment, why);
+        }
+        Outcome::Swept { op, left } => pause::swept(draft, op, left),
+        Outcome::FolderLost => {
+            if draft.session.folder == FolderState::Whole && draft.session.process.is_some() {
+                draft.event(Event::FolderLost);
+            }
+        }
         Outcome::ProcessEnded { generation, exit } => end::process_ended(draft, generation, exit),
         Outcome::WorktreeCleared { op, leftover } => {
             pause::cleared(draft, op, Event::WorktreeCleared { op, leftover });

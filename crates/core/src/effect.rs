@@ -56,6 +56,10 @@ pub enum Deed {
     TakeSnapshot { op: OpId, moment: Moment },
     /// End the process and everything it started.
     StopProcess { generation: u32, urgency: Urgency },
+    /// End what carries the session's mark and has no holder, as a step of a pause.
+    Sweep { op: OpId },
+    /// Give what the operation is doing no more time than a forced pause has.
+    Hurry { op: OpId },
     /// Raise an alarm for the operation after the time for a safe state.
     AwaitSafeState { op: OpId },
     /// Raise an alarm for the operation after the time for getting ready.

@@ -3,6 +3,7 @@
 
 use crate::card::Card;
 use crate::ids::{AskId, MessageId, OpId, SessionId};
+use crate::leftover::Leftovers;
 use crate::pause::{OnTimeout, PauseMode, PauseReason};
 use crate::refusal::{Refusal, ResumeFault};
 use crate::safe::ScreenState;
@@ -113,6 +114,8 @@ pub enum Event {
     DeliveryRefused { message: MessageId, why: String },
     /// The agent took it.
     MessageTaken { message: MessageId, spot: Option<Spot> },
+    /// It can never be handed over as it is; it is taken out of the queue.
+    MessageRefused { message: MessageId, why: String },
     /// Whether the agent took it is unknown.
     MessageDoubted { message: MessageId },
     /// Somebody decided that it is sent again.
@@ -169,6 +172,8 @@ pub enum Event {
     SafeStateReached { op: OpId, rule: String, forced: bool },
     /// The screen is kept.
     TerminalCaptured { op: OpId, screen_at: u64 },
+    /// The screen could not be read in time; a forced pause goes on without it.
+    CaptureMissed { op: OpId, why: String },
     /// The worktree is saved, or need not be.
     SnapshotTaken { op: OpId, snapshot: Option<SnapshotRef>, warning: Option<String> },
     /// Everything is kept; the process is ended, unless it has ended by itself.
@@ -200,8 +205,22 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "AfterStop::is_rest")]
         then: AfterStop,
     },
-    /// The process is gone, and everything it had started.
-    ProcessEnded { generation: u32, ending: Ending, ordered: bool, killed: Vec<String> },
+    /// The process is gone, and everything it had started unless this says otherwise.
+    ProcessEnded {
+        generation: u32,
+        ending: Ending,
+        ordered: bool,
+        #[serde(flatten)]
+        left: Box<Leftovers>,
+    },
+    /// What an earlier process had left was looked for again, and ended where that was possible.
+    LeftoversSwept {
+        op: OpId,
+        #[serde(flatten)]
+        left: Box<Leftovers>,
+    },
+    /// The session's own folder was deleted while its process ran. What it held is gone.
+    FolderLost,
     /// Nothing runs; the next message wakes it.
     Suspended { op: Option<OpId> },
     /// It died uncleanly.
@@ -278,6 +297,8 @@ impl Event {
             | Self::InterruptBegan { op }
             | Self::SafeStateReached { op, .. }
             | Self::TerminalCaptured { op, .. }
+            | Self::CaptureMissed { op, .. }
+            | Self::LeftoversSwept { op, .. }
             | Self::SnapshotTaken { op, .. }
             | Self::EndBegan { op }
             | Self::Paused { op }

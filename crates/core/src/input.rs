@@ -2,6 +2,7 @@
 
 use crate::event::{Ending, Spot};
 use crate::ids::{AskId, MessageId, OpId, SessionId};
+use crate::leftover::Leftovers;
 use crate::pause::{Captured, Moment, OnTimeout, PauseMode, PauseReason};
 use crate::refusal::ResumeFault;
 use crate::safe::ScreenState;
@@ -213,6 +214,11 @@ pub enum Outcome {
     NotTaken {
         message: MessageId,
     },
+    /// It cannot be handed over as it is, now or later.
+    Undeliverable {
+        message: MessageId,
+        why: String,
+    },
     AnswerGiven {
         ask: AskId,
     },
@@ -240,6 +246,11 @@ pub enum Outcome {
         generation: u32,
         why: String,
     },
+    /// It took longer than it may.
+    CaptureOverdue {
+        op: OpId,
+        why: String,
+    },
     SnapshotTaken {
         op: OpId,
         moment: Moment,
@@ -252,6 +263,18 @@ pub enum Outcome {
         moment: Moment,
         why: String,
     },
+    /// It took longer than it may.
+    SnapshotOverdue {
+        op: OpId,
+        moment: Moment,
+        why: String,
+    },
+    Swept {
+        op: OpId,
+        left: Leftovers,
+    },
+    /// The session's own folder is gone while its process runs.
+    FolderLost,
     ProcessEnded {
         generation: u32,
         exit: Exit,
@@ -315,16 +338,16 @@ pub struct Exit {
     pub ending: Ending,
     /// We ended it.
     pub ordered: bool,
-    /// Processes that were ended along with it.
-    pub killed: Vec<String>,
+    /// What it left behind.
+    pub left: Leftovers,
     /// The last lines that it wrote for a person, where nobody ordered its end; few and short.
     pub last_words: String,
 }
 
 impl Exit {
     /// An end that nobody has seen.
-    pub fn unseen(killed: Vec<String>) -> Self {
-        Self { ending: Ending::Unknown, ordered: false, killed, last_words: String::new() }
+    pub fn unseen(left: Leftovers) -> Self {
+        Self { ending: Ending::Unknown, ordered: false, left, last_words: String::new() }
     }
 }
 
@@ -378,6 +401,6 @@ pub enum World {
     Alive { generation: u32, process: Process, began_at: u64 },
     /// The process has ended and left a record.
     Ended { generation: u32, exit: Exit },
-    /// Neither holder nor record; leftovers were ended.
-    Gone { killed: Vec<String> },
+    /// Neither holder nor record; leftovers were ended, as far as this tells.
+    Gone { left: Leftovers },
 }

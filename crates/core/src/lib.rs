@@ -12,6 +12,7 @@ pub mod event;
 pub mod house;
 pub mod ids;
 pub mod input;
+pub mod leftover;
 pub mod name;
 pub mod pause;
 pub mod queue;

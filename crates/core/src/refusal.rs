@@ -114,6 +114,18 @@ pub enum Refusal {
         /// What would be lost.
         left_out: PathList,
     },
+    /// A message was not sent, and is not kept for later.
+    NotSent {
+        /// The session's name.
+        session: String,
+        /// What kept it.
+        why: String,
+    },
+    /// Whoever wants to see its terminal runs in that terminal.
+    AttachedToItself {
+        /// The session's name.
+        session: String,
+    },
     /// Nothing waits for an answer.
     NothingAsked {
         /// The session's name.

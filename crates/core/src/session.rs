@@ -1,6 +1,7 @@
 //! One session: what is known about it and what it is doing.
 
 use crate::ids::{OpId, SessionId};
+use crate::leftover::Leftovers;
 use crate::pause::{Pause, PauseRecord};
 use crate::queue::Queue;
 use crate::refusal::Site;
@@ -214,8 +215,12 @@ pub struct Session {
     pub seen_before: BTreeMap<String, u64>,
     /// A usage limit lasts until then.
     pub limit_until: Option<String>,
-    /// Processes that were ended along with the last one.
-    pub killed: Vec<String>,
+    /// What the last process left behind.
+    pub leftovers: Leftovers,
+    /// What became of its own folder while a process ran.
+    pub folder: FolderState,
+    /// Why the last message was not handed over, until another one is.
+    pub undelivered: Option<String>,
     /// Starts that have failed in a row.
     pub failed_starts: u32,
     /// Records that may have been about it were lost, and nobody has taken note of it yet.
@@ -246,6 +251,16 @@ pub struct Session {
     pub changed: Option<PathList>,
     /// Where it is, once it was removed and until that is emptied.
     pub trashed: Option<Box<Trashed>>,
+}
+
+/// What became of a session's own folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FolderState {
+    /// As far as anybody knows it is there.
+    Whole,
+    /// It was deleted under a running process, and nobody has taken note of it yet.
+    Lost,
 }
 
 /// Whether anything was said to a process.

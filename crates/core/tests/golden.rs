@@ -47,7 +47,8 @@ variants! {
         Barred BarLifted
         ClearingBegan WorktreeCleared WorktreeStays PauseBarred SaveBegan WorktreeSaved
         WorktreeNotSaved RestoreBegan WorktreeRestored RestoreFailed ReturnBegan Returned
-        ReturnFailed EmptyingBegan Emptied EmptyingFailed SessionRecovered
+        ReturnFailed EmptyingBegan Emptied EmptyingFailed SessionRecovered LeftoversSwept
+        CaptureMissed MessageRefused FolderLost
     }
     mode: Mode { Terminal Headless }
     refs: RefOrigin { Chosen Learned None }

@@ -17,6 +17,8 @@ mod rescues;
 mod starts;
 #[path = "transitions/stops.rs"]
 mod stops;
+#[path = "transitions/stuck.rs"]
+mod stuck;
 #[path = "transitions/table.rs"]
 mod table;
 #[path = "transitions/talks.rs"]

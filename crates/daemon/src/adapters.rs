@@ -1,6 +1,7 @@
 //! The hands of the house: what carries out effects and reports back what came of them.
 
 use crate::access::Accesses;
+use crate::bounds::Bounds;
 use crate::config::{Config, Settings};
 use crate::controller::Line;
 use crate::conversation::Digest;
@@ -16,12 +17,13 @@ use crate::{conversation, tend, worktrees};
 use glis_agent::Places;
 use glis_core::effect::{Deed, Urgency};
 use glis_core::input::Outcome;
+use glis_core::leftover::Leftovers;
 use glis_core::pause::Captured;
 use glis_core::refusal::ResumeFault;
-use glis_core::session::{Process, Session};
+use glis_core::session::{Phase, Process, Session};
 use glis_core::talk::Ask;
 use glis_core::{Input, MessageId, OpId, SessionId};
-use glis_wire::hold::{Hello, Ladder, ProcessMark};
+use glis_wire::hold::{Children, Hello, Ladder, Limit, ProcessMark};
 use glis_wire::home::Home;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -46,6 +48,10 @@ pub(crate) struct Live {
     gap: Gap,
     env_note: Option<EnvNote>,
     env: Option<(Env, EnvOrigin)>,
+    /// The limits that came with the environment.
+    limits: Vec<Limit>,
+    /// What had to be done to end its process.
+    end_notes: Vec<String>,
     digest: Option<(u64, Digest)>,
 }
 
@@ -91,13 +97,20 @@ pub(crate) enum EnvOrigin {
     Daemon,
 }
 
+/// What a process gets from whoever commands its start.
+#[derive(Debug, Clone)]
+pub(crate) struct Caller {
+    pub(crate) env: Env,
+    pub(crate) limits: Vec<Limit>,
+}
+
 /// Something to tell a holder.
 #[derive(Debug)]
 pub(crate) enum Errand {
     Deliver { message: MessageId, text: String },
     Answer { ask: Ask, answer: String },
     Interrupt,
-    Stop(Ladder),
+    Stop { ladder: Ladder, children: Children },
 }
 
 pub(crate) struct Adapters {
@@ -115,8 +128,7 @@ pub(crate) struct Adapters {
     pub(crate) accesses: Accesses,
     pub(crate) work: work::Places,
     pub(crate) strikes: Strikes,
-    /// How much is being done that takes its time.
-    pub(crate) under_way: watch::Sender<usize>,
+    pub(crate) bounds: Bounds,
     /// Grows whenever a conversation does.
     pub(crate) talk: watch::Sender<u64>,
     pub(crate) runtime: Handle,
@@ -147,7 +159,7 @@ impl Adapters {
             set_ups: SetUps::default(),
             accesses: Accesses::default(),
             work: work::Places::default(),
-            under_way: watch::Sender::new(0),
+            bounds: Bounds::default(),
             talk: watch::Sender::new(0),
             runtime: Handle::current(),
             own_env: own_environment(),
@@ -213,6 +225,8 @@ impl Adapters {
                 let after = RETRY_TIME.saturating_mul(1 << refused.clamp(1, 8).saturating_sub(1));
                 self.alarm(Input::RetryDue { session: id, message }, after);
             }
+            Deed::Hurry { op } => self.bounds.hurry(op),
+            Deed::Sweep { op } => self.sweep(session, op),
             Deed::CheckSave { .. }
             | Deed::TakeSnapshot { .. }
             | Deed::SaveWorktree { .. }
@@ -319,11 +333,23 @@ impl Adapters {
             }
             // A leftover of a holder that was killed would be a second agent under one id.
             let evicted = self.runtime.block_on(tend::evict(&dir));
-            if evicted || !tend::sweep(self, &session.id).is_empty() {
+            if evicted || !tend::sweep(self, session).killed.is_empty() {
                 return launch::start(self, session, generation);
             }
             Err(fault)
         })
+    }
+
+    /// Looks for what an earlier process has left, and ends it.
+    fn sweep(self: &Arc<Self>, session: &Session, op: OpId) {
+        let failed = move |why| {
+            let left = Leftovers { unclear: Some(why), ..Leftovers::default() };
+            Outcome::Swept { op, left }
+        };
+        let kind = (Kind::Start, "end what it left");
+        self.blocking(session, kind, failed, move |hands, session| {
+            Some(Outcome::Swept { op, left: tend::sweep(hands, session) })
+        });
     }
 
     fn stop(self: &Arc<Self>, session: &Session, generation: u32, urgency: Urgency) {
@@ -338,10 +364,21 @@ impl Adapters {
             },
             Urgency::Kill => Ladder { interrupt_ms: 0, terminate_ms: 0 },
         };
-        if self.errand(&session.id, Errand::Stop(ladder)).is_err() {
-            let (hands, id) = (Arc::clone(self), session.id.clone());
-            drop(self.runtime.spawn(tend::end_untended(hands, id, generation, ladder)));
+        let children = match &session.phase {
+            Phase::Pausing(_) => pause.children,
+            Phase::Starting(_)
+            | Phase::Live
+            | Phase::Stopping { .. }
+            | Phase::Rest(_)
+            | Phase::Chore { .. } => Children::StopAll,
+        };
+        let copy = || (Arc::clone(self), session.clone());
+        if self.errand(&session.id, Errand::Stop { ladder, children }).is_err() {
+            let (hands, session) = copy();
+            self.later(tend::end_untended(hands, session, generation, ladder, children));
         }
+        let (hands, session) = copy();
+        self.later(tend::see_to_end(hands, session, generation, ladder, children));
     }
 
     fn errand(&self, id: &SessionId, errand: Errand) -> Result<(), String> {
@@ -375,8 +412,28 @@ impl Adapters {
     }
 
     /// Remembers the environment of whoever asked, in memory only.
-    pub(crate) fn remember_env(&self, id: &SessionId, env: Env) {
-        self.change_live(id, |live| live.env = Some((env, EnvOrigin::Caller)));
+    pub(crate) fn remember_env(&self, id: &SessionId, caller: Caller) {
+        self.change_live(id, |live| {
+            live.env = Some((caller.env, EnvOrigin::Caller));
+            live.limits = caller.limits;
+        });
+    }
+
+    /// The limits for the next start; none means the daemon's own.
+    pub(crate) fn limits_for(&self, session: &Session) -> Vec<Limit> {
+        self.live(&session.id).limits
+    }
+
+    /// Notes what had to be done to end a process. The last word counts.
+    pub(crate) fn note_end(&self, id: &SessionId, note: String) {
+        self.change_live(id, |live| live.end_notes = vec![note]);
+    }
+
+    /// What had to be done to end a process, for whoever tells its end.
+    pub(crate) fn take_end_notes(&self, id: &SessionId) -> Vec<String> {
+        let mut notes = Vec::new();
+        self.change_live(id, |live| notes = std::mem::take(&mut live.end_notes));
+        notes
     }
 
     /// Notes what a process was started with: the names, never the values.
@@ -411,9 +468,12 @@ impl Adapters {
 
     /// Remembers what a holder has told of its agent's environment, unless somebody who commands
     /// was faster.
-    pub(crate) fn learn_env(&self, id: &SessionId, env: Env) {
+    pub(crate) fn learn_env(&self, id: &SessionId, env: Env, limits: Vec<Limit>) {
         self.change_live(id, |live| {
-            live.env.get_or_insert((env, EnvOrigin::Former));
+            if live.env.is_none() {
+                live.env = Some((env, EnvOrigin::Former));
+                live.limits = limits;
+            }
         });
     }
 
@@ -477,35 +537,4 @@ pub(crate) fn process_of(mark: &ProcessMark) -> Process {
 /// A lock whose data stays usable after a panic: each is a table whose entries stand alone.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::controller::Mail;
-    use glis_core::{House, Recorded};
-    use std::path::Path;
-
-    #[tokio::test]
-    async fn work_that_panics_ends_its_operation_as_failed() {
-        let (line, mut inbox) = Line::new("a log");
-        let home = Home::under(Path::new("/nowhere"));
-        let settings = Settings::read(home.config_file()).unwrap();
-        let strikes = Strikes::open(Path::new("/nowhere"), |_| Ok(()));
-        let hands = Adapters::new(home, settings, strikes, line, 0o077);
-        let id = SessionId("s".to_owned());
-        let mut house = House::default();
-        for (seq, event) in (1..).zip(crate::fill::born(1)) {
-            house.apply(&Recorded { seq, at: 0, session: id.clone(), event });
-        }
-        let session = house.session(&id).unwrap();
-        let op = OpId(7);
-        let failed = move |why| Outcome::CaptureFailed { op, what: Captured::Screen, why };
-        hands.blocking(session, (Kind::Start, "be a test"), failed, |_, _| panic!("as a test"));
-        let Some(Mail::Input(Input::Outcome { outcome, .. })) = inbox.recv().await else {
-            panic!("no outcome");
-        };
-        let why = "a fault of glis itself: as a test".to_owned();
-        assert_eq!(outcome, Outcome::CaptureFailed { op, what: Captured::Screen, why });
-    }
 }

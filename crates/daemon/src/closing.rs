@@ -4,9 +4,8 @@ use crate::adapters::Adapters;
 use crate::controller::Look;
 use crate::log::LogFault;
 use crate::{DaemonFault, diary};
-use glis_core::pause::{OnTimeout, PauseMode, PauseReason, PauseStep};
+use glis_core::pause::PauseStep;
 use glis_core::session::Phase;
-use glis_core::tree::Clearing;
 use glis_core::{Command, Session};
 use std::sync::Arc;
 use std::time::Duration;
@@ -119,7 +118,11 @@ impl Calls {
                 call = self.next() => drop(call?),
             }
         };
-        let left: Vec<_> = left.into_iter().map(|session| session.name).collect();
+        let named = |session: Session| match session.process {
+            Some(process) => format!("{} (pid {})", session.name, process.pid),
+            None => session.name,
+        };
+        let left: Vec<_> = left.into_iter().map(named).collect();
         if !left.is_empty() {
             diary(&format!("these agents could not be suspended and run on: {}", left.join(", ")));
         }
@@ -199,22 +202,9 @@ fn ending(session: &Session, press: Press) -> Option<Command> {
         Phase::Live | Phase::Starting(_) => Some(stop),
         // A second press kills: only once the first has had its time.
         Phase::Stopping { .. } => late.then_some(stop),
-        Phase::Pausing(pause) => match pause.step {
-            // A turn may have no end; the pause would wait for it.
-            PauseStep::Boundary => Some(Command::CancelPause { session: session.id.clone() }),
-            PauseStep::Interrupting
-            | PauseStep::Capturing
-            | PauseStep::Saving
-            | PauseStep::Ending
-            | PauseStep::Sealing
-            | PauseStep::Clearing => late.then(|| Command::Pause {
-                session: session.id.clone(),
-                mode: PauseMode::Force,
-                reason: PauseReason::User,
-                on_timeout: OnTimeout::Force,
-                clearing: Clearing::Keep,
-            }),
-        },
+        // A turn may have no end; the pause would wait for it. What is past that has a bound of its
+        // own, and is overruled only when the time is nearly up.
+        Phase::Pausing(pause) => (late || pause.step == PauseStep::Boundary).then_some(stop),
         Phase::Rest(_) | Phase::Chore { .. } => None,
     }
 }

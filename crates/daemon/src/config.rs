@@ -4,6 +4,7 @@ use crate::trees::TURN_ENDED;
 use glis_core::pause::OnTimeout;
 use glis_core::safe::Patterns;
 use glis_snapshot::Keep;
+use glis_wire::hold::Children;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
@@ -127,6 +128,12 @@ pub(crate) struct PauseConfig {
     pub(crate) on_timeout: OnTimeout,
     /// Whether a pause removes the worktree, where a snapshot holds all of it.
     pub(crate) remove_worktree: bool,
+    /// How long each step of a pause may take (the screen, the snapshot) before it is called off.
+    pub(crate) save_secs: u32,
+    /// The same for a forced pause, which goes on without it.
+    pub(crate) force_secs: u32,
+    /// What becomes of the processes that an agent has started.
+    pub(crate) children: Children,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -163,6 +170,9 @@ impl Default for PauseConfig {
             terminate_secs: 5,
             on_timeout: OnTimeout::Refuse,
             remove_worktree: false,
+            save_secs: 300,
+            force_secs: 30,
+            children: Children::StopAll,
         }
     }
 }
@@ -320,6 +330,16 @@ impl Config {
 
     pub(crate) fn safe_state_time(&self) -> Duration {
         Duration::from_secs(self.pause.safe_state_secs)
+    }
+
+    /// How long a step of a pause may take.
+    pub(crate) fn save_time(&self) -> Duration {
+        Duration::from_secs(self.pause.save_secs.into())
+    }
+
+    /// How long a step of a forced pause may take.
+    pub(crate) fn force_time(&self) -> Duration {
+        Duration::from_secs(self.pause.force_secs.into())
     }
 
     pub(crate) fn patterns(&self) -> Patterns {

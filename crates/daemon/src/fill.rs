@@ -37,7 +37,7 @@ pub fn fill_log(home: &Home, count: u64) -> Result<(), DaemonFault> {
             generation: 1,
             ending: Ending::Exited(0),
             ordered: true,
-            killed: Vec::new(),
+            left: Box::default(),
         };
         scribe.record(session, vec![ended, Event::Suspended { op: None }])?;
     }

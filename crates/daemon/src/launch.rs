@@ -313,6 +313,8 @@ pub(crate) fn start(
         umask: adapters.umask,
         seam: (session.spec.mode == Mode::Terminal).then(|| seam(&dir)),
         first_words: start.plan.first_words,
+        kept: crate::tend::kept(session),
+        limits: adapters.limits_for(session),
     };
     let unborn = |why: String| match session.spec.mode {
         Mode::Terminal => ResumeFault::NoTerminal(why),

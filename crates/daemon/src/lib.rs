@@ -3,6 +3,7 @@
 
 mod access;
 mod adapters;
+mod bounds;
 mod cards;
 mod clock;
 mod closing;
@@ -51,6 +52,7 @@ use crate::serve::Door;
 use crate::strikes::Strikes;
 use glis_core::Session;
 use glis_core::input::{Input, World};
+use glis_core::leftover::Leftovers;
 use glis_wire::build::Build;
 use glis_wire::home::Home;
 use rustix::fs::Mode;
@@ -178,7 +180,7 @@ async fn recover(hands: &Arc<Adapters>, sessions: Vec<Session>) {
             let hands = Arc::clone(hands);
             tasks.spawn(async move { tend::recover(&hands, session).await });
         } else if session.is_left_unsaved() {
-            let world = World::Gone { killed: Vec::new() };
+            let world = World::Gone { left: Leftovers::default() };
             hands.line.tell(Input::Observed { session: session.id, world }).await;
         }
     }

@@ -30,6 +30,12 @@ impl Peer {
         Ok(Self::new(stream))
     }
 
+    /// The process at the other end, as it was when it connected.
+    pub(crate) fn pid(&self) -> Option<i32> {
+        let other = rustix::net::sockopt::socket_peercred(&self.stream).ok()?;
+        Some(other.pid.as_raw_pid())
+    }
+
     /// The next frame; `None` when the other side is gone. Nothing is lost if this is dropped
     /// before it is ready.
     pub(crate) async fn next(&mut self) -> io::Result<Option<Frame>> {

@@ -4,9 +4,9 @@ use crate::adapters::Adapters;
 use crate::durable;
 use crate::output::OutputLog;
 use glis_core::SessionId;
-use glis_core::pause::Captured as What;
+use glis_core::pause::{Captured as What, PauseMode};
 use glis_core::safe::Look;
-use glis_core::session::Session;
+use glis_core::session::{Phase, Session};
 use glis_screen::{Output as _, Screen};
 use glis_wire::hold::{Size, place};
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 const KEPT_MAX: usize = 8;
 /// For a glance at the last lines this much output is enough.
 const GLANCE_BYTES: u64 = 64 * 1024;
+/// As much output as a forced pause reads: a second's work, and whatever repaints itself is in it.
+const HASTE_BYTES: u64 = 2 * 1024 * 1024;
 /// Name of the captured screen in a session's folder.
 const CAPTURE: &str = "screen.json";
 
@@ -67,6 +69,22 @@ impl Screens {
             screen.catch_up(&log, end)?;
         }
         Ok(picture(&screen))
+    }
+
+    /// The same for somebody who cannot wait: of a flood only the end is read.
+    fn look_in_haste(&self, dir: &Path, id: &SessionId) -> io::Result<Picture> {
+        let log = OutputLog::new(dir);
+        let end = log.end();
+        let known = {
+            let screen = self.take(id);
+            let screen = screen.lock().unwrap_or_else(PoisonError::into_inner);
+            screen.offset()
+        };
+        if end.saturating_sub(known.max(log.oldest())) <= HASTE_BYTES {
+            return self.look(dir, id);
+        }
+        let size = log.sizes().last().map_or(Size::USUAL, |(_, size)| *size);
+        Ok(picture(&Screen::tail(&log, HASTE_BYTES, end, size)?))
     }
 
     fn take(&self, id: &SessionId) -> Arc<Mutex<Screen>> {
@@ -146,7 +164,17 @@ pub(crate) fn capture(hands: &Adapters, session: &Session) -> Result<u64, (What,
 
 fn capture_screen(hands: &Adapters, session: &Session, dir: &Path) -> io::Result<u64> {
     durable::private_folder(dir)?;
-    let picture = hands.screens.look(dir, &session.id)?;
+    let picture = match &session.phase {
+        Phase::Pausing(pause) if pause.mode == PauseMode::Force => {
+            hands.screens.look_in_haste(dir, &session.id)?
+        }
+        Phase::Pausing(_)
+        | Phase::Starting(_)
+        | Phase::Live
+        | Phase::Stopping { .. }
+        | Phase::Rest(_)
+        | Phase::Chore { .. } => hands.screens.look(dir, &session.id)?,
+    };
     sync_output(dir)?;
     let captured = Captured {
         schema_version: 1,

@@ -2,11 +2,12 @@
 
 mod act;
 mod fate;
+mod inside;
 mod keep;
 mod new;
 mod stream;
 
-use crate::adapters::Adapters;
+use crate::adapters::{Adapters, Caller};
 use crate::closing::{Closing, Wish};
 use crate::controller::Look;
 use crate::peer::Peer;
@@ -116,14 +117,15 @@ async fn converse(door: &Door, stream: UnixStream) -> io::Result<()> {
 }
 
 async fn answer(door: &Door, peer: &mut Peer, petition: Petition) -> io::Result<()> {
-    let env = petition.env;
+    let Petition { request, env, limits } = petition;
+    let env = env.map(|env| Caller { env, limits });
     // What was just changed in the configuration counts for what is asked next.
     Arc::clone(&door.hands.settings).refresh().await;
-    if petition.request.may_start() && door.ending.load(Ordering::Relaxed) {
+    if request.may_start() && door.ending.load(Ordering::Relaxed) {
         let message = "the daemon is ending and suspends its agents; ask again then".to_owned();
         return peer.send(&Answer::Trouble { kind: Trouble::Internal, message }).await;
     }
-    let reply = match petition.request {
+    let reply = match request {
         Request::List { all: true } => list(door, Look::All).await,
         Request::List { all: false } => list(door, Look::Living).await,
         Request::Show { session } => match find(door, &session).await {

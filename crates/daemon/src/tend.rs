@@ -10,6 +10,7 @@ mod last_words;
 mod left;
 mod lost;
 mod rate;
+mod rouse;
 mod sent;
 mod supervise;
 mod trace;
@@ -27,7 +28,7 @@ use glis_core::safe::{ScreenState, judge_quiet};
 use glis_core::session::Session;
 use glis_core::{AskId, Input, MessageId, SessionId};
 use glis_wire::frame::Frame;
-use glis_wire::hold::{ExitRecord, Hello, Ladder, Order, Report};
+use glis_wire::hold::{ExitRecord, Hello, Order, Report};
 use rate::{Rate, WINDOW};
 use sent::Sent;
 use std::collections::HashMap;
@@ -41,8 +42,9 @@ use typing::{DIALOG, Occasion, Typing};
 pub(crate) use bond::{begin, end_untended};
 pub(crate) use last_words::last_lines;
 pub(crate) use left::{
-    await_former, evict, is_in_conversation, is_locked, living, recorded_end, sweep,
+    await_former, evict, is_in_conversation, is_locked, kept, living, recorded_end, sweep,
 };
+pub(crate) use rouse::{is_held, parent_of, see_to_end};
 pub(crate) use supervise::recover;
 pub(crate) use trace::runs;
 
@@ -250,7 +252,17 @@ impl Tender {
         match report {
             Report::Output { end } => self.output_moved(end).await?,
             Report::Wrote { order } => self.written(order).await,
-            Report::Refused { order, why } => self.refused(order, why).await,
+            Report::Refused { order, why, for_good: false } => self.refused(order, why).await,
+            Report::Refused { order, why, for_good: true } => {
+                self.refused_for_good(order, why).await;
+            }
+            Report::FolderLost { at } => {
+                let lost = io::Error::other(format!(
+                    "its folder was deleted; output is kept from {at} on"
+                ));
+                complain(&self.ear.id, &lost);
+                self.outcome(Outcome::FolderLost).await;
+            }
             Report::Ended(record) => self.collect(&record).await?,
             Report::Audience { clients } => {
                 let own = u32::from(self.ear.dialect.source() == Source::Stream);
@@ -275,7 +287,8 @@ impl Tender {
         }
         self.tell_world().await;
         let (dir, record) = (self.ear.hands.home.session(&self.ear.id.0), record.clone());
-        let exit = ear::aside(move || Ok(left::told_by(&dir, &record))).await?;
+        let mut exit = ear::aside(move || Ok(left::told_by(&dir, &record))).await?;
+        exit.left.notes = self.ear.hands.take_end_notes(&self.ear.id);
         self.outcome(Outcome::ProcessEnded { generation: self.ear.generation, exit }).await;
         // Questions are answered in order, and after everything before them is durable.
         drop(self.ear.hands.line.look(Look::One(self.ear.id.0.clone())).await);
@@ -408,12 +421,11 @@ impl Tender {
                 self.write(Waits::Answer(ask.id), &keys).await
             }
             Errand::Interrupt => self.interrupt().await,
-            Errand::Stop(ladder) => self.stop(ladder).await,
+            Errand::Stop { ladder, children } => {
+                self.peer.send(&Order::Children(children)).await?;
+                self.peer.send(&Order::Stop(ladder)).await
+            }
         }
-    }
-
-    async fn stop(&mut self, ladder: Ladder) -> io::Result<()> {
-        self.peer.send(&Order::Stop(ladder)).await
     }
 
     /// The screen is looked at again right before anything is typed into it.
@@ -462,6 +474,17 @@ impl Tender {
         match self.orders.remove(&order) {
             Some(Waits::Delivery(message, _)) => {
                 self.outcome(Outcome::NotDelivered { message, why }).await;
+            }
+            Some(Waits::Answer(ask)) => self.outcome(Outcome::AnswerNotGiven { ask, why }).await,
+            Some(Waits::Nobody) | None => complain(&self.ear.id, &io::Error::other(why)),
+        }
+    }
+
+    /// What can never be handed over as it is.
+    async fn refused_for_good(&mut self, order: u64, why: String) {
+        match self.orders.remove(&order) {
+            Some(Waits::Delivery(message, _)) => {
+                self.outcome(Outcome::Undeliverable { message, why }).await;
             }
             Some(Waits::Answer(ask)) => self.outcome(Outcome::AnswerNotGiven { ask, why }).await,
             Some(Waits::Nobody) | None => complain(&self.ear.id, &io::Error::other(why)),

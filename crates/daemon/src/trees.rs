@@ -508,6 +508,11 @@ impl Adapters {
         self.blocking(session, kind, failed, move |hands, session| {
             let turn = hands.keeping.turn(&session.id);
             let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+            // Whoever had the turn had it so long that nobody waits for this any more.
+            if glis_snapshot::is_over() {
+                return None;
+            }
+            let _at_work = hands.keeping.has_turn(&session.id);
             work(hands, session)
         });
     }

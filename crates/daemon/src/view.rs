@@ -2,11 +2,12 @@
 
 use crate::adapters::{EnvNote, EnvOrigin};
 use crate::conversation::{Account, Digest};
+use glis_core::leftover::Companion;
 use glis_core::redact::redact;
-use glis_core::session::{Session, WallMs};
+use glis_core::session::{FolderState, Session, WallMs};
 use glis_core::talk::Ask;
 use glis_core::{Event, Recorded};
-use glis_wire::view::{DetachedView, SessionView, UsageView, WaitingFor};
+use glis_wire::view::{CompanionView, DetachedView, SessionView, UsageView, WaitingFor};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
@@ -32,13 +33,9 @@ pub(crate) struct Beside {
 fn warnings(session: &Session, env: EnvNote, lost: Option<String>) -> Vec<String> {
     let pause = session.pause_record();
     let mut warnings = pause.map(|record| record.warnings.clone()).unwrap_or_default();
-    let whose = match env.origin {
-        EnvOrigin::Caller => None,
-        EnvOrigin::Former => Some("it was started with the environment of its former process"),
-        EnvOrigin::Daemon => Some("it was started with the daemon's own environment"),
-    };
-    warnings.extend(whose.filter(|_| session.process.is_some()).map(ToOwned::to_owned));
+    warnings.extend(whose(env.origin).filter(|_| session.process.is_some()).map(ToOwned::to_owned));
     warnings.extend(env.warnings);
+    warnings.extend(left_behind(session));
     let told = |place| format!("its transcript is not there ({place}): a resume will fail");
     warnings.extend(lost.map(told));
     warnings
@@ -88,7 +85,10 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         cut_off: session.cut_off,
         limit_until: session.limit_until.as_deref().map(limit_until),
         usage: digest.account.as_ref().map(usage),
-        killed: session.killed.clone(),
+        killed: session.leftovers.killed.iter().map(Companion::named).collect(),
+        ended_processes: companions(&session.leftovers.killed),
+        stuck_processes: companions(&session.leftovers.stuck),
+        kept_processes: companions(&session.leftovers.kept),
         warnings,
         pause_rule: pause.map(|record| record.rule.clone()),
         argv: session.spec.argv.clone(),
@@ -129,6 +129,42 @@ fn limit_until(told: &str) -> String {
         Err(_) if told.is_empty() => "unknown".to_owned(),
         Err(_) => told.to_owned(),
     }
+}
+
+fn companions(companions: &[Companion]) -> Vec<CompanionView> {
+    let view = |one: &Companion| CompanionView {
+        pid: one.pid,
+        command: one.command.clone(),
+        cwd: one.cwd.clone(),
+        ports: one.ports.clone(),
+    };
+    companions.iter().map(view).collect()
+}
+
+/// Whose environment it was started with, where that is not its caller's.
+fn whose(origin: EnvOrigin) -> Option<&'static str> {
+    match origin {
+        EnvOrigin::Caller => None,
+        EnvOrigin::Former => Some("it was started with the environment of its former process"),
+        EnvOrigin::Daemon => Some("it was started with the daemon's own environment"),
+    }
+}
+
+/// What somebody should know about the end of the last process, and about what is missing.
+fn left_behind(session: &Session) -> Vec<String> {
+    let mut told = Vec::new();
+    if session.process.is_none() {
+        told.extend(session.leftovers.notes.iter().cloned());
+        told.extend(session.leftovers.trouble());
+    }
+    if session.folder == FolderState::Lost {
+        told.push(
+            "its folder was deleted while it ran: its output and conversation from before are lost"
+                .to_owned(),
+        );
+    }
+    told.extend(session.undelivered.as_ref().map(|why| format!("a message was not sent: {why}")));
+    told
 }
 
 fn waiting_for(ask: &Ask) -> WaitingFor {

@@ -75,8 +75,8 @@ impl Places {
 
 impl Adapters {
     /// Does something that takes its time, as soon as there is a place for it. `what` says to a
-    /// person what it is. `failed` is what is reported if that panics, or if it is not tried any
-    /// more: an operation without an outcome would stay open for ever.
+    /// person what it is. `failed` is what is reported if that panics, takes too long, or is not tried
+    /// any more: an operation without an outcome would stay open for ever.
     pub(crate) fn blocking(
         self: &Arc<Self>,
         session: &Session,
@@ -91,22 +91,26 @@ impl Adapters {
         }
         let alone = self.strikes.is_suspect(&session.id).then(|| Arc::clone(&self.work.suspects));
         let (hands, session) = (Arc::clone(self), session.clone());
-        self.under_way.send_modify(|count| *count += 1);
+        let step = self.watched(&session, failed);
         let job = move |place: Option<OwnedSemaphorePermit>| {
             let note = hands.strikes.begin(&session.id, what);
-            let worked = catch_unwind(AssertUnwindSafe(|| work(&hands, &session)));
+            let worked = catch_unwind(AssertUnwindSafe(|| step.run(|| work(&hands, &session))));
             // Whatever a panic leaves half done is on disk, as after a crash; nobody died of it.
             hands.strikes.end(&session.id, note);
             drop(place);
-            let outcome = worked.unwrap_or_else(|panic| {
-                let why = fault(panic.as_ref());
-                crate::diary(&format!("session {}: {what}: {why}", session.id));
-                Some(failed(why))
-            });
-            if let Some(outcome) = outcome {
-                hands.line.tell_blocking(Input::Outcome { session: session.id.clone(), outcome });
+            if let Some(failed) = step.take() {
+                let outcome = worked.unwrap_or_else(|panic| {
+                    let why = fault(panic.as_ref());
+                    crate::diary(&format!("session {}: {what}: {why}", session.id));
+                    Some(failed(why))
+                });
+                let session = session.id.clone();
+                if let Some(outcome) = outcome {
+                    hands.line.tell_blocking(Input::Outcome { session, outcome });
+                }
+                hands.bounds.end(&step);
             }
-            hands.under_way.send_modify(|count| *count -= 1);
+            step.is_over();
         };
         self.at_a_place(kind, alone, job);
     }
@@ -158,8 +162,7 @@ impl Adapters {
     pub(crate) async fn rest(&self) {
         // Whatever was decided before this look is under way when it is answered.
         drop(self.line.look(Look::Living).await);
-        let mut under_way = self.under_way.subscribe();
-        drop(under_way.wait_for(|count| *count == 0).await);
+        self.bounds.rest().await;
     }
 }
 

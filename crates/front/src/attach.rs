@@ -410,6 +410,7 @@ impl Attached<'_> {
             | Report::Refused { .. }
             | Report::Audience { .. }
             | Report::Environment { .. }
+            | Report::FolderLost { .. }
             | Report::Gap { .. } => Ok(None),
             Report::Resized { at, size } => self.fit(at, size).map(|()| None),
         }

@@ -173,11 +173,10 @@ impl From<Refusal> for Complaint {
                 format!("session `{session}` is past the point of turning back"),
             )
             .hint(format!("`glis resume {session}` once it is paused")),
-            Refusal::Cancelled { session } => Self::new(
-                Kind::Refused,
-                format!("the pause of `{session}` was cancelled; it goes on"),
-            )
-            .hint(format!("`glis pause {session}` pauses it after all")),
+            Refusal::Cancelled { session } => {
+                Self::new(Kind::Refused, format!("the pause of `{session}` was cancelled"))
+                    .hint(format!("`glis pause {session}` pauses it after all"))
+            }
             Refusal::Stopped { session } => {
                 Self::new(Kind::Refused, format!("`{session}` was stopped before it had started"))
                     .hint(format!("`glis resume {session}` starts it after all"))
@@ -191,6 +190,8 @@ impl From<Refusal> for Complaint {
                 Self::new(Kind::Refused, format!("session `{session}` asks nothing right now"))
                     .hint(format!("`glis show {session}` tells what it is doing"))
             }
+            Refusal::NotSent { session, why } => not_sent(&session, &why),
+            Refusal::AttachedToItself { session } => attached_to_itself(&session),
             Refusal::WrongAsk { session, open } => wrong_ask(&session, &open),
             Refusal::AnswerUnderWay { session } => {
                 Self::new(Kind::Busy, format!("an answer for `{session}` is on its way already"))
@@ -218,6 +219,19 @@ fn queue_full(session: &str, messages: usize) -> Complaint {
     .hint(format!(
         "`glis show {session}` tells what it waits for; send again once some are delivered"
     ))
+}
+
+fn not_sent(session: &str, why: &str) -> Complaint {
+    Complaint::new(Kind::Refused, format!("the message was not sent to `{session}`: {why}"))
+        .hint("send it in shorter lines, or put it into a file and send the file's name")
+}
+
+fn attached_to_itself(session: &str) -> Complaint {
+    let message = format!(
+        "this command runs inside `{session}`: attached to itself it would feed itself for ever"
+    );
+    Complaint::new(Kind::Refused, message)
+        .hint(format!("attach from another terminal; `glis screen {session}` works here too"))
 }
 
 fn wrong_ask(session: &str, open: &[AskId]) -> Complaint {

@@ -7,10 +7,12 @@ use crate::progress::{PATIENCE, Progress};
 use glis_wire::build::Build;
 use glis_wire::client::{Answer, Greeting, PROTOCOL, Petition, Request};
 use glis_wire::frame::{Decoder, Frame, encode_words};
+use glis_wire::hold::Limit;
 use glis_wire::home::{self, Home};
 use replace::Met;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
 use std::cmp::Ordering;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -196,8 +198,11 @@ impl Control {
         mut see: impl FnMut(Streamed) -> Result<(), Complaint>,
     ) -> Result<Answer, Complaint> {
         let env = request.may_start().then(environment);
+        let limits = if request.may_start() { limits() } else { Vec::new() };
         let begun = Instant::now();
-        self.stream.write_all(&encode_words(&Petition { request, env })).map_err(|f| lost(&f))?;
+        self.stream
+            .write_all(&encode_words(&Petition { request, env, limits }))
+            .map_err(|f| lost(&f))?;
         loop {
             if self.reader == Reader::Needed && !self.decoder.has_frame() {
                 self.wait_for_news()?;
@@ -329,6 +334,35 @@ pub fn find_home() -> Result<Home, Complaint> {
             .hint("set GLIS_HOME to a folder of your own")
     })
 }
+
+/// What the system allows this process, and so whatever it starts.
+fn limits() -> Vec<Limit> {
+    let limit = |(name, resource): (&str, Resource)| {
+        let limit = getrlimit(resource);
+        Limit { name: name.to_owned(), soft: limit.current, hard: limit.maximum }
+    };
+    LIMITS.into_iter().map(limit).collect()
+}
+
+/// Every limit, by the name that a shell has for it.
+const LIMITS: [(&str, Resource); 16] = [
+    ("cpu", Resource::Cpu),
+    ("fsize", Resource::Fsize),
+    ("data", Resource::Data),
+    ("stack", Resource::Stack),
+    ("core", Resource::Core),
+    ("rss", Resource::Rss),
+    ("nproc", Resource::Nproc),
+    ("nofile", Resource::Nofile),
+    ("memlock", Resource::Memlock),
+    ("as", Resource::As),
+    ("locks", Resource::Locks),
+    ("sigpending", Resource::Sigpending),
+    ("msgqueue", Resource::Msgqueue),
+    ("nice", Resource::Nice),
+    ("rtprio", Resource::Rtprio),
+    ("rttime", Resource::Rttime),
+];
 
 fn environment() -> Vec<(String, String)> {
     std::env::vars_os()

@@ -1,11 +1,13 @@
 //! How things read to a person. No other place in glis has words for a screen.
 
 pub(crate) mod ask;
+mod companions;
 pub(crate) mod keep;
 mod resting;
 
 pub(crate) use resting::resting;
 
+use companions::{companions, listed};
 use glis_core::Status;
 use glis_core::session::FAILED_STARTS_MAX;
 use glis_core::spec::Mode;
@@ -182,19 +184,15 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("cut off", s.cut_off.then(|| "its last turn ended with its process".to_owned()));
     fact("used", s.usage.map(used));
     fact("limit", s.limit_until.as_deref().map(limit));
-    fact("ended with it", (!s.killed.is_empty()).then(|| s.killed.join(", ")));
+    fact("ended with it", companions(&s.ended_processes));
+    fact("still there", companions(&s.stuck_processes));
+    fact("left running", companions(&s.kept_processes));
     fact("warnings", (!s.warnings.is_empty()).then(|| s.warnings.join("; ")));
     fact(
         "output lost",
         s.output_gap_at.map(|at| format!("from offset {at} on, the disk was full")),
     );
-    fact(
-        "record",
-        s.record_damaged.then(|| {
-            let name = &s.name;
-            format!("damaged, something may be missing  (glis acknowledge {name} takes note)")
-        }),
-    );
+    fact("record", s.record_damaged.then(|| damaged(&s.name)));
     fact(
         "barred",
         s.barred.as_ref().map(|bar| {
@@ -208,6 +206,10 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("pending", (!s.pending_tasks.is_empty()).then(|| s.pending_tasks.join("; ")));
     fact("auto-yes", s.auto_yes.then(|| "on".to_owned()));
     lines.join("\n")
+}
+
+fn damaged(name: &str) -> String {
+    format!("damaged, something may be missing  (glis acknowledge {name} takes note)")
 }
 
 fn used(usage: UsageView) -> String {
@@ -303,8 +305,9 @@ pub(crate) fn paused(s: &SessionView) -> String {
     let mut lines = vec![format!("`{}` is paused{rule}", s.name)];
     // Where nothing ran, this pause has ended nothing; the list is that of an earlier stop.
     if !s.killed.is_empty() && s.pause_rule.as_deref() != Some(NOTHING_RAN) {
-        lines.push(format!("ended with it: {}", plain(&s.killed.join(", "))));
+        lines.extend(listed("ended with it", &s.ended_processes));
     }
+    lines.extend(listed("left running, as configured", &s.kept_processes));
     if s.worktree_removed {
         lines.push("its worktree is removed; a resume brings it back".to_owned());
     }
@@ -356,7 +359,9 @@ fn warnings(s: &SessionView) -> impl Iterator<Item = String> {
 
 /// What `stop` says.
 pub(crate) fn stopped(s: &SessionView) -> String {
-    format!("`{}` is {}; `glis resume {}` brings it back", s.name, s.status.word(), s.name)
+    let told =
+        format!("`{}` is {}; `glis resume {}` brings it back", s.name, s.status.word(), s.name);
+    std::iter::once(told).chain(warnings(s)).collect::<Vec<_>>().join("\n")
 }
 
 /// What `rm` says.

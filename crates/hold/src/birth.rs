@@ -15,7 +15,7 @@ use crate::kin::{self, Family};
 use crate::log::Log;
 use crate::output::Output;
 use crate::spawn::{self, Fault, Spawned};
-use crate::{sizes, socket, sys};
+use crate::{hunt, mend, sizes, socket, sys};
 
 /// Carries a launch out.
 pub(crate) fn begin(launch: &Launch) -> Result<Holder, Fault> {
@@ -26,7 +26,7 @@ pub(crate) fn begin(launch: &Launch) -> Result<Holder, Fault> {
     let folder = Folder::open(Path::new(&launch.dir))
         .map_err(|why| Fault::system("the session's folder cannot be used", why))?;
     let locks = take_locks(&folder, launch)?;
-    refuse_leftovers(&launch.session)?;
+    refuse_leftovers(&launch.session, &launch.kept)?;
     // Everything is reached by handle from here on, and no folder is kept from being removed.
     rustix::process::chdir("/").map_err(|why| Fault::system("no root folder", why))?;
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
@@ -86,7 +86,8 @@ fn take_locks(folder: &Folder, launch: &Launch) -> Result<Vec<(String, std::fs::
         LockFault::Taken => Fault { kind: BirthFault::Locked, message: format!("{what} is taken") },
         LockFault::System(why) => Fault::system(what, why),
     };
-    let own = folder.lock().map_err(|fault| refused("the session's lock", fault))?;
+    let mut own = folder.lock().map_err(|fault| refused("the session's lock", fault))?;
+    mend::sign(&mut own);
     let mut locks = vec![(String::new(), own)];
     if let Some(path) = &launch.ref_lock {
         let lock = lock_at(path).map_err(|fault| refused("the agent session's lock", fault))?;
@@ -96,9 +97,11 @@ fn take_locks(folder: &Folder, launch: &Launch) -> Result<Vec<(String, std::fs::
 }
 
 /// A holder that was killed leaves an agent that may live on: two must never run at once.
-fn refuse_leftovers(session: &str) -> Result<(), Fault> {
+fn refuse_leftovers(session: &str, kept: &[ProcessMark]) -> Result<(), Fault> {
     let members = Family::marked(session).members();
-    let Some(left) = members.iter().find(|member| !member.zombie) else { return Ok(()) };
+    // What a pause has left running on purpose, and whatever that has started, is no agent.
+    let left = members.iter().find(|member| !member.zombie && !hunt::is_kept(kept, member));
+    let Some(left) = left else { return Ok(()) };
     let message = format!(
         "process {} of an earlier start still runs: {}",
         left.pid,
@@ -127,5 +130,8 @@ fn facts(launch: &Launch, spawned: &Spawned, began_at: u64) -> Facts {
             Face::Pipes => None,
         },
         environment: Environment::of(&launch.env),
+        limits: launch.limits.clone(),
+        dir: launch.dir.clone(),
+        log_bytes_max: launch.log_bytes_max,
     }
 }

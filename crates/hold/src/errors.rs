@@ -18,6 +18,9 @@ const BEFORE: &str = "errors.old";
 /// As much as is read at once. Errors are few; a larger piece would only cost stack.
 const PIECE_BYTES: usize = 4096;
 
+/// As many as a pipe holds, and some.
+const PIECES_PER_TURN: u32 = 32;
+
 /// The pipe and the file that it is drained into.
 #[derive(Debug)]
 pub(crate) struct Errors {
@@ -35,11 +38,19 @@ impl Errors {
         Self { source: Some(source), file: None, bytes: 0, began: None }
     }
 
-    /// Drains what is there. A disk that takes nothing does not stop the agent: what cannot be
+    /// The folder is another one: so is the file.
+    pub(crate) fn begin_anew(&mut self) {
+        self.file = None;
+        self.began = Some(0);
+    }
+
+    /// Drains what is there, up to a bound: whoever writes without end must not keep the holder from
+    /// everything else. A disk that takes nothing does not stop the agent: what cannot be
     /// kept is lost.
     pub(crate) fn drain(&mut self, folder: &Folder) {
         let mut piece = [0; PIECE_BYTES];
-        while let Some(source) = &self.source {
+        for _ in 0..PIECES_PER_TURN {
+            let Some(source) = &self.source else { return };
             match rustix::io::read(source, &mut piece) {
                 Ok(0) => self.source = None,
                 Ok(len) => self.keep(folder, &piece[..len]),

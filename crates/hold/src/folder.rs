@@ -80,6 +80,16 @@ impl Folder {
         }
     }
 
+    /// Whether a file of this name is there.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
+    /// Whether the folder itself was deleted. One that was moved elsewhere is still in use.
+    pub(crate) fn is_deleted(&self) -> bool {
+        rustix::fs::fstat(&self.0).is_ok_and(|facts| facts.st_nlink == 0)
+    }
+
     /// Renames a file within the folder.
     pub(crate) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         Ok(rustix::fs::renameat(&self.0, from, &self.0, to)?)

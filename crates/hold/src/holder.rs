@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use glis_wire::hold::{Hello, PROTOCOL, ProcessMark, Report, Size, place};
+use glis_wire::hold::{Hello, Limit, PROTOCOL, ProcessMark, Report, Size, place};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use rustix::fs::{CWD, Mode, OFlags};
@@ -21,6 +21,7 @@ use crate::hunt::Hunt;
 use crate::input::{Flow, Input};
 use crate::kin::Family;
 use crate::ladder::Stage;
+use crate::mend::Mending;
 use crate::output::Output;
 use crate::spawn::Spawned;
 use crate::{complain, sizes, socket};
@@ -59,6 +60,12 @@ pub(crate) struct Facts {
     pub(crate) size: Option<Size>,
     /// What the agent was started with.
     pub(crate) environment: Environment,
+    /// The limits that came with it.
+    pub(crate) limits: Vec<Limit>,
+    /// Where the session's folder is, or was.
+    pub(crate) dir: String,
+    /// Bytes of output that are kept.
+    pub(crate) log_bytes_max: u64,
 }
 
 /// What is made before the agent is.
@@ -93,6 +100,7 @@ pub(crate) struct Holder {
     pub(crate) clients: Vec<Client>,
     pub(crate) stage: Stage,
     pub(crate) hunt: Hunt,
+    pub(crate) mending: Mending,
     epoll: OwnedFd,
     signals: OwnedFd,
     listener: OwnedFd,
@@ -120,6 +128,7 @@ impl Holder {
             clients: Vec::new(),
             stage: Stage::default(),
             hunt: Hunt::new(family, Some(agent)),
+            mending: Mending::default(),
             epoll: parts.epoll,
             signals: parts.signals,
             listener: parts.listener,
@@ -138,6 +147,7 @@ impl Holder {
         if let Some(size) = holder.facts.size {
             holder.note_size(size);
         }
+        holder.watch_files();
         Ok(holder)
     }
 
@@ -165,6 +175,7 @@ impl Holder {
             size: self.facts.size,
             clients: self.audience,
             ended: self.stage.record().cloned(),
+            folder_lost: self.mending.folder_lost,
         }
     }
 
@@ -175,6 +186,11 @@ impl Holder {
         rustix::stdio::dup2_stdin(&nothing)?;
         rustix::stdio::dup2_stdout(&nothing)?;
         rustix::stdio::dup2_stderr(&nothing)?;
+        self.complain_in_folder()
+    }
+
+    /// Complaints go to a file of the session's folder.
+    pub(crate) fn complain_in_folder(&self) -> io::Result<()> {
         let complaints = self.folder.append(place::COMPLAINTS)?;
         if complaints.metadata()?.len() > COMPLAINTS_BYTES_MAX {
             complaints.set_len(0)?;
@@ -205,6 +221,9 @@ impl Holder {
             if self.accept_again_at.is_some_and(|at| at <= now) {
                 self.accept_clients();
             }
+            if self.mending.at.is_some_and(|at| at <= now) {
+                self.mend();
+            }
             self.climb(now);
             self.flow_input();
             self.settle(now);
@@ -223,7 +242,8 @@ impl Holder {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let due = [self.stage.deadline(), self.output.rest_at(), self.accept_again_at];
+        let due =
+            [self.stage.deadline(), self.output.rest_at(), self.accept_again_at, self.mending.at];
         due.into_iter().flatten().min()
     }
 
@@ -312,6 +332,13 @@ impl Holder {
         Ok(epoll::add(&self.epoll, end, EventData::new_u64(token), flags)?)
     }
 
+    /// Takes another socket for the one that nobody can find any more. Connections stay.
+    pub(crate) fn listen_on(&mut self, listener: OwnedFd) -> io::Result<()> {
+        self.watch(TOKEN_LISTENER, listener.as_fd(), EventFlags::IN)?;
+        self.listener = listener;
+        Ok(())
+    }
+
     fn accept_clients(&mut self) {
         self.accept_again_at = None;
         loop {
@@ -395,6 +422,7 @@ impl Holder {
             let Some(number) = record[..len].first_chunk::<4>() else { return };
             match Signal::from_named_raw(i32::from_ne_bytes(*number)) {
                 Some(Signal::CHILD) => self.reap(),
+                Some(Signal::URG | Signal::IO) => self.mending.wanted(),
                 Some(signal @ (Signal::TERM | Signal::INT | Signal::HUP)) => self.stop_for(signal),
                 Some(_) | None => {}
             }

@@ -3,7 +3,7 @@
 
 use std::os::fd::OwnedFd;
 
-use glis_wire::hold::Killed;
+use glis_wire::hold::{Children, Killed, ProcessMark};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::kin::{self, Family, Process};
@@ -18,11 +18,32 @@ pub(crate) struct Hunt {
     /// The agent itself, which is ended as well but not listed.
     agent: Option<i32>,
     known: Vec<Known>,
+    spared: Spared,
+}
+
+/// Who of the family is left alone.
+#[derive(Debug)]
+pub(crate) enum Spared {
+    /// Nobody.
+    Nobody,
+    /// Whoever is in another session than this one.
+    Outside(i32),
+    /// These, which an earlier hunt has spared.
+    These(Vec<ProcessMark>),
+}
+
+impl Spared {
+    fn covers(&self, process: &Process) -> bool {
+        match self {
+            Self::Nobody => false,
+            Self::Outside(session) => process.session != *session,
+            Self::These(marks) => is_kept(marks, process),
+        }
+    }
 }
 
 #[derive(Debug)]
 struct Known {
-    start_ticks: u64,
     /// `None` once the process is gone, or if there was no handle to be had.
     handle: Option<OwnedFd>,
     alive: bool,
@@ -32,12 +53,41 @@ struct Known {
 impl Hunt {
     /// Nobody is known yet.
     pub(crate) fn new(family: Family, agent: Option<i32>) -> Self {
-        Self { family, agent, known: Vec::new() }
+        Self { family, agent, known: Vec::new(), spared: Spared::Nobody }
+    }
+
+    /// Leaves these alone from now on.
+    pub(crate) fn spare(&mut self, spared: Spared) {
+        self.spared = spared;
+    }
+
+    /// Spares what the agent's children are to be spared.
+    pub(crate) fn spare_children(&mut self, children: Children) {
+        self.spared = match (children, self.agent) {
+            (Children::KeepDetached, Some(agent)) => Spared::Outside(agent),
+            (Children::KeepDetached | Children::StopAll, _) => Spared::Nobody,
+        };
+    }
+
+    /// Everybody who is to be ended.
+    fn members(&self) -> Vec<Process> {
+        let members = self.family.members().into_iter();
+        members.filter(|member| !self.spared.covers(member)).collect()
+    }
+
+    /// Whoever was left alone and is there.
+    pub(crate) fn kept(&self) -> Vec<Killed> {
+        if matches!(self.spared, Spared::Nobody) {
+            return Vec::new();
+        }
+        let members = self.family.members().into_iter();
+        let kept = members.filter(|member| !member.zombie && self.spared.covers(member));
+        kept.take(LISTED_MAX).map(|member| Known::new(&member, None).killed).collect()
     }
 
     /// Notes who is there now and is reached by a signal to these process groups.
     pub(crate) fn note(&mut self, signal: Signal, groups: &[i32]) {
-        let members = self.family.members();
+        let members = self.members();
         self.meet(&members);
         let reached = members.iter().filter(|member| groups.contains(&member.group));
         for member in reached {
@@ -50,7 +100,7 @@ impl Hunt {
     /// Sends the signals to everyone who belongs to the family and has not had the first of them
     /// yet. Returns how many live.
     pub(crate) fn round(&mut self, signals: &[Signal]) -> usize {
-        let members = self.family.members();
+        let members = self.members();
         self.meet(&members);
         let first = signals.first().map_or(0, |signal| signal.as_raw());
         for known in &mut self.known {
@@ -80,11 +130,12 @@ impl Hunt {
         self.known.iter().filter_map(|known| known.handle.as_ref())
     }
 
-    /// Who was ended and who could not be.
+    /// Who was ended and who could not be. The agent's own end is told elsewhere, unless it has
+    /// none.
     pub(crate) fn outcome(&mut self) -> (Vec<Killed>, Vec<Killed>) {
         let agent = self.agent.unwrap_or(0);
-        let others =
-            std::mem::take(&mut self.known).into_iter().filter(|known| known.killed.pid != agent);
+        let others = std::mem::take(&mut self.known).into_iter();
+        let others = others.filter(|known| known.alive || known.killed.pid != agent);
         let (stuck, ended): (Vec<Known>, Vec<Known>) = others.partition(|known| known.alive);
         let listed = |known: Vec<Known>| {
             known.into_iter().take(LISTED_MAX).map(|known| known.killed).collect()
@@ -104,26 +155,53 @@ impl Hunt {
                 continue;
             }
             let handle = handle();
-            let killed = Killed { pid: member.pid, command: String::new(), cwd: None, signal: 0 };
-            let start_ticks = member.start_ticks;
-            let mut known = Known { start_ticks, handle, alive: true, killed };
-            known.describe();
-            self.known.push(known);
+            self.known.push(Known::new(member, handle));
         }
     }
 }
 
 impl Known {
+    fn new(process: &Process, handle: Option<OwnedFd>) -> Self {
+        let killed = Killed {
+            pid: process.pid,
+            command: String::new(),
+            cwd: None,
+            signal: 0,
+            start_ticks: process.start_ticks,
+            ports: Vec::new(),
+        };
+        let mut known = Self { handle, alive: true, killed };
+        known.describe();
+        known
+    }
+
     /// What it is may have changed since it was met: between its fork and its exec a process
-    /// looks like its parent.
+    /// looks like its parent. One that has died meanwhile says nothing any more but its name, and
+    /// what was known of it stays.
     fn describe(&mut self) {
-        self.killed.command = kin::command_of(self.killed.pid);
-        self.killed.cwd = kin::cwd_of(self.killed.pid);
+        let command = kin::command_of(self.killed.pid);
+        if command.is_empty() {
+            if self.killed.command.is_empty() {
+                self.killed.command = kin::name_of(self.killed.pid);
+            }
+            return;
+        }
+        self.killed.command = command;
+        self.killed.cwd = kin::cwd_of(self.killed.pid).or(self.killed.cwd.take());
+        self.killed.ports = kin::ports_of(self.killed.pid);
     }
 
     fn is(&self, process: &Process) -> bool {
-        self.killed.pid == process.pid && self.start_ticks == process.start_ticks
+        self.killed.pid == process.pid && self.killed.start_ticks == process.start_ticks
     }
+}
+
+/// Whether a process was left running on purpose, or belongs to one that was.
+pub(crate) fn is_kept(marks: &[ProcessMark], process: &Process) -> bool {
+    marks.iter().any(|mark| {
+        let same = mark.pid == process.pid && mark.start_ticks == process.start_ticks;
+        same || mark.pid == process.session
+    })
 }
 
 /// Waits for the zombies that were handed to this process, except the agent: as long as it is

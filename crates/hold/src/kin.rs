@@ -24,7 +24,8 @@ pub(crate) struct Process {
     pub(crate) parent: i32,
     /// Its process group.
     pub(crate) group: i32,
-    session: i32,
+    /// Its session.
+    pub(crate) session: i32,
     /// Start in clock ticks since boot.
     pub(crate) start_ticks: u64,
     /// Ended, and not yet waited for.
@@ -117,10 +118,48 @@ pub(crate) fn command_of(pid: i32) -> String {
     line.trim_end_matches('\0').replace('\0', " ").chars().take(COMMAND_CHARS_MAX).collect()
 }
 
+/// The short name of a process, which also a dead one has.
+pub(crate) fn name_of(pid: i32) -> String {
+    fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned()
+}
+
 /// A process' working directory.
 pub(crate) fn cwd_of(pid: i32) -> Option<String> {
     let path = fs::read_link(format!("/proc/{pid}/cwd")).ok()?;
     Some(path.to_string_lossy().into_owned())
+}
+
+/// The TCP ports that a process listens on.
+pub(crate) fn ports_of(pid: i32) -> Vec<u16> {
+    let Ok(open) = fs::read_dir(format!("/proc/{pid}/fd")) else { return Vec::new() };
+    let sockets: Vec<String> = open
+        .flatten()
+        .filter_map(|entry| fs::read_link(entry.path()).ok()?.into_os_string().into_string().ok())
+        .filter_map(|link| Some(link.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned()))
+        .collect();
+    if sockets.is_empty() {
+        return Vec::new();
+    }
+    let mut ports = Vec::new();
+    for table in ["tcp", "tcp6"] {
+        let text = fs::read_to_string(format!("/proc/{pid}/net/{table}")).unwrap_or_default();
+        let listening = text.lines().filter_map(listening_port);
+        ports.extend(listening.filter(|(_, inode)| sockets.contains(inode)).map(|(port, _)| port));
+    }
+    ports.sort_unstable();
+    ports.dedup();
+    ports
+}
+
+/// Port and socket of a line of `/proc/net/tcp`, if it listens.
+fn listening_port(line: &str) -> Option<(u16, String)> {
+    const LISTENS: &str = "0A";
+    let mut fields = line.split_ascii_whitespace();
+    let (_, port) = fields.nth(1)?.rsplit_once(':')?;
+    let state = fields.nth(1)?;
+    // Queues, timer, retransmissions, user and timeouts lie in between.
+    let inode = fields.nth(5)?;
+    (state == LISTENS).then_some((u16::from_str_radix(port, 16).ok()?, inode.to_owned()))
 }
 
 /// The process table, by ascending process id.
@@ -200,6 +239,15 @@ mod tests {
         let process = parse_stat(7, line).unwrap();
         assert_eq!((process.parent, process.group, process.session), (3, 4, 5));
         assert_eq!((process.start_ticks, process.zombie), (987, false));
+    }
+
+    #[test]
+    fn the_ports_that_a_process_listens_on_are_found() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        assert!(ports_of(own_pid()).contains(&port));
+        drop(listener);
+        assert!(!ports_of(own_pid()).contains(&port));
     }
 
     #[test]

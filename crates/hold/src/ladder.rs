@@ -326,6 +326,7 @@ impl Holder {
         if let Err(fault) = self.output.sync() {
             complain("the log is not durable", &fault);
         }
+        let kept = self.hunt.kept();
         let (killed, stuck) = self.hunt.outcome();
         let record = ExitRecord {
             session: self.facts.session.clone(),
@@ -337,6 +338,7 @@ impl Holder {
             log_end: self.output.end(),
             killed,
             stuck,
+            kept,
             log_began: Some(self.facts.began_at),
             errors_began,
         };

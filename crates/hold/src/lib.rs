@@ -14,7 +14,9 @@ mod hunt;
 mod input;
 mod kin;
 mod ladder;
+mod limits;
 mod log;
+mod mend;
 mod nursery;
 mod orders;
 mod output;
@@ -30,7 +32,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
-use glis_wire::hold::{Birth, Launch};
+use glis_wire::hold::{Birth, Launch, ProcessMark};
 
 pub use nursery::run_nursery;
 pub use sweep::{SweepFault, sweep};
@@ -72,11 +74,13 @@ fn hold(launch: Launch) -> ExitCode {
     }
 }
 
-/// [`sweep`] as a verb: prints what was ended as one line of JSON.
-pub fn run_sweep(session: &str, dir: &Path) -> ExitCode {
-    match sweep(session, dir) {
-        Ok(killed) => {
-            say(&serde_json::to_string(&killed).unwrap_or_default());
+/// [`sweep`] as a verb: prints what was found as one line of JSON. `kept` is a list of
+/// [`ProcessMark`]s as JSON.
+pub fn run_sweep(session: &str, dir: &Path, kept: &str) -> ExitCode {
+    let kept: Vec<ProcessMark> = serde_json::from_str(kept).unwrap_or_default();
+    match sweep(session, dir, &kept) {
+        Ok(swept) => {
+            say(&serde_json::to_string(&swept).unwrap_or_default());
             ExitCode::SUCCESS
         }
         Err(fault) => {

@@ -4,6 +4,7 @@ use glis_wire::frame::{Frame, FrameFault};
 use glis_wire::hold::{Order, Report, Size};
 use rustix::io::Errno;
 use rustix::process::Signal;
+use rustix::termios::LocalModes;
 
 use crate::client::Client;
 use crate::folder::lock_at;
@@ -16,6 +17,10 @@ const PIECE_BYTES: usize = 4096;
 
 /// Whoever has gone before the first client came.
 const NOBODY: u64 = 0;
+
+/// What a terminal in canonical mode keeps of a line, its end not counted. The rest is dropped
+/// without a word.
+const LINE_BYTES_MAX: usize = 4095;
 
 /// Pieces read from one client before the others have their turn.
 const PIECES_PER_TURN: usize = 16;
@@ -84,10 +89,11 @@ impl Holder {
             Order::Resize(size) => client.resize(size.clamped()),
             Order::Signal { number } => self.signal_agent(id, number),
             Order::Stop(ladder) => self.stop(ladder),
+            Order::Children(children) => self.hunt.spare_children(children),
             Order::Lock { path } => self.lock(id, path),
             Order::Environment => {
-                let env = self.facts.environment.told();
-                client.tell(&Report::Environment { env });
+                let (env, limits) = (self.facts.environment.told(), self.facts.limits.clone());
+                client.tell(&Report::Environment { env, limits });
             }
             Order::Collected => {
                 if !self.stage.collect() {
@@ -108,12 +114,39 @@ impl Holder {
             self.refuse(id, order, "an agent on pipes takes no keys");
             return;
         }
+        if order != 0
+            && let Some(length) = self.cuts_line(&bytes)
+        {
+            let why = format!(
+                "its terminal takes lines of {LINE_BYTES_MAX} bytes at most and would cut one of {length}"
+            );
+            self.refuse_for_good(id, order, why);
+            return;
+        }
         if let Some(client) = self.clients.iter_mut().find(|client| client.id == id) {
             client.is_active();
         }
         self.apply_size_of(id);
         if self.input.queue(id, order, bytes).is_err() {
             self.refuse(id, order, "the agent does not read its input, and too much waits already");
+        }
+    }
+
+    /// The length of a line that the kernel would cut, if it edits lines for the program and one of
+    /// them is too long.
+    fn cuts_line(&self, bytes: &[u8]) -> Option<usize> {
+        let terminal = self.facts.size.and(self.output.source.as_ref())?;
+        let ends_line = |byte: &u8| matches!(byte, b'\n' | b'\r');
+        let longest = bytes.split(ends_line).map(<[u8]>::len).max()?;
+        // Asked only where it matters: most input is short.
+        let too_long = longest > LINE_BYTES_MAX;
+        let modes = too_long.then(|| rustix::termios::tcgetattr(terminal).ok()).flatten()?;
+        modes.local_modes.contains(LocalModes::ICANON).then_some(longest)
+    }
+
+    fn refuse_for_good(&mut self, id: u64, order: u64, why: String) {
+        if let Some(client) = self.clients.iter_mut().find(|client| client.id == id) {
+            client.tell(&Report::Refused { order, why, for_good: true });
         }
     }
 
@@ -202,7 +235,7 @@ impl Holder {
 
     fn refuse(&mut self, id: u64, order: u64, why: &str) {
         if let Some(client) = self.clients.iter_mut().find(|client| client.id == id) {
-            client.tell(&Report::Refused { order, why: why.to_owned() });
+            client.tell(&Report::Refused { order, why: why.to_owned(), for_good: false });
         }
     }
 }

@@ -39,6 +39,11 @@ impl Output {
         Ok(Self { source: None, ring, log, scratch: Vec::new(), quiet_since: None })
     }
 
+    /// Keeps what comes from here on in another log; the former one is gone.
+    pub(crate) fn go_on_in(&mut self, log: Log) {
+        self.log = log;
+    }
+
     /// Offset of the next byte.
     pub(crate) fn end(&self) -> u64 {
         self.ring.end()

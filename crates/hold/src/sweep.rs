@@ -1,15 +1,16 @@
 //! Ending what a killed holder has left behind.
 
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use glis_wire::hold::Killed;
+use glis_wire::hold::{ProcessMark, Swept};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 
 use crate::folder::{Folder, LockFault};
-use crate::hunt::Hunt;
+use crate::hunt::{Hunt, Spared};
 use crate::kin::Family;
 
 /// Long enough for a server to close its files; the user waits for this.
@@ -21,34 +22,40 @@ const KILL_WAIT: Duration = Duration::from_secs(2);
 /// A process that the family did not start yet may turn up while another is awaited.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// Why nothing was swept, or not everything.
+/// Why nothing was swept.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepFault {
     /// A holder lives: ask it.
     #[error("a holder lives for this session")]
     Held,
-    /// Some could not be ended.
-    #[error("{} processes could not be ended", .0.len())]
-    Stuck(Vec<Killed>),
     /// The session's folder cannot be used.
     #[error("the session's folder cannot be used: {0}")]
     Folder(io::Error),
 }
 
-/// Ends every process that carries the session's mark, in bounded time, and says which. Refuses
-/// while a holder lives; none can start meanwhile.
-pub fn sweep(session: &str, dir: &Path) -> Result<Vec<Killed>, SweepFault> {
-    let folder = Folder::open(dir).map_err(SweepFault::Folder)?;
-    let lock = folder.lock().map_err(|fault| match fault {
-        LockFault::Taken => SweepFault::Held,
-        LockFault::System(fault) => SweepFault::Folder(fault),
-    })?;
+/// Ends every process that carries the session's mark, except those that are to stay, in bounded
+/// time, and says which. Refuses while a holder lives; none can start meanwhile.
+pub fn sweep(session: &str, dir: &Path, kept: &[ProcessMark]) -> Result<Swept, SweepFault> {
+    // A folder that was deleted or moved is not made anew: somebody may want to put it back.
+    let lock = if dir.exists() { Some(take_lock(dir)?) } else { None };
     let mut hunt = Hunt::new(Family::marked(session), None);
-    let gone = until_gone(&mut hunt, &[Signal::TERM, Signal::CONT], GRACE)
+    if !kept.is_empty() {
+        hunt.spare(Spared::These(kept.to_vec()));
+    }
+    let _gone = until_gone(&mut hunt, &[Signal::TERM, Signal::CONT], GRACE)
         || until_gone(&mut hunt, &[Signal::KILL], KILL_WAIT);
+    let kept = hunt.kept();
     let (killed, stuck) = hunt.outcome();
     drop(lock);
-    if gone { Ok(killed) } else { Err(SweepFault::Stuck(stuck)) }
+    Ok(Swept { killed, stuck, kept })
+}
+
+fn take_lock(dir: &Path) -> Result<File, SweepFault> {
+    let folder = Folder::open(dir).map_err(SweepFault::Folder)?;
+    folder.lock().map_err(|fault| match fault {
+        LockFault::Taken => SweepFault::Held,
+        LockFault::System(fault) => SweepFault::Folder(fault),
+    })
 }
 
 fn until_gone(hunt: &mut Hunt, signals: &[Signal], within: Duration) -> bool {

@@ -5,16 +5,29 @@ use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
-use std::os::fd::{FromRawFd as _, IntoRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, IntoRawFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::fs::Mode;
+use rustix::process::{Resource, Rlimit};
 
 /// The signals that reach a holder as bytes on a file, and never by surprise.
-const AWAITED: [i32; 5] = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGCHLD, libc::SIGPIPE];
+const AWAITED: [i32; 7] = [
+    libc::SIGTERM,
+    libc::SIGINT,
+    libc::SIGHUP,
+    libc::SIGCHLD,
+    libc::SIGPIPE,
+    LOOK,
+    // The kernel falls back to this one when the other cannot be queued.
+    libc::SIGIO,
+];
+
+/// Says that a holder should look after its own files. A holder of an earlier version ignores it.
+const LOOK: i32 = libc::SIGURG;
 
 /// The last signal number of Linux.
 const SIGNAL_MAX: i32 = 64;
@@ -39,6 +52,25 @@ pub(crate) fn signals_as_file() -> io::Result<OwnedFd> {
     }
     // SAFETY: the call has just returned this descriptor and nobody else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(file) })
+}
+
+/// Has the kernel send [`LOOK`] whenever a file is deleted from this folder or renamed in it. A file
+/// descriptor of its own for this (inotify) would be one of 128 that a user may have in all.
+pub(crate) fn watch_folder(folder: BorrowedFd<'_>) -> io::Result<()> {
+    /// The same number on every architecture of Linux.
+    const F_SETSIG: libc::c_int = 10;
+    const DELETED_OR_RENAMED: libc::c_ulong = 0x8 | 0x10;
+    const AGAIN_AND_AGAIN: libc::c_ulong = 0x8000_0000;
+    let folder = folder.as_raw_fd();
+    // SAFETY: the descriptor is open; the signal is one of ours and blocked.
+    if unsafe { libc::fcntl(folder, F_SETSIG, LOOK) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor is open; the argument is a set of flags.
+    if unsafe { libc::fcntl(folder, libc::F_NOTIFY, DELETED_OR_RENAMED | AGAIN_AND_AGAIN) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
 }
 
 /// Signals by which a process ends itself: an abort (also that of a stack that has run over), and
@@ -128,8 +160,13 @@ pub(crate) enum Controlling {
 }
 
 /// Makes the program begin with a clean slate: a session of its own, default signals, an empty
-/// mask, the given umask, and no descriptor beyond the standard ones.
-pub(crate) fn clean_slate(command: &mut Command, controlling: Controlling, umask: u32) {
+/// mask, the given umask and limits, and no descriptor beyond the standard ones.
+pub(crate) fn clean_slate(
+    command: &mut Command,
+    controlling: Controlling,
+    umask: u32,
+    limits: Vec<(Resource, Rlimit)>,
+) {
     let begin = move || {
         rustix::process::setsid()?;
         if controlling == Controlling::Terminal {
@@ -137,6 +174,9 @@ pub(crate) fn clean_slate(command: &mut Command, controlling: Controlling, umask
         }
         default_signals();
         rustix::process::umask(Mode::from_raw_mode(umask));
+        for (resource, limit) in &limits {
+            crate::limits::set(*resource, limit);
+        }
         // The pipe on which a failed exec is told must live until then: mark, do not close.
         // SAFETY: only a flag of this process' descriptors changes.
         unsafe { libc::close_range(3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC.cast_signed()) };

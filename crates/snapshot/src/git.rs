@@ -73,6 +73,7 @@ pub fn git(dir: &Path) -> Command {
         command.env_remove(name);
     }
     command.env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0");
+    command.envs(crate::task::variable());
     for setting in SETTINGS {
         command.args(["-c", setting]);
     }

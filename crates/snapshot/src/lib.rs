@@ -39,6 +39,7 @@ mod scratch;
 mod standing;
 mod state;
 mod survey;
+mod task;
 mod walk;
 pub mod worktree;
 
@@ -63,3 +64,4 @@ pub use save::{SaveRequest, Saved, save};
 pub use scratch::{Swept, stale_locks, sweep};
 pub use standing::{BranchStand, Detached, detached, reattach};
 pub use state::{NotCaptured, Why};
+pub use task::{Task, is_over};

@@ -5,7 +5,7 @@
 //! between are output bytes, tagged with their offset.
 
 use crate::build::Build;
-use crate::hold::Size;
+use crate::hold::{Limit, Size};
 use crate::view::{
     DaemonView, Entry, FileDiffView, Finding, Hit, SessionView, SnapshotView, TrashView,
 };
@@ -41,6 +41,9 @@ pub struct Petition {
     /// The caller's environment, for requests that may start a process. Never written to disk.
     #[serde(default)]
     pub env: Option<Vec<(String, String)>>,
+    /// The caller's limits, which go with the environment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<Limit>,
 }
 
 /// What a front end asks for. `session` is a name, an id, or a unique beginning of an id.

@@ -15,7 +15,8 @@ pub const PROTOCOL: u32 = 1;
 pub mod place {
     /// The holder's socket.
     pub const SOCKET: &str = "hold.sock";
-    /// Locked as long as a holder lives for this session.
+    /// Locked as long as a holder lives for this session. It says who: one [`super::ProcessMark`] as
+    /// JSON.
     pub const LOCK: &str = "hold.lock";
     /// The folder with the raw output, one file per stretch, named by its first offset
     /// (16 hexadecimal digits).
@@ -67,6 +68,34 @@ pub struct Launch {
     /// ordered the start may die in between.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub first_words: String,
+    /// Processes of an earlier start that a pause has left running on purpose.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<ProcessMark>,
+    /// Limits for the agent; whatever is not named is inherited.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<Limit>,
+}
+
+/// A limit that the system sets on a process, as in `ulimit`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limit {
+    /// The name as in `/proc/self/limits`, in one word: `nofile`, `core`.
+    pub name: String,
+    /// The limit in force; none means unlimited.
+    pub soft: Option<u64>,
+    /// The highest that the process may set itself; none means unlimited.
+    pub hard: Option<u64>,
+}
+
+/// What becomes of the processes that an agent has started, when it is ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Children {
+    /// All of them are ended.
+    #[default]
+    StopAll,
+    /// Those that have a session of their own stay.
+    KeepDetached,
 }
 
 /// What the agent's standard streams are.
@@ -127,6 +156,9 @@ pub enum Order {
         /// Path of the lock file.
         path: String,
     },
+    /// What becomes of the agent's children at the next [`Order::Stop`]. A holder of an earlier
+    /// version refuses, and ends all of them.
+    Children(Children),
     /// The exit status was recorded durably elsewhere: the holder may go.
     Collected,
     /// Tell what the agent was started with, in one [`Report::Environment`]. A holder of an earlier
@@ -165,6 +197,14 @@ pub enum Report {
         order: u64,
         /// Why, for a log or a person.
         why: String,
+        /// It would be refused at any other time as well.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        for_good: bool,
+    },
+    /// The session's folder was deleted. The holder has made another one, which begins here.
+    FolderLost {
+        /// Offset of the first byte of output that is kept again.
+        at: u64,
     },
     /// The agent and everything it started are gone.
     Ended(ExitRecord),
@@ -184,6 +224,9 @@ pub enum Report {
     Environment {
         /// Names and values.
         env: Vec<(String, String)>,
+        /// The limits that came with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        limits: Vec<Limit>,
     },
     /// Output could not be written to disk: the bytes in between are lost to the log.
     Gap {
@@ -221,6 +264,9 @@ pub struct Hello {
     pub clients: u32,
     /// Set once the agent has ended.
     pub ended: Option<ExitRecord>,
+    /// The session's folder was deleted since, and made anew.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub folder_lost: bool,
 }
 
 /// What identifies a process beyond the reuse of its number.
@@ -254,6 +300,9 @@ pub struct ExitRecord {
     /// Processes that could not be ended in time.
     #[serde(default)]
     pub stuck: Vec<Killed>,
+    /// Processes that were left running on purpose.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<Killed>,
     /// Where its output begins in the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_began: Option<u64>,
@@ -283,6 +332,30 @@ pub struct Killed {
     pub cwd: Option<String>,
     /// The last signal that was needed.
     pub signal: i32,
+    /// Start time in clock ticks since boot; 0 if it is not known.
+    #[serde(default, skip_serializing_if = "is_unknown")]
+    pub start_ticks: u64,
+    /// TCP ports that it listened on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<u16>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like this")]
+fn is_unknown(ticks: &u64) -> bool {
+    *ticks == 0
+}
+
+/// What a sweep has found: printed as one line of JSON.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Swept {
+    /// Processes that were ended.
+    pub killed: Vec<Killed>,
+    /// Processes that could not be ended in time.
+    #[serde(default)]
+    pub stuck: Vec<Killed>,
+    /// Processes that were to stay, and are there.
+    #[serde(default)]
+    pub kept: Vec<Killed>,
 }
 
 /// What a holder prints on standard output once, when it is ready or has failed to start.

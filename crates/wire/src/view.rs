@@ -62,6 +62,15 @@ pub struct SessionView {
     pub usage: Option<UsageView>,
     /// Other processes that were ended along with the last one.
     pub killed: Vec<String>,
+    /// The same with directory and ports.
+    #[serde(default)]
+    pub ended_processes: Vec<CompanionView>,
+    /// Processes of it that could not be ended and are still there.
+    #[serde(default)]
+    pub stuck_processes: Vec<CompanionView>,
+    /// Processes that the last pause has left running on purpose.
+    #[serde(default)]
+    pub kept_processes: Vec<CompanionView>,
     /// What the last pause could not do.
     pub warnings: Vec<String>,
     /// Which rule said that stopping was safe, of the last pause.
@@ -126,6 +135,17 @@ pub struct DetachedView {
     pub why: String,
     /// What to type to get out of it.
     pub way_out: String,
+}
+
+/// A process that an agent has started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct CompanionView {
+    pub pid: i32,
+    pub command: String,
+    pub cwd: Option<String>,
+    /// TCP ports that it listened on.
+    pub ports: Vec<u16>,
 }
 
 /// What an agent has used, by its own count.

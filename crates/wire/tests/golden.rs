@@ -28,6 +28,7 @@ fn name(word: &Word) -> &'static str {
             Order::Lock { .. } => "lock",
             Order::Collected => "collected",
             Order::Environment => "environment",
+            Order::Children(_) => "children",
         },
         Word::Report(report) => match report {
             Report::Hello(_) => "hello",
@@ -39,6 +40,7 @@ fn name(word: &Word) -> &'static str {
             Report::Resized { .. } => "resized",
             Report::Gap { .. } => "gap",
             Report::Environment { .. } => "environment",
+            Report::FolderLost { .. } => "folder_lost",
         },
         Word::Birth(_) => "birth",
         Word::Launch(_) => "launch",

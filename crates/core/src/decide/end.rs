@@ -6,7 +6,7 @@ use crate::event::{Ending, Event};
 use crate::house::Reply;
 use crate::ids::OpId;
 use crate::input::Exit;
-use crate::pause::PauseStep;
+use crate::pause::{Pause, PauseMode, PauseStep};
 use crate::refusal::{Refusal, ResumeFault};
 use crate::session::{AfterStop, Phase, Session, StartStep};
 use crate::spec::RefOrigin;
@@ -31,9 +31,13 @@ pub(super) fn stop(draft: &mut Draft) -> Result<(), Refusal> {
             let (start, step) = (begun.op, begun.step);
             stop_start(draft, start, step);
         }
-        Phase::Stopping { then: AfterStop::Remove, .. }
-        | Phase::Pausing(_)
-        | Phase::Chore { .. } => return Err(draft.busy()),
+        Phase::Pausing(under_way) => {
+            let under_way = under_way.clone();
+            stop_pause(draft, &under_way);
+        }
+        Phase::Stopping { then: AfterStop::Remove, .. } | Phase::Chore { .. } => {
+            return Err(draft.busy());
+        }
         Phase::Rest(_) => draft.reply(Reply::Already),
     }
     Ok(())
@@ -41,10 +45,34 @@ pub(super) fn stop(draft: &mut Draft) -> Result<(), Refusal> {
 
 /// Ends a process that runs, for whatever comes then.
 pub(super) fn begin(draft: &mut Draft, then: AfterStop) {
+    let gentle = if draft.session.turn.under_way() { Urgency::Interrupt } else { Urgency::Quiet };
+    begin_as(draft, then, gentle);
+}
+
+fn begin_as(draft: &mut Draft, then: AfterStop, urgency: Urgency) {
     let op = draft.new_op();
     draft.event(Event::StopBegan { op, then });
-    let urgency = if draft.session.turn.under_way() { Urgency::Interrupt } else { Urgency::Quiet };
     draft.deed(Deed::StopProcess { generation: draft.session.generation, urgency });
+}
+
+/// A stop wins over a pause that is under way: whatever that one waits for may never come.
+fn stop_pause(draft: &mut Draft, pause: &Pause) {
+    draft.event(Event::PauseCancelled { op: pause.op });
+    if draft.session.process.is_some() {
+        if pause.mode == PauseMode::Force || pause.step == PauseStep::Ending {
+            begin_as(draft, AfterStop::Rest, Urgency::Kill);
+        } else {
+            begin(draft, AfterStop::Rest);
+        }
+    } else if pause.from.is_none() {
+        // Its process has ended for the pause, and nothing is left to do but to say so.
+        let op = draft.new_op();
+        draft.event(Event::StopBegan { op, then: AfterStop::Rest });
+        draft.event(Event::Suspended { op: Some(op) });
+        save::after_end(draft, None);
+    } else {
+        draft.reply(Reply::Already);
+    }
 }
 
 /// A stop wins over a restart that has not come to its start. The process is being ended already.
@@ -103,9 +131,11 @@ pub(super) fn process_ended(draft: &mut Draft, generation: u32, exit: Exit) {
     }
     let former = draft.session.clone();
     message::doubt_in_flight(draft);
-    let Exit { ending, ordered, killed, last_words } = exit;
+    let Exit { ending, ordered, left, last_words } = exit;
+    let trouble = left.trouble();
     let end = End { ending: &ending, last_words: &last_words };
-    draft.event(Event::ProcessEnded { generation, ending: ending.clone(), ordered, killed });
+    let left = Box::new(left);
+    draft.event(Event::ProcessEnded { generation, ending: ending.clone(), ordered, left });
     match &draft.session.phase {
         Phase::Starting(begun) => {
             let (op, cause) = (begun.op, begun.cause);
@@ -125,10 +155,15 @@ pub(super) fn process_ended(draft: &mut Draft, generation: u32, exit: Exit) {
             }
         }
         Phase::Pausing(under_way) => {
+            let op = under_way.op;
+            if let Some(why) = trouble {
+                // What is still there may still write: that is no pause.
+                draft.event(Event::PauseFailed { op, step: pause::END_ALL.to_owned(), why });
+                return;
+            }
             let unasked = !ordered && under_way.step == PauseStep::Boundary;
             if unasked && draft.session.spec.traits.refs == RefOrigin::None {
                 // It came to its own end before anybody disturbed it.
-                let op = under_way.op;
                 let doing = format!("it ended by itself first ({})", end.told());
                 draft.event(Event::PauseRefused { op, doing });
                 by_itself(draft, &former, end);

@@ -142,6 +142,13 @@ pub(super) fn not_taken(draft: &mut Draft, message: MessageId) {
     }
 }
 
+/// What can never be handed over as it is would stand in the way of every later message.
+pub(super) fn undeliverable(draft: &mut Draft, message: MessageId, why: String) {
+    if draft.session.in_flight().is_some_and(|m| m.id == message) {
+        draft.event(Event::MessageRefused { message, why });
+    }
+}
+
 /// The agent was seen to take what it was last handed, or what was in doubt. What somebody typed
 /// into its terminal meanwhile is none of ours.
 pub(super) fn taken(draft: &mut Draft, spot: Spot, text: Option<&str>) {

@@ -1,14 +1,18 @@
 //! Pausing: fence, look, interrupt, safe state, capture, snapshot, stop, snapshot, confirm.
 
-use super::Draft;
+use super::{Draft, save};
 use crate::effect::{Deed, Urgency};
 use crate::event::Event;
 use crate::house::Reply;
 use crate::ids::OpId;
+use crate::leftover::Leftovers;
 use crate::pause::{Moment, OnTimeout, Pause, PauseMode, PauseReason, PauseStep, step};
 use crate::refusal::{InPlaceWish, Refusal};
 use crate::session::{Phase, Rest};
 use crate::tree::{Clearing, PathList, SnapshotRef};
+
+/// The step of a pause that is not true while a process of the session may still be there.
+pub(super) const END_ALL: &str = "end every process";
 
 /// What somebody wants of a pause.
 pub(super) struct Wish {
@@ -53,7 +57,7 @@ pub(super) fn begin(draft: &mut Draft, wish: &Wish) -> Result<(), Refusal> {
             if let Phase::Pausing(Pause { from: None, .. }) = draft.session.phase {
                 hasten(draft, op, PauseMode::Boundary);
             } else {
-                reach(draft, op, "no process runs".to_owned(), Reached::Safely);
+                go_on_from_rest(draft, op);
             }
             Ok(())
         }
@@ -69,6 +73,30 @@ fn asked_to_clear(clearing: Clearing) -> bool {
     }
 }
 
+/// Nothing runs, unless the last process left something that could not be ended then.
+pub(super) fn go_on_from_rest(draft: &mut Draft, op: OpId) {
+    if draft.session.leftovers.trouble().is_some() {
+        draft.deed(Deed::Sweep { op });
+    } else {
+        reach(draft, op, "no process runs".to_owned(), Reached::Safely);
+    }
+}
+
+/// What an earlier process left was looked for again.
+pub(super) fn swept(draft: &mut Draft, op: OpId, left: Leftovers) {
+    let waits = matches!(&draft.session.phase, Phase::Pausing(pause)
+        if pause.op == op && pause.step == PauseStep::Boundary && pause.from.is_some());
+    if !waits {
+        return;
+    }
+    let trouble = left.trouble();
+    draft.event(Event::LeftoversSwept { op, left: Box::new(left) });
+    match trouble {
+        Some(why) => draft.event(Event::PauseFailed { op, step: END_ALL.to_owned(), why }),
+        None => reach(draft, op, "no process runs".to_owned(), Reached::Safely),
+    }
+}
+
 fn stronger(a: OnTimeout, b: OnTimeout) -> OnTimeout {
     if a == OnTimeout::Force { a } else { b }
 }
@@ -77,11 +105,16 @@ fn stronger(a: OnTimeout, b: OnTimeout) -> OnTimeout {
 fn hasten(draft: &mut Draft, op: OpId, former: PauseMode) {
     let Phase::Pausing(pause) = &draft.session.phase else { return };
     let (mode, step) = (pause.mode, pause.step);
+    if pause.from.is_some() && step == PauseStep::Boundary {
+        return;
+    }
     if !matches!(step, PauseStep::Boundary | PauseStep::Interrupting) {
         // Past the safe state there is nothing to hurry but the ending itself.
         if step == PauseStep::Ending && mode == PauseMode::Force {
             let generation = draft.session.generation;
             draft.deed(Deed::StopProcess { generation, urgency: Urgency::Kill });
+        } else if mode == PauseMode::Force {
+            draft.deed(Deed::Hurry { op });
         }
         return;
     }
@@ -233,6 +266,44 @@ pub(super) fn captured(draft: &mut Draft, op: OpId, screen_at: u64) {
         draft.event(Event::TerminalCaptured { op, screen_at });
         draft.deed(Deed::TakeSnapshot { op, moment: Moment::BeforeStop });
     }
+}
+
+/// A forced pause goes on without the screen. Any other one is called off, and the agent goes on.
+pub(super) fn capture_overdue(draft: &mut Draft, op: OpId, why: String) {
+    if !at_step(draft, op, PauseStep::Capturing) {
+        return;
+    }
+    if is_forced(draft) {
+        draft.event(Event::CaptureMissed { op, why });
+        draft.deed(Deed::TakeSnapshot { op, moment: Moment::BeforeStop });
+    } else {
+        failed(draft, op, step::CAPTURE, why);
+    }
+}
+
+/// A forced pause ends the process whether or not its files could be saved before: they stay where
+/// they are. Any other one is called off, and the agent goes on.
+pub(super) fn save_overdue(draft: &mut Draft, op: OpId, moment: Moment, why: String) {
+    if !is_due(draft, op, moment) {
+        return;
+    }
+    match moment {
+        Moment::BeforeStop if is_forced(draft) => {
+            let warning = Some(format!("no snapshot before the stop: {why}"));
+            let taken = Taken { snapshot: None, left_out: PathList::default(), warning };
+            saved(draft, op, moment, taken);
+        }
+        Moment::BeforeStop => not_saved(draft, op, moment, why),
+        Moment::AfterStop => {
+            not_saved(draft, op, moment, why);
+            // The pause is not held up by it any longer; the work is still worth keeping.
+            save::after_end(draft, None);
+        }
+    }
+}
+
+fn is_forced(draft: &Draft) -> bool {
+    matches!(&draft.session.phase, Phase::Pausing(pause) if pause.mode == PauseMode::Force)
 }
 
 /// A report that comes twice, or late, is about another moment than the present step's.

@@ -8,6 +8,7 @@ use crate::effect::{Deed, Urgency};
 use crate::event::Event;
 use crate::ids::OpId;
 use crate::input::{Exit, World};
+use crate::leftover::Leftovers;
 use crate::pause::{Moment, PauseMode, PauseStep};
 use crate::refusal::ResumeFault;
 use crate::session::{Phase, Process, Rest, StartCause, StartStep};
@@ -28,10 +29,10 @@ pub(super) fn observed(draft: &mut Draft, world: World) {
             if generation != draft.session.generation || !draft.session.expects_process() =>
         {
             draft.deed(Deed::StopProcess { generation, urgency: Urgency::Kill });
-            World::Gone { killed: Vec::new() }
+            World::Gone { left: Leftovers::default() }
         }
         World::Ended { generation, .. } if generation != draft.session.generation => {
-            World::Gone { killed: Vec::new() }
+            World::Gone { left: Leftovers::default() }
         }
         World::Alive { .. } | World::Ended { .. } | World::Gone { .. } => world,
     };
@@ -119,8 +120,12 @@ fn gone(draft: &mut Draft, world: World) {
     match world {
         World::Alive { .. } => {}
         World::Ended { exit, .. } => end::process_ended(draft, generation, exit),
-        World::Gone { killed } => end::process_ended(draft, generation, Exit::unseen(killed)),
+        World::Gone { left } => end::process_ended(draft, generation, Exit::unseen(left)),
     }
+}
+
+fn pauses_from_rest(draft: &Draft) -> bool {
+    matches!(&draft.session.phase, Phase::Pausing(pause) if pause.from.is_some())
 }
 
 fn pausing(draft: &mut Draft, op: OpId, step: PauseStep, world: World) {
@@ -135,6 +140,7 @@ fn pausing(draft: &mut Draft, op: OpId, step: PauseStep, world: World) {
         settle_live(draft);
     }
     match step {
+        PauseStep::Boundary if pauses_from_rest(draft) => pause::go_on_from_rest(draft, op),
         // The promise stands: it goes on when the agent's signs allow it, or once it is known that
         // it may disturb the agent.
         PauseStep::Boundary => {

@@ -5,11 +5,12 @@ mod tree;
 
 use crate::event::{Event, Recorded, Spot};
 use crate::ids::{AskId, MessageId, SessionId};
+use crate::leftover::Leftovers;
 use crate::pause::PauseStep;
 use crate::queue::Queue;
 use crate::safe::ScreenState;
 use crate::session::{
-    Phase, Rest, Seen, Session, SetAside, Spoken, Start, StartCause, StartStep, WallMs,
+    FolderState, Phase, Rest, Seen, Session, SetAside, Spoken, Start, StartCause, StartStep, WallMs,
 };
 use crate::spec::{RefOrigin, Spec};
 use crate::talk::{Ask, AskKind, Leg, Message, Tool, Turn};
@@ -73,7 +74,9 @@ impl Session {
             seen: Seen::default(),
             seen_before: BTreeMap::new(),
             limit_until: None,
-            killed: Vec::new(),
+            leftovers: Leftovers::default(),
+            folder: FolderState::Whole,
+            undelivered: None,
             failed_starts: 0,
             damage: None,
             barred: None,
@@ -123,6 +126,7 @@ impl Session {
             | Event::MessageTaken { .. }
             | Event::MessageDoubted { .. }
             | Event::MessageRequeued { .. }
+            | Event::MessageRefused { .. }
             | Event::MessageDropped { .. } => self.apply_message(event),
             Event::BecameReady { .. }
             | Event::TurnBegan { .. }
@@ -141,6 +145,7 @@ impl Session {
             | Event::InterruptBegan { .. }
             | Event::SafeStateReached { .. }
             | Event::TerminalCaptured { .. }
+            | Event::CaptureMissed { .. }
             | Event::SnapshotTaken { .. }
             | Event::EndBegan { .. }
             | Event::Paused { .. }
@@ -153,6 +158,7 @@ impl Session {
             | Event::PauseBarred { .. } => self.apply_pause(at, event),
             Event::StopBegan { .. }
             | Event::ProcessEnded { .. }
+            | Event::LeftoversSwept { .. }
             | Event::Suspended { .. }
             | Event::Interrupted { .. }
             | Event::Completed
@@ -174,6 +180,7 @@ impl Session {
             | Event::EmptyingFailed { .. } => self.apply_trash(at, event),
             Event::ProcessAdopted { .. }
             | Event::RecordDamaged { .. }
+            | Event::FolderLost
             | Event::DamageAcknowledged
             | Event::Barred { .. }
             | Event::BarLifted => self.apply_rescue(event),
@@ -328,6 +335,7 @@ impl Session {
             }
             Event::MessageTaken { message, spot } => {
                 self.turn.due |= spot.is_some();
+                self.undelivered = None;
                 self.queue.remove(*message);
                 self.drop_doubt(*message);
             }
@@ -335,6 +343,12 @@ impl Session {
                 self.take_note_back(*message);
                 self.queue.remove(*message);
                 self.drop_doubt(*message);
+            }
+            Event::MessageRefused { message, why } => {
+                self.rule = format!("a message was not handed over: {why}");
+                self.undelivered = Some(why.clone());
+                self.take_note_back(*message);
+                self.queue.remove(*message);
             }
             Event::MessageDoubted { message } => {
                 self.set_leg(*message, Leg::Doubtful);
@@ -438,7 +452,7 @@ impl Session {
             Event::StopBegan { op, then } => {
                 self.phase = Phase::Stopping { op: *op, awaited: false, then: then.clone() };
             }
-            Event::ProcessEnded { killed, .. } => {
+            Event::ProcessEnded { left, .. } => {
                 self.cut_off |= self.turn.under_way();
                 // Who has told no id and was told nothing has not begun a conversation.
                 let began = self.spoken == Spoken::Something || self.agent_ref.is_some();
@@ -447,7 +461,7 @@ impl Session {
                 self.ready = false;
                 self.turn = Turn::default();
                 self.asks.retain(|ask| ask.kind == AskKind::Doubt);
-                self.killed.clone_from(killed);
+                self.leftovers.clone_from(left);
                 if let Phase::Pausing(pause) = &mut self.phase
                     && pause.step == PauseStep::Ending
                 {
@@ -465,6 +479,7 @@ impl Session {
                 self.rule = format!("its process died: {why}");
                 self.phase = Phase::Rest(Rest::Interrupted);
             }
+            Event::LeftoversSwept { left, .. } => self.leftovers.clone_from(left),
             Event::Completed => {
                 "its command ended well".clone_into(&mut self.rule);
                 self.phase = Phase::Rest(Rest::Completed);

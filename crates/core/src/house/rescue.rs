@@ -7,7 +7,7 @@ use crate::event::Event;
 use crate::ids::SessionId;
 use crate::queue::Queue;
 use crate::safe::ScreenState;
-use crate::session::{Bar, Damage, Phase, Process, Session, Spoken};
+use crate::session::{Bar, Damage, FolderState, Phase, Process, Session, Spoken};
 use crate::talk::{AskKind, Leg, Turn};
 use std::collections::BTreeMap;
 
@@ -24,7 +24,11 @@ impl Session {
                 let lost = before + lost.iter().map(length).sum::<u64>();
                 self.damage = Some(Damage { lost, kept: kept.clone() });
             }
-            Event::DamageAcknowledged => self.damage = None,
+            Event::FolderLost => self.folder = FolderState::Lost,
+            Event::DamageAcknowledged => {
+                self.damage = None;
+                self.folder = FolderState::Whole;
+            }
             Event::Barred { what, why } => {
                 self.barred = Some(Bar { what: what.clone(), why: why.clone() });
             }

@@ -4,7 +4,7 @@ use crate::agent::Kind;
 use crate::daemon::{Daemon, fold};
 use crate::rng::Rng;
 use crate::rules::Rules;
-use crate::world::{Luck, World};
+use crate::world::{Luck, Site, World};
 use glis_core::effect::Deed;
 use glis_core::event::Ending;
 use glis_core::input::{Command, Exit, Hearing, IfRunning, Outcome};
@@ -340,6 +340,7 @@ impl Play {
         let site = self.world.sites.get(session);
         let Some(agent) = site.and_then(|site| site.agents.first()) else { return Ok(()) };
         let (generation, ordered) = (agent.generation, agent.ordered);
+        let left = site.map(Site::leftovers).unwrap_or_default();
         for (spot, sign) in agent.said.get(agent.read..).unwrap_or_default().iter().rev() {
             let (session, spot, sign) = (session.clone(), *spot, sign.clone());
             let hearing = Hearing::Live;
@@ -347,7 +348,7 @@ impl Play {
         }
         self.daemon.note(|| format!(".. {session} {generation} ends by {ending:?}"));
         self.world.end(session, ending.clone());
-        let exit = Exit { ending, ordered, ..Exit::unseen(Vec::new()) };
+        let exit = Exit { ending, ordered, ..Exit::unseen(left) };
         let outcome = Outcome::ProcessEnded { generation, exit };
         self.daemon.reports.push((session.clone(), outcome));
         Ok(())

@@ -114,6 +114,10 @@ impl Rules {
                 let first = self.settled.insert(*message);
                 must(first, || format!("{message:?} is settled twice"))?;
             }
+            Event::MessageRefused { message, .. } => {
+                let first = self.settled.insert(*message);
+                must(first, || format!("{message:?} is settled twice"))?;
+            }
             Event::MessageDropped { message } => {
                 let somebody = matches!(input, Input::Command(Command::Answer { .. }));
                 must(somebody, || format!("{message:?} is dropped by {input:?}"))?;
@@ -153,6 +157,8 @@ impl Rules {
                 let site = world.sites.get(id);
                 let runs = site.is_some_and(|site| !site.agents.is_empty());
                 must(!runs, || format!("{id}: paused, and a process runs"))?;
+                let trouble = before.leftovers.trouble();
+                must(trouble.is_none(), || format!("{id}: paused, though {trouble:?}"))?;
                 let Phase::Pausing(pause) = &before.phase else {
                     return Err(format!("{id}: paused out of {:?}", before.phase));
                 };
@@ -208,11 +214,13 @@ impl Rules {
                 step == Some(PauseStep::Clearing) && session.left_as.is_some()
             }
             Deed::CutSetUpShort => matches!(&session.phase, Phase::Stopping { .. }),
+            Deed::Sweep { .. } => step == Some(PauseStep::Boundary),
             Deed::MakeWorktree { .. }
             | Deed::CheckStart { .. }
             | Deed::CheckSave { .. }
             | Deed::CaptureTerminal { .. }
             | Deed::TakeSnapshot { .. }
+            | Deed::Hurry { .. }
             | Deed::SaveWorktree { .. }
             | Deed::AwaitSafeState { .. }
             | Deed::AwaitReady { .. }

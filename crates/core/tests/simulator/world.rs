@@ -7,6 +7,7 @@ use crate::rng::Rng;
 use glis_core::effect::{Deed, Urgency};
 use glis_core::event::Ending;
 use glis_core::input::{self, Outcome};
+use glis_core::leftover::{Companion, Leftovers};
 use glis_core::pause::Captured;
 use glis_core::refusal::ResumeFault;
 use glis_core::session::Process;
@@ -52,9 +53,18 @@ pub(crate) struct Site {
     pub(crate) tree: Option<u64>,
     /// What each snapshot holds.
     pub(crate) kept: BTreeMap<String, u64>,
+    /// A process that its agent had started cannot be ended.
+    pub(crate) stuck: bool,
 }
 
 impl Site {
+    /// What is there beside the agent.
+    pub(crate) fn leftovers(&self) -> Leftovers {
+        let one = Companion { pid: 9, command: "make".to_owned(), ..Companion::default() };
+        let stuck = if self.stuck { vec![one] } else { Vec::new() };
+        Leftovers { stuck, ..Leftovers::default() }
+    }
+
     /// Saves the worktree as it is.
     fn save(&mut self) -> SnapshotRef {
         let tree = *self.tree.get_or_insert(0);
@@ -89,6 +99,50 @@ impl Site {
             }
             (_, _, _) => None,
         }
+    }
+
+    /// A step of a pause.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the rest are no such steps")]
+    fn pause_step(
+        &mut self,
+        deed: &Deed,
+        rng: &mut Rng,
+        luck: Luck,
+        fails: bool,
+    ) -> Option<Outcome> {
+        let why = "bad luck".to_owned();
+        Some(match deed {
+            Deed::CaptureTerminal { op } if fails && rng.percent(50) => {
+                Outcome::CaptureOverdue { op: *op, why }
+            }
+            Deed::CaptureTerminal { op } if fails => uncaptured(*op, why),
+            Deed::CaptureTerminal { op } => Outcome::TerminalCaptured { op: *op, screen_at: 1 },
+            Deed::TakeSnapshot { op, moment } if fails && rng.percent(50) => {
+                Outcome::SnapshotOverdue { op: *op, moment: *moment, why }
+            }
+            Deed::TakeSnapshot { op, moment } if fails => {
+                Outcome::SnapshotFailed { op: *op, moment: *moment, why }
+            }
+            Deed::TakeSnapshot { op, moment } => {
+                self.snapshots.push((*op, self.endings));
+                let snapshot = Some(self.save()).filter(|_| rng.percent(80));
+                let left_out = PathList::of(rng.percent(30).then(|| ".env".to_owned()));
+                Outcome::SnapshotTaken {
+                    op: *op,
+                    moment: *moment,
+                    snapshot,
+                    left_out,
+                    warning: None,
+                }
+            }
+            Deed::Sweep { op } => {
+                if luck == Luck::Good || rng.percent(50) {
+                    self.stuck = false;
+                }
+                Outcome::Swept { op: *op, left: self.leftovers() }
+            }
+            _ => return None,
+        })
     }
 
     /// Does something with the worktree or the trash.
@@ -164,6 +218,7 @@ impl World {
         let fails = luck == Luck::Mixed && rng.percent(7);
         let why = "bad luck".to_owned();
         let fault = ResumeFault::System(why.clone());
+        let kind = self.kinds.get(&effect.session).copied().unwrap_or(Kind::Command);
         let site = self.sites.entry(effect.session.clone()).or_default();
         Ok(Some(match &effect.deed {
             Deed::MakeWorktree { op } if fails => Outcome::WorktreeFailed { op: *op, why },
@@ -181,6 +236,10 @@ impl World {
             Deed::StartProcess { op, generation } => {
                 return self.start(session, *op, *generation, rng, luck).map(Some);
             }
+            // Only a program that reads lines has a length that it cannot take.
+            Deed::Deliver { message, .. } if fails && kind == Kind::Command => {
+                Outcome::Undeliverable { message: *message, why }
+            }
             Deed::Deliver { message, .. } if fails => {
                 Outcome::NotDelivered { message: *message, why }
             }
@@ -196,30 +255,18 @@ impl World {
                 }
                 return Ok(None);
             }
-            Deed::CaptureTerminal { op } if fails => uncaptured(*op, why),
-            Deed::CaptureTerminal { op } => Outcome::TerminalCaptured { op: *op, screen_at: 1 },
-            Deed::TakeSnapshot { op, moment } if fails => {
-                Outcome::SnapshotFailed { op: *op, moment: *moment, why }
-            }
-            Deed::TakeSnapshot { op, moment } => {
-                site.snapshots.push((*op, site.endings));
-                let snapshot = Some(site.save()).filter(|_| rng.percent(80));
-                let left_out = PathList::of(rng.percent(30).then(|| ".env".to_owned()));
-                Outcome::SnapshotTaken {
-                    op: *op,
-                    moment: *moment,
-                    snapshot,
-                    left_out,
-                    warning: None,
-                }
+            Deed::CaptureTerminal { .. } | Deed::TakeSnapshot { .. } | Deed::Sweep { .. } => {
+                return Ok(site.pause_step(&effect.deed, rng, luck, fails));
             }
             Deed::StopProcess { generation, urgency } => {
+                site.stuck |= fails;
                 return Ok(self.stop(&effect.session, *generation, *urgency));
             }
             // Alarms are the clock's, which the controller holds, and a set-up ends sooner or later.
             Deed::AwaitSafeState { .. }
             | Deed::AwaitReady { .. }
             | Deed::AwaitRetry { .. }
+            | Deed::Hurry { .. }
             | Deed::CutSetUpShort => return Ok(None),
             Deed::CheckSave { .. }
             | Deed::SaveWorktree { .. }
@@ -251,7 +298,9 @@ impl World {
             }
             return Ok(Outcome::ProcessNotStarted { op, fault: locked() });
         }
-        if site.exit.as_ref().is_some_and(|exit| exit.generation >= generation) {
+        // What could not be ended is gone in the end, and until then nothing else starts.
+        site.stuck &= luck == Luck::Mixed && rng.percent(50);
+        if site.stuck || site.exit.as_ref().is_some_and(|exit| exit.generation >= generation) {
             return Ok(Outcome::ProcessNotStarted { op, fault: locked() });
         }
         let mut agent = Agent::new(kind, generation, session.agent_ref.clone(), site.stream_end);
@@ -302,9 +351,10 @@ impl World {
             }
             self.end(id, Ending::Signalled(9));
         }
+        let left = self.sites.get(id)?.leftovers();
         let exit = self.sites.get(id)?.exit.clone().filter(|exit| exit.generation == generation);
         let (ending, ordered) = exit.map_or((Ending::Unknown, false), |e| (e.ending, e.ordered));
-        let exit = input::Exit { ending, ordered, ..input::Exit::unseen(Vec::new()) };
+        let exit = input::Exit { ending, ordered, ..input::Exit::unseen(left) };
         Some(Outcome::ProcessEnded { generation, exit })
     }
 
@@ -324,19 +374,20 @@ impl World {
     /// What a daemon finds when it starts.
     pub(crate) fn observe(&self, id: &SessionId) -> input::World {
         let Some(site) = self.sites.get(id) else {
-            return input::World::Gone { killed: Vec::new() };
+            return input::World::Gone { left: Leftovers::default() };
         };
         if let Some(agent) = site.agents.first() {
             let process = Process { pid: self.pids, start_ticks: 1, boot_id: String::new() };
             let (generation, began_at) = (agent.generation, agent.began_at);
             return input::World::Alive { generation, process, began_at };
         }
+        let left = site.leftovers();
         match site.exit.clone() {
             Some(Exit { generation, ending, ordered }) if ending != Ending::Unknown => {
-                let exit = input::Exit { ending, ordered, ..input::Exit::unseen(Vec::new()) };
+                let exit = input::Exit { ending, ordered, ..input::Exit::unseen(left) };
                 input::World::Ended { generation, exit }
             }
-            Some(_) | None => input::World::Gone { killed: Vec::new() },
+            Some(_) | None => input::World::Gone { left },
         }
     }
 }

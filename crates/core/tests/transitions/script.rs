@@ -6,6 +6,7 @@
 use crate::words;
 use glis_core::event::{Ending, Spot};
 use glis_core::input::{Command, Exit, Hearing, IfRunning, Outcome, Sign, World};
+use glis_core::leftover::{Companion, Leftovers};
 use glis_core::pause::{Captured, Moment, OnTimeout, PauseMode, PauseReason, PauseStep};
 use glis_core::refusal::ResumeFault;
 use glis_core::safe::ScreenState;
@@ -142,7 +143,7 @@ impl Stage {
             return Ok(Input::Command(command));
         }
         let session = Self::id();
-        if let Some(outcome) = self.outcome(verb, rest) {
+        if let Some(outcome) = self.trouble(verb, rest).or_else(|| self.outcome(verb, rest)) {
             return Ok(Input::Outcome { session, outcome });
         }
         if let Some(world) = self.world(verb, rest) {
@@ -215,6 +216,23 @@ impl Stage {
                 let (answer, ask) = rest.split_once(" to ").unwrap_or((rest, ""));
                 let ask = (!ask.is_empty()).then(|| AskId(ask.to_owned()));
                 Command::Answer { session, ask, answer: answer.to_owned() }
+            }
+            _ => return None,
+        })
+    }
+
+    /// What comes of an effect that hangs, or that leaves something behind.
+    fn trouble(&self, verb: &str, rest: &str) -> Option<Outcome> {
+        let (op, generation, why) = (self.op(), self.generation(), "no".to_owned());
+        Some(match (verb, rest) {
+            ("undeliverable", _) => Outcome::Undeliverable { message: self.message(), why },
+            ("capture", "overdue") => Outcome::CaptureOverdue { op, why },
+            ("save", "overdue") => Outcome::SnapshotOverdue { op, moment: self.moment(), why },
+            ("swept", "with 9 left") => Outcome::Swept { op, left: stuck() },
+            ("swept", _) => Outcome::Swept { op, left: Leftovers::default() },
+            ("folderless", _) => Outcome::FolderLost,
+            ("ended", "with 9 left") => {
+                Outcome::ProcessEnded { generation, exit: Exit { left: stuck(), ..exit("") } }
             }
             _ => return None,
         })
@@ -303,7 +321,8 @@ impl Stage {
             ("found", "later") => {
                 World::Alive { generation: generation + 2, process: process(), began_at: 0 }
             }
-            ("found", "gone") => World::Gone { killed: Vec::new() },
+            ("found", "gone") => World::Gone { left: Leftovers::default() },
+            ("found", "gone with 9 left") => World::Gone { left: stuck() },
             ("found", told) => {
                 let told = told.trim_start_matches("exit ");
                 World::Ended { generation, exit: Exit { ordered: false, ..exit(told) } }
@@ -317,7 +336,12 @@ impl Stage {
 fn exit(told: &str) -> Exit {
     let (status, last_words) = told.split_once(": ").unwrap_or((told, ""));
     let (ending, ordered) = (ending(status), status.is_empty());
-    Exit { ending, ordered, last_words: last_words.to_owned(), ..Exit::unseen(Vec::new()) }
+    Exit {
+        ending,
+        ordered,
+        last_words: last_words.to_owned(),
+        ..Exit::unseen(Leftovers::default())
+    }
 }
 
 /// A look before a start: how the worktree was found, or what was forgotten with bars in between.
@@ -380,6 +404,12 @@ fn occasion(words: &str) -> Occasion {
         "after end" | "after the stop" => Occasion::ProcessEnded,
         _ => Occasion::Asked,
     }
+}
+
+/// A process that could not be ended.
+fn stuck() -> Leftovers {
+    let one = Companion { pid: 9, command: "make".to_owned(), ..Companion::default() };
+    Leftovers { stuck: vec![one], ..Leftovers::default() }
 }
 
 fn process() -> Process {

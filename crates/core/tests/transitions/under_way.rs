@@ -62,7 +62,7 @@ fn a_session_that_pauses_after_its_turn() {
         resume => busy with pause
         resume go on => busy with pause
         restart => busy with pause
-        stop => busy with pause
+        stop => pause cancelled, stop began | do stop with an interrupt | pending
         rm => busy with pause
         answer allow => refused: nothing asked
         ",
@@ -84,7 +84,7 @@ fn a_session_that_a_pause_looks_at_before_it_interrupts() {
         resume => busy with pause
         resume go on => busy with pause
         restart => busy with pause
-        stop => busy with pause
+        stop => pause cancelled, stop began | do stop with an interrupt | pending
         rm => busy with pause
         answer allow => refused: nothing asked
         ",
@@ -106,7 +106,7 @@ fn a_session_that_was_interrupted_for_a_pause() {
         resume => busy with pause
         resume go on => busy with pause
         restart => busy with pause
-        stop => busy with pause
+        stop => pause cancelled, stop began | do stop with an interrupt | pending
         rm => busy with pause
         answer allow => refused: nothing asked
         ",
@@ -123,12 +123,12 @@ fn a_session_whose_screen_is_being_kept() {
         send hello => message queued | queued while pausing
         pause => pending
         pause interrupt => pause hastened | pending
-        pause force => pause hastened | pending
+        pause force => pause hastened | do hurry | pending
         cancel => refused: too late
         resume => busy with pause
         resume go on => busy with pause
         restart => busy with pause
-        stop => busy with pause
+        stop => pause cancelled, stop began | do stop quietly | pending
         rm => busy with pause
         answer allow => refused: nothing asked
         ",
@@ -145,12 +145,12 @@ fn a_session_that_is_being_saved() {
         send hello => message queued | queued while pausing
         pause => pending
         pause interrupt => pause hastened | pending
-        pause force => pause hastened | pending
+        pause force => pause hastened | do hurry | pending
         cancel => refused: too late
         resume => busy with pause
         resume go on => busy with pause
         restart => busy with pause
-        stop => busy with pause
+        stop => pause cancelled, stop began | do stop quietly | pending
         rm => busy with pause
         answer allow => refused: nothing asked
         ",
@@ -172,7 +172,7 @@ fn a_session_whose_process_is_being_ended_for_a_pause() {
         resume => busy with pause
         resume go on => busy with pause
         restart => busy with pause
-        stop => busy with pause
+        stop => pause cancelled, stop began | do kill | pending
         rm => busy with pause
         answer allow => refused: nothing asked
         ",
@@ -189,12 +189,12 @@ fn a_session_that_is_being_saved_again() {
         send hello => message queued | queued while pausing
         pause => pending
         pause interrupt => pause hastened | pending
-        pause force => pause hastened | pending
+        pause force => pause hastened | do hurry | pending
         cancel => refused: too late
         resume => busy with pause
         resume go on => busy with pause
         restart => busy with pause
-        stop => busy with pause
+        stop => pause cancelled, stop began, suspended | do save after the end | pending
         rm => busy with pause
         answer allow => refused: nothing asked
         ",

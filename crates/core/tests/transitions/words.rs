@@ -43,6 +43,8 @@ pub(crate) fn refusal(refusal: &Refusal) -> String {
         | Refusal::TooLate { .. }
         | Refusal::Cancelled { .. }
         | Refusal::Stopped { .. }
+        | Refusal::AttachedToItself { .. }
+        | Refusal::NotSent { .. }
         | Refusal::NothingAsked { .. }
         | Refusal::WrongAsk { .. }
         | Refusal::AnswerUnderWay { .. }
@@ -61,6 +63,9 @@ fn event(event: &Event) -> String {
         Event::StartFailed { fault, .. } => format!("{name}: {}", self::name(fault)),
         Event::PauseRefused { doing, .. } => format!("{name}: {doing}"),
         Event::SnapshotTaken { warning: Some(_), .. } => format!("{name} with a warning"),
+        Event::PauseFailed { step, why, .. } if step == "end every process" => {
+            format!("{name}: {step}, {why}")
+        }
         Event::PauseFailed { step, .. } => format!("{name}: {step}"),
         _ => name,
     }
@@ -89,6 +94,8 @@ fn deed(deed: &Deed) -> String {
         Deed::AwaitSafeState { .. } => "await safe state".to_owned(),
         Deed::AwaitReady { .. } => "await ready".to_owned(),
         Deed::AwaitRetry { refused, .. } => format!("await retry {refused}"),
+        Deed::Sweep { .. } => "sweep".to_owned(),
+        Deed::Hurry { .. } => "hurry".to_owned(),
         Deed::PutAside { .. } => "put aside".to_owned(),
         Deed::SaveWorktree { occasion, .. } => match occasion {
             Occasion::TurnEnded => "save after the turn".to_owned(),

@@ -5,7 +5,7 @@ use super::repository::Repository;
 use crate::adapters::Adapters;
 use crate::{launch, trees};
 use glis_core::refusal::ResumeFault;
-use glis_core::session::{Phase, Rest, Session};
+use glis_core::session::{FolderState, Phase, Rest, Session};
 use glis_snapshot::{Difference, SnapshotFault};
 use glis_wire::view::{DetachedView, Finding, Health};
 use std::path::Path;
@@ -20,6 +20,8 @@ pub(super) fn examine(
     findings.extend(conversation(session, &dir));
     findings.extend(record(session));
     findings.extend(barred(session));
+    findings.extend(folder(session, &dir));
+    findings.extend(leftovers(session));
     // Without its repository nothing of this can be judged, and that is said of the repository.
     if repository.is_there() || session.spec.in_place {
         findings.extend(unsaved(session));
@@ -181,7 +183,7 @@ fn holder(session: &Session, dir: &Path) -> Finding {
             about(session, Health::Warning, message, "glis resume brings it back")
         }
         // A socket may be left of a holder that was killed; the lock goes with it.
-        (_, Some(process)) if crate::tend::is_locked(dir) => {
+        (_, Some(process)) if crate::tend::is_held(dir, session) => {
             good(session, format!("process {} is held", process.pid))
         }
         (_, Some(process)) => about(
@@ -192,6 +194,28 @@ fn holder(session: &Session, dir: &Path) -> Finding {
         ),
         (_, None) => good(session, "no process, none expected".to_owned()),
     }
+}
+
+/// A folder that was deleted or moved under a running process.
+fn folder(session: &Session, dir: &Path) -> Option<Finding> {
+    if session.process.is_some() && !dir.is_dir() {
+        let message = format!("its folder {} is gone while its process runs", dir.display());
+        let hint = "`glis pause NAME` and `glis stop NAME` still work; \
+                    if it was moved, move it back first";
+        return Some(about(session, Health::Bad, message, hint));
+    }
+    let lost =
+        "its folder was deleted while it ran: its output and conversation from before are lost";
+    let hint = "`glis acknowledge NAME` takes note of it";
+    (session.folder == FolderState::Lost)
+        .then(|| about(session, Health::Warning, lost.to_owned(), hint))
+}
+
+/// Processes of it that nobody could end.
+fn leftovers(session: &Session) -> Option<Finding> {
+    let trouble = session.leftovers.trouble().filter(|_| session.process.is_none())?;
+    let hint = "end it by hand, or `glis pause NAME`, which tries again";
+    Some(about(session, Health::Bad, trouble, hint))
 }
 
 /// A salvaged log may lack what it should say about a session.

@@ -1,8 +1,8 @@
 //! Requests that change something: translated into commands, waited for until they are true.
 
 use super::{Door, fate, find, keep, new, seen};
+use crate::adapters::Caller;
 use crate::controller::{Look, Published};
-use crate::launch::Env;
 use crate::peer::Peer;
 use crate::{view, work};
 use glis_core::house::Reply;
@@ -26,14 +26,15 @@ pub(super) async fn new(
     door: &Door,
     peer: &mut Peer,
     wanted: NewSession,
-    env: Option<Env>,
+    env: Option<Caller>,
 ) -> io::Result<Answer> {
     let given = wanted.name.is_some();
     for _ in 0..NAMINGS {
-        let (command, notes) = match new::create(door, &wanted, env.as_ref()).await {
-            Ok(created) => created,
-            Err(answer) => return Ok(*answer),
-        };
+        let (command, notes) =
+            match new::create(door, &wanted, env.as_ref().map(|caller| &caller.env)).await {
+                Ok(created) => created,
+                Err(answer) => return Ok(*answer),
+            };
         let answer = carry_out(door, peer, command, env.clone()).await?;
         if let Answer::Done { session, .. } = answer {
             return Ok(Answer::Made { session, notes });
@@ -53,7 +54,7 @@ pub(super) async fn act(
     peer: &mut Peer,
     given: &str,
     action: Action,
-    env: Option<Env>,
+    env: Option<Caller>,
 ) -> io::Result<Answer> {
     match translate(door, given, action).await {
         Ok(command) => carry_out(door, peer, command, env).await,
@@ -65,7 +66,7 @@ pub(super) async fn carry_out(
     door: &Door,
     peer: &mut Peer,
     (id, command): (SessionId, Command),
-    env: Option<Env>,
+    env: Option<Caller>,
 ) -> io::Result<Answer> {
     // Listening begins before anything is asked for, so that its end cannot be missed.
     let mut news = door.hands.line.news.subscribe();
@@ -76,6 +77,7 @@ pub(super) async fn carry_out(
         door.hands.remember_env(&id, env);
     }
     let question = fate::question_of(found.as_ref(), &command);
+    let may_be_cut = fate::may_be_cut(&command);
     let reply = match door.hands.line.command(command).await {
         Some(Ok(reply)) => reply,
         Some(Err(refusal)) => return Ok(Answer::Refused(refusal)),
@@ -94,6 +96,11 @@ pub(super) async fn carry_out(
         Reply::Queued { message, before, status } => {
             let session = fate::until_woken(door, &mut news, &id).await;
             let Some(session) = session else { return Ok(storage()) };
+            if may_be_cut
+                && let Err(refusal) = fate::until_handed_over(&mut news, &session, message).await
+            {
+                return Ok(Answer::Refused(refusal));
+            }
             let session = Box::new(seen(door, &session).await);
             let idle_secs = found.as_ref().and_then(idle_secs);
             Ok(Answer::Queued { session, message: message.0, before, status, idle_secs })

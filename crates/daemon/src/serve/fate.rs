@@ -6,7 +6,7 @@ use crate::controller::Published;
 use glis_core::event::Event;
 use glis_core::session::{Phase, Session, StartStep};
 use glis_core::talk::AskKind;
-use glis_core::{AskId, Command, Refusal, SessionId};
+use glis_core::{AskId, Command, MessageId, Refusal, SessionId};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast;
@@ -43,6 +43,47 @@ pub(super) async fn until_woken(door: &Door, news: &mut News, id: &SessionId) ->
     // Late is not failed: then the session is told as it is.
     tokio::time::timeout(START_TIME, woken).await.ok();
     look(door, id).await
+}
+
+/// The longest line that every terminal takes whole, see the holder.
+const LINE_BYTES_MAX: usize = 4095;
+
+/// Whether a message may be one that a terminal would cut.
+pub(super) fn may_be_cut(command: &Command) -> bool {
+    let Command::Send { text, .. } = command else { return false };
+    text.lines().any(|line| line.len() > LINE_BYTES_MAX)
+}
+
+/// Waits until a message is known to be handed over or refused, or it is clear that it has to wait.
+#[expect(clippy::wildcard_enum_match_arm, reason = "no other event settles a message")]
+pub(super) async fn until_handed_over(
+    news: &mut News,
+    session: &Session,
+    message: MessageId,
+) -> Result<(), Refusal> {
+    let settled = async {
+        loop {
+            let published = match news.recv().await {
+                Ok(published) => published,
+                Err(broadcast::error::RecvError::Lagged(_)) => continue,
+                Err(broadcast::error::RecvError::Closed) => return Ok(()),
+            };
+            match &published.recorded.event {
+                Event::MessageRefused { message: of, why } if *of == message => {
+                    let (session, why) = (session.name.clone(), why.clone());
+                    return Err(Refusal::NotSent { session, why });
+                }
+                Event::MessageTaken { message: of, .. }
+                | Event::DeliveryRefused { message: of, .. }
+                    if *of == message =>
+                {
+                    return Ok(());
+                }
+                _ => {}
+            }
+        }
+    };
+    tokio::time::timeout(HEARING_TIME, settled).await.unwrap_or(Ok(()))
 }
 
 /// The question of an agent that an answer is for, as the session was before it.

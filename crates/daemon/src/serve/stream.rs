@@ -1,13 +1,13 @@
 //! Requests that are answered by a stream: output, conversation, events, and the way to a screen.
 
-use super::{Door, find, looked_at, seen};
+use super::{Door, find, inside, looked_at, seen};
 use crate::controller::Look;
 use crate::output::OutputLog;
 use crate::peer::Peer;
 use crate::search::{self, Source};
 use crate::{conversation, view, work};
-use glis_core::Status;
 use glis_core::session::Session;
+use glis_core::{Refusal, Status};
 use glis_screen::Output as _;
 use glis_wire::client::{Answer, Trouble};
 use glis_wire::hold::{Order, Report, place};
@@ -24,6 +24,10 @@ pub(super) async fn attach(door: &Door, peer: &mut Peer, given: &str) -> io::Res
         Ok(session) => session,
         Err(refusal) => return Ok(Answer::Refused(refusal)),
     };
+    if peer.pid().is_some_and(|pid| inside::is_inside(&session, pid)) {
+        let name = session.name.clone();
+        return Ok(Answer::Refused(Refusal::AttachedToItself { session: name }));
+    }
     looked_at(door, &session);
     let picture = match look(door, &session).await {
         Ok(picture) => picture,

@@ -3,6 +3,7 @@
 
 use super::ear::{Ear, Output};
 use super::left::{self, is_locked};
+use super::rouse::{is_held, unreached};
 use super::supervise::supervise;
 use super::{Tender, complain};
 use crate::adapters::{Adapters, Errand};
@@ -12,9 +13,10 @@ use crate::output::OutputLog;
 use crate::peer::Peer;
 use glis_core::event::Ending;
 use glis_core::input::{Exit, Outcome, World};
+use glis_core::leftover::Leftovers;
 use glis_core::session::Session;
 use glis_core::{Input, SessionId};
-use glis_wire::hold::{Hello, Ladder, Order, Report, place};
+use glis_wire::hold::{Children, Hello, Ladder, Limit, Order, Report, place};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -61,18 +63,18 @@ pub(super) async fn recover(hands: &Arc<Adapters>, session: Session) {
     let generation = session.generation;
     if !session.expects_process() {
         if is_locked(&dir)
-            && let Some((peer, hello)) = left::find_holder(&dir).await
+            && let Some((peer, hello)) = left::find_holder(&dir, session.process.as_ref()).await
             && left::is_adoptable(hands, &session, &hello)
         {
             return adopt(hands, session, (peer, hello)).await;
         }
         // Nothing was to run yet, or any more. Should something run all the same, whoever starts
         // a process here will meet it.
-        let world = World::Gone { killed: Vec::new() };
+        let world = World::Gone { left: Leftovers::default() };
         hands.line.tell(Input::Observed { session: session.id, world }).await;
         return;
     }
-    let found = left::find_holder(&dir).await;
+    let found = left::find_holder(&dir, session.process.as_ref()).await;
     if let Some((peer, hello)) = found {
         if hello.generation == generation {
             return stay_until_caught_up(hands, session, (peer, hello)).await;
@@ -80,16 +82,16 @@ pub(super) async fn recover(hands: &Arc<Adapters>, session: Session) {
         if left::is_adoptable(hands, &session, &hello) {
             return adopt(hands, session, (peer, hello)).await;
         }
-    } else if is_locked(&dir) && session.process.is_some() {
+    } else if is_held(&dir, &session) && session.process.is_some() {
         // It lives and does not speak. What the log says of it stays true until it does.
         let errands = hands.open_errands(&session.id);
         let standing = Standing::Unclear(None);
         drop(tokio::spawn(supervise(Arc::clone(hands), session, errands, None, standing)));
         return;
     }
-    let (own, id) = (Arc::clone(hands), session.id.clone());
-    let world = tokio::task::spawn_blocking(move || left::world(&own, &id, generation)).await;
-    let world = world.unwrap_or(World::Gone { killed: Vec::new() });
+    let (own, known) = (Arc::clone(hands), session.clone());
+    let world = tokio::task::spawn_blocking(move || left::world(&own, &known)).await;
+    let world = world.unwrap_or(World::Gone { left: Leftovers::default() });
     let output = match &world {
         World::Ended { .. } => Output::Whole,
         World::Gone { .. } | World::Alive { .. } => Output::Torn,
@@ -102,8 +104,8 @@ pub(super) async fn recover(hands: &Arc<Adapters>, session: Session) {
 /// long.
 async fn stay_until_caught_up(hands: &Arc<Adapters>, session: Session, met: (Peer, Hello)) {
     // Before anything else is heard: its end may be what it has to tell, and a start may follow.
-    if let Some(env) = remembered_env(&hands.home.session(&session.id.0)).await {
-        hands.learn_env(&session.id, env);
+    if let Some((env, limits)) = remembered_env(&hands.home.session(&session.id.0)).await {
+        hands.learn_env(&session.id, env, limits);
     }
     let errands = hands.open_errands(&session.id);
     let (told, caught_up) = oneshot::channel();
@@ -155,6 +157,9 @@ pub(super) async fn stay(
             }
             match Tender::new(&hands, &session, peer, &hello) {
                 Ok(mut tender) => {
+                    if hello.folder_lost {
+                        hands.report(session.id.clone(), Outcome::FolderLost);
+                    }
                     if let Standing::Unclear(waits) = standing {
                         tender.catching_up = Some(hello);
                         tender.caught_up = waits;
@@ -168,7 +173,7 @@ pub(super) async fn stay(
                 Err(fault) => complain(&session.id, &fault),
             }
         }
-        if !is_locked(&dir) {
+        if !is_held(&dir, &session) {
             break;
         }
         tokio::time::sleep(pause).await;
@@ -208,7 +213,7 @@ fn give_back(hands: &Adapters, id: &SessionId, mut errands: mpsc::Receiver<Erran
             Errand::Answer { ask, .. } => {
                 hands.report(id.clone(), Outcome::AnswerNotGiven { ask: ask.id, why: why() });
             }
-            Errand::Interrupt | Errand::Stop(_) => {}
+            Errand::Interrupt | Errand::Stop { .. } => {}
         }
     }
 }
@@ -217,7 +222,7 @@ fn give_back(hands: &Adapters, id: &SessionId, mut errands: mpsc::Receiver<Erran
 pub(super) async fn finish(hands: &Arc<Adapters>, session: Session, generation: u32) {
     let id = session.id.clone();
     hands.change_live(&id, |live| live.audience = 0);
-    let Some(exit) = what_is_left(hands, &id, generation).await else { return };
+    let Some(exit) = what_is_left(hands, &session, generation).await else { return };
     let now = hands.line.look(Look::One(id.0.clone())).await.into_iter().next();
     let session = now.filter(|now| now.generation == generation).unwrap_or(session);
     let output = if exit.ending == Ending::Unknown { Output::Torn } else { Output::Whole };
@@ -242,35 +247,50 @@ async fn hear_the_rest(hands: &Arc<Adapters>, session: &Session, output: Output)
 /// Ends a process whose holder nobody tends, and tells when it is gone. Never before.
 pub(crate) async fn end_untended(
     hands: Arc<Adapters>,
-    id: SessionId,
+    session: Session,
     generation: u32,
     ladder: Ladder,
+    children: Children,
 ) {
-    let dir = hands.home.session(&id.0);
+    let dir = hands.home.session(&session.id.0);
     let mut pause = AGAIN_FIRST;
     while is_locked(&dir) {
         match meet(&dir).await {
             Ok((_, hello)) if hello.generation != generation => break,
-            Ok((peer, _)) => drop(order_end(peer, ladder).await),
+            Ok((peer, _)) => drop(order_end(peer, ladder, children).await),
             Err(_) => {}
         }
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(AGAIN_LAST);
     }
-    tell_what_is_left(&hands, id, generation).await;
+    tell_what_is_left(&hands, session, generation).await;
 }
 
 /// Ends what a process left running, and tells how it ended itself.
-pub(super) async fn tell_what_is_left(hands: &Arc<Adapters>, id: SessionId, generation: u32) {
-    if let Some(exit) = what_is_left(hands, &id, generation).await {
-        tell_end(hands, id, generation, exit).await;
+pub(super) async fn tell_what_is_left(hands: &Arc<Adapters>, session: Session, generation: u32) {
+    if let Some(exit) = what_is_left(hands, &session, generation).await {
+        tell_end(hands, session.id, generation, exit).await;
     }
 }
 
+/// Tells the end of a process whose holder could not be brought to tell it, and what became of the
+/// rest as far as it is known.
+pub(super) async fn finish_by_force(
+    hands: &Arc<Adapters>,
+    session: &Session,
+    generation: u32,
+    why: String,
+) {
+    let (own, known) = (Arc::clone(hands), session.clone());
+    let swept = tokio::task::spawn_blocking(move || unreached(&own, &known, &why)).await;
+    let Ok(left) = swept else { return };
+    tell_end(hands, session.id.clone(), generation, Exit::unseen(left)).await;
+}
+
 /// Ends what a process left running. How it ended itself is known afterwards.
-async fn what_is_left(hands: &Arc<Adapters>, id: &SessionId, generation: u32) -> Option<Exit> {
-    let (own, id) = (Arc::clone(hands), id.clone());
-    tokio::task::spawn_blocking(move || left::what_is_left(&own, &id, generation)).await.ok()
+async fn what_is_left(hands: &Arc<Adapters>, session: &Session, generation: u32) -> Option<Exit> {
+    let (own, known) = (Arc::clone(hands), session.clone());
+    tokio::task::spawn_blocking(move || left::what_is_left(&own, &known, generation)).await.ok()
 }
 
 async fn tell_end(hands: &Adapters, id: SessionId, generation: u32, exit: Exit) {
@@ -279,7 +299,12 @@ async fn tell_end(hands: &Adapters, id: SessionId, generation: u32, exit: Exit) 
 }
 
 /// Tells a holder to end its agent, and stays until the connection ends.
-pub(super) async fn order_end(mut peer: Peer, ladder: Ladder) -> io::Result<()> {
+pub(super) async fn order_end(
+    mut peer: Peer,
+    ladder: Ladder,
+    children: Children,
+) -> io::Result<()> {
+    peer.send(&Order::Children(children)).await?;
     peer.send(&Order::Stop(ladder)).await?;
     while let Some(frame) = peer.next().await? {
         if matches!(frame.words::<Report>(), Ok(Report::Ended(_))) {
@@ -291,13 +316,13 @@ pub(super) async fn order_end(mut peer: Peer, ladder: Ladder) -> io::Result<()> 
 
 /// What a holder's agent was started with, over a connection of its own. A holder of an earlier
 /// version does not know.
-async fn remembered_env(dir: &Path) -> Option<Env> {
+async fn remembered_env(dir: &Path) -> Option<(Env, Vec<Limit>)> {
     let ask = async {
         let (mut peer, _) = meet(dir).await.ok()?;
         peer.send(&Order::Environment).await.ok()?;
         loop {
             match peer.next().await.ok()??.words::<Report>().ok()? {
-                Report::Environment { env } => return Some(env),
+                Report::Environment { env, limits } => return Some((env, limits)),
                 Report::Refused { .. } => return None,
                 Report::Hello(_)
                 | Report::Output { .. }
@@ -305,6 +330,7 @@ async fn remembered_env(dir: &Path) -> Option<Env> {
                 | Report::Ended(_)
                 | Report::Audience { .. }
                 | Report::Resized { .. }
+                | Report::FolderLost { .. }
                 | Report::Gap { .. } => {}
             }
         }

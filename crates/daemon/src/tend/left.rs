@@ -7,11 +7,15 @@ use crate::peer::Peer;
 use glis_core::SessionId;
 use glis_core::event::Ending;
 use glis_core::input::{Exit, World};
-use glis_core::session::Session;
-use glis_wire::hold::{End, ExitRecord, Hello, Killed, Ladder, place};
+use glis_core::leftover::{Companion, Leftovers};
+use glis_core::session::{Process, Session};
+use glis_wire::hold::{
+    Children, End, ExitRecord, Hello, Killed, Ladder, ProcessMark, Swept, place,
+};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -20,13 +24,20 @@ use std::time::Duration;
 /// time never will.
 const BIRTH_TIME: Duration = Duration::from_secs(5);
 const BIRTH_PACE: Duration = Duration::from_millis(5);
+/// A sweep asks, waits, kills and waits again: four seconds. On a machine that is drowning it may take
+/// some more.
+const SWEEP_SECS: u32 = 20;
 /// A holder whose agent has ended serves its last readers for some seconds at most.
 const FORMER_TIME: Duration = Duration::from_secs(8);
 
 /// Connects to the holder of the session in `dir`, if one lives. One that was being born when the
 /// last daemon died is waited for: its lock tells.
-pub(super) async fn find_holder(dir: &Path) -> Option<(Peer, Hello)> {
+pub(super) async fn find_holder(dir: &Path, process: Option<&Process>) -> Option<(Peer, Hello)> {
     let patience = tokio::time::Instant::now() + BIRTH_TIME;
+    if is_locked(dir) && !dir.join(place::SOCKET).exists() {
+        // Somebody may have deleted it: the holder makes another one.
+        super::rouse::nudge(dir, process);
+    }
     loop {
         if let Ok(found) = super::bond::meet(dir).await {
             return Some(found);
@@ -69,7 +80,7 @@ pub(crate) async fn living(dir: &Path) -> Option<Hello> {
 pub(crate) async fn evict(dir: &Path) -> bool {
     let Ok((peer, _)) = super::bond::meet(dir).await else { return false };
     let at_once = Ladder { interrupt_ms: 0, terminate_ms: 0 };
-    drop(super::bond::order_end(peer, at_once).await);
+    drop(super::bond::order_end(peer, at_once, Children::StopAll).await);
     await_former(dir);
     !is_locked(dir)
 }
@@ -85,23 +96,26 @@ fn is_taken(lock: &Path) -> bool {
 }
 
 /// What became of a process whose holder is not there.
-pub(super) fn world(hands: &Adapters, id: &SessionId, generation: u32) -> World {
-    match record(hands, id, generation) {
+pub(super) fn world(hands: &Adapters, session: &Session) -> World {
+    let generation = session.generation;
+    match record(hands, &session.id, generation) {
         Some(record) => {
-            let dir = hands.home.session(&id.0);
+            let dir = hands.home.session(&session.id.0);
             World::Ended { generation, exit: told_by(&dir, &record) }
         }
-        None => World::Gone { killed: told(&sweep(hands, id)) },
+        None => World::Gone { left: sweep(hands, session) },
     }
 }
 
 /// How the process ended, as the holder recorded it or as far as it can be known. Whatever it left
 /// running is ended first.
-pub(crate) fn what_is_left(hands: &Adapters, id: &SessionId, generation: u32) -> Exit {
-    match record(hands, id, generation) {
-        Some(record) => told_by(&hands.home.session(&id.0), &record),
-        None => Exit::unseen(told(&sweep(hands, id))),
-    }
+pub(crate) fn what_is_left(hands: &Adapters, session: &Session, generation: u32) -> Exit {
+    let mut exit = match record(hands, &session.id, generation) {
+        Some(record) => told_by(&hands.home.session(&session.id.0), &record),
+        None => Exit::unseen(sweep(hands, session)),
+    };
+    exit.left.notes = hands.take_end_notes(&session.id);
+    exit
 }
 
 /// How the process ended, in the holder's words.
@@ -109,7 +123,12 @@ pub(super) fn told_by(dir: &Path, record: &ExitRecord) -> Exit {
     Exit {
         ending: ending(record),
         ordered: record.ordered,
-        killed: told(&record.killed),
+        left: Leftovers {
+            killed: companions(&record.killed),
+            stuck: companions(&record.stuck),
+            kept: companions(&record.kept),
+            ..Leftovers::default()
+        },
         last_words: last_words(dir, record),
     }
 }
@@ -144,27 +163,66 @@ fn ending(record: &ExitRecord) -> Ending {
     }
 }
 
-fn told(killed: &[Killed]) -> Vec<String> {
-    killed.iter().map(|killed| format!("{} (pid {})", killed.command, killed.pid)).collect()
+fn companions(killed: &[Killed]) -> Vec<Companion> {
+    let companion = |killed: &Killed| Companion {
+        pid: killed.pid,
+        start_ticks: killed.start_ticks,
+        command: killed.command.clone(),
+        cwd: killed.cwd.clone(),
+        ports: killed.ports.clone(),
+    };
+    killed.iter().map(companion).collect()
 }
 
-/// Ends processes that carry the session's mark and have no holder any more.
-#[expect(clippy::disallowed_methods, reason = "the sweep is a process of its own, as a holder is")]
-pub(crate) fn sweep(hands: &Adapters, id: &SessionId) -> Vec<Killed> {
-    let dir = hands.home.session(&id.0);
-    // The sweep would make the folder anew, in the way of whoever has moved it.
-    if !dir.is_dir() {
-        return Vec::new();
+/// The processes that a pause has left running on purpose.
+pub(crate) fn kept(session: &Session) -> Vec<ProcessMark> {
+    let mark = |kept: &Companion| ProcessMark {
+        pid: kept.pid,
+        start_ticks: kept.start_ticks,
+        boot_id: String::new(),
+    };
+    session.leftovers.kept.iter().map(mark).collect()
+}
+
+/// Ends processes that carry the session's mark and have no holder any more, except those that are to
+/// stay. A sweep that fails or is refused says so: nobody knows then what is left.
+pub(crate) fn sweep(hands: &Adapters, session: &Session) -> Leftovers {
+    match run_sweep(hands, session) {
+        Ok(swept) => Leftovers {
+            killed: companions(&swept.killed),
+            stuck: companions(&swept.stuck),
+            kept: companions(&swept.kept),
+            ..Leftovers::default()
+        },
+        Err(fault) => {
+            crate::diary(&format!("session {}: not swept: {fault}", session.id));
+            Leftovers { unclear: Some(fault.to_string()), ..Leftovers::default() }
+        }
     }
-    let output = Command::new("/proc/self/exe")
+}
+
+#[expect(clippy::disallowed_methods, reason = "the sweep is a process of its own, as a holder is")]
+fn run_sweep(hands: &Adapters, session: &Session) -> io::Result<Swept> {
+    let child = Command::new("/proc/self/exe")
         .arg("hold-sweep")
-        .arg(&id.0)
-        .arg(&dir)
+        .arg(&session.id.0)
+        .arg(hands.home.session(&session.id.0))
+        .arg(serde_json::to_string(&kept(session))?)
         .current_dir("/")
+        .process_group(0)
         .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output();
-    output.ok().and_then(|output| serde_json::from_slice(&output.stdout).ok()).unwrap_or_default()
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    if !crate::outfit::ends_within(&child, SWEEP_SECS) {
+        return Err(io::Error::other(format!("the sweep did not end within {SWEEP_SECS} s")));
+    }
+    let output = child.wait_with_output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        return Err(io::Error::other(said.trim().to_owned()));
+    }
+    serde_json::from_slice(&output.stdout).map_err(io::Error::from)
 }
 
 /// Everything in a file from an offset on; nothing if it is not there yet.

@@ -2,13 +2,14 @@
 //! agent runs on, and its end is noticed all the same.
 
 use super::bond::{self, AGAIN_LAST, Standing, meet};
-use super::left::is_locked;
+use super::rouse::is_held;
 use crate::adapters::{Adapters, Errand};
 use crate::controller::{Look, Published};
 use crate::peer::Peer;
 use crate::work::{LISTEN, caught};
 use glis_core::event::Event;
 use glis_core::input::World;
+use glis_core::leftover::Leftovers;
 use glis_core::session::Session;
 use glis_core::{Input, SessionId};
 use glis_wire::hold::{Hello, Order, Report};
@@ -66,14 +67,14 @@ pub(crate) async fn recover(hands: &Arc<Adapters>, session: Session) {
     give_up(hands, &session.id, &why).await;
     let hands = Arc::clone(hands);
     drop(tokio::spawn(async move {
-        if is_locked(&hands.home.session(&session.id.0)) {
+        if is_held(&hands.home.session(&session.id.0), &session) {
             until_gone(&hands, &session).await;
         }
         if session.process.is_some() {
             let generation = session.generation;
             return finish(&hands, session, generation).await;
         }
-        let world = World::Gone { killed: Vec::new() };
+        let world = World::Gone { left: Leftovers::default() };
         hands.line.tell(Input::Observed { session: session.id, world }).await;
     }));
 }
@@ -87,7 +88,7 @@ async fn give_up(hands: &Adapters, id: &SessionId, why: &str) {
 /// Waits for the end of a holder, without a word about what its agent says.
 async fn until_gone(hands: &Adapters, session: &Session) {
     let dir = hands.home.session(&session.id.0);
-    while is_locked(&dir) {
+    while is_held(&dir, session) {
         if let Ok((mut peer, hello)) = meet(&dir).await {
             if hello.generation != session.generation {
                 return;
@@ -103,10 +104,9 @@ async fn until_gone(hands: &Adapters, session: &Session) {
 }
 
 async fn finish(hands: &Arc<Adapters>, session: Session, generation: u32) {
-    let id = session.id.clone();
-    if caught(bond::finish(hands, session, generation)).await.is_err() {
+    if caught(bond::finish(hands, session.clone(), generation)).await.is_err() {
         // Its last words are what we fail at. How it ended is known without them.
-        bond::tell_what_is_left(hands, id, generation).await;
+        bond::tell_what_is_left(hands, session, generation).await;
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::config::SnapshotConfig;
 use glis_core::SessionId;
+use glis_snapshot::Task;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,6 +18,8 @@ pub(crate) struct Keeping {
     saved: Mutex<HashMap<SessionId, Last>>,
     turns: Mutex<HashMap<SessionId, Arc<Mutex<()>>>>,
     places: Arc<Semaphore>,
+    /// What whoever has a session's turn works for.
+    at_work: Mutex<HashMap<SessionId, Arc<Task>>>,
 }
 
 #[derive(Debug, Default)]
@@ -31,6 +34,7 @@ impl Default for Keeping {
             saved: Mutex::default(),
             turns: Mutex::default(),
             places: Arc::new(Semaphore::new(AT_ONCE)),
+            at_work: Mutex::default(),
         }
     }
 }
@@ -41,6 +45,18 @@ impl Keeping {
     pub(super) fn turn(&self, id: &SessionId) -> Arc<Mutex<()>> {
         let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(turns.entry(id.clone()).or_default())
+    }
+
+    /// Says what whoever has the turn works for, until that is done.
+    pub(super) fn has_turn(&self, id: &SessionId) -> AtWork<'_> {
+        let mut at_work = self.at_work.lock().unwrap_or_else(PoisonError::into_inner);
+        at_work.extend(Task::current().map(|task| (id.clone(), task)));
+        AtWork { keeping: self, id: id.clone() }
+    }
+
+    /// What whoever has a session's turn works for: if that hangs, so does everybody behind it.
+    pub(crate) fn at_work(&self, id: &SessionId) -> Option<Arc<Task>> {
+        self.at_work.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
     }
 
     /// How long the next save has to wait; `None` if none is wanted or one is due already.
@@ -74,6 +90,18 @@ impl Keeping {
 
     fn table(&self) -> MutexGuard<'_, HashMap<SessionId, Last>> {
         self.saved.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Somebody has a session's turn.
+pub(super) struct AtWork<'k> {
+    keeping: &'k Keeping,
+    id: SessionId,
+}
+
+impl Drop for AtWork<'_> {
+    fn drop(&mut self) {
+        self.keeping.at_work.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
     }
 }
 

@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn a_word_may_be_longer_than_the_buffer() {
         let why = "x".repeat(2 * BUFFER_BYTES);
-        let stream = encode_words(&Report::Refused { order: 1, why: why.clone() });
+        let stream = encode_words(&Report::Refused { order: 1, why: why.clone(), for_good: false });
         assert!(parts(&stream, 10_000).contains(&why));
     }
 

@@ -227,6 +227,7 @@ fn hello() -> Hello {
         size: None,
         clients: 0,
         ended: None,
+        folder_lost: false,
     }
 }
 
@@ -239,6 +240,7 @@ fn exit_record() -> ExitRecord {
         ordered: false,
         log_end: 100,
         killed: Vec::new(),
+        kept: Vec::new(),
         stuck: Vec::new(),
         log_began: None,
         errors_began: None,

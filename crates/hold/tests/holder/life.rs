@@ -77,16 +77,16 @@ fn what_a_killed_holder_left_is_named_and_swept() -> Outcome {
     conn.order(&Order::Follow { from: 0 })?;
     conn.output_until("up")?;
     let agent = conn.hello.process.pid;
-    assert!(glis_hold::sweep(&rig.launch.session, &rig.dir()).is_err());
+    assert!(glis_hold::sweep(&rig.launch.session, &rig.dir(), &[]).is_err());
     let mut holder = rig.holder.take().ok_or("no holder")?;
     holder.kill()?;
     holder.wait()?;
     let (kind, message) = failure(&mut rig)?;
     assert_eq!(kind, BirthFault::Locked);
     assert!(message.contains(&format!("process {agent} ")), "{message}");
-    let killed = glis_hold::sweep(&rig.launch.session, &rig.dir())?;
+    let killed = glis_hold::sweep(&rig.launch.session, &rig.dir(), &[])?.killed;
     assert!(killed.iter().any(|killed| killed.pid == agent), "{killed:?}");
-    assert_eq!(glis_hold::sweep(&rig.launch.session, &rig.dir())?, vec![]);
+    assert_eq!(glis_hold::sweep(&rig.launch.session, &rig.dir(), &[])?.killed, vec![]);
     rig.start()?;
     Ok(())
 }

@@ -2,11 +2,14 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test waits for one report among many")]
 
 mod ending;
+#[path = "../../../../tests/shared/freezer.rs"]
+mod freezer;
 mod life;
 mod rig;
 #[path = "../../../../tests/shared/skip.rs"]
 mod skip;
 mod streams;
+mod stuck;
 
 /// Turns this test binary into a holder when it is started for that. It happens before the test
 /// harness makes threads: a holder is a process with one.

@@ -54,6 +54,8 @@ impl Rig {
             first_words: String::new(),
             log_bytes_max: 64 << 20,
             umask: 0o022,
+            kept: Vec::new(),
+            limits: Vec::new(),
         };
         Ok(Self { launch, holder: None, home })
     }
@@ -135,7 +137,7 @@ impl Drop for Rig {
         if let Some(mut holder) = self.holder.take() {
             drop(holder.kill());
             drop(holder.wait());
-            drop(glis_hold::sweep(&self.launch.session, &self.dir()));
+            drop(glis_hold::sweep(&self.launch.session, &self.dir(), &[]));
         }
     }
 }

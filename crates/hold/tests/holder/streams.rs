@@ -180,7 +180,7 @@ fn pipes_take_messages_and_no_keys() -> Outcome {
     conn.output_until("got message\n")?;
     conn.input(0, b"q")?;
     let refused = conn.until(|report| match report {
-        Report::Refused { order, why } => Some((order, why)),
+        Report::Refused { order, why, .. } => Some((order, why)),
         _ => None,
     })?;
     assert_eq!(refused, (0, "an agent on pipes takes no keys".to_owned()));

@@ -82,6 +82,10 @@ impl Session {
                 pause.step = PauseStep::Saving;
                 pause.record.screen_at = *screen_at;
             }
+            Event::CaptureMissed { why, .. } => {
+                pause.step = PauseStep::Saving;
+                pause.record.warnings.push(format!("its screen was not kept: {why}"));
+            }
             Event::SnapshotTaken { snapshot, warning, .. } => {
                 pause.record.snapshots.extend(snapshot.clone());
                 // Said of both snapshots, it is said once.

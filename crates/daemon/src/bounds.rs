@@ -1,0 +1,301 @@
+//! Everything that is done for a session has a bound. What hangs is ended where that is possible and
+//! left behind where it is not; its operation ends with a reason, and what comes late is ignored.
+
+use crate::adapters::Adapters;
+use crate::config::Config;
+use glis_core::input::Outcome;
+use glis_core::pause::PauseMode;
+use glis_core::session::{Phase, Session, StartStep};
+use glis_core::{Input, OpId};
+use glis_snapshot::Task;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+/// Nothing that is done for one session takes longer than this on a machine that works: the largest
+/// worktrees are written in some minutes.
+const STEP_TIME: Duration = Duration::from_secs(600);
+/// What was ended is gone at once, or sits in the kernel.
+const END_TIME: Duration = Duration::from_secs(2);
+const END_PACE: Duration = Duration::from_millis(100);
+
+/// What is under way and takes its time.
+pub(crate) struct Bounds {
+    count: watch::Sender<usize>,
+    /// Whom to tell that an operation is in a hurry.
+    hurries: Mutex<HashMap<OpId, Arc<Notify>>>,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { count: watch::Sender::new(0), hurries: Mutex::default() }
+    }
+}
+
+impl Bounds {
+    /// What an operation does has no more time than a forced pause.
+    pub(crate) fn hurry(&self, op: OpId) {
+        if let Some(hurry) = self.table().get(&op) {
+            hurry.notify_one();
+        }
+    }
+
+    fn begin(&self, op: Option<OpId>) -> Arc<Notify> {
+        self.count.send_modify(|count| *count += 1);
+        let hurry = Arc::new(Notify::new());
+        if let Some(op) = op {
+            self.table().insert(op, Arc::clone(&hurry));
+        }
+        hurry
+    }
+
+    /// A step was told.
+    pub(crate) fn end<F>(&self, step: &Step<F>) {
+        let same = |known: &OpId, other: &Arc<Notify>| {
+            Some(*known) == step.op && Arc::ptr_eq(other, &step.hurry)
+        };
+        self.table().retain(|known, other| !same(known, other));
+        self.count.send_modify(|count| *count -= 1);
+    }
+
+    /// Waits until nothing is under way any more.
+    pub(crate) async fn rest(&self) {
+        drop(self.count.subscribe().wait_for(|count| *count == 0).await);
+    }
+
+    fn table(&self) -> std::sync::MutexGuard<'_, HashMap<OpId, Arc<Notify>>> {
+        self.hurries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How long something for this session may take, as things stand.
+fn time_for(config: &Config, session: &Session) -> Duration {
+    match &session.phase {
+        Phase::Pausing(pause) if pause.mode == PauseMode::Force => config.force_time(),
+        Phase::Pausing(_) => config.save_time(),
+        Phase::Starting(start) if start.step == StartStep::Worktree => {
+            let outfit = config.outfit(&session.spec.repo_root);
+            STEP_TIME + Duration::from_secs(outfit.setup_secs_max.into())
+        }
+        Phase::Starting(_)
+        | Phase::Live
+        | Phase::Stopping { .. }
+        | Phase::Rest(_)
+        | Phase::Chore { .. } => STEP_TIME,
+    }
+}
+
+/// Something that is done for a session.
+pub(crate) struct Step<F> {
+    op: Option<OpId>,
+    hurry: Arc<Notify>,
+    task: Arc<Task>,
+    /// Told once it is over.
+    over: Notify,
+    /// Whoever takes this tells how it ended; nobody else does.
+    failed: Mutex<Option<F>>,
+}
+
+impl<F> Step<F> {
+    /// Does the work, so that what it starts can be found.
+    pub(crate) fn run<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.task.run(work)
+    }
+
+    /// Its work is done, in time or not.
+    pub(crate) fn is_over(&self) {
+        self.over.notify_one();
+    }
+
+    /// What is to be told if it failed, unless that was told already.
+    pub(crate) fn take(&self) -> Option<F> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Adapters {
+    /// Begins a step that is watched over: what it does is ended when it takes too long, and `failed`
+    /// is told in its place.
+    pub(crate) fn watched<F>(self: &Arc<Self>, session: &Session, failed: F) -> Arc<Step<F>>
+    where
+        F: FnOnce(String) -> Outcome + Send + 'static,
+    {
+        let op = session.operation().map(|(op, _)| op);
+        let step = Arc::new(Step {
+            op,
+            hurry: self.bounds.begin(op),
+            task: Task::new(),
+            over: Notify::new(),
+            failed: Mutex::new(Some(failed)),
+        });
+        self.later(watch_over(Arc::clone(self), session.clone(), Arc::clone(&step)));
+        step
+    }
+}
+
+/// Ends what takes too long, and tells so in its place.
+async fn watch_over<F>(hands: Arc<Adapters>, session: Session, step: Arc<Step<F>>)
+where
+    F: FnOnce(String) -> Outcome + Send + 'static,
+{
+    let begun = Instant::now();
+    let config = hands.config();
+    let mut until = begun + time_for(&config, &session);
+    // Somebody waits for an operation; nobody waits for what is saved beside it.
+    let mut impatient_at = step.op.map(|_| begun + config.force_time());
+    loop {
+        let impatient = async {
+            match impatient_at {
+                Some(at) => sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = impatient => {
+                impatient_at = None;
+                make_way(&hands, &session, &step.task).await;
+            }
+            () = step.over.notified() => return,
+            () = step.hurry.notified() => until = until.min(Instant::now() + config.force_time()),
+            () = sleep_until(until) => break,
+        }
+    }
+    let Some(failed) = step.take() else { return };
+    let ended = end(&hands, &session, &step).await;
+    let secs = begun.elapsed().as_secs();
+    let why = if ended.is_empty() {
+        format!("no end after {secs} s; it was given up")
+    } else {
+        format!("no end after {secs} s; ended {}", ended.join(", "))
+    };
+    crate::diary(&format!("session {}: {why}", session.id));
+    let outcome = overdue(failed(why));
+    hands.line.tell(Input::Outcome { session: session.id, outcome }).await;
+    hands.bounds.end(&step);
+}
+
+/// Ends what has had a session's turn all the time that a step waits for it.
+async fn make_way(hands: &Adapters, session: &Session, task: &Arc<Task>) {
+    let before = hands.keeping.at_work(&session.id).filter(|other| !Arc::ptr_eq(other, task));
+    let Some(before) = before else { return };
+    let ended = tokio::task::spawn_blocking(move || before.end()).await.unwrap_or_default();
+    let ended = ended.join(", ");
+    crate::diary(&format!("session {}: ended what held it up: {ended}", session.id));
+}
+
+/// Ends every process that a step waits for, or whoever is before it, again and again until it comes
+/// back or it is clear that it does not. Says which they were.
+async fn end<F>(hands: &Adapters, session: &Session, step: &Step<F>) -> Vec<String> {
+    let mut named = Vec::new();
+    let ending = async {
+        loop {
+            let before = hands.keeping.at_work(&session.id);
+            let tasks: Vec<_> =
+                [Some(Arc::clone(&step.task)), before].into_iter().flatten().collect();
+            let ended = tokio::task::spawn_blocking(move || {
+                tasks.iter().flat_map(|task| task.end()).collect::<Vec<_>>()
+            });
+            let ended = ended.await.unwrap_or_default();
+            let fresh: Vec<_> = ended.into_iter().filter(|one| !named.contains(one)).collect();
+            named.extend(fresh);
+            tokio::select! {
+                () = step.over.notified() => return,
+                () = sleep(END_PACE) => {}
+            }
+        }
+    };
+    timeout(END_TIME, ending).await.ok();
+    named
+}
+
+/// What came of a step that took too long. A forced pause goes on without some of them.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the rest fail as they fail otherwise")]
+fn overdue(failed: Outcome) -> Outcome {
+    match failed {
+        Outcome::CaptureFailed { op, why, .. } => Outcome::CaptureOverdue { op, why },
+        Outcome::SnapshotFailed { op, moment, why } => Outcome::SnapshotOverdue { op, moment, why },
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Settings;
+    use crate::controller::{Line, Mail};
+    use crate::strikes::Strikes;
+    use crate::work::Kind;
+    use glis_core::pause::{Captured, OnTimeout, PauseReason};
+    use glis_core::tree::Clearing;
+    use glis_core::{Event, House, Recorded, SessionId};
+    use glis_wire::home::Home;
+    use tokio::sync::mpsc;
+
+    /// Hands, what reaches the controller, a session, and the folder that all of it lies in.
+    fn hands() -> (Arc<Adapters>, mpsc::Receiver<Mail>, Session, tempfile::TempDir) {
+        let (line, inbox) = Line::new("a log");
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::under(folder.path());
+        std::fs::write(home.config_file(), "[pause]\nforce_secs = 0\n").unwrap();
+        let settings = Settings::read(home.config_file()).unwrap();
+        let strikes = Strikes::open(folder.path(), |_| Ok(()));
+        let hands = Adapters::new(home, settings, strikes, line, 0o077);
+        let id = SessionId("s".to_owned());
+        let mut house = House::default();
+        for (seq, event) in (1..).zip(crate::fill::born(1)) {
+            house.apply(&Recorded { seq, at: 0, session: id.clone(), event });
+        }
+        (hands, inbox, house.session(&id).unwrap().clone(), folder)
+    }
+
+    async fn outcome(inbox: &mut mpsc::Receiver<Mail>) -> Outcome {
+        let Some(Mail::Input(Input::Outcome { outcome, .. })) = inbox.recv().await else {
+            panic!("no outcome");
+        };
+        outcome
+    }
+
+    #[tokio::test]
+    async fn work_that_panics_ends_its_operation_as_failed() {
+        let (hands, mut inbox, session, _folder) = hands();
+        let op = OpId(7);
+        let failed = move |why| Outcome::CaptureFailed { op, what: Captured::Screen, why };
+        hands.blocking(&session, (Kind::Start, "be a test"), failed, |_, _| panic!("as a test"));
+        let why = "a fault of glis itself: as a test".to_owned();
+        assert_eq!(
+            outcome(&mut inbox).await,
+            Outcome::CaptureFailed { op, what: Captured::Screen, why }
+        );
+    }
+
+    #[tokio::test]
+    async fn work_that_hangs_ends_its_operation_and_what_it_tells_later_counts_no_more() {
+        let (hands, mut inbox, mut session, _folder) = hands();
+        // By the configuration of this test, a forced pause waits for nothing.
+        let (op, mode) = (OpId(1), PauseMode::Force);
+        let (reason, on_timeout) = (PauseReason::User, OnTimeout::Force);
+        let begun = Event::PauseBegan { op, mode, reason, on_timeout, clearing: Clearing::Keep };
+        let mut house = House::default();
+        for (seq, event) in (1..).zip(crate::fill::born(1).into_iter().chain([begun])) {
+            house.apply(&Recorded { seq, at: 0, session: session.id.clone(), event });
+        }
+        session.clone_from(house.session(&session.id).unwrap());
+        let (go_on, gate) = std::sync::mpsc::channel::<()>();
+        let op = OpId(7);
+        let failed = move |why| Outcome::CaptureFailed { op, what: Captured::Screen, why };
+        hands.blocking(&session, (Kind::Start, "be a test"), failed, move |_, _| {
+            gate.recv().ok();
+            Some(Outcome::TerminalCaptured { op, screen_at: 1 })
+        });
+        let told = outcome(&mut inbox).await;
+        assert!(matches!(told, Outcome::CaptureOverdue { .. }), "{told:?}");
+        go_on.send(()).unwrap();
+        let failed = move |why| Outcome::NotRestored { op, why };
+        hands.blocking(&session, (Kind::Start, "be a test"), failed, move |_, _| {
+            Some(Outcome::BroughtBack { op })
+        });
+        assert_eq!(outcome(&mut inbox).await, Outcome::BroughtBack { op }, "and not the late one");
+    }
+}

@@ -1,0 +1,126 @@
+//! What a holder does when its own files are taken away: it puts back what it needs to be found by.
+//!
+//! The kernel says when something in the folder was deleted or renamed; nothing is looked at in
+//! between.
+
+use std::io;
+use std::os::fd::AsFd as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use glis_wire::hold::{Report, place};
+
+use crate::folder::{Folder, LockFault};
+use crate::holder::Holder;
+use crate::log::Log;
+use crate::{complain, kin, socket, sys};
+
+/// Whoever deletes a folder deletes its files one after the other: what is put back at once would
+/// only be in the way.
+const DELETION_TIME: Duration = Duration::from_millis(200);
+
+/// A folder that cannot be made now may be possible later; for ever is not tried.
+const ATTEMPTS: u32 = 5;
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// When the holder looks after its files.
+#[derive(Debug, Default)]
+pub(crate) struct Mending {
+    /// When to look next, if there is a reason to.
+    pub(crate) at: Option<Instant>,
+    failed: u32,
+    /// The folder was deleted and made anew.
+    pub(crate) folder_lost: bool,
+}
+
+impl Mending {
+    /// Something has happened in the folder.
+    pub(crate) fn wanted(&mut self) {
+        self.failed = 0;
+        self.at = Some(Instant::now() + DELETION_TIME);
+    }
+}
+
+impl Holder {
+    /// Puts back what is missing.
+    pub(crate) fn mend(&mut self) {
+        self.mending.at = None;
+        let outcome = if self.folder.is_deleted() { self.remake() } else { self.put_back() };
+        if let Err(fault) = outcome {
+            complain("the session's files could not be put back", &fault);
+            self.mending.failed += 1;
+            let goes_on = self.mending.failed < ATTEMPTS;
+            self.mending.at = goes_on.then(|| Instant::now() + AGAIN);
+        }
+    }
+
+    /// The folder is there, and a file in it may not be.
+    fn put_back(&mut self) -> io::Result<()> {
+        if !self.folder.has(place::LOCK) {
+            let lock = own_lock(&self.folder)?;
+            self.locks.push((String::new(), lock));
+        }
+        if !self.folder.has(place::SOCKET) {
+            let listener = socket::listen(&self.folder)?;
+            self.listen_on(listener)?;
+        }
+        Ok(())
+    }
+
+    /// The folder is gone with everything in it. Another one takes its place, so that the agent can
+    /// be reached and what it says is kept from here on.
+    fn remake(&mut self) -> io::Result<()> {
+        let path = Path::new(&self.facts.dir);
+        // Where the whole house was deleted, nobody is left who would look for the folder.
+        if !path.parent().is_some_and(Path::is_dir) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let folder = Folder::open(path)?;
+        let lock = own_lock(&folder)?;
+        let end = self.output.end();
+        let log = Log::open(folder.below(place::OUTPUT)?, self.facts.log_bytes_max, end)?;
+        let listener = socket::listen(&folder)?;
+        self.locks.push((String::new(), lock));
+        self.listen_on(listener)?;
+        self.output.go_on_in(log);
+        if let Some(errors) = &mut self.errors {
+            errors.begin_anew();
+        }
+        self.folder = folder;
+        self.watch_files();
+        self.complain_in_folder()?;
+        if let Some(size) = self.facts.size {
+            self.note_size(size);
+        }
+        self.mending.folder_lost = true;
+        self.tell_all(&Report::FolderLost { at: end });
+        Ok(())
+    }
+
+    /// Asks to be told when a file is taken away. Without that, whoever misses the socket has to
+    /// send the signal.
+    pub(crate) fn watch_files(&self) {
+        if let Err(fault) = sys::watch_folder(self.folder.as_fd()) {
+            complain("the folder cannot be watched", &fault);
+        }
+    }
+}
+
+/// Takes the session's lock, and writes down whose it is.
+pub(crate) fn own_lock(folder: &Folder) -> io::Result<std::fs::File> {
+    let mut lock = folder.lock().map_err(|fault| match fault {
+        LockFault::Taken => io::Error::from(io::ErrorKind::WouldBlock),
+        LockFault::System(fault) => fault,
+    })?;
+    sign(&mut lock);
+    Ok(lock)
+}
+
+/// Writes down who holds a lock: whoever finds it taken and gets no answer has to know whom to ask.
+pub(crate) fn sign(lock: &mut std::fs::File) {
+    use std::io::Write as _;
+    let mark = kin::mark_of(kin::own_pid());
+    let text = mark.and_then(|mark| serde_json::to_vec(&mark).ok()).unwrap_or_default();
+    // A disk that is full has no room for it; the lock holds all the same.
+    drop(lock.set_len(0).and_then(|()| lock.write_all(&text)));
+}
