@@ -5,11 +5,12 @@ mod chance;
 mod dirt;
 mod small;
 mod tally;
+mod tampering;
 mod victims;
 mod worker;
 
 use crate::stage::{Stage, Voice};
-use acts::{ACTS, Act, VERB_TIME};
+use acts::{Act, VERB_TIME};
 use anyhow::{Context as _, Result, ensure};
 use chance::Chance;
 use dirt::Dirt;
@@ -35,6 +36,8 @@ struct Proof {
     /// What must never change: the user's branch and the user's stash.
     theirs: Vec<u8>,
     seed: u64,
+    /// The acts that are still to come before all come again.
+    deck: Vec<Act>,
 }
 
 /// Proves it for this long, and says how it went.
@@ -98,6 +101,7 @@ impl Proof {
             canary,
             theirs: Vec::new(),
             seed,
+            deck: Vec::new(),
         })
     }
 
@@ -153,7 +157,7 @@ impl Proof {
     /// One thing is broken. All that is left to chance is drawn first, so that the order does not
     /// depend on how anything went.
     fn round(&mut self, chance: &mut Chance) -> Result<()> {
-        let act = ACTS[chance.below(ACTS.len())];
+        let act = acts::draw(&mut self.deck, chance);
         let who = chance.below(self.workers.len());
         let moment = chance.moment(VERB_TIME);
         let room = ROOM_KIB[chance.below(ROOM_KIB.len())] * 1024;
@@ -165,6 +169,9 @@ impl Proof {
             Act::Kill(doing, victim) => self.kill_while(doing, victim, who, moment),
             Act::Wreck(wreck) => self.wreck(wreck, who),
             Act::Foreign => self.foreign(who),
+            Act::Stall(stall) => self.stall(stall, who, moment),
+            Act::Delete(thing) => self.delete(thing, who),
+            Act::LoseLog(loss) => self.lose_log(loss),
             Act::FullDisk => match &mut self.small {
                 Ok(small) => small.fill(attempt, room, moment / 4, &mut self.tally),
                 Err(_) => return Ok(()),
@@ -188,7 +195,7 @@ impl Proof {
 
     /// A session in a terminal that the act has nothing to do with.
     fn bystander(&self, who: usize, act: Act) -> Option<usize> {
-        if matches!(act, Act::Kill(acts::Doing::PauseAll, _)) {
+        if matches!(act, Act::Kill(acts::Doing::PauseAll, _) | Act::LoseLog(_)) {
             return None;
         }
         let others = 0..self.workers.len();

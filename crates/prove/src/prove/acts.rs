@@ -2,6 +2,8 @@
 //! killed or destroyed, the session comes back, and everything is compared.
 
 use super::Proof;
+use super::chance::Chance;
+use super::tampering::{LogLoss, Stall, Thing};
 use super::worker::{Pace, Promise, Sent, Worker};
 use super::{dirt, victims};
 use crate::stage::{Running, Signals};
@@ -63,10 +65,16 @@ pub(super) enum Act {
     /// Somebody works in the worktree of a paused session.
     Foreign,
     FullDisk,
+    /// A holder hangs.
+    Stall(Stall),
+    /// A file or folder of the house is deleted.
+    Delete(Thing),
+    /// The event log is deleted.
+    LoseLog(LogLoss),
 }
 
 /// Every act, the likelier ones more than once.
-pub(super) const ACTS: [Act; 26] = [
+const ACTS: [Act; 38] = [
     Act::Kill(Doing::Turn, Victim::Daemon),
     Act::Kill(Doing::Turn, Victim::Holder),
     Act::Kill(Doing::Turn, Victim::Both),
@@ -93,7 +101,28 @@ pub(super) const ACTS: [Act; 26] = [
     Act::FullDisk,
     Act::FullDisk,
     Act::FullDisk,
+    Act::Stall(Stall::Pause),
+    Act::Stall(Stall::ForcedPause),
+    Act::Stall(Stall::Stop),
+    Act::Stall(Stall::DaemonDies),
+    Act::Stall(Stall::Passing),
+    Act::Delete(Thing::DaemonSocket),
+    Act::Delete(Thing::DaemonLock),
+    Act::Delete(Thing::HolderSocket),
+    Act::Delete(Thing::HolderLock),
+    Act::Delete(Thing::SessionFolder),
+    Act::LoseLog(LogLoss::AfterAStop),
+    Act::LoseLog(LogLoss::BeforeAKill),
 ];
+
+/// The next act: all of them in some order, and then all in another one, so that none is left to
+/// luck.
+pub(super) fn draw(deck: &mut Vec<Act>, chance: &mut Chance) -> Act {
+    if deck.is_empty() {
+        deck.extend(ACTS);
+    }
+    deck.swap_remove(chance.below(deck.len()))
+}
 
 /// When, within a verb: no pause or resume of a small tree takes longer.
 pub(super) const VERB_TIME: Duration = Duration::from_millis(150);
@@ -130,17 +159,17 @@ impl Proof {
         self.back(who)
     }
 
-    fn back(&mut self, who: usize) -> Result<()> {
+    pub(super) fn back(&mut self, who: usize) -> Result<()> {
         let count = self.workers.len();
         self.workers[who % count].bring_back(&self.stage, &mut self.tally)
     }
 
-    fn check(&mut self, who: usize) -> Result<()> {
+    pub(super) fn check(&mut self, who: usize) -> Result<()> {
         let count = self.workers.len();
         self.workers[who % count].check(&self.stage, &mut self.tally)
     }
 
-    fn daemon(&self) -> Result<i32> {
+    pub(super) fn daemon(&self) -> Result<i32> {
         let status = self.stage.glis(&["daemon", "status"])?;
         Ok(i32::try_from(status["pid"].as_i64().context("the daemon's pid")?)?)
     }
@@ -230,7 +259,7 @@ impl Proof {
         Ok(format!("kill -9 {whom}, {ms:.1} ms into {} `{name}`: {after}", story(doing)))
     }
 
-    fn prepare(&mut self, doing: Doing, who: usize) -> Result<()> {
+    pub(super) fn prepare(&mut self, doing: Doing, who: usize) -> Result<()> {
         match doing {
             Doing::Resume | Doing::Paused => self.pause(who, &[]).map(drop),
             Doing::PauseInTurn => {
@@ -377,5 +406,23 @@ fn story(doing: Doing) -> &'static str {
         Doing::Snapshot => "a snapshot of",
         Doing::PauseAll => "the pause of all, at",
         Doing::Paused => "the sleep of",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_act_comes_before_any_comes_again() {
+        let (mut deck, mut chance) = (Vec::new(), Chance::from(3));
+        for _ in 0..2 {
+            let drawn: Vec<Act> = ACTS.iter().map(|_| draw(&mut deck, &mut chance)).collect();
+            let times = |all: &[Act], act: &Act| all.iter().filter(|one| *one == act).count();
+            for act in &ACTS {
+                assert_eq!(times(&drawn, act), times(&ACTS, act), "{act:?}");
+            }
+            assert_ne!(drawn, ACTS);
+        }
     }
 }

@@ -4,6 +4,7 @@
 use anyhow::{Context as _, Result, ensure};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -78,15 +79,37 @@ fn is_git(pid: i32) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.starts_with("git"))
 }
 
+/// The daemons of the house with this home.
+pub(super) fn daemons_of(home: &Path) -> Vec<i32> {
+    let is_daemon = |pid: &i32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0).nth(1) == Some(b"daemon".as_slice())
+    };
+    of_house(home).into_iter().filter(is_daemon).collect()
+}
+
+/// Stops a process of this house as it stands; says whether it was there.
+pub(super) fn stop(pid: i32, home: &Path) -> bool {
+    signal(pid, home, Signal::STOP).is_some()
+}
+
+/// Lets a process of this house go on, if it still stands.
+pub(super) fn go_on(pid: i32, home: &Path) {
+    drop(signal(pid, home, Signal::CONT));
+}
+
+/// Signals a process of this house; `None` if there is none.
+fn signal(pid: i32, home: &Path, signal: Signal) -> Option<OwnedFd> {
+    let number = Pid::from_raw(pid)?;
+    // First the handle, then the question whose it is: the number alone may pass to somebody else.
+    let process = pidfd_open(number, PidfdFlags::empty()).ok()?;
+    let ours = carries(pid, format!("GLIS_HOME={}", home.display()).as_bytes());
+    (ours && pidfd_send_signal(&process, signal).is_ok()).then_some(process)
+}
+
 /// Kills a process of this house and returns when it is gone; says whether it was there.
 pub(super) fn kill(pid: i32, home: &Path) -> Result<bool> {
-    let Some(number) = Pid::from_raw(pid) else { return Ok(false) };
-    // First the handle, then the question whose it is: the number alone may pass to somebody else.
-    let Ok(process) = pidfd_open(number, PidfdFlags::empty()) else { return Ok(false) };
-    if !carries(pid, format!("GLIS_HOME={}", home.display()).as_bytes()) {
-        return Ok(false);
-    }
-    let killed = pidfd_send_signal(&process, Signal::KILL).is_ok();
+    let Some(process) = signal(pid, home, Signal::KILL) else { return Ok(false) };
     let mut waits = [PollFd::new(&process, PollFlags::IN)];
     let time = Timespec { tv_sec: END_SECS, tv_nsec: 0 };
     let ended = loop {
@@ -96,7 +119,7 @@ pub(super) fn kill(pid: i32, home: &Path) -> Result<bool> {
         }
     };
     ensure!(ended > 0, "process {pid} lives on after SIGKILL");
-    Ok(killed)
+    Ok(true)
 }
 
 /// Kills everything that is left of a house. Several rounds: a holder that sees its agent die may

@@ -19,7 +19,7 @@ const BACK_TIME: Duration = Duration::from_secs(60);
 const HEARING_TIME: Duration = Duration::from_secs(1);
 const HEARING_PACE: Duration = Duration::from_millis(20);
 /// How long the news of a death may take on a busy machine.
-const NEWS_TIME: Duration = Duration::from_secs(10);
+pub(super) const NEWS_TIME: Duration = Duration::from_secs(10);
 /// Lines of a slow turn, and how many of them a second.
 const SLOW_LINES: usize = 12;
 const SLOW_RATE: usize = 100;
@@ -150,6 +150,15 @@ impl Worker {
     /// The last turn may have been cut off.
     pub(super) fn cut(&mut self) {
         for fate in self.fates.iter_mut().filter(|fate| !fate.settled) {
+            fate.cut = Cut::Perhaps;
+        }
+    }
+
+    /// What glis keeps of its words was destroyed: only what comes from now on is expected.
+    pub(super) fn forget(&mut self) {
+        self.entries.clear();
+        self.output.clear();
+        for fate in &mut self.fates {
             fate.cut = Cut::Perhaps;
         }
     }

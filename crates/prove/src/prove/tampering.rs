@@ -1,0 +1,224 @@
+//! What is not killed but stopped, or taken away: a holder that hangs, and files that are deleted
+//! under those who use them.
+
+use super::Proof;
+use super::acts::Doing;
+use super::victims;
+use super::worker::{NEWS_TIME, Pace, Promise};
+use crate::stage::Signals;
+use anyhow::{Context as _, Result, ensure};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// What happens to a session whose holder is stopped, as by SIGSTOP or a disk that hangs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stall {
+    /// It is paused between two turns.
+    Pause,
+    /// It is paused by force in the middle of a turn.
+    ForcedPause,
+    /// Its process is ended.
+    Stop,
+    /// The daemon is killed as well, and the next one has to pause it although its holder does not
+    /// answer.
+    DaemonDies,
+    /// The holder goes on in the middle of the pause.
+    Passing,
+}
+
+/// What is deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Thing {
+    DaemonSocket,
+    DaemonLock,
+    /// And the daemon is killed, so that the next one has to find the holder.
+    HolderSocket,
+    HolderLock,
+    /// Everything that glis keeps about one session outside its log.
+    SessionFolder,
+}
+
+/// How the daemon ends whose log is deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LogLoss {
+    /// In good order, before it: nothing is missing in the copies.
+    AfterAStop,
+    /// By a kill, after it: what has happened since the last copy is nowhere but with the agents.
+    BeforeAKill,
+}
+
+impl Thing {
+    fn story(self) -> &'static str {
+        match self {
+            Self::DaemonSocket => "the daemon's socket",
+            Self::DaemonLock => "the daemon's lock",
+            Self::HolderSocket => "the holder's socket",
+            Self::HolderLock => "the holder's lock",
+            Self::SessionFolder => "a session's folder",
+        }
+    }
+}
+
+impl Proof {
+    /// Stops a holder, and asks something of its session that has to end in bounded time.
+    pub(super) fn stall(&mut self, stall: Stall, who: usize, moment: Duration) -> Result<String> {
+        let home = self.stage.home();
+        let (name, id) = (self.workers[who].name.clone(), self.workers[who].id.clone());
+        let daemon = self.daemon()?;
+        if stall == Stall::ForcedPause {
+            self.prepare(Doing::PauseInTurn, who)?;
+        }
+        let agent = *victims::agents_of(&id).first().context("its agent")?;
+        let holder = victims::holder_of(agent)?;
+        ensure!(victims::stop(holder, &home), "the holder has gone");
+        self.tally.fault("holder stopped");
+        let told = match stall {
+            Stall::Pause => self.pause(who, &[]).map(|_| "paused"),
+            Stall::ForcedPause => self.pause(who, &["--mode", "force"]).map(|_| "paused by force"),
+            Stall::Stop => self.stop(&name).map(|()| "ended"),
+            Stall::DaemonDies => {
+                ensure!(victims::kill(daemon, &home)?, "the daemon has gone");
+                self.tally.kill("daemon");
+                self.pause(who, &["--mode", "force"]).map(|_| "paused by force by another daemon")
+            }
+            Stall::Passing => {
+                let running = self.stage.start(&["--json", "pause", &name])?;
+                // The moment is the point; nothing is waited for here.
+                std::thread::sleep(moment);
+                victims::go_on(holder, &home);
+                let promise = Promise::of(&self.stage.finish(running, Signals::Heeded)?);
+                ensure!(promise == Promise::Given, "the pause failed");
+                self.tally.pauses += 1;
+                Ok("paused, and went on meanwhile")
+            }
+        };
+        // Whatever came of it: nothing stays stopped for the rest of the proof.
+        if told.is_err() {
+            victims::go_on(holder, &home);
+        }
+        let told = told?;
+        let left = victims::agents_of(&id);
+        ensure!(left.is_empty(), "nothing may run any more, and {left:?} do");
+        self.back(who)?;
+        self.check(who)?;
+        self.turn(who, Pace::Quick)?;
+        self.check(who)?;
+        Ok(format!("the holder of `{name}` stopped (SIGSTOP), {told}: back, all as it was"))
+    }
+
+    fn stop(&self, name: &str) -> Result<()> {
+        let stopped = self.stage.glis(&["stop", name])?;
+        ensure!(stopped["status"] == "suspended", "it is {}", stopped["status"]);
+        Ok(())
+    }
+
+    /// Deletes a file or folder under whoever uses it.
+    pub(super) fn delete(&mut self, thing: Thing, who: usize) -> Result<String> {
+        let home = self.stage.home();
+        let id = self.workers[who].id.clone();
+        let daemon = self.daemon()?;
+        let before = victims::agents_of(&id);
+        let folder = home.join("sessions").join(&id);
+        let what = thing.story();
+        match thing {
+            Thing::DaemonSocket => remove(&home.join("daemon.sock"))?,
+            Thing::DaemonLock => remove(&home.join("daemon.lock"))?,
+            Thing::HolderSocket => remove(&folder.join("hold.sock"))?,
+            Thing::HolderLock => remove(&folder.join("hold.lock"))?,
+            Thing::SessionFolder => {
+                std::fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
+                // What was in it is gone with it; the agent's own record is not.
+                self.workers[who].forget();
+                let socket = folder.join("hold.sock");
+                self.stage.until("the holder is to be found again", || Ok(socket.exists()))?;
+            }
+        }
+        self.tally.fault(match thing {
+            Thing::DaemonSocket | Thing::HolderSocket => "socket deleted",
+            Thing::DaemonLock | Thing::HolderLock => "lock deleted",
+            Thing::SessionFolder => "session's folder deleted",
+        });
+        if matches!(thing, Thing::HolderSocket | Thing::HolderLock) {
+            ensure!(victims::kill(daemon, &home)?, "the daemon has gone");
+            self.tally.kill("daemon");
+        }
+        if thing == Thing::SessionFolder {
+            self.pause(who, &[])?;
+            return self.comes_back(who, what);
+        }
+        self.turn(who, Pace::Quick)?;
+        let daemons = self.one_daemon()?;
+        if matches!(thing, Thing::DaemonSocket | Thing::DaemonLock) {
+            ensure!(daemons == [daemon], "daemon {daemon} was replaced by {daemons:?}");
+        }
+        let after = victims::agents_of(&id);
+        ensure!(before == after, "its agent was {before:?} and is {after:?}");
+        self.check(who)?;
+        self.pause(who, &[])?;
+        self.comes_back(who, what)
+    }
+
+    /// The one daemon of the house. What it starts looks like it until it has become another program,
+    /// so two are looked at again.
+    fn one_daemon(&self) -> Result<Vec<i32>> {
+        let began = Instant::now();
+        loop {
+            let daemons = victims::daemons_of(&self.stage.home());
+            if daemons.len() == 1 {
+                return Ok(daemons);
+            }
+            ensure!(began.elapsed() < NEWS_TIME, "there should be one daemon: {daemons:?}");
+            std::thread::sleep(NEWS_TIME / 100);
+        }
+    }
+
+    /// Brings a paused session back under which something was deleted.
+    fn comes_back(&mut self, who: usize, what: &str) -> Result<String> {
+        self.back(who)?;
+        self.check(who)?;
+        self.turn(who, Pace::Quick)?;
+        self.check(who)?;
+        let name = &self.workers[who].name;
+        Ok(format!("deleted {what} under `{name}`: it was paused and came back, all as it was"))
+    }
+}
+
+impl Proof {
+    /// Deletes the event log; every session has to be known again.
+    pub(super) fn lose_log(&mut self, loss: LogLoss) -> Result<String> {
+        let home = self.stage.home();
+        let daemon = self.daemon()?;
+        let before: Vec<_> = self.workers.iter().map(|w| victims::agents_of(&w.id)).collect();
+        if loss == LogLoss::AfterAStop {
+            self.stage.glis(&["daemon", "stop"])?;
+        }
+        for name in ["events.db", "events.db-wal", "events.db-shm"] {
+            // The last two are there only while it runs.
+            drop(std::fs::remove_file(home.join(name)));
+        }
+        self.tally.fault("event log deleted");
+        if loss == LogLoss::BeforeAKill && victims::kill(daemon, &home)? {
+            self.tally.kill("daemon");
+        }
+        for (who, before) in before.into_iter().enumerate() {
+            let shown = self.workers[who].settled(&self.stage)?;
+            if shown["record_damaged"] == true {
+                ensure!(loss == LogLoss::BeforeAKill, "nothing is missing, and it is flagged");
+                self.stage.glis(&["acknowledge", &self.workers[who].name])?;
+            }
+            let after = victims::agents_of(&self.workers[who].id);
+            ensure!(before == after, "its agent was {before:?} and is {after:?}");
+            self.turn(who, Pace::Quick)?;
+            self.check(who)?;
+        }
+        let how = match loss {
+            LogLoss::AfterAStop => "while no daemon ran",
+            LogLoss::BeforeAKill => "under the daemon, which was then killed",
+        };
+        Ok(format!("deleted the event log {how}: every session known again, no agent touched"))
+    }
+}
+
+fn remove(file: &Path) -> Result<()> {
+    std::fs::remove_file(file).with_context(|| file.display().to_string())
+}
