@@ -153,11 +153,14 @@ fn what_looks_like_a_prompt_in_the_middle_of_work_is_none() -> Outcome {
     house.rehearsal("red")?;
     for name in ["blue", "red"] {
         let id = text_of(&house.show(name)?, "id")?;
+        // A message that waits for its agent is no work yet, and a pause leaves it in the queue.
+        let mut seen = house.follow(1)?;
         house.ok(&["send", name, "noise ;; say done"])?;
-        house.until(name, "busy")?;
+        seen.until(|e| e["event"] == "message_taken" && e["session"] == id.as_str())?;
         assert_eq!(house.json(&["pause", name, "--mode", "boundary"])?["status"], "paused");
         let events = house.events(&id)?;
         let at = |wanted: &str| events.iter().rposition(|event| event == wanted);
+        assert!(at("turn_ended").is_some(), "{events:?}");
         assert!(at("turn_ended") < at("safe_state_reached"), "{events:?}");
         assert!(house.talk(name)?.iter().any(|(_, text)| text == "done"));
     }
