@@ -10,15 +10,16 @@ const ANCESTORS_MAX: usize = 256;
 /// Whether a process belongs to this session: it, or one that it descends from, carries the mark or is
 /// the agent or its holder. A cleared environment or a session of its own does not hide it.
 pub(super) fn is_inside(session: &Session, pid: i32) -> bool {
-    let Some(agent) = &session.process else { return false };
-    let holder = parent_of(agent.pid).filter(|parent| *parent > 1);
+    // A process asks before anybody has recorded that it runs: then the mark alone tells.
+    let agent = session.process.as_ref().map(|agent| agent.pid);
+    let holder = agent.and_then(parent_of).filter(|parent| *parent > 1);
     let mark = format!("{MARK}={}", session.id.0).into_bytes();
     let mut at = pid;
     for _ in 0..ANCESTORS_MAX {
         if at <= 1 {
             return false;
         }
-        if at == agent.pid || Some(at) == holder || carries(at, &mark) {
+        if Some(at) == agent || Some(at) == holder || carries(at, &mark) {
             return true;
         }
         let Some(parent) = parent_of(at) else { return false };
