@@ -74,3 +74,45 @@ fn a_command_is_told_what_was_before_only_where_that_is_wanted() -> Outcome {
     assert!(queued["text"].as_str().is_some_and(|text| text.contains("Asked: build the shed")));
     Ok(())
 }
+
+/// Three rounds of it, each for a program that remembers nothing: what the user asked for is told to
+/// the last one as it was to the first, and a form that there is not is refused with its line.
+#[test]
+fn the_short_form_tells_what_was_asked_for_however_often_it_is_told() -> Outcome {
+    let house = House::new()?;
+    let short = "[command]\nresume_prompt = true\n[resume]\nprompt = \"short\"\n";
+    house.configure(short)?;
+    house.command("plain", &["cat"])?;
+    house.json(&["send", "plain", "build the shed"])?;
+    house.rehearsal("actor")?;
+    house.turn("actor", "say half done")?;
+    for _ in 0..3 {
+        house.json(&["pause", "plain", "--mode", "force"])?;
+        house.json(&["resume", "plain"])?;
+        house.json(&["stop", "actor"])?;
+        house.json(&["restart", "actor", "--yes", "--with-context"])?;
+    }
+    for (name, asked) in [("plain", "build the shed"), ("actor", "say half done")] {
+        let id = house.show(name)?["id"].clone();
+        let mut events = house.follow(1)?;
+        for _ in 0..3 {
+            let queued = events.until(|e| {
+                let ours = |text: &str| text.starts_with("Continue from where we left off.\n");
+                e["event"] == "message_queued"
+                    && e["session"] == id
+                    && e["text"].as_str().is_some_and(ours)
+            })?;
+            let text = queued["text"].as_str().ok_or("no text")?;
+            let lines: Vec<_> = text.lines().collect();
+            assert_eq!(lines.len(), 3, "{text}");
+            assert!(lines[1].starts_with("Last action: "), "{text}");
+            assert!(lines[2].starts_with(&format!("Current state: Asked: {asked}")), "{text}");
+        }
+    }
+    house.configure(&short.replace("short", "long"))?;
+    let (status, error) = house.fails(&["new", "other", "--agent", "rehearsal"])?;
+    let why = error["message"].as_str().unwrap_or_default();
+    assert!(status == 2 && why.contains("config.toml:4: "), "{error}");
+    assert!(why.contains("`full`") && why.contains("`short`"), "{error}");
+    Ok(())
+}

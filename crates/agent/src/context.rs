@@ -1,9 +1,36 @@
 //! What a fresh agent is told about a conversation it does not have.
 
+use serde::Deserialize;
+
+/// How much it is told.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// With headings, and what is left to do as a list.
+    #[default]
+    Full,
+    /// Three lines.
+    Short,
+}
+
+/// What is known of the conversation.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'a> {
+    /// What was asked for and what was said last.
+    pub summary: Option<&'a str>,
+    /// What was done last.
+    pub last_action: Option<&'a str>,
+    /// What is left to do.
+    pub pending: &'a [String],
+}
+
 /// How the first message of a restart that is to carry on begins and ends.
 const BEGINNING: &str = "You are resuming a previously paused session.\n\n## Session Context\n";
 const END: &str = "Continue from where we left off. Review the current state and proceed with the next \
                    pending task.";
+/// How its short form begins, and what its last line begins with. The sentence alone may be a person's.
+const SHORT_BEGINNING: &str = "Continue from where we left off.\nLast action: ";
+const SHORT_STATE: &str = "\nCurrent state: ";
 /// How a note begins that glis puts before a message; a blank line ends it.
 const NOTE: &str = "[glis] ";
 
@@ -17,6 +44,8 @@ pub fn own_words(message: &str) -> Option<&str> {
         } else if rest.starts_with(BEGINNING) {
             // What was said before may itself hold the end of such a message: the last one counts.
             (true, rest.rsplit_once(END).map_or("", |(_, behind)| behind))
+        } else if let Some(state) = short_state(rest) {
+            (true, state.split_once('\n').map_or("", |(_, behind)| behind))
         } else {
             (false, rest)
         };
@@ -27,8 +56,23 @@ pub fn own_words(message: &str) -> Option<&str> {
     }
 }
 
+/// What follows the beginning of the last line, if this is the short form. Each of its lines is one.
+fn short_state(message: &str) -> Option<&str> {
+    let (action, state) = message.strip_prefix(SHORT_BEGINNING)?.split_once(SHORT_STATE)?;
+    (!action.contains('\n')).then_some(state)
+}
+
 /// The first message of a restart that is to carry on.
-pub fn resume_prompt(summary: &str, last_action: &str, pending: &[String]) -> String {
+pub fn resume_prompt(form: Form, known: Known<'_>) -> String {
+    let summary = known.summary.unwrap_or("(nothing was said yet)");
+    let last_action = known.last_action.unwrap_or("(none recorded)");
+    match form {
+        Form::Full => full(summary, last_action, known.pending),
+        Form::Short => short(summary, last_action, known.pending),
+    }
+}
+
+fn full(summary: &str, last_action: &str, pending: &[String]) -> String {
     let tasks = if pending.is_empty() {
         "(none recorded)".to_owned()
     } else {
@@ -43,13 +87,32 @@ pub fn resume_prompt(summary: &str, last_action: &str, pending: &[String]) -> St
     )
 }
 
+fn short(summary: &str, last_action: &str, pending: &[String]) -> String {
+    let tasks = if pending.is_empty() {
+        String::new()
+    } else {
+        format!(". Left to do: {}", pending.join("; "))
+    };
+    let (action, state) = (line(last_action), line(&format!("{summary}{tasks}")));
+    format!("{SHORT_BEGINNING}{action}{SHORT_STATE}{state}")
+}
+
+/// The words as one line: by its end it is known where ours end.
+fn line(words: &str) -> String {
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn told(form: Form, summary: &str, action: &str, pending: &[String]) -> String {
+        resume_prompt(form, Known { summary: Some(summary), last_action: Some(action), pending })
+    }
+
     #[test]
     fn what_glis_says_is_not_what_a_person_said() {
-        let context = resume_prompt("Asked: fix it", "run ls", &[]);
+        let context = told(Form::Full, "Asked: fix it", "run ls", &[]);
         let note = "[glis] Your last step was cut off.\n\n";
         for (message, own) in [
             ("fix it".to_owned(), Some("fix it")),
@@ -57,7 +120,25 @@ mod tests {
             (format!("{context}\n\nand now?"), Some("and now?")),
             (format!("{note}{context}"), None),
             (format!("{note}[glis] 2 files changed.\n\ngo on\n\nplease"), Some("go on\n\nplease")),
-            (resume_prompt(&context, "x", &[]), None),
+            (told(Form::Full, &context, "x", &[]), None),
+        ] {
+            assert_eq!(own_words(&message), own, "{message}");
+        }
+    }
+
+    #[test]
+    fn the_short_form_is_not_what_a_person_said() {
+        let ours = told(Form::Short, "Asked: fix it", "run ls", &[]);
+        for (message, own) in [
+            (ours.clone(), None),
+            (told(Form::Short, &ours, &ours, std::slice::from_ref(&ours)), None),
+            (told(Form::Full, &ours, &ours, &[]), None),
+            (format!("{ours}\n\nand now?\n\nplease"), Some("and now?\n\nplease")),
+            (format!("[glis] Your last step was cut off.\n\n{ours}"), None),
+            (
+                "Continue from where we left off.".to_owned(),
+                Some("Continue from where we left off."),
+            ),
         ] {
             assert_eq!(own_words(&message), own, "{message}");
         }
@@ -65,9 +146,25 @@ mod tests {
 
     #[test]
     fn the_template_keeps_its_headings() {
-        let text = resume_prompt("s", "a", &["one".to_owned(), "two".to_owned()]);
+        let text = told(Form::Full, "s", "a", &["one".to_owned(), "two".to_owned()]);
         assert!(text.starts_with("You are resuming a previously paused session.\n\n## Session"));
         assert!(text.contains("## Pending Tasks\n1. one\n2. two\n\n## Instructions\n"));
         assert!(text.ends_with("proceed with the next pending task."));
+    }
+
+    #[test]
+    fn the_short_form_has_three_lines() {
+        let tasks = ["mend\nit".to_owned(), "test it".to_owned()];
+        assert_eq!(
+            told(Form::Short, "Asked: fix\n\nit", "run ls\nrun pwd", &tasks),
+            "Continue from where we left off.\nLast action: run ls run pwd\n\
+             Current state: Asked: fix it. Left to do: mend it; test it"
+        );
+        let known = Known { summary: None, last_action: None, pending: &[] };
+        assert_eq!(
+            resume_prompt(Form::Short, known),
+            "Continue from where we left off.\nLast action: (none recorded)\n\
+             Current state: (nothing was said yet)"
+        );
     }
 }

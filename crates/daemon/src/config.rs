@@ -1,6 +1,7 @@
 //! The configuration file: what may be set, and what holds without it.
 
 use crate::trees::TURN_ENDED;
+use glis_agent::context::Form;
 use glis_core::pause::OnTimeout;
 use glis_core::safe::Patterns;
 use glis_snapshot::Keep;
@@ -30,6 +31,7 @@ pub(crate) struct Config {
     pub(crate) snapshot: SnapshotConfig,
     pub(crate) trash: TrashConfig,
     pub(crate) command: CommandConfig,
+    pub(crate) resume: ResumeConfig,
     /// What fresh worktrees get, by the path of the repository.
     pub(crate) repository: BTreeMap<String, RepositoryConfig>,
     /// Manners that `new --persona` gives to an agent, by name.
@@ -55,6 +57,13 @@ pub(crate) struct Persona {
 pub(crate) struct CommandConfig {
     /// A command that is resumed is told what was said and done before.
     pub(crate) resume_prompt: bool,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ResumeConfig {
+    /// How much an agent is told that does not remember: `restart --with-context`, and commands.
+    pub(crate) prompt: Form,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -404,6 +413,7 @@ mod tests {
         assert_eq!(config.pause.on_timeout, OnTimeout::Refuse);
         assert!(!config.pause.remove_worktree);
         assert_eq!(config.worktree.branch_prefix, "glis/");
+        assert_eq!(config.resume.prompt, Form::Full);
         assert_eq!(config.safe_state_time(), Duration::from_secs(30));
     }
 
@@ -420,6 +430,8 @@ mod tests {
         assert!(text.starts_with("2: invalid type"), "{text}");
         let torn = told("[pause\n");
         assert!(torn.starts_with("1: "), "{torn}");
+        let form = told("[resume]\nprompt = \"long\"\n");
+        assert_eq!(form, "2: unknown variant `long`, expected `full` or `short`");
         let much = told("\n[output]\nmegabytes_max = 1000001\n");
         assert_eq!(much, "3: megabytes_max may be 1000000 at most");
     }

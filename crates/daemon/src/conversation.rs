@@ -1,6 +1,6 @@
 //! A session's conversation: one JSON object a line, appended, each entry once.
 
-use glis_agent::context::own_words;
+use glis_agent::context::{Known, own_words};
 use glis_agent::{Said, TaskChange, Usage};
 use glis_wire::view::{Entry, Voice};
 use serde::{Deserialize, Serialize};
@@ -371,6 +371,15 @@ impl Digest {
         };
         digest
     }
+
+    /// What a fresh agent can be told of it.
+    pub(crate) fn known(&self) -> Known<'_> {
+        Known {
+            summary: self.summary.as_deref(),
+            last_action: self.last_action.as_deref(),
+            pending: &self.pending,
+        }
+    }
 }
 
 /// What was used up to an entry, where that tells it.
@@ -406,6 +415,7 @@ pub(crate) fn now() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glis_agent::context::{Form, resume_prompt};
 
     fn said(voice: Voice, content: &str) -> Said {
         Said::new(voice, content)
@@ -515,22 +525,22 @@ mod tests {
 
     #[test]
     fn what_the_user_asked_for_outlives_any_number_of_our_own_prompts() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = file_of(dir.path());
-        let mut talk = Conversation::open(dir.path(), 1).unwrap();
-        talk.add(Heard::Ours, None, said(Voice::User, "build the bridge")).unwrap();
-        for _ in 0..3 {
-            talk.add(Heard::Ours, None, said(Voice::Assistant, "half done")).unwrap();
-            let digest = Digest::of(&path);
-            let (summary, action) = (digest.summary.unwrap(), digest.last_action.unwrap());
-            let ours = glis_agent::context::resume_prompt(&summary, &action, &[]);
-            talk.add(Heard::Ours, None, said(Voice::User, &ours)).unwrap();
-            let summary = Digest::of(&path).summary.unwrap();
-            assert_eq!(summary, "Asked: build the bridge. Last said: half done");
+        for form in [Form::Full, Form::Short] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = file_of(dir.path());
+            let mut talk = Conversation::open(dir.path(), 1).unwrap();
+            talk.add(Heard::Ours, None, said(Voice::User, "build the bridge")).unwrap();
+            for _ in 0..3 {
+                talk.add(Heard::Ours, None, said(Voice::Assistant, "half done")).unwrap();
+                let ours = resume_prompt(form, Digest::of(&path).known());
+                talk.add(Heard::Ours, None, said(Voice::User, &ours)).unwrap();
+                let summary = Digest::of(&path).summary.unwrap();
+                assert_eq!(summary, "Asked: build the bridge. Last said: half done");
+            }
+            let (entries, _) = read_tail(&path, u64::MAX).unwrap();
+            let by_glis = |entry: &&Entry| entry.metadata.get("by") == Some(&json!("glis"));
+            assert_eq!(entries.iter().filter(by_glis).count(), 3);
         }
-        let (entries, _) = read_tail(&path, u64::MAX).unwrap();
-        let ours = entries.iter().filter(|entry| entry.metadata.get("by") == Some(&json!("glis")));
-        assert_eq!(ours.count(), 3);
     }
 
     #[test]

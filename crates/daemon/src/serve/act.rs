@@ -5,6 +5,7 @@ use crate::adapters::Caller;
 use crate::controller::{Look, Published};
 use crate::peer::Peer;
 use crate::{view, work};
+use glis_agent::context::resume_prompt;
 use glis_core::house::Reply;
 use glis_core::pause::PauseReason;
 use glis_core::session::{Phase, Rest};
@@ -305,11 +306,7 @@ async fn resume_words(door: &Door, session: &Session, prompt: Option<String>) ->
 async fn context(door: &Door, session: &Session) -> String {
     let (hands, id) = (Arc::clone(&door.hands), session.id.clone());
     let digest = work::beside(move || hands.digest(&id)).await;
-    glis_agent::context::resume_prompt(
-        digest.summary.as_deref().unwrap_or("(nothing was said yet)"),
-        digest.last_action.as_deref().unwrap_or("(none recorded)"),
-        &digest.pending,
-    )
+    resume_prompt(door.hands.config().resume.prompt, digest.known())
 }
 
 fn restart(session: &Session, prompt: Option<String>) -> Command {
