@@ -12,6 +12,7 @@ mod failing;
 mod gemini;
 mod kept;
 mod limits;
+mod manners;
 mod marks;
 mod opencode;
 mod restarts;

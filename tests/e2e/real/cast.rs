@@ -31,6 +31,27 @@ pub(crate) struct Part {
     kept: Kept,
     /// The name of another model than the usual one.
     pub(crate) model: &'static str,
+    pub(crate) manners: Manners,
+}
+
+/// What a persona can give the agent besides a model.
+#[derive(Clone, Copy)]
+pub(crate) struct Manners {
+    /// A permission mode in which it writes a file ([`Part::ask`]) without asking, as it does not
+    /// usually.
+    pub(crate) mode: &'static str,
+    pub(crate) args: &'static [&'static str],
+    /// A command that it runs, with these arguments alone, unasked and so that it says `there`.
+    pub(crate) by_args: &'static str,
+    pub(crate) instructions: Instructions,
+}
+
+/// Whether a persona's words can be added to the agent's own instructions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Instructions {
+    Taken,
+    /// The program has no option for it: such a persona is refused.
+    None,
 }
 
 pub(crate) const CLAUDE_HEADLESS: Part = Part {
@@ -41,6 +62,12 @@ pub(crate) const CLAUDE_HEADLESS: Part = Part {
     ask: |file| ("Write", json!({"file_path": file, "content": "written\n"})),
     kept: Kept::Files("projects"),
     model: "other-model",
+    manners: Manners {
+        mode: "acceptEdits",
+        args: &["--allowedTools=Bash(bash:*)"],
+        by_args: "echo there",
+        instructions: Instructions::Taken,
+    },
 };
 
 pub(crate) const CLAUDE_TERMINAL: Part = Part { words: &["--agent", "claude"], ..CLAUDE_HEADLESS };
@@ -61,6 +88,12 @@ pub(crate) const CODEX_HEADLESS: Part = Part {
     },
     kept: Kept::Files("sessions"),
     model: "other-model",
+    manners: Manners {
+        mode: "danger-full-access",
+        args: &["-c", "shell_environment_policy.set.PLACE=\"there\""],
+        by_args: "echo $PLACE",
+        instructions: Instructions::Taken,
+    },
 };
 
 pub(crate) const CODEX_TERMINAL: Part = Part { words: &["--agent", "codex"], ..CODEX_HEADLESS };
@@ -73,6 +106,13 @@ pub(crate) const OPENCODE_HEADLESS: Part = Part {
     ask: |file| ("write", json!({"filePath": file, "content": "written\n"})),
     kept: Kept::Database,
     model: "stub/other-model",
+    manners: Manners {
+        mode: "allow",
+        // Nothing that it can be told changes what it does here, so the tool looks who started it.
+        args: &["--pure"],
+        by_args: "grep -qz -- --pure /proc/$PPID/cmdline && echo there",
+        instructions: Instructions::None,
+    },
 };
 
 pub(crate) const GEMINI_HEADLESS: Part = Part {
@@ -84,6 +124,12 @@ pub(crate) const GEMINI_HEADLESS: Part = Part {
     ask: |file| ("write_file", json!({"file_path": file, "content": "written\n"})),
     kept: Kept::Files("tmp"),
     model: "other-model",
+    manners: Manners {
+        mode: "auto_edit",
+        args: &["--allowed-tools=run_shell_command(echo)"],
+        by_args: "echo there",
+        instructions: Instructions::None,
+    },
 };
 
 impl Part {

@@ -11,6 +11,7 @@ use super::kept::{
     what_it_took_before_it_wrote_anything_down_is_said_again,
     what_its_holder_had_not_read_is_in_the_conversation,
 };
+use super::manners::its_persona_counts_after_every_resume;
 use super::restarts::{
     a_message_right_before_a_pause_is_neither_stuck_nor_lost,
     what_is_said_after_a_fresh_start_is_in_the_log_once,
@@ -37,6 +38,7 @@ macro_rules! play {
                 a_message_while_it_is_busy_comes_after
                 its_worktree_comes_back_with_its_conversation
                 what_is_said_after_a_fresh_start_is_in_the_log_once
+                its_persona_counts_after_every_resume
                 $($more)*
             }
         }
