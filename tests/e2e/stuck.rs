@@ -291,6 +291,22 @@ fn a_session_whose_folder_is_deleted_is_told_and_pauses() -> Outcome {
     Ok(())
 }
 
+/// Its holder had no time to make the folder again: what comes next must not be taken for what was
+/// heard before.
+#[test]
+fn a_session_whose_folder_is_deleted_right_before_a_pause_is_heard_again() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    let session = house.turn("blue", "stream 40 0")?;
+    fs::remove_dir_all(folder(&house, &text_of(&session, "id")?))?;
+    let paused = house.json(&["pause", "blue", "--mode", "force"])?;
+    assert_eq!(paused["status"], "paused");
+    house.json(&["resume", "blue"])?;
+    house.turn("blue", "say still heard")?;
+    assert!(house.talk("blue")?.iter().any(|(_, text)| text == "still heard"));
+    Ok(())
+}
+
 #[test]
 fn a_session_whose_folder_is_deleted_stops_also_after_the_daemons_death() -> Outcome {
     for kill in [Kill::Nobody, Kill::Daemon] {

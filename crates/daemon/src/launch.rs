@@ -314,6 +314,7 @@ pub(crate) fn start(
         seam: (session.spec.mode == Mode::Terminal).then(|| seam(&dir)),
         first_words: start.plan.first_words,
         kept: crate::tend::kept(session),
+        output_from: session.seen.stream,
         limits: adapters.limits_for(session),
     };
     let unborn = |why: String| match session.spec.mode {

@@ -533,6 +533,7 @@ mod tests {
             "pending_tasks": [], "queued": 1, "auto_yes": false, "generation": 1, "verdict": "",
             "cut_off": false, "killed": ["make"], "warnings": [], "argv": [], "in_place": false,
             "attached": 0, "env_names": [],
+            "ended_processes": [{"pid": 7, "command": "make", "cwd": null, "ports": []}],
         });
         let (all, more) = (whole.as_object_mut()?, facts.as_object()?.clone());
         all.extend(more);
@@ -560,7 +561,7 @@ mod tests {
         };
         let (first, all, shown) = said("forced");
         assert_eq!(first, "`x` is paused without a safe state (forced)");
-        assert!(all.contains("ended with it: make"), "{all}");
+        assert!(all.contains("ended with it:\n  make (pid 7)"), "{all}");
         assert!(shown.contains("stopped       without a safe state (forced)"), "{shown}");
         let (first, all, shown) = said("no process runs");
         assert_eq!(first, "`x` is paused (no process runs)");

@@ -32,7 +32,7 @@ pub(crate) fn begin(launch: &Launch) -> Result<Holder, Fault> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
         .map_err(|why| Fault::system("orphans cannot be adopted", why))?;
 
-    let output = open_output(&folder, launch.log_bytes_max)
+    let output = open_output(&folder, &launch)
         .map_err(|why| Fault::system("the log cannot be opened", why))?;
     let listener =
         socket::listen(&folder).map_err(|why| Fault::system("the socket cannot be bound", why))?;
@@ -110,11 +110,12 @@ fn refuse_leftovers(session: &str, kept: &[ProcessMark]) -> Result<(), Fault> {
     Err(Fault { kind: BirthFault::Locked, message })
 }
 
-/// What the last generation could not write has used up its offsets all the same.
-fn open_output(folder: &Folder, log_bytes_max: u64) -> io::Result<Output> {
+/// What the last generation could not write has used up its offsets all the same, and so has what was
+/// deleted since.
+fn open_output(folder: &Folder, launch: &Launch) -> io::Result<Output> {
     let recorded = folder.kept().map_or(0, |record| record.log_end);
-    let used = recorded.max(sizes::last_offset(folder));
-    Output::new(Log::open(folder.below(place::OUTPUT)?, log_bytes_max, used)?)
+    let used = recorded.max(sizes::last_offset(folder)).max(launch.output_from);
+    Output::new(Log::open(folder.below(place::OUTPUT)?, launch.log_bytes_max, used)?)
 }
 
 fn facts(launch: &Launch, spawned: &Spawned, began_at: u64) -> Facts {

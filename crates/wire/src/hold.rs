@@ -71,6 +71,10 @@ pub struct Launch {
     /// Processes of an earlier start that a pause has left running on purpose.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<ProcessMark>,
+    /// The output goes on here, or later: the log's offsets up to this one are used up, also where
+    /// the folder with the output was deleted.
+    #[serde(default)]
+    pub output_from: u64,
     /// Limits for the agent; whatever is not named is inherited.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<Limit>,

@@ -55,6 +55,7 @@ impl Rig {
             log_bytes_max: 64 << 20,
             umask: 0o022,
             kept: Vec::new(),
+            output_from: 0,
             limits: Vec::new(),
         };
         Ok(Self { launch, holder: None, home })
