@@ -58,6 +58,11 @@ impl Vault {
         self.dir.join(format!("{}.place", self.name))
     }
 
+    /// Where the original lay that the copy was taken of.
+    pub(crate) fn place(&self) -> Option<PathBuf> {
+        std::fs::read_to_string(self.note()).ok().map(PathBuf::from)
+    }
+
     /// Says in which state of the database the copy was taken.
     fn state(&self) -> Option<State> {
         let path = self.dir.join(format!("{}.state", self.name));
@@ -105,13 +110,21 @@ impl Vault {
         copy.sync_data()
     }
 
-    /// How the transcript that an agent is about to go on with stands to the copy of it.
+    /// How the transcript that an agent is about to go on with stands to the copy of it. One that lies
+    /// elsewhere than the one that was copied, and has less in it, is not that one rewritten.
     pub(crate) fn judge(&self, original: &Path) -> io::Result<Standing> {
         let copy = durable::open_file(&self.copy())?;
-        match (durable::open_file(original)?, copy) {
-            (Some(source), Some(copy)) => self.compare(&source, &copy),
-            (None, _) | (_, None) => Ok(Standing::Whole),
-        }
+        let (source, copy) = match (durable::open_file(original)?, copy) {
+            (Some(source), Some(copy)) => (source, copy),
+            (None, _) | (_, None) => return Ok(Standing::Whole),
+        };
+        let standing = self.compare(&source, &copy)?;
+        let has_less = source.metadata()?.len() < copy.metadata()?.len();
+        let is_another = has_less && self.place().is_some_and(|place| place != original);
+        Ok(match standing {
+            Standing::Rewritten if is_another => Standing::Damaged,
+            Standing::Whole | Standing::Damaged | Standing::Rewritten => standing,
+        })
     }
 
     fn compare(&self, source: &File, copy: &File) -> io::Result<Standing> {
@@ -202,7 +215,7 @@ impl Vault {
     /// Puts the copy where the agent looks for it. What is there already is never overwritten.
     /// `home` is where the agent keeps its transcripts now, `was` where it kept them then.
     pub(crate) fn put_back(&self, home: &str, was: Option<&str>) -> io::Result<PathBuf> {
-        let place = PathBuf::from(std::fs::read_to_string(self.note())?);
+        let place = self.place().ok_or(io::ErrorKind::NotFound)?;
         let place = match was.and_then(|was| place.strip_prefix(was).ok()) {
             Some(inner) => Path::new(home).join(inner),
             None => place,

@@ -11,6 +11,19 @@ pub(crate) fn find(place: &Whereabouts) -> Option<PathBuf> {
     }
 }
 
+/// Whether a path is one of those that would be found there.
+pub(crate) fn may_be(place: &Whereabouts, path: &Path) -> bool {
+    match place {
+        Whereabouts::At(place) => path == Path::new(place),
+        Whereabouts::Below { folder, levels, ending } => {
+            let below = path.strip_prefix(folder).ok();
+            let name = path.file_name().and_then(|name| name.to_str());
+            below.is_some_and(|below| below.components().count() == usize::from(*levels) + 1)
+                && name.is_some_and(|name| name.ends_with(ending))
+        }
+    }
+}
+
 /// Where one would look for it, for a person.
 pub(crate) fn told(place: &Whereabouts) -> String {
     match place {
@@ -58,6 +71,12 @@ mod tests {
         assert_eq!(look(0, "-1.jsonl"), Some(dir.path().join("b-1.jsonl")));
         assert_eq!(look(1, "-1.jsonl"), None);
         assert_eq!(look(2, "-2.jsonl"), None);
+        let folder = dir.path().to_string_lossy().into_owned();
+        let place = Whereabouts::Below { folder, levels: 2, ending: "-1.jsonl".to_owned() };
+        assert!(may_be(&place, &deep.join("rollout-a-1.jsonl")));
+        assert!(!may_be(&place, &deep.join("rollout-a-2.jsonl")));
+        assert!(!may_be(&place, &dir.path().join("b-1.jsonl")));
+        assert!(!may_be(&place, Path::new("/elsewhere/2026/11/rollout-a-1.jsonl")));
         std::fs::write(deep.join("a-0-1.jsonl"), "longer").unwrap();
         std::fs::write(deep.join("z-2-1.jsonl"), "long").unwrap();
         assert_eq!(look(2, "-1.jsonl"), Some(deep.join("a-0-1.jsonl")));

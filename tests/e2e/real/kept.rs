@@ -156,6 +156,14 @@ pub(super) fn a_transcript_that_was_damaged_is_put_back(part: Part) -> Outcome {
     let id = paused["agent_session_ref"].as_str().ok_or("no id")?;
     let transcript = play.transcript()?;
     let whole = std::fs::read_to_string(&transcript)?;
+    // A resume of Gemini CLI leaves an almost empty file beside it, named by the minute: at the end
+    // of one there are two files under the same id.
+    let name = transcript.file_name().and_then(|name| name.to_str()).ok_or("no name")?;
+    if let (Some(first), false) = (whole.lines().next(), name.contains(id)) {
+        let short: String = id.chars().take(8).collect();
+        let beside = format!("session-2026-01-01T00-00-{short}.jsonl");
+        std::fs::write(transcript.with_file_name(beside), format!("{first}\n"))?;
+    }
     let before = whole.lines().take_while(|line| !line.contains("red key"));
     let cut: String = before.flat_map(|line| [line, "\n"]).collect();
     for damaged in [cut, String::new(), whole.replace(id, "0ca26bbd-e983-4e5f-a2ab-0ebd7350d328")] {

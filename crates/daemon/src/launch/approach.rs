@@ -97,7 +97,9 @@ pub(super) fn find(
     // Of an agent that has spoken, whatever is there is what there is.
     let is_useful =
         |path: &Path| spoke || agent.holds_messages(&durable::read_file(path).unwrap_or_default());
-    let found = whereabouts::find(&place);
+    // Gemini CLI leaves files beside the real one, which are found if that has lost everything.
+    let noted = vault.place().filter(|path| path.exists() && whereabouts::may_be(&place, path));
+    let found = noted.or_else(|| whereabouts::find(&place));
     // What cannot be read now, the agent may read later, or say why not.
     let standing = found.as_deref().map(|path| vault.judge(path).unwrap_or(Standing::Whole));
     let copy_helps = matches!(standing, None | Some(Standing::Damaged))
