@@ -32,7 +32,7 @@ pub(crate) fn begin(launch: &Launch) -> Result<Holder, Fault> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
         .map_err(|why| Fault::system("orphans cannot be adopted", why))?;
 
-    let output = open_output(&folder, &launch)
+    let output = open_output(&folder, launch)
         .map_err(|why| Fault::system("the log cannot be opened", why))?;
     let listener =
         socket::listen(&folder).map_err(|why| Fault::system("the socket cannot be bound", why))?;
