@@ -113,11 +113,8 @@ impl Vault {
     /// How the transcript that an agent is about to go on with stands to the copy of it. One that lies
     /// elsewhere than the one that was copied, and has less in it, is not that one rewritten.
     pub(crate) fn judge(&self, original: &Path) -> io::Result<Standing> {
-        let copy = durable::open_file(&self.copy())?;
-        let (source, copy) = match (durable::open_file(original)?, copy) {
-            (Some(source), Some(copy)) => (source, copy),
-            (None, _) | (_, None) => return Ok(Standing::Whole),
-        };
+        let (source, copy) = (durable::open_file(original)?, durable::open_file(&self.copy())?);
+        let (Some(source), Some(copy)) = (source, copy) else { return Ok(Standing::Whole) };
         let standing = self.compare(&source, &copy)?;
         let has_less = source.metadata()?.len() < copy.metadata()?.len();
         let is_another = has_less && self.place().is_some_and(|place| place != original);
