@@ -168,7 +168,7 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("attached", (s.attached > 0).then(|| s.attached.to_string()));
     fact("created", Some(s.created_at.clone()));
     fact("last active", Some(s.last_active_at.clone()));
-    fact("last looked at", s.last_accessed_at.clone());
+    fact("last looked", s.last_accessed_at.clone());
     fact("paused", s.paused_at.clone());
     fact(
         if s.pause_rule.as_deref().is_some_and(is_forced) { "stopped" } else { "safe because" },
