@@ -273,6 +273,7 @@ mod tests {
     #[tokio::test]
     async fn work_that_hangs_ends_its_operation_and_what_it_tells_later_counts_no_more() {
         let (hands, mut inbox, mut session, _folder) = hands();
+        let calm = session.clone();
         // By the configuration of this test, a forced pause waits for nothing.
         let (op, mode) = (OpId(1), PauseMode::Force);
         let (reason, on_timeout) = (PauseReason::User, OnTimeout::Force);
@@ -293,7 +294,8 @@ mod tests {
         assert!(matches!(told, Outcome::CaptureOverdue { .. }), "{told:?}");
         go_on.send(()).unwrap();
         let failed = move |why| Outcome::NotRestored { op, why };
-        hands.blocking(&session, (Kind::Start, "be a test"), failed, move |_, _| {
+        // Not in the forced pause: even work that ends at once would be too late for that.
+        hands.blocking(&calm, (Kind::Start, "be a test"), failed, move |_, _| {
             Some(Outcome::BroughtBack { op })
         });
         assert_eq!(outcome(&mut inbox).await, Outcome::BroughtBack { op }, "and not the late one");

@@ -97,7 +97,9 @@ pub(super) async fn carry_out(
         Reply::Queued { message, before, status } => {
             let session = fate::until_woken(door, &mut news, &id).await;
             let Some(session) = session else { return Ok(storage()) };
+            // What waits in the queue is not handed over by waiting for it.
             if may_be_cut
+                && session.in_flight().is_some_and(|sent| sent.id == message)
                 && let Err(refusal) = fate::until_handed_over(&mut news, &session, message).await
             {
                 return Ok(Answer::Refused(refusal));
