@@ -73,11 +73,16 @@ pub struct Launch {
     pub kept: Vec<ProcessMark>,
     /// The output goes on here, or later: the log's offsets up to this one are used up, also where
     /// the folder with the output was deleted.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_beginning")]
     pub output_from: u64,
     /// Limits for the agent; whatever is not named is inherited.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<Limit>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a field over like this")]
+fn is_beginning(offset: &u64) -> bool {
+    *offset == 0
 }
 
 /// A limit that the system sets on a process, as in `ulimit`.
