@@ -20,7 +20,7 @@ mod enemy;
 mod environment;
 mod faults;
 mod faulty;
-#[path = "../shared/freezer.rs"]
+#[path = "../support/freezer.rs"]
 mod freezer;
 mod house;
 mod intruders;
@@ -39,9 +39,9 @@ mod real;
 mod repositories;
 mod rescues;
 mod scarcity;
-#[path = "../shared/seeds.rs"]
+#[path = "../support/seeds.rs"]
 mod seeds;
-#[path = "../shared/skip.rs"]
+#[path = "../support/skip.rs"]
 mod skip;
 mod skips;
 mod soak;

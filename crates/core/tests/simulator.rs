@@ -14,7 +14,7 @@ mod play;
 mod rng;
 #[path = "simulator/rules.rs"]
 mod rules;
-#[path = "../../../tests/shared/seeds.rs"]
+#[path = "../../../tests/support/seeds.rs"]
 mod seeds;
 #[path = "simulator/world.rs"]
 mod world;

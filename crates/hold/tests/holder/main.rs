@@ -2,11 +2,11 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test waits for one report among many")]
 
 mod ending;
-#[path = "../../../../tests/shared/freezer.rs"]
+#[path = "../../../../tests/support/freezer.rs"]
 mod freezer;
 mod life;
 mod rig;
-#[path = "../../../../tests/shared/skip.rs"]
+#[path = "../../../../tests/support/skip.rs"]
 mod skip;
 mod streams;
 mod stuck;

@@ -10,9 +10,9 @@ mod making;
 mod nested;
 mod random;
 mod rights;
-#[path = "../../../../tests/shared/seeds.rs"]
+#[path = "../../../../tests/support/seeds.rs"]
 mod seeds;
-#[path = "../../../../tests/shared/skip.rs"]
+#[path = "../../../../tests/support/skip.rs"]
 mod skip;
 mod speed;
 mod states;
