@@ -4,7 +4,7 @@
 use crate::house::{House, Outcome};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// A folder with programs of these names, and what glis itself needs.
 fn programs(house: &House, names: &[&str]) -> Outcome<String> {
@@ -105,10 +105,11 @@ fn many_who_give_no_name_at_once_get_one_each() -> Outcome {
     let makers = (0..6).map(|_| {
         let mut command = house.glis();
         command.args(["new", "--agent", "rehearsal", "--headless", "--prompt", "say hi"]);
-        crate::house::Background::start(&mut command)
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
     });
-    for mut maker in makers.collect::<Result<Vec<_>, _>>()? {
-        assert!(maker.0.wait()?.success());
+    for maker in makers.collect::<Result<Vec<_>, _>>()? {
+        let made = maker.wait_with_output()?;
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     }
     let all = house.json(&["ls"])?;
     let mut names: Vec<_> =

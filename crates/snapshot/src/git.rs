@@ -1,10 +1,13 @@
 //! The one place that runs `git`. Agents can write to the repositories we work in, so nothing of a
 //! repository's own (hooks, monitors, pagers) may run on our behalf.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 /// What went wrong with a call of git.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +67,11 @@ const MEDDLING: [&str; 9] = [
     "GIT_TRACE2_EVENT",
     "GIT_CONFIG_PARAMETERS",
 ];
+
+/// How often git is asked again while another git makes a worktree, and after what time. That git
+/// writes the file right after it made it; where it was killed in between, the error is told.
+const HALF_MADE_TRIES: u32 = 20;
+const HALF_MADE_PAUSE: Duration = Duration::from_millis(10);
 
 /// A call of git in `dir`, ready for its arguments.
 pub fn git(dir: &Path) -> Command {
@@ -126,9 +134,30 @@ pub(crate) fn run_in<S: AsRef<OsStr>>(git_dir: &Path, args: &[S]) -> Result<Vec<
 }
 
 fn bytes<S: AsRef<OsStr>>(command: &mut Command, args: &[S]) -> Result<Vec<u8>, GitFault> {
-    let output = command.output().map_err(GitFault::NotRun)?;
     let verb = args.first().map(|arg| arg.as_ref().to_string_lossy()).unwrap_or_default();
-    checked(output, &verb)
+    checked(settled(command)?, &verb)
+}
+
+/// Runs git, again if it met a worktree that another git was just making: every call that looks at
+/// all worktrees dies if it reads the new one's `commondir` in the moment in which that is empty.
+pub(crate) fn settled(command: &mut Command) -> Result<Output, GitFault> {
+    let mut tries = HALF_MADE_TRIES;
+    loop {
+        let output = command.output().map_err(GitFault::NotRun)?;
+        tries = tries.saturating_sub(1);
+        if output.status.success() || tries == 0 || !met_half_made(&output.stderr) {
+            return Ok(output);
+        }
+        std::thread::sleep(HALF_MADE_PAUSE);
+    }
+}
+
+/// Whether git died of a `commondir` that was empty: nothing went wrong, yet nothing was read.
+fn met_half_made(said: &[u8]) -> bool {
+    let said = String::from_utf8_lossy(said);
+    said.lines().any(|line| {
+        line.starts_with("fatal: failed to read ") && line.ends_with("/commondir: Success")
+    })
 }
 
 /// What a call printed, if it went well.
@@ -160,6 +189,32 @@ pub(crate) fn unless_not_run(fault: GitFault, meant: impl FnOnce() -> GitFault) 
     match fault {
         GitFault::NotRun(_) => fault,
         GitFault::Refused { .. } | GitFault::NoRepository(_) => meant(),
+    }
+}
+
+/// Only one of our threads makes a worktree in a repository at a time: git itself takes no lock.
+#[derive(Debug)]
+pub(crate) struct Turn(PathBuf);
+
+static TAKEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+static GIVEN_BACK: Condvar = Condvar::new();
+
+impl Turn {
+    /// Waits until nobody else makes one in this repository.
+    pub(crate) fn take(common: &Path) -> Self {
+        let taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = GIVEN_BACK
+            .wait_while(taken, |taken| taken.contains(common))
+            .unwrap_or_else(PoisonError::into_inner);
+        taken.insert(common.to_owned());
+        Self(common.to_owned())
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        TAKEN.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
+        GIVEN_BACK.notify_all();
     }
 }
 

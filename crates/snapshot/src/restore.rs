@@ -6,7 +6,7 @@ use crate::coming::Coming;
 use crate::fault::{About as _, SnapshotFault};
 use crate::fill::Item;
 use crate::fill::fill;
-use crate::git::{checked, offline, run_in};
+use crate::git::{Turn, checked, offline, run_in, settled};
 use crate::gitdir::TABLE;
 use crate::hash::{Format, Oid};
 use crate::index::{Index, Stat};
@@ -276,8 +276,10 @@ fn fill_worktree(
         .args(["--reason", target.lock_owner, "--"])
         .arg(to)
         .arg(&start);
-    let output = target.way.umask.over(&command).stdin(target.way.hold()?).output();
-    checked(output.map_err(crate::GitFault::NotRun)?, "worktree")?;
+    let turn = Turn::take(common);
+    let output = settled(target.way.umask.over(&command).stdin(target.way.hold()?))?;
+    checked(output, "worktree")?;
+    drop(turn);
     let place = Place::find(to)?;
     let stats = fill(common, &loaded.commit.to_string(), &loaded.state, &place.root)?;
     nested_back::restore_all(common, loaded, &place, target.way, notes)?;

@@ -5,7 +5,7 @@ use crate::aside::LOCK_REASON;
 use crate::fault::SnapshotFault;
 use crate::filters;
 use crate::git::{
-    GitFault, checked, git, refuse_line_break, roots, run, run_with_umask, unless_not_run,
+    GitFault, Turn, checked, git, refuse_line_break, roots, run, run_with_umask, unless_not_run,
     with_umask,
 };
 use crate::moved::{Insides, real};
@@ -96,7 +96,10 @@ fn fill(root: &Path, plan: &Plan<'_>, branch: &str, start: Option<&str>) -> Resu
         // Nothing was ever committed here: the worktree begins as empty as the repository.
         None => args.extend(["--orphan", "-b", branch, "--", &path]),
     }
+    let common = common_of(root).map_err(|fault| refused("worktree", &fault))?;
+    let turn = Turn::take(&common);
     run_with_umask(root, &args, plan.umask)?;
+    drop(turn);
     if start.is_some() {
         // What `worktree add` itself does; a power cut loses nothing that is not in the commit.
         let mut call = git(plan.path);
@@ -105,7 +108,6 @@ fn fill(root: &Path, plan: &Plan<'_>, branch: &str, start: Option<&str>) -> Resu
         let output = with_umask(&call, plan.umask).output().map_err(GitFault::NotRun)?;
         checked(output, "reset")?;
     }
-    let common = common_of(root).map_err(|fault| refused("worktree", &fault))?;
     let record = Record::named_by(&common, plan.path).ok_or_else(|| GitFault::Refused {
         verb: "worktree".to_owned(),
         message: format!("{path} went away while it was made"),

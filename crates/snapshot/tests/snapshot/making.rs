@@ -274,3 +274,34 @@ fn what_git_refuses_to_remove_is_removed_with_its_record() -> Outcome {
     assert!(listed(&house)?.contains("locked owner"));
     Ok(())
 }
+
+#[test]
+fn many_are_made_at_once_and_another_git_in_the_middle_of_one_is_waited_for() -> Outcome {
+    let house = House::new()?;
+    // What `git worktree add` leaves for a moment: the file is there, and nothing is in it.
+    let half = house.repo.join(".git/worktrees/others");
+    let tree = house.tree.with_file_name("others");
+    git(&house.repo, &["worktree", "add", "--quiet", "-b", "others", &tree.to_string_lossy()])?;
+    let common = half.join("commondir");
+    let text = fs::read(&common)?;
+    fs::write(&common, "")?;
+    std::thread::scope(|scope| -> Outcome {
+        let makers: Vec<_> = (0..8)
+            .map(|n| {
+                let path = house.tree.with_file_name(format!("tree-{n}"));
+                let (repo, owner) = (&house.repo, format!("me-{n}"));
+                scope.spawn(move || {
+                    let (base, umask) = (None, 0o022);
+                    let branch = &owner;
+                    make(&Plan { repo, path: &path, branch, base, owner: &owner, umask })
+                })
+            })
+            .collect();
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        fs::write(&common, text)?;
+        for maker in makers {
+            maker.join().map_err(|_| "a maker panicked")??;
+        }
+        Ok(())
+    })
+}
