@@ -58,6 +58,17 @@ fn a_forced_pause_wakes_a_holder_that_is_stopped() -> Outcome {
     goes_on(&house, &session)
 }
 
+#[test]
+fn a_message_wakes_a_holder_that_is_stopped() -> Outcome {
+    let house = House::new()?;
+    let (_, holder) = held(&house)?;
+    signal(holder, Signal::STOP)?;
+    house.turn("blue", "say hello")?;
+    let diary = fs::read_to_string(house.home().join("daemon.log"))?;
+    assert!(diary.contains(&format!("its holder (pid {holder}) was stopped")), "{diary}");
+    Ok(())
+}
+
 /// Stops a process again and again, until this is dropped.
 struct Stopper(Arc<AtomicBool>);
 

@@ -11,7 +11,7 @@ use crate::diary;
 use crate::log::{Backup, Checkpoint, EventLog, LogFault};
 use glis_core::{Card, Event, House, Recorded, Session, SessionId};
 use glis_wire::home::Home;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -30,6 +30,11 @@ const LAST_PIECES: usize = 8;
 /// Jobs that may wait. While one is under way there is no second of its kind; beyond that, cards
 /// wait for the next occasion.
 const JOBS: usize = 64;
+
+/// Whether a later card of the same session waits to be written.
+fn has_card_of(waiting: &VecDeque<Job>, dir: &Path) -> bool {
+    waiting.iter().any(|job| matches!(job, Job::Card(later, ..) if later == dir))
+}
 
 /// Where the copies are.
 pub(crate) fn folder(state: &Path) -> PathBuf {
@@ -264,8 +269,13 @@ impl Writer {
     fn run(mut self, log_id: &str, jobs: &Receiver<Job>) {
         let known = self.backup(log_id).map(|backup| backup.last());
         self.tell(known);
-        while let Ok(job) = jobs.recv() {
+        let mut waiting = VecDeque::new();
+        loop {
+            waiting.extend(jobs.try_iter());
+            let Some(job) = waiting.pop_front().or_else(|| jobs.recv().ok()) else { return };
             match job {
+                // A card holds all messages that wait: of many only the last is worth its bytes.
+                Job::Card(dir, Folder::Find, _) if has_card_of(&waiting, &dir) => {}
                 Job::Card(dir, folder, card) => {
                     if let Err(fault) = cards::write(&dir, folder, &card) {
                         diary(&format!("{}: no card could be written: {fault}", dir.display()));

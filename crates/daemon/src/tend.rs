@@ -25,7 +25,7 @@ use glis_agent::Source;
 use glis_core::event::Spot;
 use glis_core::input::{Hearing, Outcome, Sign, World};
 use glis_core::safe::{ScreenState, judge_quiet};
-use glis_core::session::Session;
+use glis_core::session::{Process, Session};
 use glis_core::{AskId, Input, MessageId, SessionId};
 use glis_wire::frame::Frame;
 use glis_wire::hold::{ExitRecord, Hello, Order, Report};
@@ -55,6 +55,9 @@ const TRANSCRIPT_PACE: Duration = Duration::from_millis(40);
 /// An agent may write its transcript a moment after its terminal has come to rest.
 const LAST_LOOK: Duration = Duration::from_millis(600);
 
+/// A holder answers an order at once; after this long it is looked at whether it was stopped.
+const ANSWER_TIME: Duration = Duration::from_secs(5);
+
 /// What a raw frame with a number was sent for.
 enum Waits {
     Delivery(MessageId, String),
@@ -68,6 +71,8 @@ struct Tender {
     peer: Peer,
     orders: HashMap<u64, Waits>,
     next_order: u64,
+    /// When the holder is woken, if it has not answered an order by then.
+    wake_at: Option<Instant>,
     /// The screen counts as moving.
     flowing: bool,
     rate: Rate,
@@ -89,7 +94,8 @@ struct Tender {
     dialog: Option<AskId>,
     /// Where in the output this run began: a screen is that of this run alone.
     began_at: u64,
-    pid: i32,
+    /// The agent's process.
+    process: Process,
     /// The log does not know this process yet: nothing it says counts before it does.
     unknown: bool,
     /// What was there before this daemon is still being listened to.
@@ -128,11 +134,12 @@ impl Tender {
             retyped: None,
             held: None,
             began_at: hello.began_at,
-            pid: hello.process.pid,
+            process: crate::adapters::process_of(&hello.process),
             agent: session.spec.agent.clone(),
             peer,
             orders: HashMap::new(),
             next_order: 1,
+            wake_at: None,
             flowing: session.screen == ScreenState::Flowing,
             rate: Rate::default(),
             look_at: None,
@@ -165,7 +172,8 @@ impl Tender {
     async fn tend_well(&mut self, errands: &mut mpsc::Receiver<Errand>) -> io::Result<()> {
         self.listen().await?;
         loop {
-            let due = [self.look_at, self.rest_at, self.keep_at].into_iter().flatten().min();
+            let dues = [self.look_at, self.rest_at, self.keep_at, self.wake_at];
+            let due = dues.into_iter().flatten().min();
             let asleep = async {
                 match due {
                     Some(due) => sleep_until(due).await,
@@ -337,6 +345,9 @@ impl Tender {
             self.keep_at = None;
             self.ear.keep_transcript().await;
         }
+        if self.wake_at.is_some_and(|at| at <= now) {
+            self.wake_holder().await;
+        }
         let source = self.ear.dialect.source();
         if self.look_at.is_some_and(|at| at <= now) {
             self.look_at = None;
@@ -445,11 +456,31 @@ impl Tender {
         let order = self.next_order;
         self.next_order += 1;
         self.orders.insert(order, waits);
+        self.wake_at.get_or_insert(Instant::now() + ANSWER_TIME);
         self.peer.send_raw(order, bytes).await
     }
 
+    /// A holder that does not answer may have been stopped, which is no reason to be deaf for ever.
+    /// One that waits for its agent to read is not hurt by it.
+    async fn wake_holder(&mut self) {
+        let (dir, process) = (self.ear.hands.home.session(&self.ear.id.0), self.process.clone());
+        let woken = ear::aside(move || Ok(rouse::wake_if_stopped(&dir, Some(&process)))).await;
+        if let Ok(Some(pid)) = woken {
+            let what = format!("its holder (pid {pid}) was stopped and has been woken");
+            complain(&self.ear.id, &io::Error::other(what));
+        }
+        self.wake_at = Some(Instant::now() + ANSWER_TIME);
+    }
+
+    /// The wait for the answer to an order, if there was one.
+    fn answered(&mut self, order: u64) -> Option<Waits> {
+        let waits = self.orders.remove(&order);
+        self.wake_at = (!self.orders.is_empty()).then(|| Instant::now() + ANSWER_TIME);
+        waits
+    }
+
     async fn written(&mut self, order: u64) {
-        match self.orders.remove(&order) {
+        match self.answered(order) {
             Some(Waits::Delivery(message, text)) => {
                 // An agent with words of its own confirms in its own words what it took.
                 if self.ear.dialect.source() == Source::Screen {
@@ -471,7 +502,7 @@ impl Tender {
     }
 
     async fn refused(&mut self, order: u64, why: String) {
-        match self.orders.remove(&order) {
+        match self.answered(order) {
             Some(Waits::Delivery(message, _)) => {
                 self.outcome(Outcome::NotDelivered { message, why }).await;
             }
@@ -482,7 +513,7 @@ impl Tender {
 
     /// What can never be handed over as it is.
     async fn refused_for_good(&mut self, order: u64, why: String) {
-        match self.orders.remove(&order) {
+        match self.answered(order) {
             Some(Waits::Delivery(message, _)) => {
                 self.outcome(Outcome::Undeliverable { message, why }).await;
             }

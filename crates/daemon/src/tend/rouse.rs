@@ -65,6 +65,15 @@ pub(super) fn nudge(dir: &Path, process: Option<&Process>) {
     }
 }
 
+/// Wakes a session's holder if it was stopped. Its number, if so.
+pub(super) fn wake_if_stopped(dir: &Path, process: Option<&Process>) -> Option<i32> {
+    let holder = Holder::find(dir, process)?;
+    is_stopped(holder.pid).then(|| {
+        holder.wake();
+        holder.pid
+    })
+}
+
 /// The holder that wrote its name into the session's lock, if it still has it.
 fn by_lock(dir: &Path) -> Option<Holder> {
     if !is_locked(dir) {
@@ -96,17 +105,32 @@ fn pin(process: &Process) -> Option<OwnedFd> {
     same.then_some(handle)
 }
 
-/// Parent and start time of a process that has not ended. Its name may contain anything, so fields
-/// are counted from the last bracket.
-fn stat(pid: i32) -> Option<(i32, u64)> {
+/// What the kernel says of a process.
+struct Stat {
+    state: u8,
+    parent: i32,
+    start_ticks: u64,
+}
+
+/// Its name may contain anything, so fields are counted from the last bracket.
+fn stat_of(pid: i32) -> Option<Stat> {
     let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
     let close = stat.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
     let mut fields = rest.split_ascii_whitespace();
-    let state = fields.next()?;
+    let state = *fields.next()?.as_bytes().first()?;
     let parent = fields.next()?.parse().ok()?;
-    let ticks = fields.nth(17)?.parse().ok()?;
-    (!matches!(state, "Z" | "X")).then_some((parent, ticks))
+    Some(Stat { state, parent, start_ticks: fields.nth(17)?.parse().ok()? })
+}
+
+fn is_stopped(pid: i32) -> bool {
+    stat_of(pid).is_some_and(|stat| matches!(stat.state, b'T' | b't'))
+}
+
+/// Parent and start time of a process that has not ended.
+fn stat(pid: i32) -> Option<(i32, u64)> {
+    let stat = stat_of(pid).filter(|stat| !matches!(stat.state, b'Z' | b'X'))?;
+    Some((stat.parent, stat.start_ticks))
 }
 
 /// The parent of a process.

@@ -58,7 +58,7 @@ impl Tender {
             self.rest_at = Some(due);
             return;
         }
-        let pid = self.pid;
+        let pid = self.process.pid;
         let stopped = aside(move || Ok(trace::is_stopped(pid))).await.unwrap_or(true);
         let message = sent.message;
         let outcome = match shown {
