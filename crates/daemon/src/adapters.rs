@@ -304,7 +304,7 @@ impl Adapters {
                             outcome: started,
                         });
                         let runtime = hands.runtime.clone();
-                        tend::begin(hands, session.clone(), errands, &runtime);
+                        tend::begin(hands, Box::new(session.clone()), errands, &runtime);
                         None
                     }
                     Err(fault) => Some(Outcome::ProcessNotStarted { op, fault }),

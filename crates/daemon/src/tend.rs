@@ -159,7 +159,7 @@ impl Tender {
     }
 
     /// Tends until the connection ends.
-    async fn tend(mut self, errands: &mut mpsc::Receiver<Errand>) -> Parting {
+    async fn tend(mut self: Box<Self>, errands: &mut mpsc::Receiver<Errand>) -> Parting {
         let end = self.tend_well(errands).await;
         if let Err(fault) = &end {
             complain(&self.ear.id, fault);
@@ -170,7 +170,7 @@ impl Tender {
     }
 
     async fn tend_well(&mut self, errands: &mut mpsc::Receiver<Errand>) -> io::Result<()> {
-        self.listen().await?;
+        Box::pin(self.listen()).await?;
         loop {
             let dues = [self.look_at, self.rest_at, self.keep_at, self.wake_at];
             let due = dues.into_iter().flatten().min();
@@ -185,12 +185,13 @@ impl Tender {
                     Some(frame) => {
                         let due = Instant::now() + self.ear.vault_pace;
                         self.keep_at.get_or_insert(due);
-                        self.hear(frame).await?;
+                        // On the heap while it lasts: an idle session's task stays small.
+                        Box::pin(self.hear(frame)).await?;
                     }
                     None => return Ok(()),
                 },
-                Some(errand) = errands.recv() => self.run_errand(errand).await?,
-                () = asleep => self.time_passed().await?,
+                Some(errand) = errands.recv() => Box::pin(self.run_errand(errand)).await?,
+                () = asleep => Box::pin(self.time_passed()).await?,
             }
         }
     }

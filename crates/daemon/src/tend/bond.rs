@@ -45,13 +45,14 @@ pub(super) enum Standing {
 /// Connects to a holder that has just been started, and tends it.
 pub(crate) fn begin(
     hands: &Arc<Adapters>,
-    session: Session,
+    session: Box<Session>,
     errands: mpsc::Receiver<Errand>,
     runtime: &Handle,
 ) {
     let hands = Arc::clone(hands);
     drop(runtime.spawn(async move {
-        let met = meet(&hands.home.session(&session.id.0)).await;
+        // On the heap: the task of a session is as large as the largest that it ever waits for.
+        let met = Box::pin(meet(&hands.home.session(&session.id.0))).await;
         supervise(hands, session, errands, met.ok(), Standing::Known).await;
     }));
 }
@@ -86,7 +87,13 @@ pub(super) async fn recover(hands: &Arc<Adapters>, session: Session) {
         // It lives and does not speak. What the log says of it stays true until it does.
         let errands = hands.open_errands(&session.id);
         let standing = Standing::Unclear(None);
-        drop(tokio::spawn(supervise(Arc::clone(hands), session, errands, None, standing)));
+        drop(tokio::spawn(supervise(
+            Arc::clone(hands),
+            Box::new(session),
+            errands,
+            None,
+            standing,
+        )));
         return;
     }
     let (own, known) = (Arc::clone(hands), session.clone());
@@ -110,7 +117,8 @@ async fn stay_until_caught_up(hands: &Arc<Adapters>, session: Session, met: (Pee
     let errands = hands.open_errands(&session.id);
     let (told, caught_up) = oneshot::channel();
     let standing = Standing::Unclear(Some(told));
-    drop(tokio::spawn(supervise(Arc::clone(hands), session, errands, Some(met), standing)));
+    let supervised = supervise(Arc::clone(hands), Box::new(session), errands, Some(met), standing);
+    drop(tokio::spawn(supervised));
     drop(tokio::time::timeout(CATCH_UP_TIME, caught_up).await);
 }
 
@@ -139,7 +147,7 @@ async fn adopt(hands: &Arc<Adapters>, session: Session, met: (Peer, Hello)) {
 /// nothing about the agent: only the holder's lock does.
 pub(super) async fn stay(
     hands: Arc<Adapters>,
-    mut session: Session,
+    mut session: Box<Session>,
     mut errands: mpsc::Receiver<Errand>,
     mut met: Option<(Peer, Hello)>,
     mut standing: Standing,
@@ -155,7 +163,7 @@ pub(super) async fn stay(
             if matches!(standing, Standing::Unclear(_)) {
                 look_for_gap(&hands, &session.id, hello.end);
             }
-            match Tender::new(&hands, &session, peer, &hello) {
+            match Tender::new(&hands, &session, peer, &hello).map(Box::new) {
                 Ok(mut tender) => {
                     if hello.folder_lost {
                         hands.report(session.id.clone(), Outcome::FolderLost);
@@ -178,18 +186,18 @@ pub(super) async fn stay(
         }
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(AGAIN_LAST);
-        met = meet(&dir).await.ok();
+        met = Box::pin(meet(&dir)).await.ok();
         let known = hands.line.look(Look::One(session.id.0.clone())).await;
         if let Some(now) = known.into_iter().next() {
             // Whoever has another process by now is tended by somebody else.
             if now.generation != generation {
                 break;
             }
-            session = now;
+            *session = now;
         }
     }
     give_back(&hands, &session.id, errands);
-    finish(&hands, session, generation).await;
+    Box::pin(finish(&hands, *session, generation)).await;
 }
 
 /// What a holder told while nobody listened is to be seen on disk: it writes what it reads before

@@ -23,25 +23,33 @@ const TRIES: u32 = 3;
 /// Tends a holder for as long as it lives, through faults of ours.
 pub(super) async fn supervise(
     hands: Arc<Adapters>,
-    session: Session,
+    session: Box<Session>,
     errands: mpsc::Receiver<Errand>,
     met: Option<(Peer, Hello)>,
     standing: Standing,
 ) {
     let (id, generation) = (session.id.clone(), session.generation);
     let first = caught(bond::stay(Arc::clone(&hands), session, errands, met, standing));
-    let Err(mut why) = first.await else { return };
+    if let Err(why) = first.await {
+        // On the heap, since it is seldom needed, and there is a task for each session.
+        Box::pin(go_on(hands, id, generation, why)).await;
+    }
+}
+
+/// Tends a holder after a fault of ours.
+async fn go_on(hands: Arc<Adapters>, id: SessionId, generation: u32, mut why: String) {
     let mut news = hands.line.news.subscribe();
     let mut tries = 1;
     loop {
         crate::diary(&format!("session {id}: {LISTEN}: {why}"));
         let now = hands.line.look(Look::One(id.0.clone())).await.into_iter().next();
         let Some(session) = now.filter(|now| now.generation == generation) else { return };
+        let session = Box::new(session);
         if tries == TRIES {
             give_up(&hands, &id, &why).await;
             tokio::select! {
                 () = until_gone(&hands, &session) => {
-                    return finish(&hands, session, generation).await;
+                    return finish(&hands, *session, generation).await;
                 }
                 () = until_lifted(&mut news, &id) => tries = 0,
             }
