@@ -11,7 +11,7 @@ mod save;
 mod sign;
 mod start;
 
-use crate::effect::{Deed, Effect};
+use crate::effect::Effect;
 use crate::event::Event;
 use crate::house::{Decision, House, Reply};
 use crate::ids::{MessageId, OpId, SessionId};
@@ -264,8 +264,8 @@ impl Draft {
         self.decision.events.push((self.session.id.clone(), event));
     }
 
-    fn deed(&mut self, deed: Deed) {
-        self.decision.effects.push(Effect { session: self.session.id.clone(), deed });
+    fn effect(&mut self, effect: Effect) {
+        self.decision.effects.push((self.session.id.clone(), effect));
     }
 
     fn reply(&mut self, reply: Reply) {

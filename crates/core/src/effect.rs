@@ -1,19 +1,10 @@
 //! What is to be done outside. Each effect may be carried out twice without harm, unless it says
 //! otherwise; its end comes back as an [`Outcome`](crate::input::Outcome).
 
-use crate::ids::{MessageId, OpId, SessionId};
+use crate::ids::{MessageId, OpId};
 use crate::pause::Moment;
 use crate::talk::Ask;
 use crate::tree::Occasion;
-
-/// One thing to do, for one session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Effect {
-    /// The session.
-    pub session: SessionId,
-    /// What to do.
-    pub deed: Deed,
-}
 
 /// How gently a process is ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +23,7 @@ pub enum Urgency {
     missing_docs,
     reason = "the fields are named like the session's own, where they are explained"
 )]
-pub enum Deed {
+pub enum Effect {
     /// Make or find the session's worktree.
     MakeWorktree { op: OpId },
     /// End the command that sets a fresh worktree up, or keep it from beginning. The worktree itself

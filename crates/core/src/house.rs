@@ -35,7 +35,7 @@ pub struct Decision {
     /// To be recorded and applied, in this order.
     pub events: Vec<(SessionId, Event)>,
     /// To be carried out once the events are durable.
-    pub effects: Vec<Effect>,
+    pub effects: Vec<(SessionId, Effect)>,
     /// What whoever asked is told.
     pub reply: Reply,
 }

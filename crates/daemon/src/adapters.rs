@@ -15,7 +15,7 @@ use crate::trees::Keeping;
 use crate::work::{self, Kind};
 use crate::{conversation, tend, worktrees};
 use glis_agent::Places;
-use glis_core::effect::{Deed, Urgency};
+use glis_core::effect::{Effect, Urgency};
 use glis_core::input::Outcome;
 use glis_core::leftover::Leftovers;
 use glis_core::pause::Captured;
@@ -179,12 +179,12 @@ impl Adapters {
     }
 
     /// Sets an effect going. Never blocks: the controller is waiting.
-    pub(crate) fn carry_out(self: &Arc<Self>, deed: Deed, session: &Session) {
+    pub(crate) fn carry_out(self: &Arc<Self>, effect: Effect, session: &Session) {
         let id = session.id.clone();
-        match deed {
-            Deed::MakeWorktree { op } => self.make_worktree(session, op),
-            Deed::CutSetUpShort => self.set_ups.cut_short(&id),
-            Deed::CheckStart { op } => self.in_turn(
+        match effect {
+            Effect::MakeWorktree { op } => self.make_worktree(session, op),
+            Effect::CutSetUpShort => self.set_ups.cut_short(&id),
+            Effect::CheckStart { op } => self.in_turn(
                 session,
                 (Kind::Tree, "look at its worktree"),
                 move |why| Outcome::StartUnfit { op, fault: ResumeFault::System(why) },
@@ -197,44 +197,44 @@ impl Adapters {
                     })
                 },
             ),
-            Deed::StartProcess { op, generation } => self.start(session, op, generation),
-            Deed::Deliver { message, text, .. } => {
+            Effect::StartProcess { op, generation } => self.start(session, op, generation),
+            Effect::Deliver { message, text, .. } => {
                 if let Err(why) = self.errand(&id, Errand::Deliver { message, text }) {
                     self.report(id, Outcome::NotDelivered { message, why });
                 }
             }
-            Deed::GiveAnswer { ask, answer, .. } => {
+            Effect::GiveAnswer { ask, answer, .. } => {
                 let asked = ask.id.clone();
                 if let Err(why) = self.errand(&id, Errand::Answer { ask, answer }) {
                     self.report(id, Outcome::AnswerNotGiven { ask: asked, why });
                 }
             }
-            Deed::Interrupt { generation } => {
+            Effect::Interrupt { generation } => {
                 if let Err(why) = self.errand(&id, Errand::Interrupt) {
                     self.report(id, Outcome::NotInterrupted { generation, why });
                 }
             }
-            Deed::StopProcess { generation, urgency } => self.stop(session, generation, urgency),
-            Deed::CaptureTerminal { op } => self.capture(session, op),
-            Deed::AwaitSafeState { op } => {
+            Effect::StopProcess { generation, urgency } => self.stop(session, generation, urgency),
+            Effect::CaptureTerminal { op } => self.capture(session, op),
+            Effect::AwaitSafeState { op } => {
                 self.alarm(Input::Alarm { session: id, op }, self.config().safe_state_time());
             }
-            Deed::AwaitReady { op } => self.alarm(Input::Alarm { session: id, op }, READY_TIME),
-            Deed::AwaitRetry { message, refused } => {
+            Effect::AwaitReady { op } => self.alarm(Input::Alarm { session: id, op }, READY_TIME),
+            Effect::AwaitRetry { message, refused } => {
                 // Twice as long each time: 250 ms, half a second, up to half a minute.
                 let after = RETRY_TIME.saturating_mul(1 << refused.clamp(1, 8).saturating_sub(1));
                 self.alarm(Input::RetryDue { session: id, message }, after);
             }
-            Deed::Hurry { op } => self.bounds.hurry(op),
-            Deed::Sweep { op } => self.sweep(session, op),
-            Deed::CheckSave { .. }
-            | Deed::TakeSnapshot { .. }
-            | Deed::SaveWorktree { .. }
-            | Deed::ClearWorktree { .. }
-            | Deed::RestoreWorktree { .. }
-            | Deed::PutAside { .. }
-            | Deed::BringBack { .. }
-            | Deed::Empty { .. } => self.keep(deed, session),
+            Effect::Hurry { op } => self.bounds.hurry(op),
+            Effect::Sweep { op } => self.sweep(session, op),
+            Effect::CheckSave { .. }
+            | Effect::TakeSnapshot { .. }
+            | Effect::SaveWorktree { .. }
+            | Effect::ClearWorktree { .. }
+            | Effect::RestoreWorktree { .. }
+            | Effect::PutAside { .. }
+            | Effect::BringBack { .. }
+            | Effect::Empty { .. } => self.keep(effect, session),
         }
     }
 

@@ -144,7 +144,7 @@ pub(crate) struct Controller {
 #[derive(Default)]
 struct Batch {
     events: Vec<Recorded>,
-    effects: Vec<Effect>,
+    effects: Vec<(SessionId, Effect)>,
     published: Vec<Published>,
     /// A fault of ours, for which the daemon ends once this is durable.
     broken: Option<String>,
@@ -239,9 +239,9 @@ impl Controller {
         if let Some(why) = batch.broken {
             return Err(LogFault::Broken(why));
         }
-        for effect in batch.effects {
-            if let Some(session) = self.house.session(&effect.session) {
-                self.adapters.carry_out(effect.deed, session);
+        for (session, effect) in batch.effects {
+            if let Some(session) = self.house.session(&session) {
+                self.adapters.carry_out(effect, session);
             }
         }
         // Only now: before, the state was ahead of the log.

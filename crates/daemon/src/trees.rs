@@ -12,7 +12,7 @@ use crate::controller::Look;
 use crate::trash;
 use crate::work::Kind;
 use crate::worktrees::owner;
-use glis_core::effect::Deed;
+use glis_core::effect::Effect;
 use glis_core::input::Outcome;
 use glis_core::pause::Moment;
 use glis_core::refusal::ResumeFault;
@@ -440,10 +440,10 @@ pub(crate) fn sweep(repositories: BTreeSet<PathBuf>) {
 impl Adapters {
     /// Carries out what has to do with files that are kept.
     #[expect(clippy::wildcard_enum_match_arm, reason = "`carry_out` sends only these here")]
-    pub(crate) fn keep(self: &Arc<Self>, deed: Deed, session: &Session) {
-        match deed {
+    pub(crate) fn keep(self: &Arc<Self>, effect: Effect, session: &Session) {
+        match effect {
             // Not in turn: whoever is at work on the files is not disturbed by a look.
-            Deed::CheckSave { op } => self.blocking(
+            Effect::CheckSave { op } => self.blocking(
                 session,
                 (Kind::Start, "look whether it can be saved"),
                 move |why| Outcome::CannotSave { op, why },
@@ -454,40 +454,40 @@ impl Adapters {
                     })
                 },
             ),
-            Deed::TakeSnapshot { op, moment } => self.in_turn(
+            Effect::TakeSnapshot { op, moment } => self.in_turn(
                 session,
                 SAVE,
                 move |why| Outcome::SnapshotFailed { op, moment, why },
                 move |hands, session| Some(save_for_pause(hands, session, op, moment)),
             ),
-            Deed::SaveWorktree { op, occasion, generation } => {
+            Effect::SaveWorktree { op, occasion, generation } => {
                 self.save_worktree(session, op, occasion, generation);
             }
-            Deed::ClearWorktree { op } => self.in_turn(
+            Effect::ClearWorktree { op } => self.in_turn(
                 session,
                 (Kind::Tree, "remove its worktree"),
                 move |why| Outcome::WorktreeStays { op, why },
                 move |hands, session| Some(clear(hands, session, op)),
             ),
-            Deed::RestoreWorktree { op, snapshot } => self.in_turn(
+            Effect::RestoreWorktree { op, snapshot } => self.in_turn(
                 session,
                 (Kind::Tree, "restore its worktree"),
                 move |why| Outcome::NotRestored { op, why },
                 move |hands, session| Some(restore(hands, session, op, &snapshot)),
             ),
-            Deed::PutAside { op } => self.in_turn(
+            Effect::PutAside { op } => self.in_turn(
                 session,
                 (Kind::Tree, "put it aside"),
                 move |why| Outcome::NotPutAside { op, why },
                 move |hands, session| Some(trash::put_aside(hands, session, op)),
             ),
-            Deed::BringBack { op } => self.in_turn(
+            Effect::BringBack { op } => self.in_turn(
                 session,
                 (Kind::Tree, "take it out of the trash"),
                 move |why| Outcome::NotBroughtBack { op, why },
                 move |hands, session| Some(trash::bring_back(hands, session, op)),
             ),
-            Deed::Empty { op } => self.in_turn(
+            Effect::Empty { op } => self.in_turn(
                 session,
                 (Kind::Tree, "delete it from the trash"),
                 move |why| Outcome::NotEmptied { op, why },

@@ -1,7 +1,7 @@
 //! Answers to what is asked: given once, bound to the question, void when it is gone.
 
 use super::Draft;
-use crate::effect::Deed;
+use crate::effect::Effect;
 use crate::event::Event;
 use crate::ids::{AskId, MessageId};
 use crate::refusal::Refusal;
@@ -36,7 +36,7 @@ pub(super) fn answer(
     check(draft, &ask, &answer)?;
     let generation = draft.session.generation;
     draft.event(Event::AnswerBegan { ask: ask.id.clone(), answer: answer.clone() });
-    draft.deed(Deed::GiveAnswer { generation, ask, answer });
+    draft.effect(Effect::GiveAnswer { generation, ask, answer });
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 //! deleted.
 
 use super::{Draft, end};
-use crate::effect::Deed;
+use crate::effect::Effect;
 use crate::event::Event;
 use crate::house::{House, Reply};
 use crate::ids::OpId;
@@ -120,11 +120,11 @@ pub(super) fn empty(draft: &mut Draft) -> Result<(), Refusal> {
 /// Does the chore that is under way; also after a crash, for each may be done twice.
 pub(super) fn again(draft: &mut Draft) {
     let Phase::Chore { op, chore, .. } = draft.session.phase.clone() else { return };
-    draft.deed(match chore {
-        Chore::PutAside => Deed::PutAside { op },
-        Chore::Restore(snapshot) => Deed::RestoreWorktree { op, snapshot },
-        Chore::Return(_) => Deed::BringBack { op },
-        Chore::Empty => Deed::Empty { op },
+    draft.effect(match chore {
+        Chore::PutAside => Effect::PutAside { op },
+        Chore::Restore(snapshot) => Effect::RestoreWorktree { op, snapshot },
+        Chore::Return(_) => Effect::BringBack { op },
+        Chore::Empty => Effect::Empty { op },
     });
 }
 

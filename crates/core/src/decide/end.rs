@@ -1,7 +1,7 @@
 //! Ends: a process that ended, a session that is stopped.
 
 use super::{Draft, chore, message, pause, save, start};
-use crate::effect::{Deed, Urgency};
+use crate::effect::{Effect, Urgency};
 use crate::event::{Ending, Event};
 use crate::house::Reply;
 use crate::ids::OpId;
@@ -24,7 +24,7 @@ pub(super) fn stop(draft: &mut Draft) -> Result<(), Refusal> {
             draft.reply(Reply::Pending(op));
             let generation = draft.session.generation;
             if draft.session.process.is_some() {
-                draft.deed(Deed::StopProcess { generation, urgency: Urgency::Kill });
+                draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
             }
         }
         Phase::Starting(begun) => {
@@ -52,7 +52,7 @@ pub(super) fn begin(draft: &mut Draft, then: AfterStop) {
 fn begin_as(draft: &mut Draft, then: AfterStop, urgency: Urgency) {
     let op = draft.new_op();
     draft.event(Event::StopBegan { op, then });
-    draft.deed(Deed::StopProcess { generation: draft.session.generation, urgency });
+    draft.effect(Effect::StopProcess { generation: draft.session.generation, urgency });
 }
 
 /// A stop wins over a pause that is under way: whatever that one waits for may never come.
@@ -114,13 +114,13 @@ fn stop_start(draft: &mut Draft, start: OpId, step: StartStep) {
         // What is under way cannot be called back; once it is there, the stop goes on.
         StartStep::Worktree => {
             draft.event(Event::StopBegan { op, then: AfterStop::Rest });
-            draft.deed(Deed::CutSetUpShort);
+            draft.effect(Effect::CutSetUpShort);
         }
         StartStep::Process => draft.event(Event::StopBegan { op, then: AfterStop::Rest }),
         StartStep::Ready => {
             draft.event(Event::StopBegan { op, then: AfterStop::Rest });
             let generation = draft.session.generation;
-            draft.deed(Deed::StopProcess { generation, urgency: Urgency::Quiet });
+            draft.effect(Effect::StopProcess { generation, urgency: Urgency::Quiet });
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Messages: stored first, handed over at most once and in order, doubted rather than repeated.
 
 use super::{Draft, start};
-use crate::effect::Deed;
+use crate::effect::Effect;
 use crate::event::{Event, Spot};
 use crate::house::Reply;
 use crate::ids::MessageId;
@@ -104,7 +104,7 @@ pub(super) fn deliver_next(draft: &mut Draft) {
     }
     let generation = session.generation;
     draft.event(Event::DeliveryBegan { message });
-    draft.deed(Deed::Deliver { generation, message, text });
+    draft.effect(Effect::Deliver { generation, message, text });
 }
 
 /// It was handed over. Whether that is all that can be seen depends on the agent.
@@ -122,7 +122,7 @@ pub(super) fn not_delivered(draft: &mut Draft, message: MessageId, why: String) 
         draft.hold_back = true;
         let refused = draft.session.queue.front().map_or(0, |m| m.refused);
         if refused <= RETRIES_MAX {
-            draft.deed(Deed::AwaitRetry { message, refused });
+            draft.effect(Effect::AwaitRetry { message, refused });
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Pausing: fence, look, interrupt, safe state, capture, snapshot, stop, snapshot, confirm.
 
 use super::{Draft, save};
-use crate::effect::{Deed, Urgency};
+use crate::effect::{Effect, Urgency};
 use crate::event::Event;
 use crate::house::Reply;
 use crate::ids::OpId;
@@ -76,7 +76,7 @@ fn asked_to_clear(clearing: Clearing) -> bool {
 /// Nothing runs, unless the last process left something that could not be ended then.
 pub(super) fn go_on_from_rest(draft: &mut Draft, op: OpId) {
     if draft.session.leftovers.trouble().is_some() {
-        draft.deed(Deed::Sweep { op });
+        draft.effect(Effect::Sweep { op });
     } else {
         reach(draft, op, "no process runs".to_owned(), Reached::Safely);
     }
@@ -112,9 +112,9 @@ fn hasten(draft: &mut Draft, op: OpId, former: PauseMode) {
         // Past the safe state there is nothing to hurry but the ending itself.
         if step == PauseStep::Ending && mode == PauseMode::Force {
             let generation = draft.session.generation;
-            draft.deed(Deed::StopProcess { generation, urgency: Urgency::Kill });
+            draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
         } else if mode == PauseMode::Force {
-            draft.deed(Deed::Hurry { op });
+            draft.effect(Effect::Hurry { op });
         }
         return;
     }
@@ -142,7 +142,7 @@ fn hasten(draft: &mut Draft, op: OpId, former: PauseMode) {
 /// that the worktree can be saved afterwards. Also after a crash: until then nothing was done.
 pub(super) fn look(draft: &mut Draft, op: OpId) {
     if draft.session.safe_rule().is_none() {
-        draft.deed(Deed::CheckSave { op });
+        draft.effect(Effect::CheckSave { op });
     }
 }
 
@@ -156,8 +156,8 @@ fn is_looked_at(draft: &Draft, op: OpId) -> bool {
 pub(super) fn can_save(draft: &mut Draft, op: OpId) {
     if is_looked_at(draft, op) && draft.session.safe_rule().is_none() {
         draft.event(Event::InterruptBegan { op });
-        draft.deed(Deed::Interrupt { generation: draft.session.generation });
-        draft.deed(Deed::AwaitSafeState { op });
+        draft.effect(Effect::Interrupt { generation: draft.session.generation });
+        draft.effect(Effect::AwaitSafeState { op });
     }
 }
 
@@ -210,7 +210,7 @@ enum Reached {
 fn reach(draft: &mut Draft, op: OpId, rule: String, how: Reached) {
     let forced = how == Reached::ByForce;
     draft.event(Event::SafeStateReached { op, rule, forced });
-    draft.deed(Deed::CaptureTerminal { op });
+    draft.effect(Effect::CaptureTerminal { op });
 }
 
 pub(super) fn time_is_up(draft: &mut Draft, op: OpId) {
@@ -255,7 +255,7 @@ pub(super) fn process_is_gone(draft: &mut Draft) {
         PauseStep::Boundary | PauseStep::Interrupting => {
             reach(draft, op, "the process has ended".to_owned(), Reached::Safely);
         }
-        PauseStep::Sealing => draft.deed(Deed::TakeSnapshot { op, moment: Moment::AfterStop }),
+        PauseStep::Sealing => draft.effect(Effect::TakeSnapshot { op, moment: Moment::AfterStop }),
         // The outcome that is under way finds no process and goes on from there.
         PauseStep::Capturing | PauseStep::Saving | PauseStep::Ending | PauseStep::Clearing => {}
     }
@@ -264,7 +264,7 @@ pub(super) fn process_is_gone(draft: &mut Draft) {
 pub(super) fn captured(draft: &mut Draft, op: OpId, screen_at: u64) {
     if at_step(draft, op, PauseStep::Capturing) {
         draft.event(Event::TerminalCaptured { op, screen_at });
-        draft.deed(Deed::TakeSnapshot { op, moment: Moment::BeforeStop });
+        draft.effect(Effect::TakeSnapshot { op, moment: Moment::BeforeStop });
     }
 }
 
@@ -275,7 +275,7 @@ pub(super) fn capture_overdue(draft: &mut Draft, op: OpId, why: String) {
     }
     if is_forced(draft) {
         draft.event(Event::CaptureMissed { op, why });
-        draft.deed(Deed::TakeSnapshot { op, moment: Moment::BeforeStop });
+        draft.effect(Effect::TakeSnapshot { op, moment: Moment::BeforeStop });
     } else {
         failed(draft, op, step::CAPTURE, why);
     }
@@ -339,14 +339,14 @@ pub(super) fn saved(draft: &mut Draft, op: OpId, moment: Moment, taken: Taken) {
         draft.event(Event::SnapshotTaken { op, snapshot, warning });
         if draft.session.process.is_some() {
             draft.event(Event::EndBegan { op });
-            draft.deed(Deed::StopProcess {
+            draft.effect(Effect::StopProcess {
                 generation: draft.session.generation,
                 urgency: urgency(draft),
             });
         } else if matches!(&draft.session.phase, Phase::Pausing(Pause { from: None, .. })) {
             // It died meanwhile, perhaps after the snapshot: what it wrote last is not in it.
             draft.event(Event::EndBegan { op });
-            draft.deed(Deed::TakeSnapshot { op, moment: Moment::AfterStop });
+            draft.effect(Effect::TakeSnapshot { op, moment: Moment::AfterStop });
         } else {
             clear(draft, op);
         }
@@ -395,7 +395,7 @@ fn clear(draft: &mut Draft, op: OpId) {
         confirm(draft, op);
     } else if draft.session.left_as.is_some() {
         draft.event(Event::ClearingBegan { op });
-        draft.deed(Deed::ClearWorktree { op });
+        draft.effect(Effect::ClearWorktree { op });
     } else {
         let why = "Failed to remove worktree: there is no snapshot of it".to_owned();
         draft.event(Event::WorktreeStays { op, why });

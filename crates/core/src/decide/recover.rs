@@ -4,7 +4,7 @@
 //! not be repeated (typing into an agent) is left as it is, and asked about.
 
 use super::{Draft, chore, end, message, pause, save, start};
-use crate::effect::{Deed, Urgency};
+use crate::effect::{Effect, Urgency};
 use crate::event::Event;
 use crate::ids::OpId;
 use crate::input::{Exit, World};
@@ -28,7 +28,7 @@ pub(super) fn observed(draft: &mut Draft, world: World) {
         World::Alive { generation, .. }
             if generation != draft.session.generation || !draft.session.expects_process() =>
         {
-            draft.deed(Deed::StopProcess { generation, urgency: Urgency::Kill });
+            draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
             World::Gone { left: Leftovers::default() }
         }
         World::Ended { generation, .. } if generation != draft.session.generation => {
@@ -41,26 +41,26 @@ pub(super) fn observed(draft: &mut Draft, world: World) {
         Phase::Rest(_) => {}
         Phase::Chore { .. } => chore::again(draft),
         Phase::Starting(begun) => match begun.step {
-            StartStep::Worktree => draft.deed(Deed::MakeWorktree { op: begun.op }),
-            StartStep::Check => draft.deed(Deed::CheckStart { op: begun.op }),
+            StartStep::Worktree => draft.effect(Effect::MakeWorktree { op: begun.op }),
+            StartStep::Check => draft.effect(Effect::CheckStart { op: begun.op }),
             StartStep::Process => started_or_not(draft, begun.op, begun.cause, world),
             StartStep::Ready => match world {
                 World::Alive { generation, .. } if draft.session.rejected.is_some() => {
-                    draft.deed(Deed::StopProcess { generation, urgency: Urgency::Kill });
+                    draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
                 }
-                World::Alive { .. } => draft.deed(Deed::AwaitReady { op: begun.op }),
+                World::Alive { .. } => draft.effect(Effect::AwaitReady { op: begun.op }),
                 World::Ended { .. } | World::Gone { .. } => gone(draft, world),
             },
         },
         Phase::Live => match world {
             World::Alive { generation, .. } if draft.session.rejected.is_some() => {
-                draft.deed(Deed::StopProcess { generation, urgency: Urgency::Kill });
+                draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
             }
             World::Alive { .. } => settle_live(draft),
             World::Ended { .. } | World::Gone { .. } => gone(draft, world),
         },
         Phase::Stopping { op, .. } if draft.session.worktree.is_none() => {
-            draft.deed(Deed::MakeWorktree { op });
+            draft.effect(Effect::MakeWorktree { op });
         }
         // Its process is gone; what it left may not be saved yet.
         Phase::Stopping { op, .. } if !draft.session.expects_process() => {
@@ -68,7 +68,7 @@ pub(super) fn observed(draft: &mut Draft, world: World) {
         }
         Phase::Stopping { .. } => match world {
             World::Alive { generation, .. } => {
-                draft.deed(Deed::StopProcess { generation, urgency: Urgency::Interrupt });
+                draft.effect(Effect::StopProcess { generation, urgency: Urgency::Interrupt });
             }
             World::Ended { .. } | World::Gone { .. } => gone(draft, world),
         },
@@ -150,14 +150,14 @@ fn pausing(draft: &mut Draft, op: OpId, step: PauseStep, world: World) {
                 pause::look(draft, op);
             }
         }
-        PauseStep::Interrupting => draft.deed(Deed::AwaitSafeState { op }),
-        PauseStep::Capturing => draft.deed(Deed::CaptureTerminal { op }),
-        PauseStep::Saving => draft.deed(Deed::TakeSnapshot { op, moment: Moment::BeforeStop }),
-        PauseStep::Sealing => draft.deed(Deed::TakeSnapshot { op, moment: Moment::AfterStop }),
-        PauseStep::Clearing => draft.deed(Deed::ClearWorktree { op }),
+        PauseStep::Interrupting => draft.effect(Effect::AwaitSafeState { op }),
+        PauseStep::Capturing => draft.effect(Effect::CaptureTerminal { op }),
+        PauseStep::Saving => draft.effect(Effect::TakeSnapshot { op, moment: Moment::BeforeStop }),
+        PauseStep::Sealing => draft.effect(Effect::TakeSnapshot { op, moment: Moment::AfterStop }),
+        PauseStep::Clearing => draft.effect(Effect::ClearWorktree { op }),
         PauseStep::Ending => {
             let generation = draft.session.generation;
-            draft.deed(Deed::StopProcess { generation, urgency: pause::urgency(draft) });
+            draft.effect(Effect::StopProcess { generation, urgency: pause::urgency(draft) });
         }
     }
 }

@@ -2,7 +2,7 @@
 //! asks. None of these holds anything up.
 
 use super::{Draft, end};
-use crate::effect::Deed;
+use crate::effect::Effect;
 use crate::event::Event;
 use crate::house::Reply;
 use crate::ids::OpId;
@@ -49,7 +49,7 @@ pub(super) fn after_end(draft: &mut Draft, op: Option<OpId>) {
 
 fn save(draft: &mut Draft, op: Option<OpId>, occasion: Occasion) {
     let generation = draft.session.generation;
-    draft.deed(Deed::SaveWorktree { op, occasion, generation });
+    draft.effect(Effect::SaveWorktree { op, occasion, generation });
 }
 
 /// Saves what a turn or a process has left, if this decision has seen the end of one.

@@ -1,7 +1,7 @@
 //! What an agent was seen to do, each thing once.
 
 use super::{Draft, message, start};
-use crate::effect::{Deed, Urgency};
+use crate::effect::{Effect, Urgency};
 use crate::event::{Event, Spot};
 use crate::ids::AskId;
 use crate::input::Sign;
@@ -85,7 +85,7 @@ fn turn_ended(draft: &mut Draft, spot: Spot, cut: Cut) {
     if matches!(draft.session.phase, Phase::Stopping { .. }) {
         // It has let go of its turn: nothing keeps it from ending now.
         let generation = draft.session.generation;
-        draft.deed(Deed::StopProcess { generation, urgency: Urgency::Quiet });
+        draft.effect(Effect::StopProcess { generation, urgency: Urgency::Quiet });
     }
 }
 
@@ -97,7 +97,7 @@ fn rejected(draft: &mut Draft, why: String, spot: Spot) {
     if goes_on && draft.session.rejected.is_none() {
         draft.event(Event::RefRejected { why, spot });
         let generation = draft.session.generation;
-        draft.deed(Deed::StopProcess { generation, urgency: Urgency::Kill });
+        draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
     }
 }
 

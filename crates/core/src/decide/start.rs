@@ -1,7 +1,7 @@
 //! Bringing a process up: new sessions, resume, restart.
 
 use super::{Draft, end};
-use crate::effect::{Deed, Effect, Urgency};
+use crate::effect::{Effect, Urgency};
 use crate::event::Event;
 use crate::house::{Decision, House, Reply};
 use crate::ids::{MessageId, OpId, SessionId};
@@ -47,7 +47,7 @@ pub(super) fn create(
         };
         events.push((id.clone(), queued));
     }
-    let effects = vec![Effect { session: id.clone(), deed: Deed::MakeWorktree { op } }];
+    let effects = vec![(id.clone(), Effect::MakeWorktree { op })];
     Ok(Decision { events, effects, reply: Reply::Pending(op) })
 }
 
@@ -175,7 +175,7 @@ pub(super) fn begin_anew(
 pub(super) fn begin(draft: &mut Draft, op: OpId, cause: StartCause) {
     let generation = draft.session.generation + 1;
     draft.event(Event::StartBegan { op, cause, generation });
-    draft.deed(Deed::CheckStart { op });
+    draft.effect(Effect::CheckStart { op });
 }
 
 /// What a former process took with it before its agent had written anything down: to the one that
@@ -203,7 +203,7 @@ pub(super) fn checked(draft: &mut Draft, op: OpId, found: Option<Found>, unsaid:
         for text in lost.into_iter().rev() {
             draft.new_first_message(text);
         }
-        draft.deed(Deed::StartProcess { op, generation: draft.session.generation });
+        draft.effect(Effect::StartProcess { op, generation: draft.session.generation });
     }
 }
 
@@ -220,13 +220,13 @@ pub(super) fn process_started(
     {
         // Somebody was faster: it has only just begun, and nothing keeps it from ending.
         draft.event(Event::ProcessStarted { op, process, began_at });
-        draft.deed(Deed::StopProcess { generation, urgency: Urgency::Quiet });
+        draft.effect(Effect::StopProcess { generation, urgency: Urgency::Quiet });
         return;
     }
     if !at_step(draft, op, StartStep::Process) || draft.session.generation != generation {
         if draft.session.generation != generation || draft.session.process.is_none() {
             // The start was given up before this was told. Nobody waits for the process.
-            draft.deed(Deed::StopProcess { generation, urgency: Urgency::Kill });
+            draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
         }
         return;
     }
@@ -239,7 +239,7 @@ pub(super) fn process_started(
         && draft.session.ran;
     if must_show {
         // Only the agent itself can say whether it accepts the id it was given.
-        draft.deed(Deed::AwaitReady { op });
+        draft.effect(Effect::AwaitReady { op });
     } else {
         if let Some(text) = draft.session.set_aside.as_ref().and_then(|aside| aside.prompt.clone())
         {

@@ -3,7 +3,6 @@
 use crate::rng::Rng;
 use crate::rules::Rules;
 use crate::world::{Luck, World};
-use glis_core::effect::Deed;
 use glis_core::event::Ending;
 use glis_core::input::{Hearing, Outcome};
 use glis_core::{Effect, House, Input, Recorded, SessionId};
@@ -17,7 +16,7 @@ pub(crate) struct Daemon {
     /// Where in the log each decision ends.
     pub(crate) ends: Vec<usize>,
     /// Dispatched and not yet carried out.
-    pub(crate) todo: Vec<Effect>,
+    pub(crate) todo: Vec<(SessionId, Effect)>,
     /// Has happened and was not yet told.
     pub(crate) reports: Vec<(SessionId, Outcome)>,
     /// What rings when its time has come.
@@ -65,10 +64,10 @@ impl Daemon {
             self.ends.push(self.log.len());
             self.rules.house(&self.house)?;
         }
-        for effect in decision.effects {
-            self.note(|| format!("   do {effect:?}"));
-            Rules::dispatched(&self.house, &effect)?;
-            self.todo.push(effect);
+        for (session, effect) in decision.effects {
+            self.note(|| format!("   do {effect:?} for {session}"));
+            Rules::dispatched(&self.house, &session, &effect)?;
+            self.todo.push((session, effect));
         }
         Ok(())
     }
@@ -77,19 +76,19 @@ impl Daemon {
     pub(crate) fn perform(
         &mut self,
         world: &mut World,
-        effect: &Effect,
+        (session, effect): &(SessionId, Effect),
         rng: &mut Rng,
         luck: Luck,
     ) -> Result<Option<Outcome>, String> {
-        let session = effect.session.clone();
-        if let Deed::AwaitSafeState { op } | Deed::AwaitReady { op } = effect.deed {
-            self.alarms.push(Input::Alarm { session, op });
-        } else if let Deed::AwaitRetry { message, .. } = effect.deed {
-            self.alarms.push(Input::RetryDue { session, message });
+        let id = session.clone();
+        if let Effect::AwaitSafeState { op } | Effect::AwaitReady { op } = effect {
+            self.alarms.push(Input::Alarm { session: id, op: *op });
+        } else if let Effect::AwaitRetry { message, .. } = effect {
+            self.alarms.push(Input::RetryDue { session: id, message: *message });
         }
-        let outcome = world.perform(&self.house, effect, rng, luck)?;
+        let outcome = world.perform(&self.house, (session, effect), rng, luck)?;
         self.note(|| format!(".. {effect:?} gives {outcome:?}"));
-        self.rules.performed(effect, world)?;
+        self.rules.performed((session, effect), world)?;
         Ok(outcome)
     }
 

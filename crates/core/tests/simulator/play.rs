@@ -5,7 +5,7 @@ use crate::daemon::{Daemon, fold};
 use crate::rng::Rng;
 use crate::rules::Rules;
 use crate::world::{Luck, Site, World};
-use glis_core::effect::Deed;
+use glis_core::effect::Effect;
 use glis_core::event::Ending;
 use glis_core::input::{Command, Exit, Hearing, IfRunning, Outcome};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
@@ -247,7 +247,7 @@ impl Play {
         }
         let at = self.rng.below(self.daemon.todo.len());
         let effect = self.daemon.todo.swap_remove(at);
-        let session = effect.session.clone();
+        let session = effect.0.clone();
         let outcome = self.daemon.perform(&mut self.world, &effect, &mut self.rng, Luck::Mixed)?;
         let given_up = matches!(outcome, Some(Outcome::ProcessNotStarted { .. }));
         if let Some(outcome) = outcome {
@@ -255,11 +255,11 @@ impl Play {
         }
         // A second report of a snapshot would pass for the one after the stop.
         let once = matches!(
-            effect.deed,
-            Deed::Deliver { .. }
-                | Deed::GiveAnswer { .. }
-                | Deed::Interrupt { .. }
-                | Deed::TakeSnapshot { .. }
+            effect.1,
+            Effect::Deliver { .. }
+                | Effect::GiveAnswer { .. }
+                | Effect::Interrupt { .. }
+                | Effect::TakeSnapshot { .. }
         );
         if !once && !given_up && self.rng.percent(4) {
             // Done again, as if somebody had not heard of the first time; both are told at once.
@@ -371,7 +371,7 @@ impl Play {
         let events = self.daemon.log.len();
         let mut moved = false;
         for effect in std::mem::take(&mut self.daemon.todo) {
-            let session = effect.session.clone();
+            let session = effect.0.clone();
             let outcome =
                 self.daemon.perform(&mut self.world, &effect, &mut self.rng, Luck::Good)?;
             self.daemon.reports.extend(outcome.map(|outcome| (session, outcome)));

@@ -1,7 +1,6 @@
 //! What must hold at every step, judged by the log and by the world together.
 
 use crate::world::World;
-use glis_core::effect::Deed;
 use glis_core::input::{Command, Input, Outcome};
 use glis_core::pause::PauseStep;
 use glis_core::session::{Rest, StartStep};
@@ -175,8 +174,8 @@ impl Rules {
     }
 
     /// Judges an effect by what is durable when it is dispatched.
-    pub(crate) fn dispatched(house: &House, effect: &Effect) -> Verdict {
-        let Some(session) = house.session(&effect.session) else {
+    pub(crate) fn dispatched(house: &House, id: &SessionId, effect: &Effect) -> Verdict {
+        let Some(session) = house.session(id) else {
             return Err(format!("{effect:?} for nobody"));
         };
         let step = match &session.phase {
@@ -187,44 +186,46 @@ impl Rules {
             | Phase::Rest(_)
             | Phase::Chore { .. } => None,
         };
-        let journalled = match &effect.deed {
-            Deed::StartProcess { op, generation } => {
+        let journalled = match effect {
+            Effect::StartProcess { op, generation } => {
                 matches!(&session.phase, Phase::Starting(start)
                     if start.op == *op && start.step == StartStep::Process)
                     && session.generation == *generation
             }
-            Deed::Deliver { message, .. } => session.in_flight().is_some_and(|m| m.id == *message),
-            Deed::GiveAnswer { ask, .. } => {
+            Effect::Deliver { message, .. } => {
+                session.in_flight().is_some_and(|m| m.id == *message)
+            }
+            Effect::GiveAnswer { ask, .. } => {
                 session.asks.iter().any(|open| open.id == ask.id && open.answering)
             }
-            Deed::Interrupt { .. } => step == Some(PauseStep::Interrupting),
-            Deed::StopProcess { generation, .. } => {
+            Effect::Interrupt { .. } => step == Some(PauseStep::Interrupting),
+            Effect::StopProcess { generation, .. } => {
                 step.is_none()
                     || step == Some(PauseStep::Ending)
                     || *generation != session.generation
                     || session.process.is_none()
             }
-            Deed::PutAside { op }
-            | Deed::RestoreWorktree { op, .. }
-            | Deed::BringBack { op }
-            | Deed::Empty { op } => {
+            Effect::PutAside { op }
+            | Effect::RestoreWorktree { op, .. }
+            | Effect::BringBack { op }
+            | Effect::Empty { op } => {
                 matches!(&session.phase, Phase::Chore { op: under_way, .. } if under_way == op)
             }
-            Deed::ClearWorktree { .. } => {
+            Effect::ClearWorktree { .. } => {
                 step == Some(PauseStep::Clearing) && session.left_as.is_some()
             }
-            Deed::CutSetUpShort => matches!(&session.phase, Phase::Stopping { .. }),
-            Deed::Sweep { .. } => step == Some(PauseStep::Boundary),
-            Deed::MakeWorktree { .. }
-            | Deed::CheckStart { .. }
-            | Deed::CheckSave { .. }
-            | Deed::CaptureTerminal { .. }
-            | Deed::TakeSnapshot { .. }
-            | Deed::Hurry { .. }
-            | Deed::SaveWorktree { .. }
-            | Deed::AwaitSafeState { .. }
-            | Deed::AwaitReady { .. }
-            | Deed::AwaitRetry { .. } => true,
+            Effect::CutSetUpShort => matches!(&session.phase, Phase::Stopping { .. }),
+            Effect::Sweep { .. } => step == Some(PauseStep::Boundary),
+            Effect::MakeWorktree { .. }
+            | Effect::CheckStart { .. }
+            | Effect::CheckSave { .. }
+            | Effect::CaptureTerminal { .. }
+            | Effect::TakeSnapshot { .. }
+            | Effect::Hurry { .. }
+            | Effect::SaveWorktree { .. }
+            | Effect::AwaitSafeState { .. }
+            | Effect::AwaitReady { .. }
+            | Effect::AwaitRetry { .. } => true,
         };
         must(journalled, || format!("{effect:?} has no durable reason in {:?}", session.phase))
     }
@@ -243,10 +244,13 @@ impl Rules {
     }
 
     /// Judges what an effect did to the world.
-    pub(crate) fn performed(&mut self, effect: &Effect, world: &World) -> Verdict {
-        let id = &effect.session;
+    pub(crate) fn performed(
+        &mut self,
+        (id, effect): (&SessionId, &Effect),
+        world: &World,
+    ) -> Verdict {
         let Some(site) = world.sites.get(id) else { return Ok(()) };
-        if let Deed::Deliver { message, .. } = &effect.deed {
+        if let Effect::Deliver { message, .. } = effect {
             let handed = site.handed.get(message).copied().unwrap_or(0);
             let may = 1 + self.allowed.get(message).copied().unwrap_or(0);
             must(handed <= may, || format!("{id}: {message:?} was handed over {handed} times"))?;

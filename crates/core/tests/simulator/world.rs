@@ -4,7 +4,7 @@
 
 use crate::agent::{Agent, Kind};
 use crate::rng::Rng;
-use glis_core::effect::{Deed, Urgency};
+use glis_core::effect::Urgency;
 use glis_core::event::Ending;
 use glis_core::input::{self, Outcome};
 use glis_core::leftover::{Companion, Leftovers};
@@ -105,25 +105,25 @@ impl Site {
     #[expect(clippy::wildcard_enum_match_arm, reason = "the rest are no such steps")]
     fn pause_step(
         &mut self,
-        deed: &Deed,
+        effect: &Effect,
         rng: &mut Rng,
         luck: Luck,
         fails: bool,
     ) -> Option<Outcome> {
         let why = "bad luck".to_owned();
-        Some(match deed {
-            Deed::CaptureTerminal { op } if fails && rng.percent(50) => {
+        Some(match effect {
+            Effect::CaptureTerminal { op } if fails && rng.percent(50) => {
                 Outcome::CaptureOverdue { op: *op, why }
             }
-            Deed::CaptureTerminal { op } if fails => uncaptured(*op, why),
-            Deed::CaptureTerminal { op } => Outcome::TerminalCaptured { op: *op, screen_at: 1 },
-            Deed::TakeSnapshot { op, moment } if fails && rng.percent(50) => {
+            Effect::CaptureTerminal { op } if fails => uncaptured(*op, why),
+            Effect::CaptureTerminal { op } => Outcome::TerminalCaptured { op: *op, screen_at: 1 },
+            Effect::TakeSnapshot { op, moment } if fails && rng.percent(50) => {
                 Outcome::SnapshotOverdue { op: *op, moment: *moment, why }
             }
-            Deed::TakeSnapshot { op, moment } if fails => {
+            Effect::TakeSnapshot { op, moment } if fails => {
                 Outcome::SnapshotFailed { op: *op, moment: *moment, why }
             }
-            Deed::TakeSnapshot { op, moment } => {
+            Effect::TakeSnapshot { op, moment } => {
                 self.snapshots.push((*op, self.endings));
                 let snapshot = Some(self.save()).filter(|_| rng.percent(80));
                 let left_out = PathList::of(rng.percent(30).then(|| ".env".to_owned()));
@@ -135,7 +135,7 @@ impl Site {
                     warning: None,
                 }
             }
-            Deed::Sweep { op } => {
+            Effect::Sweep { op } => {
                 if luck == Luck::Good || rng.percent(50) {
                     self.stuck = false;
                 }
@@ -147,40 +147,40 @@ impl Site {
 
     /// Does something with the worktree or the trash.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the rest have nothing to do with files")]
-    fn tidy(&mut self, deed: &Deed, fails: bool) -> Option<Outcome> {
+    fn tidy(&mut self, effect: &Effect, fails: bool) -> Option<Outcome> {
         let why = "bad luck".to_owned();
-        Some(match deed {
-            Deed::CheckSave { op } if fails => Outcome::CannotSave { op: *op, why },
-            Deed::CheckSave { op } => {
+        Some(match effect {
+            Effect::CheckSave { op } if fails => Outcome::CannotSave { op: *op, why },
+            Effect::CheckSave { op } => {
                 self.savable.insert(*op);
                 Outcome::CanSave { op: *op }
             }
-            Deed::SaveWorktree { op, occasion, .. } if fails => {
+            Effect::SaveWorktree { op, occasion, .. } if fails => {
                 Outcome::WorktreeNotSaved { op: *op, occasion: *occasion, why }
             }
-            Deed::SaveWorktree { op, occasion, generation } => Outcome::WorktreeSaved {
+            Effect::SaveWorktree { op, occasion, generation } => Outcome::WorktreeSaved {
                 op: *op,
                 occasion: *occasion,
                 generation: *generation,
                 snapshot: self.save(),
             },
-            Deed::ClearWorktree { op } if fails => Outcome::WorktreeStays { op: *op, why },
-            Deed::ClearWorktree { op } => {
+            Effect::ClearWorktree { op } if fails => Outcome::WorktreeStays { op: *op, why },
+            Effect::ClearWorktree { op } => {
                 self.tree = None;
                 Outcome::WorktreeCleared { op: *op, leftover: None }
             }
-            Deed::RestoreWorktree { op, .. } if fails => Outcome::NotRestored { op: *op, why },
-            Deed::RestoreWorktree { op, snapshot } => {
+            Effect::RestoreWorktree { op, .. } if fails => Outcome::NotRestored { op: *op, why },
+            Effect::RestoreWorktree { op, snapshot } => {
                 self.tree = self.kept.get(snapshot).copied();
                 let snapshot = SnapshotRef { name: snapshot.clone(), commit: "c".to_owned() };
                 Outcome::WorktreeRestored { op: *op, snapshot, notes: Vec::new() }
             }
-            Deed::BringBack { op } if fails => Outcome::NotBroughtBack { op: *op, why },
-            Deed::BringBack { op } => Outcome::BroughtBack { op: *op },
-            Deed::Empty { op } if fails => Outcome::NotEmptied { op: *op, why },
-            Deed::Empty { op } => Outcome::Emptied { op: *op },
-            Deed::PutAside { op } if fails => Outcome::NotPutAside { op: *op, why },
-            Deed::PutAside { op } => Outcome::PutAside { op: *op, place: "/trash".to_owned() },
+            Effect::BringBack { op } if fails => Outcome::NotBroughtBack { op: *op, why },
+            Effect::BringBack { op } => Outcome::BroughtBack { op: *op },
+            Effect::Empty { op } if fails => Outcome::NotEmptied { op: *op, why },
+            Effect::Empty { op } => Outcome::Emptied { op: *op },
+            Effect::PutAside { op } if fails => Outcome::NotPutAside { op: *op, why },
+            Effect::PutAside { op } => Outcome::PutAside { op: *op, place: "/trash".to_owned() },
             _ => return None,
         })
     }
@@ -208,73 +208,73 @@ impl World {
     pub(crate) fn perform(
         &mut self,
         house: &House,
-        effect: &Effect,
+        (id, effect): (&SessionId, &Effect),
         rng: &mut Rng,
         luck: Luck,
     ) -> Result<Option<Outcome>, String> {
-        let Some(session) = house.session(&effect.session) else {
+        let Some(session) = house.session(id) else {
             return Err(format!("{effect:?} for a session that does not exist"));
         };
         let fails = luck == Luck::Mixed && rng.percent(7);
         let why = "bad luck".to_owned();
         let fault = ResumeFault::System(why.clone());
-        let kind = self.kinds.get(&effect.session).copied().unwrap_or(Kind::Command);
-        let site = self.sites.entry(effect.session.clone()).or_default();
-        Ok(Some(match &effect.deed {
-            Deed::MakeWorktree { op } if fails => Outcome::WorktreeFailed { op: *op, why },
-            Deed::MakeWorktree { op } => Outcome::WorktreeMade {
+        let kind = self.kinds.get(id).copied().unwrap_or(Kind::Command);
+        let site = self.sites.entry(id.clone()).or_default();
+        Ok(Some(match effect {
+            Effect::MakeWorktree { op } if fails => Outcome::WorktreeFailed { op: *op, why },
+            Effect::MakeWorktree { op } => Outcome::WorktreeMade {
                 op: *op,
                 worktree: "/w".to_owned(),
                 branch: None,
                 notes: Vec::new(),
             },
-            Deed::CheckStart { op } if fails => Outcome::StartUnfit { op: *op, fault },
-            Deed::CheckStart { op } => site.checked(session, *op),
-            Deed::StartProcess { op, .. } if fails && site.agents.is_empty() => {
+            Effect::CheckStart { op } if fails => Outcome::StartUnfit { op: *op, fault },
+            Effect::CheckStart { op } => site.checked(session, *op),
+            Effect::StartProcess { op, .. } if fails && site.agents.is_empty() => {
                 Outcome::ProcessNotStarted { op: *op, fault }
             }
-            Deed::StartProcess { op, generation } => {
+            Effect::StartProcess { op, generation } => {
                 return self.start(session, *op, *generation, rng, luck).map(Some);
             }
             // Only a program that reads lines has a length that it cannot take.
-            Deed::Deliver { message, .. } if fails && kind == Kind::Command => {
+            Effect::Deliver { message, .. } if fails && kind == Kind::Command => {
                 Outcome::Undeliverable { message: *message, why }
             }
-            Deed::Deliver { message, .. } if fails => {
+            Effect::Deliver { message, .. } if fails => {
                 Outcome::NotDelivered { message: *message, why }
             }
-            Deed::Deliver { generation, message, .. } => deliver(site, *generation, *message),
-            Deed::GiveAnswer { ask, .. } if fails => {
+            Effect::Deliver { generation, message, .. } => deliver(site, *generation, *message),
+            Effect::GiveAnswer { ask, .. } if fails => {
                 Outcome::AnswerNotGiven { ask: ask.id.clone(), why }
             }
-            Deed::GiveAnswer { generation, ask, .. } => answer(site, *generation, ask),
-            Deed::Interrupt { generation } => {
+            Effect::GiveAnswer { generation, ask, .. } => answer(site, *generation, ask),
+            Effect::Interrupt { generation } => {
                 site.interrupts += 1;
                 if let Some(agent) = site.agents.iter_mut().find(|a| a.generation == *generation) {
                     agent.interrupted(rng);
                 }
                 return Ok(None);
             }
-            Deed::CaptureTerminal { .. } | Deed::TakeSnapshot { .. } | Deed::Sweep { .. } => {
-                return Ok(site.pause_step(&effect.deed, rng, luck, fails));
+            Effect::CaptureTerminal { .. } | Effect::TakeSnapshot { .. } | Effect::Sweep { .. } => {
+                return Ok(site.pause_step(effect, rng, luck, fails));
             }
-            Deed::StopProcess { generation, urgency } => {
+            Effect::StopProcess { generation, urgency } => {
                 site.stuck |= fails;
-                return Ok(self.stop(&effect.session, *generation, *urgency));
+                return Ok(self.stop(id, *generation, *urgency));
             }
             // Alarms are the clock's, which the controller holds, and a set-up ends sooner or later.
-            Deed::AwaitSafeState { .. }
-            | Deed::AwaitReady { .. }
-            | Deed::AwaitRetry { .. }
-            | Deed::Hurry { .. }
-            | Deed::CutSetUpShort => return Ok(None),
-            Deed::CheckSave { .. }
-            | Deed::SaveWorktree { .. }
-            | Deed::ClearWorktree { .. }
-            | Deed::RestoreWorktree { .. }
-            | Deed::BringBack { .. }
-            | Deed::Empty { .. }
-            | Deed::PutAside { .. } => return Ok(site.tidy(&effect.deed, fails)),
+            Effect::AwaitSafeState { .. }
+            | Effect::AwaitReady { .. }
+            | Effect::AwaitRetry { .. }
+            | Effect::Hurry { .. }
+            | Effect::CutSetUpShort => return Ok(None),
+            Effect::CheckSave { .. }
+            | Effect::SaveWorktree { .. }
+            | Effect::ClearWorktree { .. }
+            | Effect::RestoreWorktree { .. }
+            | Effect::BringBack { .. }
+            | Effect::Empty { .. }
+            | Effect::PutAside { .. } => return Ok(site.tidy(effect, fails)),
         }))
     }
 

@@ -1,6 +1,6 @@
 //! Events, effects, replies and refusals in words.
 
-use glis_core::effect::{Deed, Urgency};
+use glis_core::effect::{Effect, Urgency};
 use glis_core::tree::Occasion;
 use glis_core::{Decision, Event, Refusal, Reply};
 use serde::Serialize;
@@ -8,13 +8,13 @@ use serde::Serialize;
 /// Events, then effects after a bar, then the reply after another; what is empty is left out.
 pub(crate) fn decision(decision: &Decision) -> String {
     let events: Vec<_> = decision.events.iter().map(|(_, told)| event(told)).collect();
-    let deeds: Vec<_> = decision.effects.iter().map(|effect| deed(&effect.deed)).collect();
+    let effects: Vec<_> = decision.effects.iter().map(|(_, what)| effect(what)).collect();
     let mut parts = Vec::new();
     if !events.is_empty() {
         parts.push(events.join(", "));
     }
-    if !deeds.is_empty() {
-        parts.push(format!("do {}", deeds.join(", ")));
+    if !effects.is_empty() {
+        parts.push(format!("do {}", effects.join(", ")));
     }
     match &decision.reply {
         Reply::Done => {}
@@ -71,41 +71,41 @@ fn event(event: &Event) -> String {
     }
 }
 
-fn deed(deed: &Deed) -> String {
-    match deed {
-        Deed::MakeWorktree { .. } => "make worktree".to_owned(),
-        Deed::CutSetUpShort => "cut set-up short".to_owned(),
-        Deed::CheckStart { .. } => "check start".to_owned(),
-        Deed::StartProcess { generation, .. } => format!("start process {generation}"),
-        Deed::Deliver { text, .. } => {
+fn effect(effect: &Effect) -> String {
+    match effect {
+        Effect::MakeWorktree { .. } => "make worktree".to_owned(),
+        Effect::CutSetUpShort => "cut set-up short".to_owned(),
+        Effect::CheckStart { .. } => "check start".to_owned(),
+        Effect::StartProcess { generation, .. } => format!("start process {generation}"),
+        Effect::Deliver { text, .. } => {
             let note = if text.starts_with("[glis]") { " with the note" } else { "" };
             format!("deliver {}{note}", text.lines().last().unwrap_or_default())
         }
-        Deed::GiveAnswer { answer, .. } => format!("give answer {answer}"),
-        Deed::CheckSave { .. } => "check save".to_owned(),
-        Deed::Interrupt { .. } => "interrupt".to_owned(),
-        Deed::CaptureTerminal { .. } => "capture terminal".to_owned(),
-        Deed::TakeSnapshot { .. } => "take snapshot".to_owned(),
-        Deed::StopProcess { urgency, .. } => match urgency {
+        Effect::GiveAnswer { answer, .. } => format!("give answer {answer}"),
+        Effect::CheckSave { .. } => "check save".to_owned(),
+        Effect::Interrupt { .. } => "interrupt".to_owned(),
+        Effect::CaptureTerminal { .. } => "capture terminal".to_owned(),
+        Effect::TakeSnapshot { .. } => "take snapshot".to_owned(),
+        Effect::StopProcess { urgency, .. } => match urgency {
             Urgency::Quiet => "stop quietly".to_owned(),
             Urgency::Interrupt => "stop with an interrupt".to_owned(),
             Urgency::Kill => "kill".to_owned(),
         },
-        Deed::AwaitSafeState { .. } => "await safe state".to_owned(),
-        Deed::AwaitReady { .. } => "await ready".to_owned(),
-        Deed::AwaitRetry { refused, .. } => format!("await retry {refused}"),
-        Deed::Sweep { .. } => "sweep".to_owned(),
-        Deed::Hurry { .. } => "hurry".to_owned(),
-        Deed::PutAside { .. } => "put aside".to_owned(),
-        Deed::SaveWorktree { occasion, .. } => match occasion {
+        Effect::AwaitSafeState { .. } => "await safe state".to_owned(),
+        Effect::AwaitReady { .. } => "await ready".to_owned(),
+        Effect::AwaitRetry { refused, .. } => format!("await retry {refused}"),
+        Effect::Sweep { .. } => "sweep".to_owned(),
+        Effect::Hurry { .. } => "hurry".to_owned(),
+        Effect::PutAside { .. } => "put aside".to_owned(),
+        Effect::SaveWorktree { occasion, .. } => match occasion {
             Occasion::TurnEnded => "save after the turn".to_owned(),
             Occasion::ProcessEnded => "save after the end".to_owned(),
             Occasion::Asked => "save".to_owned(),
         },
-        Deed::ClearWorktree { .. } => "clear worktree".to_owned(),
-        Deed::RestoreWorktree { snapshot, .. } => format!("restore {snapshot}"),
-        Deed::BringBack { .. } => "bring back".to_owned(),
-        Deed::Empty { .. } => "empty".to_owned(),
+        Effect::ClearWorktree { .. } => "clear worktree".to_owned(),
+        Effect::RestoreWorktree { snapshot, .. } => format!("restore {snapshot}"),
+        Effect::BringBack { .. } => "bring back".to_owned(),
+        Effect::Empty { .. } => "empty".to_owned(),
     }
 }
 
