@@ -2,13 +2,15 @@
 
 mod stream;
 mod terminal;
+mod tools;
 mod transcript;
 
+use crate::agent::{Agent, Versions};
+use crate::dialect::Dialect;
+use crate::hearing::json_line;
+use crate::launch::{Approach, Hooks, LaunchPlan, Places};
 use crate::reserved::{Letters, Reserved};
-use crate::{
-    Agent, Approach, Dialect, Hooks, LaunchPlan, Places, Registered, Versions, Whereabouts,
-    hearing::json_line,
-};
+use crate::storage::{Registered, Whereabouts};
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
 use serde_json::{Value, json};

@@ -1,13 +1,15 @@
 //! Codex: it chooses its own id, and remembers nothing else of how it was started.
 
+mod notices;
 mod server;
 mod terminal;
 
+use crate::agent::{Agent, Versions};
+use crate::dialect::Dialect;
 use crate::hearing::{json_line, text};
+use crate::launch::{Approach, LaunchPlan, Places};
 use crate::reserved::{Letters, Reserved};
-use crate::{
-    Agent, Approach, Dialect, LaunchPlan, OpenRef, Places, RefFile, Versions, Whereabouts,
-};
+use crate::storage::{OpenRef, RefFile, Whereabouts};
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
 use serde_json::{Value, json};
@@ -138,13 +140,6 @@ impl Agent for Codex {
             Mode::Terminal => Box::new(terminal::Terminal::default()),
         }
     }
-}
-
-/// What of a plan is still to do.
-fn open_steps(plan: &Value) -> Vec<String> {
-    let steps = plan.as_array().into_iter().flatten();
-    let open = steps.filter(|step| text(step, "/status") != "completed");
-    open.map(|step| text(step, "/step").to_owned()).collect()
 }
 
 const UUID_CHARS: usize = 36;

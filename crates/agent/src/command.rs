@@ -1,12 +1,13 @@
 //! Any program: no session id of its own, no words about itself, only a screen.
 
-use crate::{
-    ALLOW, ALLOW_FOR_SESSION, Agent, Approach, DENY, Dialect, Heard, Interrupt, LaunchPlan,
-    NO_SUCH_CHOICE, Places, Shown, Source, Whereabouts,
-};
+use crate::agent::Agent;
+use crate::dialect::{Dialect, Interrupt, NO_SUCH_CHOICE, Shown, Source};
+use crate::heard::Heard;
+use crate::launch::{Approach, LaunchPlan, Places};
+use crate::storage::Whereabouts;
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
-use glis_core::talk::Ask;
+use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, DENY};
 
 const SIGINT: i32 = 2;
 

@@ -5,8 +5,11 @@
 
 mod stream;
 
+use crate::agent::{Agent, Versions};
+use crate::dialect::Dialect;
+use crate::launch::{Approach, LaunchPlan, Places, Relay};
 use crate::reserved::{Letters, Reserved};
-use crate::{Agent, Approach, Dialect, LaunchPlan, Places, Relay, Versions, Whereabouts};
+use crate::storage::Whereabouts;
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
 

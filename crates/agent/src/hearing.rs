@@ -1,6 +1,6 @@
 //! What the listeners have in common: several things in one line, tools in a few words.
 
-use crate::{Heard, Outcome, Said};
+use crate::heard::{Heard, Outcome, Said};
 use glis_core::input::Sign;
 use glis_wire::view::Voice;
 use serde_json::{Map, Value, json};

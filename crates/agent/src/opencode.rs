@@ -4,9 +4,12 @@
 mod acp;
 mod written;
 
+use crate::agent::{Agent, Versions};
+use crate::dialect::Dialect;
 use crate::hearing::json_line;
+use crate::launch::{Approach, LaunchPlan, Places};
 use crate::reserved::{Letters, Reserved};
-use crate::{Agent, Approach, Database, Dialect, LaunchPlan, Places, Rows, Versions, Whereabouts};
+use crate::storage::{Database, Rows, Whereabouts};
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
 use serde_json::{Map, Value, json};

@@ -1,17 +1,18 @@
 //! The built-in rehearsal agent: JSON lines on its streams, or a terminal and a transcript in the
 //! same words.
 
+use crate::agent::Agent;
+use crate::dialect::{Dialect, Interrupt, Shown, Source, typed};
+use crate::heard::{Heard, Outcome, Said};
 use crate::hearing::{self, json_line as line};
+use crate::launch::{Approach, LaunchPlan, Places};
 use crate::lines::Lines;
-use crate::{
-    ALLOW, ALLOW_FOR_SESSION, Agent, Approach, DENY, Dialect, Heard, Interrupt, LaunchPlan,
-    Outcome, Places, Said, Shown, Source, Whereabouts, typed,
-};
+use crate::storage::Whereabouts;
 use glis_core::AskId;
 use glis_core::input::Sign;
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
-use glis_core::talk::{Ask, AskKind};
+use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, DENY};
 use glis_wire::view::Voice;
 use serde::Deserialize;
 use serde_json::json;

@@ -1,15 +1,14 @@
 //! Claude Code on pipes: JSON lines both ways, with requests and answers among them.
 
-use super::transcript::{self, Tools};
-use crate::hearing::{Line, answers, gist, json_line, text, to_allow, what};
+use super::tools::{Tools, asks_for, blocks, new_task, tool_use};
+use super::transcript;
+use crate::dialect::{Dialect, GONE, Interrupt, Shown, Source};
+use crate::heard::{Heard, Said, Usage};
+use crate::hearing::{Line, answers, json_line, text};
 use crate::lines::Lines;
-use crate::{
-    ALLOW, ALLOW_FOR_SESSION, DENY, Dialect, GONE, Heard, Interrupt, Said, Shown, Source,
-    TaskChange, Usage,
-};
 use glis_core::AskId;
 use glis_core::input::Sign;
-use glis_core::talk::{Ask, AskKind};
+use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, DENY};
 use glis_wire::view::Voice;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,16 +16,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The name of our first request, whose answer shows that it is ready.
 pub(super) const FIRST: &str = "glis-first";
 const INTERRUPT: &str = "glis-interrupt";
-/// The tool that asks a person something.
-const QUESTION_TOOL: &str = "AskUserQuestion";
-/// The tool that proposes a plan, in a mode in which nothing else is done.
-pub(super) const PLAN_TOOL: &str = "ExitPlanMode";
-/// The tool that keeps a list of what is to do.
-const LIST_TOOL: &str = "TodoWrite";
-/// The tools that keep a list task by task. What a new one is called by is in the result.
-const NEW_TASK_TOOL: &str = "TaskCreate";
-const TASK_TOOL: &str = "TaskUpdate";
-
 /// What `/clear` does, about which it has no words.
 const CLEARED: &str = "its conversation was cleared; another one begins";
 
@@ -195,27 +184,6 @@ impl Stream {
     }
 }
 
-/// What it asks before it uses a tool.
-pub(super) fn asks_for(tool: &str, input: &Value) -> (AskKind, String) {
-    let words = tool_words(tool, input);
-    match tool {
-        QUESTION_TOOL => (AskKind::Question, words),
-        _ => (AskKind::Approval, to_allow(tool, &words)),
-    }
-}
-
-/// The questions that it asks, with what may be answered.
-fn question(input: &Value) -> String {
-    let questions = input.get("questions").and_then(Value::as_array);
-    let each = questions.into_iter().flatten().map(|question| {
-        let options = question.get("options").and_then(Value::as_array);
-        let labels: Vec<&str> =
-            options.into_iter().flatten().map(|option| text(option, "/label")).collect();
-        format!("{} [{}]", text(question, "/question"), labels.join(" | "))
-    });
-    each.collect::<Vec<_>>().join("\n")
-}
-
 /// What a command of its own has to say, which it tells as if somebody had said it.
 fn told_by_command(words: &Value) -> Option<&str> {
     let told = text(words, "/message/content").strip_prefix("<local-command-stdout>")?;
@@ -233,79 +201,6 @@ fn worked(words: &Value, line: &mut Line) {
             _ => {}
         }
     }
-}
-
-pub(super) fn tool_use(block: &Value, line: &mut Line) {
-    let name = text(block, "/name");
-    let sign = Sign::ToolBegan {
-        tool: text(block, "/id").to_owned(),
-        what: what(name, &tool_words(name, &block["input"])),
-    };
-    match said_by(block) {
-        Some(said) => line.both(sign, said),
-        None => line.sign(sign),
-    }
-}
-
-pub(super) fn blocks(words: &Value) -> impl Iterator<Item = &Value> {
-    words.pointer("/message/content").and_then(Value::as_array).into_iter().flatten()
-}
-
-/// What a block of an answer adds to the conversation.
-pub(super) fn said_by(block: &Value) -> Option<Said> {
-    match text(block, "/type") {
-        "text" => Some(Said::new(Voice::Assistant, text(block, "/text"))),
-        "tool_use" => (text(block, "/name") != NEW_TASK_TOOL).then(|| used(block)),
-        _ => None,
-    }
-}
-
-fn used(block: &Value) -> Said {
-    let (name, input) = (text(block, "/name"), &block["input"]);
-    let mut said = Said::tool(name, tool_words(name, input));
-    said.pending = (name == LIST_TOOL).then(|| to_do(input));
-    said.task = (name == TASK_TOOL).then(|| changed(input)).flatten();
-    said
-}
-
-fn changed(input: &Value) -> Option<TaskChange> {
-    let (id, subject) = (text(input, "/taskId").to_owned(), text(input, "/subject"));
-    match text(input, "/status") {
-        "completed" | "deleted" => Some(TaskChange::Closed { id }),
-        _ if subject.is_empty() => None,
-        _ => Some(TaskChange::Opened { id, subject: subject.to_owned() }),
-    }
-}
-
-/// A task that was put on the list, as the result of the tool tells it.
-pub(super) fn new_task(result: &Value) -> Option<Said> {
-    let (id, subject) = (text(result, "/task/id"), text(result, "/task/subject"));
-    if id.is_empty() || subject.is_empty() {
-        return None;
-    }
-    let task = TaskChange::Opened { id: id.to_owned(), subject: subject.to_owned() };
-    Some(Said { task: Some(task), ..Said::tool(NEW_TASK_TOOL, format!("#{id} {subject}")) })
-}
-
-/// What a tool is used for, for a person.
-pub(super) fn tool_words(name: &str, input: &Value) -> String {
-    match name {
-        LIST_TOOL => to_do(input).join("; "),
-        QUESTION_TOOL => question(input),
-        NEW_TASK_TOOL => text(input, "/subject").to_owned(),
-        PLAN_TOOL => text(input, "/plan").to_owned(),
-        TASK_TOOL => format!("#{} {}", text(input, "/taskId"), text(input, "/status")),
-        _ => gist(input),
-    }
-}
-
-/// What of a list is not done.
-fn to_do(input: &Value) -> Vec<String> {
-    let items = input.get("todos").and_then(Value::as_array).into_iter().flatten();
-    items
-        .filter(|item| text(item, "/status") != "completed")
-        .map(|item| text(item, "/content").to_owned())
-        .collect()
 }
 
 fn limit(words: &Value, line: &mut Line) {

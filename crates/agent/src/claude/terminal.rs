@@ -1,17 +1,15 @@
 //! Claude Code in a terminal: its hooks say what it does, its transcript what is said, and its screen
 //! whether it can be typed into.
 
-use super::stream::{PLAN_TOOL, asks_for, blocks, new_task, said_by, tool_words};
-use super::transcript::{Tools, is_beside, is_filler, is_interruption, refused};
+use super::tools::{PLAN_TOOL, Tools, asks_for, blocks, new_task, said_by, tool_words};
+use super::transcript::{is_beside, is_filler, is_interruption, refused};
+use crate::dialect::{Dialect, GONE, Interrupt, NO_SUCH_CHOICE, Shown, Source, typed};
+use crate::heard::{Heard, Outcome, Said, Usage};
 use crate::hearing::{Line, as_said, as_text, question, text, what};
 use crate::lines::Lines;
-use crate::{
-    ALLOW, ALLOW_FOR_SESSION, DENY, Dialect, GONE, Heard, Interrupt, NO_SUCH_CHOICE, Outcome, Said,
-    Shown, Source, Usage, typed,
-};
 use glis_core::AskId;
 use glis_core::input::Sign;
-use glis_core::talk::{Ask, AskKind};
+use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, DENY};
 use glis_wire::view::Voice;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -1,12 +1,11 @@
 //! What Claude Code has written down itself. Headless, it is read where its output was lost.
 
-use super::stream::{blocks, new_task, tool_use, tool_words};
-use crate::Said;
+use super::tools::{Tools, blocks, new_task, tool_use};
+use crate::heard::Said;
 use crate::hearing::{Line, text};
 use glis_core::input::Sign;
 use glis_wire::view::Voice;
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// How it tells of an interruption.
 const INTERRUPTED: &str = "[Request interrupted by user";
@@ -26,32 +25,6 @@ pub(super) fn is_interruption(words: &Value) -> bool {
 /// Whether nobody said what a line says.
 pub(super) fn is_filler(words: &Value) -> bool {
     blocks(words).all(|block| text(block, "/text") == PLACEHOLDER)
-}
-
-/// Tools that were used, in the words by which that was told. A result has only their ids.
-#[derive(Default)]
-pub(super) struct Tools(BTreeMap<String, (String, String)>);
-
-impl Tools {
-    /// Notes what an answer uses.
-    pub(super) fn note(&mut self, words: &Value) {
-        for block in blocks(words).filter(|block| text(block, "/type") == "tool_use") {
-            let name = text(block, "/name");
-            let told = (name.to_owned(), tool_words(name, &block["input"]));
-            self.0.insert(text(block, "/id").to_owned(), told);
-        }
-    }
-
-    /// Tells that one of them was not allowed.
-    pub(super) fn denied(&mut self, id: &str, line: &mut Line) {
-        if let Some((name, content)) = self.0.remove(id) {
-            line.said(Said::denied(&name, content));
-        }
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.0.clear();
-    }
 }
 
 /// The tools that a line says were not allowed. It says the same of those that were interrupted.

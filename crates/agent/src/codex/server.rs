@@ -1,14 +1,14 @@
 //! Codex as a server on pipes: requests, answers and notices, one JSON object a line.
 
+use super::notices::{again_at, open_steps};
 use super::terminal::Terminal;
+use crate::dialect::{Dialect, GONE, Interrupt, Shown, Source};
+use crate::heard::{Heard, Said, Usage};
 use crate::hearing::{Line, answers, gist, json_line, plan, text, to_allow, what};
 use crate::lines::Lines;
-use crate::{
-    ALLOW, ALLOW_FOR_SESSION, DENY, Dialect, GONE, Heard, Interrupt, Said, Shown, Source, Usage,
-};
 use glis_core::AskId;
 use glis_core::input::Sign;
-use glis_core::talk::{Ask, AskKind};
+use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, DENY};
 use glis_wire::view::Voice;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -117,7 +117,7 @@ impl Server {
                 let said = self.unfinished.entry(text(params, "/itemId").to_owned()).or_default();
                 said.push_str(text(params, "/delta"));
             }
-            "turn/plan/updated" => line.said(plan(super::open_steps(&params["plan"]))),
+            "turn/plan/updated" => line.said(plan(open_steps(&params["plan"]))),
             "serverRequest/resolved" => {
                 let found = self.asks.iter().find(|(_, ask)| ask.request == params["requestId"]);
                 if let Some(id) = found.map(|(id, _)| id.clone()) {
@@ -182,12 +182,6 @@ impl Server {
         let cut = text(params, "/turn/status") == "interrupted";
         line.turn_over(if cut { Sign::TurnCut } else { Sign::TurnEnded }, said);
     }
-}
-
-/// When it says that it can be used again: in words only.
-pub(super) fn again_at(message: &str) -> String {
-    let told = message.split_once("try again at ").map_or("", |(_, told)| told);
-    told.trim_end_matches('.').to_owned()
 }
 
 fn item_began(item: &Value, line: &mut Line) {

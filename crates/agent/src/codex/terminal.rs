@@ -1,15 +1,14 @@
 //! Codex in a terminal: its rollout says what it does and what is said, its screen whether it asks and
 //! whether it can be typed into.
 
+use super::notices::{again_at, open_steps};
+use crate::dialect::{Dialect, Interrupt, Leave, NO_SUCH_CHOICE, Shown, Source, typed};
+use crate::heard::{Heard, Said, Usage};
 use crate::hearing::{Line, gist, question, text, to_allow, what};
 use crate::lines::Lines;
-use crate::{
-    ALLOW, DENY, Dialect, Heard, Interrupt, Leave, NO_SUCH_CHOICE, Said, Shown, Source, Usage,
-    typed,
-};
 use glis_core::AskId;
 use glis_core::input::Sign;
-use glis_core::talk::{Ask, AskKind};
+use glis_core::talk::{ALLOW, Ask, AskKind, DENY};
 use glis_wire::view::Voice;
 use serde_json::Value;
 
@@ -113,7 +112,7 @@ impl Terminal {
         let sign = Sign::ToolBegan { tool: id.to_owned(), what: what(name, &content) };
         let mut said = Said::tool(name, content);
         if name == "update_plan" {
-            said.pending = Some(super::open_steps(&given["plan"]));
+            said.pending = Some(open_steps(&given["plan"]));
         }
         line.both(sign, said);
     }
@@ -137,7 +136,7 @@ impl Terminal {
         }
         let fault = text(payload, "/error/message");
         if text(payload, "/error/codex_error_info") == LIMIT {
-            line.sign(Sign::LimitReached { reset_at: super::server::again_at(fault) });
+            line.sign(Sign::LimitReached { reset_at: again_at(fault) });
         }
         let usage = self.usage.take();
         let said = Said::new(Voice::System, fault);

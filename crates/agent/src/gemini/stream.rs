@@ -1,8 +1,9 @@
 //! What Gemini CLI prints for one message, and what the relay says around it.
 
+use crate::dialect::{Dialect, GONE, Interrupt, Shown, Source};
+use crate::heard::{Heard, Said, Usage};
 use crate::hearing::{Line, as_said, as_text, json_line, text};
 use crate::lines::Lines;
-use crate::{Dialect, GONE, Heard, Interrupt, Said, Shown, Source, Usage};
 use glis_core::input::Sign;
 use glis_core::talk::Ask;
 use glis_wire::plain::without_escapes;

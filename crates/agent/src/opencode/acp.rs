@@ -1,15 +1,15 @@
 //! The Agent Client Protocol on pipes: requests, answers and notices, one JSON object a line.
 
+use super::written::{ENTRY, REJECTED, meaning};
+use crate::dialect::{Dialect, GONE, Interrupt, NO_SUCH_CHOICE, Shown, Source};
+use crate::heard::{Heard, Said, Usage};
 use crate::hearing::{Line, as_text, gist, json_line, pending, text, what};
+use crate::launch::Approach;
 use crate::lines::Lines;
-use crate::{
-    ALLOW, ALLOW_FOR_SESSION, Approach, DENY, Dialect, GONE, Heard, Interrupt, NO_SUCH_CHOICE,
-    Said, Shown, Source, Usage,
-};
 use glis_core::AskId;
 use glis_core::input::Sign;
 use glis_core::session::Session;
-use glis_core::talk::{Ask, AskKind};
+use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, DENY};
 use glis_wire::view::Voice;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -24,12 +24,6 @@ const MESSAGE: &str = "glis-message";
 /// The answers, and what the choices are called that they stand for.
 const WAYS: [(&str, &str); 3] =
     [(ALLOW, "allow_once"), (ALLOW_FOR_SESSION, "allow_always"), (DENY, "reject_once")];
-
-/// By this the entries of its lists are called.
-pub(super) const ENTRY: &str = "/content";
-
-/// How it says that a tool was not allowed.
-pub(super) const REJECTED: &str = "The user rejected permission";
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -295,9 +289,7 @@ impl Dialect for Acp {
     /// What it has written down is one document.
     fn read(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
         match serde_json::from_slice(bytes) {
-            Ok(conversation) if offset == 0 => {
-                super::written::meaning(&conversation).heard(bytes.len() as u64)
-            }
+            Ok(conversation) if offset == 0 => meaning(&conversation).heard(bytes.len() as u64),
             Ok(_) | Err(_) => Vec::new(),
         }
     }

@@ -1,12 +1,16 @@
 //! What `OpenCode` has written down of a conversation: one document, as it exports it. It is read where
 //! its output was lost, and has to say the same in the same words.
 
-use super::acp::{ENTRY, REJECTED};
-use crate::Said;
+use crate::heard::Said;
 use crate::hearing::{Line, as_said, gist, text};
 use glis_core::input::Sign;
 use serde_json::Value;
 
+/// By this the entries of its lists are called.
+pub(super) const ENTRY: &str = "/content";
+
+/// How it says that a tool was not allowed.
+pub(super) const REJECTED: &str = "The user rejected permission";
 /// Why a turn goes on: the answers of its tools are still to be given to the model.
 const GOES_ON: &str = "tool-calls";
 /// What an interruption is called.

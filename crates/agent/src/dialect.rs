@@ -1,0 +1,140 @@
+//! How one agent speaks in one mode.
+
+use crate::heard::Heard;
+use glis_core::AskId;
+use glis_core::input::Sign;
+use glis_core::talk::Ask;
+
+/// How an agent is told to stop its turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Interrupt {
+    /// By these bytes on its input.
+    Bytes(Vec<u8>),
+    /// By this signal to its process group.
+    Signal(i32),
+}
+
+/// What the screen of an agent shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shown {
+    /// That it takes messages.
+    Prompt,
+    /// That nothing runs, and that something stands in the prompt that nobody has sent.
+    Draft,
+    /// That it asks for leave to do something.
+    Asking(Leave),
+    /// A question of the program itself, which only somebody at its terminal can answer: whether a
+    /// folder is trusted, who is logged in.
+    Dialog(String),
+    /// Neither.
+    Other,
+}
+
+/// What an agent asks leave for on its screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leave {
+    /// The name of the question, if what the agent has written elsewhere gives it one.
+    pub id: Option<AskId>,
+    /// What is to be allowed.
+    pub text: String,
+    /// What can be answered.
+    pub choices: &'static [&'static str],
+}
+
+/// The words of one agent in one mode: what it says is fed in, what it is told comes out.
+pub trait Dialect: Send + Sync {
+    /// Takes output bytes that begin at `offset`. After a restart of the daemon everything since
+    /// the start of the process comes again: what is said to an agent may depend on what was heard
+    /// long before. What only paints a screen says nothing there.
+    fn hear(&mut self, _offset: u64, _bytes: &[u8]) -> Vec<Heard> {
+        Vec::new()
+    }
+
+    /// Takes bytes that begin at `offset` of the file that hooks of the agent write to, if it has
+    /// any ([`hooks`]).
+    fn overhear(&mut self, _offset: u64, _bytes: &[u8]) -> Vec<Heard> {
+        Vec::new()
+    }
+
+    /// Takes bytes of the transcript that begin at `offset`. Of whoever says everything in its output
+    /// it is read from its beginning when the end of that was lost.
+    fn read(&mut self, _offset: u64, _bytes: &[u8]) -> Vec<Heard> {
+        Vec::new()
+    }
+
+    /// What to write so that the agent takes a message.
+    fn say(&self, text: &str) -> Vec<u8>;
+
+    /// How to stop its turn.
+    fn interrupt(&self) -> Interrupt;
+
+    /// What to write so that a question is answered, or why nothing would answer it.
+    fn answer(&self, ask: &Ask, answer: &str) -> Result<Vec<u8>, String>;
+
+    /// Takes note of an answer that is given to a question. Some agents tell a tool that was denied
+    /// and one that was interrupted in the same words.
+    fn answered(&mut self, _ask: &Ask, _answer: &str) {}
+
+    /// What the screen of an agent in a terminal shows.
+    fn shows(&self, lines: &[String]) -> Shown;
+
+    /// Whether the screen shows this question, for an agent that asks on its screen.
+    fn shows_ask(&self, _ask: &Ask, _lines: &[String]) -> Option<bool> {
+        None
+    }
+
+    /// What a screen that has come to rest means, where nothing better was heard.
+    fn at_rest(&mut self, _shown: &Shown) -> Option<Sign> {
+        None
+    }
+
+    /// Where its signs come from.
+    fn source(&self) -> Source;
+}
+
+/// Where an agent's signs come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// Its output, line by line.
+    Stream,
+    /// Its transcript, looked at whenever its output moves.
+    Transcript,
+    /// Its screen, looked at when it is quiet.
+    Screen,
+}
+
+/// Why an answer is not given to what nobody asks.
+pub(crate) const GONE: &str = "it does not ask this any more";
+/// Why an answer is not given that a dialog does not have.
+pub(crate) const NO_SUCH_CHOICE: &str = "it has no such choice";
+
+/// Keys for a terminal: pasted, so that a program that knows pasting takes newlines as text, and
+/// freed from everything that could close the paste, be a key of its own, or turn the direction of
+/// writing, which nobody sees and about which some programs ask.
+pub fn typed(text: &str) -> Vec<u8> {
+    let turns = ['\u{61c}', '\u{200e}', '\u{200f}'];
+    let turns = |c: char| {
+        turns.contains(&c) || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let clean: String = text
+        .chars()
+        .map(|c| if c == '\n' { '\r' } else { c })
+        .filter(|c| (!c.is_control() || matches!(c, '\t' | '\r')) && !turns(*c))
+        .collect();
+    let mut keys = Vec::with_capacity(clean.len() + 16);
+    keys.extend_from_slice(b"\x1b[200~");
+    keys.extend_from_slice(clean.as_bytes());
+    keys.extend_from_slice(b"\x1b[201~\r");
+    keys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn typed_text_cannot_leave_its_paste() {
+        let keys = typed("a\x1b[201~\x03b\nc\td\u{9b}\u{202e}");
+        assert_eq!(keys, b"\x1b[200~a[201~b\rc\td\x1b[201~\r".to_vec());
+    }
+}

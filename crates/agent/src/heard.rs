@@ -1,0 +1,106 @@
+//! What an agent was heard to say or do.
+
+use glis_core::input::Sign;
+use glis_wire::view::Voice;
+
+/// One thing that an agent was heard to say or do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heard {
+    /// Offset just behind it, unique among all signs, and among all words, from one source.
+    pub at: u64,
+    /// What it means for the lifecycle.
+    pub sign: Option<Sign>,
+    /// What it adds to the conversation.
+    pub said: Option<Said>,
+}
+
+/// Something worth keeping in the conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// Who says it.
+    pub voice: Voice,
+    /// What is said.
+    pub content: String,
+    /// The tool, where one was used.
+    pub tool: Option<String>,
+    /// Tasks that are still to do, where the agent keeps a list.
+    pub pending: Option<Vec<String>>,
+    /// What became of one task, where it keeps them by number.
+    pub task: Option<TaskChange>,
+    /// What the agent has used so far, where it says.
+    pub usage: Option<Usage>,
+    /// How the tool, or the turn that this tells of, came to an end that it was not to have.
+    pub outcome: Option<Outcome>,
+}
+
+/// An end that a tool or a turn was not to have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// A tool was not allowed: it did not run.
+    Denied,
+    /// A turn was broken off. What it was doing may have had its effect.
+    Interrupted,
+}
+
+impl Outcome {
+    /// The word for it in a conversation.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Denied => "denied",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// What becomes of one task on an agent's list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TaskChange {
+    /// It is to do, and called this.
+    Opened {
+        /// The agent's number for it.
+        id: String,
+        /// What is to do.
+        subject: String,
+    },
+    /// It is done, or no longer wanted.
+    Closed {
+        /// The agent's number for it.
+        id: String,
+    },
+}
+
+/// What an agent has used: of one turn, or since its conversation began, as it tells it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Tokens of this turn that went in.
+    pub tokens_in: u64,
+    /// Tokens of this turn that came out.
+    pub tokens_out: u64,
+    /// Millionths of a dollar that the whole conversation has cost, by the agent's own count.
+    pub cost_micros: Option<u64>,
+}
+
+impl Said {
+    /// Words without anything else to them.
+    pub fn new(voice: Voice, content: impl Into<String>) -> Self {
+        Self {
+            voice,
+            content: content.into(),
+            tool: None,
+            pending: None,
+            task: None,
+            usage: None,
+            outcome: None,
+        }
+    }
+
+    /// That a tool was not allowed, in the words by which it was told before.
+    pub fn denied(name: &str, content: impl Into<String>) -> Self {
+        Self { outcome: Some(Outcome::Denied), ..Self::tool(name, content) }
+    }
+
+    /// The use of a tool.
+    pub fn tool(name: &str, content: impl Into<String>) -> Self {
+        Self { tool: Some(name.to_owned()), ..Self::new(Voice::Tool, content) }
+    }
+}

@@ -1,0 +1,83 @@
+//! Where an agent keeps a conversation, and how to find out which of its processes works on it.
+
+/// Where a file is that only its maker knows the exact name of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Whereabouts {
+    /// Here.
+    At(String),
+    /// In a folder so many levels below this one, with a name that ends like this. An id makes the
+    /// ending unique.
+    Below {
+        /// The folder to look in.
+        folder: String,
+        /// Levels of folders in between.
+        levels: u8,
+        /// The end of the name, or all of it.
+        ending: String,
+    },
+}
+
+/// A conversation that is no file, but rows of a database that the agent writes. It is read by the
+/// agent's own tables and put back by the agent's own program, so nobody else ever writes there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rows {
+    /// Where the rows are.
+    pub database: Database,
+    /// The agent's session id: the one parameter of both statements.
+    pub id: String,
+    /// Selects one text, or no row if there is no such conversation. Its first line is another one after
+    /// every change; each further line is the id of a message. It is asked for often, so it has to be
+    /// cheap.
+    pub state: &'static str,
+    /// Selects one text: the whole conversation, as the agent's program takes it back.
+    pub text: &'static str,
+    /// The arguments by which that program takes it back from the file whose name comes behind them.
+    pub take_back: &'static [&'static str],
+}
+
+/// The file that a database is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Database {
+    /// This one.
+    At(String),
+    /// Whichever in this folder holds what is looked for, of those with a name that begins and ends so.
+    Among {
+        /// The folder to look in.
+        folder: String,
+        /// The beginning of the name.
+        beginning: &'static str,
+        /// The end of the name.
+        ending: &'static str,
+    },
+}
+
+/// A session id that a process of the agent works under.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenRef {
+    /// The id.
+    pub id: String,
+    /// When it was given, in milliseconds since the Unix epoch.
+    pub given_ms: u64,
+    /// What the file is to the conversation.
+    pub file: RefFile,
+}
+
+/// A file by which a process of the agent is known to work under a session id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefFile {
+    /// It keeps others from the conversation.
+    Lock,
+    /// It holds the conversation.
+    Transcript,
+}
+
+/// A process of the agent that is in a conversation, by its own account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Registered {
+    /// The conversation's id.
+    pub id: String,
+    /// The process.
+    pub pid: i32,
+    /// When it began, in the ticks of `/proc/PID/stat`: a number may be given again.
+    pub start_ticks: u64,
+}

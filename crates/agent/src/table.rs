@@ -1,0 +1,34 @@
+//! The agents that glis knows.
+
+use crate::agent::Agent;
+use crate::{claude, codex, command, gemini, opencode, rehearsal};
+
+/// All of them, by name.
+pub fn table() -> &'static [(&'static str, &'static dyn Agent)] {
+    &[
+        ("claude", &claude::Claude),
+        ("codex", &codex::Codex),
+        ("command", &command::AnyCommand),
+        ("gemini", &gemini::Gemini),
+        ("opencode", &opencode::OpenCode),
+        ("rehearsal", &rehearsal::Rehearsal),
+    ]
+}
+
+/// Finds an agent by name.
+pub fn find(name: &str) -> Option<&'static dyn Agent> {
+    table().iter().find(|(known, _)| *known == name).map(|(_, agent)| *agent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_agent_of_the_table_is_found_by_its_name() {
+        for (name, _) in table() {
+            assert!(find(name).is_some(), "{name}");
+        }
+        assert!(find("unknown").is_none());
+    }
+}
