@@ -1,62 +1,121 @@
 //! The real program from end to end: real daemon, real holders, real git, real processes.
+//!
+//! A test lies where its subject is, and its support in `support`.
 #![expect(
     clippy::print_stderr,
     reason = "a failed test shows the daemon's diary, and a random one its seed"
 )]
 
-mod agents_misbehave;
-mod asks;
-mod attached;
-mod choices;
-mod contract;
-mod copies;
-mod cost;
-mod crash;
-mod damage;
-mod delivery;
-mod doctor;
-mod doors;
-mod enemy;
-mod environment;
-mod faults;
-mod faulty;
-#[path = "../support/freezer.rs"]
-mod freezer;
-mod house;
-mod intruders;
-mod keeping;
-mod lifecycle;
-mod looking;
-mod messages;
-mod mishaps;
-mod outcomes;
-mod outside;
-mod pauses;
-mod personas;
-mod power;
-mod prove;
+mod support {
+    pub(crate) mod freezer;
+    pub(crate) mod house;
+    pub(crate) mod seeds;
+    pub(crate) mod skip;
+    mod skips;
+    pub(crate) mod tmux;
+    pub(crate) mod wreck;
+}
+
+/// What each verb does, and what a session begins with.
+mod verbs {
+    mod each;
+    mod environment;
+    mod lifecycle;
+    mod new;
+    mod pause;
+    mod persona;
+    mod stop;
+}
+
+/// What scripts and people are told: fields, exit codes, words, streams.
+mod contract {
+    mod fields;
+    mod looking;
+    mod steps;
+    mod streams;
+    mod telling;
+}
+
+/// From a person to an agent and back: messages, questions, answers.
+mod messages {
+    mod asks;
+    mod delivery;
+    mod outcomes;
+    mod queue;
+}
+
+/// A session on a real terminal.
+mod terminal {
+    mod attach;
+    mod attached;
+}
+
+/// Where sessions work, and what is kept of it: worktrees, branches, snapshots, trash.
+mod worktree {
+    mod keeping;
+    mod mishaps;
+    mod places;
+    mod repositories;
+}
+
+/// Agents that die, refuse, forget or are too old.
+mod agents {
+    mod misbehave;
+    mod rescues;
+    mod versions;
+}
+
+/// Processes of ours that are killed or panic: at any time, at every step, at each system call.
+mod kill {
+    pub(crate) mod calls;
+    mod panics;
+    mod processes;
+    mod steps;
+}
+
+/// Processes that are stopped or hang.
+mod hung {
+    mod stuck;
+}
+
+/// Disks that are full, read-only or lose what was not synced; a system without processes to give.
+mod disk {
+    pub(crate) mod full;
+    mod power;
+    mod scarcity;
+}
+
+/// The event log: cut, bent, deleted, and put together again from its copies.
+mod log {
+    mod copies;
+    mod damage;
+}
+
+/// One daemon per house: how it starts, what is done to its files, and other builds of it.
+mod daemon {
+    pub(crate) mod doors;
+    pub(crate) mod outside;
+    mod tampered;
+    pub(crate) mod upgrade;
+}
+
+/// Strangers at the sockets, and callers that mean harm or are clumsy.
+mod intruders {
+    mod enemy;
+    mod sockets;
+}
+
+/// What `glis doctor` finds, and what `--prove` does.
+mod doctor {
+    mod findings;
+    mod prove;
+}
+
+/// What glis costs, counted, also over a long time.
+mod cost {
+    mod counts;
+    mod soak;
+}
+
+/// The real agents, against a stub of their model.
 mod real;
-mod repositories;
-mod rescues;
-mod scarcity;
-#[path = "../support/seeds.rs"]
-mod seeds;
-#[path = "../support/skip.rs"]
-mod skip;
-mod skips;
-mod soak;
-mod steps;
-mod stops;
-mod storage;
-mod strace;
-mod streams;
-mod stuck;
-mod tampered;
-mod telling;
-mod terminal;
-mod tmux;
-mod upgrade;
-mod verbs;
-mod versions;
-mod worktrees;
-mod wreck;

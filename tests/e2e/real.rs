@@ -19,8 +19,8 @@ mod restarts;
 mod stories;
 mod versions;
 
-use crate::house::{House, Outcome};
-use crate::skip::skip;
+use crate::support::house::{House, Outcome};
+use crate::support::skip::skip;
 use glis_stub_model::installed::RealAgent;
 use glis_stub_model::{Model, seed};
 use std::path::{Path, PathBuf};

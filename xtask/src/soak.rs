@@ -8,7 +8,8 @@ use anyhow::{Context as _, Result, bail};
 use crate::cargo::{Workspace, cargo};
 
 /// What is run; among the tests it takes less than a minute.
-const TEST: &str = "soak::twenty_agents_at_work_cost_no_more_memory_and_descriptors_in_the_end";
+const TEST: &str =
+    "cost::soak::twenty_agents_at_work_cost_no_more_memory_and_descriptors_in_the_end";
 
 /// Five minutes: one to warm up, and the last one is compared with the second.
 const USUAL_SECS: u64 = 300;

@@ -14,7 +14,7 @@ mod play;
 mod rng;
 #[path = "simulator/rules.rs"]
 mod rules;
-#[path = "../../../tests/support/seeds.rs"]
+#[path = "../../../tests/e2e/support/seeds.rs"]
 mod seeds;
 #[path = "simulator/world.rs"]
 mod world;

@@ -5,7 +5,7 @@ use super::cast::{
     CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, CODEX_TERMINAL, GEMINI_HEADLESS, NAME,
     OPENCODE_HEADLESS, Part, Play, text,
 };
-use crate::house::{Outcome, kill_and_wait};
+use crate::support::house::{Outcome, kill_and_wait};
 use glis_stub_model::{Step, prompt};
 use serde_json::{Value, json};
 

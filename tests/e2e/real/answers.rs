@@ -4,7 +4,7 @@ use super::cast::{
     CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, NAME, OPENCODE_HEADLESS, Part, Play, text,
     times,
 };
-use crate::house::Outcome;
+use crate::support::house::Outcome;
 use glis_stub_model::{Step, Voice, prompt};
 use serde_json::{Value, json};
 

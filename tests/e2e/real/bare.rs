@@ -2,7 +2,7 @@
 //! no fault of glis.
 
 use super::Real;
-use crate::house::Outcome;
+use crate::support::house::Outcome;
 use glis_stub_model::installed::{CLAUDE, CODEX, GEMINI, OPENCODE, RealAgent};
 use glis_stub_model::{Step, Voice, prompt};
 use serde_json::{Value, json};

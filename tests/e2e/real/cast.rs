@@ -1,7 +1,7 @@
 //! The real agents as the stories see them: what each needs to be asked in its own way.
 
 use super::Real;
-use crate::house::{House, Outcome};
+use crate::support::house::{House, Outcome};
 use glis_stub_model::installed::{CLAUDE, CODEX, GEMINI, OPENCODE, RealAgent};
 use glis_stub_model::{Received, Step, Voice};
 use serde_json::{Value, json};

@@ -2,8 +2,8 @@
 
 use super::Real;
 use super::cast::{CLAUDE_HEADLESS, CLAUDE_TERMINAL, NAME, Part, Play, step, text, times};
-use crate::house::{Outcome, eventually};
-use crate::tmux::Tmux;
+use crate::support::house::{Outcome, eventually};
+use crate::support::tmux::Tmux;
 use glis_stub_model::installed::CLAUDE;
 use glis_stub_model::{Voice, prompt};
 use serde_json::json;

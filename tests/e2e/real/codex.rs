@@ -3,8 +3,8 @@
 
 use super::Real;
 use super::cast::{CODEX_TERMINAL, NAME, Play, has_used_codex, held, step, text, times};
-use crate::house::Outcome;
-use crate::tmux::Tmux;
+use crate::support::house::Outcome;
+use crate::support::tmux::Tmux;
 use glis_stub_model::installed::CODEX;
 use glis_stub_model::{Voice, prompt};
 use serde_json::{Value, json};

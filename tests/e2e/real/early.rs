@@ -5,7 +5,7 @@ use super::cast::{
     CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, CODEX_TERMINAL, GEMINI_HEADLESS, NAME,
     OPENCODE_HEADLESS, Part, Play, times,
 };
-use crate::house::{Outcome, eventually, lives};
+use crate::support::house::{Outcome, eventually, lives};
 use glis_stub_model::Voice;
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use super::Real;
 use super::cast::{CLAUDE_HEADLESS, CODEX_HEADLESS, GEMINI_HEADLESS, NAME, Play};
-use crate::house::Outcome;
+use crate::support::house::Outcome;
 use glis_stub_model::installed::{CLAUDE, CODEX, GEMINI};
 use serde_json::json;
 

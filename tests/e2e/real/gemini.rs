@@ -2,7 +2,7 @@
 
 use super::Real;
 use super::cast::{GEMINI_HEADLESS, NAME, Play, text};
-use crate::house::Outcome;
+use crate::support::house::Outcome;
 use glis_stub_model::installed::GEMINI;
 use glis_stub_model::prompt;
 use serde_json::{Value, json};

@@ -3,8 +3,8 @@
 use super::cast::{
     CLAUDE_HEADLESS, CLAUDE_TERMINAL, GEMINI_HEADLESS, NAME, Part, Play, held, text, times,
 };
-use crate::house::{Outcome, eventually, kill_and_wait};
-use crate::wreck::holder_of;
+use crate::support::house::{Outcome, eventually, kill_and_wait};
+use crate::support::wreck::holder_of;
 use glis_stub_model::{Step, Voice, prompt};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;

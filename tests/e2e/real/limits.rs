@@ -3,7 +3,7 @@
 use super::cast::{
     CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, CODEX_TERMINAL, NAME, Part, Play, text, times,
 };
-use crate::house::Outcome;
+use crate::support::house::Outcome;
 use glis_stub_model::{Step, Voice, prompt};
 use serde_json::{Value, json};
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -3,7 +3,7 @@
 
 use super::Real;
 use super::cast::{Instructions, NAME, Part, Play, text};
-use crate::house::Outcome;
+use crate::support::house::Outcome;
 use glis_stub_model::prompt;
 use serde_json::{Value, json};
 

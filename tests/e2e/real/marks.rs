@@ -3,7 +3,7 @@
 
 use super::cast::{CLAUDE_HEADLESS, GEMINI_HEADLESS, OPENCODE_HEADLESS, Part, Play};
 use super::cast::{NAME, times};
-use crate::house::Outcome;
+use crate::support::house::Outcome;
 use glis_stub_model::Voice;
 
 const MARKED: [&str; 3] = ["/nonsense x", "/home/her/it is broken", "?what is that"];

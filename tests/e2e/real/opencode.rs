@@ -3,7 +3,7 @@
 
 use super::Real;
 use super::cast::{NAME, OPENCODE_HEADLESS, Play, step, text, times};
-use crate::house::Outcome;
+use crate::support::house::Outcome;
 use glis_stub_model::installed::OPENCODE;
 use glis_stub_model::{Voice, prompt};
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 //! apart, and what is sent right before a pause is not lost between the two.
 
 use super::cast::{NAME, Part, Play, text, times};
-use crate::house::{Outcome, eventually};
+use crate::support::house::{Outcome, eventually};
 use glis_stub_model::{Voice, prompt};
 
 /// Enough turns that the former transcript is longer than the next one becomes.

@@ -16,7 +16,7 @@ use super::restarts::{
     a_message_right_before_a_pause_is_neither_stuck_nor_lost,
     what_is_said_after_a_fresh_start_is_in_the_log_once,
 };
-use crate::house::{Outcome, eventually, kill_and_wait, lives};
+use crate::support::house::{Outcome, eventually, kill_and_wait, lives};
 use glis_stub_model::{Step, Voice, prompt};
 use serde_json::json;
 

@@ -3,7 +3,7 @@
 
 use super::Real;
 use super::cast::{CLAUDE_HEADLESS, CODEX_HEADLESS, NAME, Play};
-use crate::house::Outcome;
+use crate::support::house::Outcome;
 use glis_stub_model::installed::{CLAUDE, CODEX};
 use std::os::unix::fs::PermissionsExt as _;
 

@@ -2,11 +2,11 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test waits for one report among many")]
 
 mod ending;
-#[path = "../../../../tests/support/freezer.rs"]
+#[path = "../../../../tests/e2e/support/freezer.rs"]
 mod freezer;
 mod life;
 mod rig;
-#[path = "../../../../tests/support/skip.rs"]
+#[path = "../../../../tests/e2e/support/skip.rs"]
 mod skip;
 mod streams;
 mod stuck;

@@ -10,9 +10,9 @@ mod making;
 mod nested;
 mod random;
 mod rights;
-#[path = "../../../../tests/support/seeds.rs"]
+#[path = "../../../../tests/e2e/support/seeds.rs"]
 mod seeds;
-#[path = "../../../../tests/support/skip.rs"]
+#[path = "../../../../tests/e2e/support/skip.rs"]
 mod skip;
 mod speed;
 mod states;

@@ -1,0 +1,42 @@
+//! Programs that are too old: refused before anything is started, with what is needed instead.
+
+use crate::support::house::{House, Outcome};
+use std::os::unix::fs::PermissionsExt as _;
+
+/// Each agent that has a lowest version, one that is too old by a hair, and how it says so.
+const TOO_OLD: [(&str, &str, &str); 4] = [
+    ("claude", "2.1.30 (Claude Code)", "2.1.31"),
+    ("codex", "codex-cli 0.149.9", "0.150.0"),
+    ("opencode", "1.17.99", "1.18.0"),
+    ("gemini", "0.60.9", "0.61.0"),
+];
+
+#[test]
+fn a_program_that_is_too_old_is_refused_and_the_needed_version_named() -> Outcome {
+    let mut house = House::new()?;
+    let bin = house.folder().join("bin");
+    std::fs::create_dir_all(&bin)?;
+    for (agent, version, _) in TOO_OLD {
+        let program = bin.join(agent);
+        // Whoever starts it for anything else than its version has not looked at that.
+        let script = format!(
+            "#!/bin/sh\n[ \"$1\" = --version ] && echo '{version}' && exit\n\
+                              touch {}/{agent}-was-started\n",
+            bin.display()
+        );
+        std::fs::write(&program, script)?;
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755))?;
+    }
+    house.surround("PATH", format!("{}:{}", bin.display(), std::env::var("PATH")?));
+    for (agent, version, needed) in TOO_OLD {
+        let args = ["new", agent, "--agent", agent, "--headless", "--prompt", "hello"];
+        let (status, error) = house.fails(&args)?;
+        let message = error["message"].as_str().unwrap_or_default();
+        let number = version.split(' ').find(|word| word.contains('.')).unwrap_or(version);
+        assert_eq!(status, 1, "{agent}: {error}");
+        assert!(message.contains(number) && message.contains(needed), "{agent}: {error}");
+        assert_eq!(house.show(agent)?["status"], "failed");
+        assert!(!bin.join(format!("{agent}-was-started")).exists(), "{agent} was started");
+    }
+    Ok(())
+}

@@ -1,0 +1,416 @@
+//! What scripts rely on: the fields, the words, the exit codes, one JSON document per verb.
+
+use crate::support::house::{Background, House, Lines, Outcome, kill_and_wait};
+use serde_json::{Value, json};
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+
+/// The contract's fields of a session.
+const FIELDS: [&str; 29] = [
+    "id",
+    "name",
+    "status",
+    "agent",
+    "mode",
+    "agent_session_ref",
+    "resumable",
+    "repo_root",
+    "worktree",
+    "branch",
+    "pid",
+    "created_at",
+    "last_active_at",
+    "paused_at",
+    "pause_reason",
+    "resumed_at",
+    "idle_timeout_secs",
+    "can_pause",
+    "can_resume",
+    "snapshot",
+    "conversation_summary",
+    "last_action",
+    "pending_tasks",
+    "queued",
+    "waiting_for",
+    "auto_yes",
+    "generation",
+    "former_refs",
+    "last_accessed_at",
+];
+
+fn has_all_fields(session: &Value) {
+    for field in FIELDS {
+        assert!(session.get(field).is_some(), "{field} is missing in {session}");
+    }
+}
+
+fn is_utc(time: &Value) -> bool {
+    let time = time.as_str().unwrap_or_default();
+    time.len() == 24 && time.ends_with('Z') && time.get(10..11) == Some("T")
+}
+
+#[test]
+fn a_session_shows_every_field_through_its_whole_life() -> Outcome {
+    let house = House::new()?;
+    let created = house.json(&[
+        "new",
+        "blue",
+        "--agent",
+        "rehearsal",
+        "--headless",
+        "--idle-timeout",
+        "10m",
+        "--model",
+        "m1",
+    ])?;
+    has_all_fields(&created);
+    let repo = house.repo().canonicalize()?;
+    for (field, wanted) in [
+        ("name", json!("blue")),
+        ("status", json!("created")),
+        ("agent", json!("rehearsal")),
+        ("mode", json!("headless")),
+        ("repo_root", json!(repo)),
+        ("branch", json!("glis/blue")),
+        ("pid", json!(null)),
+        ("paused_at", json!(null)),
+        ("pause_reason", json!(null)),
+        ("resumed_at", json!(null)),
+        ("idle_timeout_secs", json!(600)),
+        ("can_resume", json!(false)),
+        ("snapshot", json!(null)),
+        ("conversation_summary", json!(null)),
+        ("pending_tasks", json!([])),
+        ("queued", json!(0)),
+        ("waiting_for", json!(null)),
+        ("auto_yes", json!(false)),
+        ("generation", json!(0)),
+    ] {
+        assert_eq!(created[field], wanted, "{field}");
+    }
+    assert!(is_utc(&created["created_at"]) && is_utc(&created["last_active_at"]));
+
+    let idle = house.turn("blue", "todo one|two ;; write a.txt x")?;
+    has_all_fields(&idle);
+    assert_eq!(idle["status"], "idle");
+    assert_eq!(idle["generation"], 1);
+    assert_eq!(idle["pending_tasks"], json!(["one", "two"]));
+    assert_eq!((&idle["can_pause"], &idle["can_resume"]), (&json!(true), &json!(false)));
+    assert!(idle["pid"].is_i64() && idle["agent_session_ref"].is_string());
+    assert!(idle["conversation_summary"].is_string() && idle["last_action"].is_string());
+
+    let paused = house.json(&["pause", "blue"])?;
+    has_all_fields(&paused);
+    assert_eq!(paused["status"], "paused");
+    assert_eq!(paused["pause_reason"], "user");
+    assert_eq!(paused["pid"], Value::Null);
+    assert_eq!((&paused["can_pause"], &paused["can_resume"]), (&json!(false), &json!(true)));
+    assert!(is_utc(&paused["paused_at"]));
+
+    let resumed = house.json(&["resume", "blue"])?;
+    assert_eq!(resumed["generation"], 2);
+    assert!(is_utc(&resumed["resumed_at"]));
+    assert_eq!(resumed["paused_at"], Value::Null);
+    assert_eq!(resumed["pause_reason"], Value::Null);
+    Ok(())
+}
+
+#[test]
+fn the_list_has_the_same_fields_and_the_latest_activity_first() -> Outcome {
+    let house = House::new()?;
+    assert_eq!(house.json(&["ls"])?, json!([]));
+    for name in ["one", "two", "three"] {
+        house.rehearsal(name)?;
+    }
+    house.turn("one", "say hi")?;
+    // Nothing more happens to it between the two looks.
+    house.follow(1)?.until(|event| event["event"] == "worktree_saved")?;
+    let list = house.json(&["ls"])?;
+    let list = list.as_array().ok_or("no array")?;
+    list.iter().for_each(has_all_fields);
+    let names: Vec<_> = list.iter().map(|s| s["name"].as_str().unwrap_or_default()).collect();
+    assert_eq!(names, ["one", "three", "two"]);
+    let shown = house.show("one")?;
+    // Whoever shows a session has looked at it.
+    for field in FIELDS.into_iter().filter(|field| *field != "last_accessed_at") {
+        assert_eq!(list[0][field], shown[field], "{field}");
+    }
+    Ok(())
+}
+
+#[test]
+fn every_status_word_can_be_met_and_waited_for() -> Outcome {
+    let house = House::new()?;
+    house.configure("[pause]\ninterrupt_secs = 1\n")?;
+    // Whoever starts an agent looks at the repository with git first; this git can be held up.
+    let gate = house.home().join("gate");
+    let bin = house.repo().join("../bin");
+    std::fs::create_dir_all(&bin)?;
+    let git = String::from_utf8(std::process::Command::new("which").arg("git").output()?.stdout)?;
+    let script = format!(
+        "#!/bin/sh\nif [ -p {0} ]; then cat {0} >/dev/null; fi\nexec {1} \"$@\"\n",
+        gate.display(),
+        git.trim()
+    );
+    std::fs::write(bin.join("git"), script)?;
+    std::fs::set_permissions(bin.join("git"), PermissionsExt::from_mode(0o755))?;
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH")?);
+    assert!(house.glis().args(["daemon", "start"]).env("PATH", path).output()?.status.success());
+
+    assert_eq!(house.rehearsal("blue")?["status"], "created");
+    house.turn("blue", "say hello")?;
+    house.ok(&["send", "blue", "work 600"])?;
+    house.until("blue", "busy")?;
+    let mut pause = house.glis();
+    let _pause = Background::start(pause.args(["pause", "blue", "--mode", "boundary"]))?;
+    house.until("blue", "pausing")?;
+    house.ok(&["pause", "blue", "--cancel"])?;
+    house.ok(&["pause", "blue"])?;
+    house.until("blue", "paused")?;
+
+    assert!(std::process::Command::new("mkfifo").arg(&gate).status()?.success());
+    let mut resume = house.glis();
+    let mut resume = Background::start(resume.args(["resume", "blue"]))?;
+    let resuming = house.until("blue", "resuming")?;
+    assert_eq!(resuming["operation"], "resume");
+    // Two verbs at once: the one that cannot be joined with it is told so.
+    assert_eq!(house.fails(&["rm", "blue"])?.0, 7);
+    assert_eq!(house.fails(&["pause", "blue"])?.1["kind"], "busy");
+    std::fs::rename(&gate, gate.with_extension("open"))?;
+    // Opened both ways it waits for no reader: git may not have come to the gate before it was moved.
+    let mut opened = std::fs::OpenOptions::new();
+    opened.read(true).write(true).open(gate.with_extension("open"))?.write_all(b"go")?;
+    assert!(resume.0.wait()?.success());
+    house.until("blue", "idle")?;
+
+    house.ok(&["send", "blue", "approve go?"])?;
+    house.until("blue", "waiting")?;
+    house.ok(&["stop", "blue"])?;
+    house.until("blue", "suspended")?;
+    house.ok(&["send", "blue", "work 600"])?;
+    let busy = house.until("blue", "busy")?;
+    kill_and_wait(i32::try_from(busy["pid"].as_i64().ok_or("no pid")?)?)?;
+    house.until("blue", "interrupted")?;
+
+    house.command("well", &["true"])?;
+    house.until("well", "completed")?;
+    house.command("ill", &["sh", "-c", "exit 3"])?;
+    assert!(house.until("ill", "failed")?["failure"].as_str().is_some_and(|f| f.contains('3')));
+    let id = house.show("ill")?["id"].as_str().ok_or("no id")?.to_owned();
+    house.ok(&["rm", "ill"])?;
+    assert_eq!(house.until(&id, "archived")?["name"], "ill");
+    Ok(())
+}
+
+#[test]
+fn errors_are_one_document_with_kind_message_and_hint_and_their_own_status() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    house.command("done", &["true"])?;
+    house.until("done", "completed")?;
+    let table: [(&[&str], i32, &str, &str); 29] = [
+        (&["show", "nobody"], 3, "not_found", "nobody"),
+        (&["show", ""], 3, "not_found", "``"),
+        (&["attach", "blue"], 2, "usage", "terminal"),
+        (&["send", "nobody", "x"], 3, "not_found", "nobody"),
+        (&["send", "blue", ""], 2, "usage", "empty"),
+        (&["send", "done", "x"], 4, "refused", "done"),
+        (&["wait", "blue", "--for", "busy", "--timeout", "20ms"], 7, "timed_out", "blue"),
+        (&["wait", "blue", "--for", "sleepy"], 2, "usage", "sleepy"),
+        (&["wait", "blue"], 2, "usage", "--for"),
+        (&["pause", "nobody"], 3, "not_found", "nobody"),
+        (&["pause", "done"], 4, "refused", "done"),
+        (&["pause"], 2, "usage", "NAMES"),
+        (&["pause", "blue", "--cancel"], 4, "refused", "blue"),
+        (&["resume", "blue"], 4, "refused", "blue"),
+        (&["resume", "done"], 4, "refused", "done"),
+        (&["restart", "done"], 2, "usage", "done"),
+        (&["restart", "blue", "--yes"], 4, "refused", "blue"),
+        (&["answer", "blue", "allow"], 4, "refused", "blue"),
+        (&["rm", "nobody"], 3, "not_found", "nobody"),
+        (&["new", "blue", "--agent", "rehearsal"], 4, "refused", "blue"),
+        (&["new", "x", "--agent", "nobody"], 2, "usage", "nobody"),
+        (&["new", "x", "--base", "nowhere", "--", "true"], 2, "usage", "nowhere"),
+        (&["new", "x", "--repo", "/", "--", "true"], 2, "usage", "repository"),
+        (&["new", "x", "--repo", "/nowhere", "--", "true"], 2, "usage", "/nowhere"),
+        (&["new", "x", "--agent", "command"], 2, "usage", "--"),
+        (&["new", "x", "--in-place", "--remove-worktree-on-pause"], 2, "usage", "in-place"),
+        (&["new", "x", "--auto-yes"], 2, "usage", "no rules"),
+        (&["new", "x", "--persona", "critic"], 2, "usage", "no persona"),
+        (&["sing"], 2, "usage", "sing"),
+    ];
+    for (args, status, kind, part) in table {
+        let (found, error) = house.fails(args)?;
+        assert_eq!((found, error["kind"].as_str()), (status, Some(kind)), "{args:?}: {error}");
+        let message = error["message"].as_str().unwrap_or_default();
+        assert!(message.contains(part), "{args:?}: {message}");
+        let hint = error["hint"].as_str().unwrap_or_default();
+        assert!(!hint.is_empty(), "{args:?} gives no next step: {error}");
+        let spoken = house.glis().args(args).output()?;
+        assert_eq!(spoken.status.code(), Some(status), "{args:?} without --json");
+        assert!(spoken.stdout.is_empty(), "{args:?} complains on standard output");
+        assert!(String::from_utf8(spoken.stderr)?.starts_with("error: "), "{args:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn every_verb_prints_exactly_one_document() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    house.turn("blue", "say hi")?;
+    let verbs: [&[&str]; 22] = [
+        &["ls"],
+        &["ls", "--all"],
+        &["show", "blue"],
+        &["wait", "blue", "--for", "idle"],
+        &["log", "blue"],
+        &["screen", "blue"],
+        &["output", "blue"],
+        &["output", "blue", "--from", "999999999"],
+        &["pause", "blue"],
+        &["pause", "blue"],
+        &["send", "blue", "say later"],
+        &["resume", "blue"],
+        &["resume", "blue", "blue"],
+        &["stop", "blue"],
+        &["stop", "blue"],
+        &["restart", "blue", "--yes"],
+        &["pause", "--all"],
+        &["resume", "--all"],
+        &["doctor"],
+        &["daemon", "status"],
+        &["completions", "bash"],
+        &["man"],
+    ];
+    for args in verbs {
+        house.json(args).map_err(|fault| format!("{args:?}: {fault}"))?;
+    }
+    for args in [
+        &["stop", "blue"][..],
+        &["rm", "blue"],
+        &["daemon", "stop"],
+        &["daemon", "stop"],
+        &["daemon", "start"],
+    ] {
+        house.json(args).map_err(|fault| format!("{args:?}: {fault}"))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_verb_that_fails_for_one_of_many_is_still_one_document() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    house.turn("blue", "say hi")?;
+    let output = house.glis().args(["--json", "pause", "blue", "nobody"]).output()?;
+    assert_eq!(output.status.code(), Some(3));
+    let document: Value = serde_json::from_slice(&output.stdout)?;
+    assert_eq!(document[0]["status"], "paused");
+    assert_eq!(document[1]["error"]["kind"], "not_found");
+    assert_eq!(document.as_array().map(Vec::len), Some(2));
+    Ok(())
+}
+
+#[test]
+fn streams_are_one_document_a_line() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    let mut log = Lines::of(house.glis().args(["--json", "log", "blue", "--follow"]))?;
+    house.ok(&["send", "blue", "say \u{e9}t\u{e9} ;; die 0"])?;
+    assert_eq!(log.until(|e| e["type"] == "user")?["content"], "say \u{e9}t\u{e9} ;; die 0");
+    assert_eq!(log.until(|e| e["type"] == "assistant")?["content"], "\u{e9}t\u{e9}");
+    house.until("blue", "interrupted")?;
+    let mut output = Lines::of(house.glis().args(["output", "blue", "--follow", "--json"]))?;
+    let lines = output.rest()?;
+    assert!(lines.iter().all(|l| l["offset"].is_u64() && l["text"].is_string()), "{lines:?}");
+    Ok(())
+}
+
+#[test]
+fn events_have_numbers_without_gaps_and_can_be_read_from_any_of_them() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    house.turn("blue", "write a.txt x ;; say hi")?;
+    house.kill_daemon()?;
+    house.ok(&["pause", "blue"])?;
+    let read = |args: &[&str]| -> Outcome<Vec<Value>> {
+        let text = house.ok(args)?;
+        Ok(text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
+    };
+    let all = read(&["events"])?;
+    for (at, event) in all.iter().enumerate() {
+        assert_eq!(event["seq"], at + 1);
+        assert!(is_utc(&event["at"]), "{event}");
+        assert!(event["session"].is_string() && event["event"].is_string(), "{event}");
+    }
+    assert_eq!(read(&["events", "--from", "5", "--json"])?, all[4..]);
+    assert_eq!(read(&["events", "--from", "0"])?, all);
+    assert_eq!(read(&["events", "--from", "999999"])?, Vec::<Value>::new());
+    let mut follow = house.follow(all.len() as u64)?;
+    assert_eq!(follow.until(|_| true)?, all[all.len() - 1]);
+    house.ok(&["resume", "blue"])?;
+    assert_eq!(follow.until(|_| true)?["seq"], all.len() + 1);
+    Ok(())
+}
+
+#[test]
+fn a_session_answers_to_its_name_its_id_and_a_unique_beginning_of_it() -> Outcome {
+    let house = House::new()?;
+    let id = house.rehearsal("blue")?["id"].as_str().ok_or("no id")?.to_owned();
+    let begin = id.get(..8).ok_or("short id")?.to_owned();
+    for given in ["blue", id.as_str(), begin.as_str()] {
+        assert_eq!(house.show(given)?["id"], id.as_str());
+    }
+    let other = house.rehearsal("red")?["id"].as_str().ok_or("no id")?.to_owned();
+    let shared = id.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+    let (status, error) = house.fails(&["show", id.get(..shared).ok_or("short id")?])?;
+    assert_eq!(status, 3);
+    assert!(error["message"].as_str().is_some_and(|m| m.contains("more than one")), "{error}");
+    assert_eq!(house.show(id.get(..=shared).ok_or("short id")?)?["name"], "blue");
+    Ok(())
+}
+
+#[test]
+fn without_arguments_there_is_help_and_no_daemon() -> Outcome {
+    let house = House::new()?;
+    let help = house.ok(&[])?;
+    assert!(help.contains("Exit codes") && help.contains("pause"), "{help}");
+    assert!(!house.home().exists(), "help made a home");
+    assert!(house.ok(&["--version"])?.starts_with("glis "));
+    assert!(house.ok(&["help", "pause"])?.contains("--mode"));
+    let (status, error) = house.fails(&["daemon", "status"])?;
+    assert_eq!((status, error["kind"].as_str()), (8, Some("no_daemon")));
+    assert!(!house.home().exists(), "a look at the daemon made a home");
+    Ok(())
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    for args in [&["ls"][..], &["events"], &["output", "blue"], &["show", "blue"], &["man"]] {
+        // A pipe whose reading end is closed before anything is written.
+        let (reader, writer) = std::io::pipe()?;
+        drop(reader);
+        let output = house
+            .glis()
+            .args(args)
+            .stdout(writer)
+            .stderr(Stdio::piped())
+            .spawn()?
+            .wait_with_output()?;
+        let said = String::from_utf8(output.stderr)?;
+        assert_eq!((output.status.code(), said.as_str()), (Some(0), ""), "{args:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_session_that_was_never_resumed_has_no_time_of_it() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    assert_eq!(house.turn("blue", "say hi")?["resumed_at"], Value::Null);
+    Ok(())
+}

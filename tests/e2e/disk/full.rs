@@ -1,0 +1,191 @@
+//! Disks that are full, read-only or gone: nothing is confirmed that is not true, agents live on.
+
+use crate::support::house::{House, Outcome, eventually, lives};
+use crate::support::skip::skip;
+use crate::support::wreck::{agents, each_entry_once, folder, pid_of, text_of};
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use std::ffi::CString;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// A small file system of its own; gone when it is dropped.
+pub(crate) struct Small(PathBuf);
+
+impl Small {
+    /// `None` where this is not allowed, which is said aloud.
+    pub(crate) fn at(place: &Path, options: &str, flags: MountFlags) -> Outcome<Option<Self>> {
+        std::fs::create_dir_all(place)?;
+        let options = CString::new(options)?;
+        match mount("glis-test", place, "tmpfs", flags, options.as_c_str()) {
+            Ok(()) => Ok(Some(Self(place.to_owned()))),
+            Err(fault) => {
+                skip(&format!("no file system can be mounted here: {fault}"), None)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Leaves no room at all; the file is to be removed to have it back.
+    pub(crate) fn fill(&self) -> Outcome<PathBuf> {
+        let path = self.0.join("ballast");
+        let mut file = std::fs::File::create(&path)?;
+        for piece in [65536, 4096, 512, 1] {
+            let bytes = vec![0; piece];
+            while file.write(&bytes).is_ok_and(|written| written > 0) {}
+        }
+        Ok(path)
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        unmount(&self.0, UnmountFlags::DETACH).ok();
+    }
+}
+
+#[test]
+fn a_full_disk_stops_a_pause_and_no_agent() -> Outcome {
+    let house = House::new()?;
+    let Some(disk) = Small::at(&house.home(), "size=4m,mode=700", MountFlags::empty())? else {
+        return Ok(());
+    };
+    house.rehearsal("blue")?;
+    let before = house.turn("blue", "write a.txt one")?;
+    let ballast = disk.fill()?;
+    let (status, error) = house.fails(&["pause", "blue"])?;
+    assert!([1, 8].contains(&status), "{error}");
+    assert!(lives(pid_of(&before)?), "{error}");
+    let again = house.fails(&["send", "blue", "say lost?"]);
+    std::fs::remove_file(ballast)?;
+    again?;
+    // The daemon that could not write may still be on its way out; whatever answers knows the session.
+    let answers = |args: &[&str]| house.glis().args(args).output().map(|o| o.status.code());
+    eventually("a daemon answers", || match answers(&["show", "blue"]) {
+        Ok(Some(3)) => panic!("a daemon that ends says that there is no session"),
+        told => matches!(told, Ok(Some(0))),
+    })?;
+    assert_eq!(house.show("blue")?["pid"], before["pid"]);
+    house.turn("blue", "say found")?;
+    let paused = house.json(&["pause", "blue"])?;
+    assert_eq!(paused["status"], "paused");
+    house.ok(&["resume", "blue", "--prompt", "recall"])?;
+    each_entry_once(&house, "blue")?;
+    let diary = std::fs::read_to_string(house.home().join("daemon.log"))?;
+    assert!(!diary.contains("panicked"), "{diary}");
+    Ok(())
+}
+
+#[test]
+fn a_disk_that_fills_up_while_the_agent_talks_loses_no_word() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    let id = text_of(&house.show("blue")?, "id")?;
+    let place = folder(&house, &id);
+    let Some(disk) = Small::at(&place, "size=1m,mode=700", MountFlags::empty())? else {
+        return Ok(());
+    };
+    let before = house.turn("blue", "say first")?;
+    house.ok(&["send", "blue", "work 0.3 ;; stream 40 200 ;; work 0.2"])?;
+    house.until("blue", "busy")?;
+    let ballast = disk.fill()?;
+    // Nothing tells from outside that the words have met the full disk, except the diary.
+    let mut diary = String::new();
+    for _ in 0..100 {
+        diary = std::fs::read_to_string(house.home().join("daemon.log"))?;
+        if diary.contains("No space left") {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert!(diary.contains("No space left"), "{diary}");
+    let during = house.show("blue")?;
+    std::fs::remove_file(ballast)?;
+    assert_eq!((&during["pid"], &during["status"]), (&before["pid"], &"busy".into()));
+    house.until("blue", "idle")?;
+    let talk = house.talk("blue")?;
+    let words = talk.iter().filter(|(_, text)| text.starts_with("word")).count();
+    assert!(words == 40 || !house.show("blue")?["output_gap_at"].is_null(), "{talk:?}");
+    each_entry_once(&house, "blue")?;
+    assert_eq!(house.json(&["pause", "blue"])?["status"], "paused");
+    Ok(())
+}
+
+#[test]
+fn output_that_the_disk_does_not_take_is_told_as_a_gap() -> Outcome {
+    let house = House::new()?;
+    let id = text_of(&house.rehearsal("blue")?, "id")?;
+    let place = folder(&house, &id).join("output");
+    std::fs::create_dir_all(folder(&house, &id))?;
+    let Some(_disk) = Small::at(&place, "size=64k,mode=700", MountFlags::empty())? else {
+        return Ok(());
+    };
+    let session = house.turn("blue", "flood 1")?;
+    assert!(session["output_gap_at"].is_u64(), "{session}");
+    assert_eq!(agents(&id), [pid_of(&session)?]);
+    assert_eq!(house.turn("blue", "say still here")?["status"], "idle");
+    Ok(())
+}
+
+#[test]
+fn a_home_that_cannot_be_written_is_refused_with_a_reason() -> Outcome {
+    let house = House::new()?;
+    let Some(_disk) = Small::at(&house.home(), "size=1m", MountFlags::RDONLY)? else {
+        return Ok(());
+    };
+    let (status, error) = house.fails(&["ls"])?;
+    assert_eq!(status, 8);
+    assert!(error["message"].to_string().contains("Read-only"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn a_home_that_is_deleted_leaves_no_daemon_that_confirms_into_nothing() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    house.turn("blue", "say hello")?;
+    house.ok(&["send", "blue", "work 1"])?;
+    let session = house.until("blue", "busy")?;
+    let daemon = house.daemon_pid()?;
+    std::fs::rename(house.home(), house.repo().join("gone"))?;
+    // The end of the turn cannot be written down where anybody would find it.
+    crate::support::house::await_gone(daemon)?;
+    assert!(lives(pid_of(&session)?));
+    if house.home().exists() {
+        // The agent itself keeps its transcript where it was told to.
+        let made = std::fs::read_dir(house.home())?.filter_map(|e| Some(e.ok()?.file_name()));
+        assert_eq!(made.collect::<Vec<_>>(), ["rehearsal"]);
+        std::fs::remove_dir_all(house.home())?;
+    }
+    std::fs::rename(house.repo().join("gone"), house.home())?;
+    let after = house.until("blue", "idle")?;
+    assert_eq!(after["pid"], session["pid"]);
+    Ok(())
+}
+
+#[test]
+fn a_repository_without_room_refuses_the_pause_until_there_is_some() -> Outcome {
+    let house = House::new()?;
+    let place = house.repo().join("../small");
+    let Some(disk) = Small::at(&place, "size=6m,mode=700", MountFlags::empty())? else {
+        return Ok(());
+    };
+    let repo = place.join("repo");
+    house.git(&["clone", "-q", ".", repo.to_str().ok_or("path")?])?;
+    let repo = repo.to_str().ok_or("path")?;
+    house.json(&["new", "blue", "--agent", "rehearsal", "--headless", "--repo", repo])?;
+    let before = house.turn("blue", "write a.txt one")?;
+    let ballast = disk.fill()?;
+    std::fs::write(house.file("blue", "a.txt")?, "x".repeat(100_000))?;
+    let (status, error) = house.fails(&["pause", "blue"])?;
+    assert_eq!(status, 1, "{error}");
+    assert!(text_of(&error, "message")?.starts_with("failed to stash changes: "), "{error}");
+    let after = house.show("blue")?;
+    assert_eq!((&after["status"], &after["pid"]), (&"idle".into(), &before["pid"]));
+    std::fs::remove_file(ballast)?;
+    house.json(&["pause", "blue", "--remove-worktree"])?;
+    house.json(&["resume", "blue"])?;
+    let file = house.file("blue", "a.txt")?;
+    assert_eq!(std::fs::read_to_string(file)?.len(), 100_000);
+    house.ok(&["stop", "blue"])?;
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! What a session is told beyond its messages: by its persona, or after a pause.
+
+use crate::support::house::{House, Outcome};
+use serde_json::json;
+
+#[test]
+fn a_persona_is_what_it_was_when_the_session_was_made() -> Outcome {
+    let house = House::new()?;
+    let persona = |model: &str| {
+        format!(
+            "[persona.critic]\nagent = \"rehearsal\"\nmodel = \"{model}\"\n\
+             system_prompt = \"Doubt everything.\"\npermission_mode = \"plan\"\nargs = [\"--misbehave\", \"late-id\"]\n"
+        )
+    };
+    house.configure(&persona("first"))?;
+    let made = house.json(&["new", "judge", "--persona", "critic", "--headless"])?;
+    assert_eq!((&made["agent"], &made["model"]), (&json!("rehearsal"), &json!("first")));
+    assert_eq!((&made["persona"], &made["argv"][1]), (&json!("critic"), &json!("late-id")));
+    house.kill_daemon()?;
+    house.configure(&persona("second"))?;
+    assert_eq!(house.show("judge")?["model"], "first");
+    let own =
+        house.json(&["new", "other", "--persona", "critic", "--headless", "--model", "own"])?;
+    assert_eq!(own["model"], "own");
+    Ok(())
+}
+
+#[test]
+fn a_persona_counts_as_soon_as_it_is_written_down() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("first")?;
+    let new = ["new", "judge", "--persona", "critic", "--headless"];
+    assert_eq!(house.fails(&new)?.0, 2);
+    let persona = "[persona.critic]\nagent = \"rehearsal\"\nmodel = \"keen\"\n";
+    house.configure(&format!("{persona}modle = 1\n"))?;
+    // A slip of the pen is told with its line, and what ran before runs on.
+    for new in [&new[..], &["new", "plain", "--agent", "rehearsal"]] {
+        let (status, error) = house.fails(new)?;
+        let told = error["message"].as_str().unwrap_or_default();
+        assert!(status == 2 && told.contains("config.toml:4: "), "{error}");
+    }
+    assert_eq!(house.turn("first", "say hello")?["status"], "idle");
+    let told = house.glis().arg("doctor").output()?;
+    assert!(String::from_utf8(told.stdout)?.contains("config.toml:4: "));
+    house.configure(persona)?;
+    assert_eq!(house.json(&new)?["model"], "keen");
+    Ok(())
+}
+
+#[test]
+fn a_command_is_told_what_was_before_only_where_that_is_wanted() -> Outcome {
+    let house = House::new()?;
+    let told = |name: &str| -> Outcome<bool> {
+        house.command(name, &["cat"])?;
+        house.json(&["send", name, "build the shed"])?;
+        house.json(&["pause", name, "--mode", "force"])?;
+        house.json(&["resume", name])?;
+        let talk = house.talk(name)?;
+        Ok(talk.iter().any(|(_, said)| said.contains("previously paused session")))
+    };
+    assert!(!told("plain")?);
+    house.kill_daemon()?;
+    house.configure("[command]\nresume_prompt = true\n")?;
+    house.command("keen", &["cat"])?;
+    house.json(&["send", "keen", "build the shed"])?;
+    let mut events = house.follow(1)?;
+    house.json(&["pause", "keen", "--mode", "force"])?;
+    let id = house.show("keen")?["id"].clone();
+    house.json(&["resume", "keen"])?;
+    let queued = events.until(|e| {
+        let said = e["text"].as_str().unwrap_or_default();
+        e["session"] == id && said.contains("You are resuming a previously paused session.")
+    })?;
+    assert!(queued["text"].as_str().is_some_and(|text| text.contains("Asked: build the shed")));
+    Ok(())
+}
+
+/// Three rounds of it, each for a program that remembers nothing: what the user asked for is told to
+/// the last one as it was to the first, and a form that there is not is refused with its line.
+#[test]
+fn the_short_form_tells_what_was_asked_for_however_often_it_is_told() -> Outcome {
+    let house = House::new()?;
+    let short = "[command]\nresume_prompt = true\n[resume]\nprompt = \"short\"\n";
+    house.configure(short)?;
+    house.command("plain", &["cat"])?;
+    house.json(&["send", "plain", "build the shed"])?;
+    house.rehearsal("actor")?;
+    house.turn("actor", "say half done")?;
+    for _ in 0..3 {
+        house.json(&["pause", "plain", "--mode", "force"])?;
+        house.json(&["resume", "plain"])?;
+        house.json(&["stop", "actor"])?;
+        house.json(&["restart", "actor", "--yes", "--with-context"])?;
+    }
+    for (name, asked) in [("plain", "build the shed"), ("actor", "say half done")] {
+        let id = house.show(name)?["id"].clone();
+        let mut events = house.follow(1)?;
+        for _ in 0..3 {
+            let queued = events.until(|e| {
+                let ours = |text: &str| text.starts_with("Continue from where we left off.\n");
+                e["event"] == "message_queued"
+                    && e["session"] == id
+                    && e["text"].as_str().is_some_and(ours)
+            })?;
+            let text = queued["text"].as_str().ok_or("no text")?;
+            let lines: Vec<_> = text.lines().collect();
+            assert_eq!(lines.len(), 3, "{text}");
+            assert!(lines[1].starts_with("Last action: "), "{text}");
+            assert!(lines[2].starts_with(&format!("Current state: Asked: {asked}")), "{text}");
+        }
+    }
+    house.configure(&short.replace("short", "long"))?;
+    let (status, error) = house.fails(&["new", "other", "--agent", "rehearsal"])?;
+    let why = error["message"].as_str().unwrap_or_default();
+    assert!(status == 2 && why.contains("config.toml:4: "), "{error}");
+    assert!(why.contains("`full`") && why.contains("`short`"), "{error}");
+    Ok(())
+}

@@ -1,0 +1,575 @@
+//! What is kept: snapshots at every stop, worktrees that come back, the trash.
+
+use crate::support::house::{Background, House, Outcome, eventually, kill_and_wait};
+use crate::support::wreck::text_of;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Everything that is to be seen of a worktree: files with their rights, and what git says.
+fn portrait(worktree: &Path) -> Outcome<BTreeMap<String, String>> {
+    let mut seen = BTreeMap::new();
+    let mut todo = vec![worktree.to_owned()];
+    while let Some(dir) = todo.pop() {
+        for entry in fs::read_dir(&dir)? {
+            let path = entry?.path();
+            let facts = path.symlink_metadata()?;
+            let name = path.strip_prefix(worktree)?.to_string_lossy().into_owned();
+            if name == ".git" {
+                continue;
+            }
+            if facts.is_dir() {
+                todo.push(path);
+                continue;
+            }
+            let what = if facts.is_symlink() {
+                format!("-> {}", fs::read_link(&path)?.display())
+            } else {
+                format!("{:o} {:?}", facts.permissions().mode(), fs::read(&path)?)
+            };
+            seen.insert(name, what);
+        }
+    }
+    for args in [
+        &["status", "--porcelain=v2", "--branch"][..],
+        &["ls-files", "-s"],
+        &["diff"],
+        &["diff", "--cached"],
+    ] {
+        seen.insert(format!("git {}", args.join(" ")), git(worktree, args)?);
+    }
+    Ok(seen)
+}
+
+fn git(dir: &Path, args: &[&str]) -> Outcome<String> {
+    let output = Command::new("git")
+        .args(args)
+        .current_dir(dir)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .output()?;
+    if !output.status.success() {
+        return Err(format!("{args:?}: {}", String::from_utf8_lossy(&output.stderr)).into());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// A paused session whose worktree is in every kind of disorder, a merge conflict included.
+fn disordered(house: &House, name: &str) -> Outcome<PathBuf> {
+    house.rehearsal(name)?;
+    house.turn(name, &format!("write by-agent.txt {name}"))?;
+    let tree = house.file(name, "")?;
+    let put = |path: &str, text: &str| fs::write(tree.join(path), text);
+    put("both.txt", "base\n")?;
+    git(&tree, &["add", "both.txt"])?;
+    git(&tree, &["-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "base"])?;
+    let here = git(&tree, &["rev-parse", "--abbrev-ref", "HEAD"])?.trim().to_owned();
+    let other = format!("other-{name}");
+    git(&tree, &["checkout", "-q", "-b", &other])?;
+    put("both.txt", "theirs\n")?;
+    git(&tree, &["-c", "user.name=n", "-c", "user.email=e", "commit", "-qam", "theirs"])?;
+    git(&tree, &["checkout", "-q", &here])?;
+    put("both.txt", "ours\n")?;
+    git(&tree, &["-c", "user.name=n", "-c", "user.email=e", "commit", "-qam", "ours"])?;
+    git(&tree, &["-c", "user.name=n", "-c", "user.email=e", "merge", &other]).err();
+    put("staged.txt", "staged\n")?;
+    git(&tree, &["add", "staged.txt"])?;
+    put("staged.txt", "and changed\n")?;
+    put("untracked.txt", &format!("only of {name}\n"))?;
+    fs::set_permissions(tree.join("untracked.txt"), fs::Permissions::from_mode(0o755))?;
+    std::os::unix::fs::symlink("nowhere", tree.join("dangling"))?;
+    house.json(&["pause", name])?;
+    Ok(tree)
+}
+
+/// Does the worst that git can do.
+fn destroy(house: &House, tree: &Path) -> Outcome {
+    let branch = git(tree, &["rev-parse", "--abbrev-ref", "HEAD"])?.trim().to_owned();
+    let path = tree.to_str().ok_or("path")?;
+    house.git(&["worktree", "remove", "--force", "--force", path])?;
+    house.git(&["branch", "-D", &branch])?;
+    // Not all of them: the stash is one.
+    house.git(&["reflog", "expire", "--expire=now", "HEAD"])?;
+    house.git(&["gc", "--quiet", "--prune=now"])?;
+    assert!(!tree.exists());
+    Ok(())
+}
+
+#[test]
+fn a_worktree_that_was_destroyed_comes_back_with_its_merge_conflict() -> Outcome {
+    let house = House::new()?;
+    let tree = disordered(&house, "blue")?;
+    let before = portrait(&tree)?;
+    let head = git(&tree, &["rev-parse", "HEAD"])?;
+    assert!(before["git ls-files -s"].contains(" 2\tboth.txt"), "there is a conflict");
+    destroy(&house, &tree)?;
+    let session = house.json(&["resume", "blue"])?;
+    assert!(session["found"]["restored"]["snapshot"]["ref"].is_string(), "{}", session["found"]);
+    assert_eq!(portrait(&tree)?, before);
+    assert_eq!(git(&tree, &["rev-parse", "HEAD"])?, head);
+    house.turn("blue", "write again.txt yes")?;
+    git(&tree, &["add", "both.txt"])?;
+    git(&tree, &["-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "merged"])?;
+    assert_eq!(git(&tree, &["rev-list", "--count", "--merges", "HEAD"])?.trim(), "1");
+    Ok(())
+}
+
+#[test]
+fn two_sessions_of_one_repository_pause_and_resume_at_once_and_each_gets_its_own() -> Outcome {
+    let house = House::new()?;
+    house.git(&["commit", "-q", "--allow-empty", "-m", "something"])?;
+    fs::write(house.repo().join("foreign.txt"), "foreign\n")?;
+    house.git(&["stash", "push", "-q", "--include-untracked"])?;
+    let stash = house.git(&["stash", "list", "--format=%H %gs"])?;
+    let trees = [disordered(&house, "blue")?, disordered(&house, "green")?];
+    house.ok(&["resume", "blue", "green"])?;
+    let before = [portrait(&trees[0])?, portrait(&trees[1])?];
+    house.ok(&["pause", "--all"])?;
+    for tree in &trees {
+        destroy(&house, tree)?;
+    }
+    house.ok(&["resume", "--all"])?;
+    for (tree, before) in trees.iter().zip(&before) {
+        assert_eq!(&portrait(tree)?, before);
+    }
+    assert_eq!(house.git(&["stash", "list", "--format=%H %gs"])?, stash);
+    Ok(())
+}
+
+#[test]
+fn what_somebody_changed_meanwhile_is_kept_and_told() -> Outcome {
+    let house = House::new()?;
+    let tree = disordered(&house, "blue")?;
+    let by_agent = house.json(&["show", "blue"])?["snapshot"].clone();
+    fs::write(tree.join("by-agent.txt"), "by somebody else")?;
+    fs::remove_file(tree.join("untracked.txt"))?;
+    let before = portrait(&tree)?;
+    let session = house.json(&["resume", "blue"])?;
+    let changed = &session["found"]["changed"];
+    assert_eq!(changed["paths"]["first"], json!(["by-agent.txt", "untracked.txt"]));
+    assert_eq!(portrait(&tree)?, before, "nothing was overwritten");
+    assert_ne!(changed["snapshot"], by_agent);
+    house.turn("blue", "say hello")?;
+    house.turn("blue", "say again")?;
+    let told: Vec<_> = house.talk("blue")?.into_iter().filter(|(who, _)| who == "user").collect();
+    let notes = told.iter().filter(|(_, text)| text.contains("by-agent.txt, untracked.txt"));
+    assert_eq!(notes.count(), 1, "{told:?}");
+    let place = house.repo().join("../as-it-was");
+    let args = ["restore", "blue", "--snapshot", by_agent["ref"].as_str().ok_or("ref")?];
+    house.ok(&[&args[..], &["--to", place.to_str().ok_or("path")?]].concat())?;
+    assert_eq!(fs::read_to_string(place.join("by-agent.txt"))?, "blue");
+    Ok(())
+}
+
+#[test]
+fn an_untouched_worktree_is_not_spoken_of() -> Outcome {
+    let house = House::new()?;
+    disordered(&house, "blue")?;
+    assert_eq!(house.json(&["resume", "blue"])?["found"], "untouched");
+    house.turn("blue", "say hello")?;
+    let talk = house.talk("blue")?;
+    assert!(talk.iter().all(|(_, text)| !text.contains("[glis]")), "{talk:?}");
+    Ok(())
+}
+
+#[test]
+fn a_stale_lock_of_a_dead_agent_is_set_aside_and_a_living_one_is_not() -> Outcome {
+    let house = House::new()?;
+    let tree = disordered(&house, "blue")?;
+    let lock = git(&tree, &["rev-parse", "--git-path", "index.lock"])?;
+    let lock = tree.join(lock.trim());
+    // Somebody holds it.
+    let held = fs::File::create(&lock)?;
+    house.ok(&["resume", "blue"])?;
+    assert!(lock.exists());
+    drop(held);
+    house.ok(&["pause", "blue"])?;
+    house.ok(&["resume", "blue"])?;
+    assert!(!lock.exists());
+    let names = fs::read_dir(lock.parent().ok_or("parent")?)?;
+    let kept = names.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    assert!(kept.into_iter().any(|name| name.starts_with("index.lock.stale-")));
+    Ok(())
+}
+
+#[test]
+fn a_worktree_goes_with_its_pause_and_comes_back_with_its_resume() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    house.turn("blue", "write a.txt hello")?;
+    let tree = house.file("blue", "")?;
+    let before = portrait(&tree)?;
+    let paused = house.json(&["pause", "blue", "--remove-worktree"])?;
+    assert_eq!((&paused["worktree_removed"], &paused["warnings"]), (&json!(true), &json!([])));
+    assert!(!tree.exists());
+    assert!(house.git(&["branch", "--list", "glis/blue"])?.contains("glis/blue"));
+    assert_eq!(house.json(&["pause", "blue", "--remove-worktree"])?["already"], true);
+    assert_eq!(house.json(&["resume", "blue"])?["worktree_removed"], false);
+    assert_eq!(portrait(&tree)?, before);
+    Ok(())
+}
+
+#[test]
+fn what_is_in_no_snapshot_keeps_the_worktree_unless_it_may_go() -> Outcome {
+    let house = House::new()?;
+    fs::write(house.repo().join(".gitignore"), "secret\n")?;
+    house.git(&["add", ".gitignore"])?;
+    house.git(&["commit", "-qm", "ignore"])?;
+    house.rehearsal("blue")?;
+    let session = house.turn("blue", "write secret s3")?;
+    let (status, error) = house.fails(&["pause", "blue", "--remove-worktree"])?;
+    assert_eq!((status, &error["kind"]), (4, &json!("refused")));
+    assert!(error["message"].as_str().is_some_and(|text| text.contains("secret")), "{error}");
+    let after = house.show("blue")?;
+    assert_eq!((&after["status"], &after["pid"]), (&json!("idle"), &session["pid"]));
+    let tree = house.file("blue", "")?;
+    house.json(&["pause", "blue", "--remove-worktree", "--force"])?;
+    assert!(!tree.exists());
+    Ok(())
+}
+
+#[test]
+fn a_folder_that_is_not_ours_is_never_removed() -> Outcome {
+    let house = House::new()?;
+    let args = ["new", "blue", "--agent", "rehearsal", "--headless", "--in-place"];
+    house.json(&args)?;
+    house.turn("blue", "write a.txt hello")?;
+    assert_eq!(house.fails(&["pause", "blue", "--remove-worktree", "--force"])?.0, 4);
+    house.json(&["pause", "blue"])?;
+    assert_eq!(house.fails(&["restore", "blue"])?.0, 4);
+    house.json(&["rm", "blue"])?;
+    house.json(&["trash", "empty", "blue", "--yes"])?;
+    assert_eq!(fs::read_to_string(house.repo().join("a.txt"))?, "hello");
+    Ok(())
+}
+
+#[test]
+fn a_pause_that_cannot_save_is_refused_and_the_agent_goes_on() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    let before = house.turn("blue", "write a.txt hello")?;
+    // Whoever may write anywhere is stopped by what is no folder.
+    let objects = house.repo().join(".git/objects/pack");
+    let away = objects.with_extension("away");
+    fs::rename(&objects, &away)?;
+    fs::write(&objects, "in the way")?;
+    fs::write(house.file("blue", "a.txt")?, "changed")?;
+    let (status, error) = house.fails(&["pause", "blue"])?;
+    assert_eq!(status, 1, "{error}");
+    let message = text_of(&error, "message")?;
+    assert!(message.starts_with("failed to stash changes: `blue`: "), "{message}");
+    let after = house.show("blue")?;
+    assert_eq!((&after["status"], &after["pid"]), (&json!("idle"), &before["pid"]));
+    fs::remove_file(&objects)?;
+    fs::create_dir(&objects)?;
+    // The snapshots before are broken now; the next one is taken all the same.
+    assert_eq!(house.json(&["pause", "blue"])?["status"], "paused");
+    assert_eq!(house.json(&["resume", "blue"])?["found"], "untouched");
+    drop(away);
+    Ok(())
+}
+
+#[test]
+fn a_turn_that_ends_is_saved_and_few_are_kept() -> Outcome {
+    let house = House::new()?;
+    house.configure("[snapshot]\ngap_secs = 0\nkeep_latest = 3\nkeep_max = 3\n")?;
+    let id = text_of(&house.rehearsal("blue")?, "id")?;
+    for number in 0..6 {
+        house.turn("blue", &format!("write a.txt {number}"))?;
+        let saved = |e: &Value| e["occasion"] == "turn_ended" && e["session"] == id.as_str();
+        let mut events = house.follow(1)?;
+        for _ in 0..=number {
+            events.until(saved)?;
+        }
+    }
+    let list = house.json(&["snapshots", "blue"])?;
+    let list = list.as_array().ok_or("no array")?;
+    assert_eq!(list.len(), 3, "{list:?}");
+    assert_eq!(list[2]["since_before"], json!({"first": ["a.txt"], "total": 1}));
+    assert!(list.iter().all(|s| s["why"] == "a turn ended" && s["changed"] == 1), "{list:?}");
+    // The machine burns down in the middle of the next turn, and the disk with the worktree on it.
+    house.ok(&["send", "blue", "touch-slowly slow.txt 100000 50"])?;
+    house.until("blue", "busy")?;
+    let tree = house.file("blue", "")?;
+    for pid in house.processes() {
+        kill_and_wait(pid)?;
+    }
+    fs::remove_dir_all(tree)?;
+    house.until("blue", "interrupted")?;
+    house.ok(&["resume", "blue"])?;
+    assert_eq!(fs::read_to_string(house.file("blue", "a.txt")?)?, "5");
+    Ok(())
+}
+
+#[test]
+fn a_stop_and_a_death_are_saved_too() -> Outcome {
+    let house = House::new()?;
+    house.configure("[snapshot]\nat_turn_end = false\n")?;
+    house.rehearsal("blue")?;
+    house.turn("blue", "write a.txt one")?;
+    house.ok(&["stop", "blue"])?;
+    let ended = |e: &Value| e["occasion"] == "process_ended";
+    house.follow(1)?.until(ended)?;
+    fs::remove_dir_all(house.file("blue", "")?)?;
+    house.turn("blue", "say awake")?;
+    assert_eq!(fs::read_to_string(house.file("blue", "a.txt")?)?, "one");
+    let found = house.show("blue")?["found"].clone();
+    assert!(found["restored"].is_object(), "{found}");
+    Ok(())
+}
+
+#[test]
+fn a_diff_shows_what_was_committed_and_what_was_not() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    house.turn("blue", "write a.txt one")?;
+    let tree = house.file("blue", "")?;
+    git(&tree, &["add", "a.txt"])?;
+    git(&tree, &["-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "one"])?;
+    house.turn("blue", "write b.txt two")?;
+    let patch = house.ok(&["diff", "blue"])?;
+    assert!(patch.contains("+one") && patch.contains("+two"), "{patch}");
+    let stat = house.ok(&["diff", "blue", "--stat"])?;
+    assert!(stat.ends_with("2 files, +2 -0\n"), "{stat}");
+    let last = house.json(&["snapshot", "blue"])?["ref"].clone();
+    house.turn("blue", "write c.txt three")?;
+    let since = house.json(&["diff", "blue", "--since", last.as_str().ok_or("ref")?])?;
+    assert_eq!(since["files"], json!([{"path": "c.txt", "added": 1, "removed": 0}]));
+    house.json(&["pause", "blue", "--remove-worktree"])?;
+    assert_eq!(
+        house.ok(&["diff", "blue", "--stat"])?.lines().count(),
+        4,
+        "also without a worktree"
+    );
+    Ok(())
+}
+
+#[test]
+fn what_is_removed_comes_back_as_it_was() -> Outcome {
+    let house = House::new()?;
+    let tree = disordered(&house, "blue")?;
+    let before = portrait(&tree)?;
+    let talk = house.talk("blue")?;
+    let id = text_of(&house.show("blue")?, "id")?;
+    house.json(&["rm", "blue"])?;
+    assert!(!tree.exists());
+    assert_eq!(house.fails(&["show", "blue"])?.0, 3);
+    assert!(house.git(&["for-each-ref", "refs/glis/snap"])?.is_empty());
+    let trash = house.json(&["trash", "list"])?;
+    assert_eq!((&trash[0]["name"], &trash[0]["due"]), (&json!("blue"), &json!(false)));
+    // The name has another bearer by now.
+    house.rehearsal("blue")?;
+    assert_eq!(house.fails(&["trash", "restore", "blue"])?.0, 4);
+    let back = house.json(&["trash", "restore", "blue", "--name", "indigo"])?;
+    assert_eq!((&back["id"], &back["status"]), (&json!(id), &json!("paused")));
+    assert_eq!(portrait(&tree)?, before);
+    assert_eq!(house.talk("indigo")?, talk);
+    assert_eq!(house.json(&["resume", "indigo"])?["found"], "untouched");
+    assert_eq!(house.json(&["trash", "list"])?, json!([]));
+    Ok(())
+}
+
+#[test]
+fn the_trash_is_emptied_only_of_what_is_due_or_named() -> Outcome {
+    let house = House::new()?;
+    let tree = disordered(&house, "blue")?;
+    // What a restore has set aside goes and comes with its session.
+    fs::write(tree.join("by-agent.txt"), "spoiled")?;
+    house.ok(&["restore", "blue"])?;
+    let id = text_of(&house.show("blue")?, "id")?;
+    house.json(&["rm", "blue"])?;
+    assert_eq!(fs::read_dir(tree.parent().ok_or("parent")?)?.count(), 0);
+    let emptied = house.json(&["trash", "empty"])?;
+    assert_eq!((&emptied["deleted"], &emptied["left"]), (&json!([]), &json!(1)));
+    assert_eq!(house.fails(&["trash", "empty", "blue"])?.0, 2, "it has to be confirmed");
+    assert_eq!(house.fails(&["trash", "empty", "nobody", "--yes"])?.0, 3);
+    house.json(&["trash", "empty", "blue", "--yes"])?;
+    assert!(!house.home().join("trash").join(&id).exists());
+    assert!(house.git(&["for-each-ref", "refs/glis"])?.is_empty());
+    assert_eq!(house.git(&["worktree", "list"])?.lines().count(), 1);
+    assert!(house.git(&["branch", "--list", "glis/blue"])?.contains("glis/blue"));
+    assert_eq!(house.fails(&["trash", "restore", "blue"])?.0, 3);
+    house.configure("[trash]\ndays = 0\n")?;
+    house.rehearsal("green")?;
+    house.ok(&["daemon", "stop"])?;
+    house.json(&["rm", "green"])?;
+    assert_eq!(house.json(&["trash", "empty"])?["deleted"], json!(["green"]));
+    Ok(())
+}
+
+#[test]
+fn every_conversation_is_searched_also_of_what_was_removed() -> Outcome {
+    let house = House::new()?;
+    for name in ["blue", "green"] {
+        house.rehearsal(name)?;
+        house.turn(name, &format!("say the {name} dormouse sleeps"))?;
+    }
+    house.ok(&["stop", "green"])?;
+    house.ok(&["rm", "green"])?;
+    let hits = house.json(&["search", "dormouse", "sleep"])?;
+    let found: Vec<_> = hits.as_array().ok_or("no array")?.iter().collect();
+    let names = |voice: &str| -> Vec<_> {
+        let mut names: Vec<_> = found
+            .iter()
+            .filter(|hit| hit["type"] == voice)
+            .filter_map(|hit| hit["name"].as_str())
+            .collect();
+        names.sort_unstable();
+        names
+    };
+    assert_eq!((names("assistant"), names("user")), (vec!["blue", "green"], vec!["blue", "green"]));
+    assert_eq!(house.ok(&["search", "wolf"])?, "nobody said that\n");
+    fs::write(house.home().join("search.db"), "garbage")?;
+    assert_eq!(house.json(&["search", "dormouse"])?.as_array().map(Vec::len), Some(4));
+    house.ok(&["trash", "empty", "green", "--yes"])?;
+    assert_eq!(house.json(&["search", "dormouse"])?.as_array().map(Vec::len), Some(2));
+    assert_eq!(house.fails(&["search", "--"])?.0, 2);
+    Ok(())
+}
+
+#[test]
+fn a_fresh_worktree_gets_chosen_files_and_a_set_up() -> Outcome {
+    let house = House::new()?;
+    fs::write(house.repo().join(".gitignore"), ".env\nmodules\n")?;
+    house.git(&["add", ".gitignore"])?;
+    house.git(&["commit", "-qm", "ignore"])?;
+    fs::write(house.repo().join(".env"), "KEY=1")?;
+    fs::create_dir(house.repo().join("modules"))?;
+    let repo = house.repo().canonicalize()?;
+    house.configure(&format!(
+        "[worktree]\ncopy = [\".env\"]\n[repository.{:?}]\nlink = [\"modules\"]\n\
+         setup = \"pwd > where; umask > mask; echo $CALLERS > whose\"\n",
+        repo.display().to_string()
+    ))?;
+    let made = house
+        .glis()
+        .args(["--json", "new", "blue", "--agent", "rehearsal", "--headless"])
+        .env("CALLERS", "mine")
+        .output()?;
+    let made: Value = serde_json::from_slice(&made.stdout)?;
+    assert_eq!(made["setup_notes"], json!([]), "{made}");
+    let tree = house.file("blue", "")?;
+    let read = |name: &str| fs::read_to_string(tree.join(name));
+    assert_eq!(read(".env")?, "KEY=1");
+    assert_eq!(fs::read_link(tree.join("modules"))?, repo.join("modules"));
+    assert_eq!(PathBuf::from(read("where")?.trim()), tree.canonicalize()?);
+    assert_eq!(read("whose")?, "mine\n");
+    let mode = |path: &Path| Ok::<_, std::io::Error>(path.metadata()?.permissions().mode() & 0o777);
+    assert_eq!(mode(&tree.join(".gitignore"))?, mode(&house.repo().join(".gitignore"))?);
+    house.turn("blue", "write a.txt hello")?;
+    house.json(&["pause", "blue", "--remove-worktree", "--force"])?;
+    house.json(&["resume", "blue"])?;
+    assert_eq!(read(".env")?, "KEY=1", "brought along again");
+    Ok(())
+}
+
+#[test]
+fn a_set_up_that_fails_or_hangs_is_told_and_holds_nothing_up() -> Outcome {
+    for (setup, told) in [("echo no network >&2; exit 3", "no network"), ("sleep 77", "no end")] {
+        let house = House::new()?;
+        let repo = house.repo().canonicalize()?.display().to_string();
+        house.configure(&format!(
+            "[worktree]\nsetup_secs_max = 1\n[repository.{repo:?}]\nsetup = {setup:?}\n"
+        ))?;
+        let made = house.rehearsal("blue")?;
+        let notes = made["setup_notes"].to_string();
+        assert!(notes.contains(told), "{notes}");
+        house.turn("blue", "say hello")?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_stop_ends_a_set_up_that_runs() -> Outcome {
+    let house = House::new()?;
+    let repo = house.repo().canonicalize()?.display().to_string();
+    let began = house.folder().join("began");
+    let setup = format!("echo $$ > {}; sleep 600 & wait", began.display());
+    house.configure(&format!("[repository.{repo:?}]\nsetup = {setup:?}\n"))?;
+    let words = ["new", "blue", "--agent", "rehearsal", "--headless", "--prompt", "say hello"];
+    let mut new = house.glis().args(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let group = || fs::read_to_string(&began).unwrap_or_default();
+    eventually("the set-up begins", || group().ends_with('\n'))?;
+    let since = Instant::now();
+    house.json(&["stop", "blue"])?;
+    assert!(since.elapsed() < Duration::from_secs(30), "the stop waited for the set-up");
+    assert!(!Path::new("/proc").join(group().trim()).exists(), "the set-up runs on");
+    assert!(!new.wait()?.success(), "a start that was stopped is no success");
+    let notes = house.show("blue")?["setup_notes"].to_string();
+    assert!(notes.contains("stopped"), "{notes}");
+    // What was said is kept, and the session can go on.
+    house.json(&["resume", "blue"])?;
+    house.until("blue", "idle")?;
+    assert!(house.ok(&["log", "blue"])?.contains("say hello"));
+    Ok(())
+}
+
+#[test]
+fn a_hostile_repository_runs_nothing() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    house.turn("blue", "write a.evil hello")?;
+    let trap = house.repo().join("../sprung");
+    let spring = format!("touch {}", trap.display());
+    let hooks = house.repo().join(".git/hooks");
+    fs::create_dir_all(&hooks)?;
+    for hook in ["pre-commit", "post-checkout", "post-index-change", "reference-transaction"] {
+        fs::write(hooks.join(hook), format!("#!/bin/sh\n{spring}\n"))?;
+        fs::set_permissions(hooks.join(hook), fs::Permissions::from_mode(0o755))?;
+    }
+    for (key, value) in [
+        ("core.fsmonitor", spring.as_str()),
+        ("core.pager", &spring),
+        ("filter.evil.clean", &spring),
+        ("filter.evil.smudge", &spring),
+        ("diff.evil.textconv", &spring),
+        ("diff.evil.command", &spring),
+        ("diff.external", &spring),
+        ("core.sshCommand", &spring),
+        ("gpg.program", &spring),
+        ("core.alternateRefsCommand", &spring),
+    ] {
+        house.git(&["config", key, value])?;
+    }
+    let tree = house.file("blue", "")?;
+    fs::write(tree.join(".gitattributes"), "*.evil filter=evil diff=evil\n")?;
+    house.ok(&["snapshot", "blue"])?;
+    house.ok(&["diff", "blue"])?;
+    house.ok(&["pause", "blue", "--remove-worktree"])?;
+    house.ok(&["snapshots", "blue"])?;
+    house.ok(&["resume", "blue"])?;
+    house.ok(&["stop", "blue"])?;
+    house.ok(&["restore", "blue", "--to", house.repo().join("../copy").to_str().ok_or("path")?])?;
+    house.ok(&["rm", "blue"])?;
+    house.ok(&["trash", "restore", "blue"])?;
+    house.ok(&["doctor"])?;
+    assert!(!trap.exists(), "something of the repository was run");
+    Ok(())
+}
+
+#[test]
+fn a_pause_while_others_commit_and_collect_garbage() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    house.turn("blue", "write a.txt hello")?;
+    let tree = house.file("blue", "")?;
+    let script = "while :; do echo x >> c.txt; git add c.txt; git -c user.name=n -c user.email=e \
+                  commit -qm c; git gc -q --prune=now; done";
+    let mut other = Command::new("sh");
+    other.args(["-c", script]).current_dir(house.repo()).env("GIT_CONFIG_GLOBAL", "/dev/null");
+    let other = Background::start(&mut other)?;
+    for number in 0..8 {
+        fs::write(tree.join("a.txt"), format!("{number}"))?;
+        house.json(&["pause", "blue"])?;
+        house.json(&["resume", "blue"])?;
+    }
+    drop(other);
+    house.json(&["pause", "blue", "--remove-worktree"])?;
+    house.json(&["resume", "blue"])?;
+    assert_eq!(fs::read_to_string(tree.join("a.txt"))?, "7");
+    Ok(())
+}
