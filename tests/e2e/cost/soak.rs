@@ -136,11 +136,17 @@ fn twenty_agents_at_work_cost_no_more_memory_and_descriptors_in_the_end() -> Out
         eprintln!("{:>6.1} s: {kib:>7} KiB, {descriptors:>3} descriptors", at.as_secs_f64());
     }
     let kib = |number| median(&samples, (part, number), |sample| sample.kib);
-    let open = |number| median(&samples, (part, number), |sample| sample.descriptors);
+    // On a busy machine a client may take long to go: the least of a part counts, and a descriptor
+    // that is never closed is in every one.
+    let least = |number: u32| {
+        let of_part =
+            samples.iter().filter(|s| s.at >= part * number && s.at < part * (number + 1));
+        of_part.map(|sample| sample.descriptors).min()
+    };
     let (second, last) = (kib(1)?, kib(PARTS - 1)?);
     let growth = f64::from(u32::try_from(last)?) / f64::from(u32::try_from(second)?);
     eprintln!("{} rounds: {second} KiB became {last} KiB, {growth:.3} times", samples.len());
-    assert_eq!(open(1)?, open(PARTS - 1)?, "descriptors");
+    assert_eq!(least(1), least(PARTS - 1), "descriptors");
     let bar = if asked.is_none_or(|secs: u64| secs < 60 * u64::from(PARTS)) {
         GROWTH_EARLY
     } else {

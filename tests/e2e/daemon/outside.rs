@@ -255,7 +255,8 @@ fn ten_thousand_sizes_and_impossible_ones_are_survived() -> Outcome {
         window.resize(20 + number % 90, 5 + number % 40)?;
         window.until(20 + number % 90, 5 + number % 40)?;
     }
-    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    // Two seconds on a quiet machine.
+    assert!(begun.elapsed() < Duration::from_secs(180), "{:?}", begun.elapsed());
     for (columns, rows, applied) in
         [(0, 0, (2, 1)), (u16::MAX, u16::MAX, (1000, 1000)), (0, u16::MAX, (2, 1000))]
     {
