@@ -13,11 +13,15 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("glis-wire", &["glis-core"]),
     ("glis-agent", &["glis-core", "glis-wire"]),
     ("glis-screen", &["glis-wire"]),
+    ("glis-record", &["glis-wire", "glis-agent", "glis-screen"]),
     ("glis-snapshot", &[]),
     ("glis-hold", &["glis-wire"]),
     ("glis-rehearse", &[]),
     ("glis-relay", &[]),
-    ("glis-daemon", &["glis-core", "glis-wire", "glis-agent", "glis-screen", "glis-snapshot"]),
+    (
+        "glis-daemon",
+        &["glis-core", "glis-wire", "glis-agent", "glis-screen", "glis-record", "glis-snapshot"],
+    ),
     ("glis-front", &["glis-core", "glis-wire"]),
     ("glis-prove", &["glis-front"]),
     (
@@ -54,6 +58,7 @@ const BANS: &[(&str, &[&str], &str)] = &[
     ("glis-wire", &["tokio", "rustix"], "the words are sans-I/O"),
     ("glis-agent", &["tokio", "rustix"], "agents' dialects are sans-I/O"),
     ("glis-screen", &["tokio", "rustix"], "an emulator gets its bytes handed in"),
+    ("glis-record", &["tokio"], "what is kept is files, read and written by who waits for them"),
     ("glis-hold", &["tokio"], "a holder stays small and has no runtime"),
     ("glis-daemon", &["clap", "ratatui", "axum"], "what people see belongs to the front"),
 ];

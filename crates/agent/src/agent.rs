@@ -2,7 +2,7 @@
 
 use crate::dialect::Dialect;
 use crate::launch::{Approach, LaunchPlan, Places};
-use crate::storage::{OpenRef, Registered, Rows, Whereabouts};
+use crate::storage::{FileLocation, OpenRef, Registered, Rows};
 use glis_core::session::Session;
 use glis_core::spec::{Mode, Traits};
 
@@ -39,7 +39,7 @@ pub trait Agent: Sync {
     }
 
     /// Where the agent keeps its transcript of this session id.
-    fn transcript(&self, agent_ref: &str, places: &Places) -> Option<Whereabouts>;
+    fn transcript(&self, agent_ref: &str, places: &Places) -> Option<FileLocation>;
 
     /// Where it keeps the conversation under this session id, if it has one database for all.
     fn rows(&self, _agent_ref: &str, _places: &Places) -> Option<Rows> {

@@ -10,7 +10,7 @@ use crate::dialect::Dialect;
 use crate::hearing::json_line;
 use crate::launch::{Approach, Hooks, LaunchPlan, Places};
 use crate::reserved::{Letters, Reserved};
-use crate::storage::{Registered, Whereabouts};
+use crate::storage::{FileLocation, Registered};
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
 use serde_json::{Value, json};
@@ -114,8 +114,8 @@ impl Agent for Claude {
 
     /// The folder in between is named after the directory that the conversation began in. The id
     /// is enough to find it, and stays right when that naming changes.
-    fn transcript(&self, agent_ref: &str, places: &Places) -> Option<Whereabouts> {
-        (!places.home.is_empty()).then(|| Whereabouts::Below {
+    fn transcript(&self, agent_ref: &str, places: &Places) -> Option<FileLocation> {
+        (!places.home.is_empty()).then(|| FileLocation::Below {
             folder: format!("{}/projects", places.home),
             levels: 1,
             ending: format!("{agent_ref}.jsonl"),

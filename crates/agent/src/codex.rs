@@ -9,7 +9,7 @@ use crate::dialect::Dialect;
 use crate::hearing::{json_line, text};
 use crate::launch::{Approach, LaunchPlan, Places};
 use crate::reserved::{Letters, Reserved};
-use crate::storage::{OpenRef, RefFile, Whereabouts};
+use crate::storage::{FileLocation, OpenRef, RefFile};
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
 use serde_json::{Value, json};
@@ -76,8 +76,8 @@ impl Agent for Codex {
     }
 
     /// The folders in between are a date: year, month, day.
-    fn transcript(&self, agent_ref: &str, places: &Places) -> Option<Whereabouts> {
-        (!places.home.is_empty()).then(|| Whereabouts::Below {
+    fn transcript(&self, agent_ref: &str, places: &Places) -> Option<FileLocation> {
+        (!places.home.is_empty()).then(|| FileLocation::Below {
             folder: format!("{}/sessions", places.home),
             levels: 3,
             ending: format!("-{agent_ref}.jsonl"),

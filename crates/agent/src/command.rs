@@ -4,7 +4,7 @@ use crate::agent::Agent;
 use crate::dialect::{Dialect, Interrupt, NO_SUCH_CHOICE, Shown, Source};
 use crate::heard::Heard;
 use crate::launch::{Approach, LaunchPlan, Places};
-use crate::storage::Whereabouts;
+use crate::storage::FileLocation;
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
 use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, DENY};
@@ -29,7 +29,7 @@ impl Agent for AnyCommand {
         LaunchPlan { argv: session.spec.argv.clone(), ..LaunchPlan::default() }
     }
 
-    fn transcript(&self, _agent_ref: &str, _places: &Places) -> Option<Whereabouts> {
+    fn transcript(&self, _agent_ref: &str, _places: &Places) -> Option<FileLocation> {
         None
     }
 

@@ -9,7 +9,7 @@ use crate::agent::{Agent, Versions};
 use crate::dialect::Dialect;
 use crate::launch::{Approach, LaunchPlan, Places, Relay};
 use crate::reserved::{Letters, Reserved};
-use crate::storage::Whereabouts;
+use crate::storage::FileLocation;
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
 
@@ -84,7 +84,7 @@ impl Agent for Gemini {
         Some(format!("{}/.gemini", own.or_else(|| variable("HOME"))?))
     }
 
-    fn transcript(&self, agent_ref: &str, places: &Places) -> Option<Whereabouts> {
+    fn transcript(&self, agent_ref: &str, places: &Places) -> Option<FileLocation> {
         (!places.home.is_empty()).then(|| kept(agent_ref, &places.home))
     }
 
@@ -102,10 +102,10 @@ impl Agent for Gemini {
 }
 
 /// The file of a conversation: `tmp/PROJECT/chats/session-TIME-SHORTID.jsonl`.
-fn kept(id: &str, home: &str) -> Whereabouts {
+fn kept(id: &str, home: &str) -> FileLocation {
     let short: String = id.chars().take(SHORT_ID_CHARS).collect();
     let folder = format!("{home}/tmp");
-    Whereabouts::Below { folder, levels: 2, ending: format!("-{short}.jsonl") }
+    FileLocation::Below { folder, levels: 2, ending: format!("-{short}.jsonl") }
 }
 
 #[cfg(test)]
@@ -127,7 +127,7 @@ mod tests {
     fn its_conversations_lie_below_its_home() {
         let home = |name: &str| (name == "HOME").then(|| "/h".to_owned());
         assert_eq!(Gemini.home(&home).as_deref(), Some("/h/.gemini"));
-        let wanted = Whereabouts::Below {
+        let wanted = FileLocation::Below {
             folder: "/h/.gemini/tmp".to_owned(),
             levels: 2,
             ending: "-313468e7.jsonl".to_owned(),

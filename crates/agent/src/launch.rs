@@ -1,6 +1,6 @@
 //! What a process of an agent is started with.
 
-use crate::storage::Whereabouts;
+use crate::storage::FileLocation;
 
 /// Folders that an agent's command line may need.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -80,5 +80,5 @@ pub struct Relay {
     /// The command line of every later message.
     pub later: Vec<String>,
     /// The file that holds the conversation once it has begun.
-    pub kept: Whereabouts,
+    pub kept: FileLocation,
 }

@@ -27,5 +27,5 @@ pub use dialect::{Dialect, Interrupt, Leave, Shown, Source, typed};
 pub use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, DENY};
 pub use heard::{Heard, Outcome, Said, TaskChange, Usage};
 pub use launch::{Approach, Hooks, LaunchPlan, Places, Relay};
-pub use storage::{Database, OpenRef, RefFile, Registered, Rows, Whereabouts};
+pub use storage::{Database, FileLocation, OpenRef, RefFile, Registered, Rows};
 pub use table::{find, table};

@@ -9,7 +9,7 @@ use crate::dialect::Dialect;
 use crate::hearing::json_line;
 use crate::launch::{Approach, LaunchPlan, Places};
 use crate::reserved::{Letters, Reserved};
-use crate::storage::{Database, Rows, Whereabouts};
+use crate::storage::{Database, FileLocation, Rows};
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
 use serde_json::{Map, Value, json};
@@ -74,7 +74,7 @@ impl Agent for OpenCode {
         home.starts_with('/').then_some(home)
     }
 
-    fn transcript(&self, _agent_ref: &str, _places: &Places) -> Option<Whereabouts> {
+    fn transcript(&self, _agent_ref: &str, _places: &Places) -> Option<FileLocation> {
         None
     }
 

@@ -7,7 +7,7 @@ use crate::heard::{Heard, Outcome, Said};
 use crate::hearing::{self, json_line as line};
 use crate::launch::{Approach, LaunchPlan, Places};
 use crate::lines::Lines;
-use crate::storage::Whereabouts;
+use crate::storage::FileLocation;
 use glis_core::AskId;
 use glis_core::input::Sign;
 use glis_core::session::Session;
@@ -65,8 +65,8 @@ impl Agent for Rehearsal {
         LaunchPlan { argv, env, ..LaunchPlan::default() }
     }
 
-    fn transcript(&self, agent_ref: &str, places: &Places) -> Option<Whereabouts> {
-        Some(Whereabouts::At(format!("{}/{agent_ref}.jsonl", places.rehearsal)))
+    fn transcript(&self, agent_ref: &str, places: &Places) -> Option<FileLocation> {
+        Some(FileLocation::At(format!("{}/{agent_ref}.jsonl", places.rehearsal)))
     }
 
     fn dialect(&self, mode: Mode) -> Box<dyn Dialect> {

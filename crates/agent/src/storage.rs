@@ -2,7 +2,7 @@
 
 /// Where a file is that only its maker knows the exact name of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Whereabouts {
+pub enum FileLocation {
     /// Here.
     At(String),
     /// In a folder so many levels below this one, with a name that ends like this. An id makes the

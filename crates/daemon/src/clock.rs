@@ -18,3 +18,8 @@ pub(crate) fn now() -> Timestamp {
     let shown = wrong_by().and_then(|secs| now.checked_add(SignedDuration::from_secs(secs)).ok());
     shown.unwrap_or(now)
 }
+
+/// What time it is, as people and files read it.
+pub(crate) fn stamp() -> String {
+    now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}

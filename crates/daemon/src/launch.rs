@@ -4,10 +4,10 @@ mod approach;
 
 use crate::adapters::{Adapters, EnvNote, EnvOrigin};
 use crate::durable::private_folder;
-use crate::vault::Vault;
+use crate::vault::{Vault, file_name};
 use crate::{program, trees};
 use approach::{Found, Transcript};
-use glis_agent::{Agent, Approach, Hooks, LaunchPlan, Places, Relay, Whereabouts, hooks};
+use glis_agent::{Agent, Approach, FileLocation, Hooks, LaunchPlan, Places, Relay, hooks};
 use glis_core::MessageId;
 use glis_core::refusal::ResumeFault;
 use glis_core::session::Session;
@@ -225,10 +225,10 @@ fn prepare(adapters: &Adapters, session: &Session) -> Result<Prepared, ResumeFau
 /// The command line of a relay that starts the agent anew for each message.
 fn relayed(own_program: &str, first: &[String], relay: &Relay) -> Vec<String> {
     let (folder, levels, ending) = match &relay.kept {
-        Whereabouts::At(path) => path
+        FileLocation::At(path) => path
             .rsplit_once('/')
             .map_or((".", 0, path.as_str()), |(folder, name)| (folder, 0, name)),
-        Whereabouts::Below { folder, levels, ending } => {
+        FileLocation::Below { folder, levels, ending } => {
             (folder.as_str(), *levels, ending.as_str())
         }
     };
@@ -411,13 +411,5 @@ fn last_size(dir: &Path) -> Size {
 
 /// Ids come from outside: only what cannot lead out of the folder is kept.
 pub(crate) fn lock_name(agent: &str, id: &str) -> String {
-    format!("{agent}-{}.lock", clean(id))
-}
-
-/// An id as a part of a file's name.
-pub(crate) fn clean(id: &str) -> String {
-    id.chars()
-        .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '_' })
-        .take(128)
-        .collect()
+    format!("{agent}-{}.lock", file_name(id))
 }

@@ -9,10 +9,8 @@ mod clock;
 mod closing;
 mod config;
 mod controller;
-mod conversation;
 mod copies;
 mod doctor;
-mod durable;
 mod failpoint;
 mod fill;
 mod launch;
@@ -20,26 +18,22 @@ mod log;
 mod nursery;
 mod opening;
 mod outfit;
-mod output;
 mod peer;
 mod premises;
 mod program;
-mod rows;
 mod screens;
-mod search;
 mod serve;
 mod strikes;
 mod tend;
 mod trash;
 mod trees;
-mod vault;
 mod view;
 mod watch;
-mod whereabouts;
 mod work;
 mod worktrees;
 
 pub use crate::fill::fill_log;
+use glis_record::{conversation, durable, location, output, rows, search, vault};
 
 use crate::adapters::Adapters;
 use crate::closing::{Calls, Closing};
@@ -275,5 +269,5 @@ const THREADS_STAY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 fn diary(text: &str) {
     let text = glis_core::redact::redact(text);
     // A disk that is full is told of elsewhere; for want of a line nothing ends.
-    drop(writeln!(io::stderr(), "{} {text}", conversation::now()));
+    drop(writeln!(io::stderr(), "{} {text}", clock::stamp()));
 }

@@ -157,7 +157,7 @@ pub(crate) fn last_row(dir: &Path) -> Option<usize> {
 /// Keeps the screen, durably, and returns the offset it shows.
 pub(crate) fn capture(hands: &Adapters, session: &Session) -> Result<u64, (What, io::Error)> {
     let dir = hands.home.session(&session.id.0);
-    let talk = durable::keep(&crate::conversation::file_of(&dir));
+    let talk = durable::sync(&crate::conversation::file_of(&dir));
     talk.map_err(|fault| (What::Conversation, fault))?;
     capture_screen(hands, session, &dir).map_err(|fault| (What::Screen, fault))
 }
@@ -207,7 +207,7 @@ fn sync_output(dir: &Path) -> io::Result<()> {
     let Ok(segments) = std::fs::read_dir(&folder) else { return Ok(()) };
     for segment in segments {
         // Mostly all but the last are on disk already, and cost nothing. One may be cut meanwhile.
-        durable::keep(&segment?.path())?;
+        durable::sync(&segment?.path())?;
     }
     Ok(())
 }

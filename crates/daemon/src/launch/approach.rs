@@ -5,7 +5,7 @@ use crate::adapters::Adapters;
 use crate::program::{self, End};
 use crate::tend::{last_lines, runs};
 use crate::vault::{Standing, Vault};
-use crate::{conversation, durable, rows, whereabouts};
+use crate::{conversation, durable, location, rows};
 use glis_agent::{Agent, Approach, LaunchPlan, Places, Rows};
 use glis_core::refusal::ResumeFault;
 use glis_core::session::Session;
@@ -80,7 +80,7 @@ pub(super) fn find(
             Ok(_) if vault.is_filled() => {
                 Ok(resume(Some(Transcript::File(vault.copy())), Some(vault)))
             }
-            Ok(_) if spoke => Err(ResumeFault::NoTranscript(rows::told(&rows))),
+            Ok(_) if spoke => Err(ResumeFault::NoTranscript(rows::describe(&rows))),
             Ok(_) => Ok(fresh),
             Err(fault) => {
                 // Tables of a later version, or a disk that fails: whether the conversation is there,
@@ -98,8 +98,8 @@ pub(super) fn find(
     let is_useful =
         |path: &Path| spoke || agent.holds_messages(&durable::read_file(path).unwrap_or_default());
     // Gemini CLI leaves files beside the real one, which are found if that has lost everything.
-    let noted = vault.place().filter(|path| path.exists() && whereabouts::may_be(&place, path));
-    let found = noted.or_else(|| whereabouts::find(&place));
+    let noted = vault.place().filter(|path| path.exists() && location::may_be(&place, path));
+    let found = noted.or_else(|| location::find(&place));
     // What cannot be read now, the agent may read later, or say why not.
     let standing = found.as_deref().map(|path| vault.judge(path).unwrap_or(Standing::Whole));
     let copy_helps = matches!(standing, None | Some(Standing::Damaged))
@@ -120,7 +120,7 @@ pub(super) fn find(
         return Ok(Found { warning, ..resume(Some(Transcript::File(transcript)), None) });
     }
     if spoke {
-        return Err(ResumeFault::NoTranscript(whereabouts::told(&place)));
+        return Err(ResumeFault::NoTranscript(location::describe(&place)));
     }
     Ok(Found { in_the_way: found, ..fresh })
 }
@@ -143,7 +143,7 @@ pub(super) fn take_back(
 ) -> Result<(), ResumeFault> {
     let copy = vault.copy();
     let lost = |why: String| {
-        ResumeFault::NoTranscript(format!("{}; {}: {why}", rows::told(rows), copy.display()))
+        ResumeFault::NoTranscript(format!("{}; {}: {why}", rows::describe(rows), copy.display()))
     };
     vault.comes().map_err(|fault| lost(fault.to_string()))?;
     let arguments: Vec<&OsStr> =

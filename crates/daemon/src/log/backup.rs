@@ -91,7 +91,7 @@ impl Backup {
             file.write_all(&bytes)?;
             file.sync_data()?;
             if full {
-                durable::keep_names(&self.folder)?;
+                durable::sync_names(&self.folder)?;
             }
             *count += taken;
             self.count += taken;

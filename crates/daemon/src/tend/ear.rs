@@ -9,7 +9,7 @@ use crate::conversation::{self, Conversation, Heard as Place};
 use crate::durable;
 use crate::output::OutputLog;
 use crate::vault::Vault;
-use crate::{rows, whereabouts};
+use crate::{location, rows};
 use glis_agent::{Agent, Dialect, Heard, Places, Rows, Said, Source, hooks};
 use glis_core::event::Spot;
 use glis_core::input::{Hearing, Sign};
@@ -103,7 +103,7 @@ impl Ear {
         let dir = hands.home.session(&session.id.0);
         let agent_ref = session.agent_ref.clone();
         let mut dialect = agent.dialect(session.spec.mode);
-        let conversation = Conversation::open(&dir, session.generation)?;
+        let conversation = Conversation::open(&dir, session.generation, crate::clock::now)?;
         // Everything since the last sign that is accounted for, or the last entry that was written
         // down, whichever came first. Both lie at the end of a line.
         let known = conversation.stream_seen().min(session.seen.stream);
@@ -339,7 +339,7 @@ impl Ear {
     fn transcript(&mut self) -> Option<PathBuf> {
         if self.transcript.is_none() {
             let place = self.agent.transcript(self.agent_ref.as_deref()?, &self.places())?;
-            self.transcript = whereabouts::find(&place);
+            self.transcript = location::find(&place);
         }
         self.transcript.clone()
     }
@@ -386,9 +386,9 @@ impl Ear {
         let dir = self.hands.home.session(&self.id.0);
         let (transcript, rows) = (self.transcript(), self.rows());
         aside(move || {
-            durable::keep_names(&dir)?;
+            durable::sync_names(&dir)?;
             rows.map_or(Ok(()), |rows| rows::sync(&rows))?;
-            transcript.map_or(Ok(()), |path| durable::keep(&path))
+            transcript.map_or(Ok(()), |path| durable::sync(&path))
         })
         .await
     }

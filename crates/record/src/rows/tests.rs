@@ -124,7 +124,9 @@ fn of_several_the_one_that_knows_is_asked() {
     assert_eq!(words(&among), None);
     drop(writer(&dir.path().join("agent-dev.db")));
     assert_eq!(words(&among).as_deref(), Some("one"));
-    assert!(told(&among).starts_with("a in /") && told(&among).ends_with("/agent\u{2026}.db"));
+    assert!(
+        describe(&among).starts_with("a in /") && describe(&among).ends_with("/agent\u{2026}.db")
+    );
 }
 
 /// Somebody opens, writes and closes it while it is read: what was read before that is not trusted.

@@ -19,7 +19,7 @@ const BUSY_TIME: Duration = Duration::from_secs(2);
 /// Rows that could not be read. That does not mean that they are gone.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {fault}", database.display())]
-pub(crate) struct RowsFault {
+pub struct RowsFault {
     database: PathBuf,
     fault: rusqlite::Error,
 }
@@ -33,11 +33,11 @@ impl From<RowsFault> for io::Error {
 /// What a conversation is like at one moment: a line that another moment does not share, and the ids
 /// of its messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct State(pub(crate) String);
+pub struct State(pub(crate) String);
 
 impl State {
     /// Whether a message is not there that was there before.
-    pub(crate) fn lacks_of(&self, former: &Self) -> bool {
+    pub fn lacks_of(&self, former: &Self) -> bool {
         let here: std::collections::HashSet<&str> = self.messages().collect();
         former.messages().any(|message| !here.contains(message))
     }
@@ -48,7 +48,7 @@ impl State {
 }
 
 /// The state of a conversation; `None` if the agent does not know it.
-pub(crate) fn state(rows: &Rows) -> Result<Option<State>, RowsFault> {
+pub fn state(rows: &Rows) -> Result<Option<State>, RowsFault> {
     look(rows, |database| {
         let state = select(database, rows.state, &rows.id)?;
         Ok(state.map(State))
@@ -56,7 +56,7 @@ pub(crate) fn state(rows: &Rows) -> Result<Option<State>, RowsFault> {
 }
 
 /// A conversation, and the state that it is in.
-pub(crate) fn text(rows: &Rows) -> Result<Option<(State, String)>, RowsFault> {
+pub fn text(rows: &Rows) -> Result<Option<(State, String)>, RowsFault> {
     look(rows, |database| {
         // One transaction: what is written meanwhile is in both or in none.
         let moment = database.unchecked_transaction()?;
@@ -69,12 +69,12 @@ pub(crate) fn text(rows: &Rows) -> Result<Option<(State, String)>, RowsFault> {
 /// Makes last what the agent has written: it leaves that to the next time it tidies up. The database
 /// itself must not be opened for that. Closing it again would take away the locks that another thread
 /// reads it under.
-pub(crate) fn sync(rows: &Rows) -> io::Result<()> {
-    candidates(&rows.database).iter().try_for_each(|path| durable::keep(&log_of(path)))
+pub fn sync(rows: &Rows) -> io::Result<()> {
+    candidates(&rows.database).iter().try_for_each(|path| durable::sync(&log_of(path)))
 }
 
 /// Where one would look for it, for a person.
-pub(crate) fn told(rows: &Rows) -> String {
+pub fn describe(rows: &Rows) -> String {
     match &rows.database {
         Database::At(path) => format!("{} in {path}", rows.id),
         Database::Among { folder, beginning, ending } => {

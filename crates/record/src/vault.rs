@@ -25,7 +25,7 @@ const ID_BYTES: u64 = 1024 * 1024;
 
 /// The copy of one transcript.
 #[derive(Debug, Clone)]
-pub(crate) struct Vault {
+pub struct Vault {
     dir: PathBuf,
     id: String,
     name: String,
@@ -33,7 +33,7 @@ pub(crate) struct Vault {
 
 /// How a transcript stands to its copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub enum Standing {
     /// It has all that the copy has, and perhaps more.
     Whole,
     /// It lacks the end of what the copy has, or is of another conversation, or of none.
@@ -44,13 +44,13 @@ pub(crate) enum Standing {
 
 impl Vault {
     /// The place for the transcript of `agent_ref` in the session whose folder is `dir`.
-    pub(crate) fn of(dir: &Path, agent_ref: &str) -> Self {
-        let (id, name) = (agent_ref.to_owned(), crate::launch::clean(agent_ref));
+    pub fn of(dir: &Path, agent_ref: &str) -> Self {
+        let (id, name) = (agent_ref.to_owned(), file_name(agent_ref));
         Self { dir: dir.join(FOLDER), id, name }
     }
 
     /// The copy itself.
-    pub(crate) fn copy(&self) -> PathBuf {
+    pub fn copy(&self) -> PathBuf {
         self.dir.join(format!("{}.jsonl", self.name))
     }
 
@@ -59,7 +59,7 @@ impl Vault {
     }
 
     /// Where the original lay that the copy was taken of.
-    pub(crate) fn place(&self) -> Option<PathBuf> {
+    pub fn place(&self) -> Option<PathBuf> {
         std::fs::read_to_string(self.note()).ok().map(PathBuf::from)
     }
 
@@ -74,12 +74,12 @@ impl Vault {
     }
 
     /// Whether there is anything to put back.
-    pub(crate) fn is_filled(&self) -> bool {
+    pub fn is_filled(&self) -> bool {
         self.copy().metadata().is_ok_and(|facts| facts.len() > 0)
     }
 
     /// Copies what the original has beyond the copy, durably.
-    pub(crate) fn keep(&self, original: &Path) -> io::Result<()> {
+    pub fn keep(&self, original: &Path) -> io::Result<()> {
         let Some(mut source) = durable::open_file(original)? else { return Ok(()) };
         let length = source.metadata()?.len();
         let mut copy = match self.open() {
@@ -112,7 +112,7 @@ impl Vault {
 
     /// How the transcript that an agent is about to go on with stands to the copy of it. One that lies
     /// elsewhere than the one that was copied, and has less in it, is not that one rewritten.
-    pub(crate) fn judge(&self, original: &Path) -> io::Result<Standing> {
+    pub fn judge(&self, original: &Path) -> io::Result<Standing> {
         let (source, copy) = (durable::open_file(original)?, durable::open_file(&self.copy())?);
         let (Some(source), Some(copy)) = (source, copy) else { return Ok(Standing::Whole) };
         let standing = self.compare(&source, &copy)?;
@@ -141,7 +141,7 @@ impl Vault {
     }
 
     /// Copies a conversation out of a database, durably, if it has changed.
-    pub(crate) fn keep_rows(&self, rows: &Rows) -> io::Result<()> {
+    pub fn keep_rows(&self, rows: &Rows) -> io::Result<()> {
         // What is only half there again is no news.
         if self.is_coming() {
             return Ok(());
@@ -165,29 +165,29 @@ impl Vault {
     }
 
     /// Whether the copy has messages that a conversation in a database lacks.
-    pub(crate) fn had_more_than(&self, now: &State) -> bool {
+    pub fn had_more_than(&self, now: &State) -> bool {
         self.is_filled() && self.state().is_some_and(|kept| now.lacks_of(&kept))
     }
 
     /// Whether the copy was being put back into a database when something broke that off. Then what is
     /// there is not the whole.
-    pub(crate) fn is_coming(&self) -> bool {
+    pub fn is_coming(&self) -> bool {
         self.coming().exists()
     }
 
     /// Notes that the copy is about to be put back into a database.
-    pub(crate) fn comes(&self) -> io::Result<()> {
+    pub fn comes(&self) -> io::Result<()> {
         durable::write(&self.dir, &format!("{}.coming", self.name), b"")
     }
 
     /// Notes that it is back, if all of it is.
-    pub(crate) fn came(&self, rows: &Rows) -> io::Result<bool> {
+    pub fn came(&self, rows: &Rows) -> io::Result<bool> {
         let Some(now) = rows::state(rows)? else { return Ok(false) };
         if self.state().is_some_and(|kept| now.lacks_of(&kept)) {
             return Ok(false);
         }
         std::fs::remove_file(self.coming())?;
-        durable::keep_names(&self.dir).map(|()| true)
+        durable::sync_names(&self.dir).map(|()| true)
     }
 
     /// Not the folders above: a session that was taken away stays away.
@@ -211,7 +211,7 @@ impl Vault {
 
     /// Puts the copy where the agent looks for it. What is there already is never overwritten.
     /// `home` is where the agent keeps its transcripts now, `was` where it kept them then.
-    pub(crate) fn put_back(&self, home: &str, was: Option<&str>) -> io::Result<PathBuf> {
+    pub fn put_back(&self, home: &str, was: Option<&str>) -> io::Result<PathBuf> {
         let place = self.place().ok_or(io::ErrorKind::NotFound)?;
         let place = match was.and_then(|was| place.strip_prefix(was).ok()) {
             Some(inner) => Path::new(home).join(inner),
@@ -253,6 +253,14 @@ fn pour(source: &mut File, into: &mut File) -> io::Result<()> {
         }
         into.write_all(piece.get(..read).unwrap_or_default())?;
     }
+}
+
+/// An id as a part of a file's name.
+pub fn file_name(id: &str) -> String {
+    id.chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '_' })
+        .take(128)
+        .collect()
 }
 
 #[cfg(test)]

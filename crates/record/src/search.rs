@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// Name of the index, beside the event log.
-pub(crate) const FILE: &str = "search.db";
+pub const FILE: &str = "search.db";
 /// Another form of the tables is another number, and the index is made anew.
 const FORM: i64 = 1;
 /// How many words around a hit are shown.
@@ -23,13 +23,13 @@ const TABLES: &str = "
 ";
 
 /// A conversation to be looked into.
-pub(crate) struct Source {
+pub struct Source {
     /// The session's id.
-    pub(crate) id: String,
+    pub id: String,
     /// Its name, for whoever reads the hits.
-    pub(crate) name: String,
+    pub name: String,
     /// The file.
-    pub(crate) file: PathBuf,
+    pub file: PathBuf,
 }
 
 /// One search at a time: each may write to the index.
@@ -37,7 +37,7 @@ static TURN: Mutex<()> = Mutex::new(());
 
 /// Finds entries that hold all the words, the best first. An index that cannot be used is made
 /// anew, once.
-pub(crate) fn search(
+pub fn search(
     state: &Path,
     sources: &[Source],
     words: &str,

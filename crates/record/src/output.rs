@@ -14,7 +14,7 @@ const LISTINGS_MAX: usize = 8;
 
 /// Reads the output of one session. Holds no file open, so that the holder's cuts free their space.
 #[derive(Debug, Clone)]
-pub(crate) struct OutputLog {
+pub struct OutputLog {
     dir: PathBuf,
 }
 
@@ -25,14 +25,14 @@ struct Segment {
 
 impl OutputLog {
     /// The log in the session folder `dir`, whether or not anything was written yet.
-    pub(crate) fn new(dir: impl Into<PathBuf>) -> Self {
+    pub fn new(dir: impl Into<PathBuf>) -> Self {
         Self { dir: dir.into() }
     }
 
     /// Where bytes are missing that the disk did not take: the last hole between two files, or the
     /// end of the last one if the agent is known to have printed up to `known_end`. What was cut at
     /// the beginning is no hole.
-    pub(crate) fn gap(&self, known_end: u64) -> Option<u64> {
+    pub fn gap(&self, known_end: u64) -> Option<u64> {
         let segments = self.segments().ok()?;
         let mut gap = None;
         for (index, segment) in segments.iter().enumerate() {
@@ -152,4 +152,4 @@ fn size_of_line(line: &str) -> Option<(u64, Size)> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests;
+pub mod tests;

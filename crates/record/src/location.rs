@@ -1,21 +1,21 @@
 //! Finding files of which only the end of the name is known.
 
-use glis_agent::Whereabouts;
+use glis_agent::FileLocation;
 use std::path::{Path, PathBuf};
 
 /// The file, if it is there.
-pub(crate) fn find(place: &Whereabouts) -> Option<PathBuf> {
+pub fn find(place: &FileLocation) -> Option<PathBuf> {
     match place {
-        Whereabouts::At(path) => Some(PathBuf::from(path)).filter(|path| path.exists()),
-        Whereabouts::Below { folder, levels, ending } => below(Path::new(folder), *levels, ending),
+        FileLocation::At(path) => Some(PathBuf::from(path)).filter(|path| path.exists()),
+        FileLocation::Below { folder, levels, ending } => below(Path::new(folder), *levels, ending),
     }
 }
 
 /// Whether a path is one of those that would be found there.
-pub(crate) fn may_be(place: &Whereabouts, path: &Path) -> bool {
+pub fn may_be(place: &FileLocation, path: &Path) -> bool {
     match place {
-        Whereabouts::At(place) => path == Path::new(place),
-        Whereabouts::Below { folder, levels, ending } => {
+        FileLocation::At(place) => path == Path::new(place),
+        FileLocation::Below { folder, levels, ending } => {
             let below = path.strip_prefix(folder).ok();
             let name = path.file_name().and_then(|name| name.to_str());
             below.is_some_and(|below| below.components().count() == usize::from(*levels) + 1)
@@ -25,10 +25,10 @@ pub(crate) fn may_be(place: &Whereabouts, path: &Path) -> bool {
 }
 
 /// Where one would look for it, for a person.
-pub(crate) fn told(place: &Whereabouts) -> String {
+pub fn describe(place: &FileLocation) -> String {
     match place {
-        Whereabouts::At(path) => path.clone(),
-        Whereabouts::Below { folder, ending, .. } => format!("{folder}/\u{2026}{ending}"),
+        FileLocation::At(path) => path.clone(),
+        FileLocation::Below { folder, ending, .. } => format!("{folder}/\u{2026}{ending}"),
     }
 }
 
@@ -61,7 +61,7 @@ mod tests {
         std::fs::write(deep.join("rollout-a-1.jsonl"), "").unwrap();
         std::fs::write(dir.path().join("b-1.jsonl"), "").unwrap();
         let look = |levels, ending: &str| {
-            find(&Whereabouts::Below {
+            find(&FileLocation::Below {
                 folder: dir.path().to_string_lossy().into_owned(),
                 levels,
                 ending: ending.to_owned(),
@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(look(1, "-1.jsonl"), None);
         assert_eq!(look(2, "-2.jsonl"), None);
         let folder = dir.path().to_string_lossy().into_owned();
-        let place = Whereabouts::Below { folder, levels: 2, ending: "-1.jsonl".to_owned() };
+        let place = FileLocation::Below { folder, levels: 2, ending: "-1.jsonl".to_owned() };
         assert!(may_be(&place, &deep.join("rollout-a-1.jsonl")));
         assert!(!may_be(&place, &deep.join("rollout-a-2.jsonl")));
         assert!(!may_be(&place, &dir.path().join("b-1.jsonl")));

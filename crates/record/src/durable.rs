@@ -8,15 +8,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Makes a file that somebody else writes last as it is now. One that is not there has nothing to
 /// lose.
-pub(crate) fn keep(path: &Path) -> io::Result<()> {
+pub fn sync(path: &Path) -> io::Result<()> {
     let Some(file) = open_file(path)? else { return Ok(()) };
     file.sync_data()?;
-    path.parent().map_or(Ok(()), keep_names)
+    path.parent().map_or(Ok(()), sync_names)
 }
 
 /// Opens a file that somebody else writes, if there is one. What only looks like a file (a pipe that
 /// nobody writes to) would be waited for without end.
-pub(crate) fn open_file(path: &Path) -> io::Result<Option<File>> {
+pub fn open_file(path: &Path) -> io::Result<Option<File>> {
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     match File::options().read(true).custom_flags(flags).open(path) {
         Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -28,7 +28,7 @@ pub(crate) fn open_file(path: &Path) -> io::Result<Option<File>> {
 }
 
 /// Everything in such a file; nothing if there is none.
-pub(crate) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if let Some(mut file) = open_file(path)? {
         file.read_to_end(&mut bytes)?;
@@ -37,12 +37,12 @@ pub(crate) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Makes the names in a folder last.
-pub(crate) fn keep_names(folder: &Path) -> io::Result<()> {
+pub fn sync_names(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
 /// Writes a file beside its place, syncs it, moves it there and syncs the folder.
-pub(crate) fn write(dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+pub fn write(dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     // Two may be at it at once; each must move what it has written itself.
     static TRIES: AtomicU64 = AtomicU64::new(0);
     let fresh = dir.join(format!("{name}.new-{}", TRIES.fetch_add(1, Ordering::Relaxed)));
@@ -51,12 +51,12 @@ pub(crate) fn write(dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)?;
     file.sync_all()?;
     std::fs::rename(&fresh, dir.join(name))?;
-    keep_names(dir)
+    sync_names(dir)
 }
 
 /// As [`write`], without a promise that it lasts at once: after a power cut there is the former file
 /// or this one, whole. One sync instead of two.
-pub(crate) fn replace(dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+pub fn replace(dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let fresh = dir.join(format!("{name}.new"));
     let mut file =
         File::options().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
@@ -66,7 +66,7 @@ pub(crate) fn replace(dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// A folder that only we can look into, with all above it, and all their names.
-pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
+pub fn private_folder(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
     }
@@ -79,7 +79,7 @@ pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
         }
         Ok(()) | Err(_) => {}
     }
-    match above.map_or(Ok(()), keep_names) {
+    match above.map_or(Ok(()), sync_names) {
         // A folder that we may write into and not look into cannot be asked for this.
         Err(fault) if fault.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         kept => kept,
@@ -109,15 +109,15 @@ mod tests {
     #[test]
     fn a_file_that_is_not_there_has_nothing_to_lose() {
         let dir = tempfile::tempdir().unwrap();
-        keep(&dir.path().join("none")).unwrap();
+        sync(&dir.path().join("none")).unwrap();
         assert!(read_file(&dir.path().join("none")).unwrap().is_empty());
         let pipe = dir.path().join("pipe");
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
-        keep(&pipe).unwrap();
+        sync(&pipe).unwrap();
         assert!(read_file(&pipe).unwrap().is_empty());
         write(dir.path(), "some", b"words").unwrap();
-        keep(&dir.path().join("some")).unwrap();
+        sync(&dir.path().join("some")).unwrap();
         assert_eq!(std::fs::read(dir.path().join("some")).unwrap(), b"words");
     }
 }

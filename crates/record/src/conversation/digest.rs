@@ -1,0 +1,97 @@
+//! What a conversation comes down to without a model.
+
+use super::account::{Account, account_of};
+use super::reading::{each, read_tail};
+use glis_agent::context::{Known, own_words};
+use glis_wire::view::Voice;
+use serde_json::Value;
+use std::path::Path;
+
+/// How a tool or a turn ended that was denied or broken off.
+pub(super) const OUTCOME: &str = "outcome";
+/// How much of the end is looked at for a digest: some hundred entries.
+const DIGEST_BYTES: u64 = 128 * 1024;
+/// A digest is for a list, not for reading.
+const DIGEST_CHARS_MAX: usize = 200;
+
+/// What a conversation comes down to, without a model.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Digest {
+    /// What it has used, where that is told near the end.
+    pub account: Option<Account>,
+    /// What was asked last, and what was said to that.
+    pub summary: Option<String>,
+    /// The last thing that the agent did or said.
+    pub last_action: Option<String>,
+    /// Tasks that are not done.
+    pub pending: Vec<String>,
+}
+
+impl Digest {
+    /// The digest of the conversation in this file; empty where it cannot be read.
+    pub fn of(path: &Path) -> Self {
+        let entries = read_tail(path, DIGEST_BYTES).map(|(entries, _)| entries).unwrap_or_default();
+        let mut digest = Self::default();
+        let mut asked = None;
+        let mut said = None;
+        for entry in &entries {
+            if let Some(Value::Array(tasks)) = entry.metadata.get("pending_tasks") {
+                let text = tasks.iter().filter_map(Value::as_str);
+                digest.pending = text.map(ToOwned::to_owned).collect();
+            }
+            digest.account = account_of(entry).or(digest.account);
+            match entry.voice {
+                Voice::User => asked = own_words(&entry.content).map(short).or(asked),
+                Voice::Assistant => said = Some(short(&entry.content)),
+                Voice::Tool => {
+                    let tool = entry.metadata.get("tool").and_then(Value::as_str).unwrap_or("tool");
+                    let outcome = entry.metadata.get(OUTCOME).and_then(Value::as_str);
+                    let outcome = outcome.map_or(String::new(), |word| format!("{word}: "));
+                    let action = format!("{outcome}{tool} {}", entry.content);
+                    digest.last_action = Some(short(&action));
+                    continue;
+                }
+                Voice::System => continue,
+            }
+            if entry.voice == Voice::Assistant {
+                digest.last_action.clone_from(&said);
+            }
+        }
+        digest.summary = match (asked, said) {
+            (Some(asked), Some(said)) => Some(format!("Asked: {asked}. Last said: {said}")),
+            (Some(asked), None) => Some(format!("Asked: {asked}")),
+            (None, said) => said.map(|said| format!("Last said: {said}")),
+        };
+        digest
+    }
+
+    /// What a fresh agent can be told of it.
+    pub fn known(&self) -> Known<'_> {
+        Known {
+            summary: self.summary.as_deref(),
+            last_action: self.last_action.as_deref(),
+            pending: &self.pending,
+        }
+    }
+}
+
+/// The last account of a whole conversation.
+pub fn account(path: &Path) -> Option<Account> {
+    if path.metadata().map_or(0, |facts| facts.len()) <= DIGEST_BYTES {
+        return None;
+    }
+    let mut found = None;
+    let read = each(path, |entry| {
+        found = account_of(&entry).or_else(|| found.take());
+    });
+    read.ok().and(found)
+}
+
+fn short(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= DIGEST_CHARS_MAX {
+        return line;
+    }
+    let cut: String = line.chars().take(DIGEST_CHARS_MAX).collect();
+    format!("{cut}\u{2026}")
+}

@@ -1,0 +1,10 @@
+//! What is kept of a session beside the event log: output, conversation, vault, search, durable files.
+#![forbid(unsafe_code)]
+
+pub mod conversation;
+pub mod durable;
+pub mod location;
+pub mod output;
+pub mod rows;
+pub mod search;
+pub mod vault;
