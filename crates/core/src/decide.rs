@@ -19,6 +19,7 @@ use crate::input::{Command, Hearing, Input, Outcome};
 use crate::pause::{Captured, step};
 use crate::refusal::Refusal;
 use crate::session::{FolderState, Phase, Session, StartStep};
+use crate::timer::{TimerKey, When};
 use start::Unsaid;
 
 pub(crate) fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
@@ -44,20 +45,9 @@ pub(crate) fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
                 Some(_) | None => Decision::default(),
             })
         }
-        Input::Alarm { session, op } => Ok(match Draft::of(house, &session) {
-            Some(mut draft) => {
-                pause::time_is_up(&mut draft, op);
-                start::time_is_up(&mut draft, op);
-                draft.settle()
-            }
+        Input::TimerFired { session, key } => Ok(match Draft::of(house, &session) {
+            Some(draft) => timer_fired(draft, key),
             None => Decision::default(),
-        }),
-        Input::RetryDue { session, message } => Ok(match Draft::of(house, &session) {
-            // Whatever has happened to it meanwhile, it waits no longer for this.
-            Some(draft) if draft.session.queue.front().is_some_and(|m| m.id == message) => {
-                draft.settle()
-            }
-            Some(_) | None => Decision::default(),
         }),
         // Nothing else follows: whatever else would be done may be what broke.
         Input::Broke { session, what, why } => Ok(match Draft::of(house, &session) {
@@ -75,6 +65,21 @@ pub(crate) fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
             None => Decision::default(),
         }),
     }
+}
+
+fn timer_fired(mut draft: Draft, key: TimerKey) -> Decision {
+    match key {
+        TimerKey::SafeState(op) => pause::time_is_up(&mut draft, op),
+        TimerKey::Step(op) => pause::step_is_overdue(&mut draft, op),
+        TimerKey::Ready(op) => start::time_is_up(&mut draft, op),
+        // Whatever has happened to it meanwhile, it waits no longer for this.
+        TimerKey::Retry(message) => {
+            if draft.session.queue.front().is_none_or(|m| m.id != message) {
+                return Decision::default();
+            }
+        }
+    }
+    draft.settle()
 }
 
 fn command_of(house: &House, command: Command) -> Result<Decision, Refusal> {
@@ -266,6 +271,10 @@ impl Draft {
 
     fn effect(&mut self, effect: Effect) {
         self.decision.effects.push((self.session.id.clone(), effect));
+    }
+
+    fn timer(&mut self, key: TimerKey, when: When) {
+        self.effect(Effect::SetTimer { key, when });
     }
 
     fn reply(&mut self, reply: Reply) {

@@ -4,6 +4,7 @@
 use crate::ids::{MessageId, OpId};
 use crate::pause::Moment;
 use crate::talk::Ask;
+use crate::timer::{TimerKey, When};
 use crate::tree::Occasion;
 
 /// How gently a process is ended.
@@ -49,14 +50,10 @@ pub enum Effect {
     StopProcess { generation: u32, urgency: Urgency },
     /// End what carries the session's mark and has no holder, as a step of a pause.
     Sweep { op: OpId },
-    /// Give what the operation is doing no more time than a forced pause has.
-    Hurry { op: OpId },
-    /// Raise an alarm for the operation after the time for a safe state.
-    AwaitSafeState { op: OpId },
-    /// Raise an alarm for the operation after the time for getting ready.
-    AwaitReady { op: OpId },
-    /// Say when the message may be tried again, the later the oftener it was refused.
-    AwaitRetry { message: MessageId, refused: u32 },
+    /// End what the operation is doing, which has taken too long. Its outcome says so.
+    CutShort { op: OpId },
+    /// Say when this time has come. A timer of the same key is forgotten.
+    SetTimer { key: TimerKey, when: When },
     /// Put everything it holds aside, deleting nothing.
     PutAside { op: OpId },
     /// Save the worktree, beside whatever else goes on.

@@ -1,4 +1,4 @@
-//! What comes in: commands from people, outcomes from adapters, signs from agents, alarms.
+//! What comes in: commands from people, outcomes from adapters, signs from agents, timers.
 
 use crate::event::{Ending, Spot};
 use crate::ids::{AskId, MessageId, OpId, SessionId};
@@ -9,6 +9,7 @@ use crate::safe::ScreenState;
 use crate::session::Process;
 use crate::spec::Spec;
 use crate::talk::Ask;
+use crate::timer::TimerKey;
 use crate::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
 use serde::{Deserialize, Serialize};
 
@@ -37,19 +38,12 @@ pub enum Input {
         /// What was seen.
         sign: Sign,
     },
-    /// A time that was asked for has passed.
-    Alarm {
-        /// The session.
+    /// The time of a timer has come.
+    TimerFired {
+        /// The session that it was set for.
         session: SessionId,
-        /// The operation that asked for it.
-        op: OpId,
-    },
-    /// A message that was refused may be handed over again.
-    RetryDue {
-        /// The session.
-        session: SessionId,
-        /// The message.
-        message: MessageId,
+        /// What it was set for.
+        key: TimerKey,
     },
     /// What was being done for a session took the daemon down, or cannot be done at all.
     Broke {
@@ -91,8 +85,7 @@ impl Input {
             )
             | Self::Outcome { session, .. }
             | Self::Sign { session, .. }
-            | Self::Alarm { session, .. }
-            | Self::RetryDue { session, .. }
+            | Self::TimerFired { session, .. }
             | Self::Broke { session, .. }
             | Self::Observed { session, .. } => session,
         }

@@ -23,6 +23,7 @@ pub mod session;
 pub mod spec;
 pub mod status;
 pub mod talk;
+pub mod timer;
 pub mod tree;
 
 pub use card::Card;
@@ -34,3 +35,4 @@ pub use input::{Command, Input};
 pub use refusal::Refusal;
 pub use session::{Phase, Session};
 pub use status::Status;
+pub use timer::TimerKey;

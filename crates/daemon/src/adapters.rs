@@ -11,6 +11,7 @@ use crate::outfit::SetUps;
 use crate::program::Versions;
 use crate::screens::Screens;
 use crate::strikes::Strikes;
+use crate::timers::Timers;
 use crate::trees::Keeping;
 use crate::work::{self, Kind};
 use crate::{conversation, tend, worktrees};
@@ -32,11 +33,6 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 
-/// How long a resumed agent may take until it shows that it is ready; then it counts as running.
-const READY_TIME: Duration = Duration::from_secs(60);
-/// Before a message that a holder refused is tried again for the first time: about what a person
-/// takes for at once.
-const RETRY_TIME: Duration = Duration::from_millis(250);
 /// Errands that may wait for one holder. More than a few means that its connection is stuck.
 const ERRANDS: usize = 64;
 
@@ -129,6 +125,7 @@ pub(crate) struct Adapters {
     pub(crate) work: work::Places,
     pub(crate) strikes: Strikes,
     pub(crate) bounds: Bounds,
+    pub(crate) timers: Timers,
     /// Grows whenever a conversation does.
     pub(crate) talk: watch::Sender<u64>,
     pub(crate) runtime: Handle,
@@ -145,6 +142,7 @@ impl Adapters {
         line: Line,
         umask: u32,
     ) -> Arc<Self> {
+        let settings = Arc::new(settings);
         let own_program = std::env::current_exe().unwrap_or_default();
         Arc::new(Self {
             places: Places {
@@ -166,7 +164,8 @@ impl Adapters {
             live: Mutex::default(),
             holders: Mutex::default(),
             home,
-            settings: Arc::new(settings),
+            timers: Timers::new(line.clone(), Arc::clone(&settings)),
+            settings,
             strikes,
             line,
             umask,
@@ -216,16 +215,8 @@ impl Adapters {
             }
             Effect::StopProcess { generation, urgency } => self.stop(session, generation, urgency),
             Effect::CaptureTerminal { op } => self.capture(session, op),
-            Effect::AwaitSafeState { op } => {
-                self.alarm(Input::Alarm { session: id, op }, self.config().safe_state_time());
-            }
-            Effect::AwaitReady { op } => self.alarm(Input::Alarm { session: id, op }, READY_TIME),
-            Effect::AwaitRetry { message, refused } => {
-                // Twice as long each time: 250 ms, half a second, up to half a minute.
-                let after = RETRY_TIME.saturating_mul(1 << refused.clamp(1, 8).saturating_sub(1));
-                self.alarm(Input::RetryDue { session: id, message }, after);
-            }
-            Effect::Hurry { op } => self.bounds.hurry(op),
+            Effect::SetTimer { key, when } => self.timers.set(&id, key, when),
+            Effect::CutShort { op } => self.bounds.cut_short(op),
             Effect::Sweep { op } => self.sweep(session, op),
             Effect::CheckSave { .. }
             | Effect::TakeSnapshot { .. }
@@ -271,15 +262,6 @@ impl Adapters {
         drop(
             self.runtime.spawn(async move { line.tell(Input::Outcome { session, outcome }).await }),
         );
-    }
-
-    /// Tells this after a while. The clock on the wall has no say in it.
-    fn alarm(&self, input: Input, after: Duration) {
-        let line = self.line.clone();
-        drop(self.runtime.spawn(async move {
-            tokio::time::sleep(after).await;
-            line.tell(input).await;
-        }));
     }
 
     fn start(self: &Arc<Self>, session: &Session, op: OpId, generation: u32) {

@@ -4,15 +4,13 @@
 use crate::adapters::Adapters;
 use crate::config::Config;
 use glis_core::input::Outcome;
-use glis_core::pause::PauseMode;
 use glis_core::session::{Phase, Session, StartStep};
 use glis_core::{Input, OpId};
 use glis_snapshot::Task;
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{sleep, timeout};
 
 /// Nothing that is done for one session takes longer than this on a machine that works: the largest
 /// worktrees are written in some minutes.
@@ -24,39 +22,36 @@ const END_PACE: Duration = Duration::from_millis(100);
 /// What is under way and takes its time.
 pub(crate) struct Bounds {
     count: watch::Sender<usize>,
-    /// Whom to tell that an operation is in a hurry.
-    hurries: Mutex<HashMap<OpId, Arc<Notify>>>,
+    /// What is being done for an operation, to be told that it has taken too long.
+    under_way: Mutex<Vec<(OpId, Arc<Notify>)>>,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { count: watch::Sender::new(0), hurries: Mutex::default() }
+        Self { count: watch::Sender::new(0), under_way: Mutex::default() }
     }
 }
 
 impl Bounds {
-    /// What an operation does has no more time than a forced pause.
-    pub(crate) fn hurry(&self, op: OpId) {
-        if let Some(hurry) = self.table().get(&op) {
-            hurry.notify_one();
+    /// What an operation does has taken too long.
+    pub(crate) fn cut_short(&self, op: OpId) {
+        for (_, overdue) in self.table().iter().filter(|(known, _)| *known == op) {
+            overdue.notify_one();
         }
     }
 
     fn begin(&self, op: Option<OpId>) -> Arc<Notify> {
         self.count.send_modify(|count| *count += 1);
-        let hurry = Arc::new(Notify::new());
+        let overdue = Arc::new(Notify::new());
         if let Some(op) = op {
-            self.table().insert(op, Arc::clone(&hurry));
+            self.table().push((op, Arc::clone(&overdue)));
         }
-        hurry
+        overdue
     }
 
     /// A step was told.
     pub(crate) fn end<F>(&self, step: &Step<F>) {
-        let same = |known: &OpId, other: &Arc<Notify>| {
-            Some(*known) == step.op && Arc::ptr_eq(other, &step.hurry)
-        };
-        self.table().retain(|known, other| !same(known, other));
+        self.table().retain(|(_, other)| !Arc::ptr_eq(other, &step.overdue));
         self.count.send_modify(|count| *count -= 1);
     }
 
@@ -65,22 +60,22 @@ impl Bounds {
         drop(self.count.subscribe().wait_for(|count| *count == 0).await);
     }
 
-    fn table(&self) -> std::sync::MutexGuard<'_, HashMap<OpId, Arc<Notify>>> {
-        self.hurries.lock().unwrap_or_else(PoisonError::into_inner)
+    fn table(&self) -> std::sync::MutexGuard<'_, Vec<(OpId, Arc<Notify>)>> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// How long something for this session may take, as things stand.
+/// How long something for this session may take, as things stand. The core gives the steps of a pause
+/// less; this is for what nothing waits for, or nothing that has a limit of its own.
 fn time_for(config: &Config, session: &Session) -> Duration {
     match &session.phase {
-        Phase::Pausing(pause) if pause.mode == PauseMode::Force => config.force_time(),
-        Phase::Pausing(_) => config.save_time(),
         Phase::Starting(start) if start.step == StartStep::Worktree => {
             let outfit = config.outfit(&session.spec.repo_root);
             STEP_TIME + Duration::from_secs(outfit.setup_secs_max.into())
         }
         Phase::Starting(_)
         | Phase::Live
+        | Phase::Pausing(_)
         | Phase::Stopping { .. }
         | Phase::Rest(_)
         | Phase::Chore { .. } => STEP_TIME,
@@ -90,7 +85,7 @@ fn time_for(config: &Config, session: &Session) -> Duration {
 /// Something that is done for a session.
 pub(crate) struct Step<F> {
     op: Option<OpId>,
-    hurry: Arc<Notify>,
+    overdue: Arc<Notify>,
     task: Arc<Task>,
     /// Told once it is over.
     over: Notify,
@@ -125,7 +120,7 @@ impl Adapters {
         let op = session.operation().map(|(op, _)| op);
         let step = Arc::new(Step {
             op,
-            hurry: self.bounds.begin(op),
+            overdue: self.bounds.begin(op),
             task: Task::new(),
             over: Notify::new(),
             failed: Mutex::new(Some(failed)),
@@ -140,15 +135,16 @@ async fn watch_over<F>(hands: Arc<Adapters>, session: Session, step: Arc<Step<F>
 where
     F: FnOnce(String) -> Outcome + Send + 'static,
 {
-    let begun = Instant::now();
+    let time = hands.timers.time.clone();
+    let begun = time.now();
     let config = hands.config();
-    let mut until = begun + time_for(&config, &session);
+    let until = begun + time_for(&config, &session);
     // Somebody waits for an operation; nobody waits for what is saved beside it.
     let mut impatient_at = step.op.map(|_| begun + config.force_time());
     loop {
         let impatient = async {
             match impatient_at {
-                Some(at) => sleep_until(at).await,
+                Some(at) => time.sleep_until(at).await,
                 None => std::future::pending().await,
             }
         };
@@ -158,13 +154,13 @@ where
                 make_way(&hands, &session, &step.task).await;
             }
             () = step.over.notified() => return,
-            () = step.hurry.notified() => until = until.min(Instant::now() + config.force_time()),
-            () = sleep_until(until) => break,
+            () = step.overdue.notified() => break,
+            () = time.sleep_until(until) => break,
         }
     }
     let Some(failed) = step.take() else { return };
     let ended = end(&hands, &session, &step).await;
-    let secs = begun.elapsed().as_secs();
+    let secs = time.now().saturating_duration_since(begun).as_secs();
     let why = if ended.is_empty() {
         format!("no end after {secs} s; it was given up")
     } else {
@@ -227,7 +223,7 @@ mod tests {
     use crate::controller::{Line, Mail};
     use crate::strikes::Strikes;
     use crate::work::Kind;
-    use glis_core::pause::{Captured, OnTimeout, PauseReason};
+    use glis_core::pause::{Captured, OnTimeout, PauseMode, PauseReason};
     use glis_core::tree::Clearing;
     use glis_core::{Event, House, Recorded, SessionId};
     use glis_wire::home::Home;
@@ -272,29 +268,26 @@ mod tests {
 
     #[tokio::test]
     async fn work_that_hangs_ends_its_operation_and_what_it_tells_later_counts_no_more() {
-        let (hands, mut inbox, mut session, _folder) = hands();
-        let calm = session.clone();
-        // By the configuration of this test, a forced pause waits for nothing.
-        let (op, mode) = (OpId(1), PauseMode::Force);
+        let (hands, mut inbox, calm, _folder) = hands();
+        let (op, mode) = (OpId(7), PauseMode::Force);
         let (reason, on_timeout) = (PauseReason::User, OnTimeout::Force);
         let begun = Event::PauseBegan { op, mode, reason, on_timeout, clearing: Clearing::Keep };
         let mut house = House::default();
         for (seq, event) in (1..).zip(crate::fill::born(1).into_iter().chain([begun])) {
-            house.apply(&Recorded { seq, at: 0, session: session.id.clone(), event });
+            house.apply(&Recorded { seq, at: 0, session: calm.id.clone(), event });
         }
-        session.clone_from(house.session(&session.id).unwrap());
+        let session = house.session(&calm.id).unwrap().clone();
         let (go_on, gate) = std::sync::mpsc::channel::<()>();
-        let op = OpId(7);
         let failed = move |why| Outcome::CaptureFailed { op, what: Captured::Screen, why };
         hands.blocking(&session, (Kind::Start, "be a test"), failed, move |_, _| {
             gate.recv().ok();
             Some(Outcome::TerminalCaptured { op, screen_at: 1 })
         });
+        hands.bounds.cut_short(op);
         let told = outcome(&mut inbox).await;
         assert!(matches!(told, Outcome::CaptureOverdue { .. }), "{told:?}");
         go_on.send(()).unwrap();
         let failed = move |why| Outcome::NotRestored { op, why };
-        // Not in the forced pause: even work that ends at once would be too late for that.
         hands.blocking(&calm, (Kind::Start, "be a test"), failed, move |_, _| {
             Some(Outcome::BroughtBack { op })
         });

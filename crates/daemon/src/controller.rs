@@ -156,8 +156,7 @@ fn kind_of(input: &Input) -> &'static str {
         Input::Command(_) => "command",
         Input::Outcome { .. } => "outcome",
         Input::Sign { .. } => "sign",
-        Input::Alarm { .. } => "alarm",
-        Input::RetryDue { .. } => "retry",
+        Input::TimerFired { .. } => "timer",
         Input::Broke { .. } => "fault",
         Input::Observed { .. } => "observation",
     }

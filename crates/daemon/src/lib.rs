@@ -25,6 +25,7 @@ mod screens;
 mod serve;
 mod strikes;
 mod tend;
+mod timers;
 mod trash;
 mod trees;
 mod view;

@@ -157,12 +157,13 @@ fn hanging_git(house: &mut House) -> Outcome<PathBuf> {
 
 #[test]
 fn a_git_that_hangs_fails_a_plain_pause_and_the_agent_goes_on() -> Outcome {
-    let mut house = House::new()?;
+    let mut house = House::of_moved_time()?;
     house.configure("[pause]\nsave_secs = 2\n")?;
     let flag = hanging_git(&mut house)?;
     let (session, _) = held(&house)?;
     fs::write(&flag, "")?;
-    let (status, error) = house.fails(&["pause", "blue"])?;
+    let refused = house.out_of_time("step", || house.fails(&["pause", "blue"]));
+    let (status, error) = refused?;
     assert_eq!(status, 1, "{error}");
     let message = text_of(&error, "message")?;
     assert!(message.contains("no end after"), "{message}");
@@ -175,13 +176,14 @@ fn a_git_that_hangs_fails_a_plain_pause_and_the_agent_goes_on() -> Outcome {
 
 #[test]
 fn a_git_that_hangs_does_not_hold_up_a_forced_pause() -> Outcome {
-    let mut house = House::new()?;
+    let mut house = House::of_moved_time()?;
     house.configure("[pause]\nforce_secs = 2\n")?;
     let flag = hanging_git(&mut house)?;
     let (session, _) = held(&house)?;
     fs::write(&flag, "")?;
     let begun = Instant::now();
-    let paused = house.json(&["pause", "blue", "--mode", "force"])?;
+    let force = ["pause", "blue", "--mode", "force"];
+    let paused = house.out_of_time("step", || house.json(&force))?;
     assert!(begun.elapsed() < BOUND);
     assert_eq!((&paused["status"], &paused["pid"]), (&"paused".into(), &Value::Null));
     assert!(warnings(&paused).contains("no snapshot after the stop: no end after"), "{paused}");

@@ -6,6 +6,7 @@ use serde_json::Value;
 use std::io::{self, BufRead as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -167,6 +168,44 @@ impl House {
     pub(crate) fn configure(&self, text: &str) -> Outcome {
         std::fs::create_dir_all(self.home())?;
         Ok(std::fs::write(self.home().join("config.toml"), text)?)
+    }
+
+    /// A house whose time can be moved: see [`House::out_of_time`].
+    pub(crate) fn of_moved_time() -> Outcome<Self> {
+        let mut house = Self::new()?;
+        let folder = house.folder().join("time");
+        std::fs::create_dir(&folder)?;
+        house.surround("GLIS_TIME", folder.to_string_lossy());
+        Ok(house)
+    }
+
+    /// Does something that waits for a timer of this kind in vain: an hour passes as soon as it is
+    /// set. On a release build, whose time nothing moves, it passes by itself.
+    pub(crate) fn out_of_time<T>(&self, kind: &str, act: impl FnOnce() -> T) -> T {
+        let folder = self.folder().join("time");
+        let is_set = || {
+            let set = std::fs::read_to_string(folder.join("set")).unwrap_or_default();
+            set.lines().any(|line| line == kind)
+        };
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    if is_set() {
+                        let moved = std::fs::read_to_string(folder.join("moved"));
+                        let moved = moved.ok().and_then(|ms| ms.parse().ok()).unwrap_or(0_u64);
+                        let fresh = folder.join("moved.fresh");
+                        // Read at any moment: never half of it.
+                        std::fs::write(&fresh, (moved + 3_600_000).to_string()).ok();
+                        std::fs::rename(fresh, folder.join("moved")).ok();
+                    }
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+            });
+            let acted = act();
+            done.store(true, Ordering::Relaxed);
+            acted
+        })
     }
 
     /// A rehearsal session in a terminal that waits for its first message.

@@ -72,14 +72,15 @@ fn a_pause_that_waits_for_the_turn_can_be_called_off_and_can_be_hastened() -> Ou
 
 #[test]
 fn an_agent_that_ignores_interrupts_is_not_paused_by_one_and_goes_on() -> Outcome {
-    let house = House::new()?;
+    let house = House::of_moved_time()?;
     house.configure("[pause]\nsafe_state_secs = 1\nterminate_secs = 1\n")?;
     for (name, face) in [("blue", FACES[0]), ("red", FACES[1])] {
         house.json(&[&["new", name, "--agent", "rehearsal"], face].concat())?;
         house.turn(name, "ignore int")?;
         house.ok(&["send", name, "work 600"])?;
         let busy = house.until(name, "busy")?;
-        let (status, error) = house.fails(&["pause", name])?;
+        let paused = house.out_of_time("safe_state", || house.fails(&["pause", name]));
+        let (status, error) = paused?;
         assert_eq!((status, error["kind"].as_str()), (5, Some("not_safe")));
         assert!(error["message"].as_str().is_some_and(|m| m.contains("Agent not in safe state")));
         assert!(error["hint"].as_str().is_some_and(|h| h.contains("--mode force")), "{error}");
@@ -110,10 +111,11 @@ fn a_pause_that_meets_a_message_on_its_way_waits_for_the_turn_that_it_begins() -
 
 #[test]
 fn a_silent_command_without_a_prompt_is_not_safe_to_interrupt() -> Outcome {
-    let house = House::new()?;
+    let house = House::of_moved_time()?;
     house.configure("[pause]\nsafe_state_secs = 1\nterminate_secs = 1\n")?;
     house.command("deaf", &["sh", "-c", "trap '' INT; echo on; exec sleep 600"])?;
-    assert_eq!(house.fails(&["pause", "deaf"])?.0, 5);
+    let refused = house.out_of_time("safe_state", || house.fails(&["pause", "deaf"]));
+    assert_eq!(refused?.0, 5);
     let paused = house.json(&["pause", "deaf", "--mode", "force"])?;
     assert_eq!(paused["status"], "paused");
     let resumed = house.json(&["resume", "deaf"])?;

@@ -9,6 +9,7 @@ use crate::refusal::Refusal;
 use crate::session::{AfterStop, Phase, Rest, StartCause};
 use crate::spec::{SignSource, Takes};
 use crate::talk::{Leg, Message};
+use crate::timer::{TimerKey, When};
 use crate::tree::PathList;
 
 /// What an agent reads before the first message after its turn was cut off.
@@ -122,7 +123,7 @@ pub(super) fn not_delivered(draft: &mut Draft, message: MessageId, why: String) 
         draft.hold_back = true;
         let refused = draft.session.queue.front().map_or(0, |m| m.refused);
         if refused <= RETRIES_MAX {
-            draft.effect(Effect::AwaitRetry { message, refused });
+            draft.timer(TimerKey::Retry(message), When::retry(refused));
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::leftover::Leftovers;
 use crate::pause::{Moment, OnTimeout, Pause, PauseMode, PauseReason, PauseStep, step};
 use crate::refusal::{InPlaceWish, Refusal};
 use crate::session::{Phase, Rest};
+use crate::timer::{Span, TimerKey, When};
 use crate::tree::{Clearing, PathList, SnapshotRef};
 
 /// The step of a pause that is not true while a process of the session may still be there.
@@ -76,7 +77,7 @@ fn asked_to_clear(clearing: Clearing) -> bool {
 /// Nothing runs, unless the last process left something that could not be ended then.
 pub(super) fn go_on_from_rest(draft: &mut Draft, op: OpId) {
     if draft.session.leftovers.trouble().is_some() {
-        draft.effect(Effect::Sweep { op });
+        take_step(draft, op, Effect::Sweep { op });
     } else {
         reach(draft, op, "no process runs".to_owned(), Reached::Safely);
     }
@@ -114,7 +115,7 @@ fn hasten(draft: &mut Draft, op: OpId, former: PauseMode) {
             let generation = draft.session.generation;
             draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
         } else if mode == PauseMode::Force {
-            draft.effect(Effect::Hurry { op });
+            limit_step(draft, op);
         }
         return;
     }
@@ -142,7 +143,7 @@ fn hasten(draft: &mut Draft, op: OpId, former: PauseMode) {
 /// that the worktree can be saved afterwards. Also after a crash: until then nothing was done.
 pub(super) fn look(draft: &mut Draft, op: OpId) {
     if draft.session.safe_rule().is_none() {
-        draft.effect(Effect::CheckSave { op });
+        take_step(draft, op, Effect::CheckSave { op });
     }
 }
 
@@ -157,7 +158,7 @@ pub(super) fn can_save(draft: &mut Draft, op: OpId) {
     if is_looked_at(draft, op) && draft.session.safe_rule().is_none() {
         draft.event(Event::InterruptBegan { op });
         draft.effect(Effect::Interrupt { generation: draft.session.generation });
-        draft.effect(Effect::AwaitSafeState { op });
+        await_safe_state(draft, op);
     }
 }
 
@@ -210,7 +211,41 @@ enum Reached {
 fn reach(draft: &mut Draft, op: OpId, rule: String, how: Reached) {
     let forced = how == Reached::ByForce;
     draft.event(Event::SafeStateReached { op, rule, forced });
-    draft.effect(Effect::CaptureTerminal { op });
+    take_step(draft, op, Effect::CaptureTerminal { op });
+}
+
+/// Has a step done, which may take so long and no longer.
+pub(super) fn take_step(draft: &mut Draft, op: OpId, effect: Effect) {
+    draft.effect(effect);
+    limit_step(draft, op);
+}
+
+pub(super) fn take_snapshot(draft: &mut Draft, op: OpId, moment: Moment) {
+    take_step(draft, op, Effect::TakeSnapshot { op, moment });
+}
+
+/// From now on the present step has the time that the pause gives each of its steps.
+fn limit_step(draft: &mut Draft, op: OpId) {
+    let span = if is_forced(draft) { Span::ForcedStep } else { Span::Step };
+    draft.timer(TimerKey::Step(op), When::After(span));
+}
+
+/// A step that is still under way is ended; what came of it is told as of any other.
+pub(super) fn step_is_overdue(draft: &mut Draft, op: OpId) {
+    let Phase::Pausing(pause) = &draft.session.phase else { return };
+    let works = match pause.step {
+        // It is looked at whether the worktree can be saved, or for what a process has left.
+        PauseStep::Boundary => pause.mode == PauseMode::Interrupt || pause.from.is_some(),
+        PauseStep::Capturing | PauseStep::Saving | PauseStep::Sealing | PauseStep::Clearing => true,
+        PauseStep::Interrupting | PauseStep::Ending => false,
+    };
+    if pause.op == op && works {
+        draft.effect(Effect::CutShort { op });
+    }
+}
+
+pub(super) fn await_safe_state(draft: &mut Draft, op: OpId) {
+    draft.timer(TimerKey::SafeState(op), When::After(Span::SafeState));
 }
 
 pub(super) fn time_is_up(draft: &mut Draft, op: OpId) {
@@ -255,7 +290,7 @@ pub(super) fn process_is_gone(draft: &mut Draft) {
         PauseStep::Boundary | PauseStep::Interrupting => {
             reach(draft, op, "the process has ended".to_owned(), Reached::Safely);
         }
-        PauseStep::Sealing => draft.effect(Effect::TakeSnapshot { op, moment: Moment::AfterStop }),
+        PauseStep::Sealing => take_snapshot(draft, op, Moment::AfterStop),
         // The outcome that is under way finds no process and goes on from there.
         PauseStep::Capturing | PauseStep::Saving | PauseStep::Ending | PauseStep::Clearing => {}
     }
@@ -264,7 +299,7 @@ pub(super) fn process_is_gone(draft: &mut Draft) {
 pub(super) fn captured(draft: &mut Draft, op: OpId, screen_at: u64) {
     if at_step(draft, op, PauseStep::Capturing) {
         draft.event(Event::TerminalCaptured { op, screen_at });
-        draft.effect(Effect::TakeSnapshot { op, moment: Moment::BeforeStop });
+        take_snapshot(draft, op, Moment::BeforeStop);
     }
 }
 
@@ -275,7 +310,7 @@ pub(super) fn capture_overdue(draft: &mut Draft, op: OpId, why: String) {
     }
     if is_forced(draft) {
         draft.event(Event::CaptureMissed { op, why });
-        draft.effect(Effect::TakeSnapshot { op, moment: Moment::BeforeStop });
+        take_snapshot(draft, op, Moment::BeforeStop);
     } else {
         failed(draft, op, step::CAPTURE, why);
     }
@@ -346,7 +381,7 @@ pub(super) fn saved(draft: &mut Draft, op: OpId, moment: Moment, taken: Taken) {
         } else if matches!(&draft.session.phase, Phase::Pausing(Pause { from: None, .. })) {
             // It died meanwhile, perhaps after the snapshot: what it wrote last is not in it.
             draft.event(Event::EndBegan { op });
-            draft.effect(Effect::TakeSnapshot { op, moment: Moment::AfterStop });
+            take_snapshot(draft, op, Moment::AfterStop);
         } else {
             clear(draft, op);
         }
@@ -395,7 +430,7 @@ fn clear(draft: &mut Draft, op: OpId) {
         confirm(draft, op);
     } else if draft.session.left_as.is_some() {
         draft.event(Event::ClearingBegan { op });
-        draft.effect(Effect::ClearWorktree { op });
+        take_step(draft, op, Effect::ClearWorktree { op });
     } else {
         let why = "Failed to remove worktree: there is no snapshot of it".to_owned();
         draft.event(Event::WorktreeStays { op, why });

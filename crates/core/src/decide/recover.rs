@@ -13,6 +13,7 @@ use crate::pause::{Moment, PauseMode, PauseStep};
 use crate::refusal::ResumeFault;
 use crate::session::{Phase, Process, Rest, StartCause, StartStep};
 use crate::talk::Leg;
+use crate::timer::{TimerKey, When};
 
 pub(super) fn observed(draft: &mut Draft, world: World) {
     let world = match world {
@@ -48,7 +49,7 @@ pub(super) fn observed(draft: &mut Draft, world: World) {
                 World::Alive { generation, .. } if draft.session.rejected.is_some() => {
                     draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
                 }
-                World::Alive { .. } => draft.effect(Effect::AwaitReady { op: begun.op }),
+                World::Alive { .. } => draft.timer(TimerKey::Ready(begun.op), When::ready()),
                 World::Ended { .. } | World::Gone { .. } => gone(draft, world),
             },
         },
@@ -150,11 +151,11 @@ fn pausing(draft: &mut Draft, op: OpId, step: PauseStep, world: World) {
                 pause::look(draft, op);
             }
         }
-        PauseStep::Interrupting => draft.effect(Effect::AwaitSafeState { op }),
-        PauseStep::Capturing => draft.effect(Effect::CaptureTerminal { op }),
-        PauseStep::Saving => draft.effect(Effect::TakeSnapshot { op, moment: Moment::BeforeStop }),
-        PauseStep::Sealing => draft.effect(Effect::TakeSnapshot { op, moment: Moment::AfterStop }),
-        PauseStep::Clearing => draft.effect(Effect::ClearWorktree { op }),
+        PauseStep::Interrupting => pause::await_safe_state(draft, op),
+        PauseStep::Capturing => pause::take_step(draft, op, Effect::CaptureTerminal { op }),
+        PauseStep::Saving => pause::take_snapshot(draft, op, Moment::BeforeStop),
+        PauseStep::Sealing => pause::take_snapshot(draft, op, Moment::AfterStop),
+        PauseStep::Clearing => pause::take_step(draft, op, Effect::ClearWorktree { op }),
         PauseStep::Ending => {
             let generation = draft.session.generation;
             draft.effect(Effect::StopProcess { generation, urgency: pause::urgency(draft) });

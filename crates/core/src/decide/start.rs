@@ -10,6 +10,7 @@ use crate::refusal::{Refusal, ResumeFault};
 use crate::session::{AfterStop, Phase, Process, Rest, Start, StartCause, StartStep};
 use crate::spec::{RefOrigin, SignSource, Spec};
 use crate::talk::{Leg, Message};
+use crate::timer::{TimerKey, When};
 use crate::tree::Found;
 
 pub(super) fn create(
@@ -239,7 +240,7 @@ pub(super) fn process_started(
         && draft.session.ran;
     if must_show {
         // Only the agent itself can say whether it accepts the id it was given.
-        draft.effect(Effect::AwaitReady { op });
+        draft.timer(TimerKey::Ready(op), When::ready());
     } else {
         if let Some(text) = draft.session.set_aside.as_ref().and_then(|aside| aside.prompt.clone())
         {

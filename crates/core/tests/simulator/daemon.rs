@@ -5,7 +5,8 @@ use crate::rules::Rules;
 use crate::world::{Luck, World};
 use glis_core::event::Ending;
 use glis_core::input::{Hearing, Outcome};
-use glis_core::{Effect, House, Input, Recorded, SessionId};
+use glis_core::{Effect, House, Input, Recorded, SessionId, TimerKey};
+use std::collections::BTreeSet;
 
 /// The daemon, with what it holds only in memory.
 #[derive(Default)]
@@ -19,8 +20,8 @@ pub(crate) struct Daemon {
     pub(crate) todo: Vec<(SessionId, Effect)>,
     /// Has happened and was not yet told.
     pub(crate) reports: Vec<(SessionId, Outcome)>,
-    /// What rings when its time has come.
-    pub(crate) alarms: Vec<Input>,
+    /// What fires when its time has come.
+    pub(crate) timers: BTreeSet<(SessionId, TimerKey)>,
     /// Was read from a process that has ended since.
     pub(crate) late: Vec<Input>,
     pub(crate) rules: Rules,
@@ -81,10 +82,8 @@ impl Daemon {
         luck: Luck,
     ) -> Result<Option<Outcome>, String> {
         let id = session.clone();
-        if let Effect::AwaitSafeState { op } | Effect::AwaitReady { op } = effect {
-            self.alarms.push(Input::Alarm { session: id, op: *op });
-        } else if let Effect::AwaitRetry { message, .. } = effect {
-            self.alarms.push(Input::RetryDue { session: id, message: *message });
+        if let Effect::SetTimer { key, .. } = effect {
+            self.timers.insert((id, *key));
         }
         let outcome = world.perform(&self.house, (session, effect), rng, luck)?;
         self.note(|| format!(".. {effect:?} gives {outcome:?}"));
@@ -101,7 +100,7 @@ impl Daemon {
             }
         }
         self.reports.clear();
-        self.alarms.clear();
+        self.timers.clear();
         self.late.clear();
         let ids: Vec<_> = world.sites.keys().cloned().collect();
         for id in ids {

@@ -322,12 +322,14 @@ impl Play {
     }
 
     fn ring(&mut self) -> Result<(), String> {
-        if self.daemon.alarms.is_empty() {
+        if self.daemon.timers.is_empty() {
             return Ok(());
         }
-        let at = self.rng.below(self.daemon.alarms.len());
-        let alarm = self.daemon.alarms.swap_remove(at);
-        self.feed(&alarm)
+        let at = self.rng.below(self.daemon.timers.len());
+        let Some(timer) = self.daemon.timers.iter().nth(at).cloned() else { return Ok(()) };
+        self.daemon.timers.remove(&timer);
+        let (session, key) = timer;
+        self.feed(&Input::TimerFired { session, key })
     }
 
     /// A process ends. Mostly its last words are read first.
@@ -387,8 +389,8 @@ impl Play {
             }
         }
         if !moved {
-            moved = !self.daemon.alarms.is_empty();
-            while !self.daemon.alarms.is_empty() {
+            moved = !self.daemon.timers.is_empty();
+            while !self.daemon.timers.is_empty() {
                 self.ring()?;
             }
         }

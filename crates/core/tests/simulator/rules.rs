@@ -221,11 +221,9 @@ impl Rules {
             | Effect::CheckSave { .. }
             | Effect::CaptureTerminal { .. }
             | Effect::TakeSnapshot { .. }
-            | Effect::Hurry { .. }
             | Effect::SaveWorktree { .. }
-            | Effect::AwaitSafeState { .. }
-            | Effect::AwaitReady { .. }
-            | Effect::AwaitRetry { .. } => true,
+            | Effect::SetTimer { .. } => true,
+            Effect::CutShort { op } => matches!(&session.phase, Phase::Pausing(p) if p.op == *op),
         };
         must(journalled, || format!("{effect:?} has no durable reason in {:?}", session.phase))
     }

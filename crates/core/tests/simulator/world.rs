@@ -262,12 +262,11 @@ impl World {
                 site.stuck |= fails;
                 return Ok(self.stop(id, *generation, *urgency));
             }
-            // Alarms are the clock's, which the controller holds, and a set-up ends sooner or later.
-            Effect::AwaitSafeState { .. }
-            | Effect::AwaitReady { .. }
-            | Effect::AwaitRetry { .. }
-            | Effect::Hurry { .. }
-            | Effect::CutSetUpShort => return Ok(None),
+            // Timers are the clock's, which the controller holds; a set-up ends sooner or later, and
+            // here no step hangs.
+            Effect::SetTimer { .. } | Effect::CutShort { .. } | Effect::CutSetUpShort => {
+                return Ok(None);
+            }
             Effect::CheckSave { .. }
             | Effect::SaveWorktree { .. }
             | Effect::ClearWorktree { .. }

@@ -163,7 +163,7 @@ fn a_refused_delivery_does_not_lose_the_note() {
         checked
         started
         ready => became ready, start ended, delivery began | do deliver hello with the note
-        undelivered => delivery refused | do await retry 1
+        undelivered => delivery refused | do await retry 250 ms
         background 0 => delivery began | do deliver hello with the note",
     )
     .unwrap();

@@ -107,7 +107,7 @@ fn a_refused_message_is_tried_again_and_not_for_ever() {
     let mut stage = check(Kind::Agent, &format!("{IDLE}\nsend hello")).unwrap();
     for refused in 1..=8 {
         let told = stage.play("undelivered").unwrap();
-        assert_eq!(told, format!("delivery refused | do await retry {refused}"));
+        assert_eq!(told, format!("delivery refused | do await retry {} ms", 250 << (refused - 1)));
         assert_eq!(stage.play("retry").unwrap(), "delivery began | do deliver hello");
         // Two alarms for one message are no two deliveries.
         assert_eq!(stage.play("retry").unwrap(), "nothing");
@@ -185,7 +185,7 @@ fn what_waited_by_a_log_without_its_end_is_asked_about_and_never_repeated() {
             took one => message taken
             turn ended => turn ended | do save after the turn
             answer allow => message requeued, delivery began | do deliver two
-            undelivered => delivery refused | do await retry 1"
+            undelivered => delivery refused | do await retry 250 ms"
         ),
     )
     .unwrap();

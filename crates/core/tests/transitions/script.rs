@@ -14,7 +14,9 @@ use glis_core::session::Process;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Spec, Takes, Traits};
 use glis_core::talk::{Ask, AskKind};
 use glis_core::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
-use glis_core::{AskId, House, Input, MessageId, OpId, Phase, Recorded, Session, SessionId};
+use glis_core::{
+    AskId, House, Input, MessageId, OpId, Phase, Recorded, Session, SessionId, TimerKey,
+};
 
 /// What kind of program a session runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,6 +122,12 @@ impl Stage {
         self.session().and_then(Session::operation).map_or(OpId(999), |(op, _)| op)
     }
 
+    /// The timer that the operation under way waits for.
+    fn awaited(&self) -> TimerKey {
+        let starts = matches!(self.session().map(|s| &s.phase), Some(Phase::Starting(_)));
+        if starts { TimerKey::Ready(self.op()) } else { TimerKey::SafeState(self.op()) }
+    }
+
     fn generation(&self) -> u32 {
         self.session().map_or(0, |session| session.generation)
     }
@@ -150,10 +158,13 @@ impl Stage {
             return Ok(Input::Observed { session, world });
         }
         if verb == "retry" {
-            return Ok(Input::RetryDue { session, message: self.message() });
+            return Ok(Input::TimerFired { session, key: TimerKey::Retry(self.message()) });
+        }
+        if line == "step overdue" {
+            return Ok(Input::TimerFired { session, key: TimerKey::Step(self.op()) });
         }
         if verb == "alarm" {
-            return Ok(Input::Alarm { session, op: self.op() });
+            return Ok(Input::TimerFired { session, key: self.awaited() });
         }
         if let Some(sign) = sign(line) {
             self.offset += 1;

@@ -172,3 +172,30 @@ fn a_lost_folder_is_told_once_and_until_somebody_takes_note() {
     .unwrap();
     assert_eq!(stage.session().unwrap().folder, FolderState::Whole);
 }
+
+#[test]
+fn a_step_that_has_its_time_behind_it_is_cut_short_and_one_that_is_over_is_not() {
+    told(
+        Kind::Agent,
+        &[
+            IDLE,
+            BUSY,
+            "pause interrupt => pause began | do check save | pending
+            step overdue => do cut short
+            savable => interrupt began | do interrupt, await safe state
+            step overdue => nothing
+            turn ended => turn ended, safe state reached | do capture terminal
+            step overdue => do cut short
+            crash
+            found alive => do capture terminal
+            captured => terminal captured | do take snapshot
+            saved => snapshot taken, end began | do stop quietly
+            step overdue => nothing
+            ended => process ended | do take snapshot
+            step overdue => do cut short
+            save overdue => snapshot taken with a warning, paused | do save after the end
+            step overdue => nothing",
+        ],
+    )
+    .unwrap();
+}

@@ -25,7 +25,7 @@ fn a_message_is_stored_delivered_once_and_taken() {
             took => message taken
             turn began => turn began
             turn ended => turn ended, delivery began | do save after the turn, deliver two
-            undelivered => delivery refused | do await retry 1
+            undelivered => delivery refused | do await retry 250 ms
             turn began => turn began
             turn ended => turn ended, delivery began | do save after the turn, deliver two
             took => message taken
@@ -434,8 +434,7 @@ fn what_a_terminal_did_not_take_keeps_no_pause_waiting() {
         delivered
         pause interrupt => pause began | do check save | pending
         savable => interrupt began | do interrupt, await safe state";
-    let again =
-        "undelivered => delivery refused, safe state reached | do await retry 1, capture terminal";
+    let again = "undelivered => delivery refused, safe state reached | do await retry 250 ms, capture terminal";
     told(Kind::Agent, &[IDLE, sent, again]).unwrap();
     let doubted = "untaken => message doubted, safe state reached | do capture terminal
         captured\nsaved\nended\nsaved

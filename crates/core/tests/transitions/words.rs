@@ -1,6 +1,7 @@
 //! Events, effects, replies and refusals in words.
 
 use glis_core::effect::{Effect, Urgency};
+use glis_core::timer::{Span, TimerKey, When};
 use glis_core::tree::Occasion;
 use glis_core::{Decision, Event, Refusal, Reply};
 use serde::Serialize;
@@ -8,7 +9,11 @@ use serde::Serialize;
 /// Events, then effects after a bar, then the reply after another; what is empty is left out.
 pub(crate) fn decision(decision: &Decision) -> String {
     let events: Vec<_> = decision.events.iter().map(|(_, told)| event(told)).collect();
-    let effects: Vec<_> = decision.effects.iter().map(|(_, what)| effect(what)).collect();
+    let mut effects: Vec<_> = decision.effects.iter().map(|(_, what)| effect(what)).collect();
+    if effects.len() > 1 {
+        // Every step of a pause has a limit: only one that comes alone is worth telling.
+        effects.retain(|told| told != STEP_LIMIT && told != HURRY);
+    }
     let mut parts = Vec::new();
     if !events.is_empty() {
         parts.push(events.join(", "));
@@ -71,6 +76,22 @@ fn event(event: &Event) -> String {
     }
 }
 
+const STEP_LIMIT: &str = "limit the step";
+const HURRY: &str = "hurry";
+
+fn timer(key: TimerKey, when: When) -> String {
+    match (key, when) {
+        (TimerKey::SafeState(_), _) => "await safe state".to_owned(),
+        (TimerKey::Ready(_), _) => "await ready".to_owned(),
+        (TimerKey::Step(_), When::After(Span::ForcedStep)) => HURRY.to_owned(),
+        (TimerKey::Step(_), _) => STEP_LIMIT.to_owned(),
+        (TimerKey::Retry(_), When::After(Span::Exactly(time))) => {
+            format!("await retry {} ms", time.as_millis())
+        }
+        (TimerKey::Retry(_), _) => "await retry".to_owned(),
+    }
+}
+
 fn effect(effect: &Effect) -> String {
     match effect {
         Effect::MakeWorktree { .. } => "make worktree".to_owned(),
@@ -91,11 +112,9 @@ fn effect(effect: &Effect) -> String {
             Urgency::Interrupt => "stop with an interrupt".to_owned(),
             Urgency::Kill => "kill".to_owned(),
         },
-        Effect::AwaitSafeState { .. } => "await safe state".to_owned(),
-        Effect::AwaitReady { .. } => "await ready".to_owned(),
-        Effect::AwaitRetry { refused, .. } => format!("await retry {refused}"),
+        Effect::SetTimer { key, when } => timer(*key, *when),
+        Effect::CutShort { .. } => "cut short".to_owned(),
         Effect::Sweep { .. } => "sweep".to_owned(),
-        Effect::Hurry { .. } => "hurry".to_owned(),
         Effect::PutAside { .. } => "put aside".to_owned(),
         Effect::SaveWorktree { occasion, .. } => match occasion {
             Occasion::TurnEnded => "save after the turn".to_owned(),

@@ -1,0 +1,77 @@
+//! Time limits by name: what is waited for, how long, and what is told when that time is over.
+//!
+//! The core has no clock. It sets a timer under a key; the daemon tells once when its time has come.
+//! The same key set again takes the place of the former timer. A timer that nothing waits for any
+//! more fires all the same and means nothing. None of them is stored: a daemon that begins sets
+//! those again that the log gives a reason for.
+
+use crate::ids::{MessageId, OpId};
+use std::time::Duration;
+
+/// What a timer is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TimerKey {
+    /// How long a pause waits for the agent to come to a safe state.
+    SafeState(OpId),
+    /// How long a start waits for the agent to show that it is ready.
+    Ready(OpId),
+    /// How long the present step of a pause may take.
+    Step(OpId),
+    /// When a message that was refused is handed over again.
+    Retry(MessageId),
+}
+
+/// When a timer fires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// After a span, whatever the clock on the wall says meanwhile.
+    After(Span),
+    /// When the clock on the wall shows this time: milliseconds since the Unix epoch.
+    At(i64),
+}
+
+/// How long a timer waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Span {
+    /// So long.
+    Exactly(Duration),
+    /// What the configuration gives an agent to come to a safe state.
+    SafeState,
+    /// What it gives a step of a pause.
+    Step,
+    /// What it gives a step of a forced pause.
+    ForcedStep,
+}
+
+/// How long a resumed agent may take until it shows that it is ready; then it counts as running.
+const READY_TIME: Duration = Duration::from_secs(60);
+/// Before a refused message is tried again for the first time: about what a person takes for at once.
+const RETRY_TIME: Duration = Duration::from_millis(250);
+
+impl When {
+    /// A resumed agent has had its time to get ready.
+    pub(crate) fn ready() -> Self {
+        Self::After(Span::Exactly(READY_TIME))
+    }
+
+    /// A message that was refused so often may be tried again: twice as long each time, from 250 ms
+    /// up to half a minute.
+    pub(crate) fn retry(refused: u32) -> Self {
+        let doubled = refused.clamp(1, 8).saturating_sub(1);
+        Self::After(Span::Exactly(RETRY_TIME.saturating_mul(1 << doubled)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_waits_twice_as_long_each_time_up_to_half_a_minute() {
+        let after = |refused| match When::retry(refused) {
+            When::After(Span::Exactly(time)) => time.as_millis(),
+            When::After(Span::SafeState | Span::Step | Span::ForcedStep) | When::At(_) => 0,
+        };
+        assert_eq!([1, 2, 3, 8, 9].map(after), [250, 500, 1000, 32_000, 32_000]);
+    }
+}

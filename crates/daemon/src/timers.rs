@@ -1,0 +1,192 @@
+//! Time: the timers that the core sets by name, and how long anything else takes. A test can move it
+//! by hand.
+//!
+//! Spans are measured by a clock that nothing sets back. A timer for a time of day looks at the clock
+//! on the wall again and again, since that one may be set while the timer waits.
+
+mod by_hand;
+
+use crate::clock;
+use crate::config::{Config, Settings};
+use crate::controller::Line;
+use glis_core::timer::{Span, When};
+use glis_core::{Input, SessionId, TimerKey};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, sleep_until};
+
+/// Before a timer for a time of day looks at the clock again: a machine that wakes up, or a clock
+/// that is set, makes it late by no more than this.
+const CLOCK_PACE: Duration = Duration::from_secs(30);
+
+/// The time that has passed, by a clock that only tests can move.
+#[derive(Clone, Default)]
+pub(crate) struct Time {
+    /// By how much a test has moved it.
+    moved: watch::Sender<Duration>,
+}
+
+impl Time {
+    pub(crate) fn now(&self) -> Instant {
+        Instant::now() + *self.moved.borrow()
+    }
+
+    pub(crate) async fn sleep(&self, span: Duration) {
+        self.sleep_until(self.now() + span).await;
+    }
+
+    pub(crate) async fn sleep_until(&self, at: Instant) {
+        let mut moves = self.moved.subscribe();
+        loop {
+            let moved = *moves.borrow_and_update();
+            let Some(due) = at.checked_sub(moved) else { return };
+            tokio::select! {
+                () = sleep_until(due) => return,
+                Ok(()) = moves.changed() => {}
+            }
+        }
+    }
+
+    /// Sleeps until the clock on the wall shows this time.
+    async fn sleep_until_wall(&self, at_ms: i64) {
+        loop {
+            let left = at_ms.saturating_sub(clock::now().as_millisecond());
+            let Some(left) = u64::try_from(left).ok().filter(|left| *left > 0) else { return };
+            self.sleep(Duration::from_millis(left).min(CLOCK_PACE)).await;
+        }
+    }
+}
+
+/// The timers that are set.
+pub(crate) struct Timers {
+    pub(crate) time: Time,
+    line: Line,
+    settings: Arc<Settings>,
+    /// The controller, which sets timers, is a thread without a runtime of its own.
+    runtime: Handle,
+    set: Arc<Mutex<Set>>,
+}
+
+/// Each timer's task, by what it is for.
+type Set = HashMap<(SessionId, TimerKey), AbortHandle>;
+
+impl Timers {
+    pub(crate) fn new(line: Line, settings: Arc<Settings>) -> Self {
+        let time = Time::default();
+        by_hand::begin(&time);
+        Self { time, line, settings, runtime: Handle::current(), set: Arc::default() }
+    }
+
+    /// Tells the controller when the time has come. A timer of the same key is forgotten.
+    pub(crate) fn set(&self, session: &SessionId, key: TimerKey, when: When) {
+        let (time, line) = (self.time.clone(), self.line.clone());
+        let span = match when {
+            When::After(span) => Ok(length(span, &self.settings.now())),
+            When::At(at_ms) => Err(at_ms),
+        };
+        // From this moment on, and not from when its task is first run.
+        let due = span.map(|span| time.now() + span);
+        let name = (session.clone(), key);
+        let (own, set) = (name.clone(), Arc::clone(&self.set));
+        // Held until the task is in the table, so that it cannot take itself out before.
+        let mut table = lock(&self.set);
+        let task = self.runtime.spawn(async move {
+            match due {
+                Ok(due) => time.sleep_until(due).await,
+                Err(at_ms) => time.sleep_until_wall(at_ms).await,
+            }
+            forget(&set, &own);
+            let (session, key) = own;
+            line.tell(Input::TimerFired { session, key }).await;
+        });
+        if let Some(former) = table.insert(name, task.abort_handle()) {
+            former.abort();
+        }
+        by_hand::show(table.keys().map(|(_, key)| key));
+    }
+}
+
+fn forget(set: &Mutex<Set>, name: &(SessionId, TimerKey)) {
+    let mut table = lock(set);
+    table.remove(name);
+    by_hand::show(table.keys().map(|(_, key)| key));
+}
+
+fn length(span: Span, config: &Config) -> Duration {
+    match span {
+        Span::Exactly(span) => span,
+        Span::SafeState => config.safe_state_time(),
+        Span::Step => config.save_time(),
+        Span::ForcedStep => config.force_time(),
+    }
+}
+
+/// Each entry stands alone, so that a panic elsewhere leaves the table usable.
+fn lock(set: &Mutex<Set>) -> MutexGuard<'_, Set> {
+    set.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::controller::Mail;
+    use glis_core::{MessageId, OpId};
+    use tokio::sync::mpsc;
+
+    /// Timers by a configuration of nothing, and what they tell.
+    fn timers() -> (Timers, mpsc::Receiver<Mail>, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = Settings::read(folder.path().join("config.toml")).unwrap();
+        let (line, inbox) = Line::new("a log");
+        (Timers::new(line, Arc::new(settings)), inbox, folder)
+    }
+
+    async fn fired(inbox: &mut mpsc::Receiver<Mail>) -> TimerKey {
+        let Some(Mail::Input(Input::TimerFired { key, .. })) = inbox.recv().await else {
+            panic!("no timer");
+        };
+        key
+    }
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    #[tokio::test]
+    async fn time_that_is_moved_by_hand_has_passed_at_once() {
+        let (timers, mut inbox, _folder) = timers();
+        let id = SessionId("s".to_owned());
+        let after = |span| When::After(Span::Exactly(span));
+        timers.set(&id, TimerKey::Ready(OpId(1)), after(2 * HOUR));
+        timers.set(&id, TimerKey::SafeState(OpId(1)), after(HOUR));
+        timers.time.moved.send_replace(HOUR);
+        assert_eq!(fired(&mut inbox).await, TimerKey::SafeState(OpId(1)));
+        assert_eq!(lock(&timers.set).len(), 1, "the other one waits");
+        timers.time.moved.send_replace(2 * HOUR);
+        assert_eq!(fired(&mut inbox).await, TimerKey::Ready(OpId(1)));
+    }
+
+    #[tokio::test]
+    async fn a_timer_that_is_set_again_fires_once_and_by_its_last_time() {
+        let (timers, mut inbox, _folder) = timers();
+        let id = SessionId("s".to_owned());
+        let retry = TimerKey::Retry(MessageId(1));
+        timers.set(&id, retry, When::After(Span::Exactly(HOUR)));
+        timers.set(&id, retry, When::After(Span::Exactly(3 * HOUR)));
+        timers.set(&id, TimerKey::Step(OpId(2)), When::After(Span::Exactly(2 * HOUR)));
+        timers.time.moved.send_replace(2 * HOUR);
+        assert_eq!(fired(&mut inbox).await, TimerKey::Step(OpId(2)));
+        timers.time.moved.send_replace(3 * HOUR);
+        assert_eq!(fired(&mut inbox).await, retry);
+    }
+
+    #[tokio::test]
+    async fn a_time_of_day_that_is_over_fires_at_once() {
+        let (timers, mut inbox, _folder) = timers();
+        let key = TimerKey::Ready(OpId(1));
+        timers.set(&SessionId("s".to_owned()), key, When::At(0));
+        assert_eq!(fired(&mut inbox).await, key);
+    }
+}
