@@ -3,7 +3,6 @@
 //! It lies in the session's own folder and is written when something has come to pass that it would
 //! be hard to find out again. Its form is kept like that of an event, since one carries it.
 
-use crate::event::Event;
 use crate::pause::PauseRecord;
 use crate::queue::Queue;
 use crate::safe::ScreenState;
@@ -153,32 +152,6 @@ impl Session {
             None => Phase::Live,
         };
         "it was known by its own folder alone".clone_into(&mut self.rule);
-    }
-}
-
-impl Event {
-    /// Whether a session's card is written anew after this. Not after every event: each card is a
-    /// sync. Whatever else has happened, the agent's own words tell again.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the rest can be found out again")]
-    pub fn is_for_the_card(&self, session: &Session) -> bool {
-        match self {
-            Self::WorktreeMade { .. }
-            | Self::CreationEnded { .. }
-            | Self::ProcessStarted { .. }
-            | Self::ProcessAdopted { .. }
-            | Self::StartFailed { .. }
-            | Self::AgentRefLearned { .. }
-            | Self::Paused { .. }
-            | Self::Suspended { .. }
-            | Self::Interrupted { .. }
-            | Self::Completed
-            | Self::Failed { .. }
-            | Self::Archived { .. }
-            | Self::Returned { .. } => true,
-            // To a session that runs it is handed over soon; here it may wait for long.
-            Self::MessageQueued { .. } => session.process.is_none(),
-            _ => false,
-        }
     }
 }
 

@@ -1,34 +1,44 @@
-//! What each input leads to. A [`Draft`] collects the events and shows the session as it will be
-//! once they are applied, so that one decision can build on its own beginning.
+//! What each input leads to.
 
 mod ask;
 mod chore;
 mod end;
+pub(crate) mod halt;
 mod message;
-mod pause;
+pub(crate) mod pause;
 mod recover;
-mod save;
+pub(crate) mod save;
 mod sign;
-mod start;
+pub(crate) mod start;
 
-use crate::effect::Effect;
+use crate::claims;
+use crate::decision::{Decision, Reply};
+use crate::draft::Draft;
 use crate::event::Event;
-use crate::house::{Decision, House, Reply};
-use crate::ids::{MessageId, OpId, SessionId};
+use crate::house::House;
 use crate::input::{Command, Hearing, Input, Outcome};
 use crate::pause::{Captured, step};
+use crate::react::settle;
 use crate::refusal::Refusal;
 use crate::session::{FolderState, Phase, Session, StartStep};
-use crate::timer::{TimerKey, When};
+use crate::timer::TimerKey;
+use save::Saved;
 use start::Unsaid;
 
-pub(crate) fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
+impl House {
+    /// Says what `input` leads to, and changes nothing.
+    pub fn decide(&self, input: Input) -> Result<Decision, Refusal> {
+        decide(self, input)
+    }
+}
+
+fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
     match input {
         Input::Command(command) => command_of(house, command),
         Input::Outcome { session, outcome } => Ok(match Draft::of(house, &session) {
             Some(mut draft) => {
                 take_outcome(&mut draft, outcome);
-                draft.settle()
+                settle(draft)
             }
             None => Decision::default(),
         }),
@@ -37,7 +47,7 @@ pub(crate) fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
                 Some(mut draft) if draft.session.generation == generation => {
                     sign::take(&mut draft, spot, sign);
                     match hearing {
-                        Hearing::Live => draft.settle(),
+                        Hearing::Live => settle(draft),
                         Hearing::CatchingUp => draft.decision,
                     }
                 }
@@ -60,14 +70,14 @@ pub(crate) fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
         Input::Observed { session, world } => Ok(match Draft::of(house, &session) {
             Some(mut draft) => {
                 recover::observed(&mut draft, world);
-                draft.settle()
+                settle(draft)
             }
             None => Decision::default(),
         }),
     }
 }
 
-fn timer_fired(mut draft: Draft, key: TimerKey) -> Decision {
+fn timer_fired(mut draft: Draft<'_>, key: TimerKey) -> Decision {
     match key {
         TimerKey::SafeState(op) => pause::time_is_up(&mut draft, op),
         TimerKey::Step(op) => pause::step_is_overdue(&mut draft, op),
@@ -79,7 +89,7 @@ fn timer_fired(mut draft: Draft, key: TimerKey) -> Decision {
             }
         }
     }
-    draft.settle()
+    settle(draft)
 }
 
 fn command_of(house: &House, command: Command) -> Result<Decision, Refusal> {
@@ -105,7 +115,7 @@ fn command_of(house: &House, command: Command) -> Result<Decision, Refusal> {
     if starts_process(&draft.session, &command)
         && let Some(place) = &draft.session.worktree
     {
-        house.check_place(place, &draft.session.id)?;
+        claims::check_place(draft.sessions(), place, &draft.session.id)?;
     }
     match command {
         Command::New { .. } => {}
@@ -122,17 +132,17 @@ fn command_of(house: &House, command: Command) -> Result<Decision, Refusal> {
         Command::Remove { running, .. } => chore::remove(&mut draft, running)?,
         Command::Snapshot { .. } => save::asked(&mut draft)?,
         Command::Restore { snapshot, .. } => chore::restore(&mut draft, snapshot)?,
-        Command::Return { name, .. } => chore::bring_back(house, &mut draft, name)?,
+        Command::Return { name, .. } => chore::bring_back(&mut draft, name)?,
         Command::Empty { .. } => chore::empty(&mut draft)?,
         Command::Acknowledge { .. } => {
             acknowledge(&mut draft);
         }
         Command::Answer { ask, answer, .. } => ask::answer(&mut draft, ask, answer)?,
     }
-    Ok(draft.settle())
+    Ok(settle(draft))
 }
 
-fn acknowledge(draft: &mut Draft) {
+fn acknowledge(draft: &mut Draft<'_>) {
     let lost = draft.session.damage.is_some() || draft.session.folder == FolderState::Lost;
     let (damaged, barred) = (lost, draft.session.barred.is_some());
     if damaged {
@@ -167,7 +177,7 @@ fn starts_process(session: &Session, command: &Command) -> bool {
     }
 }
 
-fn take_outcome(draft: &mut Draft, outcome: Outcome) {
+fn take_outcome(draft: &mut Draft<'_>, outcome: Outcome) {
     match outcome {
         Outcome::WorktreeMade { op, worktree, branch, notes } => {
             start::worktree_made(draft, Event::WorktreeMade { op, worktree, branch, notes });
@@ -221,8 +231,11 @@ fn take_outcome(draft: &mut Draft, outcome: Outcome) {
         Outcome::WorktreeStays { op, why } => {
             pause::cleared(draft, op, Event::WorktreeStays { op, why });
         }
-        Outcome::WorktreeSaved { .. } | Outcome::WorktreeNotSaved { .. } => {
-            save::ended(draft, outcome);
+        Outcome::WorktreeSaved { op, occasion, generation, snapshot } => {
+            end::saved(draft, Saved { op, occasion, generation, snapshot });
+        }
+        Outcome::WorktreeNotSaved { op, occasion, why } => {
+            end::not_saved(draft, op, occasion, why);
         }
         Outcome::PutAside { .. }
         | Outcome::NotPutAside { .. }
@@ -232,98 +245,5 @@ fn take_outcome(draft: &mut Draft, outcome: Outcome) {
         | Outcome::NotBroughtBack { .. }
         | Outcome::Emptied { .. }
         | Outcome::NotEmptied { .. } => chore::ended(draft, outcome),
-    }
-}
-
-/// A decision in the making, about one session.
-struct Draft {
-    session: Session,
-    decision: Decision,
-    next_op: OpId,
-    next_message: MessageId,
-    /// Where in the log this decision begins.
-    next_seq: u64,
-    /// A message that came earlier wakes the session in this decision.
-    wake: bool,
-    /// Nothing is handed over in this decision, even if something could be.
-    hold_back: bool,
-}
-
-impl Draft {
-    fn of(house: &House, id: &SessionId) -> Option<Self> {
-        house.session(id).map(|session| Self {
-            session: session.clone(),
-            decision: Decision::default(),
-            next_op: house.next_op(),
-            next_message: house.next_message(),
-            next_seq: house.last_seq() + 1,
-            wake: false,
-            hold_back: false,
-        })
-    }
-
-    /// Adds an event and shows its consequence at once.
-    fn event(&mut self, event: Event) {
-        // The true time is stamped when it is recorded; no decision looks at it.
-        self.session.apply(self.session.last_active_at, &event);
-        self.decision.events.push((self.session.id.clone(), event));
-    }
-
-    fn effect(&mut self, effect: Effect) {
-        self.decision.effects.push((self.session.id.clone(), effect));
-    }
-
-    fn timer(&mut self, key: TimerKey, when: When) {
-        self.effect(Effect::SetTimer { key, when });
-    }
-
-    fn reply(&mut self, reply: Reply) {
-        self.decision.reply = reply;
-    }
-
-    /// A fresh operation; the caller is told how it ends.
-    fn new_op(&mut self) -> OpId {
-        let op = self.next_op;
-        self.next_op = OpId(op.0 + 1);
-        self.reply(Reply::Pending(op));
-        op
-    }
-
-    fn new_message(&mut self, text: String) -> MessageId {
-        let message = self.next_message;
-        self.next_message = MessageId(message.0 + 1);
-        self.event(Event::MessageQueued { message, text, first: false });
-        message
-    }
-
-    /// Puts a message before all others.
-    fn new_first_message(&mut self, text: String) {
-        let message = self.next_message;
-        self.next_message = MessageId(message.0 + 1);
-        self.event(Event::MessageQueued { message, text, first: true });
-    }
-
-    fn busy(&self) -> Refusal {
-        let with = self.session.operation().map_or("another operation", |(_, word)| word);
-        Refusal::Busy { session: self.session.name.clone(), with: with.to_owned() }
-    }
-
-    fn wrong_status(&self, verb: &str) -> Refusal {
-        Refusal::WrongStatus {
-            session: self.session.name.clone(),
-            status: self.session.status(),
-            verb: verb.to_owned(),
-        }
-    }
-
-    /// Lets everything follow that has become possible, and ends the draft.
-    fn settle(mut self) -> Decision {
-        if matches!(self.session.phase, Phase::Pausing(_)) {
-            pause::go_on_if_safe(&mut self);
-        }
-        save::if_something_ended(&mut self);
-        message::wake_if_wanted(&mut self);
-        message::deliver_next(&mut self);
-        self.decision
     }
 }

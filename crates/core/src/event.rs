@@ -412,4 +412,28 @@ impl Event {
             _ => None,
         }
     }
+
+    /// Whether a session's card is written anew after this. Not after every event: each card is a
+    /// sync. Whatever else has happened, the agent's own words tell again.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the rest can be found out again")]
+    pub fn is_for_the_card(&self, session: &Session) -> bool {
+        match self {
+            Self::WorktreeMade { .. }
+            | Self::CreationEnded { .. }
+            | Self::ProcessStarted { .. }
+            | Self::ProcessAdopted { .. }
+            | Self::StartFailed { .. }
+            | Self::AgentRefLearned { .. }
+            | Self::Paused { .. }
+            | Self::Suspended { .. }
+            | Self::Interrupted { .. }
+            | Self::Completed
+            | Self::Failed { .. }
+            | Self::Archived { .. }
+            | Self::Returned { .. } => true,
+            // To a session that runs it is handed over soon; here it may wait for long.
+            Self::MessageQueued { .. } => session.process.is_none(),
+            _ => false,
+        }
+    }
 }

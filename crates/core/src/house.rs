@@ -1,15 +1,10 @@
-//! All sessions together, and the two functions through which they change.
+//! All sessions together: how they change, and how one of them is found.
 
-mod apply;
-mod rescue;
-
-use crate::decide;
-use crate::effect::Effect;
 use crate::event::{Event, Recorded};
+use crate::fold;
 use crate::ids::{MessageId, OpId, SessionId};
-use crate::input::Input;
 use crate::refusal::Refusal;
-use crate::session::{Chore, Phase, Session};
+use crate::session::Session;
 use crate::status::Status;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -29,49 +24,12 @@ pub struct House {
     next_message: u64,
 }
 
-/// What an input leads to.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Decision {
-    /// To be recorded and applied, in this order.
-    pub events: Vec<(SessionId, Event)>,
-    /// To be carried out once the events are durable.
-    pub effects: Vec<(SessionId, Effect)>,
-    /// What whoever asked is told.
-    pub reply: Reply,
-}
-
-/// What whoever asked is told once the events are durable.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Reply {
-    /// Nobody asked, or it is done.
-    #[default]
-    Done,
-    /// It was so already.
-    Already,
-    /// The operation is under way; its end is an event.
-    Pending(OpId),
-    /// The message has this number and so many are before it.
-    Queued {
-        /// Its number.
-        message: MessageId,
-        /// How many stand before it.
-        before: usize,
-        /// What the session was when it arrived.
-        status: Status,
-    },
-}
-
 impl House {
-    /// Says what `input` leads to, and changes nothing.
-    pub fn decide(&self, input: Input) -> Result<Decision, Refusal> {
-        decide::decide(self, input)
-    }
-
     /// Folds a recorded event into the state.
     pub fn apply(&mut self, recorded: &Recorded) {
         self.last_seq = recorded.seq;
         self.count(&recorded.event);
-        apply::apply(&mut self.sessions, recorded);
+        fold::apply(&mut self.sessions, recorded);
     }
 
     /// Sequence number of the last event that was applied.
@@ -102,46 +60,6 @@ impl House {
             (Some(_), Some(_)) => Err(Refusal::Ambiguous { given: given.to_owned() }),
             (None, _) => Err(Refusal::NotInTrash { given: given.to_owned() }),
         }
-    }
-
-    /// Refuses a folder that a process of another session than `own` is at work in, or about to be:
-    /// two that write to one worktree undo each other's work.
-    pub(crate) fn check_place(&self, place: &str, own: &SessionId) -> Result<(), Refusal> {
-        let at_work = |session: &Session| match &session.phase {
-            Phase::Starting(_) | Phase::Live | Phase::Stopping { .. } => true,
-            Phase::Pausing(_) => session.process.is_some(),
-            Phase::Rest(_) | Phase::Chore { .. } => false,
-        };
-        let stands = |session: &Session| match &session.worktree {
-            Some(worktree) => worktree == place,
-            // Not made yet, which takes a moment even where there is nothing to make.
-            None => session.spec.in_place && session.spec.repo_root == place,
-        };
-        let others = self.sessions.values().filter(|session| session.id != *own);
-        match others.into_iter().find(|session| stands(session) && at_work(session)) {
-            Some(other) => {
-                let (place, by) = (place.to_owned(), other.name.clone());
-                Err(Refusal::PlaceTaken { place, by })
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// Whether another session than `own` has this name, or is about to have it.
-    pub(crate) fn is_taken(&self, name: &str, own: &SessionId) -> bool {
-        self.sessions.values().filter(|session| session.id != *own).any(|session| {
-            let returns_as = match &session.phase {
-                Phase::Chore { chore: Chore::Return(name), .. } => Some(name),
-                Phase::Chore { .. }
-                | Phase::Starting(_)
-                | Phase::Live
-                | Phase::Pausing(_)
-                | Phase::Stopping { .. }
-                | Phase::Rest(_) => None,
-            };
-            let has = session.status() != Status::Archived && session.name == name;
-            has || returns_as.is_some_and(|returns_as| returns_as == name)
-        })
     }
 
     /// The session with exactly this id.

@@ -6,18 +6,25 @@
 #![forbid(unsafe_code)]
 
 pub mod card;
+mod claims;
 mod decide;
+pub mod decision;
+mod draft;
 pub mod effect;
 pub mod event;
+mod fold;
 pub mod house;
 pub mod ids;
 pub mod input;
 pub mod leftover;
 pub mod name;
 pub mod pause;
+pub mod phase;
 pub mod queue;
+mod react;
 pub mod redact;
 pub mod refusal;
+mod rescue;
 pub mod safe;
 pub mod session;
 pub mod spec;
@@ -27,9 +34,10 @@ pub mod timer;
 pub mod tree;
 
 pub use card::Card;
+pub use decision::{Decision, Reply};
 pub use effect::Effect;
 pub use event::{Event, Recorded};
-pub use house::{Decision, House, Reply};
+pub use house::House;
 pub use ids::{AskId, MessageId, OpId, SessionId};
 pub use input::{Command, Input};
 pub use refusal::Refusal;

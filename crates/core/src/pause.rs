@@ -1,8 +1,7 @@
-//! A pause: how it was asked for, how far it is, what it has to tell afterwards.
+//! A pause: how it can be asked for, its steps, what it has to tell afterwards.
 
-use crate::ids::OpId;
-use crate::session::{Rest, WallMs};
-use crate::tree::{Clearing, SnapshotRef};
+use crate::timer::WallMs;
+use crate::tree::SnapshotRef;
 use serde::{Deserialize, Serialize};
 
 /// The steps of a pause that can fail, by the words that its refusal leads with.
@@ -94,27 +93,6 @@ pub enum OnTimeout {
     Refuse,
     /// Stop it all the same, and say so.
     Force,
-}
-
-/// A pause under way.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pause {
-    /// The operation.
-    pub op: OpId,
-    /// How much it may disturb.
-    pub mode: PauseMode,
-    /// Why it was asked for.
-    pub reason: PauseReason,
-    /// What happens when the agent does not come to a safe state.
-    pub on_timeout: OnTimeout,
-    /// How far it is.
-    pub step: PauseStep,
-    /// What it will have to tell.
-    pub record: PauseRecord,
-    /// Where a session without a process falls back to.
-    pub from: Option<Rest>,
-    /// What becomes of the worktree.
-    pub clearing: Clearing,
 }
 
 /// How far a pause is.

@@ -2,19 +2,18 @@
 
 use crate::ids::{OpId, SessionId};
 use crate::leftover::Leftovers;
-use crate::pause::{Pause, PauseRecord};
+use crate::pause::PauseRecord;
+pub use crate::phase::{AfterStop, Chore, Pause, Phase, Rest, Start, StartCause, StartStep};
 use crate::queue::Queue;
 use crate::refusal::Site;
 use crate::safe::ScreenState;
 use crate::spec::{Mode, RefOrigin, SignSource, Spec};
 use crate::status::Status;
 use crate::talk::{Ask, AskKind, Leg, Message, Turn};
+pub use crate::timer::WallMs;
 use crate::tree::{Found, PathList, Restored, SnapshotRef};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// Milliseconds since the Unix epoch.
-pub type WallMs = i64;
 
 /// One failure may be chance, and the second haste; what fails three times fails again.
 pub const FAILED_STARTS_MAX: u32 = 3;
@@ -28,138 +27,6 @@ pub struct Process {
     pub start_ticks: u64,
     /// The boot that both belong to.
     pub boot_id: String,
-}
-
-/// What a session is doing, with what that needs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Phase {
-    /// The process is being brought up.
-    Starting(Start),
-    /// The process runs.
-    Live,
-    /// A pause is under way.
-    Pausing(Pause),
-    /// The process is being ended; the session stays.
-    Stopping {
-        /// The operation.
-        op: OpId,
-        /// A message came meanwhile, which wakes it afterwards.
-        awaited: bool,
-        /// What follows once the process is gone and its worktree was saved.
-        then: AfterStop,
-    },
-    /// Nothing runs.
-    Rest(Rest),
-    /// Something is done with what it holds, while nothing runs.
-    Chore {
-        /// The operation.
-        op: OpId,
-        /// What is done.
-        chore: Chore,
-        /// Where it falls back to.
-        from: Rest,
-    },
-}
-
-/// What a stop is followed by, as one operation with it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AfterStop {
-    /// Nothing: the session is suspended.
-    #[default]
-    Rest,
-    /// A fresh start.
-    Restart {
-        /// The agent's next session id, where we choose it.
-        agent_ref: Option<String>,
-        /// The first message of the fresh conversation.
-        prompt: Option<String>,
-    },
-    /// The session goes into the trash.
-    Remove,
-}
-
-impl AfterStop {
-    /// Whether nothing follows.
-    pub fn is_rest(&self) -> bool {
-        *self == Self::Rest
-    }
-}
-
-/// What is done with what a session holds, while nothing runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Chore {
-    /// Everything is put aside.
-    PutAside,
-    /// The worktree is brought back to what this snapshot holds.
-    Restore(String),
-    /// Everything is taken out of the trash; it will have this name.
-    Return(String),
-    /// What the trash has of it is deleted.
-    Empty,
-}
-
-/// A state in which nothing runs and nothing is under way.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Rest {
-    /// By the user's will.
-    Paused(Box<PauseRecord>),
-    /// For thrift.
-    Suspended,
-    /// After an unclean death.
-    Interrupted,
-    /// The command ended well.
-    Completed,
-    /// It failed; why, as far as it is known.
-    Failed(String),
-    /// Removed.
-    Archived,
-    /// Never started.
-    Created,
-}
-
-/// A process on its way up.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Start {
-    /// The operation.
-    pub op: OpId,
-    /// Who wants it.
-    pub cause: StartCause,
-    /// How far it is.
-    pub step: StartStep,
-    /// Where the session falls back to if it fails.
-    pub from: Rest,
-}
-
-/// Why a process is started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StartCause {
-    /// The session is new.
-    New,
-    /// A message wakes it.
-    Message,
-    /// Somebody resumed it.
-    Resume,
-    /// Somebody restarted it.
-    Restart,
-}
-
-/// How far a start is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StartStep {
-    /// The worktree is being made.
-    Worktree,
-    /// Directory, program and transcript are being looked at.
-    Check,
-    /// The holder is being started.
-    Process,
-    /// The agent runs and is not ready yet.
-    Ready,
 }
 
 /// Everything that is known about a session.
@@ -496,6 +363,16 @@ impl Session {
         if self.spec.in_place { Site::InPlace } else { Site::Worktree }
     }
 
+    /// The resting state behind whatever is under way.
+    pub(crate) fn resting(&self) -> Rest {
+        match &self.phase {
+            Phase::Rest(rest) | Phase::Chore { from: rest, .. } => rest.clone(),
+            Phase::Starting(start) => start.from.clone(),
+            Phase::Pausing(pause) => pause.from.clone().unwrap_or(Rest::Interrupted),
+            Phase::Live | Phase::Stopping { .. } => Rest::Interrupted,
+        }
+    }
+
     /// The operation under way, and a word for it.
     pub fn operation(&self) -> Option<(OpId, &'static str)> {
         match &self.phase {
@@ -555,20 +432,5 @@ impl Session {
     /// The message that is on its way, if any.
     pub fn in_flight(&self) -> Option<&Message> {
         self.queue.front().filter(|message| message.leg == Leg::Sent)
-    }
-}
-
-impl Rest {
-    /// The public word.
-    pub fn status(&self) -> Status {
-        match self {
-            Self::Paused(_) => Status::Paused,
-            Self::Suspended => Status::Suspended,
-            Self::Interrupted => Status::Interrupted,
-            Self::Completed => Status::Completed,
-            Self::Failed(_) => Status::Failed,
-            Self::Archived => Status::Archived,
-            Self::Created => Status::Created,
-        }
     }
 }

@@ -8,6 +8,9 @@
 use crate::ids::{MessageId, OpId};
 use std::time::Duration;
 
+/// Milliseconds since the Unix epoch.
+pub type WallMs = i64;
+
 /// What a timer is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TimerKey {
@@ -26,8 +29,8 @@ pub enum TimerKey {
 pub enum When {
     /// After a span, whatever the clock on the wall says meanwhile.
     After(Span),
-    /// When the clock on the wall shows this time: milliseconds since the Unix epoch.
-    At(i64),
+    /// When the clock on the wall shows this time.
+    At(WallMs),
 }
 
 /// How long a timer waits.

@@ -5,9 +5,9 @@ use crate::copies::{Copies, Occasion};
 use crate::failpoint;
 use crate::log::{Checked, EventLog, LogFault, Mark};
 use crate::work::fault;
-use glis_core::house::Reply;
 use glis_core::{
-    Command, Decision, Effect, Event, House, Input, OpId, Recorded, Refusal, Session, SessionId,
+    Command, Decision, Effect, Event, House, Input, OpId, Recorded, Refusal, Reply, Session,
+    SessionId,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,6 +1,6 @@
 //! Answers to what is asked: given once, bound to the question, void when it is gone.
 
-use super::Draft;
+use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
 use crate::ids::{AskId, MessageId};
@@ -9,7 +9,7 @@ use crate::session::Phase;
 use crate::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, Leg};
 
 pub(super) fn answer(
-    draft: &mut Draft,
+    draft: &mut Draft<'_>,
     which: Option<AskId>,
     answer: String,
 ) -> Result<(), Refusal> {
@@ -40,7 +40,7 @@ pub(super) fn answer(
     Ok(())
 }
 
-fn choose(draft: &Draft, which: Option<AskId>) -> Result<Ask, Refusal> {
+fn choose(draft: &Draft<'_>, which: Option<AskId>) -> Result<Ask, Refusal> {
     let session = draft.session.name.clone();
     let asks = &draft.session.asks;
     let wrong = || Refusal::WrongAsk {
@@ -56,7 +56,7 @@ fn choose(draft: &Draft, which: Option<AskId>) -> Result<Ask, Refusal> {
 }
 
 /// What cannot be an answer is not handed over: nobody must believe that it was given.
-fn check(draft: &Draft, ask: &Ask, answer: &str) -> Result<(), Refusal> {
+fn check(draft: &Draft<'_>, ask: &Ask, answer: &str) -> Result<(), Refusal> {
     let session = draft.session.name.clone();
     match &ask.choices {
         Some(choices) if !choices.iter().any(|choice| choice == answer) => {
@@ -73,7 +73,7 @@ fn check(draft: &Draft, ask: &Ask, answer: &str) -> Result<(), Refusal> {
 }
 
 /// Our own question: `allow` sends the doubtful message again, anything else drops it.
-fn decide_doubt(draft: &mut Draft, ask: &Ask, answer: &str) -> Result<(), Refusal> {
+fn decide_doubt(draft: &mut Draft<'_>, ask: &Ask, answer: &str) -> Result<(), Refusal> {
     let mut doubtful = draft.session.queue.iter().filter(|m| m.leg == Leg::Doubtful).map(|m| m.id);
     let Some(message) = doubtful.find(|id| doubt_of(ask) == Some(*id)) else {
         return Err(Refusal::NothingAsked { session: draft.session.name.clone() });
@@ -91,14 +91,14 @@ fn doubt_of(ask: &Ask) -> Option<MessageId> {
 }
 
 /// Handed over; the agent's own sign ends the question. A screen gives none: there it is gone.
-pub(super) fn given(draft: &mut Draft, id: &AskId) {
+pub(super) fn given(draft: &mut Draft<'_>, id: &AskId) {
     let from_screen = id.0.starts_with("screen-");
     if from_screen && draft.session.asks.iter().any(|ask| ask.id == *id) {
         draft.event(Event::AskGone { ask: id.clone(), spot: None });
     }
 }
 
-pub(super) fn not_given(draft: &mut Draft, id: AskId, why: String) {
+pub(super) fn not_given(draft: &mut Draft<'_>, id: AskId, why: String) {
     if draft.session.asks.iter().any(|ask| ask.id == id && ask.answering) {
         draft.event(Event::AnswerFailed { ask: id, why });
     }

@@ -1,17 +1,19 @@
 //! What is done with a session's things while nothing runs: restored, put aside, taken back,
 //! deleted.
 
-use super::{Draft, end};
+use super::halt;
+use crate::claims;
+use crate::decision::Reply;
+use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
-use crate::house::{House, Reply};
 use crate::ids::OpId;
 use crate::input::{IfRunning, Outcome};
 use crate::name;
 use crate::refusal::{InPlaceWish, Refusal};
 use crate::session::{AfterStop, Chore, Phase, Rest};
 
-pub(super) fn remove(draft: &mut Draft, running: IfRunning) -> Result<(), Refusal> {
+pub(super) fn remove(draft: &mut Draft<'_>, running: IfRunning) -> Result<(), Refusal> {
     match &draft.session.phase {
         Phase::Chore { op, chore: Chore::PutAside, .. }
         | Phase::Stopping { op, then: AfterStop::Remove, .. } => {
@@ -21,7 +23,7 @@ pub(super) fn remove(draft: &mut Draft, running: IfRunning) -> Result<(), Refusa
         Phase::Rest(Rest::Archived) => draft.reply(Reply::Already),
         Phase::Live => match running {
             IfRunning::Refuse => return Err(draft.wrong_status("rm")),
-            IfRunning::Stop => end::begin(draft, AfterStop::Remove),
+            IfRunning::Stop => halt::begin(draft, AfterStop::Remove),
         },
         Phase::Starting(_) | Phase::Pausing(_) | Phase::Stopping { .. } | Phase::Chore { .. } => {
             return Err(draft.busy());
@@ -34,12 +36,12 @@ pub(super) fn remove(draft: &mut Draft, running: IfRunning) -> Result<(), Refusa
     Ok(())
 }
 
-pub(super) fn put_aside(draft: &mut Draft, op: OpId) {
+pub(super) fn put_aside(draft: &mut Draft<'_>, op: OpId) {
     draft.event(Event::RemovalBegan { op });
     again(draft);
 }
 
-pub(super) fn restore(draft: &mut Draft, snapshot: String) -> Result<(), Refusal> {
+pub(super) fn restore(draft: &mut Draft<'_>, snapshot: String) -> Result<(), Refusal> {
     match &draft.session.phase {
         Phase::Chore { op, chore: Chore::Restore(under_way), .. } if *under_way == snapshot => {
             let op = *op;
@@ -63,11 +65,7 @@ pub(super) fn restore(draft: &mut Draft, snapshot: String) -> Result<(), Refusal
 }
 
 /// Takes a session out of the trash, unless its name has another bearer by now.
-pub(super) fn bring_back(
-    house: &House,
-    draft: &mut Draft,
-    name: Option<String>,
-) -> Result<(), Refusal> {
+pub(super) fn bring_back(draft: &mut Draft<'_>, name: Option<String>) -> Result<(), Refusal> {
     match &draft.session.phase {
         Phase::Chore { op, chore: Chore::Return(_), .. } => {
             let op = *op;
@@ -84,7 +82,7 @@ pub(super) fn bring_back(
     }
     let name = name.unwrap_or_else(|| draft.session.name.clone());
     name::check(&name).map_err(|why| Refusal::BadName { name: name.clone(), why })?;
-    if house.is_taken(&name, &draft.session.id) {
+    if claims::is_taken(draft.sessions(), &name, &draft.session.id) {
         return Err(Refusal::NameTaken { name });
     }
     let op = draft.new_op();
@@ -93,7 +91,7 @@ pub(super) fn bring_back(
     Ok(())
 }
 
-pub(super) fn empty(draft: &mut Draft) -> Result<(), Refusal> {
+pub(super) fn empty(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     match &draft.session.phase {
         Phase::Chore { op, chore: Chore::Empty, .. } => {
             let op = *op;
@@ -118,7 +116,7 @@ pub(super) fn empty(draft: &mut Draft) -> Result<(), Refusal> {
 }
 
 /// Does the chore that is under way; also after a crash, for each may be done twice.
-pub(super) fn again(draft: &mut Draft) {
+pub(super) fn again(draft: &mut Draft<'_>) {
     let Phase::Chore { op, chore, .. } = draft.session.phase.clone() else { return };
     draft.effect(match chore {
         Chore::PutAside => Effect::PutAside { op },
@@ -130,7 +128,7 @@ pub(super) fn again(draft: &mut Draft) {
 
 /// Takes in how a chore ended.
 #[expect(clippy::wildcard_enum_match_arm, reason = "`take_outcome` sends only chores here")]
-pub(super) fn ended(draft: &mut Draft, outcome: Outcome) {
+pub(super) fn ended(draft: &mut Draft<'_>, outcome: Outcome) {
     let Phase::Chore { op: under_way, chore, .. } = &draft.session.phase else { return };
     let due = |op: OpId, fits: bool| op == *under_way && fits;
     let event = match outcome {

@@ -1,19 +1,22 @@
 //! Ends: a process that ended, a session that is stopped.
 
-use super::{Draft, chore, message, pause, save, start};
+use super::save::{self, Saved};
+use super::{chore, halt, message, pause, start};
+use crate::decision::Reply;
+use crate::draft::Draft;
 use crate::effect::{Effect, Urgency};
 use crate::event::{Ending, Event};
-use crate::house::Reply;
 use crate::ids::OpId;
 use crate::input::Exit;
-use crate::pause::{Pause, PauseMode, PauseStep};
+use crate::pause::{PauseMode, PauseStep};
 use crate::refusal::{Refusal, ResumeFault};
-use crate::session::{AfterStop, Phase, Session, StartStep};
+use crate::session::{AfterStop, Pause, Phase, Session, StartStep};
 use crate::spec::RefOrigin;
+use crate::tree::Occasion;
 
-pub(super) fn stop(draft: &mut Draft) -> Result<(), Refusal> {
+pub(super) fn stop(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     match &draft.session.phase {
-        Phase::Live => begin(draft, AfterStop::Rest),
+        Phase::Live => halt::begin(draft, AfterStop::Rest),
         Phase::Stopping { op, then: AfterStop::Restart { .. }, .. } => {
             let restart = *op;
             stop_restart(draft, restart);
@@ -43,26 +46,14 @@ pub(super) fn stop(draft: &mut Draft) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Ends a process that runs, for whatever comes then.
-pub(super) fn begin(draft: &mut Draft, then: AfterStop) {
-    let gentle = if draft.session.turn.under_way() { Urgency::Interrupt } else { Urgency::Quiet };
-    begin_as(draft, then, gentle);
-}
-
-fn begin_as(draft: &mut Draft, then: AfterStop, urgency: Urgency) {
-    let op = draft.new_op();
-    draft.event(Event::StopBegan { op, then });
-    draft.effect(Effect::StopProcess { generation: draft.session.generation, urgency });
-}
-
 /// A stop wins over a pause that is under way: whatever that one waits for may never come.
-fn stop_pause(draft: &mut Draft, pause: &Pause) {
+fn stop_pause(draft: &mut Draft<'_>, pause: &Pause) {
     draft.event(Event::PauseCancelled { op: pause.op });
     if draft.session.process.is_some() {
         if pause.mode == PauseMode::Force || pause.step == PauseStep::Ending {
-            begin_as(draft, AfterStop::Rest, Urgency::Kill);
+            halt::begin_as(draft, AfterStop::Rest, Urgency::Kill);
         } else {
-            begin(draft, AfterStop::Rest);
+            halt::begin(draft, AfterStop::Rest);
         }
     } else if pause.from.is_none() {
         // Its process has ended for the pause, and nothing is left to do but to say so.
@@ -76,7 +67,7 @@ fn stop_pause(draft: &mut Draft, pause: &Pause) {
 }
 
 /// A stop wins over a restart that has not come to its start. The process is being ended already.
-fn stop_restart(draft: &mut Draft, restart: OpId) {
+fn stop_restart(draft: &mut Draft<'_>, restart: OpId) {
     let op = draft.new_op();
     draft.event(Event::StartCancelled { op: restart });
     if draft.session.process.is_some() {
@@ -87,9 +78,47 @@ fn stop_restart(draft: &mut Draft, restart: OpId) {
     }
 }
 
+/// Takes in that a save has succeeded; a stop may have waited for it.
+pub(super) fn saved(draft: &mut Draft<'_>, saved: Saved) {
+    if saved.op.is_some() && saved.op == awaits_save(draft) {
+        let Saved { occasion, generation, snapshot, .. } = saved;
+        draft.event(Event::WorktreeSaved { op: None, occasion, generation, snapshot });
+        go_on(draft);
+    } else {
+        save::succeeded(draft, saved);
+    }
+}
+
+/// Takes in that a save has failed; a stop that has waited for it goes on all the same.
+pub(super) fn not_saved(draft: &mut Draft<'_>, op: Option<OpId>, occasion: Occasion, why: String) {
+    if op.is_some() && op == awaits_save(draft) {
+        draft.event(Event::WorktreeNotSaved { op: None, occasion, why });
+        go_on(draft);
+    } else {
+        save::failed(draft, op, occasion, why);
+    }
+}
+
+/// The stop that goes on once what its process left is saved.
+fn awaits_save(draft: &Draft<'_>) -> Option<OpId> {
+    match &draft.session.phase {
+        Phase::Stopping { op, then: AfterStop::Restart { .. } | AfterStop::Remove, .. }
+            if draft.session.process.is_none() =>
+        {
+            Some(*op)
+        }
+        Phase::Stopping { .. }
+        | Phase::Starting(_)
+        | Phase::Live
+        | Phase::Pausing(_)
+        | Phase::Rest(_)
+        | Phase::Chore { .. } => None,
+    }
+}
+
 /// The process is gone and what it left was saved, or cannot be: what the stop was for follows.
 /// Neither touches the worktree's files, so that nothing is lost where saving failed.
-pub(super) fn go_on(draft: &mut Draft) {
+fn go_on(draft: &mut Draft<'_>) {
     let Phase::Stopping { op, then, .. } = draft.session.phase.clone() else { return };
     match then {
         AfterStop::Rest => {}
@@ -105,7 +134,7 @@ pub(super) fn go_on(draft: &mut Draft) {
 }
 
 /// A stop wins over a start that is under way.
-fn stop_start(draft: &mut Draft, start: OpId, step: StartStep) {
+fn stop_start(draft: &mut Draft<'_>, start: OpId, step: StartStep) {
     let op = draft.new_op();
     draft.event(Event::StartCancelled { op: start });
     match step {
@@ -125,7 +154,7 @@ fn stop_start(draft: &mut Draft, start: OpId, step: StartStep) {
     }
 }
 
-pub(super) fn process_ended(draft: &mut Draft, generation: u32, exit: Exit) {
+pub(super) fn process_ended(draft: &mut Draft<'_>, generation: u32, exit: Exit) {
     if draft.session.generation != generation || !draft.session.expects_process() {
         return;
     }
@@ -187,7 +216,7 @@ pub(super) fn process_ended(draft: &mut Draft, generation: u32, exit: Exit) {
 
 /// Nobody ordered it. A command is judged by its exit status; an agent's lies, so its own signs
 /// count.
-fn by_itself(draft: &mut Draft, former: &Session, end: End<'_>) {
+fn by_itself(draft: &mut Draft<'_>, former: &Session, end: End<'_>) {
     let first = draft.session.generation == 1;
     match (draft.session.spec.traits.refs, end.ending) {
         (RefOrigin::None, Ending::Exited(0)) => draft.event(Event::Completed),

@@ -1,36 +1,20 @@
 //! Messages: stored first, handed over at most once and in order, doubted rather than repeated.
 
-use super::{Draft, start};
-use crate::effect::Effect;
+use crate::decision::Reply;
+use crate::draft::Draft;
 use crate::event::{Event, Spot};
-use crate::house::Reply;
 use crate::ids::MessageId;
 use crate::refusal::Refusal;
-use crate::session::{AfterStop, Phase, Rest, StartCause};
-use crate::spec::{SignSource, Takes};
+use crate::session::{AfterStop, Phase, Rest};
+use crate::spec::Takes;
 use crate::talk::{Leg, Message};
 use crate::timer::{TimerKey, When};
-use crate::tree::PathList;
-
-/// What an agent reads before the first message after its turn was cut off.
-const CUT_OFF_NOTE: &str = "[glis] Your last step was cut off before it ended. \
-     Check whether it took effect before you do anything again.\n\n";
-
-/// What an agent reads before the first message after its files were changed by somebody else.
-fn changed_note(paths: &PathList) -> String {
-    format!(
-        "[glis] While you were away, {} of your files changed: {}. \
-         Read them again before you rely on them.\n\n",
-        paths.total,
-        paths.line()
-    )
-}
 
 /// Each waits twice as long as the one before. What is refused for more than a minute is refused
 /// for a reason that time does not mend.
 const RETRIES_MAX: u32 = 8;
 
-pub(super) fn send(draft: &mut Draft, text: String) -> Result<(), Refusal> {
+pub(super) fn send(draft: &mut Draft<'_>, text: String) -> Result<(), Refusal> {
     match &draft.session.phase {
         Phase::Rest(Rest::Completed | Rest::Archived) => {
             return Err(draft.wrong_status("send to"));
@@ -60,63 +44,15 @@ pub(super) fn send(draft: &mut Draft, text: String) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A message is reason enough to start what sleeps. What is paused stays paused.
-pub(super) fn wake_if_wanted(draft: &mut Draft) {
-    // Only a message that has just come wakes a session: one that is left over from a failed
-    // start must not start it again and again.
-    let arrived = draft.decision.events.iter().any(|(_, event)| {
-        matches!(event, Event::MessageQueued { .. } | Event::MessageRequeued { .. })
-    });
-    let wanted = arrived || draft.wake;
-    // Behind a message in doubt it waits, but not for ever: the look before the start may find out
-    // what became of that one, and a session that runs can be asked.
-    let waits = draft.session.queue.iter().any(|m| m.leg == Leg::Queued);
-    if draft.session.wakes() && wanted && waits {
-        let reply = draft.decision.reply.clone();
-        let op = draft.new_op();
-        draft.reply(reply);
-        start::begin(draft, op, StartCause::Message);
-    }
-}
-
-pub(super) fn deliver_next(draft: &mut Draft) {
-    let session = &draft.session;
-    if draft.hold_back || session.phase != Phase::Live {
-        return;
-    }
-    let may = match session.spec.traits.takes {
-        Takes::Anytime => true,
-        Takes::WhenIdle => {
-            session.ready && !session.turn.open && !session.turn.due && session.asks.is_empty()
-        }
-    };
-    let Some(next) = session.queue.front() else { return };
-    if !may || next.leg != Leg::Queued {
-        return;
-    }
-    let (message, mut text) = (next.id, next.text.clone());
-    if session.spec.traits.signs == SignSource::Structured {
-        if let Some(paths) = &session.changed {
-            text.insert_str(0, &changed_note(paths));
-        }
-        if session.cut_off {
-            text.insert_str(0, CUT_OFF_NOTE);
-        }
-    }
-    let generation = session.generation;
-    draft.event(Event::DeliveryBegan { message });
-    draft.effect(Effect::Deliver { generation, message, text });
-}
-
 /// It was handed over. Whether that is all that can be seen depends on the agent.
-pub(super) fn delivered(draft: &mut Draft, message: MessageId) {
+pub(super) fn delivered(draft: &mut Draft<'_>, message: MessageId) {
     let sent = draft.session.in_flight().is_some_and(|m| m.id == message);
     if sent && draft.session.spec.traits.takes == Takes::Anytime {
         draft.event(Event::MessageTaken { message, spot: None });
     }
 }
 
-pub(super) fn not_delivered(draft: &mut Draft, message: MessageId, why: String) {
+pub(super) fn not_delivered(draft: &mut Draft<'_>, message: MessageId, why: String) {
     if draft.session.in_flight().is_some_and(|m| m.id == message) {
         draft.event(Event::DeliveryRefused { message, why });
         // Tried again at the next sign of life, or after a while; at once would be a loop.
@@ -129,7 +65,7 @@ pub(super) fn not_delivered(draft: &mut Draft, message: MessageId, why: String) 
 }
 
 /// The agent itself says that it has not looked at it: it waits for a process that does.
-pub(super) fn refused(draft: &mut Draft, why: String) {
+pub(super) fn refused(draft: &mut Draft<'_>, why: String) {
     if let Some(message) = draft.session.in_flight().map(|m| m.id) {
         draft.event(Event::DeliveryRefused { message, why });
         draft.hold_back = true;
@@ -137,14 +73,14 @@ pub(super) fn refused(draft: &mut Draft, why: String) {
 }
 
 /// Only a person can say what became of it. Nothing else waits for that: neither a pause nor a stop.
-pub(super) fn not_taken(draft: &mut Draft, message: MessageId) {
+pub(super) fn not_taken(draft: &mut Draft<'_>, message: MessageId) {
     if draft.session.in_flight().is_some_and(|m| m.id == message) {
         draft.event(Event::MessageDoubted { message });
     }
 }
 
 /// What can never be handed over as it is would stand in the way of every later message.
-pub(super) fn undeliverable(draft: &mut Draft, message: MessageId, why: String) {
+pub(super) fn undeliverable(draft: &mut Draft<'_>, message: MessageId, why: String) {
     if draft.session.in_flight().is_some_and(|m| m.id == message) {
         draft.event(Event::MessageRefused { message, why });
     }
@@ -152,7 +88,7 @@ pub(super) fn undeliverable(draft: &mut Draft, message: MessageId, why: String) 
 
 /// The agent was seen to take what it was last handed, or what was in doubt. What somebody typed
 /// into its terminal meanwhile is none of ours.
-pub(super) fn taken(draft: &mut Draft, spot: Spot, text: Option<&str>) {
+pub(super) fn taken(draft: &mut Draft<'_>, spot: Spot, text: Option<&str>) {
     if draft.session.spec.traits.takes == Takes::Anytime {
         // It may hold several that it has not looked at yet; nobody can say which one this is.
         return;
@@ -183,7 +119,7 @@ fn is_seen(c: char) -> bool {
 }
 
 /// Nobody can know any more whether the agent took it.
-pub(super) fn doubt_in_flight(draft: &mut Draft) {
+pub(super) fn doubt_in_flight(draft: &mut Draft<'_>) {
     if let Some(message) = draft.session.in_flight().map(|m| m.id) {
         draft.event(Event::MessageDoubted { message });
     }

@@ -1,14 +1,15 @@
 //! Pausing: fence, look, interrupt, safe state, capture, snapshot, stop, snapshot, confirm.
 
-use super::{Draft, save};
+use super::save;
+use crate::decision::Reply;
+use crate::draft::Draft;
 use crate::effect::{Effect, Urgency};
 use crate::event::Event;
-use crate::house::Reply;
 use crate::ids::OpId;
 use crate::leftover::Leftovers;
-use crate::pause::{Moment, OnTimeout, Pause, PauseMode, PauseReason, PauseStep, step};
+use crate::pause::{Moment, OnTimeout, PauseMode, PauseReason, PauseStep, step};
 use crate::refusal::{InPlaceWish, Refusal};
-use crate::session::{Phase, Rest};
+use crate::session::{Pause, Phase, Rest};
 use crate::timer::{Span, TimerKey, When};
 use crate::tree::{Clearing, PathList, SnapshotRef};
 
@@ -23,7 +24,7 @@ pub(super) struct Wish {
     pub(super) clearing: Clearing,
 }
 
-pub(super) fn begin(draft: &mut Draft, wish: &Wish) -> Result<(), Refusal> {
+pub(super) fn begin(draft: &mut Draft<'_>, wish: &Wish) -> Result<(), Refusal> {
     let Wish { mode, reason, on_timeout, clearing } = *wish;
     let asked = asked_to_clear(clearing);
     if asked && draft.session.spec.in_place {
@@ -75,7 +76,7 @@ fn asked_to_clear(clearing: Clearing) -> bool {
 }
 
 /// Nothing runs, unless the last process left something that could not be ended then.
-pub(super) fn go_on_from_rest(draft: &mut Draft, op: OpId) {
+pub(super) fn go_on_from_rest(draft: &mut Draft<'_>, op: OpId) {
     if draft.session.leftovers.trouble().is_some() {
         take_step(draft, op, Effect::Sweep { op });
     } else {
@@ -84,7 +85,7 @@ pub(super) fn go_on_from_rest(draft: &mut Draft, op: OpId) {
 }
 
 /// What an earlier process left was looked for again.
-pub(super) fn swept(draft: &mut Draft, op: OpId, left: Leftovers) {
+pub(super) fn swept(draft: &mut Draft<'_>, op: OpId, left: Leftovers) {
     let waits = matches!(&draft.session.phase, Phase::Pausing(pause)
         if pause.op == op && pause.step == PauseStep::Boundary && pause.from.is_some());
     if !waits {
@@ -103,7 +104,7 @@ fn stronger(a: OnTimeout, b: OnTimeout) -> OnTimeout {
 }
 
 /// Does what the mode allows beyond waiting, unless the agent is safe anyway.
-fn hasten(draft: &mut Draft, op: OpId, former: PauseMode) {
+fn hasten(draft: &mut Draft<'_>, op: OpId, former: PauseMode) {
     let Phase::Pausing(pause) = &draft.session.phase else { return };
     let (mode, step) = (pause.mode, pause.step);
     if pause.from.is_some() && step == PauseStep::Boundary {
@@ -141,20 +142,20 @@ fn hasten(draft: &mut Draft, op: OpId, former: PauseMode) {
 
 /// An interrupt may end the agent's turn or the agent itself, so it is given only once it is known
 /// that the worktree can be saved afterwards. Also after a crash: until then nothing was done.
-pub(super) fn look(draft: &mut Draft, op: OpId) {
+pub(super) fn look(draft: &mut Draft<'_>, op: OpId) {
     if draft.session.safe_rule().is_none() {
         take_step(draft, op, Effect::CheckSave { op });
     }
 }
 
 /// Whether the pause waits to learn if the worktree can be saved.
-fn is_looked_at(draft: &Draft, op: OpId) -> bool {
+fn is_looked_at(draft: &Draft<'_>, op: OpId) -> bool {
     matches!(&draft.session.phase, Phase::Pausing(pause) if pause.op == op
         && pause.step == PauseStep::Boundary
         && pause.mode == PauseMode::Interrupt)
 }
 
-pub(super) fn can_save(draft: &mut Draft, op: OpId) {
+pub(super) fn can_save(draft: &mut Draft<'_>, op: OpId) {
     if is_looked_at(draft, op) && draft.session.safe_rule().is_none() {
         draft.event(Event::InterruptBegan { op });
         draft.effect(Effect::Interrupt { generation: draft.session.generation });
@@ -163,13 +164,13 @@ pub(super) fn can_save(draft: &mut Draft, op: OpId) {
 }
 
 /// A pause that cannot save is refused, and the agent has not noticed anything of it.
-pub(super) fn cannot_save(draft: &mut Draft, op: OpId, why: String) {
+pub(super) fn cannot_save(draft: &mut Draft<'_>, op: OpId, why: String) {
     if is_looked_at(draft, op) {
         draft.event(Event::PauseFailed { op, step: step::SNAPSHOT.to_owned(), why });
     }
 }
 
-pub(super) fn cancel(draft: &mut Draft) -> Result<(), Refusal> {
+pub(super) fn cancel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     match &draft.session.phase {
         Phase::Pausing(Pause { op, step, .. }) => {
             let op = *op;
@@ -187,51 +188,37 @@ pub(super) fn cancel(draft: &mut Draft) -> Result<(), Refusal> {
     }
 }
 
-/// Goes on as soon as the agent's own signs, or its screen, say that it may be stopped.
-pub(super) fn go_on_if_safe(draft: &mut Draft) {
-    let Phase::Pausing(pause) = &draft.session.phase else { return };
-    let op = pause.op;
-    let cut = pause.step == PauseStep::Interrupting && draft.session.cut_off;
-    if matches!(pause.step, PauseStep::Boundary | PauseStep::Interrupting)
-        && draft.session.process.is_some()
-        && let Some(rule) = draft.session.safe_rule()
-    {
-        let rule = if cut { "the agent's turn was interrupted".to_owned() } else { rule };
-        reach(draft, op, rule, Reached::Safely);
-    }
-}
-
 /// How a pause came to the point where the process may be stopped.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reached {
+pub(crate) enum Reached {
     Safely,
     ByForce,
 }
 
-fn reach(draft: &mut Draft, op: OpId, rule: String, how: Reached) {
+pub(crate) fn reach(draft: &mut Draft<'_>, op: OpId, rule: String, how: Reached) {
     let forced = how == Reached::ByForce;
     draft.event(Event::SafeStateReached { op, rule, forced });
     take_step(draft, op, Effect::CaptureTerminal { op });
 }
 
 /// Has a step done, which may take so long and no longer.
-pub(super) fn take_step(draft: &mut Draft, op: OpId, effect: Effect) {
+pub(super) fn take_step(draft: &mut Draft<'_>, op: OpId, effect: Effect) {
     draft.effect(effect);
     limit_step(draft, op);
 }
 
-pub(super) fn take_snapshot(draft: &mut Draft, op: OpId, moment: Moment) {
+pub(super) fn take_snapshot(draft: &mut Draft<'_>, op: OpId, moment: Moment) {
     take_step(draft, op, Effect::TakeSnapshot { op, moment });
 }
 
 /// From now on the present step has the time that the pause gives each of its steps.
-fn limit_step(draft: &mut Draft, op: OpId) {
+fn limit_step(draft: &mut Draft<'_>, op: OpId) {
     let span = if is_forced(draft) { Span::ForcedStep } else { Span::Step };
     draft.timer(TimerKey::Step(op), When::After(span));
 }
 
 /// A step that is still under way is ended; what came of it is told as of any other.
-pub(super) fn step_is_overdue(draft: &mut Draft, op: OpId) {
+pub(super) fn step_is_overdue(draft: &mut Draft<'_>, op: OpId) {
     let Phase::Pausing(pause) = &draft.session.phase else { return };
     let works = match pause.step {
         // It is looked at whether the worktree can be saved, or for what a process has left.
@@ -244,11 +231,11 @@ pub(super) fn step_is_overdue(draft: &mut Draft, op: OpId) {
     }
 }
 
-pub(super) fn await_safe_state(draft: &mut Draft, op: OpId) {
+pub(super) fn await_safe_state(draft: &mut Draft<'_>, op: OpId) {
     draft.timer(TimerKey::SafeState(op), When::After(Span::SafeState));
 }
 
-pub(super) fn time_is_up(draft: &mut Draft, op: OpId) {
+pub(super) fn time_is_up(draft: &mut Draft<'_>, op: OpId) {
     let Phase::Pausing(pause) = &draft.session.phase else { return };
     if pause.op != op || pause.step != PauseStep::Interrupting {
         return;
@@ -262,13 +249,13 @@ pub(super) fn time_is_up(draft: &mut Draft, op: OpId) {
     }
 }
 
-fn force(draft: &mut Draft, op: OpId) {
+fn force(draft: &mut Draft<'_>, op: OpId) {
     let rule = "Agent did not reach safe state, forcing pause".to_owned();
     reach(draft, op, rule, Reached::ByForce);
 }
 
 /// Nobody has told the agent to stop its turn, so waiting for it would be in vain.
-pub(super) fn not_interrupted(draft: &mut Draft, generation: u32, why: String) {
+pub(super) fn not_interrupted(draft: &mut Draft<'_>, generation: u32, why: String) {
     let Phase::Pausing(pause) = &draft.session.phase else { return };
     if pause.step != PauseStep::Interrupting || draft.session.generation != generation {
         return;
@@ -283,7 +270,7 @@ pub(super) fn not_interrupted(draft: &mut Draft, generation: u32, why: String) {
 }
 
 /// The process ended while a pause was waiting for it to become safe: nothing is safer.
-pub(super) fn process_is_gone(draft: &mut Draft) {
+pub(super) fn process_is_gone(draft: &mut Draft<'_>) {
     let Phase::Pausing(pause) = &draft.session.phase else { return };
     let op = pause.op;
     match pause.step {
@@ -296,7 +283,7 @@ pub(super) fn process_is_gone(draft: &mut Draft) {
     }
 }
 
-pub(super) fn captured(draft: &mut Draft, op: OpId, screen_at: u64) {
+pub(super) fn captured(draft: &mut Draft<'_>, op: OpId, screen_at: u64) {
     if at_step(draft, op, PauseStep::Capturing) {
         draft.event(Event::TerminalCaptured { op, screen_at });
         take_snapshot(draft, op, Moment::BeforeStop);
@@ -304,7 +291,7 @@ pub(super) fn captured(draft: &mut Draft, op: OpId, screen_at: u64) {
 }
 
 /// A forced pause goes on without the screen. Any other one is called off, and the agent goes on.
-pub(super) fn capture_overdue(draft: &mut Draft, op: OpId, why: String) {
+pub(super) fn capture_overdue(draft: &mut Draft<'_>, op: OpId, why: String) {
     if !at_step(draft, op, PauseStep::Capturing) {
         return;
     }
@@ -318,7 +305,7 @@ pub(super) fn capture_overdue(draft: &mut Draft, op: OpId, why: String) {
 
 /// A forced pause ends the process whether or not its files could be saved before: they stay where
 /// they are. Any other one is called off, and the agent goes on.
-pub(super) fn save_overdue(draft: &mut Draft, op: OpId, moment: Moment, why: String) {
+pub(super) fn save_overdue(draft: &mut Draft<'_>, op: OpId, moment: Moment, why: String) {
     if !is_due(draft, op, moment) {
         return;
     }
@@ -337,12 +324,12 @@ pub(super) fn save_overdue(draft: &mut Draft, op: OpId, moment: Moment, why: Str
     }
 }
 
-fn is_forced(draft: &Draft) -> bool {
+fn is_forced(draft: &Draft<'_>) -> bool {
     matches!(&draft.session.phase, Phase::Pausing(pause) if pause.mode == PauseMode::Force)
 }
 
 /// A report that comes twice, or late, is about another moment than the present step's.
-fn is_due(draft: &Draft, op: OpId, moment: Moment) -> bool {
+fn is_due(draft: &Draft<'_>, op: OpId, moment: Moment) -> bool {
     at_step(
         draft,
         op,
@@ -360,7 +347,7 @@ pub(super) struct Taken {
     pub(super) warning: Option<String>,
 }
 
-pub(super) fn saved(draft: &mut Draft, op: OpId, moment: Moment, taken: Taken) {
+pub(super) fn saved(draft: &mut Draft<'_>, op: OpId, moment: Moment, taken: Taken) {
     let Taken { snapshot, left_out, warning } = taken;
     if !is_due(draft, op, moment) {
         return;
@@ -392,7 +379,7 @@ pub(super) fn saved(draft: &mut Draft, op: OpId, moment: Moment, taken: Taken) {
 }
 
 /// Before the stop, no snapshot means no pause. After it, the first one still stands.
-pub(super) fn not_saved(draft: &mut Draft, op: OpId, moment: Moment, why: String) {
+pub(super) fn not_saved(draft: &mut Draft<'_>, op: OpId, moment: Moment, why: String) {
     if !is_due(draft, op, moment) {
         return;
     }
@@ -405,7 +392,7 @@ pub(super) fn not_saved(draft: &mut Draft, op: OpId, moment: Moment, why: String
     }
 }
 
-pub(super) fn failed(draft: &mut Draft, op: OpId, step: &str, why: String) {
+pub(super) fn failed(draft: &mut Draft<'_>, op: OpId, step: &str, why: String) {
     let before_the_end =
         at_step(draft, op, PauseStep::Capturing) || at_step(draft, op, PauseStep::Saving);
     if before_the_end {
@@ -413,7 +400,7 @@ pub(super) fn failed(draft: &mut Draft, op: OpId, step: &str, why: String) {
     }
 }
 
-fn clearing(draft: &Draft) -> Clearing {
+fn clearing(draft: &Draft<'_>) -> Clearing {
     match &draft.session.phase {
         Phase::Pausing(pause) => pause.clearing,
         Phase::Starting(_)
@@ -425,7 +412,7 @@ fn clearing(draft: &Draft) -> Clearing {
 }
 
 /// Removes the worktree where that was asked for and a snapshot has it; then the pause is over.
-fn clear(draft: &mut Draft, op: OpId) {
+fn clear(draft: &mut Draft<'_>, op: OpId) {
     if clearing(draft) == Clearing::Keep || draft.session.spec.in_place {
         confirm(draft, op);
     } else if draft.session.left_as.is_some() {
@@ -438,18 +425,18 @@ fn clear(draft: &mut Draft, op: OpId) {
     }
 }
 
-pub(super) fn cleared(draft: &mut Draft, op: OpId, how: Event) {
+pub(super) fn cleared(draft: &mut Draft<'_>, op: OpId, how: Event) {
     if at_step(draft, op, PauseStep::Clearing) {
         draft.event(how);
         confirm(draft, op);
     }
 }
 
-fn confirm(draft: &mut Draft, op: OpId) {
+fn confirm(draft: &mut Draft<'_>, op: OpId) {
     draft.event(Event::Paused { op });
 }
 
-pub(super) fn urgency(draft: &Draft) -> Urgency {
+pub(super) fn urgency(draft: &Draft<'_>) -> Urgency {
     let Phase::Pausing(pause) = &draft.session.phase else { return Urgency::Quiet };
     match pause.mode {
         PauseMode::Force => Urgency::Kill,
@@ -458,6 +445,6 @@ pub(super) fn urgency(draft: &Draft) -> Urgency {
     }
 }
 
-fn at_step(draft: &Draft, op: OpId, step: PauseStep) -> bool {
+fn at_step(draft: &Draft<'_>, op: OpId, step: PauseStep) -> bool {
     matches!(&draft.session.phase, Phase::Pausing(pause) if pause.op == op && pause.step == step)
 }

@@ -3,7 +3,8 @@
 //! An operation goes on from where its journal ends; its steps may be repeated safely. What may
 //! not be repeated (typing into an agent) is left as it is, and asked about.
 
-use super::{Draft, chore, end, message, pause, save, start};
+use super::{chore, end, message, pause, save, start};
+use crate::draft::Draft;
 use crate::effect::{Effect, Urgency};
 use crate::event::Event;
 use crate::ids::OpId;
@@ -15,7 +16,7 @@ use crate::session::{Phase, Process, Rest, StartCause, StartStep};
 use crate::talk::Leg;
 use crate::timer::{TimerKey, When};
 
-pub(super) fn observed(draft: &mut Draft, world: World) {
+pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
     let world = match world {
         // The log has lost its end, and this is what it would have told of.
         World::Alive { generation, process, began_at }
@@ -79,7 +80,7 @@ pub(super) fn observed(draft: &mut Draft, world: World) {
 
 /// Takes over a process of a start that is not on record. What was queued by the log may have been
 /// delivered since, so nothing of it is repeated: a person decides, or the agent's own words do.
-fn adopt(draft: &mut Draft, generation: u32, process: Process, began_at: u64) {
+fn adopt(draft: &mut Draft<'_>, generation: u32, process: Process, began_at: u64) {
     draft.event(Event::ProcessAdopted { generation, process, began_at });
     let open = draft.session.queue.iter().filter(|m| m.leg != Leg::Doubtful);
     for message in open.map(|m| m.id).collect::<Vec<_>>() {
@@ -87,7 +88,7 @@ fn adopt(draft: &mut Draft, generation: u32, process: Process, began_at: u64) {
     }
 }
 
-fn started_or_not(draft: &mut Draft, op: OpId, cause: StartCause, world: World) {
+fn started_or_not(draft: &mut Draft<'_>, op: OpId, cause: StartCause, world: World) {
     match world {
         World::Alive { generation, process, began_at } => {
             start::process_started(draft, op, generation, process, began_at);
@@ -106,7 +107,7 @@ fn started_or_not(draft: &mut Draft, op: OpId, cause: StartCause, world: World) 
 }
 
 /// It ran on without us. What was being typed when the daemon died may or may not have arrived.
-fn settle_live(draft: &mut Draft) {
+fn settle_live(draft: &mut Draft<'_>) {
     message::doubt_in_flight(draft);
     let answering: Vec<_> =
         draft.session.asks.iter().filter(|ask| ask.answering).map(|ask| ask.id.clone()).collect();
@@ -116,7 +117,7 @@ fn settle_live(draft: &mut Draft) {
     }
 }
 
-fn gone(draft: &mut Draft, world: World) {
+fn gone(draft: &mut Draft<'_>, world: World) {
     let generation = draft.session.generation;
     match world {
         World::Alive { .. } => {}
@@ -125,11 +126,11 @@ fn gone(draft: &mut Draft, world: World) {
     }
 }
 
-fn pauses_from_rest(draft: &Draft) -> bool {
+fn pauses_from_rest(draft: &Draft<'_>) -> bool {
     matches!(&draft.session.phase, Phase::Pausing(pause) if pause.from.is_some())
 }
 
-fn pausing(draft: &mut Draft, op: OpId, step: PauseStep, world: World) {
+fn pausing(draft: &mut Draft<'_>, op: OpId, step: PauseStep, world: World) {
     let lives = matches!(world, World::Alive { .. });
     if !lives && draft.session.process.is_some() {
         gone(draft, world);

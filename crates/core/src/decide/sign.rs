@@ -1,6 +1,7 @@
 //! What an agent was seen to do, each thing once.
 
-use super::{Draft, message, start};
+use super::{message, start};
+use crate::draft::Draft;
 use crate::effect::{Effect, Urgency};
 use crate::event::{Event, Spot};
 use crate::ids::AskId;
@@ -9,7 +10,7 @@ use crate::safe::ScreenState;
 use crate::session::Phase;
 use crate::talk::{Ask, AskKind};
 
-pub(super) fn take(draft: &mut Draft, spot: Spot, sign: Sign) {
+pub(super) fn take(draft: &mut Draft<'_>, spot: Spot, sign: Sign) {
     if already_seen(draft, spot) || draft.session.process.is_none() {
         return;
     }
@@ -78,7 +79,7 @@ enum Cut {
     No,
 }
 
-fn turn_ended(draft: &mut Draft, spot: Spot, cut: Cut) {
+fn turn_ended(draft: &mut Draft<'_>, spot: Spot, cut: Cut) {
     if draft.session.turn.open || draft.session.turn.due {
         draft.event(Event::TurnEnded { spot, cut: cut == Cut::Yes });
     }
@@ -92,7 +93,7 @@ fn turn_ended(draft: &mut Draft, spot: Spot, cut: Cut) {
 /// Some agents say so and live on. The start has failed when the process is gone; if it was believed
 /// to be over already, the session is no more than a process that does nothing for it. What it says
 /// first is the reason, what follows from that is not.
-fn rejected(draft: &mut Draft, why: String, spot: Spot) {
+fn rejected(draft: &mut Draft<'_>, why: String, spot: Spot) {
     let goes_on = matches!(draft.session.phase, Phase::Starting(_) | Phase::Live);
     if goes_on && draft.session.rejected.is_none() {
         draft.event(Event::RefRejected { why, spot });
@@ -101,7 +102,7 @@ fn rejected(draft: &mut Draft, why: String, spot: Spot) {
     }
 }
 
-fn already_seen(draft: &Draft, spot: Spot) -> bool {
+fn already_seen(draft: &Draft<'_>, spot: Spot) -> bool {
     match spot {
         Spot::Stream(offset) => offset <= draft.session.seen.stream,
         Spot::Transcript(offset) => offset <= draft.session.seen.transcript,
@@ -112,7 +113,7 @@ fn already_seen(draft: &Draft, spot: Spot) -> bool {
 
 /// A question on a screen becomes an ask, named by its place in the log, so that an answer to one
 /// never meets another. It is gone when the screen moves on.
-fn judge_screen(draft: &mut Draft, state: ScreenState) {
+fn judge_screen(draft: &mut Draft<'_>, state: ScreenState) {
     if draft.session.screen == state {
         return;
     }
@@ -128,7 +129,7 @@ fn judge_screen(draft: &mut Draft, state: ScreenState) {
     }
     draft.event(Event::ScreenJudged { state: state.clone() });
     if let ScreenState::Asking { line, .. } = state {
-        let place = draft.next_seq + draft.decision.events.len() as u64;
+        let place = draft.next_seq();
         draft.event(Event::Asked {
             ask: Ask::new(
                 AskId(format!("screen-{}-{place}", draft.session.generation)),

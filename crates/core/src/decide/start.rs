@@ -1,9 +1,12 @@
 //! Bringing a process up: new sessions, resume, restart.
 
-use super::{Draft, end};
+use super::halt;
+use crate::claims;
+use crate::decision::{Decision, Reply};
+use crate::draft::Draft;
 use crate::effect::{Effect, Urgency};
 use crate::event::Event;
-use crate::house::{Decision, House, Reply};
+use crate::house::House;
 use crate::ids::{MessageId, OpId, SessionId};
 use crate::name;
 use crate::refusal::{Refusal, ResumeFault};
@@ -21,38 +24,33 @@ pub(super) fn create(
     agent_ref: Option<&str>,
 ) -> Result<Decision, Refusal> {
     name::check(name).map_err(|why| Refusal::BadName { name: name.to_owned(), why })?;
-    if house.is_taken(name, id) {
+    if claims::is_taken(house.all_sessions(), name, id) {
         return Err(Refusal::NameTaken { name: name.to_owned() });
     }
+    let id_taken = || Refusal::NameTaken { name: id.0.clone() };
     if house.session(id).is_some() {
-        return Err(Refusal::NameTaken { name: id.0.clone() });
+        return Err(id_taken());
     }
     if spec.in_place {
-        house.check_place(&spec.repo_root, id)?;
+        claims::check_place(house.all_sessions(), &spec.repo_root, id)?;
     }
     let op = house.next_op();
-    let mut events = vec![(
-        id.clone(),
-        Event::SessionCreated {
-            op,
-            name: name.to_owned(),
-            spec: Box::new(spec.clone()),
-            agent_ref: agent_ref.map(ToOwned::to_owned),
-        },
-    )];
+    let created = Event::SessionCreated {
+        op,
+        name: name.to_owned(),
+        spec: Box::new(spec.clone()),
+        agent_ref: agent_ref.map(ToOwned::to_owned),
+    };
+    let mut draft = Draft::born(house, id, created).ok_or_else(id_taken)?;
     if let Some(text) = &spec.prompt {
-        let queued = Event::MessageQueued {
-            message: house.next_message(),
-            text: text.clone(),
-            first: false,
-        };
-        events.push((id.clone(), queued));
+        draft.new_message(text.clone());
     }
-    let effects = vec![(id.clone(), Effect::MakeWorktree { op })];
-    Ok(Decision { events, effects, reply: Reply::Pending(op) })
+    draft.effect(Effect::MakeWorktree { op });
+    draft.reply(Reply::Pending(op));
+    Ok(draft.decision)
 }
 
-pub(super) fn worktree_made(draft: &mut Draft, made: Event) {
+pub(super) fn worktree_made(draft: &mut Draft<'_>, made: Event) {
     if let Some((stop, awaited)) = stopped_early(draft) {
         draft.event(made);
         draft.event(Event::Suspended { op: Some(stop) });
@@ -68,7 +66,7 @@ pub(super) fn worktree_made(draft: &mut Draft, made: Event) {
     }
 }
 
-pub(super) fn worktree_failed(draft: &mut Draft, op: OpId, why: String) {
+pub(super) fn worktree_failed(draft: &mut Draft<'_>, op: OpId, why: String) {
     if let Some((op, _)) = stopped_early(draft) {
         draft.event(Event::CreationFailed { op, why });
         return;
@@ -79,7 +77,7 @@ pub(super) fn worktree_failed(draft: &mut Draft, op: OpId, why: String) {
 }
 
 /// The stop that waits for the worktree of a new session: half made it would be in everybody's way.
-fn stopped_early(draft: &Draft) -> Option<(OpId, bool)> {
+fn stopped_early(draft: &Draft<'_>) -> Option<(OpId, bool)> {
     match draft.session.phase {
         Phase::Stopping { op, awaited, .. } if draft.session.worktree.is_none() => {
             Some((op, awaited))
@@ -93,7 +91,7 @@ fn stopped_early(draft: &Draft) -> Option<(OpId, bool)> {
     }
 }
 
-pub(super) fn resume(draft: &mut Draft, prompt: Option<String>) -> Result<(), Refusal> {
+pub(super) fn resume(draft: &mut Draft<'_>, prompt: Option<String>) -> Result<(), Refusal> {
     match &draft.session.phase {
         Phase::Live => draft.reply(Reply::Already),
         Phase::Starting(start) => {
@@ -140,7 +138,7 @@ pub(super) fn resume(draft: &mut Draft, prompt: Option<String>) -> Result<(), Re
 }
 
 pub(super) fn restart(
-    draft: &mut Draft,
+    draft: &mut Draft<'_>,
     agent_ref: Option<String>,
     prompt: Option<String>,
 ) -> Result<(), Refusal> {
@@ -148,7 +146,7 @@ pub(super) fn restart(
         Phase::Rest(Rest::Archived | Rest::Created) => return Err(draft.wrong_status("restart")),
         // One operation: a crash in between finds it in the journal and goes on with it.
         Phase::Live => {
-            end::begin(draft, AfterStop::Restart { agent_ref, prompt });
+            halt::begin(draft, AfterStop::Restart { agent_ref, prompt });
             return Ok(());
         }
         Phase::Starting(_) | Phase::Pausing(_) | Phase::Stopping { .. } | Phase::Chore { .. } => {
@@ -163,7 +161,7 @@ pub(super) fn restart(
 
 /// What waits in the queue goes to the fresh conversation, after its first message.
 pub(super) fn begin_anew(
-    draft: &mut Draft,
+    draft: &mut Draft<'_>,
     op: OpId,
     agent_ref: Option<String>,
     prompt: Option<String>,
@@ -173,7 +171,7 @@ pub(super) fn begin_anew(
 }
 
 /// Journals the intent; from here on the former process's signs are void.
-pub(super) fn begin(draft: &mut Draft, op: OpId, cause: StartCause) {
+pub(crate) fn begin(draft: &mut Draft<'_>, op: OpId, cause: StartCause) {
     let generation = draft.session.generation + 1;
     draft.event(Event::StartBegan { op, cause, generation });
     draft.effect(Effect::CheckStart { op });
@@ -188,7 +186,7 @@ pub(super) struct Unsaid {
     pub(super) unheard: Vec<MessageId>,
 }
 
-pub(super) fn checked(draft: &mut Draft, op: OpId, found: Option<Found>, unsaid: Unsaid) {
+pub(super) fn checked(draft: &mut Draft<'_>, op: OpId, found: Option<Found>, unsaid: Unsaid) {
     if at_step(draft, op, StartStep::Check) {
         let Unsaid { forgotten, unheard } = unsaid;
         draft.event(Event::StartChecked { op, found });
@@ -209,7 +207,7 @@ pub(super) fn checked(draft: &mut Draft, op: OpId, found: Option<Found>, unsaid:
 }
 
 pub(super) fn process_started(
-    draft: &mut Draft,
+    draft: &mut Draft<'_>,
     op: OpId,
     generation: u32,
     process: Process,
@@ -251,7 +249,7 @@ pub(super) fn process_started(
 }
 
 /// The agent showed that it takes messages: a start that waited for this is over.
-pub(super) fn became_ready(draft: &mut Draft) {
+pub(super) fn became_ready(draft: &mut Draft<'_>) {
     if let Phase::Starting(Start { op, cause, step: StartStep::Ready, .. }) = draft.session.phase
         && draft.session.rejected.is_none()
     {
@@ -259,7 +257,7 @@ pub(super) fn became_ready(draft: &mut Draft) {
     }
 }
 
-pub(super) fn time_is_up(draft: &mut Draft, op: OpId) {
+pub(super) fn time_is_up(draft: &mut Draft<'_>, op: OpId) {
     if at_step(draft, op, StartStep::Ready) {
         // It runs and has not refused: a slow agent is no reason to lose the session.
         became_ready(draft);
@@ -267,7 +265,7 @@ pub(super) fn time_is_up(draft: &mut Draft, op: OpId) {
 }
 
 /// Nothing runs. Whoever has stopped it meanwhile has what they wanted.
-pub(super) fn not_started(draft: &mut Draft, op: OpId, fault: ResumeFault) {
+pub(super) fn not_started(draft: &mut Draft<'_>, op: OpId, fault: ResumeFault) {
     if let Phase::Stopping { op, awaited, then: AfterStop::Rest } = draft.session.phase
         && draft.session.process.is_none()
     {
@@ -279,12 +277,12 @@ pub(super) fn not_started(draft: &mut Draft, op: OpId, fault: ResumeFault) {
 }
 
 /// A report about another step than the present one comes too late to mean anything.
-pub(super) fn failed(draft: &mut Draft, op: OpId, step: StartStep, fault: ResumeFault) {
+pub(super) fn failed(draft: &mut Draft<'_>, op: OpId, step: StartStep, fault: ResumeFault) {
     if at_step(draft, op, step) {
         draft.event(Event::StartFailed { op, fault });
     }
 }
 
-fn at_step(draft: &Draft, op: OpId, step: StartStep) -> bool {
+fn at_step(draft: &Draft<'_>, op: OpId, step: StartStep) -> bool {
     matches!(&draft.session.phase, Phase::Starting(start) if start.op == op && start.step == step)
 }

@@ -6,7 +6,7 @@ use crate::controller::{Look, Published};
 use crate::peer::Peer;
 use crate::{view, work};
 use glis_agent::context::resume_prompt;
-use glis_core::house::Reply;
+use glis_core::decision::Reply;
 use glis_core::pause::PauseReason;
 use glis_core::session::{Phase, Rest};
 use glis_core::spec::RefOrigin;

@@ -1,10 +1,13 @@
 //! The fold: how each event changes a session.
 
+mod message;
 mod pause;
+mod rescue;
+mod sign;
 mod tree;
 
 use crate::event::{Event, Recorded, Spot};
-use crate::ids::{AskId, MessageId, SessionId};
+use crate::ids::SessionId;
 use crate::leftover::Leftovers;
 use crate::pause::PauseStep;
 use crate::queue::Queue;
@@ -13,15 +16,21 @@ use crate::session::{
     FolderState, Phase, Rest, Seen, Session, SetAside, Spoken, Start, StartCause, StartStep, WallMs,
 };
 use crate::spec::{RefOrigin, Spec};
-use crate::talk::{Ask, AskKind, Leg, Message, Tool, Turn};
+use crate::talk::{AskKind, Turn};
 use std::collections::BTreeMap;
 
-/// Why an agent with a used-up allowance does nothing, or nothing yet.
-const LIMIT_RULE: &str = "the agent's usage limit is reached";
+pub(crate) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Recorded) {
+    let id = &recorded.session;
+    if let Some(session) = born(id, recorded.at, &recorded.event) {
+        sessions.insert(id.clone(), session);
+    } else if let Some(session) = sessions.get_mut(id) {
+        session.apply(recorded.at, &recorded.event);
+    }
+}
 
-pub(super) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Recorded) {
-    let (id, at) = (&recorded.session, recorded.at);
-    if let Event::SessionCreated { op, name, spec, agent_ref } = &recorded.event {
+/// The session that an event brings into being, if it is such an event.
+pub(crate) fn born(id: &SessionId, at: WallMs, event: &Event) -> Option<Session> {
+    if let Event::SessionCreated { op, name, spec, agent_ref } = event {
         let start = Start {
             op: *op,
             cause: StartCause::New,
@@ -29,15 +38,14 @@ pub(super) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Reco
             from: Rest::Created,
         };
         let phase = Phase::Starting(start);
-        let session = Session::fresh(id, at, (name, spec, agent_ref.clone()), phase);
-        sessions.insert(id.clone(), session);
-    } else if let Event::SessionRecovered { card } = &recorded.event {
+        Some(Session::fresh(id, at, (name, spec, agent_ref.clone()), phase))
+    } else if let Event::SessionRecovered { card } = event {
         let asked = (card.name.as_str(), &card.spec, card.agent_ref.clone());
         let mut session = Session::fresh(id, at, asked, Phase::Rest(Rest::Interrupted));
         session.take_card(card);
-        sessions.insert(id.clone(), session);
-    } else if let Some(session) = sessions.get_mut(&recorded.session) {
-        session.apply(recorded.at, &recorded.event);
+        Some(session)
+    } else {
+        None
     }
 }
 
@@ -296,157 +304,6 @@ impl Session {
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
-    fn apply_message(&mut self, event: &Event) {
-        match event {
-            Event::MessageQueued { message, text, first } => {
-                let (id, text) = (*message, text.clone());
-                let leg = Leg::Queued;
-                let message = Message { id, text, leg, noted: false, changed: None, refused: 0 };
-                if *first {
-                    self.queue.push_first(message);
-                } else {
-                    self.queue.push(message);
-                }
-                self.await_message();
-            }
-            Event::DeliveryBegan { message } => {
-                self.spoken = Spoken::Something;
-                "a message is on its way to it".clone_into(&mut self.rule);
-                self.set_leg(*message, Leg::Sent);
-                let (noted, changed) = (std::mem::take(&mut self.cut_off), self.changed.take());
-                if let Some(message) = self.queue.get_mut(*message) {
-                    message.noted = noted;
-                    message.changed = changed;
-                }
-            }
-            Event::DeliveryRefused { message, why } => {
-                self.rule = format!("a message waits: {why}");
-                self.set_leg(*message, Leg::Queued);
-                if let Some(message) = self.queue.get_mut(*message) {
-                    message.refused += 1;
-                }
-                self.take_note_back(*message);
-            }
-            Event::MessageRequeued { message } => {
-                self.set_leg(*message, Leg::Queued);
-                self.take_note_back(*message);
-                self.drop_doubt(*message);
-                self.await_message();
-            }
-            Event::MessageTaken { message, spot } => {
-                self.turn.due |= spot.is_some();
-                self.undelivered = None;
-                self.queue.remove(*message);
-                self.drop_doubt(*message);
-            }
-            Event::MessageDropped { message } => {
-                self.take_note_back(*message);
-                self.queue.remove(*message);
-                self.drop_doubt(*message);
-            }
-            Event::MessageRefused { message, why } => {
-                self.rule = format!("a message was not handed over: {why}");
-                self.undelivered = Some(why.clone());
-                self.take_note_back(*message);
-                self.queue.remove(*message);
-            }
-            Event::MessageDoubted { message } => {
-                self.set_leg(*message, Leg::Doubtful);
-                let text = self.queue.iter().find(|m| m.id == *message).map(|m| m.text.clone());
-                let text = text.unwrap_or_default();
-                self.asks.push(Ask::new(doubt(*message), AskKind::Doubt, text));
-            }
-            _ => {}
-        }
-    }
-
-    #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
-    fn apply_sign(&mut self, event: &Event) {
-        match event {
-            Event::BecameReady { .. } => {
-                self.ready = true;
-                self.turn.due = false;
-                "the agent is ready".clone_into(&mut self.rule);
-            }
-            Event::TurnBegan { .. } => {
-                self.spoken = Spoken::Something;
-                // If it lasts, the turn will say so.
-                self.limit_until = None;
-                self.turn.open = true;
-                self.turn.due = false;
-                "the agent began a turn".clone_into(&mut self.rule);
-            }
-            Event::ToolBegan { tool, what, .. } => {
-                self.turn.tools.push(Tool { id: tool.clone(), what: what.clone() });
-            }
-            Event::ToolEnded { tool, .. } => self.turn.tools.retain(|t| t.id != *tool),
-            Event::BackgroundChanged { running, .. } => {
-                self.turn.background = *running;
-                if !self.turn.open {
-                    self.note_turn_ended();
-                }
-            }
-            Event::TurnEnded { cut, .. } => {
-                // Who cut it off at the agent's own terminal knows; who did it through us has to
-                // tell the agent.
-                let by_us = matches!(self.phase, Phase::Pausing(_) | Phase::Stopping { .. });
-                self.cut_off |= *cut && by_us;
-                self.turn.open = false;
-                self.turn.due = false;
-                self.turn.tools.clear();
-                self.note_turn_ended();
-            }
-            Event::Asked { ask, .. } => {
-                self.asks.retain(|a| a.id != ask.id);
-                self.asks.push(ask.clone());
-                self.tell_that_it_asks();
-            }
-            Event::AskGone { ask, .. } => {
-                self.asks.retain(|a| a.id != *ask);
-                if self.asks.is_empty() {
-                    "the agent asks no more".clone_into(&mut self.rule);
-                }
-            }
-            Event::AnswerBegan { ask, .. } => {
-                self.asks_of(ask).for_each(|ask| ask.answering = true);
-            }
-            Event::AnswerFailed { ask, .. } => {
-                self.asks_of(ask).for_each(|ask| ask.answering = false);
-            }
-            Event::LimitReached { reset_at, .. } => {
-                self.limit_until = Some(reset_at.clone());
-                LIMIT_RULE.clone_into(&mut self.rule);
-            }
-            Event::ScreenJudged { state } => self.judge_screen(state),
-            _ => {}
-        }
-    }
-
-    /// Whoever asks may have done so before its start was over.
-    fn tell_that_it_asks(&mut self) {
-        let open = self.asks.iter().rev().find(|ask| ask.kind != AskKind::Doubt);
-        if let Some(ask) = open {
-            let program = ask.only_at_terminal();
-            let who = if program { "its program itself asks" } else { "the agent asks" };
-            self.rule = format!("{who} something");
-        }
-    }
-
-    fn judge_screen(&mut self, state: &ScreenState) {
-        self.screen = state.clone();
-        self.rule = match state {
-            ScreenState::Flowing => "its output flows".to_owned(),
-            ScreenState::Silent => "no output for 5 s, no prompt in the last line".to_owned(),
-            ScreenState::AtPrompt { pattern } => {
-                format!("quiet, and the last line ends in {pattern:?}")
-            }
-            ScreenState::Asking { pattern, .. } => {
-                format!("quiet, and the last line asks with {pattern:?}")
-            }
-        };
-    }
-
-    #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
     fn apply_rest(&mut self, event: &Event) {
         match event {
             Event::StopBegan { op, then } => {
@@ -495,16 +352,6 @@ impl Session {
         }
     }
 
-    /// The resting state behind whatever is under way.
-    pub(crate) fn resting(&self) -> Rest {
-        match &self.phase {
-            Phase::Rest(rest) | Phase::Chore { from: rest, .. } => rest.clone(),
-            Phase::Starting(start) => start.from.clone(),
-            Phase::Pausing(pause) => pause.from.clone().unwrap_or(Rest::Interrupted),
-            Phase::Live | Phase::Stopping { .. } => Rest::Interrupted,
-        }
-    }
-
     /// A restart that failed, or was stopped before its end, has changed nothing.
     fn put_back(&mut self) {
         if let Some(aside) = self.set_aside.take() {
@@ -520,48 +367,4 @@ impl Session {
             start.step = to;
         }
     }
-
-    fn set_leg(&mut self, message: MessageId, leg: Leg) {
-        if let Some(message) = self.queue.get_mut(message) {
-            message.leg = leg;
-        }
-    }
-
-    fn note_turn_ended(&mut self) {
-        let rule = match self.turn.background {
-            _ if self.limit_until.is_some() => LIMIT_RULE,
-            0 => "the agent ended its turn",
-            _ => "the agent ended its turn and has work in the background",
-        };
-        rule.clone_into(&mut self.rule);
-    }
-
-    /// The note that a message carried may not have got there: the next one carries it again.
-    fn take_note_back(&mut self, message: MessageId) {
-        if let Some(message) = self.queue.get_mut(message) {
-            self.cut_off |= std::mem::take(&mut message.noted);
-            self.changed = self.changed.take().or(message.changed.take());
-        }
-    }
-
-    /// Whoever sends to a session that is being stopped wants it back afterwards.
-    fn await_message(&mut self) {
-        if let Phase::Stopping { awaited, .. } = &mut self.phase {
-            *awaited = true;
-        }
-    }
-
-    fn drop_doubt(&mut self, message: MessageId) {
-        let id = doubt(message);
-        self.asks.retain(|ask| ask.id != id);
-    }
-
-    fn asks_of(&mut self, id: &AskId) -> impl Iterator<Item = &mut Ask> {
-        self.asks.iter_mut().filter(move |ask| ask.id == *id)
-    }
-}
-
-/// The name of the question whether a message is to be sent again.
-pub(crate) fn doubt(message: MessageId) -> AskId {
-    AskId(format!("doubt-{}", message.0))
 }

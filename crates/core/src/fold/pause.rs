@@ -1,8 +1,8 @@
 //! The fold, as far as pauses are concerned.
 
 use crate::event::Event;
-use crate::pause::{Pause, PauseRecord, PauseStep};
-use crate::session::{Phase, Rest, Session, WallMs};
+use crate::pause::{PauseRecord, PauseStep};
+use crate::session::{Pause, Phase, Rest, Session, WallMs};
 use crate::talk::AskKind;
 
 impl Session {

@@ -1,0 +1,38 @@
+//! What a decision comes to: events to record, effects to carry out, and what the caller is told.
+
+use crate::effect::Effect;
+use crate::event::Event;
+use crate::ids::{MessageId, OpId, SessionId};
+use crate::status::Status;
+
+/// What an input leads to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Decision {
+    /// To be recorded and applied, in this order.
+    pub events: Vec<(SessionId, Event)>,
+    /// To be carried out once the events are durable.
+    pub effects: Vec<(SessionId, Effect)>,
+    /// What the caller is told.
+    pub reply: Reply,
+}
+
+/// What the caller is told once the events are durable.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Reply {
+    /// It is done, or there is no caller.
+    #[default]
+    Done,
+    /// It was so already.
+    Already,
+    /// The operation is under way; its end is an event.
+    Pending(OpId),
+    /// The message has this number and so many are before it.
+    Queued {
+        /// Its number.
+        message: MessageId,
+        /// How many stand before it.
+        before: usize,
+        /// What the session was when it arrived.
+        status: Status,
+    },
+}

@@ -1,0 +1,133 @@
+//! A decision in the making: it collects events and effects, and shows the house as it will be once
+//! they are applied, so that a decision can build on its own beginning.
+
+use crate::decision::{Decision, Reply};
+use crate::effect::Effect;
+use crate::event::Event;
+use crate::fold;
+use crate::house::House;
+use crate::ids::{MessageId, OpId, SessionId};
+use crate::refusal::Refusal;
+use crate::session::Session;
+use crate::timer::{TimerKey, When};
+use std::collections::BTreeMap;
+
+/// A decision in the making, over the house. One session is in hand; another can be taken in hand,
+/// and everything that was decided so far stays in view.
+pub(crate) struct Draft<'h> {
+    house: &'h House,
+    /// The session in hand.
+    pub(crate) session: Session,
+    /// Those that were in hand before.
+    former: BTreeMap<SessionId, Session>,
+    pub(crate) decision: Decision,
+    next_op: OpId,
+    next_message: MessageId,
+    /// A message that came earlier wakes the session in hand.
+    pub(crate) wake: bool,
+    /// Nothing is handed over to the session in hand, even if something could be.
+    pub(crate) hold_back: bool,
+}
+
+impl<'h> Draft<'h> {
+    /// A draft with this session in hand.
+    pub(crate) fn of(house: &'h House, id: &SessionId) -> Option<Self> {
+        house.session(id).cloned().map(|session| Self::with(house, session))
+    }
+
+    /// A draft that begins with the event by which a session comes into being.
+    pub(crate) fn born(house: &'h House, id: &SessionId, event: Event) -> Option<Self> {
+        let session = fold::born(id, 0, &event)?;
+        let mut draft = Self::with(house, session);
+        // The number of its operation is taken.
+        draft.next_op = event.op().map_or(draft.next_op, |op| draft.next_op.max(OpId(op.0 + 1)));
+        draft.decision.events.push((id.clone(), event));
+        Some(draft)
+    }
+
+    fn with(house: &'h House, session: Session) -> Self {
+        Self {
+            house,
+            session,
+            former: BTreeMap::new(),
+            decision: Decision::default(),
+            next_op: house.next_op(),
+            next_message: house.next_message(),
+            wake: false,
+            hold_back: false,
+        }
+    }
+
+    /// All sessions as they will be, removed ones included.
+    pub(crate) fn sessions(&self) -> impl Iterator<Item = &Session> {
+        let in_hand = &self.session;
+        let others = self.house.all_sessions().filter(|session| session.id != in_hand.id);
+        let others = others.map(|session| self.former.get(&session.id).unwrap_or(session));
+        std::iter::once(in_hand).chain(others)
+    }
+
+    /// What this decision has come to for the session in hand.
+    pub(crate) fn own_events(&self) -> impl Iterator<Item = &Event> {
+        let own = |(id, _): &&(SessionId, Event)| *id == self.session.id;
+        self.decision.events.iter().filter(own).map(|(_, event)| event)
+    }
+
+    /// Where in the log the next event will stand.
+    pub(crate) fn next_seq(&self) -> u64 {
+        self.house.last_seq() + 1 + self.decision.events.len() as u64
+    }
+
+    /// Adds an event and shows its consequence at once.
+    pub(crate) fn event(&mut self, event: Event) {
+        // The true time is stamped when it is recorded; no decision looks at it.
+        self.session.apply(self.session.last_active_at, &event);
+        self.decision.events.push((self.session.id.clone(), event));
+    }
+
+    pub(crate) fn effect(&mut self, effect: Effect) {
+        self.decision.effects.push((self.session.id.clone(), effect));
+    }
+
+    pub(crate) fn timer(&mut self, key: TimerKey, when: When) {
+        self.effect(Effect::SetTimer { key, when });
+    }
+
+    pub(crate) fn reply(&mut self, reply: Reply) {
+        self.decision.reply = reply;
+    }
+
+    /// A fresh operation; the caller is told how it ends.
+    pub(crate) fn new_op(&mut self) -> OpId {
+        let op = self.next_op;
+        self.next_op = OpId(op.0 + 1);
+        self.reply(Reply::Pending(op));
+        op
+    }
+
+    pub(crate) fn new_message(&mut self, text: String) -> MessageId {
+        let message = self.next_message;
+        self.next_message = MessageId(message.0 + 1);
+        self.event(Event::MessageQueued { message, text, first: false });
+        message
+    }
+
+    /// Puts a message before all others.
+    pub(crate) fn new_first_message(&mut self, text: String) {
+        let message = self.next_message;
+        self.next_message = MessageId(message.0 + 1);
+        self.event(Event::MessageQueued { message, text, first: true });
+    }
+
+    pub(crate) fn busy(&self) -> Refusal {
+        let with = self.session.operation().map_or("another operation", |(_, word)| word);
+        Refusal::Busy { session: self.session.name.clone(), with: with.to_owned() }
+    }
+
+    pub(crate) fn wrong_status(&self, verb: &str) -> Refusal {
+        Refusal::WrongStatus {
+            session: self.session.name.clone(),
+            status: self.session.status(),
+            verb: verb.to_owned(),
+        }
+    }
+}

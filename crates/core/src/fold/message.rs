@@ -1,0 +1,104 @@
+//! The fold, as far as messages are concerned.
+
+use crate::event::Event;
+use crate::ids::{AskId, MessageId};
+use crate::session::{Phase, Session, Spoken};
+use crate::talk::{Ask, AskKind, Leg, Message};
+
+impl Session {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
+    pub(super) fn apply_message(&mut self, event: &Event) {
+        match event {
+            Event::MessageQueued { message, text, first } => {
+                let (id, text) = (*message, text.clone());
+                let leg = Leg::Queued;
+                let message = Message { id, text, leg, noted: false, changed: None, refused: 0 };
+                if *first {
+                    self.queue.push_first(message);
+                } else {
+                    self.queue.push(message);
+                }
+                self.await_message();
+            }
+            Event::DeliveryBegan { message } => {
+                self.spoken = Spoken::Something;
+                "a message is on its way to it".clone_into(&mut self.rule);
+                self.set_leg(*message, Leg::Sent);
+                let (noted, changed) = (std::mem::take(&mut self.cut_off), self.changed.take());
+                if let Some(message) = self.queue.get_mut(*message) {
+                    message.noted = noted;
+                    message.changed = changed;
+                }
+            }
+            Event::DeliveryRefused { message, why } => {
+                self.rule = format!("a message waits: {why}");
+                self.set_leg(*message, Leg::Queued);
+                if let Some(message) = self.queue.get_mut(*message) {
+                    message.refused += 1;
+                }
+                self.take_note_back(*message);
+            }
+            Event::MessageRequeued { message } => {
+                self.set_leg(*message, Leg::Queued);
+                self.take_note_back(*message);
+                self.drop_doubt(*message);
+                self.await_message();
+            }
+            Event::MessageTaken { message, spot } => {
+                self.turn.due |= spot.is_some();
+                self.undelivered = None;
+                self.queue.remove(*message);
+                self.drop_doubt(*message);
+            }
+            Event::MessageDropped { message } => {
+                self.take_note_back(*message);
+                self.queue.remove(*message);
+                self.drop_doubt(*message);
+            }
+            Event::MessageRefused { message, why } => {
+                self.rule = format!("a message was not handed over: {why}");
+                self.undelivered = Some(why.clone());
+                self.take_note_back(*message);
+                self.queue.remove(*message);
+            }
+            Event::MessageDoubted { message } => {
+                self.set_leg(*message, Leg::Doubtful);
+                let text = self.queue.iter().find(|m| m.id == *message).map(|m| m.text.clone());
+                let text = text.unwrap_or_default();
+                self.asks.push(Ask::new(doubt(*message), AskKind::Doubt, text));
+            }
+            _ => {}
+        }
+    }
+
+    fn set_leg(&mut self, message: MessageId, leg: Leg) {
+        if let Some(message) = self.queue.get_mut(message) {
+            message.leg = leg;
+        }
+    }
+
+    /// The note that a message carried may not have got there: the next one carries it again.
+    fn take_note_back(&mut self, message: MessageId) {
+        if let Some(message) = self.queue.get_mut(message) {
+            self.cut_off |= std::mem::take(&mut message.noted);
+            self.changed = self.changed.take().or(message.changed.take());
+        }
+    }
+
+    /// Whoever sends to a session that is being stopped wants it back afterwards.
+    fn await_message(&mut self) {
+        if let Phase::Stopping { awaited, .. } = &mut self.phase {
+            *awaited = true;
+        }
+    }
+
+    fn drop_doubt(&mut self, message: MessageId) {
+        let id = doubt(message);
+        self.asks.retain(|ask| ask.id != id);
+    }
+}
+
+/// The name of the question whether a message is to be sent again.
+fn doubt(message: MessageId) -> AskId {
+    AskId(format!("doubt-{}", message.0))
+}

@@ -1,0 +1,20 @@
+//! A pause goes on as soon as the agent may be stopped.
+
+use crate::decide::pause::{Reached, reach};
+use crate::draft::Draft;
+use crate::pause::PauseStep;
+use crate::session::Phase;
+
+/// Goes on as soon as the agent's own signs, or its screen, say that it may be stopped.
+pub(super) fn go_on_if_safe(draft: &mut Draft<'_>) {
+    let Phase::Pausing(pause) = &draft.session.phase else { return };
+    let op = pause.op;
+    let cut = pause.step == PauseStep::Interrupting && draft.session.cut_off;
+    if matches!(pause.step, PauseStep::Boundary | PauseStep::Interrupting)
+        && draft.session.process.is_some()
+        && let Some(rule) = draft.session.safe_rule()
+    {
+        let rule = if cut { "the agent's turn was interrupted".to_owned() } else { rule };
+        reach(draft, op, rule, Reached::Safely);
+    }
+}
