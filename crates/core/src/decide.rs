@@ -16,9 +16,10 @@ use crate::decision::{Decision, Reply};
 use crate::draft::Draft;
 use crate::event::Event;
 use crate::house::House;
-use crate::input::{Command, Hearing, Input, Outcome};
+use crate::ids::SessionId;
+use crate::input::{Command, Hearing, Input, Outcome, Together};
 use crate::pause::{Captured, step};
-use crate::react::settle;
+use crate::react::{follow, settle};
 use crate::refusal::Refusal;
 use crate::session::{FolderState, Phase, Session, StartStep};
 use crate::timer::TimerKey;
@@ -29,6 +30,16 @@ impl House {
     /// Says what `input` leads to, and changes nothing.
     pub fn decide(&self, input: Input) -> Result<Decision, Refusal> {
         decide(self, input)
+    }
+
+    /// Says what asking several sessions at once leads to, and changes nothing: one decision, to be
+    /// recorded as one, and a reply for each. Those that are refused keep the others from nothing.
+    pub fn decide_together(
+        &self,
+        sessions: &[SessionId],
+        wish: &Together,
+    ) -> (Decision, Vec<Result<Reply, Refusal>>) {
+        together(self, sessions, wish)
     }
 }
 
@@ -55,10 +66,12 @@ fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
                 Some(_) | None => Decision::default(),
             })
         }
-        Input::TimerFired { session, key } => Ok(match Draft::of(house, &session) {
-            Some(draft) => timer_fired(draft, key),
-            None => Decision::default(),
-        }),
+        // No timer is set for the house or for a plan yet.
+        Input::TimerFired { subject, key } => Ok(subject
+            .session()
+            .and_then(|session| Draft::of(house, session))
+            .map(|draft| timer_fired(draft, key))
+            .unwrap_or_default()),
         // Nothing else follows: whatever else would be done may be what broke.
         Input::Broke { session, what, why } => Ok(match Draft::of(house, &session) {
             Some(mut draft) if draft.session.barred.is_none() => {
@@ -93,53 +106,67 @@ fn timer_fired(mut draft: Draft<'_>, key: TimerKey) -> Decision {
 }
 
 fn command_of(house: &House, command: Command) -> Result<Decision, Refusal> {
-    let mut draft = match &command {
-        Command::New { id, name, spec, agent_ref } => {
-            return start::create(house, id, name, spec, agent_ref.as_deref());
-        }
-        Command::Send { session, .. }
-        | Command::Pause { session, .. }
-        | Command::CancelPause { session }
-        | Command::Resume { session, .. }
-        | Command::Restart { session, .. }
-        | Command::Stop { session }
-        | Command::Remove { session, .. }
-        | Command::Snapshot { session }
-        | Command::Restore { session, .. }
-        | Command::Return { session, .. }
-        | Command::Empty { session }
-        | Command::Acknowledge { session }
-        | Command::Answer { session, .. } => Draft::of(house, session)
-            .ok_or_else(|| Refusal::NoSuchSession { given: session.0.clone() })?,
+    if let Command::New { id, name, spec, agent_ref } = &command {
+        return start::create(house, id, name, spec, agent_ref.as_deref());
+    }
+    let subject = Input::Command(command.clone()).subject();
+    let unknown = || Refusal::NoSuchSession { given: subject.to_string() };
+    let draft = subject.session().and_then(|session| Draft::of(house, session));
+    let mut draft = draft.ok_or_else(unknown)?;
+    obey(&mut draft, command)?;
+    Ok(settle(draft))
+}
+
+/// Each sees the house as it will be after those before it.
+fn together(
+    house: &House,
+    sessions: &[SessionId],
+    wish: &Together,
+) -> (Decision, Vec<Result<Reply, Refusal>>) {
+    let mut known = sessions.iter().filter_map(|id| Draft::of(house, id));
+    let Some(mut draft) = known.next() else {
+        let unknown = |id: &SessionId| Err(Refusal::NoSuchSession { given: id.0.clone() });
+        return (Decision::default(), sessions.iter().map(unknown).collect());
     };
+    let mut replies = Vec::new();
+    for id in sessions {
+        let obeyed = draft.turn_to(id).and_then(|()| obey(&mut draft, wish.command(id.clone())));
+        replies.push(obeyed.map(|()| {
+            follow(&mut draft);
+            std::mem::take(&mut draft.decision.reply)
+        }));
+    }
+    draft.reply(Reply::Done);
+    (draft.decision, replies)
+}
+
+/// Does what is asked of the session in hand.
+fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
     if starts_process(&draft.session, &command)
         && let Some(place) = &draft.session.worktree
     {
         claims::check_place(draft.sessions(), place, &draft.session.id)?;
     }
     match command {
+        // It is decided on apart, since no session is there yet.
         Command::New { .. } => {}
-        Command::Send { text, .. } => message::send(&mut draft, text)?,
+        Command::Send { text, .. } => message::send(draft, text)?,
         Command::Pause { mode, reason, on_timeout, clearing, .. } => {
-            pause::begin(&mut draft, &pause::Wish { mode, reason, on_timeout, clearing })?;
+            pause::begin(draft, &pause::Wish { mode, reason, on_timeout, clearing })?;
         }
-        Command::CancelPause { .. } => pause::cancel(&mut draft)?,
-        Command::Resume { prompt, .. } => start::resume(&mut draft, prompt)?,
-        Command::Restart { agent_ref, prompt, .. } => {
-            start::restart(&mut draft, agent_ref, prompt)?;
-        }
-        Command::Stop { .. } => end::stop(&mut draft)?,
-        Command::Remove { running, .. } => chore::remove(&mut draft, running)?,
-        Command::Snapshot { .. } => save::asked(&mut draft)?,
-        Command::Restore { snapshot, .. } => chore::restore(&mut draft, snapshot)?,
-        Command::Return { name, .. } => chore::bring_back(&mut draft, name)?,
-        Command::Empty { .. } => chore::empty(&mut draft)?,
-        Command::Acknowledge { .. } => {
-            acknowledge(&mut draft);
-        }
-        Command::Answer { ask, answer, .. } => ask::answer(&mut draft, ask, answer)?,
+        Command::CancelPause { .. } => pause::cancel(draft)?,
+        Command::Resume { prompt, .. } => start::resume(draft, prompt)?,
+        Command::Restart { agent_ref, prompt, .. } => start::restart(draft, agent_ref, prompt)?,
+        Command::Stop { .. } => end::stop(draft)?,
+        Command::Remove { running, .. } => chore::remove(draft, running)?,
+        Command::Snapshot { .. } => save::asked(draft)?,
+        Command::Restore { snapshot, .. } => chore::restore(draft, snapshot)?,
+        Command::Return { name, .. } => chore::bring_back(draft, name)?,
+        Command::Empty { .. } => chore::empty(draft)?,
+        Command::Acknowledge { .. } => acknowledge(draft),
+        Command::Answer { ask, answer, .. } => ask::answer(draft, ask, answer)?,
     }
-    Ok(settle(draft))
+    Ok(())
 }
 
 fn acknowledge(draft: &mut Draft<'_>) {

@@ -2,16 +2,17 @@
 
 use crate::effect::Effect;
 use crate::event::Event;
-use crate::ids::{MessageId, OpId, SessionId};
+use crate::ids::{MessageId, OpId};
 use crate::status::Status;
+use crate::subject::Subject;
 
 /// What an input leads to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Decision {
     /// To be recorded and applied, in this order.
-    pub events: Vec<(SessionId, Event)>,
+    pub events: Vec<(Subject, Event)>,
     /// To be carried out once the events are durable.
-    pub effects: Vec<(SessionId, Effect)>,
+    pub effects: Vec<(Subject, Effect)>,
     /// What the caller is told.
     pub reply: Reply,
 }

@@ -9,6 +9,7 @@ use crate::house::House;
 use crate::ids::{MessageId, OpId, SessionId};
 use crate::refusal::Refusal;
 use crate::session::Session;
+use crate::subject::Subject;
 use crate::timer::{TimerKey, When};
 use std::collections::BTreeMap;
 
@@ -41,7 +42,7 @@ impl<'h> Draft<'h> {
         let mut draft = Self::with(house, session);
         // The number of its operation is taken.
         draft.next_op = event.op().map_or(draft.next_op, |op| draft.next_op.max(OpId(op.0 + 1)));
-        draft.decision.events.push((id.clone(), event));
+        draft.decision.events.push((id.clone().into(), event));
         Some(draft)
     }
 
@@ -58,6 +59,19 @@ impl<'h> Draft<'h> {
         }
     }
 
+    /// Takes another session in hand. Whatever follows for the former one has to have followed.
+    pub(crate) fn turn_to(&mut self, id: &SessionId) -> Result<(), Refusal> {
+        if self.session.id != *id {
+            let next = self.former.remove(id).or_else(|| self.house.session(id).cloned());
+            let next = next.ok_or_else(|| Refusal::NoSuchSession { given: id.0.clone() })?;
+            let former = std::mem::replace(&mut self.session, next);
+            self.former.insert(former.id.clone(), former);
+        }
+        (self.wake, self.hold_back) = (false, false);
+        self.decision.reply = Reply::Done;
+        Ok(())
+    }
+
     /// All sessions as they will be, removed ones included.
     pub(crate) fn sessions(&self) -> impl Iterator<Item = &Session> {
         let in_hand = &self.session;
@@ -68,7 +82,7 @@ impl<'h> Draft<'h> {
 
     /// What this decision has come to for the session in hand.
     pub(crate) fn own_events(&self) -> impl Iterator<Item = &Event> {
-        let own = |(id, _): &&(SessionId, Event)| *id == self.session.id;
+        let own = |(subject, _): &&(Subject, Event)| subject.is(&self.session.id);
         self.decision.events.iter().filter(own).map(|(_, event)| event)
     }
 
@@ -81,11 +95,11 @@ impl<'h> Draft<'h> {
     pub(crate) fn event(&mut self, event: Event) {
         // The true time is stamped when it is recorded; no decision looks at it.
         self.session.apply(self.session.last_active_at, &event);
-        self.decision.events.push((self.session.id.clone(), event));
+        self.decision.events.push((self.session.id.clone().into(), event));
     }
 
     pub(crate) fn effect(&mut self, effect: Effect) {
-        self.decision.effects.push((self.session.id.clone(), effect));
+        self.decision.effects.push((self.session.id.clone().into(), effect));
     }
 
     pub(crate) fn timer(&mut self, key: TimerKey, when: When) {

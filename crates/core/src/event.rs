@@ -2,13 +2,14 @@
 //! readable: new fields get a default, no field changes its meaning.
 
 use crate::card::Card;
-use crate::ids::{AskId, MessageId, OpId, SessionId};
+use crate::ids::{AskId, MessageId, OpId};
 use crate::leftover::Leftovers;
 use crate::pause::{OnTimeout, PauseMode, PauseReason};
 use crate::refusal::{Refusal, ResumeFault};
 use crate::safe::ScreenState;
 use crate::session::{AfterStop, Process, Session, StartCause, WallMs};
 use crate::spec::Spec;
+use crate::subject::Subject;
 use crate::talk::Ask;
 use crate::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
 use serde::{Deserialize, Serialize};
@@ -20,8 +21,9 @@ pub struct Recorded {
     pub seq: u64,
     /// When it was recorded.
     pub at: WallMs,
-    /// The session it is about.
-    pub session: SessionId,
+    /// What it is about.
+    #[serde(rename = "session")]
+    pub subject: Subject,
     /// What happened.
     pub event: Event,
 }

@@ -20,7 +20,8 @@ use crate::talk::{AskKind, Turn};
 use std::collections::BTreeMap;
 
 pub(crate) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Recorded) {
-    let id = &recorded.session;
+    // No event is about the house or a plan yet.
+    let Some(id) = recorded.subject.session() else { return };
     if let Some(session) = born(id, recorded.at, &recorded.event) {
         sessions.insert(id.clone(), session);
     } else if let Some(session) = sessions.get_mut(id) {

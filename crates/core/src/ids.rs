@@ -8,6 +8,11 @@ use std::fmt;
 #[serde(transparent)]
 pub struct SessionId(pub String);
 
+/// A plan's id.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PlanId(pub String);
+
 /// One message to an agent. Numbered through the whole house, in the order of arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

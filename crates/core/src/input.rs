@@ -8,6 +8,7 @@ use crate::refusal::ResumeFault;
 use crate::safe::ScreenState;
 use crate::session::Process;
 use crate::spec::Spec;
+use crate::subject::Subject;
 use crate::talk::Ask;
 use crate::timer::TimerKey;
 use crate::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
@@ -40,8 +41,8 @@ pub enum Input {
     },
     /// The time of a timer has come.
     TimerFired {
-        /// The session that it was set for.
-        session: SessionId,
+        /// What it is about.
+        subject: Subject,
         /// What it was set for.
         key: TimerKey,
     },
@@ -64,8 +65,8 @@ pub enum Input {
 }
 
 impl Input {
-    /// The session that this is about.
-    pub fn session(&self) -> &SessionId {
+    /// What this is about.
+    pub fn subject(&self) -> Subject {
         match self {
             Self::Command(
                 Command::New { id: session, .. }
@@ -85,9 +86,9 @@ impl Input {
             )
             | Self::Outcome { session, .. }
             | Self::Sign { session, .. }
-            | Self::TimerFired { session, .. }
             | Self::Broke { session, .. }
-            | Self::Observed { session, .. } => session,
+            | Self::Observed { session, .. } => session.clone().into(),
+            Self::TimerFired { subject, .. } => subject.clone(),
         }
     }
 }
@@ -149,6 +150,31 @@ pub enum Command {
     Acknowledge { session: SessionId },
     /// Answer what it asks.
     Answer { session: SessionId, ask: Option<AskId>, answer: String },
+}
+
+/// What can be asked of several sessions at once, as one decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are those of the command of the same name")]
+pub enum Together {
+    /// Pause each of them.
+    Pause { mode: PauseMode, reason: PauseReason, on_timeout: OnTimeout, clearing: Clearing },
+    /// Resume each of them.
+    Resume,
+    /// Stop each of them.
+    Stop,
+}
+
+impl Together {
+    /// What this is for one of them.
+    pub(crate) fn command(&self, session: SessionId) -> Command {
+        match *self {
+            Self::Pause { mode, reason, on_timeout, clearing } => {
+                Command::Pause { session, mode, reason, on_timeout, clearing }
+            }
+            Self::Resume => Command::Resume { session, prompt: None },
+            Self::Stop => Command::Stop { session },
+        }
+    }
 }
 
 /// What becomes of a process that is in the way of a request.

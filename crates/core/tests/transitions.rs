@@ -23,6 +23,8 @@ mod stuck;
 mod table;
 #[path = "transitions/talks.rs"]
 mod talks;
+#[path = "transitions/together.rs"]
+mod together;
 #[path = "transitions/trees.rs"]
 mod trees;
 #[path = "transitions/under_way.rs"]

@@ -215,7 +215,7 @@ impl Adapters {
             }
             Effect::StopProcess { generation, urgency } => self.stop(session, generation, urgency),
             Effect::CaptureTerminal { op } => self.capture(session, op),
-            Effect::SetTimer { key, when } => self.timers.set(&id, key, when),
+            Effect::SetTimer { key, when } => self.timers.set(id.into(), key, when),
             Effect::CutShort { op } => self.bounds.cut_short(op),
             Effect::Sweep { op } => self.sweep(session, op),
             Effect::CheckSave { .. }

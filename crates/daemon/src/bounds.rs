@@ -241,7 +241,7 @@ mod tests {
         let id = SessionId("s".to_owned());
         let mut house = House::default();
         for (seq, event) in (1..).zip(crate::fill::born(1)) {
-            house.apply(&Recorded { seq, at: 0, session: id.clone(), event });
+            house.apply(&Recorded { seq, at: 0, subject: id.clone().into(), event });
         }
         (hands, inbox, house.session(&id).unwrap().clone(), folder)
     }
@@ -274,7 +274,7 @@ mod tests {
         let begun = Event::PauseBegan { op, mode, reason, on_timeout, clearing: Clearing::Keep };
         let mut house = House::default();
         for (seq, event) in (1..).zip(crate::fill::born(1).into_iter().chain([begun])) {
-            house.apply(&Recorded { seq, at: 0, session: calm.id.clone(), event });
+            house.apply(&Recorded { seq, at: 0, subject: calm.id.clone().into(), event });
         }
         let session = house.session(&calm.id).unwrap().clone();
         let (go_on, gate) = std::sync::mpsc::channel::<()>();

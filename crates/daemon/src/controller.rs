@@ -7,7 +7,7 @@ use crate::log::{Checked, EventLog, LogFault, Mark};
 use crate::work::fault;
 use glis_core::{
     Command, Decision, Effect, Event, House, Input, OpId, Recorded, Refusal, Reply, Session,
-    SessionId,
+    Subject,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -144,10 +144,15 @@ pub(crate) struct Controller {
 #[derive(Default)]
 struct Batch {
     events: Vec<Recorded>,
-    effects: Vec<(SessionId, Effect)>,
+    effects: Vec<(Subject, Effect)>,
     published: Vec<Published>,
     /// A fault of ours, for which the daemon ends once this is durable.
     broken: Option<String>,
+}
+
+/// The session that something is about, if it is about one.
+fn session_of<'h>(house: &'h House, subject: &Subject) -> Option<&'h Session> {
+    subject.session().and_then(|id| house.session(id))
 }
 
 /// What an input is called.
@@ -238,8 +243,8 @@ impl Controller {
         if let Some(why) = batch.broken {
             return Err(LogFault::Broken(why));
         }
-        for (session, effect) in batch.effects {
-            if let Some(session) = self.house.session(&session) {
+        for (subject, effect) in batch.effects {
+            if let Some(session) = session_of(&self.house, &subject) {
                 self.adapters.carry_out(effect, session);
             }
         }
@@ -261,8 +266,8 @@ impl Controller {
         input: Input,
         batch: &mut Batch,
     ) -> Result<Result<Reply, Refusal>, LogFault> {
-        let id = input.session().clone();
-        let session = self.house.session(&id);
+        let subject = input.subject();
+        let session = session_of(&self.house, &subject);
         let was_barred = session.is_some_and(|session| session.barred.is_some());
         let (kind, asked) = (kind_of(&input), matches!(input, Input::Command(_)));
         // Only where something has gone wrong before is it worth a copy of everything.
@@ -276,37 +281,40 @@ impl Controller {
             Ok(Ok(decision)) => match self.record(decision, batch) {
                 Ok(reply) => return Ok(Ok(reply)),
                 Err(why) => {
-                    let why = self.blame(&why, kind, &id);
+                    let why = self.blame(&why, kind, &subject);
                     match former {
                         Some(former) => self.house = former,
-                        None => return Err(self.give_up(id, why)),
+                        None => return Err(self.give_up(subject, why)),
                     }
                     why
                 }
             },
-            Err(panic) => self.blame(&fault(panic.as_ref()), kind, &id),
+            Err(panic) => self.blame(&fault(panic.as_ref()), kind, &subject),
         };
         if asked {
             let step = "decide on it".to_owned();
-            return Ok(Err(Refusal::Failed { session: self.name_of(&id), step, why }));
+            return Ok(Err(Refusal::Failed { session: self.name_of(&subject), step, why }));
         }
         if !was_barred && batch.broken.is_none() {
-            let broke = Input::Broke { session: id, what: kind.to_owned(), why: why.clone() };
-            if let Ok(decision) = self.house.decide(broke) {
-                self.record(decision, batch).map_err(LogFault::Broken)?;
+            if let Subject::Session(session) = subject {
+                let broke = Input::Broke { session, what: kind.to_owned(), why: why.clone() };
+                if let Ok(decision) = self.house.decide(broke) {
+                    self.record(decision, batch).map_err(LogFault::Broken)?;
+                }
             }
             batch.broken = Some(why);
         }
         Ok(Ok(Reply::Done))
     }
 
-    fn name_of(&self, id: &SessionId) -> String {
-        self.house.session(id).map_or_else(|| id.to_string(), |session| session.name.clone())
+    fn name_of(&self, subject: &Subject) -> String {
+        let session = session_of(&self.house, subject);
+        session.map_or_else(|| subject.to_string(), |session| session.name.clone())
     }
 
     /// Says which input it was.
-    fn blame(&self, why: &str, kind: &str, id: &SessionId) -> String {
-        let told = format!("{why}, at {kind} of {}", self.name_of(id));
+    fn blame(&self, why: &str, kind: &str, subject: &Subject) -> String {
+        let told = format!("{why}, at {kind} of {}", self.name_of(subject));
         crate::diary(&told);
         told
     }
@@ -316,10 +324,10 @@ impl Controller {
         let at = crate::clock::now().as_millisecond();
         let (before, told) = (batch.events.len(), batch.published.len());
         let folded = catch_unwind(AssertUnwindSafe(|| {
-            for (session, event) in decision.events {
-                let recorded = Recorded { seq: self.house.last_seq() + 1, at, session, event };
+            for (subject, event) in decision.events {
+                let recorded = Recorded { seq: self.house.last_seq() + 1, at, subject, event };
                 self.house.apply(&recorded);
-                let ended = self.ended(&recorded.session, &recorded.event);
+                let ended = self.ended(&recorded.subject, &recorded.event);
                 batch.published.push(Published { recorded: recorded.clone(), ended });
                 batch.events.push(recorded);
             }
@@ -335,18 +343,18 @@ impl Controller {
 
     /// The state is not to be trusted any more, so nothing of this batch is true. That its session is
     /// barred is written beside it, for the next daemon.
-    fn give_up(&mut self, session: SessionId, why: String) -> LogFault {
+    fn give_up(&mut self, subject: Subject, why: String) -> LogFault {
         let event = Event::Barred { what: "decide on it".to_owned(), why: why.clone() };
         let at = crate::clock::now().as_millisecond();
         let seq = self.committed + 1;
-        match self.log.append(&[Recorded { seq, at, session, event }]) {
+        match self.log.append(&[Recorded { seq, at, subject, event }]) {
             Ok(()) => LogFault::Broken(why),
             Err(fault) => fault,
         }
     }
 
-    fn ended(&self, id: &SessionId, event: &Event) -> Option<(OpId, Result<(), Refusal>)> {
-        self.house.session(id).and_then(|session| event.ends(session))
+    fn ended(&self, subject: &Subject, event: &Event) -> Option<(OpId, Result<(), Refusal>)> {
+        session_of(&self.house, subject).and_then(|session| event.ends(session))
     }
 
     fn commit(&mut self, events: &[Recorded]) -> Result<(), LogFault> {

@@ -105,7 +105,8 @@ impl Copies {
 
     /// Has the cards written of sessions that these events have changed in a way that lasts.
     pub(crate) fn card(&mut self, events: &[Recorded], house: &House) {
-        for Recorded { session: id, event, .. } in events {
+        for Recorded { subject, event, .. } in events {
+            let Some(id) = subject.session() else { continue };
             let known = house.session(id).filter(|session| event.is_for_the_card(session));
             if known.is_some() {
                 let made = matches!(event, Event::WorktreeMade { .. });

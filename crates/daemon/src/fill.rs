@@ -64,7 +64,7 @@ impl Scribe {
         for event in events {
             let seq = self.house.last_seq() + 1;
             let at = 1_700_000_000_000 + i64::try_from(seq).unwrap_or_default();
-            let recorded = Recorded { seq, at, session: session.clone(), event };
+            let recorded = Recorded { seq, at, subject: session.clone().into(), event };
             self.house.apply(&recorded);
             self.piece.push(recorded);
         }

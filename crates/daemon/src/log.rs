@@ -10,7 +10,7 @@ pub(crate) use backup::Backup;
 pub(crate) use checkpoint::Checkpoint;
 pub(crate) use mark::{Checked, Mark};
 
-use glis_core::{Event, House, Recorded, SessionId};
+use glis_core::{Event, House, Recorded, Subject};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 use std::path::{Path, PathBuf};
@@ -387,10 +387,11 @@ impl EventLog {
                 let mut insert = tx.prepare_cached(
                     "INSERT INTO events (seq, at, session, body, sum) VALUES (?1, ?2, ?3, ?4, ?5)",
                 )?;
-                for Recorded { seq, at, session, event } in events {
+                for Recorded { seq, at, subject, event } in events {
                     let body = body_of(event)?;
-                    let sum = sum_of(*seq, *at, &session.0, &body);
-                    insert.execute(params![signed(*seq), at, session.0, body, sum])?;
+                    let subject = subject.stored();
+                    let sum = sum_of(*seq, *at, &subject, &body);
+                    insert.execute(params![signed(*seq), at, subject, body, sum])?;
                     end.add(*seq, sum);
                 }
             }
@@ -454,7 +455,7 @@ fn carved(main: &[u8], journal: &[u8]) -> Vec<Recorded> {
             seq: u64::try_from(carved.seq).ok()?,
             at: carved.at,
             event: serde_json::from_str(&carved.body).ok()?,
-            session: SessionId(carved.session),
+            subject: Subject::of(carved.session),
         })
     });
     recorded.collect()
@@ -490,7 +491,7 @@ fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
             (row.get(1).ok()?, row.get(2).ok()?, row.get(3).ok()?);
         let event: Event = serde_json::from_str(&body).ok()?;
         is_sound(row.get(4).ok()?, seq, at, &session, &body).then_some(())?;
-        Some(Recorded { seq, at, session: SessionId(session), event })
+        Some(Recorded { seq, at, subject: Subject::of(session), event })
     };
     Ok(Row { seq, sum: row.get(4).unwrap_or_default(), recorded: recorded() })
 }
@@ -514,7 +515,7 @@ fn is_sound(sum: i64, seq: u64, at: i64, session: &str, body: &str) -> bool {
 /// The sum of a record as it is written.
 fn sum_of_record(recorded: &Recorded) -> rusqlite::Result<i64> {
     let body = body_of(&recorded.event)?;
-    Ok(sum_of(recorded.seq, recorded.at, &recorded.session.0, &body))
+    Ok(sum_of(recorded.seq, recorded.at, &recorded.subject.stored(), &body))
 }
 
 fn body_of(event: &Event) -> rusqlite::Result<String> {

@@ -86,7 +86,8 @@ fn restore(home: &Home, root: &Path, why: &str) -> Result<Opened, DaemonFault> {
         let sources = (root.display().to_string(), sessions_folder(home).display().to_string());
         let at = crate::clock::now().as_millisecond();
         for (session, event) in house.after_a_loss(&cards, (&sources.0, &sources.1)) {
-            let recorded = Recorded { seq: house.last_seq() + 1, at, session, event };
+            let recorded =
+                Recorded { seq: house.last_seq() + 1, at, subject: session.into(), event };
             house.apply(&recorded);
             records.push(recorded);
         }

@@ -291,7 +291,7 @@ async fn wait(
         tokio::select! {
             published = news.recv() => {
                 // A listener that was left behind looks at the session all the same.
-                if published.is_ok_and(|p| p.recorded.session != session.id) {
+                if published.is_ok_and(|p| !p.recorded.subject.is(&session.id)) {
                     continue;
                 }
             }

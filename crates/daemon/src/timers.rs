@@ -10,7 +10,7 @@ use crate::clock;
 use crate::config::{Config, Settings};
 use crate::controller::Line;
 use glis_core::timer::{Span, When};
-use glis_core::{Input, SessionId, TimerKey};
+use glis_core::{Input, Subject, TimerKey};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -72,7 +72,7 @@ pub(crate) struct Timers {
 }
 
 /// Each timer's task, by what it is for.
-type Set = HashMap<(SessionId, TimerKey), AbortHandle>;
+type Set = HashMap<(Subject, TimerKey), AbortHandle>;
 
 impl Timers {
     pub(crate) fn new(line: Line, settings: Arc<Settings>) -> Self {
@@ -82,7 +82,7 @@ impl Timers {
     }
 
     /// Tells the controller when the time has come. A timer of the same key is forgotten.
-    pub(crate) fn set(&self, session: &SessionId, key: TimerKey, when: When) {
+    pub(crate) fn set(&self, subject: Subject, key: TimerKey, when: When) {
         let (time, line) = (self.time.clone(), self.line.clone());
         let span = match when {
             When::After(span) => Ok(length(span, &self.settings.now())),
@@ -90,7 +90,7 @@ impl Timers {
         };
         // From this moment on, and not from when its task is first run.
         let due = span.map(|span| time.now() + span);
-        let name = (session.clone(), key);
+        let name = (subject, key);
         let (own, set) = (name.clone(), Arc::clone(&self.set));
         // Held until the task is in the table, so that it cannot take itself out before.
         let mut table = lock(&self.set);
@@ -100,8 +100,8 @@ impl Timers {
                 Err(at_ms) => time.sleep_until_wall(at_ms).await,
             }
             forget(&set, &own);
-            let (session, key) = own;
-            line.tell(Input::TimerFired { session, key }).await;
+            let (subject, key) = own;
+            line.tell(Input::TimerFired { subject, key }).await;
         });
         if let Some(former) = table.insert(name, task.abort_handle()) {
             former.abort();
@@ -110,7 +110,7 @@ impl Timers {
     }
 }
 
-fn forget(set: &Mutex<Set>, name: &(SessionId, TimerKey)) {
+fn forget(set: &Mutex<Set>, name: &(Subject, TimerKey)) {
     let mut table = lock(set);
     table.remove(name);
     by_hand::show(table.keys().map(|(_, key)| key));
@@ -157,10 +157,10 @@ mod tests {
     #[tokio::test]
     async fn time_that_is_moved_by_hand_has_passed_at_once() {
         let (timers, mut inbox, _folder) = timers();
-        let id = SessionId("s".to_owned());
+        let subject = || Subject::House;
         let after = |span| When::After(Span::Exactly(span));
-        timers.set(&id, TimerKey::Ready(OpId(1)), after(2 * HOUR));
-        timers.set(&id, TimerKey::SafeState(OpId(1)), after(HOUR));
+        timers.set(subject(), TimerKey::Ready(OpId(1)), after(2 * HOUR));
+        timers.set(subject(), TimerKey::SafeState(OpId(1)), after(HOUR));
         timers.time.moved.send_replace(HOUR);
         assert_eq!(fired(&mut inbox).await, TimerKey::SafeState(OpId(1)));
         assert_eq!(lock(&timers.set).len(), 1, "the other one waits");
@@ -171,11 +171,11 @@ mod tests {
     #[tokio::test]
     async fn a_timer_that_is_set_again_fires_once_and_by_its_last_time() {
         let (timers, mut inbox, _folder) = timers();
-        let id = SessionId("s".to_owned());
+        let subject = || Subject::House;
         let retry = TimerKey::Retry(MessageId(1));
-        timers.set(&id, retry, When::After(Span::Exactly(HOUR)));
-        timers.set(&id, retry, When::After(Span::Exactly(3 * HOUR)));
-        timers.set(&id, TimerKey::Step(OpId(2)), When::After(Span::Exactly(2 * HOUR)));
+        timers.set(subject(), retry, When::After(Span::Exactly(HOUR)));
+        timers.set(subject(), retry, When::After(Span::Exactly(3 * HOUR)));
+        timers.set(subject(), TimerKey::Step(OpId(2)), When::After(Span::Exactly(2 * HOUR)));
         timers.time.moved.send_replace(2 * HOUR);
         assert_eq!(fired(&mut inbox).await, TimerKey::Step(OpId(2)));
         timers.time.moved.send_replace(3 * HOUR);
@@ -186,7 +186,7 @@ mod tests {
     async fn a_time_of_day_that_is_over_fires_at_once() {
         let (timers, mut inbox, _folder) = timers();
         let key = TimerKey::Ready(OpId(1));
-        timers.set(&SessionId("s".to_owned()), key, When::At(0));
+        timers.set(Subject::House, key, When::At(0));
         assert_eq!(fired(&mut inbox).await, key);
     }
 }

@@ -184,7 +184,7 @@ pub(crate) fn event(recorded: &Recorded) -> Value {
     let mut flat = Map::new();
     flat.insert("seq".to_owned(), json!(recorded.seq));
     flat.insert("at".to_owned(), json!(time(recorded.at)));
-    flat.insert("session".to_owned(), json!(recorded.session));
+    flat.insert("session".to_owned(), json!(recorded.subject.session()));
     let (name, fields) = parts(&recorded.event);
     flat.insert("event".to_owned(), json!(name));
     for (key, value) in fields {

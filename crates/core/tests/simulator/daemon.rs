@@ -5,7 +5,7 @@ use crate::rules::Rules;
 use crate::world::{Luck, World};
 use glis_core::event::Ending;
 use glis_core::input::{Hearing, Outcome};
-use glis_core::{Effect, House, Input, Recorded, SessionId, TimerKey};
+use glis_core::{Effect, House, Input, Recorded, Session, SessionId, Subject, TimerKey};
 use std::collections::BTreeSet;
 
 /// The daemon, with what it holds only in memory.
@@ -47,25 +47,28 @@ impl Daemon {
             }
         };
         let first = self.log.len();
-        for (session, event) in decision.events {
+        for (subject, event) in decision.events {
             let seq = self.house.last_seq() + 1;
-            let recorded = Recorded { seq, at: i64::try_from(seq).unwrap_or(0), session, event };
-            self.note(|| format!("   {} {}: {:?}", seq, recorded.session, recorded.event));
-            let before = self.house.session(&recorded.session).cloned();
+            let recorded = Recorded { seq, at: i64::try_from(seq).unwrap_or(0), subject, event };
+            self.note(|| format!("   {} {}: {:?}", seq, recorded.subject, recorded.event));
+            let before = session_of(&self.house, &recorded.subject).cloned();
             self.house.apply(&recorded);
             self.rules.event(before.as_ref(), input, &recorded, world)?;
             self.log.push(recorded);
         }
-        let id = input.session();
-        self.rules.replied(Some(id), &decision.reply)?;
-        if let Some(session) = self.house.session(id) {
+        let subject = input.subject();
+        self.rules.replied(subject.session(), &decision.reply)?;
+        if let Some(session) = session_of(&self.house, &subject) {
             self.rules.stands(session, self.log.get(first..).unwrap_or_default())?;
         }
         if self.log.len() > first {
             self.ends.push(self.log.len());
             self.rules.house(&self.house)?;
         }
-        for (session, effect) in decision.effects {
+        for (subject, effect) in decision.effects {
+            let Subject::Session(session) = subject else {
+                return Err(format!("{effect:?} for {subject}"));
+            };
             self.note(|| format!("   do {effect:?} for {session}"));
             Rules::dispatched(&self.house, &session, &effect)?;
             self.todo.push((session, effect));
@@ -168,6 +171,10 @@ impl Daemon {
         }
         Err(format!("what was written down after {at} events leads elsewhere"))
     }
+}
+
+fn session_of<'h>(house: &'h House, subject: &Subject) -> Option<&'h Session> {
+    subject.session().and_then(|id| house.session(id))
 }
 
 pub(crate) fn fold(log: &[Recorded]) -> House {

@@ -329,7 +329,7 @@ impl Play {
         let Some(timer) = self.daemon.timers.iter().nth(at).cloned() else { return Ok(()) };
         self.daemon.timers.remove(&timer);
         let (session, key) = timer;
-        self.feed(&Input::TimerFired { session, key })
+        self.feed(&Input::TimerFired { subject: session.into(), key })
     }
 
     /// A process ends. Mostly its last words are read first.

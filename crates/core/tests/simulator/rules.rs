@@ -52,7 +52,9 @@ impl Rules {
         recorded: &Recorded,
         world: &World,
     ) -> Verdict {
-        let id = &recorded.session;
+        let Some(id) = recorded.subject.session() else {
+            return Err(format!("{recorded:?} is about no session"));
+        };
         let Some(before) = before else {
             let created = matches!(recorded.event, Event::SessionCreated { .. });
             return must(created, || format!("{recorded:?} of no session"));

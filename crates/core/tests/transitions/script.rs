@@ -96,7 +96,7 @@ impl Stage {
                 for (session, event) in decision.events {
                     let seq = self.house.last_seq() + 1;
                     let at = i64::try_from(seq).unwrap_or(0);
-                    let recorded = Recorded { seq, at, session, event };
+                    let recorded = Recorded { seq, at, subject: session, event };
                     self.house.apply(&recorded);
                     self.log.push(recorded);
                 }
@@ -158,13 +158,19 @@ impl Stage {
             return Ok(Input::Observed { session, world });
         }
         if verb == "retry" {
-            return Ok(Input::TimerFired { session, key: TimerKey::Retry(self.message()) });
+            return Ok(Input::TimerFired {
+                subject: session.into(),
+                key: TimerKey::Retry(self.message()),
+            });
         }
         if line == "step overdue" {
-            return Ok(Input::TimerFired { session, key: TimerKey::Step(self.op()) });
+            return Ok(Input::TimerFired {
+                subject: session.into(),
+                key: TimerKey::Step(self.op()),
+            });
         }
         if verb == "alarm" {
-            return Ok(Input::TimerFired { session, key: self.awaited() });
+            return Ok(Input::TimerFired { subject: session.into(), key: self.awaited() });
         }
         if let Some(sign) = sign(line) {
             self.offset += 1;

@@ -154,7 +154,8 @@ impl Loss {
         let known: BTreeSet<u64> = found.iter().map(|recorded| recorded.seq).collect();
         let last = known.last().copied().unwrap_or(0).max(reach);
         let mut living = BTreeSet::new();
-        for Recorded { session, event, .. } in found {
+        for Recorded { subject, event, .. } in found {
+            let Some(session) = subject.session() else { continue };
             if matches!(event, Event::Archived { .. } | Event::CreationFailed { .. }) {
                 living.remove(session);
             } else if matches!(event, Event::SessionCreated { .. }) {
@@ -192,7 +193,7 @@ impl Loss {
         let at = crate::clock::now().as_millisecond();
         let flag = |(seq, (session, lost)): (u64, (&SessionId, &Vec<u64>))| {
             let event = Event::RecordDamaged { lost: stretches(lost), kept: kept.to_owned() };
-            Recorded { seq, at, session: session.clone(), event }
+            Recorded { seq, at, subject: session.clone().into(), event }
         };
         (self.next_seq..).zip(&self.concerned).map(flag).collect()
     }
@@ -397,7 +398,7 @@ mod tests {
             .map(|(seq, (name, event))| Recorded {
                 seq,
                 at: 7,
-                session: SessionId(name.to_owned()),
+                subject: SessionId(name.to_owned()).into(),
                 event,
             })
             .collect();
@@ -412,7 +413,7 @@ mod tests {
         for recorded in opened(path).log.read(1, 999).unwrap() {
             if let Event::RecordDamaged { lost, kept } = &recorded.event {
                 assert!(kept.starts_with("events.db.damaged-"), "{kept}");
-                flags.push((recorded.seq, recorded.session.0.clone(), lost.clone()));
+                flags.push((recorded.seq, recorded.subject.to_string(), lost.clone()));
             }
         }
         flags

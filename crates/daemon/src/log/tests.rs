@@ -2,10 +2,11 @@
 
 use super::*;
 use glis_core::OpId;
+use glis_core::SessionId;
 
 pub(super) fn record(seq: u64) -> Recorded {
     let event = Event::Archived { op: OpId(seq), place: "x".repeat(200) };
-    Recorded { seq, at: 7, session: SessionId("s".to_owned()), event }
+    Recorded { seq, at: 7, subject: SessionId("s".to_owned()).into(), event }
 }
 
 pub(super) fn filled(path: &Path, count: u64) {

@@ -181,7 +181,7 @@ async fn until_ended(
         match published {
             Ok(published) => {
                 seen_to = published.recorded.seq;
-                if published.recorded.session != *id {
+                if !published.recorded.subject.is(id) {
                     continue;
                 }
                 if let Some((ended, result)) = &published.ended
@@ -224,7 +224,7 @@ async fn end_on_record(
             return Err(Refusal::Failed { session: session.name.clone(), step, why });
         };
         from = last.seq + 1;
-        let ours = batch.iter().filter(|recorded| recorded.session == session.id);
+        let ours = batch.iter().filter(|recorded| recorded.subject.is(&session.id));
         let mut ends = ours.filter_map(|recorded| recorded.event.ends(session));
         if let Some((_, result)) = ends.find(|(ended, _)| *ended == op) {
             return result;

@@ -112,7 +112,7 @@ pub(super) async fn until_heard(
                 Err(broadcast::error::RecvError::Lagged(_)) => continue,
                 Err(broadcast::error::RecvError::Closed) => return Ok(()),
             };
-            if published.recorded.session != session.id {
+            if !published.recorded.subject.is(&session.id) {
                 continue;
             }
             let event = &published.recorded.event;

@@ -222,7 +222,7 @@ impl Watch<'_> {
             let ended = async {
                 loop {
                     match news.recv().await {
-                        Ok(told) if told.recorded.session != *self.id => {}
+                        Ok(told) if !told.recorded.subject.is(self.id) => {}
                         Ok(told) if !matches!(told.recorded.event, Event::ProcessEnded { .. }) => {}
                         // Whoever was left behind by the news looks again.
                         Ok(_) | Err(_) => return,

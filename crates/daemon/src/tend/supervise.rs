@@ -122,7 +122,7 @@ async fn finish(hands: &Arc<Adapters>, session: Session, generation: u32) {
 async fn until_lifted(news: &mut broadcast::Receiver<Arc<Published>>, id: &SessionId) {
     loop {
         match news.recv().await {
-            Ok(told) if told.recorded.session == *id => {
+            Ok(told) if told.recorded.subject.is(id) => {
                 if told.recorded.event == Event::BarLifted {
                     return;
                 }
