@@ -2,9 +2,15 @@
 
 #[path = "transitions/script.rs"]
 mod script;
+#[path = "transitions/state.rs"]
+mod state;
 #[path = "transitions/words.rs"]
 mod words;
 
+#[path = "transitions/chores.rs"]
+mod chores;
+#[path = "transitions/page.rs"]
+mod page;
 #[path = "transitions/pauses.rs"]
 mod pauses;
 #[path = "transitions/recovery.rs"]

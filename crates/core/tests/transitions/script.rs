@@ -182,7 +182,7 @@ impl Stage {
         Err(format!("no such line: {line:?}"))
     }
 
-    fn command(&self, verb: &str, rest: &str) -> Option<Command> {
+    pub(crate) fn command(&self, verb: &str, rest: &str) -> Option<Command> {
         let session = Self::id();
         let some = (!rest.is_empty()).then(|| rest.to_owned());
         Some(match verb {

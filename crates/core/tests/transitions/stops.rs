@@ -2,7 +2,7 @@
 //! that a crash in between loses nothing.
 
 use crate::script::{Kind, check};
-use crate::table::{BUSY, IDLE, state};
+use crate::table::{BUSY, IDLE};
 use glis_core::Status;
 use glis_core::session::{Phase, Rest};
 
@@ -114,84 +114,6 @@ fn a_message_that_comes_during_a_restart_goes_to_the_fresh_conversation() {
         ),
     )
     .unwrap();
-}
-
-#[test]
-fn a_session_that_is_being_stopped_for_a_restart() {
-    state(
-        Kind::Agent,
-        &[IDLE, "restart"],
-        "
-        send hello => message queued | queued while idle
-        pause => busy with restart
-        pause interrupt => busy with restart
-        pause force => busy with restart
-        cancel => refused: idle
-        resume => busy with restart
-        resume go on => busy with restart
-        restart => busy with restart
-        stop => start cancelled, stop began | pending
-        rm => busy with restart
-        rm and stop => busy with restart
-        answer allow => refused: nothing asked
-        snapshot => save began | do save | pending
-        restore => busy with restart
-        return => refused: idle
-        empty => refused: idle
-        ",
-    )
-    .unwrap();
-}
-
-#[test]
-fn a_session_that_is_being_saved_for_a_restart() {
-    state(
-        Kind::Agent,
-        &[IDLE, "restart\nended"],
-        "
-        send hello => message queued | queued while suspended
-        pause => busy with restart
-        pause interrupt => busy with restart
-        pause force => busy with restart
-        cancel => refused: suspended
-        resume => busy with restart
-        resume go on => busy with restart
-        restart => busy with restart
-        stop => start cancelled, suspended | do save after the end | pending
-        rm => busy with restart
-        rm and stop => busy with restart
-        answer allow => refused: nothing asked
-        snapshot => save began | do save | pending
-        restore => busy with restart
-        ended => nothing
-        ",
-    )
-    .unwrap();
-}
-
-#[test]
-fn a_session_that_is_being_stopped_for_the_trash() {
-    for (beginning, status) in [("rm and stop", "idle"), ("rm and stop\nended", "suspended")] {
-        let table = format!(
-            "
-            send hello => busy with rm
-            pause => busy with rm
-            pause interrupt => busy with rm
-            pause force => busy with rm
-            cancel => refused: {status}
-            resume => busy with rm
-            resume go on => busy with rm
-            restart => busy with rm
-            stop => busy with rm
-            rm => pending
-            rm and stop => pending
-            answer allow => refused: nothing asked
-            snapshot => save began | do save | pending
-            restore => busy with rm
-            "
-        );
-        state(Kind::Agent, &[IDLE, beginning], &table).unwrap();
-    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! What each state does with each command, while nothing else is under way. Each line is one case,
-//! played after the same beginning.
+//! What each state does with each command, while nothing else is under way.
 
-use crate::script::{Kind, check_each};
+use crate::script::Kind;
+use crate::state::states;
 
 /// A session whose agent has nothing to do.
 pub(crate) const IDLE: &str = "new\nmade\nchecked\nstarted\nready";
@@ -12,17 +12,8 @@ pub(crate) const BUSY: &str = "turn began";
 /// Behind an idle session, all the way.
 pub(crate) const PAUSED: &str = "pause\ncaptured\nsaved\nended\nsaved";
 
-/// One state: a session that came to be like this, and what it answers.
-pub(crate) fn state(kind: Kind, beginnings: &[&str], table: &str) -> Result<(), String> {
-    check_each(kind, &beginnings.join("\n"), table)
-}
-
-#[test]
-fn a_session_that_waits_for_its_first_message() {
-    state(
-        Kind::Learner,
-        &["new\nmade"],
-        "
+states! {
+    a_session_that_waits_for_its_first_message: Kind::Learner, ["new\nmade"], "
         send hello => message queued, start began | do check start | queued while created
         pause => pause began, safe state reached | do capture terminal | pending
         pause interrupt => pause began, safe state reached | do capture terminal | pending
@@ -33,22 +24,16 @@ fn a_session_that_waits_for_its_first_message() {
         restart => refused: created
         stop => already
         rm => removal began | do put aside | pending
+        rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
         snapshot => save began | do save | pending
         restore => restore began | do restore snap-1 | pending
         return => refused: created
         empty => refused: created
-        ",
-    )
-    .unwrap();
-}
+        acknowledge => already
+    ";
 
-#[test]
-fn a_busy_session() {
-    state(
-        Kind::Agent,
-        &[IDLE, BUSY],
-        "
+    a_busy_session: Kind::Agent, [IDLE, BUSY], "
         send hello => message queued | queued while busy
         pause => pause began | pending
         pause interrupt => pause began | do check save | pending
@@ -65,17 +50,10 @@ fn a_busy_session() {
         restore => refused: busy
         return => refused: busy
         empty => refused: busy
-        ",
-    )
-    .unwrap();
-}
+        acknowledge => already
+    ";
 
-#[test]
-fn an_idle_session() {
-    state(
-        Kind::Agent,
-        &[IDLE],
-        "
+    an_idle_session: Kind::Agent, [IDLE], "
         send hello => message queued, delivery began | do deliver hello | queued while idle
         pause => pause began, safe state reached | do capture terminal | pending
         pause interrupt => pause began, safe state reached | do capture terminal | pending
@@ -92,17 +70,10 @@ fn an_idle_session() {
         restore => refused: idle
         return => refused: idle
         empty => refused: idle
-        ",
-    )
-    .unwrap();
-}
+        acknowledge => already
+    ";
 
-#[test]
-fn a_session_that_asks() {
-    state(
-        Kind::Agent,
-        &[IDLE, BUSY, "asks go"],
-        "
+    a_session_that_asks: Kind::Agent, [IDLE, BUSY, "asks go"], "
         send hello => message queued | queued while waiting
         pause => pause began, safe state reached | do capture terminal | pending
         pause interrupt => pause began, safe state reached | do capture terminal | pending
@@ -119,17 +90,10 @@ fn a_session_that_asks() {
         restore => refused: waiting
         return => refused: waiting
         empty => refused: waiting
-        ",
-    )
-    .unwrap();
-}
+        acknowledge => already
+    ";
 
-#[test]
-fn a_paused_session() {
-    state(
-        Kind::Agent,
-        &[IDLE, PAUSED],
-        "
+    a_paused_session: Kind::Agent, [IDLE, PAUSED], "
         send hello => message queued | queued while paused
         pause => already
         pause interrupt => already
@@ -140,23 +104,17 @@ fn a_paused_session() {
         restart => restart began, start began | do check start | pending
         stop => already
         rm => removal began | do put aside | pending
+        rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
-        pause and clear => pause began, safe state reached | do capture terminal | pending
         snapshot => save began | do save | pending
         restore => restore began | do restore snap-1 | pending
         return => refused: paused
         empty => refused: paused
-        ",
-    )
-    .unwrap();
-}
+        acknowledge => already
+        pause and clear => pause began, safe state reached | do capture terminal | pending
+    ";
 
-#[test]
-fn a_suspended_session() {
-    state(
-        Kind::Agent,
-        &[IDLE, "stop\nended"],
-        "
+    a_suspended_session: Kind::Agent, [IDLE, "stop\nended"], "
         send hello => message queued, start began | do check start | queued while suspended
         pause => pause began, safe state reached | do capture terminal | pending
         pause interrupt => pause began, safe state reached | do capture terminal | pending
@@ -167,22 +125,16 @@ fn a_suspended_session() {
         restart => restart began, start began | do check start | pending
         stop => already
         rm => removal began | do put aside | pending
+        rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
         snapshot => save began | do save | pending
         restore => restore began | do restore snap-1 | pending
         return => refused: suspended
         empty => refused: suspended
-        ",
-    )
-    .unwrap();
-}
+        acknowledge => already
+    ";
 
-#[test]
-fn an_interrupted_session() {
-    state(
-        Kind::Agent,
-        &[IDLE, BUSY, "ended 1"],
-        "
+    an_interrupted_session: Kind::Agent, [IDLE, BUSY, "ended 1"], "
         send hello => message queued | queued while interrupted
         pause => pause began, safe state reached | do capture terminal | pending
         pause interrupt => pause began, safe state reached | do capture terminal | pending
@@ -193,22 +145,16 @@ fn an_interrupted_session() {
         restart => restart began, start began | do check start | pending
         stop => already
         rm => removal began | do put aside | pending
+        rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
         snapshot => save began | do save | pending
         restore => restore began | do restore snap-1 | pending
         return => refused: interrupted
         empty => refused: interrupted
-        ",
-    )
-    .unwrap();
-}
+        acknowledge => already
+    ";
 
-#[test]
-fn an_interrupted_session_without_an_id() {
-    state(
-        Kind::Learner,
-        &["new\nmade\nsend hi\nchecked\nstarted\nready\nended 1"],
-        "
+    an_interrupted_session_without_an_id: Kind::Learner, ["new\nmade\nsend hi\nchecked\nstarted\nready\nended 1"], "
         send hello => message queued | queued while interrupted
         pause => pause began, safe state reached | do capture terminal | pending
         pause interrupt => pause began, safe state reached | do capture terminal | pending
@@ -219,18 +165,16 @@ fn an_interrupted_session_without_an_id() {
         restart => restart began, start began | do check start | pending
         stop => already
         rm => removal began | do put aside | pending
+        rm and stop => removal began | do put aside | pending
         answer allow => message requeued
-        ",
-    )
-    .unwrap();
-}
+        snapshot => save began | do save | pending
+        restore => restore began | do restore snap-1 | pending
+        return => refused: interrupted
+        empty => refused: interrupted
+        acknowledge => already
+    ";
 
-#[test]
-fn a_completed_session() {
-    state(
-        Kind::Command,
-        &["new\nmade\nchecked\nstarted\nended 0"],
-        "
+    a_completed_session: Kind::Command, ["new\nmade\nchecked\nstarted\nended 0"], "
         send hello => refused: completed
         pause => refused: completed
         pause interrupt => refused: completed
@@ -241,22 +185,16 @@ fn a_completed_session() {
         restart => restart began, start began | do check start | pending
         stop => already
         rm => removal began | do put aside | pending
+        rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
         snapshot => save began | do save | pending
         restore => restore began | do restore snap-1 | pending
         return => refused: completed
         empty => refused: completed
-        ",
-    )
-    .unwrap();
-}
+        acknowledge => already
+    ";
 
-#[test]
-fn a_failed_session() {
-    state(
-        Kind::Command,
-        &["new\nmade\nchecked\nstarted\nended 1"],
-        "
+    a_failed_session: Kind::Command, ["new\nmade\nchecked\nstarted\nended 1"], "
         send hello => refused: failed
         pause => refused: failed
         pause interrupt => refused: failed
@@ -267,22 +205,16 @@ fn a_failed_session() {
         restart => restart began, start began | do check start | pending
         stop => already
         rm => removal began | do put aside | pending
+        rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
         snapshot => save began | do save | pending
         restore => restore began | do restore snap-1 | pending
         return => refused: failed
         empty => refused: failed
-        ",
-    )
-    .unwrap();
-}
+        acknowledge => already
+    ";
 
-#[test]
-fn a_removed_session() {
-    state(
-        Kind::Agent,
-        &[IDLE, PAUSED, "rm\naside"],
-        "
+    a_removed_session: Kind::Agent, [IDLE, PAUSED, "rm\naside"], "
         send hello => refused: archived
         pause => refused: archived
         pause interrupt => refused: archived
@@ -293,13 +225,13 @@ fn a_removed_session() {
         restart => refused: archived
         stop => already
         rm => already
+        rm and stop => already
         answer allow => refused: nothing asked
         snapshot => refused: archived
         restore => refused: archived
         return => return began | do bring back | pending
-        return green => return began | do bring back | pending
         empty => emptying began | do empty | pending
-        ",
-    )
-    .unwrap();
+        acknowledge => already
+        return green => return began | do bring back | pending
+    ";
 }

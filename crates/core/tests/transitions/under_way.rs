@@ -1,15 +1,11 @@
-//! What each step of each operation does with each command. Each line is one case, played after the
-//! same beginning.
+//! What each step of each operation does with each command.
 
 use crate::script::Kind;
-use crate::table::{BUSY, IDLE, PAUSED, state};
+use crate::state::states;
+use crate::table::{BUSY, IDLE, PAUSED};
 
-#[test]
-fn a_session_whose_worktree_is_being_made() {
-    state(
-        Kind::Agent,
-        &["new"],
-        "
+states! {
+    a_session_whose_worktree_is_being_made: Kind::Agent, ["new"], "
         send hello => message queued | queued while created
         pause => busy with new
         pause interrupt => busy with new
@@ -20,18 +16,16 @@ fn a_session_whose_worktree_is_being_made() {
         restart => busy with new
         stop => start cancelled, stop began | do cut set-up short | pending
         rm => busy with new
+        rm and stop => busy with new
         answer allow => refused: nothing asked
-        ",
-    )
-    .unwrap();
-}
+        snapshot => refused: created
+        restore => busy with new
+        return => refused: created
+        empty => refused: created
+        acknowledge => already
+    ";
 
-#[test]
-fn a_session_whose_first_process_is_being_started() {
-    state(
-        Kind::Agent,
-        &["new\nmade\nchecked"],
-        "
+    a_session_whose_first_process_is_being_started: Kind::Agent, ["new\nmade\nchecked"], "
         send hello => message queued | queued while created
         pause => busy with new
         pause interrupt => busy with new
@@ -42,18 +36,16 @@ fn a_session_whose_first_process_is_being_started() {
         restart => busy with new
         stop => start cancelled, stop began | pending
         rm => busy with new
+        rm and stop => busy with new
         answer allow => refused: nothing asked
-        ",
-    )
-    .unwrap();
-}
+        snapshot => save began | do save | pending
+        restore => busy with new
+        return => refused: created
+        empty => refused: created
+        acknowledge => already
+    ";
 
-#[test]
-fn a_session_that_pauses_after_its_turn() {
-    state(
-        Kind::Agent,
-        &[IDLE, BUSY, "pause"],
-        "
+    a_session_that_pauses_after_its_turn: Kind::Agent, [IDLE, BUSY, "pause"], "
         send hello => message queued | queued while pausing
         pause => pending
         pause interrupt => pause hastened | do check save | pending
@@ -64,18 +56,16 @@ fn a_session_that_pauses_after_its_turn() {
         restart => busy with pause
         stop => pause cancelled, stop began | do stop with an interrupt | pending
         rm => busy with pause
+        rm and stop => busy with pause
         answer allow => refused: nothing asked
-        ",
-    )
-    .unwrap();
-}
+        snapshot => save began | do save | pending
+        restore => busy with pause
+        return => refused: pausing
+        empty => refused: pausing
+        acknowledge => already
+    ";
 
-#[test]
-fn a_session_that_a_pause_looks_at_before_it_interrupts() {
-    state(
-        Kind::Agent,
-        &[IDLE, BUSY, "pause interrupt"],
-        "
+    a_session_that_a_pause_looks_at_before_it_interrupts: Kind::Agent, [IDLE, BUSY, "pause interrupt"], "
         send hello => message queued | queued while pausing
         pause => pending
         pause interrupt => pending
@@ -86,18 +76,16 @@ fn a_session_that_a_pause_looks_at_before_it_interrupts() {
         restart => busy with pause
         stop => pause cancelled, stop began | do stop with an interrupt | pending
         rm => busy with pause
+        rm and stop => busy with pause
         answer allow => refused: nothing asked
-        ",
-    )
-    .unwrap();
-}
+        snapshot => save began | do save | pending
+        restore => busy with pause
+        return => refused: pausing
+        empty => refused: pausing
+        acknowledge => already
+    ";
 
-#[test]
-fn a_session_that_was_interrupted_for_a_pause() {
-    state(
-        Kind::Agent,
-        &[IDLE, BUSY, "pause interrupt\nsavable"],
-        "
+    a_session_that_was_interrupted_for_a_pause: Kind::Agent, [IDLE, BUSY, "pause interrupt\nsavable"], "
         send hello => message queued | queued while pausing
         pause => pending
         pause interrupt => pending
@@ -108,18 +96,16 @@ fn a_session_that_was_interrupted_for_a_pause() {
         restart => busy with pause
         stop => pause cancelled, stop began | do stop with an interrupt | pending
         rm => busy with pause
+        rm and stop => busy with pause
         answer allow => refused: nothing asked
-        ",
-    )
-    .unwrap();
-}
+        snapshot => save began | do save | pending
+        restore => busy with pause
+        return => refused: pausing
+        empty => refused: pausing
+        acknowledge => already
+    ";
 
-#[test]
-fn a_session_whose_screen_is_being_kept() {
-    state(
-        Kind::Agent,
-        &[IDLE, "pause"],
-        "
+    a_session_whose_screen_is_being_kept: Kind::Agent, [IDLE, "pause"], "
         send hello => message queued | queued while pausing
         pause => pending
         pause interrupt => pause hastened | pending
@@ -130,18 +116,16 @@ fn a_session_whose_screen_is_being_kept() {
         restart => busy with pause
         stop => pause cancelled, stop began | do stop quietly | pending
         rm => busy with pause
+        rm and stop => busy with pause
         answer allow => refused: nothing asked
-        ",
-    )
-    .unwrap();
-}
+        snapshot => save began | do save | pending
+        restore => busy with pause
+        return => refused: pausing
+        empty => refused: pausing
+        acknowledge => already
+    ";
 
-#[test]
-fn a_session_that_is_being_saved() {
-    state(
-        Kind::Agent,
-        &[IDLE, "pause\ncaptured"],
-        "
+    a_session_that_is_being_saved: Kind::Agent, [IDLE, "pause\ncaptured"], "
         send hello => message queued | queued while pausing
         pause => pending
         pause interrupt => pause hastened | pending
@@ -152,18 +136,16 @@ fn a_session_that_is_being_saved() {
         restart => busy with pause
         stop => pause cancelled, stop began | do stop quietly | pending
         rm => busy with pause
+        rm and stop => busy with pause
         answer allow => refused: nothing asked
-        ",
-    )
-    .unwrap();
-}
+        snapshot => save began | do save | pending
+        restore => busy with pause
+        return => refused: pausing
+        empty => refused: pausing
+        acknowledge => already
+    ";
 
-#[test]
-fn a_session_whose_process_is_being_ended_for_a_pause() {
-    state(
-        Kind::Agent,
-        &[IDLE, "pause\ncaptured\nsaved"],
-        "
+    a_session_whose_process_is_being_ended_for_a_pause: Kind::Agent, [IDLE, "pause\ncaptured\nsaved"], "
         send hello => message queued | queued while pausing
         pause => pending
         pause interrupt => pause hastened | pending
@@ -174,18 +156,16 @@ fn a_session_whose_process_is_being_ended_for_a_pause() {
         restart => busy with pause
         stop => pause cancelled, stop began | do kill | pending
         rm => busy with pause
+        rm and stop => busy with pause
         answer allow => refused: nothing asked
-        ",
-    )
-    .unwrap();
-}
+        snapshot => save began | do save | pending
+        restore => busy with pause
+        return => refused: pausing
+        empty => refused: pausing
+        acknowledge => already
+    ";
 
-#[test]
-fn a_session_that_is_being_saved_again() {
-    state(
-        Kind::Agent,
-        &[IDLE, "pause\ncaptured\nsaved\nended"],
-        "
+    a_session_that_is_being_saved_again: Kind::Agent, [IDLE, "pause\ncaptured\nsaved\nended"], "
         send hello => message queued | queued while pausing
         pause => pending
         pause interrupt => pause hastened | pending
@@ -196,18 +176,16 @@ fn a_session_that_is_being_saved_again() {
         restart => busy with pause
         stop => pause cancelled, stop began, suspended | do save after the end | pending
         rm => busy with pause
+        rm and stop => busy with pause
         answer allow => refused: nothing asked
-        ",
-    )
-    .unwrap();
-}
+        snapshot => save began | do save | pending
+        restore => busy with pause
+        return => refused: pausing
+        empty => refused: pausing
+        acknowledge => already
+    ";
 
-#[test]
-fn a_session_that_is_being_resumed() {
-    state(
-        Kind::Agent,
-        &[IDLE, PAUSED, "resume"],
-        "
+    a_session_that_is_being_resumed: Kind::Agent, [IDLE, PAUSED, "resume"], "
         send hello => message queued | queued while resuming
         pause => busy with resume
         pause interrupt => busy with resume
@@ -218,18 +196,16 @@ fn a_session_that_is_being_resumed() {
         restart => busy with resume
         stop => start cancelled, suspended | pending
         rm => busy with resume
+        rm and stop => busy with resume
         answer allow => refused: nothing asked
-        ",
-    )
-    .unwrap();
-}
+        snapshot => save began | do save | pending
+        restore => busy with resume
+        return => refused: resuming
+        empty => refused: resuming
+        acknowledge => already
+    ";
 
-#[test]
-fn a_resumed_session_that_is_not_ready() {
-    state(
-        Kind::Agent,
-        &[IDLE, PAUSED, "resume\nchecked\nstarted"],
-        "
+    a_resumed_session_that_is_not_ready: Kind::Agent, [IDLE, PAUSED, "resume\nchecked\nstarted"], "
         send hello => message queued | queued while resuming
         pause => busy with resume
         pause interrupt => busy with resume
@@ -240,18 +216,16 @@ fn a_resumed_session_that_is_not_ready() {
         restart => busy with resume
         stop => start cancelled, stop began | do stop quietly | pending
         rm => busy with resume
+        rm and stop => busy with resume
         answer allow => refused: nothing asked
-        ",
-    )
-    .unwrap();
-}
+        snapshot => save began | do save | pending
+        restore => busy with resume
+        return => refused: resuming
+        empty => refused: resuming
+        acknowledge => already
+    ";
 
-#[test]
-fn a_session_that_is_being_restarted() {
-    state(
-        Kind::Agent,
-        &[IDLE, PAUSED, "restart"],
-        "
+    a_session_that_is_being_restarted: Kind::Agent, [IDLE, PAUSED, "restart"], "
         send hello => message queued | queued while resuming
         pause => busy with restart
         pause interrupt => busy with restart
@@ -262,18 +236,16 @@ fn a_session_that_is_being_restarted() {
         restart => busy with restart
         stop => start cancelled, suspended | pending
         rm => busy with restart
+        rm and stop => busy with restart
         answer allow => refused: nothing asked
-        ",
-    )
-    .unwrap();
-}
+        snapshot => save began | do save | pending
+        restore => busy with restart
+        return => refused: resuming
+        empty => refused: resuming
+        acknowledge => already
+    ";
 
-#[test]
-fn a_session_that_is_being_woken() {
-    state(
-        Kind::Agent,
-        &[IDLE, "stop\nended\nsend hi"],
-        "
+    a_session_that_is_being_woken: Kind::Agent, [IDLE, "stop\nended\nsend hi"], "
         send hello => message queued | queued while resuming
         pause => busy with a wake-up
         pause interrupt => busy with a wake-up
@@ -284,18 +256,16 @@ fn a_session_that_is_being_woken() {
         restart => busy with a wake-up
         stop => start cancelled, suspended | pending
         rm => busy with a wake-up
+        rm and stop => busy with a wake-up
         answer allow => refused: nothing asked
-        ",
-    )
-    .unwrap();
-}
+        snapshot => save began | do save | pending
+        restore => busy with a wake-up
+        return => refused: resuming
+        empty => refused: resuming
+        acknowledge => already
+    ";
 
-#[test]
-fn a_session_that_is_being_stopped() {
-    state(
-        Kind::Agent,
-        &[IDLE, "stop"],
-        "
+    a_session_that_is_being_stopped: Kind::Agent, [IDLE, "stop"], "
         send hello => message queued | queued while idle
         pause => busy with stop
         pause interrupt => busy with stop
@@ -306,30 +276,53 @@ fn a_session_that_is_being_stopped() {
         restart => busy with stop
         stop => do kill | pending
         rm => busy with stop
+        rm and stop => busy with stop
         answer allow => refused: nothing asked
-        ",
-    )
-    .unwrap();
-}
+        snapshot => save began | do save | pending
+        restore => busy with stop
+        return => refused: idle
+        empty => refused: idle
+        acknowledge => already
+    ";
 
-#[test]
-fn a_session_that_is_being_removed() {
-    state(
-        Kind::Agent,
-        &[IDLE, PAUSED, "rm"],
-        "
-        send hello => busy with rm
-        pause => busy with rm
-        pause interrupt => busy with rm
-        pause force => busy with rm
-        cancel => refused: paused
-        resume => busy with rm
-        resume go on => busy with rm
-        restart => busy with rm
-        stop => busy with rm
-        rm => pending
+    a_session_that_is_being_stopped_for_a_restart: Kind::Agent, [IDLE, "restart"], "
+        send hello => message queued | queued while idle
+        pause => busy with restart
+        pause interrupt => busy with restart
+        pause force => busy with restart
+        cancel => refused: idle
+        resume => busy with restart
+        resume go on => busy with restart
+        restart => busy with restart
+        stop => start cancelled, stop began | pending
+        rm => busy with restart
+        rm and stop => busy with restart
         answer allow => refused: nothing asked
-        ",
-    )
-    .unwrap();
+        snapshot => save began | do save | pending
+        restore => busy with restart
+        return => refused: idle
+        empty => refused: idle
+        acknowledge => already
+    ";
+
+    a_session_that_is_being_saved_for_a_restart: Kind::Agent, [IDLE, "restart\nended"], "
+        send hello => message queued | queued while suspended
+        pause => busy with restart
+        pause interrupt => busy with restart
+        pause force => busy with restart
+        cancel => refused: suspended
+        resume => busy with restart
+        resume go on => busy with restart
+        restart => busy with restart
+        stop => start cancelled, suspended | do save after the end | pending
+        rm => busy with restart
+        rm and stop => busy with restart
+        answer allow => refused: nothing asked
+        snapshot => save began | do save | pending
+        restore => busy with restart
+        return => refused: suspended
+        empty => refused: suspended
+        acknowledge => already
+        ended => nothing
+    ";
 }
