@@ -105,6 +105,15 @@ impl<'h> Tmux<'h> {
         }
     }
 
+    /// Waits until the shell is back and has printed this line: what is typed before that is still
+    /// for the program that leaves, which throws it away.
+    pub(crate) fn left(&self, name: &str, line: &str) -> Outcome<String> {
+        self.until(name, |screen| {
+            screen.lines().any(|shown| shown == line) && screen.trim_end().ends_with('$')
+        })
+        .map_err(|fault| format!("{line:?}: {fault}").into())
+    }
+
     /// Waits until the screen contains this.
     pub(crate) fn sees(&self, name: &str, part: &str) -> Outcome<String> {
         self.until(name, |screen| screen.contains(part))

@@ -55,7 +55,7 @@ fn attach_paints_goes_on_live_takes_keys_and_leaves_no_trace() -> Outcome {
     tmux.until("one", |screen| screen.matches("h\u{e9}llo").count() == 2)?;
     assert_eq!(house.show("x")?["attached"], 1);
     tmux.key("one", "C-q")?;
-    tmux.sees("one", "detached from `x`; it runs on")?;
+    tmux.left("one", "detached from `x`; it runs on")?;
     is_given_back(&house, &tmux)?;
     // What happened in between is there when somebody comes back.
     house.ok(&["send", "x", "meanwhile"])?;
@@ -66,7 +66,7 @@ fn attach_paints_goes_on_live_takes_keys_and_leaves_no_trace() -> Outcome {
     let screen = tmux.sees("one", "q leaves | `x` is completed")?;
     assert!(screen.contains("meanwhile"), "the last screen stays:\n{screen}");
     tmux.key("one", "q")?;
-    tmux.until("one", |screen| screen.contains("\n`x` is completed"))?;
+    tmux.left("one", "`x` is completed")?;
     is_given_back(&house, &tmux)
 }
 
@@ -128,12 +128,12 @@ fn a_paused_session_shows_its_old_screen_and_a_resumed_one_has_it_above_the_new(
     tmux.line("one", "glis attach x")?;
     tmux.sees("one", "before-the-pause")?;
     tmux.key("one", "q")?;
-    tmux.sees("one", "`x` is paused")?;
+    tmux.left("one", "`x` is paused")?;
     is_given_back(&house, &tmux)?;
     tmux.line("one", "clear; echo shell is h''ere; glis attach x")?;
     tmux.sees("one", "before-the-pause")?;
     tmux.key("one", "C-q")?;
-    tmux.sees("one", "`x` is paused")?;
+    tmux.left("one", "`x` is paused")?;
     house.ok(&["resume", "x"])?;
     house.turn("x", "say after-the-pause")?;
     tmux.line("one", "glis attach x")?;
@@ -158,7 +158,7 @@ fn an_attached_terminal_does_not_notice_the_death_of_the_daemon() -> Outcome {
     tmux.line("one", "still here")?;
     tmux.sees("one", "got still here")?;
     tmux.key("one", "C-q")?;
-    tmux.sees("one", "detached")?;
+    tmux.left("one", "detached from `x`; it runs on")?;
     is_given_back(&house, &tmux)
 }
 
@@ -198,7 +198,7 @@ fn keys_never_reach_an_agent_that_reads_a_protocol() -> Outcome {
     tmux.key("one", "q")?;
     tmux.key("one", "Enter")?;
     tmux.key("one", "C-q")?;
-    tmux.sees("one", "detached from `x`; it runs on")?;
+    tmux.left("one", "detached from `x`; it runs on")?;
     is_given_back(&house, &tmux)?;
     house.turn("x", "say again")?;
     let talk = house.talk("x")?;

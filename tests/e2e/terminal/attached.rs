@@ -19,11 +19,6 @@ fn goes_on(tmux: &Tmux<'_>, word: &str) -> Outcome {
     tmux.until("one", |screen| screen.contains(&format!("\n{word}"))).map(drop)
 }
 
-/// The shell is back, with this line.
-fn left(tmux: &Tmux<'_>, line: &str) -> Outcome {
-    tmux.until("one", |screen| screen.lines().any(|shown| shown == line)).map(drop)
-}
-
 #[test]
 fn a_pause_is_told_over_the_last_screen_and_one_key_resumes() -> Outcome {
     let house = House::new()?;
@@ -47,7 +42,7 @@ fn a_pause_is_told_over_the_last_screen_and_one_key_resumes() -> Outcome {
     house.ok(&["pause", "x"])?;
     tmux.sees("one", "r resumes, q leaves | `x` is paused")?;
     tmux.key("one", "q")?;
-    left(&tmux, "`x` is paused")?;
+    tmux.left("one", "`x` is paused")?;
     assert_eq!(house.show("x")?["status"], "paused");
     Ok(())
 }
@@ -87,7 +82,7 @@ fn a_stop_a_restart_and_a_removal_are_told_as_what_they_are() -> Outcome {
     house.ok(&["rm", "x", "--stop"])?;
     tmux.sees("one", "q leaves | `x` was removed; it is in the trash")?;
     tmux.key("one", "C-q")?;
-    left(&tmux, "`x` is archived")
+    tmux.left("one", "`x` is archived").map(drop)
 }
 
 #[test]
@@ -101,7 +96,7 @@ fn a_command_that_fails_and_an_agent_that_dies_are_told_with_the_reason() -> Out
     let screen = tmux.sees("one", "q leaves | `x` has failed: exit status 3")?;
     assert!(screen.contains("begun") && !screen.contains("r resumes"), "{screen}");
     tmux.key("one", "q")?;
-    left(&tmux, "`x` is failed")?;
+    tmux.left("one", "`x` is failed")?;
     let idle = house.in_terminal("y")?;
     tmux.line("one", "clear; glis attach y")?;
     tmux.until("one", |_| house.show("y").is_ok_and(|shown| shown["attached"] == 1))?;
