@@ -9,13 +9,13 @@ use rustix::io::Errno;
 use rustix::process::Signal;
 
 use crate::environment::Environment;
+use crate::family::{self, Family};
 use crate::folder::{Folder, LockFault, lock_at};
 use crate::holder::{Facts, Holder, Parts};
-use crate::kin::{self, Family};
 use crate::log::Log;
 use crate::output::Output;
 use crate::spawn::{self, Fault, Spawned};
-use crate::{hunt, mend, sizes, socket, sys};
+use crate::{kill, mend, sizes, socket, sys};
 
 /// Carries a launch out.
 pub(crate) fn begin(launch: &Launch) -> Result<Holder, Fault> {
@@ -100,12 +100,12 @@ fn take_locks(folder: &Folder, launch: &Launch) -> Result<Vec<(String, std::fs::
 fn refuse_leftovers(session: &str, kept: &[ProcessMark]) -> Result<(), Fault> {
     let members = Family::marked(session).members();
     // What a pause has left running on purpose, and whatever that has started, is no agent.
-    let left = members.iter().find(|member| !member.zombie && !hunt::is_kept(kept, member));
+    let left = members.iter().find(|member| !member.zombie && !kill::is_kept(kept, member));
     let Some(left) = left else { return Ok(()) };
     let message = format!(
         "process {} of an earlier start still runs: {}",
         left.pid,
-        kin::command_of(left.pid)
+        family::command_of(left.pid)
     );
     Err(Fault { kind: BirthFault::Locked, message })
 }
@@ -124,7 +124,7 @@ fn facts(launch: &Launch, spawned: &Spawned, began_at: u64) -> Facts {
     Facts {
         session: launch.session.clone(),
         generation: launch.generation,
-        process: kin::mark_of(pid).unwrap_or_else(nameless),
+        process: family::mark_of(pid).unwrap_or_else(nameless),
         began_at,
         size: match launch.face {
             Face::Terminal(size) => Some(size.clamped()),

@@ -1,29 +1,26 @@
-//! The loop: one wait, then whatever happened, then what is due to whom.
+//! A holder: what it owns, and what it does for its clients.
 
 use std::fs::File;
 use std::io;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use glis_wire::hold::{Hello, Limit, PROTOCOL, ProcessMark, Report, Size, place};
-use rustix::event::Timespec;
-use rustix::event::epoll::{self, Event, EventData, EventFlags};
+use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fs::{CWD, Mode, OFlags};
-use rustix::io::Errno;
-use rustix::process::{Pid, Signal};
+use rustix::process::Pid;
 
 use crate::client::{Client, Room};
 use crate::environment::Environment;
 use crate::errors::Errors;
+use crate::family::Family;
 use crate::folder::Folder;
-use crate::hunt::Hunt;
 use crate::input::{Flow, Input};
-use crate::kin::Family;
-use crate::ladder::Stage;
-use crate::mend::Mending;
+use crate::kill::Killer;
+use crate::mending::{self, Mending};
 use crate::output::Output;
 use crate::spawn::Spawned;
+use crate::stage::Stage;
 use crate::{complain, sizes, socket};
 
 /// A daemon and many terminals; who comes later is turned away.
@@ -35,15 +32,13 @@ const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 /// Complaints of earlier generations are kept up to this size.
 const COMPLAINTS_BYTES_MAX: u64 = 64 * 1024;
 
-const EVENTS_PER_TURN: usize = 32;
-
 /// Whom an event concerns; clients come after these.
-const TOKEN_SIGNALS: u64 = 0;
-const TOKEN_LISTENER: u64 = 1;
-const TOKEN_OUTPUT: u64 = 2;
-const TOKEN_INPUT: u64 = 3;
-const TOKEN_ERRORS: u64 = 4;
-const TOKEN_CLIENTS: u64 = 16;
+pub(crate) const TOKEN_SIGNALS: u64 = 0;
+pub(crate) const TOKEN_LISTENER: u64 = 1;
+pub(crate) const TOKEN_OUTPUT: u64 = 2;
+pub(crate) const TOKEN_INPUT: u64 = 3;
+pub(crate) const TOKEN_ERRORS: u64 = 4;
+pub(crate) const TOKEN_CLIENTS: u64 = 16;
 
 /// What does not change while the holder lives, but for the size.
 #[derive(Debug)]
@@ -99,15 +94,15 @@ pub(crate) struct Holder {
     pub(crate) far_end: Option<OwnedFd>,
     pub(crate) clients: Vec<Client>,
     pub(crate) stage: Stage,
-    pub(crate) hunt: Hunt,
+    pub(crate) killer: Killer,
     pub(crate) mending: Mending,
-    epoll: OwnedFd,
-    signals: OwnedFd,
+    pub(crate) epoll: OwnedFd,
+    pub(crate) signals: OwnedFd,
     listener: OwnedFd,
     next_client: u64,
     audience: u32,
     input_armed: bool,
-    accept_again_at: Option<Instant>,
+    pub(crate) accept_again_at: Option<Instant>,
 }
 
 impl Holder {
@@ -127,7 +122,7 @@ impl Holder {
             far_end: spawned.far_end,
             clients: Vec::new(),
             stage: Stage::default(),
-            hunt: Hunt::new(family, Some(agent)),
+            killer: Killer::new(family, Some(agent)),
             mending: Mending::default(),
             epoll: parts.epoll,
             signals: parts.signals,
@@ -147,7 +142,7 @@ impl Holder {
         if let Some(size) = holder.facts.size {
             holder.note_size(size);
         }
-        holder.watch_files();
+        mending::watch(&holder.folder);
         Ok(holder)
     }
 
@@ -167,7 +162,7 @@ impl Holder {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             session: self.facts.session.clone(),
             generation: self.facts.generation,
-            holder_pid: crate::kin::own_pid(),
+            holder_pid: crate::family::own_pid(),
             process: self.facts.process.clone(),
             end: self.output.end(),
             began_at: self.facts.began_at,
@@ -196,84 +191,6 @@ impl Holder {
             complaints.set_len(0)?;
         }
         Ok(rustix::stdio::dup2_stderr(&complaints)?)
-    }
-
-    /// Works until the agent has ended and everybody has heard of it.
-    pub(crate) fn hold(mut self) {
-        let mut room = [MaybeUninit::<Event>::uninit(); EVENTS_PER_TURN];
-        loop {
-            let timeout = self.deadline().map(|at| at.saturating_duration_since(Instant::now()));
-            let timeout = timeout.and_then(|left| Timespec::try_from(left).ok());
-            match epoll::wait(&self.epoll, &mut room, timeout.as_ref()) {
-                Ok((events, _)) => {
-                    for event in events {
-                        self.respond(event.data.u64(), event.flags);
-                    }
-                }
-                Err(Errno::INTR) => {}
-                // Without events nothing can be done in order; what is left is to end in order.
-                Err(_) => self.stop_for(Signal::TERM),
-            }
-            let now = Instant::now();
-            if self.output.rest_at().is_some_and(|at| at <= now) {
-                self.output.rest();
-            }
-            if self.accept_again_at.is_some_and(|at| at <= now) {
-                self.accept_clients();
-            }
-            if self.mending.at.is_some_and(|at| at <= now) {
-                self.mend();
-            }
-            self.climb(now);
-            self.flow_input();
-            self.settle(now);
-            if self.may_leave(Instant::now()) {
-                // Whoever has connected already is told as well; after that nobody can.
-                if let Err(fault) = self.folder.remove(place::SOCKET) {
-                    complain("the socket stays behind", &fault);
-                }
-                self.accept_clients();
-                self.settle(now);
-                if self.may_leave(Instant::now()) {
-                    return;
-                }
-            }
-        }
-    }
-
-    fn deadline(&self) -> Option<Instant> {
-        let due =
-            [self.stage.deadline(), self.output.rest_at(), self.accept_again_at, self.mending.at];
-        due.into_iter().flatten().min()
-    }
-
-    fn respond(&mut self, token: u64, flags: EventFlags) {
-        match token {
-            TOKEN_SIGNALS => self.take_signals(),
-            TOKEN_LISTENER => self.accept_clients(),
-            TOKEN_OUTPUT => {
-                // Writability is looked at in every turn; only readable output is news here.
-                if flags.intersects(EventFlags::IN | EventFlags::HUP | EventFlags::ERR) {
-                    self.take_output();
-                }
-            }
-            TOKEN_INPUT => {}
-            TOKEN_ERRORS => {
-                if let Some(errors) = &mut self.errors {
-                    errors.drain(&self.folder);
-                }
-            }
-            id => {
-                if let Some(client) = self.clients.iter_mut().find(|client| client.id == id) {
-                    if flags.contains(EventFlags::OUT) {
-                        client.room = Room::Found;
-                    }
-                    if flags.intersects(EventFlags::IN | EventFlags::HUP | EventFlags::ERR) {
-                        self.listen_to(id);
-                    }
-                }
-            }
-        }
     }
 
     /// Drains the agent and tells everybody if the disk does not take it.
@@ -339,7 +256,7 @@ impl Holder {
         Ok(())
     }
 
-    fn accept_clients(&mut self) {
+    pub(crate) fn accept_clients(&mut self) {
         self.accept_again_at = None;
         loop {
             match socket::accept(&self.listener) {
@@ -372,7 +289,7 @@ impl Holder {
     }
 
     /// Gives every client what it is due, and lets go of those that are broken.
-    fn settle(&mut self, now: Instant) {
+    pub(crate) fn settle(&mut self, now: Instant) {
         let end = self.output.end();
         for client in &mut self.clients {
             if client.watch.is_some_and(|beyond| end > beyond) {
@@ -412,20 +329,6 @@ impl Holder {
         if following != self.audience {
             self.audience = following;
             self.tell_all(&Report::Audience { clients: following });
-        }
-    }
-
-    /// The signals that have come in; the numbers lie first in fixed records.
-    fn take_signals(&mut self) {
-        let mut record = [0_u8; 128];
-        while let Ok(len) = rustix::io::read(&self.signals, &mut record) {
-            let Some(number) = record[..len].first_chunk::<4>() else { return };
-            match Signal::from_named_raw(i32::from_ne_bytes(*number)) {
-                Some(Signal::CHILD) => self.reap(),
-                Some(Signal::URG | Signal::IO) => self.mending.wanted(),
-                Some(signal @ (Signal::TERM | Signal::INT | Signal::HUP)) => self.stop_for(signal),
-                Some(_) | None => {}
-            }
         }
     }
 }

@@ -10,6 +10,7 @@ use rustix::process::{
 };
 
 use crate::holder::Holder;
+use crate::stage::{Ended, FOLLOWER_WAIT, Look, Step};
 use crate::{complain, sys};
 
 /// What an agent that ended by itself has left gets this long to go in peace.
@@ -21,144 +22,14 @@ const KILL_WAIT: Duration = Duration::from_secs(2);
 /// Everybody who could write is gone, so what is left comes at once or not at all.
 const DRAIN_WAIT: Duration = Duration::from_secs(1);
 
-/// A follower that takes nothing for so long will not take the rest.
-const FOLLOWER_WAIT: Duration = Duration::from_secs(5);
-
 /// A disk that was full may have room again; the record is worth another attempt.
 const KEEP_AGAIN: Duration = Duration::from_secs(5);
-
-/// The first and the longest time between two looks at who is left. A look reads all of `/proc`,
-/// and most deaths are told by a signal anyway.
-const LOOK_FIRST: Duration = Duration::from_millis(10);
-const LOOK_LAST: Duration = Duration::from_millis(160);
 
 /// For whoever ends the holder itself: a machine that shuts down does not wait much longer.
 const ON_SIGNAL: Ladder = Ladder { interrupt_ms: 5_000, terminate_ms: 3_000 };
 
 /// The same, said twice.
 const ON_SIGNAL_AGAIN: Ladder = Ladder { interrupt_ms: 0, terminate_ms: 1_000 };
-
-/// How far the agent's life has come.
-#[derive(Debug, Default)]
-pub(crate) struct Stage {
-    step: Step,
-    /// How the agent ended, once it has. It is not waited for before everything else is gone.
-    end: Option<End>,
-    /// Whether it was told to.
-    ordered: bool,
-}
-
-#[derive(Debug, Default)]
-enum Step {
-    #[default]
-    Running,
-    /// SIGINT was sent; then this long for SIGTERM.
-    Interrupting {
-        until: Instant,
-        terminate: Duration,
-    },
-    /// SIGTERM was sent.
-    Terminating {
-        until: Instant,
-    },
-    /// The agent is gone; what it left was asked to go.
-    Leaving {
-        until: Instant,
-        look: Look,
-    },
-    /// Everything gets SIGKILL.
-    Killing {
-        until: Instant,
-        look: Look,
-    },
-    /// Nobody is left; the last of the output is read.
-    Draining {
-        until: Instant,
-    },
-    Ended(Ended),
-}
-
-/// When to look again at who is left.
-#[derive(Debug, Clone, Copy)]
-struct Look {
-    at: Instant,
-    pause: Duration,
-}
-
-impl Look {
-    fn now(now: Instant) -> Self {
-        Self { at: now, pause: LOOK_FIRST }
-    }
-
-    fn later(self, now: Instant) -> Self {
-        Self { at: now + self.pause, pause: (self.pause * 2).min(LOOK_LAST) }
-    }
-}
-
-#[derive(Debug)]
-struct Ended {
-    record: ExitRecord,
-    /// Whether the record is on disk.
-    kept: bool,
-    /// Whether somebody else has it.
-    collected: bool,
-    keep_again_at: Instant,
-    /// When a client last took anything.
-    progress_at: Instant,
-}
-
-impl Stage {
-    /// How the agent ended, from the moment that this is known.
-    pub(crate) fn agent_end(&self) -> Option<End> {
-        self.end
-    }
-
-    /// The record, from the moment that everything is over.
-    pub(crate) fn record(&self) -> Option<&ExitRecord> {
-        match &self.step {
-            Step::Ended(ended) => Some(&ended.record),
-            Step::Running
-            | Step::Interrupting { .. }
-            | Step::Terminating { .. }
-            | Step::Leaving { .. }
-            | Step::Killing { .. }
-            | Step::Draining { .. } => None,
-        }
-    }
-
-    /// When something is due.
-    pub(crate) fn deadline(&self) -> Option<Instant> {
-        match &self.step {
-            Step::Running => None,
-            Step::Interrupting { until, .. }
-            | Step::Terminating { until }
-            | Step::Draining { until } => Some(*until),
-            Step::Leaving { until, look } | Step::Killing { until, look } => {
-                Some(look.at.min(*until))
-            }
-            Step::Ended(ended) if ended.kept || ended.collected => {
-                Some(ended.progress_at + FOLLOWER_WAIT)
-            }
-            Step::Ended(ended) => Some(ended.keep_again_at),
-        }
-    }
-
-    /// Notes that a client has taken something.
-    pub(crate) fn progressed(&mut self, now: Instant) {
-        if let Step::Ended(ended) = &mut self.step {
-            ended.progress_at = now;
-        }
-    }
-
-    /// Notes that the record is safe elsewhere. Says whether there is one.
-    pub(crate) fn collect(&mut self) -> bool {
-        if let Step::Ended(ended) = &mut self.step {
-            ended.collected = true;
-            return true;
-        }
-        false
-    }
-}
 
 impl Holder {
     /// Begins the way down, or hurries on it. A later order can shorten what an earlier one has
@@ -246,7 +117,7 @@ impl Holder {
             Step::Terminating { until } if now >= *until => Some(killing(now)),
             Step::Leaving { until, look } if now >= look.at.min(*until) => {
                 let (until, look) = (*until, look.later(now));
-                match self.hunt.round(&[Signal::TERM, Signal::CONT]) {
+                match self.killer.round(&[Signal::TERM, Signal::CONT]) {
                     0 => Some(Step::Draining { until: now + DRAIN_WAIT }),
                     _ if now >= until => Some(killing(now)),
                     _ => self.look_again(Step::Leaving { until, look }),
@@ -254,7 +125,7 @@ impl Holder {
             }
             Step::Killing { until, look } if now >= look.at.min(*until) => {
                 let (until, look) = (*until, look.later(now));
-                match self.hunt.round(&[Signal::KILL]) {
+                match self.killer.round(&[Signal::KILL]) {
                     0 if self.agent_is_gone() => Some(Step::Draining { until: now + DRAIN_WAIT }),
                     _ if now >= until => Some(Step::Draining { until: now + DRAIN_WAIT }),
                     _ => self.look_again(Step::Killing { until, look }),
@@ -300,7 +171,7 @@ impl Holder {
         let front = front.filter(|group| *group != self.agent);
         let groups: Vec<Pid> = std::iter::once(self.agent).chain(front).collect();
         let numbers: Vec<i32> = groups.iter().map(|group| group.as_raw_pid()).collect();
-        self.hunt.note(signal, &numbers);
+        self.killer.note(signal, &numbers);
         for group in groups {
             let _ = kill_process_group(group, signal);
         }
@@ -326,8 +197,8 @@ impl Holder {
         if let Err(fault) = self.output.sync() {
             complain("the log is not durable", &fault);
         }
-        let kept = self.hunt.kept();
-        let (killed, stuck) = self.hunt.outcome();
+        let kept = self.killer.kept();
+        let (killed, stuck) = self.killer.outcome();
         let record = ExitRecord {
             session: self.facts.session.clone(),
             generation: self.facts.generation,

@@ -4,7 +4,6 @@
 //! between.
 
 use std::io;
-use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -13,33 +12,11 @@ use glis_wire::hold::{Report, place};
 use crate::folder::{Folder, LockFault};
 use crate::holder::Holder;
 use crate::log::Log;
-use crate::{complain, kin, socket, sys};
-
-/// Whoever deletes a folder deletes its files one after the other: what is put back at once would
-/// only be in the way.
-const DELETION_TIME: Duration = Duration::from_millis(200);
+use crate::{complain, family, mending, socket};
 
 /// A folder that cannot be made now may be possible later; for ever is not tried.
 const ATTEMPTS: u32 = 5;
 const AGAIN: Duration = Duration::from_secs(2);
-
-/// When the holder looks after its files.
-#[derive(Debug, Default)]
-pub(crate) struct Mending {
-    /// When to look next, if there is a reason to.
-    pub(crate) at: Option<Instant>,
-    failed: u32,
-    /// The folder was deleted and made anew.
-    pub(crate) folder_lost: bool,
-}
-
-impl Mending {
-    /// Something has happened in the folder.
-    pub(crate) fn wanted(&mut self) {
-        self.failed = 0;
-        self.at = Some(Instant::now() + DELETION_TIME);
-    }
-}
 
 impl Holder {
     /// Puts back what is missing.
@@ -87,7 +64,7 @@ impl Holder {
             errors.begin_anew();
         }
         self.folder = folder;
-        self.watch_files();
+        mending::watch(&self.folder);
         self.complain_in_folder()?;
         if let Some(size) = self.facts.size {
             self.note_size(size);
@@ -95,14 +72,6 @@ impl Holder {
         self.mending.folder_lost = true;
         self.tell_all(&Report::FolderLost { at: end });
         Ok(())
-    }
-
-    /// Asks to be told when a file is taken away. Without that, whoever misses the socket has to
-    /// send the signal.
-    pub(crate) fn watch_files(&self) {
-        if let Err(fault) = sys::watch_folder(self.folder.as_fd()) {
-            complain("the folder cannot be watched", &fault);
-        }
     }
 }
 
@@ -119,7 +88,7 @@ pub(crate) fn own_lock(folder: &Folder) -> io::Result<std::fs::File> {
 /// Writes down who holds a lock: whoever finds it taken and gets no answer has to know whom to ask.
 pub(crate) fn sign(lock: &mut std::fs::File) {
     use std::io::Write as _;
-    let mark = kin::mark_of(kin::own_pid());
+    let mark = family::mark_of(family::own_pid());
     let text = mark.and_then(|mark| serde_json::to_vec(&mark).ok()).unwrap_or_default();
     // A disk that is full has no room for it; the lock holds all the same.
     drop(lock.set_len(0).and_then(|()| lock.write_all(&text)));

@@ -89,7 +89,7 @@ impl Holder {
             Order::Resize(size) => client.resize(size.clamped()),
             Order::Signal { number } => self.signal_agent(id, number),
             Order::Stop(ladder) => self.stop(ladder),
-            Order::Children(children) => self.hunt.spare_children(children),
+            Order::Children(children) => self.killer.spare_children(children),
             Order::Lock { path } => self.lock(id, path),
             Order::Environment => {
                 let (env, limits) = (self.facts.environment.told(), self.facts.limits.clone());

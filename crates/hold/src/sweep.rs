@@ -9,9 +9,9 @@ use glis_wire::hold::{ProcessMark, Swept};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 
+use crate::family::Family;
 use crate::folder::{Folder, LockFault};
-use crate::hunt::{Hunt, Spared};
-use crate::kin::Family;
+use crate::kill::{Killer, Spared};
 
 /// Long enough for a server to close its files; the user waits for this.
 const GRACE: Duration = Duration::from_secs(2);
@@ -38,14 +38,14 @@ pub enum SweepFault {
 pub fn sweep(session: &str, dir: &Path, kept: &[ProcessMark]) -> Result<Swept, SweepFault> {
     // A folder that was deleted or moved is not made anew: somebody may want to put it back.
     let lock = if dir.exists() { Some(take_lock(dir)?) } else { None };
-    let mut hunt = Hunt::new(Family::marked(session), None);
+    let mut killer = Killer::new(Family::marked(session), None);
     if !kept.is_empty() {
-        hunt.spare(Spared::These(kept.to_vec()));
+        killer.spare(Spared::These(kept.to_vec()));
     }
-    let _gone = until_gone(&mut hunt, &[Signal::TERM, Signal::CONT], GRACE)
-        || until_gone(&mut hunt, &[Signal::KILL], KILL_WAIT);
-    let kept = hunt.kept();
-    let (killed, stuck) = hunt.outcome();
+    let _gone = until_gone(&mut killer, &[Signal::TERM, Signal::CONT], GRACE)
+        || until_gone(&mut killer, &[Signal::KILL], KILL_WAIT);
+    let kept = killer.kept();
+    let (killed, stuck) = killer.outcome();
     drop(lock);
     Ok(Swept { killed, stuck, kept })
 }
@@ -58,15 +58,15 @@ fn take_lock(dir: &Path) -> Result<File, SweepFault> {
     })
 }
 
-fn until_gone(hunt: &mut Hunt, signals: &[Signal], within: Duration) -> bool {
+fn until_gone(killer: &mut Killer, signals: &[Signal], within: Duration) -> bool {
     let deadline = Instant::now() + within;
-    while hunt.round(signals) > 0 {
+    while killer.round(signals) > 0 {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return false;
         }
         let mut handles: Vec<PollFd<'_>> =
-            hunt.handles().map(|handle| PollFd::new(handle, PollFlags::IN)).collect();
+            killer.handles().map(|handle| PollFd::new(handle, PollFlags::IN)).collect();
         let pause = left.min(LOOK_AGAIN);
         let pause = Timespec::try_from(pause).ok();
         let _ = poll(&mut handles, pause.as_ref());

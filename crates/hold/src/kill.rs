@@ -6,14 +6,14 @@ use std::os::fd::OwnedFd;
 use glis_wire::hold::{Children, Killed, ProcessMark};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use crate::kin::{self, Family, Process};
+use crate::family::{self, Family, Process};
 
 /// A session that leaves more than this behind is listed in part; all of it is ended.
 const LISTED_MAX: usize = 256;
 
 /// The processes of one family that were signalled, and what came of it.
 #[derive(Debug)]
-pub(crate) struct Hunt {
+pub(crate) struct Killer {
     family: Family,
     /// The agent itself, which is ended as well but not listed.
     agent: Option<i32>,
@@ -28,7 +28,7 @@ pub(crate) enum Spared {
     Nobody,
     /// Whoever is in another session than this one.
     Outside(i32),
-    /// These, which an earlier hunt has spared.
+    /// These, which an earlier round has spared.
     These(Vec<ProcessMark>),
 }
 
@@ -50,7 +50,7 @@ struct Known {
     killed: Killed,
 }
 
-impl Hunt {
+impl Killer {
     /// Nobody is known yet.
     pub(crate) fn new(family: Family, agent: Option<i32>) -> Self {
         Self { family, agent, known: Vec::new(), spared: Spared::Nobody }
@@ -179,16 +179,16 @@ impl Known {
     /// looks like its parent. One that has died meanwhile says nothing any more but its name, and
     /// what was known of it stays.
     fn describe(&mut self) {
-        let command = kin::command_of(self.killed.pid);
+        let command = family::command_of(self.killed.pid);
         if command.is_empty() {
             if self.killed.command.is_empty() {
-                self.killed.command = kin::name_of(self.killed.pid);
+                self.killed.command = family::name_of(self.killed.pid);
             }
             return;
         }
         self.killed.command = command;
-        self.killed.cwd = kin::cwd_of(self.killed.pid).or(self.killed.cwd.take());
-        self.killed.ports = kin::ports_of(self.killed.pid);
+        self.killed.cwd = family::cwd_of(self.killed.pid).or(self.killed.cwd.take());
+        self.killed.ports = family::ports_of(self.killed.pid);
     }
 
     fn is(&self, process: &Process) -> bool {
@@ -207,7 +207,7 @@ pub(crate) fn is_kept(marks: &[ProcessMark], process: &Process) -> bool {
 /// Waits for the zombies that were handed to this process, except the agent: as long as it is
 /// not waited for, its number cannot belong to anybody else.
 fn reap(members: &[Process], agent: Option<i32>) {
-    let own = kin::own_pid();
+    let own = family::own_pid();
     for member in members.iter().filter(|one| one.zombie && one.parent == own) {
         if Some(member.pid) != agent
             && let Some(pid) = Pid::from_raw(member.pid)
