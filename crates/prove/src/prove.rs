@@ -2,6 +2,7 @@
 
 mod acts;
 mod chance;
+mod deck;
 mod dirt;
 mod small;
 mod tally;
@@ -10,9 +11,10 @@ mod victims;
 mod worker;
 
 use crate::stage::{Stage, Voice};
-use acts::{Act, VERB_TIME};
+use acts::VERB_TIME;
 use anyhow::{Context as _, Result, ensure};
 use chance::Chance;
+use deck::{Act, Doing};
 use dirt::Dirt;
 use serde_json::{Value, json};
 use small::{Attempt, Small};
@@ -157,7 +159,7 @@ impl Proof {
     /// One thing is broken. All that is left to chance is drawn first, so that the order does not
     /// depend on how anything went.
     fn round(&mut self, chance: &mut Chance) -> Result<()> {
-        let act = acts::draw(&mut self.deck, chance);
+        let act = deck::draw(&mut self.deck, chance);
         let who = chance.below(self.workers.len());
         let moment = chance.moment(VERB_TIME);
         let room = ROOM_KIB[chance.below(ROOM_KIB.len())] * 1024;
@@ -195,7 +197,7 @@ impl Proof {
 
     /// A session in a terminal that the act has nothing to do with.
     fn bystander(&self, who: usize, act: Act) -> Option<usize> {
-        if matches!(act, Act::Kill(acts::Doing::PauseAll, _) | Act::LoseLog(_)) {
+        if matches!(act, Act::Kill(Doing::PauseAll, _) | Act::LoseLog(_)) {
             return None;
         }
         let others = 0..self.workers.len();

@@ -1,5 +1,6 @@
-//! The agent itself: what it holds, what it says, and its life from greeting to farewell.
+//! The agent itself: what it holds and what it says.
 
+mod life;
 mod wait;
 
 use std::collections::VecDeque;
@@ -15,7 +16,6 @@ use crate::record::{Aside, AskKind, Body, Manner};
 use crate::script::Ignored;
 use crate::sys::{self, RawMode, Signal, Signals};
 use crate::transcript::Transcript;
-use crate::turn;
 
 /// How the agent introduces itself.
 pub(crate) struct Hello {
@@ -141,33 +141,6 @@ impl Agent {
         Ok(agent)
     }
 
-    /// Lives: greets, takes one message after the other, and says farewell.
-    pub(crate) fn live(&mut self, prompt: Option<String>) -> io::Result<()> {
-        self.greet()?;
-        match prompt {
-            Some(text) => self.queue.push_back(Message { text, id: None }),
-            None if matches!(self.greeting, Greeting::Withheld) => {}
-            None => self.show(|face, out| face.mode(Mode::Idle, out))?,
-        }
-        loop {
-            if self.phase == Phase::Leaving {
-                break;
-            } else if let Some(message) = self.queue.pop_front() {
-                self.take_turn(message)?;
-            } else if self.stdin == Stdin::Ended {
-                break;
-            } else {
-                self.wait(None, None)?;
-            }
-        }
-        self.kill_company();
-        self.show(|face, out| face.farewell(out))?;
-        if let Some(raw) = &self.raw {
-            raw.leave();
-        }
-        Ok(())
-    }
-
     /// Records `body` and says it aloud, in this order: what was said is never forgotten.
     pub(crate) fn record(&mut self, body: Body) -> io::Result<()> {
         let record = self.transcript.number(body);
@@ -235,7 +208,7 @@ impl Agent {
     }
 
     /// Keeps `helper` until it ends, so that it is reaped and, where that matters, reported.
-    pub(crate) fn keep(&mut self, helper: Helper) -> io::Result<()> {
+    pub(crate) fn add_helper(&mut self, helper: Helper) -> io::Result<()> {
         let kind = helper.kind;
         self.helpers.push(helper);
         self.report_background(kind)
@@ -262,26 +235,6 @@ impl Agent {
         }
     }
 
-    fn greet(&mut self) -> io::Result<()> {
-        if matches!(self.greeting, Greeting::Withheld) {
-            return Ok(());
-        }
-        let last = if self.hello.resumed { self.transcript.last_exchange()? } else { Vec::new() };
-        match self.greeting {
-            Greeting::Told => {
-                let session = self.session();
-                self.show(|face, out| face.greet(&session, &last, out))?;
-            }
-            Greeting::Late(_) | Greeting::Never | Greeting::Withheld => {
-                self.show(|face, out| face.greet_without_id(out))?;
-            }
-        }
-        if self.hello.resumed && self.transcribes == Transcribes::Faithfully {
-            self.record(Body::Resumed)?;
-        }
-        Ok(())
-    }
-
     /// Tells the id if that is still owed.
     fn greet_late(&mut self) -> io::Result<()> {
         if !matches!(self.greeting, Greeting::Late(_)) {
@@ -295,23 +248,6 @@ impl Agent {
     fn session(&self) -> Aside {
         let Hello { id, model, resumed } = &self.hello;
         Aside::Session { id: id.clone(), model: model.clone(), resumed: *resumed }
-    }
-
-    fn take_turn(&mut self, message: Message) -> io::Result<()> {
-        if self.phase == Phase::Idle {
-            self.phase = Phase::Busy;
-        }
-        self.show(|face, out| face.mode(Mode::Working, out))?;
-        let Message { text, id } = message;
-        self.record(Body::User { text: text.clone(), id })?;
-        self.record(Body::TurnStarted)?;
-        self.greet_late()?;
-        let result = turn::perform(self, &text)?;
-        self.record(Body::TurnEnded { result })?;
-        if self.phase != Phase::Leaving {
-            self.phase = Phase::Idle;
-        }
-        self.show(|face, out| face.mode(Mode::Idle, out))
     }
 
     fn report_background(&mut self, kind: HelperKind) -> io::Result<()> {

@@ -7,6 +7,7 @@ mod agent;
 mod args;
 mod clock;
 mod face;
+mod flow;
 mod mischief;
 mod record;
 mod script;

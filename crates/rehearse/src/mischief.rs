@@ -10,9 +10,9 @@ use serde_json::json;
 
 use crate::agent::{Agent, Helper, HelperKind};
 use crate::face::Mode;
+use crate::flow::{self, Flow, unless_interrupted};
 use crate::sys;
 use crate::tool;
-use crate::turn::{self, Flow, unless_interrupted};
 
 /// How long the agent goes on working after it printed what looks like a prompt.
 const AFTER_NOISE: Duration = Duration::from_secs(1);
@@ -45,7 +45,7 @@ pub(crate) fn crash() -> ! {
 
 pub(crate) fn noise(agent: &mut Agent) -> Flow {
     agent.show(|face, out| face.noise(out))?;
-    turn::work(agent, AFTER_NOISE)
+    flow::work(agent, AFTER_NOISE)
 }
 
 /// Prints bytes that are neither text nor sense, the same ones every time.
@@ -97,7 +97,7 @@ fn start(
     tool::at_once(agent, tool, input, |agent| {
         let keep = |child: Child| -> io::Result<u32> {
             let pid = child.id();
-            agent.keep(Helper { child, kind })?;
+            agent.add_helper(Helper { child, kind })?;
             Ok(pid)
         };
         let pid = command.spawn().and_then(keep).map_err(|error| error.to_string())?;

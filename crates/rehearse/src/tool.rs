@@ -14,10 +14,10 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 
 use crate::agent::Agent;
+use crate::flow::{Flow, GO_ON, unless_interrupted};
 use crate::record::{Body, Outcome};
 use crate::script::Rate;
 use crate::sys;
-use crate::turn::{Flow, GO_ON, unless_interrupted};
 
 /// What a tool has to show for itself: its output, or why it failed.
 pub(crate) type Shown = Result<String, String>;

@@ -2,17 +2,13 @@
 
 use std::io;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::agent::Agent;
+use crate::flow::{Flow, GO_ON, unless_interrupted, work};
 use crate::record::{ALLOW, ALLOW_FOR_SESSION, AskKind, Body, Manner, Outcome};
 use crate::script::{self, Rate, Reset, Step};
 use crate::{clock, mischief, sys, tool};
-
-/// Whether the turn goes on after a step, or how it ends.
-pub(crate) type Flow = io::Result<ControlFlow<Outcome>>;
-
-pub(crate) const GO_ON: Flow = Ok(ControlFlow::Continue(()));
 
 /// Carries out what `text` says.
 pub(crate) fn perform(agent: &mut Agent, text: &str) -> io::Result<Outcome> {
@@ -28,11 +24,6 @@ pub(crate) fn perform(agent: &mut Agent, text: &str) -> io::Result<Outcome> {
         }
     }
     Ok(Outcome::Done)
-}
-
-/// Goes on, unless somebody interrupted the turn.
-pub(crate) fn unless_interrupted(agent: &Agent) -> Flow {
-    if agent.is_interrupted() { Ok(ControlFlow::Break(Outcome::Interrupted)) } else { GO_ON }
 }
 
 fn carry_out(agent: &mut Agent, step: Step) -> Flow {
@@ -67,12 +58,6 @@ fn carry_out(agent: &mut Agent, step: Step) -> Flow {
         Step::Flood { megabytes } => mischief::flood(agent, megabytes),
         Step::Misread { part } => say(agent, format!("I cannot make sense of `{part}`.")),
     }
-}
-
-/// Works silently.
-pub(crate) fn work(agent: &mut Agent, time: Duration) -> Flow {
-    agent.work_until(Instant::now() + time)?;
-    unless_interrupted(agent)
 }
 
 fn say(agent: &mut Agent, text: String) -> Flow {

@@ -2,127 +2,13 @@
 //! killed or destroyed, the session comes back, and everything is compared.
 
 use super::Proof;
-use super::chance::Chance;
-use super::tampering::{LogLoss, Stall, Thing};
+use super::deck::{Doing, Victim, Wreck};
 use super::worker::{Pace, Promise, Sent, Worker};
 use super::{dirt, victims};
 use crate::stage::{Running, Signals};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 use std::time::Duration;
-
-/// What is killed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Victim {
-    Daemon,
-    Holder,
-    Both,
-    /// The daemon, and every git that works for it.
-    DaemonAndGit,
-}
-
-impl Victim {
-    fn story(self) -> &'static str {
-        match self {
-            Self::Daemon => "the daemon",
-            Self::Holder => "the holder",
-            Self::Both => "the daemon and the holder",
-            Self::DaemonAndGit => "the daemon and its git",
-        }
-    }
-}
-
-/// What is under way when somebody is killed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Doing {
-    Turn,
-    Pause,
-    /// A pause of a session in the middle of its turn.
-    PauseInTurn,
-    Resume,
-    Send,
-    Snapshot,
-    PauseAll,
-    /// It is paused, and nothing is under way.
-    Paused,
-}
-
-/// How a worktree goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wreck {
-    /// By git, by force.
-    Removed,
-    /// Its folder, behind git's back.
-    Deleted,
-    /// By glis itself, at the pause.
-    Cleared,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Act {
-    Kill(Doing, Victim),
-    Wreck(Wreck),
-    /// Somebody works in the worktree of a paused session.
-    Foreign,
-    FullDisk,
-    /// A holder hangs.
-    Stall(Stall),
-    /// A file or folder of the house is deleted.
-    Delete(Thing),
-    /// The event log is deleted.
-    LoseLog(LogLoss),
-}
-
-/// Every act, the likelier ones more than once.
-const ACTS: [Act; 38] = [
-    Act::Kill(Doing::Turn, Victim::Daemon),
-    Act::Kill(Doing::Turn, Victim::Holder),
-    Act::Kill(Doing::Turn, Victim::Both),
-    Act::Kill(Doing::Pause, Victim::Daemon),
-    Act::Kill(Doing::Pause, Victim::Holder),
-    Act::Kill(Doing::Pause, Victim::Both),
-    Act::Kill(Doing::Pause, Victim::DaemonAndGit),
-    Act::Kill(Doing::PauseInTurn, Victim::Daemon),
-    Act::Kill(Doing::PauseInTurn, Victim::Holder),
-    Act::Kill(Doing::PauseInTurn, Victim::Both),
-    Act::Kill(Doing::Resume, Victim::Daemon),
-    Act::Kill(Doing::Resume, Victim::Both),
-    Act::Kill(Doing::Send, Victim::Daemon),
-    Act::Kill(Doing::Send, Victim::Both),
-    Act::Kill(Doing::Snapshot, Victim::Daemon),
-    Act::Kill(Doing::Snapshot, Victim::DaemonAndGit),
-    Act::Kill(Doing::PauseAll, Victim::Daemon),
-    Act::Kill(Doing::Paused, Victim::Daemon),
-    Act::Wreck(Wreck::Removed),
-    Act::Wreck(Wreck::Removed),
-    Act::Wreck(Wreck::Deleted),
-    Act::Wreck(Wreck::Cleared),
-    Act::Foreign,
-    Act::FullDisk,
-    Act::FullDisk,
-    Act::FullDisk,
-    Act::Stall(Stall::Pause),
-    Act::Stall(Stall::ForcedPause),
-    Act::Stall(Stall::Stop),
-    Act::Stall(Stall::DaemonDies),
-    Act::Stall(Stall::Passing),
-    Act::Delete(Thing::DaemonSocket),
-    Act::Delete(Thing::DaemonLock),
-    Act::Delete(Thing::HolderSocket),
-    Act::Delete(Thing::HolderLock),
-    Act::Delete(Thing::SessionFolder),
-    Act::LoseLog(LogLoss::AfterAStop),
-    Act::LoseLog(LogLoss::BeforeAKill),
-];
-
-/// The next act: all of them in some order, and then all in another one, so that none is left to
-/// luck.
-pub(super) fn draw(deck: &mut Vec<Act>, chance: &mut Chance) -> Act {
-    if deck.is_empty() {
-        deck.extend(ACTS);
-    }
-    deck.swap_remove(chance.below(deck.len()))
-}
 
 /// When, within a verb: no pause or resume of a small tree takes longer.
 pub(super) const VERB_TIME: Duration = Duration::from_millis(150);
@@ -256,7 +142,7 @@ impl Proof {
         let after = self.after_kill(doing, who, promise)?;
         let whom = if hit { victim.story() } else { "nobody any more" };
         let ms = moment.as_secs_f64() * 1000.0;
-        Ok(format!("kill -9 {whom}, {ms:.1} ms into {} `{name}`: {after}", story(doing)))
+        Ok(format!("kill -9 {whom}, {ms:.1} ms into {} `{name}`: {after}", doing.story()))
     }
 
     pub(super) fn prepare(&mut self, doing: Doing, who: usize) -> Result<()> {
@@ -393,36 +279,5 @@ impl Proof {
         self.turn(who, Pace::Quick)?;
         self.check(who)?;
         Ok(format!("somebody wrote into the paused `{name}`: noticed, told, nothing overwritten"))
-    }
-}
-
-fn story(doing: Doing) -> &'static str {
-    match doing {
-        Doing::Turn => "a turn of",
-        Doing::Pause => "the pause of",
-        Doing::PauseInTurn => "a pause in the middle of a turn of",
-        Doing::Resume => "the resume of",
-        Doing::Send => "a message to",
-        Doing::Snapshot => "a snapshot of",
-        Doing::PauseAll => "the pause of all, at",
-        Doing::Paused => "the sleep of",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_act_comes_before_any_comes_again() {
-        let (mut deck, mut chance) = (Vec::new(), Chance::from(3));
-        for _ in 0..2 {
-            let drawn: Vec<Act> = ACTS.iter().map(|_| draw(&mut deck, &mut chance)).collect();
-            let times = |all: &[Act], act: &Act| all.iter().filter(|one| *one == act).count();
-            for act in &ACTS {
-                assert_eq!(times(&drawn, act), times(&ACTS, act), "{act:?}");
-            }
-            assert_ne!(drawn, ACTS);
-        }
     }
 }

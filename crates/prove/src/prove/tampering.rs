@@ -2,62 +2,13 @@
 //! under those who use them.
 
 use super::Proof;
-use super::acts::Doing;
+use super::deck::{Doing, LogLoss, Stall, Thing};
 use super::victims;
 use super::worker::{NEWS_TIME, Pace, Promise};
 use crate::stage::Signals;
 use anyhow::{Context as _, Result, ensure};
 use std::path::Path;
 use std::time::{Duration, Instant};
-
-/// What happens to a session whose holder is stopped, as by SIGSTOP or a disk that hangs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stall {
-    /// It is paused between two turns.
-    Pause,
-    /// It is paused by force in the middle of a turn.
-    ForcedPause,
-    /// Its process is ended.
-    Stop,
-    /// The daemon is killed as well, and the next one has to pause it although its holder does not
-    /// answer.
-    DaemonDies,
-    /// The holder goes on in the middle of the pause.
-    Passing,
-}
-
-/// What is deleted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Thing {
-    DaemonSocket,
-    DaemonLock,
-    /// And the daemon is killed, so that the next one has to find the holder.
-    HolderSocket,
-    HolderLock,
-    /// Everything that glis keeps about one session outside its log.
-    SessionFolder,
-}
-
-/// How the daemon ends whose log is deleted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LogLoss {
-    /// In good order, before it: nothing is missing in the copies.
-    AfterAStop,
-    /// By a kill, after it: what has happened since the last copy is nowhere but with the agents.
-    BeforeAKill,
-}
-
-impl Thing {
-    fn story(self) -> &'static str {
-        match self {
-            Self::DaemonSocket => "the daemon's socket",
-            Self::DaemonLock => "the daemon's lock",
-            Self::HolderSocket => "the holder's socket",
-            Self::HolderLock => "the holder's lock",
-            Self::SessionFolder => "a session's folder",
-        }
-    }
-}
 
 impl Proof {
     /// Stops a holder, and asks something of its session that has to end in bounded time.
