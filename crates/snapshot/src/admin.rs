@@ -10,6 +10,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+/// Why the lock of a worktree inside a worktree is there.
+pub(crate) const NESTED_REASON: &str = "nested in a worktree of glis";
+
 /// What git keeps about one worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Record {

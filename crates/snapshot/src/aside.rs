@@ -40,7 +40,7 @@ pub(crate) fn clear_the_way(
 }
 
 /// Where what is at a place goes when it is set aside.
-pub(crate) fn beside(to: &Path) -> PathBuf {
+pub(crate) fn path_aside(to: &Path) -> PathBuf {
     let mut name = to.file_name().unwrap_or_default().to_owned();
     name.push(format!(".aside-{}", now_ns() / 1_000_000));
     to.with_file_name(name)
@@ -76,7 +76,7 @@ fn set_aside(
         save(&SaveRequest { worktree: to, session, why, limits: Limits::default(), passing: None })
     });
     let reference = reference.transpose()?.map(|saved| saved.reference);
-    let path = beside(to);
+    let path = path_aside(to);
     let insides = Insides::of(common, to, to);
     fs::rename(to, &path).about(to)?;
     notes.push(format!("what was at {} is at {} now", to.display(), path.display()));

@@ -6,13 +6,13 @@ use crate::compare::{Difference, compare_at};
 use crate::fault::{About as _, SnapshotFault};
 use crate::git::run;
 use crate::list::verify;
+use crate::moved::hidden_sibling;
 use crate::place::Place;
 use crate::read::Limits;
 use crate::scratch::{common_of, sync_dir};
 use crate::state::{NotCaptured, Why};
 use crate::survey::survey;
 use crate::{list, worktree};
-use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ pub fn clear(request: &ClearRequest<'_>) -> Result<Cleared, SnapshotFault> {
     for doomed in doomed(request.worktree) {
         leftover = leftover.or(delete(doomed));
     }
-    let moving = beside(request.worktree, "moving");
+    let moving = hidden_sibling(request.worktree, "moving");
     let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
     if is_there(&moving) {
         let held =
@@ -96,9 +96,9 @@ pub fn clear(request: &ClearRequest<'_>) -> Result<Cleared, SnapshotFault> {
 /// the deletion gets.
 fn destroy(request: &ClearRequest<'_>, moving: &Path) -> Result<Option<PathBuf>, SnapshotFault> {
     let names = (1..).map(|n| if n == 1 { "doomed".to_owned() } else { format!("doomed-{n}") });
-    let mut free = names.map(|word| beside(request.worktree, &word));
+    let mut free = names.map(|word| hidden_sibling(request.worktree, &word));
     let doomed = free.find(|path| fs::symlink_metadata(path).is_err());
-    let doomed = doomed.unwrap_or_else(|| beside(request.worktree, "doomed"));
+    let doomed = doomed.unwrap_or_else(|| hidden_sibling(request.worktree, "doomed"));
     shift(moving, &doomed)?;
     Ok(delete(doomed))
 }
@@ -110,7 +110,7 @@ fn keep(request: &ClearRequest<'_>, moving: &Path) -> Result<PathBuf, SnapshotFa
         // What git keeps there is the other one's by now.
         fs::remove_file(moving.join(".git")).about(moving)?;
     }
-    let aside = aside::beside(request.worktree);
+    let aside = aside::path_aside(request.worktree);
     shift(moving, &aside)?;
     Ok(aside)
 }
@@ -122,7 +122,7 @@ fn delete(doomed: PathBuf) -> Option<PathBuf> {
 
 /// What earlier removals have left to delete.
 fn doomed(worktree: &Path) -> Vec<PathBuf> {
-    let start = beside(worktree, "doomed");
+    let start = hidden_sibling(worktree, "doomed");
     let start = start.file_name().unwrap_or_default().as_bytes().to_vec();
     let entries = worktree.parent().and_then(|folder| fs::read_dir(folder).ok());
     let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
@@ -146,13 +146,6 @@ pub fn losable(list: Vec<NotCaptured>) -> Vec<NotCaptured> {
         | Why::Repository { .. } => true,
     };
     list.into_iter().filter(lost).collect()
-}
-
-pub(crate) fn beside(worktree: &Path, word: &str) -> PathBuf {
-    let mut name = OsString::from(".");
-    name.push(worktree.file_name().unwrap_or_default());
-    name.push(format!(".glis-{word}"));
-    worktree.with_file_name(name)
 }
 
 /// Only what is locked for this owner, at this place, was made by us.

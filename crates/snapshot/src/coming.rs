@@ -1,12 +1,10 @@
 //! A worktree on its way back. It is filled beside its place and renamed when it is whole, so that
 //! half of one is never taken for a worktree, whenever the restore is cut short.
 
-use crate::admin::{Record, delete_tree, records};
-use crate::clear::beside;
+use crate::admin::{NESTED_REASON, Record, delete_tree, records};
 use crate::fault::{About as _, SnapshotFault};
 use crate::hash::{Format, blob_name};
-use crate::moved::{Insides, real};
-use crate::nested_back::NESTED_REASON;
+use crate::moved::{Insides, hidden_sibling, real};
 use crate::scratch::{HOME, sync_dir};
 use rustix::fs::FlockOperation;
 use std::fs::{self, File};
@@ -39,7 +37,7 @@ impl Coming {
         let mark = mark(&to);
         let hold = Hold::take(common, &mark, FlockOperation::LockExclusive)?;
         let hold = hold.ok_or_else(|| SnapshotFault::Broken("a lock was lost".to_owned()))?;
-        let path = beside(&to, "coming");
+        let path = hidden_sibling(&to, "coming");
         let coming = Self { common: common.to_owned(), to, path, mark, hold };
         coming.remove()?;
         Ok(coming)
@@ -140,7 +138,7 @@ pub(crate) fn sweep(common: &Path) -> Result<usize, SnapshotFault> {
         // Either it is marked, or git was told that it has arrived.
         let to = record.path.as_deref().and_then(|path| match mark_of(&record) {
             Some(_) => place_of(path),
-            None => Some(path.to_owned()).filter(|to| beside(to, "coming").exists()),
+            None => Some(path.to_owned()).filter(|to| hidden_sibling(to, "coming").exists()),
         });
         let mark = match (&to, mark_of(&record)) {
             (_, Some(mark)) => mark.to_owned(),
@@ -155,7 +153,7 @@ pub(crate) fn sweep(common: &Path) -> Result<usize, SnapshotFault> {
             // It may have arrived before the lock was ours.
             Some(to) if to.exists() && mark_of(&record).is_none() => {}
             // A folder of that name that is not ours is in the way of a restore, not of a sweep.
-            Some(to) => match remove(common, &beside(&to, "coming"), &to, &mark) {
+            Some(to) => match remove(common, &hidden_sibling(&to, "coming"), &to, &mark) {
                 Err(SnapshotFault::InTheWay { .. }) => {}
                 done => {
                     done?;

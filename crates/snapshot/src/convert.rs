@@ -38,7 +38,7 @@ pub(crate) fn suspects(
     clean: &[(usize, Stat)],
 ) -> Result<Vec<usize>, SnapshotFault> {
     let filtered = std::thread::scope(|scope| {
-        let asking = crate::beside::within(scope, || filtered(place, index, clean))?;
+        let asking = crate::threads::within(scope, || filtered(place, index, clean))?;
         let sizes = other_sizes(&place.common, index, clean);
         let filtered = asking.join().unwrap_or_else(|_| Ok(Vec::new()));
         Ok::<_, SnapshotFault>((filtered?, sizes?))
@@ -79,7 +79,7 @@ fn filtered(
     let mut child = command.spawn().map_err(GitFault::NotRun)?;
     let pipe = child.stdin.take();
     let output = std::thread::scope(|scope| {
-        let asking = crate::beside::within(scope, move || {
+        let asking = crate::threads::within(scope, move || {
             let mut pipe = std::io::BufWriter::new(pipe?);
             for (at, _) in clean {
                 pipe.write_all(&index.entries[*at].path).ok()?;

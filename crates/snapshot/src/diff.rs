@@ -4,8 +4,8 @@ use crate::fault::SnapshotFault;
 use crate::git::{checked, offline, run_in};
 use crate::glance::Glance;
 use crate::list::{empty_tree, files_of};
+use crate::loaded::Loaded;
 use crate::refs;
-use crate::restore::Loaded;
 use crate::scratch::common_of;
 use std::io::{self, Read as _, Write};
 use std::path::Path;
@@ -92,7 +92,7 @@ pub fn patch(
     let copied = std::thread::scope(|scope| {
         // Whoever complains a lot waits for a reader before the patch goes on.
         let reading = || stderr.map(|mut pipe| pipe.read_to_end(&mut complaint));
-        let listening = match crate::beside::within(scope, reading) {
+        let listening = match crate::threads::within(scope, reading) {
             Ok(listening) => listening,
             Err(fault) => {
                 drop(child.kill());

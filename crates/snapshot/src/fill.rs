@@ -145,7 +145,7 @@ impl Filler<'_> {
         let mut child = command.spawn().map_err(GitFault::NotRun)?;
         let (questions, answers) = (child.stdin.take(), child.stdout.take());
         let stats = std::thread::scope(|scope| {
-            crate::beside::within(scope, move || {
+            crate::threads::within(scope, move || {
                 let mut pipe = BufWriter::new(questions?);
                 files.iter().try_for_each(|item| writeln!(pipe, "{}", item.oid)).ok()?;
                 pipe.flush().ok()

@@ -4,9 +4,9 @@
 use crate::fault::SnapshotFault;
 use crate::hash::Oid;
 use crate::objects::Objects;
+use crate::picture::{Extra, Job, Store};
 use crate::place::Place;
 use crate::read::Limits;
-use crate::save::{Extra, Inside, Job, Store};
 use crate::scratch::{Keeps, Scratch};
 use crate::survey::survey;
 use std::path::Path;
@@ -43,10 +43,9 @@ pub fn glance(worktree: &Path, limits: Limits) -> Result<Glance, SnapshotFault> 
 fn glance_at(place: &Place, limits: &Limits) -> Result<Glance, SnapshotFault> {
     let keeps = Keeps::default();
     let store = Store { common: place.common.clone(), more: Vec::new(), keeps: &keeps };
-    let (extra, inside) = (Extra::default(), Inside::LeftOut);
-    let job = Job { place, store: &store, limits, extra, depth: 0, inside };
+    let job = Job { place, store: &store, limits, extra: Extra::default(), depth: 0 };
     let mut objects = Objects::open(&place.common)?;
-    let picture = job.picture(survey(place)?, None, &mut objects)?;
+    let picture = job.picture(survey(place)?, None, &mut objects, |_| Ok(Vec::new()))?;
     drop(objects);
     let (commit, scratch) = job.write(picture, &[])?;
     Ok(Glance { scratch, commit, head: place.head.commit })

@@ -49,7 +49,7 @@ impl Judge {
         let out = child.stdout.take();
         let judge = Self { child, questions, answers, mute: rules == Rules::OutOfReach };
         if let Some(out) = out {
-            drop(crate::beside::begin(move || listen(out, &send))?);
+            drop(crate::threads::begin(move || listen(out, &send))?);
         }
         Ok(judge)
     }

@@ -80,7 +80,7 @@ impl Import {
         let mut child = command.spawn().map_err(GitFault::NotRun)?;
         let pipe = child.stdin.take().map(|pipe| BufWriter::with_capacity(PIECE_BYTES, pipe));
         let said = child.stderr.take().map(|mut stream| {
-            crate::beside::begin(move || {
+            crate::threads::begin(move || {
                 let mut text = Vec::new();
                 drop(stream.read_to_end(&mut text));
                 String::from_utf8_lossy(&text).into_owned()

@@ -96,7 +96,7 @@ fn paths_between(common: &Path, all: &[Found]) -> Result<Vec<Vec<Vec<u8>>>, Snap
     let output = std::thread::scope(|scope| {
         let trees = &trees;
         // Git answers while it is asked, so somebody has to read meanwhile.
-        let asking = crate::beside::within(scope, move || {
+        let asking = crate::threads::within(scope, move || {
             let mut pipe = BufWriter::new(pipe?);
             trees.windows(2).try_for_each(|pair| writeln!(pipe, "{} {}", pair[0], pair[1])).ok()?;
             pipe.flush().ok()

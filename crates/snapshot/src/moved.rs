@@ -4,7 +4,7 @@
 use crate::admin::{Record, records};
 use crate::fault::{About as _, SnapshotFault};
 use crate::git::{GitFault, checked, offline};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
@@ -115,4 +115,12 @@ pub(crate) fn real(path: &Path) -> PathBuf {
         Some(Component::Normal(name)) => above.join(name),
         _ => above,
     }
+}
+
+/// A hidden folder beside a worktree, for what is on its way in or out.
+pub(crate) fn hidden_sibling(worktree: &Path, word: &str) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(worktree.file_name().unwrap_or_default());
+    name.push(format!(".glis-{word}"));
+    worktree.with_file_name(name)
 }

@@ -7,11 +7,11 @@ use crate::git::{GitFault, checked, run_in};
 use crate::hash::Oid;
 use crate::moved::real;
 use crate::objects::Objects;
+use crate::picture::{Extra, Job, Picture, Previous, SavedSoFar, Store};
 use crate::place::Place;
 use crate::refs::Found;
-use crate::save::{Extra, Job, Previous, Store};
 use crate::scratch::Scratch;
-use crate::state::{Nested, NotCaptured, State, Why};
+use crate::state::{Nested, NotCaptured, Why};
 use crate::survey::{Survey, survey};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -30,13 +30,19 @@ pub(crate) const REFS: &[u8] = b"glis-refs";
 /// Where its annotated tags are, which no tree can hold.
 pub(crate) const TAGS: &[u8] = b"glis-tags/";
 
-/// Saves all repositories that the survey met. What cannot be saved is named.
-pub(crate) fn save_all(
+/// Reads a worktree, and saves the repositories inside it on the way.
+pub(crate) fn picture(
     job: &Job<'_>,
-    survey: &Survey,
-    before: Option<&State>,
-    not_captured: &mut Vec<NotCaptured>,
-) -> Result<Vec<Nested>, SnapshotFault> {
+    survey: Survey,
+    previous: Option<&Previous>,
+    objects: &mut Objects,
+) -> Result<Picture, SnapshotFault> {
+    job.picture(survey, previous, objects, |so_far| save_all(job, so_far))
+}
+
+/// Saves all repositories that the survey met. What cannot be saved is named.
+fn save_all(job: &Job<'_>, so_far: SavedSoFar<'_>) -> Result<Vec<Nested>, SnapshotFault> {
+    let SavedSoFar { survey, before, not_captured } = so_far;
     let mut all = Vec::new();
     for path in &survey.nested {
         let was = before.and_then(|state| state.nested.iter().find(|nested| nested.path == *path));
@@ -81,13 +87,14 @@ fn save_one(
             not_captured.push(NotCaptured { path: [path, b"/.git"].concat(), why });
         }
     }
-    let (limits, depth, inside) = (job.limits, job.depth + 1, job.inside);
-    let inner = Job { place: &place, store: &store, limits, extra, depth, inside };
+    let (limits, depth) = (job.limits, job.depth + 1);
+    let inner = Job { place: &place, store: &store, limits, extra, depth };
     let mut outer_objects = Objects::open(&job.store.common)?;
-    let previous = was.map(|was| previous(was.commit, &mut outer_objects)).transpose()?.flatten();
+    let previous =
+        was.map(|was| previous_of(was.commit, &mut outer_objects)).transpose()?.flatten();
     let survey = survey(&place)?;
     let mut objects = Objects::open(&place.common)?;
-    let picture = inner.picture(survey, previous.as_ref(), &mut objects)?;
+    let picture = picture(&inner, survey, previous.as_ref(), &mut objects)?;
     for item in &picture.not_captured {
         let path = [path, b"/", &item.path].concat();
         not_captured.push(NotCaptured { path, why: item.why.clone() });
@@ -120,7 +127,7 @@ fn where_it_is(job: &Job<'_>, place: &Place) -> Vec<u8> {
     }
 }
 
-fn previous(commit: Oid, objects: &mut Objects) -> Result<Option<Previous>, SnapshotFault> {
+fn previous_of(commit: Oid, objects: &mut Objects) -> Result<Option<Previous>, SnapshotFault> {
     let Some(raw) = objects.read(&commit.to_string())? else { return Ok(None) };
     let text = String::from_utf8_lossy(&raw);
     let message = text.split_once("\n\n").map(|(_, message)| message.to_owned());

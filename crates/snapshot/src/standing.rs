@@ -5,7 +5,7 @@ use crate::fault::SnapshotFault;
 use crate::git::run_in;
 use crate::hash::Oid;
 use crate::place::Place;
-use crate::restore::{branch_at, out_elsewhere};
+use crate::put_back::{branch_at, out_elsewhere};
 use std::path::{Path, PathBuf};
 
 /// A worktree whose HEAD is on a commit and on no branch.

@@ -146,7 +146,7 @@ impl Root {
                 met
             };
             // With fewer helpers than wanted it only takes longer.
-            let begin = |_| crate::beside::within(scope, work).ok();
+            let begin = |_| crate::threads::within(scope, work).ok();
             let workers: Vec<_> = (1..threads).filter_map(begin).collect();
             let mut parts = vec![work()];
             for worker in workers {

@@ -1,15 +1,22 @@
-//! Bringing repositories inside the worktree back, each from the snapshot that was taken of it.
+//! Making a worktree anew from a snapshot, with the repositories inside it, each from the snapshot
+//! that was taken of it.
 
+use crate::admin::NESTED_REASON;
 use crate::belongings::{OWN, RUN};
 use crate::fault::{About as _, SnapshotFault};
 use crate::fill::fill;
-use crate::git::{GitFault, checked, offline};
+use crate::git::{GitFault, Turn, checked, offline, settled};
+use crate::gitdir::TABLE;
 use crate::hash::Oid;
+use crate::loaded::Loaded;
 use crate::moved::settings;
 use crate::nested::{REFS, TAGS, WORKTREE};
 use crate::place::Place;
-use crate::restore::{Loaded, Stand, Target, Way, attach, put_back, put_logs, put_worktree};
+use crate::put_back::{
+    HeadState, Stand, Target, Way, attach, put_back, put_logs, recreate_branches,
+};
 use crate::rights::{self, Umask};
+use crate::scratch::sync_dir;
 use crate::state::Nested;
 use std::ffi::OsStr;
 use std::fs;
@@ -18,11 +25,70 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// Why the lock of a worktree inside a worktree is there.
-pub(crate) const NESTED_REASON: &str = "nested in a worktree of glis";
+/// Makes a worktree that stands on no branch, with all its files.
+pub(crate) fn fill_worktree(
+    common: &Path,
+    loaded: &Loaded,
+    target: &Target<'_>,
+    notes: &mut Vec<String>,
+) -> Result<Place, SnapshotFault> {
+    let to = target.to;
+    // Before the first commit there is nothing to stand on but the snapshot; HEAD is put right below.
+    let start = loaded.state.head.commit.unwrap_or(loaded.commit).to_string();
+    let mut command = offline(common);
+    command
+        .env("GIT_DIR", common)
+        .args(["worktree", "add", "--quiet", "--no-checkout", "--detach", "--force", "--lock"])
+        .args(["--reason", target.lock_owner, "--"])
+        .arg(to)
+        .arg(&start);
+    let turn = Turn::take(common);
+    let output = settled(target.way.umask.over(&command).stdin(target.way.hold()?))?;
+    checked(output, "worktree")?;
+    drop(turn);
+    let place = Place::find(to)?;
+    let stats = fill(common, &loaded.commit.to_string(), &loaded.state, &place.root)?;
+    restore_all(common, loaded, &place, target.way, notes)?;
+    put_back(&place, loaded, &stats, target.way)?;
+    let table = loaded.git_text(&String::from_utf8_lossy(TABLE)).unwrap_or_default();
+    let own = table.lines().filter_map(|line| line.split_once(' '));
+    let own: Vec<String> = own.map(|(oid, name)| format!("update {name} {oid}")).collect();
+    target.way.update_refs(&place.git_dir, &own)?;
+    rights::set(&place.root.join(".git"), loaded.state.git_file_rights())?;
+    // Last of all: nothing else can be put into a folder that is write-protected.
+    rights::set(&place.root, loaded.state.folder_rights(b""))?;
+    Ok(place)
+}
+
+/// Puts HEAD where it belongs, and makes the branches that are missing.
+pub(crate) fn stand_up(
+    place: &Place,
+    loaded: &Loaded,
+    way: Way<'_>,
+    notes: &mut Vec<String>,
+) -> Result<HeadState, SnapshotFault> {
+    if way.stand == Stand::AsItWas {
+        recreate_branches(&place.common, loaded, way, notes)?;
+    }
+    let head = attach(place, &loaded.state.head, way, notes)?;
+    put_logs(place, loaded, way)?;
+    sync_dir(&place.git_dir)?;
+    Ok(head)
+}
+
+/// Makes a worktree at a free place and puts everything into it.
+fn put_worktree(
+    common: &Path,
+    loaded: &Loaded,
+    target: &Target<'_>,
+    notes: &mut Vec<String>,
+) -> Result<HeadState, SnapshotFault> {
+    let place = fill_worktree(common, loaded, target, notes)?;
+    stand_up(&place, loaded, target.way, notes)
+}
 
 /// Brings all repositories inside a worktree back. One that cannot be is noted.
-pub(crate) fn restore_all(
+fn restore_all(
     common: &Path,
     loaded: &Loaded,
     place: &Place,
