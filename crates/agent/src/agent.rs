@@ -11,16 +11,16 @@ pub trait Agent: Sync {
     /// What it can do, given the mode and the arguments of a session.
     fn traits(&self, mode: Mode, argv: &[String]) -> Traits;
 
-    /// The mode a session gets when nobody says.
+    /// The mode of a session that was not given one.
     fn usual_mode(&self) -> Mode {
         Mode::Terminal
     }
 
-    /// Says what is wrong with a session that somebody wants, before it is made.
+    /// Says what is wrong with a session, before it is made.
     fn check(&self, mode: Mode, argv: &[String]) -> Result<(), String>;
 
     /// Whether words can be added to its own instructions. A persona that has some is refused
-    /// otherwise: nobody must believe that they count.
+    /// otherwise, because they would be ignored.
     fn takes_instructions(&self) -> bool {
         false
     }
@@ -58,7 +58,7 @@ pub trait Agent: Sync {
         None
     }
 
-    /// The folder in which somebody began a conversation, by the first line of its transcript, for an
+    /// The folder in which a conversation began, by the first line of its transcript, for an
     /// agent whose id is found by its open files.
     fn begun_in(&self, _first_line: &[u8]) -> Option<String> {
         None

@@ -14,7 +14,7 @@ use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
 use serde_json::{Value, json};
 
-/// Where it may write, unless somebody says otherwise, and when it asks. Stated at every start and
+/// Where it may write, unless the session says otherwise, and when it asks. Stated at every start and
 /// every resume: Codex keeps neither with the conversation.
 const USUAL_SANDBOX: &str = "workspace-write";
 const USUAL_APPROVAL: &str = "on-request";
@@ -130,7 +130,7 @@ impl Agent for Codex {
 
     fn versions(&self) -> Option<Versions> {
         // Threads with an explicit id and `turn/interrupt` in the app server are older than this;
-        // nobody has tried them.
+        // they were not tried.
         Some(Versions { oldest: (0, 150, 0), tried: (0, 166, 0), bad: &[] })
     }
 
@@ -158,9 +158,9 @@ fn given_ms(id: &str) -> Option<u64> {
 const STATUS_LINE: &str = "tui.status_line=[\"model-with-reasoning\",\"current-dir\"]";
 
 /// The command line for a terminal. Without `--no-daemon` the turns would run in a process of their
-/// own, beyond the reach of whoever ends this one. With tips it counts in the user's settings how often
+/// own, which would survive the end of this one. With tips it counts in the user's settings how often
 /// it has shown them. Whether a folder is trusted is not decided here as it is without a terminal:
-/// there the program asks, and whoever sits at it answers.
+/// there the program asks, and the user answers.
 fn in_terminal(session: &Session, how: Approach) -> Vec<String> {
     let spec = &session.spec;
     let (sandbox, approval) = permissions(spec.permission_mode.as_deref());

@@ -68,7 +68,7 @@ impl Dialect for Plain {
 
     fn answer(&self, _ask: &Ask, answer: &str) -> Result<Vec<u8>, String> {
         Ok(self.say(match answer {
-            // What an unknown program takes for that, nobody knows.
+            // It is not known what an unknown program takes for that.
             ALLOW_FOR_SESSION => return Err(NO_SUCH_CHOICE.to_owned()),
             ALLOW => "y",
             DENY => "n",

@@ -34,8 +34,8 @@ const SHORT_STATE: &str = "\nCurrent state: ";
 /// How a note begins that glis puts before a message; a blank line ends it.
 const NOTE: &str = "[glis] ";
 
-/// The words of a message that a person said, without what glis put before them. `None` if nobody but
-/// glis said any of it: such words must not be told to an agent again as what the user asked for.
+/// The words of a message that a person said, without what glis put before them. `None` if all of it
+/// is glis's: an agent must not be told such words again as what the user asked for.
 pub fn own_words(message: &str) -> Option<&str> {
     let mut rest = message.trim_start();
     loop {
@@ -106,13 +106,13 @@ fn line(words: &str) -> String {
 mod tests {
     use super::*;
 
-    fn told(form: Form, summary: &str, action: &str, pending: &[String]) -> String {
+    fn context_for(form: Form, summary: &str, action: &str, pending: &[String]) -> String {
         resume_prompt(form, Known { summary: Some(summary), last_action: Some(action), pending })
     }
 
     #[test]
     fn what_glis_says_is_not_what_a_person_said() {
-        let context = told(Form::Full, "Asked: fix it", "run ls", &[]);
+        let context = context_for(Form::Full, "Asked: fix it", "run ls", &[]);
         let note = "[glis] Your last step was cut off.\n\n";
         for (message, own) in [
             ("fix it".to_owned(), Some("fix it")),
@@ -120,7 +120,7 @@ mod tests {
             (format!("{context}\n\nand now?"), Some("and now?")),
             (format!("{note}{context}"), None),
             (format!("{note}[glis] 2 files changed.\n\ngo on\n\nplease"), Some("go on\n\nplease")),
-            (told(Form::Full, &context, "x", &[]), None),
+            (context_for(Form::Full, &context, "x", &[]), None),
         ] {
             assert_eq!(own_words(&message), own, "{message}");
         }
@@ -128,11 +128,11 @@ mod tests {
 
     #[test]
     fn the_short_form_is_not_what_a_person_said() {
-        let ours = told(Form::Short, "Asked: fix it", "run ls", &[]);
+        let ours = context_for(Form::Short, "Asked: fix it", "run ls", &[]);
         for (message, own) in [
             (ours.clone(), None),
-            (told(Form::Short, &ours, &ours, std::slice::from_ref(&ours)), None),
-            (told(Form::Full, &ours, &ours, &[]), None),
+            (context_for(Form::Short, &ours, &ours, std::slice::from_ref(&ours)), None),
+            (context_for(Form::Full, &ours, &ours, &[]), None),
             (format!("{ours}\n\nand now?\n\nplease"), Some("and now?\n\nplease")),
             (format!("[glis] Your last step was cut off.\n\n{ours}"), None),
             (
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn the_template_keeps_its_headings() {
-        let text = told(Form::Full, "s", "a", &["one".to_owned(), "two".to_owned()]);
+        let text = context_for(Form::Full, "s", "a", &["one".to_owned(), "two".to_owned()]);
         assert!(text.starts_with("You are resuming a previously paused session.\n\n## Session"));
         assert!(text.contains("## Pending Tasks\n1. one\n2. two\n\n## Instructions\n"));
         assert!(text.ends_with("proceed with the next pending task."));
@@ -156,7 +156,7 @@ mod tests {
     fn the_short_form_has_three_lines() {
         let tasks = ["mend\nit".to_owned(), "test it".to_owned()];
         assert_eq!(
-            told(Form::Short, "Asked: fix\n\nit", "run ls\nrun pwd", &tasks),
+            context_for(Form::Short, "Asked: fix\n\nit", "run ls\nrun pwd", &tasks),
             "Continue from where we left off.\nLast action: run ls run pwd\n\
              Current state: Asked: fix it. Left to do: mend it; test it"
         );

@@ -19,20 +19,20 @@ pub enum Interrupt {
 pub enum Shown {
     /// That it takes messages.
     Prompt,
-    /// That nothing runs, and that something stands in the prompt that nobody has sent.
+    /// That nothing runs, and that the prompt holds text which was not sent.
     Draft,
-    /// That it asks for leave to do something.
-    Asking(Leave),
-    /// A question of the program itself, which only somebody at its terminal can answer: whether a
+    /// That it asks for permission to do something.
+    Asking(ScreenPrompt),
+    /// A question of the program itself, which only the user can answer at its terminal: whether a
     /// folder is trusted, who is logged in.
     Dialog(String),
     /// Neither.
     Other,
 }
 
-/// What an agent asks leave for on its screen.
+/// What an agent asks permission for on its screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Leave {
+pub struct ScreenPrompt {
     /// The name of the question, if what the agent has written elsewhere gives it one.
     pub id: Option<AskId>,
     /// What is to be allowed.
@@ -56,8 +56,8 @@ pub trait Dialect: Send + Sync {
         Vec::new()
     }
 
-    /// Takes bytes of the transcript that begin at `offset`. Of whoever says everything in its output
-    /// it is read from its beginning when the end of that was lost.
+    /// Takes bytes of the transcript that begin at `offset`. Where everything is in the output, the
+    /// transcript is read, from its beginning, only when the end of the output was lost.
     fn read(&mut self, _offset: u64, _bytes: &[u8]) -> Vec<Heard> {
         Vec::new()
     }
@@ -103,14 +103,14 @@ pub enum Source {
     Screen,
 }
 
-/// Why an answer is not given to what nobody asks.
+/// Why an answer is not given to a question that is gone.
 pub(crate) const GONE: &str = "it does not ask this any more";
 /// Why an answer is not given that a dialog does not have.
 pub(crate) const NO_SUCH_CHOICE: &str = "it has no such choice";
 
 /// Keys for a terminal: pasted, so that a program that knows pasting takes newlines as text, and
 /// freed from everything that could close the paste, be a key of its own, or turn the direction of
-/// writing, which nobody sees and about which some programs ask.
+/// writing, which is invisible and about which some programs ask.
 pub fn typed(text: &str) -> Vec<u8> {
     let turns = ['\u{61c}', '\u{200e}', '\u{200f}'];
     let turns = |c: char| {

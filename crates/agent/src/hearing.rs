@@ -22,7 +22,7 @@ impl Line {
         self.parts.push((Some(sign), None));
     }
 
-    pub(crate) fn said(&mut self, said: Said) {
+    pub(crate) fn words(&mut self, said: Said) {
         self.parts.push((None, Some(said)));
     }
 
@@ -37,7 +37,7 @@ impl Line {
     pub(crate) fn says(&mut self, saying: &mut String) {
         let said = std::mem::take(saying);
         if !said.trim().is_empty() {
-            self.said(Said::new(Voice::Assistant, said));
+            self.words(Said::new(Voice::Assistant, said));
         }
     }
 
@@ -102,8 +102,8 @@ pub(crate) fn what(tool: &str, content: &str) -> String {
     line.chars().take(WHAT_CHARS_MAX).collect()
 }
 
-/// What somebody is asked to allow, in full: a decision on half a command is none. Only what nobody
-/// would read to its end is cut, and shows that it was.
+/// What a person is asked to allow, in full: a decision on half a command is none. Only what is too
+/// long to be read is cut, and shows that it was.
 pub(crate) fn to_allow(tool: &str, content: &str) -> String {
     let mut whole = format!("{tool} {content}");
     if let Some((end, _)) = whole.char_indices().nth(ALLOW_CHARS_MAX) {
@@ -149,8 +149,8 @@ pub(crate) fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Something before a mark that would make a command of a message. Usual blanks are taken away by
-/// whoever looks for one, and some ask about characters that have no width.
+/// Something before a mark that would make a command of a message. Agents skip usual blanks when they
+/// look for such a mark, and some ask about characters that have no width.
 const BLANK: char = '\u{2800}';
 
 /// A message that stays one, whatever mark it begins with.
@@ -211,7 +211,7 @@ mod tests {
         let mut line = Line::default();
         line.sign(Sign::TurnBegan);
         line.sign(Sign::TurnEnded);
-        line.said(Said::new(Voice::Assistant, "words"));
+        line.words(Said::new(Voice::Assistant, "words"));
         let places: Vec<u64> = line.heard(100).iter().map(|heard| heard.at).collect();
         assert_eq!(places, [99, 100, 100]);
     }

@@ -35,7 +35,7 @@ pub struct LaunchPlan {
     pub env: Vec<(String, String)>,
     /// Variables of the caller's that would mislead the agent.
     pub without: Vec<&'static str>,
-    /// Variables that get a value which nobody can guess, unless the caller has set them.
+    /// Variables that get a random value, unless the caller has set them.
     pub secrets: Vec<&'static str>,
     /// What its holder writes to it right after it was started.
     pub first_words: String,

@@ -23,7 +23,7 @@ mod storage;
 mod table;
 
 pub use agent::{Agent, Version, Versions};
-pub use dialect::{Dialect, Interrupt, Leave, Shown, Source, typed};
+pub use dialect::{Dialect, Interrupt, ScreenPrompt, Shown, Source, typed};
 pub use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, DENY};
 pub use heard::{Heard, Outcome, Said, TaskChange, Usage};
 pub use launch::{Approach, Hooks, LaunchPlan, Places, Relay};

@@ -56,13 +56,13 @@ impl Agent for OpenCode {
             env.push(("OPENCODE_CONFIG_CONTENT".to_owned(), settings));
         }
         let first_words = String::from_utf8(first_words).unwrap_or_default();
-        // It opens a port for itself; whoever else lives on this machine has no business there.
+        // It opens a port for itself, and other users of this machine must not get in there.
         let secrets = vec!["OPENCODE_SERVER_PASSWORD"];
         LaunchPlan { argv, env, secrets, first_words, ..LaunchPlan::default() }
     }
 
     /// A database that the user has named, or the folder of its data, with a `/` at its end. A path
-    /// that begins nowhere is the process's own affair, and one in memory is nobody's.
+    /// that is not absolute depends on the process, and a database in memory has no file.
     fn home(&self, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         let data = set("XDG_DATA_HOME").or_else(|| Some(format!("{}/.local/share", set("HOME")?)));

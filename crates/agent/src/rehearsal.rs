@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 const ESCAPE: u8 = 0x1b;
 /// How it says that a turn was broken off.
 const INTERRUPTED: &str = "interrupted";
-/// What it does when it asks for leave, where others use a tool.
+/// What it does when it asks for permission, where others use a tool.
 const APPROVE: &str = "approve";
 
 pub(crate) struct Rehearsal;
@@ -79,7 +79,7 @@ struct Rehearsing {
     mode: Mode,
     stream: Lines,
     transcript: Lines,
-    /// What it asks leave for, by the name of the question.
+    /// What it asks permission for, by the name of the question.
     asks: BTreeMap<String, String>,
 }
 

@@ -18,7 +18,7 @@ pub enum FileLocation {
 }
 
 /// A conversation that is no file, but rows of a database that the agent writes. It is read by the
-/// agent's own tables and put back by the agent's own program, so nobody else ever writes there.
+/// agent's own tables and put back by the agent's own program, so glis never writes there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rows {
     /// Where the rows are.

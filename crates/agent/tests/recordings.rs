@@ -1,7 +1,7 @@
 //! What the real agents said, and what it is understood to mean. The recordings were made from the
 //! programs themselves.
 
-use glis_agent::{Dialect, Heard, Leave, Said, Shown, Source};
+use glis_agent::{Dialect, Heard, Said, ScreenPrompt, Shown, Source};
 use glis_core::input::Sign;
 use glis_core::spec::Mode;
 use glis_core::talk::{Ask, AskKind};
@@ -458,7 +458,7 @@ fn the_screen_of_codex_says_whether_it_waits_and_its_rollout_for_what() {
         .replace("Ask Codex to do anything", "Sign in with ChatGPT")
         .replace("{cwd}", "~/work");
     assert_eq!(dialect.shows(&screen(&draft)), Shown::Draft);
-    let Shown::Asking(Leave { id: Some(id), text, choices }) = dialect.shows(&leave) else {
+    let Shown::Asking(ScreenPrompt { id: Some(id), text, choices }) = dialect.shows(&leave) else {
         panic!("{:?}", dialect.shows(&leave))
     };
     let whole = "run touch {cwd}/cx2.txt && echo a command that is longer than the screen is wide, \
@@ -473,7 +473,7 @@ fn the_screen_of_codex_says_whether_it_waits_and_its_rollout_for_what() {
 
     // What the rollout knows nothing of is asked in the words of the screen.
     drop(dialect.read(end as u64, day.get(end..).expect("whole lines").as_bytes()));
-    let Shown::Asking(Leave { id: None, text, .. }) = dialect.shows(&leave) else {
+    let Shown::Asking(ScreenPrompt { id: None, text, .. }) = dialect.shows(&leave) else {
         panic!("{:?}", dialect.shows(&leave))
     };
     assert!(text.contains("touch {cwd}/cx2.txt"), "{text}");

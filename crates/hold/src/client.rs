@@ -40,8 +40,8 @@ pub(crate) struct Client {
     pub(crate) knows_end: bool,
     /// Whether the connection is to be closed.
     pub(crate) broken: bool,
-    /// Whether it takes nothing any more. What it has said before it went still counts: somebody
-    /// who says "stop" and hangs up means it.
+    /// Whether it takes nothing any more. What it has said before it went still counts: a
+    /// client that says "stop" and hangs up means it.
     deaf: bool,
     pending: Vec<u8>,
     sent: usize,

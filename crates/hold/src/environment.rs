@@ -1,4 +1,4 @@
-//! What an agent was started with: remembered for whoever starts the next one, in memory only.
+//! What an agent was started with: remembered for the next start, in memory only.
 
 /// The variables of an agent, packed: there are as many of these as there are sessions, and hardly
 /// anybody ever asks.

@@ -44,8 +44,8 @@ impl Errors {
         self.began = Some(0);
     }
 
-    /// Drains what is there, up to a bound: whoever writes without end must not keep the holder from
-    /// everything else. A disk that takes nothing does not stop the agent: what cannot be
+    /// Drains what is there, up to a bound: a process that writes without end must not keep the holder
+    /// from everything else. A disk that takes nothing does not stop the agent: what cannot be
     /// kept is lost.
     pub(crate) fn drain(&mut self, folder: &Folder) {
         let mut piece = [0; PIECE_BYTES];
@@ -53,7 +53,7 @@ impl Errors {
             let Some(source) = &self.source else { return };
             match rustix::io::read(source, &mut piece) {
                 Ok(0) => self.source = None,
-                Ok(len) => self.keep(folder, &piece[..len]),
+                Ok(len) => self.append(folder, &piece[..len]),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return,
                 Err(_) => self.source = None,
@@ -61,7 +61,7 @@ impl Errors {
         }
     }
 
-    fn keep(&mut self, folder: &Folder, bytes: &[u8]) {
+    fn append(&mut self, folder: &Folder, bytes: &[u8]) {
         if self.bytes > FILE_BYTES_MAX {
             self.file = None;
             drop(folder.rename(place::ERRORS, BEFORE));

@@ -75,7 +75,7 @@ impl Family {
             .iter()
             .map(|process| self.claims(process, own) && !is_house(process.pid))
             .collect();
-        // Descent is followed until nobody else turns up.
+        // Descent is followed until no other process turns up.
         let mut grew = true;
         while grew {
             grew = false;
@@ -254,7 +254,7 @@ mod tests {
     fn this_process_is_in_the_table_and_in_no_family() {
         let own = own_pid();
         assert!(table().iter().any(|process| process.pid == own));
-        assert!(Family::of_agent("nobody", own).members().iter().all(|one| one.pid != own));
+        assert!(Family::of_agent("no-session", own).members().iter().all(|one| one.pid != own));
         assert!(mark_of(own).unwrap().start_ticks > 0);
     }
 

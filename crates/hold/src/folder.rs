@@ -12,7 +12,7 @@ use glis_wire::hold::{ExitRecord, place};
 use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-/// Files of a session are nobody else's business.
+/// Other users must not read the files of a session.
 const FILE_MODE: Mode = Mode::from_raw_mode(0o600);
 
 /// A folder by handle.
@@ -22,7 +22,7 @@ pub(crate) struct Folder(OwnedFd);
 /// Why a lock was not taken.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LockFault {
-    /// Somebody has it.
+    /// Another process has it.
     #[error("it is taken")]
     Taken,
     /// It could not even be tried.
@@ -102,7 +102,7 @@ impl Folder {
     }
 
     /// Puts the record of the end in its place: whole and durable, or not at all.
-    pub(crate) fn keep(&self, record: &ExitRecord) -> io::Result<()> {
+    pub(crate) fn write_exit(&self, record: &ExitRecord) -> io::Result<()> {
         const BEFORE: &str = "exit.json.tmp";
         let mut file = self.anew(BEFORE)?;
         file.write_all(&serde_json::to_vec(record)?)?;
@@ -130,7 +130,7 @@ pub(crate) fn lock_at(path: &str) -> Result<File, LockFault> {
     take(File::from(file.map_err(|fault| LockFault::System(fault.into()))?))
 }
 
-/// Whoever only looks whether a lock is taken holds it for an instant: one look is not enough.
+/// To find out whether a lock is taken a process takes it for an instant: one look is not enough.
 const LOOKS: u32 = 5;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
 

@@ -174,7 +174,7 @@ impl Holder {
         }
     }
 
-    /// Lets go of whoever started this process. Complaints go to a file from here on.
+    /// Lets go of the process that started this one. Complaints go to a file from here on.
     pub(crate) fn detach(&self) -> io::Result<()> {
         let nothing =
             rustix::fs::openat(CWD, "/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
@@ -208,7 +208,7 @@ impl Holder {
         }
     }
 
-    /// Notes a size for whoever derives the screen later.
+    /// Notes a size, because the screen is later derived from the output and its sizes.
     pub(crate) fn note_size(&self, size: Size) {
         if let Err(fault) = sizes::note(&self.folder, self.output.end(), size) {
             complain("a size was not noted", &fault);
@@ -236,7 +236,7 @@ impl Holder {
         let outcome = match (self.facts.size.is_some(), wanted) {
             (true, true) => epoll::modify(&self.epoll, end, data(TOKEN_OUTPUT), both),
             (true, false) => epoll::modify(&self.epoll, end, data(TOKEN_OUTPUT), EventFlags::IN),
-            // A pipe that nobody reads is always an event; it is awaited only when needed.
+            // A pipe without a reader is always an event; it is awaited only when needed.
             (false, true) => epoll::add(&self.epoll, end, data(TOKEN_INPUT), write),
             (false, false) => epoll::delete(&self.epoll, end),
         };
@@ -249,7 +249,7 @@ impl Holder {
         Ok(epoll::add(&self.epoll, end, EventData::new_u64(token), flags)?)
     }
 
-    /// Takes another socket for the one that nobody can find any more. Connections stay.
+    /// Takes another socket in place of the one whose file is gone. Connections stay.
     pub(crate) fn listen_on(&mut self, listener: OwnedFd) -> io::Result<()> {
         self.watch(TOKEN_LISTENER, listener.as_fd(), EventFlags::IN)?;
         self.listener = listener;

@@ -21,12 +21,12 @@ pub(crate) struct Killer {
     spared: Spared,
 }
 
-/// Who of the family is left alone.
+/// Which processes of the family are left alone.
 #[derive(Debug)]
 pub(crate) enum Spared {
-    /// Nobody.
-    Nobody,
-    /// Whoever is in another session than this one.
+    /// None of them.
+    None,
+    /// Those in another session than this one.
     Outside(i32),
     /// These, which an earlier round has spared.
     These(Vec<ProcessMark>),
@@ -35,7 +35,7 @@ pub(crate) enum Spared {
 impl Spared {
     fn covers(&self, process: &Process) -> bool {
         match self {
-            Self::Nobody => false,
+            Self::None => false,
             Self::Outside(session) => process.session != *session,
             Self::These(marks) => is_kept(marks, process),
         }
@@ -51,9 +51,9 @@ struct Known {
 }
 
 impl Killer {
-    /// Nobody is known yet.
+    /// No process is known yet.
     pub(crate) fn new(family: Family, agent: Option<i32>) -> Self {
-        Self { family, agent, known: Vec::new(), spared: Spared::Nobody }
+        Self { family, agent, known: Vec::new(), spared: Spared::None }
     }
 
     /// Leaves these alone from now on.
@@ -65,7 +65,7 @@ impl Killer {
     pub(crate) fn spare_children(&mut self, children: Children) {
         self.spared = match (children, self.agent) {
             (Children::KeepDetached, Some(agent)) => Spared::Outside(agent),
-            (Children::KeepDetached | Children::StopAll, _) => Spared::Nobody,
+            (Children::KeepDetached | Children::StopAll, _) => Spared::None,
         };
     }
 
@@ -75,9 +75,9 @@ impl Killer {
         members.filter(|member| !self.spared.covers(member)).collect()
     }
 
-    /// Whoever was left alone and is there.
+    /// The processes that were left alone and still run.
     pub(crate) fn kept(&self) -> Vec<Killed> {
-        if matches!(self.spared, Spared::Nobody) {
+        if matches!(self.spared, Spared::None) {
             return Vec::new();
         }
         let members = self.family.members().into_iter();
@@ -110,7 +110,7 @@ impl Killer {
                 known.handle = None;
                 continue;
             };
-            // The handle is open: whoever is still the one that was seen is the right one.
+            // The handle is open: if the process is still the one that was seen, it is the right one.
             if known.handle.is_none() || known.killed.signal == first || !member.is_unchanged() {
                 continue;
             }

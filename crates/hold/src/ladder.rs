@@ -25,7 +25,7 @@ const DRAIN_WAIT: Duration = Duration::from_secs(1);
 /// A disk that was full may have room again; the record is worth another attempt.
 const KEEP_AGAIN: Duration = Duration::from_secs(5);
 
-/// For whoever ends the holder itself: a machine that shuts down does not wait much longer.
+/// When the holder itself is told to end: a machine that shuts down does not wait much longer.
 const ON_SIGNAL: Ladder = Ladder { interrupt_ms: 5_000, terminate_ms: 3_000 };
 
 /// The same, said twice.
@@ -60,7 +60,7 @@ impl Holder {
         }
     }
 
-    /// Somebody wants the holder itself to go: the agent goes first, and in order.
+    /// The holder itself was told to end: the agent goes first, and in order.
     pub(crate) fn stop_for(&mut self, _signal: Signal) {
         let begun = !matches!(self.stage.step, Step::Running);
         self.stop(if begun { ON_SIGNAL_AGAIN } else { ON_SIGNAL });
@@ -83,7 +83,7 @@ impl Holder {
     }
 
     /// Sees who has ended. The agent is not waited for: as long as it is a zombie, its number, its
-    /// group and its session belong to nobody else.
+    /// group and its session cannot be given to another process.
     pub(crate) fn reap(&mut self) {
         if let Step::Leaving { look, .. } | Step::Killing { look, .. } = &mut self.stage.step {
             look.at = Instant::now();
@@ -137,7 +137,7 @@ impl Holder {
             }
             Step::Ended(ended) if !ended.kept && now >= ended.keep_again_at => {
                 let record = ended.record.clone();
-                let kept = self.keep(&record);
+                let kept = self.write_record(&record);
                 if let Step::Ended(ended) = &mut self.stage.step {
                     ended.kept = kept;
                     ended.keep_again_at = now + KEEP_AGAIN;
@@ -213,13 +213,13 @@ impl Holder {
             log_began: Some(self.facts.began_at),
             errors_began,
         };
-        let kept = self.keep(&record);
+        let kept = self.write_record(&record);
         let keep_again_at = now + KEEP_AGAIN;
         Ended { record, kept, collected: false, keep_again_at, progress_at: now }
     }
 
-    fn keep(&self, record: &ExitRecord) -> bool {
-        let outcome = self.folder.keep(record);
+    fn write_record(&self, record: &ExitRecord) -> bool {
+        let outcome = self.folder.write_exit(record);
         if let Err(fault) = &outcome {
             complain("the exit status could not be written", fault);
         }

@@ -58,7 +58,7 @@ pub fn run() -> ExitCode {
 /// Carries a launch out, says how it went, and holds until there is nothing left to hold.
 fn hold(launch: Launch) -> ExitCode {
     let begun = birth::begin(&launch);
-    // It holds the whole environment of the agent, which nobody needs again.
+    // It holds the whole environment of the agent, which is not needed again.
     drop(launch);
     match begun {
         Ok(holder) => {
@@ -97,7 +97,7 @@ fn announce(birth: &Birth) {
     say(&serde_json::to_string(birth).unwrap_or_default());
 }
 
-/// Whoever asked may be gone; that is no reason for a holder to go as well. The line goes straight
+/// The daemon may be gone; that is no reason for a holder to go as well. The line goes straight
 /// to the descriptor, because the buffer of standard output would never be given back.
 fn say(line: &str) {
     let line = format!("{line}\n");

@@ -1,4 +1,4 @@
-//! The limits of whoever starts an agent, which are the agent's as well.
+//! The resource limits of the command that starts an agent, which are the agent's as well.
 
 use glis_wire::hold::Limit;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

@@ -48,7 +48,7 @@ impl Holder {
     /// be reached and what it says is kept from here on.
     fn remake(&mut self) -> io::Result<()> {
         let path = Path::new(&self.facts.dir);
-        // Where the whole house was deleted, nobody is left who would look for the folder.
+        // Where the whole home was deleted, no daemon will ever look for the folder.
         if !path.parent().is_some_and(Path::is_dir) {
             return Err(io::ErrorKind::NotFound.into());
         }
@@ -85,7 +85,8 @@ pub(crate) fn own_lock(folder: &Folder) -> io::Result<std::fs::File> {
     Ok(lock)
 }
 
-/// Writes down who holds a lock: whoever finds it taken and gets no answer has to know whom to ask.
+/// Writes down who holds a lock: a daemon that finds it taken and gets no answer has to know whose it
+/// is.
 pub(crate) fn sign(lock: &mut std::fs::File) {
     use std::io::Write as _;
     let mark = family::mark_of(family::own_pid());

@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 use crate::folder::Folder;
 use crate::{complain, sys};
 
-/// Whoever deletes a folder deletes its files one after the other: what is put back at once would
-/// only be in the way.
+/// A folder is deleted file by file: what is put back at once would only be in the way.
 const DELETION_TIME: Duration = Duration::from_millis(200);
 
 /// When the holder looks after its files.
@@ -29,7 +28,7 @@ impl Mending {
     }
 }
 
-/// Asks to be told when a file is taken away. Without that, whoever misses the socket has to
+/// Asks to be told when a file is taken away. Without that, a daemon that misses the socket has to
 /// send the signal.
 pub(crate) fn watch(folder: &Folder) {
     if let Err(fault) = sys::watch_folder(folder.as_fd()) {

@@ -22,7 +22,7 @@ const LINE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// [`Birth`] of its holder. Returns in the nursery when there are no more, and in each holder when
 /// its work is done.
 pub fn run_nursery() -> ExitCode {
-    // A hang-up or a ^C is meant for whoever started the daemon.
+    // A hang-up or a ^C is meant for the command that started the daemon.
     rustix::process::setsid().ok();
     sys::close_inherited();
     sys::leave_children_to_the_kernel();

@@ -15,8 +15,8 @@ use crate::spawn::winsize;
 /// As much as is read from a client at once.
 const PIECE_BYTES: usize = 4096;
 
-/// Whoever has gone before the first client came.
-const NOBODY: u64 = 0;
+/// Stands for the daemon that started the agent, which is no client.
+const NO_CLIENT: u64 = 0;
 
 /// What a terminal in canonical mode keeps of a line, its end not counted. The rest is dropped
 /// without a word.
@@ -109,7 +109,7 @@ impl Holder {
             return;
         }
         // On pipes a protocol is spoken, and one key in the middle of it garbles all that follows.
-        // Whoever speaks it numbers what it says; an attached terminal does not.
+        // A client that speaks it numbers its orders; an attached terminal does not.
         if order == 0 && self.facts.size.is_none() {
             self.refuse(id, order, "an agent on pipes takes no keys");
             return;
@@ -152,7 +152,7 @@ impl Holder {
 
     /// Gives the agent the words that came with its launch.
     pub(crate) fn say_first(&mut self, words: &str) {
-        if !words.is_empty() && self.input.queue(NOBODY, 0, words.as_bytes().to_vec()).is_ok() {
+        if !words.is_empty() && self.input.queue(NO_CLIENT, 0, words.as_bytes().to_vec()).is_ok() {
             self.flow_input();
         }
     }

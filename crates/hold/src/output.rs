@@ -1,4 +1,4 @@
-//! The way of the agent's output: one buffer, one write to disk, and from there to whoever asks.
+//! The way of the agent's output: one buffer, one write to disk, and from there to the clients.
 
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
@@ -118,7 +118,7 @@ impl Output {
         self.quiet_since.map(|since| since + REST_AFTER)
     }
 
-    /// Gives back the memory of output that nobody will ask for soon. What the disk did not take
+    /// Gives back the memory of output that no client will ask for soon. What the disk did not take
     /// stays.
     pub(crate) fn rest(&mut self) {
         self.quiet_since = None;

@@ -48,7 +48,7 @@ impl Holder {
             self.flow_input();
             self.settle(now);
             if self.may_leave(Instant::now()) {
-                // Whoever has connected already is told as well; after that nobody can.
+                // Clients that have connected already are told as well; after that none can connect.
                 if let Err(fault) = self.folder.remove(place::SOCKET) {
                     complain("the socket stays behind", &fault);
                 }

@@ -45,7 +45,7 @@ pub(crate) enum Step {
         until: Instant,
         look: Look,
     },
-    /// Nobody is left; the last of the output is read.
+    /// No process is left; the last of the output is read.
     Draining {
         until: Instant,
     },
@@ -74,7 +74,7 @@ pub(crate) struct Ended {
     pub(crate) record: ExitRecord,
     /// Whether the record is on disk.
     pub(crate) kept: bool,
-    /// Whether somebody else has it.
+    /// Whether the daemon has it.
     pub(crate) collected: bool,
     pub(crate) keep_again_at: Instant,
     /// When a client last took anything.

@@ -36,7 +36,7 @@ pub enum SweepFault {
 /// Ends every process that carries the session's mark, except those that are to stay, in bounded
 /// time, and says which. Refuses while a holder lives; none can start meanwhile.
 pub fn sweep(session: &str, dir: &Path, kept: &[ProcessMark]) -> Result<Swept, SweepFault> {
-    // A folder that was deleted or moved is not made anew: somebody may want to put it back.
+    // A folder that was deleted or moved is not made anew: the user may want to put it back.
     let lock = if dir.exists() { Some(take_lock(dir)?) } else { None };
     let mut killer = Killer::new(Family::marked(session), None);
     if !kept.is_empty() {

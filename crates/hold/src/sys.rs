@@ -50,7 +50,7 @@ pub(crate) fn signals_as_file() -> io::Result<OwnedFd> {
     if file < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the call has just returned this descriptor and nobody else owns it.
+    // SAFETY: the call has just returned this descriptor, so nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(file) })
 }
 
@@ -129,8 +129,8 @@ pub(crate) enum Forked {
 
 /// Splits this process in two.
 pub(crate) fn fork() -> io::Result<Forked> {
-    // SAFETY: a holder and its nursery have one thread, so the child inherits no lock that somebody
-    // else holds.
+    // SAFETY: a holder and its nursery have one thread, so the child inherits no lock that
+    // another thread holds.
     match unsafe { libc::fork() } {
         0 => Ok(Forked::Child),
         pid if pid > 0 => Ok(Forked::Parent),
@@ -186,7 +186,7 @@ pub(crate) fn clean_slate(
     unsafe { command.pre_exec(begin) };
 }
 
-/// Signals that were ignored by whoever started us would stay ignored in the agent: ^C would do
+/// Signals that were ignored by the process that started us would stay ignored in the agent: ^C would do
 /// nothing. The raw call also reaches the two signals that libc keeps for itself.
 fn default_signals() {
     // All zeroes is the default action with no flags, whatever the architecture's field order.
@@ -289,7 +289,7 @@ impl DerefMut for Pages {
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made by `new` with this length and nobody refers to it.
+        // SAFETY: the mapping was made by `new` with this length and nothing refers to it.
         unsafe { libc::munmap(self.at.as_ptr().cast(), self.len) };
     }
 }

@@ -111,7 +111,7 @@ impl Proof {
     fn people(&mut self, private: Result<(), String>) -> Result<()> {
         dirt::plant(&self.stage)?;
         self.theirs = theirs(&self.stage)?;
-        // Nobody has to wait for an agent that is to be killed anyway.
+        // Short times: the agents here are killed anyway.
         let config = "[pause]\nsafe_state_secs = 5\ninterrupt_secs = 2\nterminate_secs = 2\n\
                       [snapshot]\ngap_secs = 0\n";
         std::fs::create_dir(self.stage.home())?;
@@ -205,7 +205,7 @@ impl Proof {
         others.find(|other| self.workers[*other].mode == Mode::Terminal)
     }
 
-    /// What must be the same about a session that nobody touches: its process and its screen.
+    /// What must be the same about a session that was left alone: its process and its screen.
     fn glimpse(&self, who: usize) -> Result<Value> {
         let worker = &self.workers[who];
         let shown = worker.show(&self.stage)?;

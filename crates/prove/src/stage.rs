@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// Files of a worktree, with their bytes.
 pub(crate) type Files = BTreeMap<PathBuf, Vec<u8>>;
 
-/// No step of the story takes a tenth of this; whoever waits longer waits in vain.
+/// No step of the story takes a tenth of this; a step that takes longer hangs.
 const STEP_TIME: Duration = Duration::from_secs(60);
 
 /// How soon a signal is heeded while a command runs.
@@ -41,7 +41,7 @@ pub enum Voice {
 enum Folder {
     /// A folder of our own making.
     Own(tempfile::TempDir),
-    /// A folder that somebody else takes care of.
+    /// A folder that the caller takes care of.
     Lent(PathBuf),
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Stage {
     folder: Folder,
     program: PathBuf,
     began: Instant,
-    /// Lines that were told, for whoever wants them as one document.
+    /// Lines that were printed, for one document at the end.
     pub(crate) told: Vec<Value>,
     voice: Voice,
     ending: Rc<Ending>,
@@ -224,7 +224,7 @@ impl Stage {
     /// As [`Self::git_in`], where git may fail.
     pub(crate) fn git_output(&self, dir: &Path, args: &[&str]) -> Result<Output> {
         let mut command = self.command(Path::new("git"));
-        // Looking must not take a lock from whoever works there.
+        // Looking must not take a lock that an agent there needs.
         command.args(args).current_dir(dir).env("GIT_OPTIONAL_LOCKS", "0");
         self.finish(Self::begin(command)?, Signals::Heeded).context("git")
     }
@@ -302,7 +302,7 @@ impl Stage {
         self.discard()
     }
 
-    /// Ends everything that was started but keeps the folder, for whoever wants to look.
+    /// Ends everything that was started but keeps the folder, for the user to look at.
     pub(crate) fn leave(self) -> PathBuf {
         drop(self.end());
         self.keep()

@@ -63,7 +63,7 @@ enum Stdin {
     Ended,
 }
 
-/// What the agent is doing, and whether somebody wants it to stop.
+/// What the agent is doing, and whether it was told to stop.
 #[derive(PartialEq)]
 enum Phase {
     Idle,
@@ -156,7 +156,7 @@ impl Agent {
         self.record(Body::Text { text: text.into(), manner: Manner::Whole })
     }
 
-    /// Asks and waits; no answer means that the turn was interrupted, or that nobody is left.
+    /// Asks and waits; no answer means that the turn was interrupted, or that the input has ended.
     pub(crate) fn ask(&mut self, kind: AskKind, text: &str) -> io::Result<Option<String>> {
         let id = self.fresh_id("ask");
         self.asking = Asking::Asked(id.clone());

@@ -25,11 +25,11 @@ pub(crate) enum Input {
         answer: String,
     },
     Leave(Goodbye),
-    /// Words nobody understands; the complaint is for the sender.
+    /// Words that make no sense; the complaint is for the sender.
     Unreadable(String),
 }
 
-/// How somebody asked the agent to go.
+/// How the user asked the agent to go.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Goodbye {
     Politely,

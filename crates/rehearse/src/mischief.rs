@@ -81,7 +81,7 @@ pub(crate) fn flood(agent: &mut Agent, megabytes: u32) -> Flow {
 fn sleep(time: Duration) -> Command {
     let mut command = Command::new("sleep");
     command.arg(time.as_secs_f64().to_string());
-    // Not the agent's own stdio: whoever reads that would wait for the child instead.
+    // Not the agent's own stdio: its reader would wait for the child instead.
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command
 }

@@ -136,7 +136,7 @@ impl RawMode {
 
 /// Says how wide the terminal is.
 pub(crate) fn columns() -> usize {
-    // A pty that nobody gave a size says 0; 80 is what terminals assume then.
+    // A pty without a size says 0; 80 is what terminals assume then.
     let columns = tcgetwinsize(stdout()).map_or(0, |size| size.ws_col);
     if columns == 0 { 80 } else { usize::from(columns) }
 }

@@ -177,7 +177,7 @@ fn has_bytes(pipe: &PipeReader) -> bool {
     sys::wait(&mut fds, Some(&no_wait)).is_ok() && fds.iter().all(sys::is_ready)
 }
 
-/// Takes what is there; a pipe that ended is put away, so that nobody polls it in circles.
+/// Takes what is there; a pipe that ended is put away, so that it is not polled in circles.
 fn read_some(pipe: &mut Option<PipeReader>, output: &mut Vec<u8>) {
     let mut bytes = [0; 8192];
     match pipe.as_mut().map(|pipe| pipe.read(&mut bytes)) {

@@ -66,7 +66,7 @@ impl Transcript {
         if let Some(dir) = self.path.parent() {
             DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         }
-        // Conversations are nobody else's business, whatever the umask is.
+        // Other users must not read a conversation, whatever the umask is.
         let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(&self.path)?;
         file.write_all(&record::line(record))
     }
@@ -88,7 +88,7 @@ impl Transcript {
         Ok(texts.collect())
     }
 
-    /// Whether somebody has allowed this for the whole conversation. It is written there, so a resume
+    /// Whether the user has allowed this for the whole conversation. It is written there, so a resume
     /// knows it too.
     pub(crate) fn is_allowed(&self, wanted: &str) -> io::Result<bool> {
         let records = self.records()?;

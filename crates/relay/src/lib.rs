@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use std::sync::mpsc;
 use turn::{Current, End};
 
-/// What somebody asks of the relay.
+/// What the daemon asks of the relay.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Request {
@@ -61,7 +61,7 @@ pub fn run(course: &str) -> ExitCode {
 }
 
 /// One message after the other. A turn in which the agent failed without a word ends the relay: the
-/// message was not taken, and only whoever sent it can decide what becomes of it.
+/// message was not taken, and only its sender can decide what becomes of it.
 fn turns(mut course: Course, queue: &mpsc::Receiver<String>, current: &Current) -> ExitCode {
     for text in queue {
         let end_of_turn = turn::run(course.next(), &text, current);
@@ -99,6 +99,6 @@ fn print(line: &[u8]) {
     let mut out = std::io::stdout().lock();
     let mut bytes = line.to_vec();
     bytes.push(b'\n');
-    // Whoever listened may be gone; then the end of the input follows.
+    // The reader may be gone; then the end of the input follows.
     drop(out.write_all(&bytes).and_then(|()| out.flush()));
 }

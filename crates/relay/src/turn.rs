@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
-/// A complaint may stand before pages of help. More of it nobody looks through.
+/// A complaint may stand before pages of help. More than this is not looked through.
 const COMPLAINT_BYTES_MAX: usize = 16 * 1024;
 /// So much of its end is worth telling as the end of a turn; node prints pages of it.
 const WHY_BYTES_MAX: usize = 2000;
@@ -97,8 +97,8 @@ fn accompany(mut child: Child, text: &str, current: &Current) -> End {
         drop(stdin.write_all(text.as_bytes()));
     }
     if let Some(pid) = pid {
-        // Waits without taking the status, so that the number stays this agent's until nobody
-        // can signal it any more.
+        // Waits without taking the status, so that the number stays this agent's until it
+        // can no longer be signalled.
         waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).ok();
     }
     *current.lock() = None;

@@ -173,7 +173,7 @@ impl Emulator {
         &mut grid[line][Column(column)]
     }
 
-    /// Adds a character to the one before it where both are one picture. Whoever paints such a line
+    /// Adds a character to the one before it where both are one picture. A program that paints such a line
     /// counts it as one; counted as several, the line would wrap, and all below would be in another
     /// row than it is believed to be.
     fn joined(&mut self, c: char) -> bool {
@@ -216,7 +216,7 @@ macro_rules! passed_on {
 }
 
 /// What is missing here on purpose: every request that a terminal would answer, the bell, and the
-/// clipboard. Nobody sits before this screen.
+/// clipboard. This screen has no user in front of it.
 impl Handler for Emulator {
     passed_on! {
         goto(line: i32, column: usize);

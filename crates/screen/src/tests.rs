@@ -216,7 +216,7 @@ fn lines_are_plain_text() {
 fn what_is_one_picture_is_as_wide_as_one() {
     let family = "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}";
     let shaded = "\u{1f44d}\u{1f3fd}";
-    // Twenty columns, filled to the edge by whoever knows that.
+    // Twenty columns, filled to the edge by a program that knows that.
     let line = format!("{family}{shaded}{:16}\r\n|", "");
     let shown = screen(SMALL, line.as_bytes());
     let lines = shown.lines();

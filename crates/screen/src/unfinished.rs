@@ -1,7 +1,7 @@
 //! The bytes of an escape sequence that has begun and not ended yet.
 //!
-//! A log is cut at any byte. Whoever paints the screen as of an offset must also hand over the
-//! beginning of the sequence that the offset splits, or its rest would appear as text.
+//! A log is cut at any byte. A painting of the screen as of an offset must end with the beginning of
+//! the sequence that the offset splits, or the rest of it would appear as text.
 
 /// Longer strings (pictures, clipboards) are not worth repeating; a stand-in swallows their rest.
 const KEPT_BYTES_MAX: usize = 64 * 1024;

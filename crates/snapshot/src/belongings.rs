@@ -27,7 +27,7 @@ const MADE_FOLDERS: [&str; 8] =
     ["objects", "refs", "logs", "hooks", "info", "modules", "branches", "reftable"];
 const MADE_INFO: [&str; 3] = ["exclude", "attributes", "sparse-checkout"];
 
-/// A file that is larger is no note that somebody left there.
+/// A file that is larger is no note that a person left there.
 const OWN_BYTES_MAX: u64 = 1 << 20;
 /// Leftovers of `git add`. More of them are not worth a line each.
 const LOOSE_MAX: usize = 1000;
@@ -36,7 +36,7 @@ const LOOSE_MAX: usize = 1000;
 /// nothing refers to git looks at each of them.
 const LISTS_BYTES_MAX: u64 = 32 << 20;
 
-/// Adds all that the repository's own folder holds and nobody else takes care of.
+/// Adds all that the repository's own folder holds and that is not saved elsewhere.
 pub(crate) fn add(place: &Place, extra: &mut Extra) -> Result<(), SnapshotFault> {
     let mut named = BTreeSet::new();
     logs(&place.common.join("logs/refs"), b"logs/refs", extra, &mut named);

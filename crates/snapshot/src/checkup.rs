@@ -1,5 +1,5 @@
-//! All snapshots of a repository looked at together. Whoever looks at hundreds of sessions cannot ask
-//! git about each: here a few processes answer for all of them.
+//! All snapshots of a repository looked at together. For hundreds of sessions it would take too long to
+//! ask git about each: here a few processes answer for all of them.
 
 use crate::compare::{files_of, is_untouched};
 use crate::fault::SnapshotFault;
@@ -118,7 +118,7 @@ impl Checkup {
 
     /// Whether a worktree is surely as a snapshot has it, without asking git. What git ignores and
     /// converts is believed to be what it was when the snapshot was taken, so a start, which has to
-    /// know, uses [`crate::compare`]; whoever hears `false` here asks that as well.
+    /// know, uses [`crate::compare`]; on `false` the caller asks that as well.
     pub fn is_untouched(&mut self, worktree: &Path, reference: &str, limits: &Limits) -> bool {
         self.look_at(worktree, reference, limits).is_ok_and(|same| same == Some(true))
     }

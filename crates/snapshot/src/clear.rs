@@ -68,7 +68,7 @@ pub fn clear(request: &ClearRequest<'_>) -> Result<Cleared, SnapshotFault> {
             Ok(()) => leftover = leftover.or(destroy(request, &moving)?),
             // The worktree came back meanwhile, and this is not known to be in any snapshot.
             Err(_) if is_there(request.worktree) => {
-                leftover = leftover.or(Some(keep(request, &moving)?));
+                leftover = leftover.or(Some(set_aside(request, &moving)?));
             }
             Err(fault) => {
                 shift(&moving, request.worktree)?;
@@ -103,8 +103,8 @@ fn destroy(request: &ClearRequest<'_>, moving: &Path) -> Result<Option<PathBuf>,
     Ok(delete(doomed))
 }
 
-/// Sets aside what an earlier removal has left and nobody can compare any more.
-fn keep(request: &ClearRequest<'_>, moving: &Path) -> Result<PathBuf, SnapshotFault> {
+/// Sets aside what an earlier removal has left and what cannot be compared any more.
+fn set_aside(request: &ClearRequest<'_>, moving: &Path) -> Result<PathBuf, SnapshotFault> {
     let common = common_of(request.repo_root)?;
     if Record::named_by(&common, moving).is_some_and(|record| record.is_at(request.worktree)) {
         // What git keeps there is the other one's by now.

@@ -31,7 +31,7 @@ pub(crate) struct Coming {
 }
 
 impl Coming {
-    /// Waits until nobody else restores to this place, and removes what a killed restore left.
+    /// Waits until no other restore to this place runs, and removes what a killed one left.
     pub(crate) fn begin(common: &Path, to: &Path) -> Result<Self, SnapshotFault> {
         let to = real(to);
         let mark = mark(&to);
@@ -109,7 +109,7 @@ fn remove(common: &Path, path: &Path, to: &Path, mark: &str) -> Result<(), Snaps
     let inside = [Insides::of(common, path, path), Insides::of(common, path, to)];
     if let Some(record) = &told {
         // From here on it is known for what it is, however far the deletion gets.
-        record.relock(&format!("{REASON}{mark}, for nobody"))?;
+        record.relock(&format!("{REASON}{mark}, for no session"))?;
         record.point_to(path)?;
     }
     let ours = records(common).into_iter().filter(|record| mark_of(record) == Some(mark));
@@ -185,7 +185,7 @@ struct Hold {
 }
 
 impl Hold {
-    /// Takes the lock; `None` if it is not to be waited for and somebody has it.
+    /// Takes the lock; `None` if it is not to be waited for and another process has it.
     fn take(common: &Path, mark: &str, how: FlockOperation) -> Result<Option<Self>, SnapshotFault> {
         let home = common.join(HOME);
         fs::create_dir_all(&home).about(&home)?;
@@ -198,7 +198,7 @@ impl Hold {
                 Err(rustix::io::Errno::INTR) => continue,
                 Err(errno) => return Err(errno).about(&path),
             }
-            // Whoever had it before may have removed it: then it is nobody's any more.
+            // Its last owner may have removed the file: then our lock is on nothing.
             let mine = file.metadata().about(&path)?.ino();
             match fs::metadata(&path) {
                 Ok(meta) if meta.ino() == mine => return Ok(Some(Self { path, file })),

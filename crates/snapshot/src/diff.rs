@@ -90,7 +90,7 @@ pub fn patch(
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let mut complaint = Vec::new();
     let copied = std::thread::scope(|scope| {
-        // Whoever complains a lot waits for a reader before the patch goes on.
+        // A git that complains a lot waits for a reader before the patch goes on.
         let reading = || stderr.map(|mut pipe| pipe.read_to_end(&mut complaint));
         let listening = match crate::threads::within(scope, reading) {
             Ok(listening) => listening,
@@ -101,7 +101,7 @@ pub fn patch(
         };
         let copied = stdout.map_or(Ok(0), |mut pipe| io::copy(&mut pipe, out));
         if copied.is_err() {
-            // Nobody reads any more.
+            // The reader is gone.
             drop(child.kill());
         }
         drop(listening.join());

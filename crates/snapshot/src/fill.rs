@@ -49,7 +49,7 @@ pub(crate) fn items(common: &Path, commit: &str, folder: &str) -> Result<Vec<Ite
     Ok(items)
 }
 
-/// Whoever can write to the repository can make a snapshot by hand, and git does not mind where its
+/// Any program that can write to the repository can make a snapshot, and git does not mind where its
 /// names lead.
 fn refuse_outside(path: &[u8]) -> Result<(), SnapshotFault> {
     let leads_out = |part: &[u8]| matches!(part, b"" | b"." | b".." | b".git");
@@ -104,12 +104,12 @@ pub(crate) fn fill(
     for (path, _) in &state.empty {
         filler.folder(path)?;
     }
-    // The repositories themselves come later; whoever makes them does not know the rights.
+    // The repositories themselves come later, and are made without knowledge of these rights.
     for nested in &state.nested {
         filler.folder(parent(&nested.path))?;
     }
     let stats = filler.all(common, &files)?;
-    // The deepest first: a folder that nobody may enter would shut us out.
+    // The deepest first: a folder without the right to enter it would shut us out.
     filler.folders.sort_by(|a, b| b.cmp(a));
     for folder in &filler.folders {
         let mode = filler.odd.get(folder.as_slice()).copied().unwrap_or(state.rights.folder);
@@ -212,7 +212,7 @@ impl Filler<'_> {
         let rights = &self.state.rights;
         let usual = if item.mode == 0o100_755 { rights.exec } else { rights.plain };
         let mode = self.odd.get(item.path.as_slice()).copied().unwrap_or(usual);
-        // Made for nobody's eyes first: a file that was private must not be open for a moment.
+        // Made for the user alone first: a file that was private must not be open for a moment.
         let mut file = OpenOptions::new()
             .write(true)
             .create_new(true)

@@ -200,7 +200,7 @@ static TAKEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 static GIVEN_BACK: Condvar = Condvar::new();
 
 impl Turn {
-    /// Waits until nobody else makes one in this repository.
+    /// Waits until no other thread makes one in this repository.
     pub(crate) fn take(common: &Path) -> Self {
         let taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
         let mut taken = GIVEN_BACK

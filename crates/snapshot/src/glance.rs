@@ -1,4 +1,4 @@
-//! A worktree as it is at this moment, for whoever only looks: written into a throw-away repository,
+//! A worktree as it is at this moment, for commands that only look: written into a throw-away repository,
 //! under no name, and gone with it.
 
 use crate::fault::SnapshotFault;

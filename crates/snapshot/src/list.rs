@@ -68,7 +68,7 @@ pub fn list_last(
 }
 
 /// The names of a session's snapshots on a shelf, the oldest first, each with its commit. Nothing
-/// is compared, not even read: this is for whoever looks for one of them.
+/// is compared, not even read: this is for a caller that looks for one of them.
 pub fn names(
     repo_root: &Path,
     session: &str,
@@ -95,7 +95,7 @@ fn paths_between(common: &Path, all: &[Found]) -> Result<Vec<Vec<Vec<u8>>>, Snap
     let pipe = child.stdin.take();
     let output = std::thread::scope(|scope| {
         let trees = &trees;
-        // Git answers while it is asked, so somebody has to read meanwhile.
+        // Git answers while it is asked, so another thread has to read meanwhile.
         let asking = crate::threads::within(scope, move || {
             let mut pipe = BufWriter::new(pipe?);
             trees.windows(2).try_for_each(|pair| writeln!(pipe, "{} {}", pair[0], pair[1])).ok()?;

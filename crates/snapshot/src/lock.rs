@@ -19,8 +19,8 @@ pub fn index_lock(worktree: &Path) -> Option<PathBuf> {
     Some(git_dir.join("index.lock")).filter(|lock| lock.symlink_metadata().is_ok())
 }
 
-/// Puts a left-over `index.lock` aside and says where it is now. Only for a worktree that nobody
-/// writes to any more: the caller makes sure of that, and that the lock is not a moment old.
+/// Puts a left-over `index.lock` aside and says where it is now. Only for a worktree that no
+/// process writes to any more: the caller makes sure of that, and that the lock is not a moment old.
 pub fn set_stale_lock_aside(worktree: &Path) -> Result<Option<PathBuf>, SnapshotFault> {
     let lock = Place::find(worktree)?.git_dir.join("index.lock");
     let aside = lock.with_file_name(format!("index.lock.stale-{}", now_ns() / 1_000_000));

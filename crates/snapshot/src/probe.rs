@@ -1,5 +1,5 @@
-//! Whether a worktree could be saved right now: a quick look, for whoever is about to disturb an
-//! agent and has to be able to save afterwards.
+//! Whether a worktree could be saved right now: a quick look before an agent is disturbed whose
+//! worktree has to be saved afterwards.
 
 use crate::fault::{About as _, SnapshotFault};
 use crate::place::Place;

@@ -57,7 +57,7 @@ pub(crate) struct Way<'a> {
     /// For what git and we make among git's own files.
     pub(crate) umask: Umask,
     /// The lock of the restore. Each child that makes files holds on to it: it may live a moment
-    /// longer than we do, and nobody is to clean up before it is done.
+    /// longer than we do, and a sweep must not clean up before it is done.
     pub(crate) alive: &'a File,
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn attach(
         Ok(HeadState::CutOff { branch: branch.clone() })
     };
     let point = |name: &str| way.run(&place.git_dir, &["symbolic-ref", "HEAD", name]);
-    // Without a commit to stand on, HEAD needs a name; this is one that nobody has.
+    // Without a commit to stand on, HEAD needs a name; this one is free.
     let unborn = || {
         let free = (1..).map(|n| format!("{branch}-restored-{n}"));
         let free = free.into_iter().find(|name| branch_at(&place.common, name).is_none());

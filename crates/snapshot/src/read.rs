@@ -219,7 +219,7 @@ impl Reader<'_, '_, '_> {
     fn link(&mut self, path: &[u8], stat: Stat) -> Result<Outcome, Errno> {
         let young = TICK_NS.saturating_sub(age_ns(&stat));
         let target = self.root.read_link(path)?;
-        Ok(self.keep(stat, &target).doubted(young))
+        Ok(self.store(stat, &target).doubted(young))
     }
 
     fn file(&mut self, path: &[u8]) -> Result<Outcome, Errno> {
@@ -261,7 +261,7 @@ impl Reader<'_, '_, '_> {
         if !(rested || turn == READS_MAX && fits) {
             return Ok(None);
         }
-        let mut outcome = self.keep(stat, &bytes);
+        let mut outcome = self.store(stat, &bytes);
         if let Outcome::Read { moving, .. } = &mut outcome {
             *moving = !rested;
         }
@@ -299,7 +299,7 @@ impl Reader<'_, '_, '_> {
         }))
     }
 
-    fn keep(&mut self, stat: Stat, bytes: &[u8]) -> Outcome {
+    fn store(&mut self, stat: Stat, bytes: &[u8]) -> Outcome {
         let oid = blob_name(self.format, bytes);
         if let Sink::Import { writer, sent } = self.sink
             && sent.insert(oid)

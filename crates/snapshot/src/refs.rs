@@ -1,5 +1,5 @@
 //! The refs of snapshots: `refs/glis/snap/<session>/<id>`, and `refs/glis/trash/…` for those of
-//! deleted sessions. Git shows them to nobody who does not ask.
+//! deleted sessions. Git shows them only when asked for.
 
 use crate::fault::{About as _, SnapshotFault};
 use crate::git::{checked, offline, run_in};

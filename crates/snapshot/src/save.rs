@@ -113,7 +113,7 @@ pub(crate) fn save_place(
     Ok(Saved { reference, commit: commit.to_string(), changed, not_captured, fresh: true })
 }
 
-/// A few bits nobody else has, so that two savers never choose the same name.
+/// A few random bits, so that two savers never choose the same name.
 fn chance() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _};
     let random = std::collections::hash_map::RandomState::new().build_hasher().finish();

@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) const HOME: &str = "glis";
 /// How the names of our throw-away repositories begin.
 pub(crate) const PREFIX: &str = "tmp-";
-/// The file that is locked as long as somebody works in the folder.
+/// The file that is locked as long as a save works in the folder.
 pub(crate) const ALIVE: &str = "alive";
 
 /// One throw-away repository. It is removed when this is dropped.
@@ -104,7 +104,7 @@ impl Scratch {
     }
 }
 
-/// What the `.keep` files of ours say, so that nobody else's is ever removed.
+/// What the `.keep` files of ours say, so that no other program's is ever removed.
 pub(crate) const KEEP_TEXT: &[u8] = b"glis is saving\n";
 
 /// The `.keep` files that stand while a snapshot is written. They go when this is dropped.

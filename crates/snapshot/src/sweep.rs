@@ -18,7 +18,7 @@ const SWEEP_MARGIN: Duration = Duration::from_millis(50);
 pub struct Swept {
     /// Throw-away repositories of savers that are no more.
     pub folders: usize,
-    /// Locks of refs in our own namespace that nobody holds any more.
+    /// Locks of refs in our own namespace whose holders are gone.
     pub locks: usize,
     /// Marks that kept a pack from being taken for garbage.
     pub keeps: usize,
@@ -72,7 +72,7 @@ pub fn sweep(repo_root: &Path) -> Result<Swept, SnapshotFault> {
     Ok(swept)
 }
 
-/// Locks on our own refs that nobody holds any more; none is named while a save is at work.
+/// Locks on our own refs whose holders are gone; none is named while a save is at work.
 pub fn stale_locks(repo_root: &Path) -> Result<Vec<PathBuf>, SnapshotFault> {
     let common = common_of(repo_root)?;
     let begun = SystemTime::now() - SWEEP_MARGIN;

@@ -16,7 +16,7 @@ thread_local! {
     static CURRENT: RefCell<Option<Arc<Task>>> = const { RefCell::new(None) };
 }
 
-/// Something that is done for somebody who does not wait for ever.
+/// Work for a caller that does not wait for ever.
 #[derive(Debug)]
 pub struct Task {
     mark: String,
@@ -45,7 +45,7 @@ impl Task {
     }
 
     /// Ends every process of this task, and says which. What it starts later is not kept from
-    /// running; whoever wants that asks again.
+    /// running; a caller that wants that calls this again.
     pub fn end(&self) -> Vec<String> {
         self.over.store(true, Ordering::Relaxed);
         let wanted = format!("{VARIABLE}={}", self.mark).into_bytes();
@@ -55,7 +55,7 @@ impl Task {
     }
 }
 
-/// Whether nobody waits any more for what this thread does.
+/// Whether the caller of this thread's task has stopped waiting.
 pub fn is_over() -> bool {
     current().is_some_and(|task| task.over.load(Ordering::Relaxed))
 }
@@ -83,8 +83,8 @@ pub(crate) fn variable() -> Option<(&'static str, String)> {
     current().map(|task| (VARIABLE, task.mark.clone()))
 }
 
-/// Ends a process if it carries the mark. The handle is opened first: whoever carries the mark
-/// afterwards is the one that it is a handle on.
+/// Ends a process if it carries the mark. The handle is opened first: a process that carries
+/// the mark afterwards is the one that it is a handle on.
 fn end(pid: i32, wanted: &[u8]) -> Option<String> {
     let carries = || {
         let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();

@@ -131,7 +131,7 @@ fn remove_half(root: &Path, plan: &Plan<'_>, start: Option<&str>) -> Result<(), 
         }
         let head = std::fs::read_to_string(half.dir.join("HEAD")).unwrap_or_default();
         half.forget().map_err(fault)?;
-        // Nobody has worked on the branch if it is where it began.
+        // A branch that is where it began has no work on it.
         let branch = head.strip_prefix("ref: ").map(str::trim_end);
         let begun = branch.zip(start).filter(|(branch, start)| {
             branch.starts_with("refs/heads/")

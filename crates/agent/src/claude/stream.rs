@@ -28,8 +28,8 @@ pub(super) struct Stream {
     asks: BTreeMap<String, Asked>,
     /// Work beside its turn.
     background: BTreeSet<String>,
-    /// What it has said, by its ids.
-    told: BTreeSet<String>,
+    /// The ids of all that it has said.
+    seen: BTreeSet<String>,
     /// Tools of the present turn.
     tools: Tools,
 }
@@ -57,11 +57,11 @@ impl Stream {
             }
             "user" => {
                 self.tools_ended(words, &mut line);
-                if let Some(told) = told_by_command(words) {
-                    line.said(Said::new(Voice::System, told));
+                if let Some(output) = command_output(words) {
+                    line.words(Said::new(Voice::System, output));
                 }
             }
-            "conversation_reset" => line.said(Said::new(Voice::System, CLEARED)),
+            "conversation_reset" => line.words(Said::new(Voice::System, CLEARED)),
             "rate_limit_event" => limit(words, &mut line),
             "result" => self.turn_ended(words, &mut line),
             _ => {}
@@ -72,7 +72,7 @@ impl Stream {
     /// A conversation that was made shorter is told again in part.
     fn is_repeated(&mut self, words: &Value) -> bool {
         let id = text(words, "/uuid");
-        !id.is_empty() && !self.told.insert(id.to_owned())
+        !id.is_empty() && !self.seen.insert(id.to_owned())
     }
 
     /// An answer to our first request, or our own answer, which it repeats when it has taken it.
@@ -156,7 +156,7 @@ impl Stream {
             line.sign(Sign::ToolEnded(tool_use.to_owned()));
         }
         if let Some(said) = new_task(&words["tool_use_result"]) {
-            line.said(said);
+            line.words(said);
         }
     }
 
@@ -177,17 +177,18 @@ impl Stream {
         }
         // What it says about an interruption is meant for its makers.
         let aborted = text(words, "/terminal_reason").starts_with("aborted");
-        let told = if failed && !aborted { faults } else { String::new() };
-        let mut said = Said::new(Voice::System, told);
+        let why = if failed && !aborted { faults } else { String::new() };
+        let mut said = Said::new(Voice::System, why);
         said.usage = usage(words);
         line.turn_over(if aborted { Sign::TurnCut } else { Sign::TurnEnded }, said);
     }
 }
 
-/// What a command of its own has to say, which it tells as if somebody had said it.
-fn told_by_command(words: &Value) -> Option<&str> {
-    let told = text(words, "/message/content").strip_prefix("<local-command-stdout>")?;
-    Some(told.strip_suffix("</local-command-stdout>")?.trim()).filter(|told| !told.is_empty())
+/// The output of a command of its own, which it tells as if the user had said it.
+fn command_output(words: &Value) -> Option<&str> {
+    let output = text(words, "/message/content").strip_prefix("<local-command-stdout>")?;
+    let output = output.strip_suffix("</local-command-stdout>")?.trim();
+    Some(output).filter(|output| !output.is_empty())
 }
 
 fn worked(words: &Value, line: &mut Line) {
@@ -195,8 +196,8 @@ fn worked(words: &Value, line: &mut Line) {
     let own = words.get("parent_tool_use_id").is_none_or(Value::is_null);
     for block in blocks(words) {
         match text(block, "/type") {
-            "text" if own => line.said(Said::new(Voice::Assistant, text(block, "/text"))),
-            "text" => line.said(Said::tool("Task", text(block, "/text"))),
+            "text" if own => line.words(Said::new(Voice::Assistant, text(block, "/text"))),
+            "text" => line.words(Said::tool("Task", text(block, "/text"))),
             "tool_use" => tool_use(block, line),
             _ => {}
         }
@@ -213,8 +214,8 @@ fn limit(words: &Value, line: &mut Line) {
 
 fn faults(words: &Value) -> String {
     let errors = words.get("errors").and_then(Value::as_array);
-    let told: Vec<&str> = errors.into_iter().flatten().filter_map(Value::as_str).collect();
-    if told.is_empty() { text(words, "/result").to_owned() } else { told.join("; ") }
+    let each: Vec<&str> = errors.into_iter().flatten().filter_map(Value::as_str).collect();
+    if each.is_empty() { text(words, "/result").to_owned() } else { each.join("; ") }
 }
 
 fn usage(words: &Value) -> Option<Usage> {

@@ -27,9 +27,9 @@ const WORKING_LINES: usize = 16;
 /// The prompt stands between two lines.
 const PROMPT: &str = "❯";
 const EDGE: &str = "────";
-/// Said in the prompt to whoever has typed nothing.
+/// What an empty prompt proposes.
 const PROPOSAL: &str = "Try \"";
-/// At the foot of the screen when it asks for leave.
+/// At the foot of the screen when it asks for permission.
 const ASKING_FOOT: &str = "Esc to cancel";
 const FIRST_CHOICE: &str = "1. Yes";
 /// What a dialog about a plan has instead.
@@ -77,8 +77,7 @@ pub(super) fn settings(session: &str) -> String {
     let hooks: serde_json::Map<String, Value> =
         events.iter().map(|event| ((*event).to_owned(), hook.clone())).collect();
     // What the user has set counts as ever, but for what would keep a message from being typed or its
-    // end from being told: hooks that are off, keys that are commands, words in the prompt that
-    // nobody has typed.
+    // end from being told: hooks that are off, keys that are commands, suggestions in the prompt.
     json!({
         "hooks": hooks,
         "disableAllHooks": false,
@@ -259,7 +258,7 @@ impl Terminal {
             "assistant" => {
                 self.tools.note(words);
                 self.used.insert(text(words, "/message/id").to_owned(), tokens(words));
-                blocks(words).filter_map(said_by).for_each(|said| line.said(said));
+                blocks(words).filter_map(said_by).for_each(|said| line.words(said));
             }
             "user" => self.user(words, &mut line),
             "system" if CLOSING.contains(&text(words, "/subtype")) => {
@@ -281,7 +280,7 @@ impl Terminal {
         let usage = Usage { tokens_in, tokens_out, cost_micros: None };
         let usage = (tokens_in + tokens_out > 0).then_some(usage);
         if usage.is_some() || outcome.is_some() {
-            line.said(Said { usage, outcome, ..Said::new(Voice::System, "") });
+            line.words(Said { usage, outcome, ..Said::new(Voice::System, "") });
         }
     }
 
@@ -294,7 +293,7 @@ impl Terminal {
     fn user(&mut self, words: &Value, line: &mut Line) {
         text(words, "/promptId").clone_into(&mut self.written);
         if let Some(said) = new_task(&words["toolUseResult"]) {
-            line.said(said);
+            line.words(said);
         }
         self.rejected.extend(refused(words));
         // No hook is called for that.

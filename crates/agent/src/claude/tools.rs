@@ -27,15 +27,15 @@ impl Tools {
     pub(super) fn note(&mut self, words: &Value) {
         for block in blocks(words).filter(|block| text(block, "/type") == "tool_use") {
             let name = text(block, "/name");
-            let told = (name.to_owned(), tool_words(name, &block["input"]));
-            self.0.insert(text(block, "/id").to_owned(), told);
+            let words = (name.to_owned(), tool_words(name, &block["input"]));
+            self.0.insert(text(block, "/id").to_owned(), words);
         }
     }
 
     /// Tells that one of them was not allowed.
     pub(super) fn denied(&mut self, id: &str, line: &mut Line) {
         if let Some((name, content)) = self.0.remove(id) {
-            line.said(Said::denied(&name, content));
+            line.words(Said::denied(&name, content));
         }
     }
 

@@ -17,12 +17,12 @@ pub(super) fn is_beside(words: &Value) -> bool {
     words["isSidechain"] == true || words["isMeta"] == true
 }
 
-/// Whether a line tells that somebody interrupted the turn.
+/// Whether a line tells that the turn was interrupted.
 pub(super) fn is_interruption(words: &Value) -> bool {
     blocks(words).any(|block| text(block, "/text").starts_with(INTERRUPTED))
 }
 
-/// Whether nobody said what a line says.
+/// Whether a line holds only Claude's placeholder text.
 pub(super) fn is_filler(words: &Value) -> bool {
     blocks(words).all(|block| text(block, "/text") == PLACEHOLDER)
 }
@@ -48,20 +48,20 @@ pub(super) fn meaning(words: &Value, tools: &mut Tools) -> Line {
             for id in refused(words) {
                 tools.denied(&id, &mut line);
             }
-            told(words, &mut line);
+            user_line(words, &mut line);
         }
         "assistant" if !is_filler(words) => {
             tools.note(words);
-            said(words, &mut line);
+            assistant_line(words, &mut line);
         }
         _ => {}
     }
     line
 }
 
-fn told(words: &Value, line: &mut Line) {
+fn user_line(words: &Value, line: &mut Line) {
     if let Some(said) = new_task(&words["toolUseResult"]) {
-        line.said(said);
+        line.words(said);
     }
     for block in blocks(words) {
         match text(block, "/type") {
@@ -75,10 +75,10 @@ fn told(words: &Value, line: &mut Line) {
     }
 }
 
-fn said(words: &Value, line: &mut Line) {
+fn assistant_line(words: &Value, line: &mut Line) {
     for block in blocks(words) {
         match text(block, "/type") {
-            "text" => line.said(Said::new(Voice::Assistant, text(block, "/text"))),
+            "text" => line.words(Said::new(Voice::Assistant, text(block, "/text"))),
             "tool_use" => tool_use(block, line),
             _ => continue,
         }

@@ -12,6 +12,6 @@ pub(super) fn open_steps(plan: &Value) -> Vec<String> {
 
 /// When it says that it can be used again: in words only.
 pub(super) fn again_at(message: &str) -> String {
-    let told = message.split_once("try again at ").map_or("", |(_, told)| told);
-    told.trim_end_matches('.').to_owned()
+    let time = message.split_once("try again at ").map_or("", |(_, time)| time);
+    time.trim_end_matches('.').to_owned()
 }

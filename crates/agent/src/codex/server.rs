@@ -50,7 +50,7 @@ impl Server {
         match (words.get("id"), method) {
             (Some(id), "") => self.responded(id, words, &mut line),
             (Some(id), method) => self.asked(id, method, params, &mut line),
-            (None, method) => self.told(method, params, &mut line),
+            (None, method) => self.notice(method, params, &mut line),
         }
         line
     }
@@ -99,7 +99,7 @@ impl Server {
         line.sign(Sign::Asked(Ask::new(AskId(id), kind, asks)));
     }
 
-    fn told(&mut self, method: &str, params: &Value, line: &mut Line) {
+    fn notice(&mut self, method: &str, params: &Value, line: &mut Line) {
         // What helpers of its own do in threads of theirs is part of a tool in this one.
         let thread = text(params, "/threadId");
         if !thread.is_empty() && thread != self.thread {
@@ -117,7 +117,7 @@ impl Server {
                 let said = self.unfinished.entry(text(params, "/itemId").to_owned()).or_default();
                 said.push_str(text(params, "/delta"));
             }
-            "turn/plan/updated" => line.said(plan(open_steps(&params["plan"]))),
+            "turn/plan/updated" => line.words(plan(open_steps(&params["plan"]))),
             "serverRequest/resolved" => {
                 let found = self.asks.iter().find(|(_, ask)| ask.request == params["requestId"]);
                 if let Some(id) = found.map(|(id, _)| id.clone()) {
@@ -152,13 +152,13 @@ impl Server {
         match text(item, "/type") {
             "agentMessage" => {
                 self.unfinished.remove(id);
-                line.said(Said::new(Voice::Assistant, text(item, "/text")));
+                line.words(Said::new(Voice::Assistant, text(item, "/text")));
             }
             "userMessage" | "reasoning" | "plan" | "hookPrompt" => {}
             _ => {
                 if text(item, "/status") == "declined" {
                     let (name, content) = tool_words(item);
-                    line.said(Said::denied(&name, content));
+                    line.words(Said::denied(&name, content));
                 }
                 line.sign(Sign::ToolEnded(id.to_owned()));
             }
@@ -171,7 +171,7 @@ impl Server {
             line.sign(Sign::AskGone(AskId(id)));
         }
         for (_, said) in std::mem::take(&mut self.unfinished) {
-            line.said(Said::new(Voice::Assistant, said));
+            line.words(Said::new(Voice::Assistant, said));
         }
         let error = &params["turn"]["error"];
         if error["codexErrorInfo"] == "usageLimitExceeded" {

@@ -2,7 +2,7 @@
 //! whether it can be typed into.
 
 use super::notices::{again_at, open_steps};
-use crate::dialect::{Dialect, Interrupt, Leave, NO_SUCH_CHOICE, Shown, Source, typed};
+use crate::dialect::{Dialect, Interrupt, NO_SUCH_CHOICE, ScreenPrompt, Shown, Source, typed};
 use crate::heard::{Heard, Said, Usage};
 use crate::hearing::{Line, gist, question, text, to_allow, what};
 use crate::lines::Lines;
@@ -26,7 +26,7 @@ const STATUS_MARK: &str = " \u{b7} ";
 const STATUS_PLACES: [&str; 2] = [" \u{b7} /", " \u{b7} ~"];
 /// The prompt, the line of status and the line of hints.
 const FOOT_LINES: usize = 3;
-/// At the foot of the screen when it asks for leave.
+/// At the foot of the screen when it asks for permission.
 const ASKING_FOOT: &str = "Press enter to confirm or esc to cancel";
 const ASKING_HEAD: &str = "Would you like to";
 const FIRST_CHOICE: &str = "1. Yes";
@@ -54,7 +54,7 @@ const REJECTED: &str = "rejected by user";
 const CALL: &str = "call-";
 /// So much of a command tells it from others. More may be cut off at the edge of the screen.
 const TELLING_CHARS: usize = 60;
-/// Seen by nobody, and yet something before a mark that would make a command of the shell of a message.
+/// Invisible, and yet something before a mark that would make a shell command of a message.
 const INVISIBLE: char = '\u{200b}';
 
 /// A tool that was called and has not come back.
@@ -120,12 +120,12 @@ impl Terminal {
     /// A tool is done. Without a terminal it is told that it was denied; in one, where that ends the
     /// turn, only that it was aborted.
     fn came_back(&mut self, id: &str, output: &Value, line: &mut Line) {
-        let told = output.as_str().is_some_and(|output| output.contains(REJECTED));
+        let rejected = output.as_str().is_some_and(|output| output.contains(REJECTED));
         let of_it = |call: &Call| call.id == id;
         if let Some(at) = self.calls.iter().position(of_it) {
             let Call { name, content, denied, .. } = self.calls.remove(at);
-            if denied || told {
-                line.said(Said::denied(&name, content));
+            if denied || rejected {
+                line.words(Said::denied(&name, content));
             }
         }
     }
@@ -143,9 +143,8 @@ impl Terminal {
         line.turn_over(sign, Said { usage, ..said });
     }
 
-    /// What the screen asks leave for. What the rollout says of it is better than what the screen
-    /// does: it is whole, and it has a name.
-    fn leave(&self, lines: &[String]) -> Option<Leave> {
+    /// What the screen asks permission for. The rollout tells it better: whole, and with a name.
+    fn prompt(&self, lines: &[String]) -> Option<ScreenPrompt> {
         let about = asked(lines)?;
         let shown = bare(&about);
         let telling = |call: &&Call| {
@@ -157,9 +156,9 @@ impl Terminal {
             Some(Call { id, content, why, .. }) => {
                 let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
                 let text = to_allow("run", &format!("{content}{why}"));
-                Leave { id: Some(ask_about(id)), text, choices: &CHOICES }
+                ScreenPrompt { id: Some(ask_about(id)), text, choices: &CHOICES }
             }
-            None => Leave { id: None, text: to_allow("allow", &about), choices: &CHOICES },
+            None => ScreenPrompt { id: None, text: to_allow("allow", &about), choices: &CHOICES },
         })
     }
 }
@@ -175,7 +174,7 @@ fn item(item: &Value, line: &mut Line) {
         "UserMessage" => {
             line.took(said.trim_start_matches(INVISIBLE));
         }
-        "AgentMessage" => line.said(Said::new(Voice::Assistant, said)),
+        "AgentMessage" => line.words(Said::new(Voice::Assistant, said)),
         _ => {}
     }
 }
@@ -223,8 +222,8 @@ impl Dialect for Terminal {
     }
 
     fn shows(&self, lines: &[String]) -> Shown {
-        if let Some(leave) = self.leave(lines) {
-            return Shown::Asking(leave);
+        if let Some(prompt) = self.prompt(lines) {
+            return Shown::Asking(prompt);
         }
         let foot = lines.iter().rev().filter(|line| !line.trim().is_empty());
         let foot: Vec<&String> = foot.take(FOOT_LINES).collect();
@@ -234,7 +233,7 @@ impl Dialect for Terminal {
         {
             return Shown::Prompt;
         }
-        // Where the status is, no dialog is: what reads like one was said by somebody.
+        // Where the status is, no dialog is: what reads like one is part of the conversation.
         if foot.iter().any(|line| STATUS_PLACES.iter().any(|place| line.contains(place))) {
             let typed = lines.iter().rev().find(|line| line.starts_with(PROMPT));
             let is_draft = typed.is_some_and(|line| line.trim() != EMPTY_PROMPT);
@@ -248,10 +247,10 @@ impl Dialect for Terminal {
     }
 
     fn shows_ask(&self, ask: &Ask, lines: &[String]) -> Option<bool> {
-        let leave = self.leave(lines);
-        Some(leave.is_some_and(|leave| match leave.id {
+        let prompt = self.prompt(lines);
+        Some(prompt.is_some_and(|prompt| match prompt.id {
             Some(id) => id == ask.id,
-            None => !ask.id.0.starts_with(CALL) && bare(&leave.text) == bare(&ask.text),
+            None => !ask.id.0.starts_with(CALL) && bare(&prompt.text) == bare(&ask.text),
         }))
     }
 
@@ -260,7 +259,7 @@ impl Dialect for Terminal {
     }
 }
 
-/// What the dialog at the foot of the screen asks leave for, in its own words.
+/// What the dialog at the foot of the screen asks permission for, in its own words.
 fn asked(lines: &[String]) -> Option<String> {
     let last = lines.iter().rev().find(|line| !line.trim().is_empty())?;
     if !last.contains(ASKING_FOOT) {

@@ -48,12 +48,12 @@ impl Stream {
             }
             ("relay", "rejected") => line.sign(Sign::RefRejected(text(words, "/why").to_owned())),
             ("relay", "turn_over") => self.turn_over(words, &mut line),
-            (kind, _) => self.told(kind, words, &mut line),
+            (kind, _) => self.part_of_turn(kind, words, &mut line),
         }
         line
     }
 
-    fn told(&mut self, kind: &str, words: &Value, line: &mut Line) {
+    fn part_of_turn(&mut self, kind: &str, words: &Value, line: &mut Line) {
         match (kind, text(words, "/role")) {
             ("init", _) => {
                 self.turn.began = true;
@@ -73,7 +73,7 @@ impl Stream {
             ("tool_result", _) => {
                 line.sign(Sign::ToolEnded(text(words, "/tool_id").to_owned()));
             }
-            ("error", _) => line.said(Said::new(Voice::System, text(words, "/message"))),
+            ("error", _) => line.words(Said::new(Voice::System, text(words, "/message"))),
             ("result", _) => self.turn.result = Some(words.clone()),
             _ => {}
         }
@@ -93,7 +93,7 @@ impl Stream {
             }
             "gemini" => {
                 if is_new && !said.trim().is_empty() {
-                    line.said(Said::new(Voice::Assistant, said));
+                    line.words(Said::new(Voice::Assistant, said));
                 }
                 let calls = words["toolCalls"].as_array().map(Vec::as_slice).unwrap_or_default();
                 for call in
@@ -115,7 +115,7 @@ impl Stream {
         let turn = std::mem::take(&mut self.turn);
         if !turn.began {
             // It never came to look at the message. Mostly the relay ends then; one that does not
-            // would wait for words that nobody says any more.
+            // would wait for words that never come.
             let why = without_escapes(text(words, "/why"));
             let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
             if words["goes_on"] == true {

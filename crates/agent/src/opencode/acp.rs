@@ -113,7 +113,7 @@ impl Acp {
             (Some(id), "session/request_permission") => self.asked(id, params, &mut line),
             // Helpers have conversations of their own, and an old one tells its history first.
             (None, "session/update") if self.is_about_us(params) => {
-                self.told(&params["update"], &mut line);
+                self.update(&params["update"], &mut line);
             }
             _ => {}
         }
@@ -151,7 +151,7 @@ impl Acp {
         }
     }
 
-    fn told(&mut self, update: &Value, line: &mut Line) {
+    fn update(&mut self, update: &Value, line: &mut Line) {
         match text(update, "/sessionUpdate") {
             "agent_message_chunk" => {
                 self.works(line);
@@ -166,7 +166,7 @@ impl Acp {
             "plan" => {
                 self.works(line);
                 let entries = update["entries"].as_array().map(Vec::as_slice).unwrap_or_default();
-                line.said(pending(entries, ENTRY));
+                line.words(pending(entries, ENTRY));
             }
             "usage_update" => self.cost_micros = micros(&update["cost"]).or(self.cost_micros),
             _ => {}
@@ -192,7 +192,7 @@ impl Acp {
                 self.answered(id, line);
                 if text(update, "/rawOutput/error").starts_with(REJECTED) {
                     let name = tool_name(update);
-                    line.said(Said::denied(name, gist(input)));
+                    line.words(Said::denied(name, gist(input)));
                 }
                 if self.tools.remove(id) == Some(Stage::Running) {
                     line.sign(Sign::ToolEnded(id.to_owned()));
@@ -306,7 +306,7 @@ impl Dialect for Acp {
     }
 
     fn interrupt(&self) -> Interrupt {
-        // Whoever cancels has to take back what he was asked as well.
+        // The protocol wants that a client which cancels also answers all open questions so.
         let answers = self.asks.values().map(|asked| {
             let result = json!({"outcome": {"outcome": "cancelled"}});
             json!({"jsonrpc": "2.0", "id": asked.request, "result": result})

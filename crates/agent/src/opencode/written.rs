@@ -21,8 +21,8 @@ pub(super) fn meaning(conversation: &Value) -> Line {
     let mut story = Story::default();
     for message in list(&conversation["messages"]) {
         match text(message, "/info/role") {
-            "user" => story.told(message),
-            _ => story.answered(message),
+            "user" => story.user_message(message),
+            _ => story.assistant_message(message),
         }
     }
     story.says();
@@ -37,10 +37,10 @@ struct Story {
 }
 
 impl Story {
-    fn told(&mut self, message: &Value) {
+    fn user_message(&mut self, message: &Value) {
         self.says();
         let words: String = list(&message["parts"])
-            // What the program adds by itself, nobody has said.
+            // Synthetic parts are added by the program, not said by the user.
             .filter(|part| text(part, "/type") == "text" && part["synthetic"] != true)
             .map(|part| text(part, "/text"))
             .collect();
@@ -48,7 +48,7 @@ impl Story {
         self.line.sign(Sign::TurnBegan);
     }
 
-    fn answered(&mut self, message: &Value) {
+    fn assistant_message(&mut self, message: &Value) {
         for part in list(&message["parts"]) {
             match text(part, "/type") {
                 "text" if part["synthetic"] != true => self.saying.push_str(text(part, "/text")),
@@ -72,7 +72,7 @@ impl Story {
         let (name, call) = (text(part, "/tool"), text(part, "/callID"));
         self.line.tool_began(name, call, &part["state"]["input"], ENTRY);
         if text(part, "/state/error").contains(REJECTED) {
-            self.line.said(Said::denied(name, gist(&part["state"]["input"])));
+            self.line.words(Said::denied(name, gist(&part["state"]["input"])));
         }
         if matches!(text(part, "/state/status"), "completed" | "error") {
             self.line.sign(Sign::ToolEnded(call.to_owned()));

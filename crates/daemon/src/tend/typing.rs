@@ -4,7 +4,7 @@
 use super::ear::aside;
 use super::{Tender, Waits};
 use crate::screens;
-use glis_agent::{Leave, Shown};
+use glis_agent::{ScreenPrompt, Shown};
 use glis_core::event::Spot;
 use glis_core::input::{Outcome, Sign};
 use glis_core::talk::{Ask, AskKind};
@@ -153,7 +153,7 @@ impl Tender {
     }
 
     /// A question that the agent asks on its screen and nowhere else.
-    async fn raise_question(&mut self, leave: &Leave) {
+    async fn raise_question(&mut self, leave: &ScreenPrompt) {
         if self.ear.on_screen.is_some() {
             return;
         }

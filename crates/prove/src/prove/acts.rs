@@ -71,7 +71,7 @@ impl Proof {
                 Victim::DaemonAndGit => victims::gits_of(daemon, VERB_TIME),
                 Victim::Daemon | Victim::Holder | Victim::Both => Vec::new(),
             };
-            // The gits first: they end by themselves when nobody listens any more.
+            // The gits first: they end by themselves once the daemon is gone.
             for git in gits {
                 if victims::kill(git, &home)? {
                     self.tally.kill("git");
@@ -92,7 +92,7 @@ impl Proof {
         Ok(hit)
     }
 
-    /// Does something to a session and kills somebody in the middle of it.
+    /// Does something to a session and kills a process in the middle of it.
     pub(super) fn kill_while(
         &mut self,
         doing: Doing,
@@ -140,7 +140,7 @@ impl Proof {
             None => Promise::None,
         };
         let after = self.after_kill(doing, who, promise)?;
-        let whom = if hit { victim.story() } else { "nobody any more" };
+        let whom = if hit { victim.story() } else { "nothing (already gone)" };
         let ms = moment.as_secs_f64() * 1000.0;
         Ok(format!("kill -9 {whom}, {ms:.1} ms into {} `{name}`: {after}", doing.story()))
     }
@@ -159,7 +159,7 @@ impl Proof {
         }
     }
 
-    /// What was promised must be so, whoever was killed.
+    /// What was promised must be so, whatever was killed.
     fn after_kill(&mut self, doing: Doing, who: usize, promise: Promise) -> Result<String> {
         let count = self.workers.len();
         let all = if doing == Doing::PauseAll { (0..count).collect() } else { vec![who % count] };
@@ -263,21 +263,21 @@ impl Proof {
         Ok(())
     }
 
-    /// Somebody else works in the worktree while the session is paused.
+    /// Another program writes into the worktree while the session is paused.
     pub(super) fn foreign(&mut self, who: usize) -> Result<String> {
         self.pause(who, &[])?;
         self.tally.fault("foreign change");
         let (name, tree) = (self.worker(who).name.clone(), self.worker(who).tree.clone());
         let number = self.tally.rounds;
-        dirt::put(&tree, "foreign.txt", &format!("somebody was here in round {number}\n"))?;
+        dirt::put(&tree, "foreign.txt", &format!("written in round {number}\n"))?;
         let seen = crate::portrait::Portrait::of(&self.stage, &tree)?;
         self.worker(who).expected = seen;
         let resumed = self.stage.glis(&["resume", &name])?;
         self.tally.resumes += 1;
         let found = resumed["found"].to_string();
-        ensure!(found.contains("foreign.txt"), "nobody noticed the foreign file: {found}");
+        ensure!(found.contains("foreign.txt"), "the foreign file was not noticed: {found}");
         self.turn(who, Pace::Quick)?;
         self.check(who)?;
-        Ok(format!("somebody wrote into the paused `{name}`: noticed, told, nothing overwritten"))
+        Ok(format!("a file was written into the paused `{name}`: resume reported it and kept it"))
     }
 }

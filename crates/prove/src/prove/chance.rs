@@ -26,7 +26,7 @@ impl Chance {
         usize::try_from(self.next() % end).unwrap_or(0)
     }
 
-    /// Bytes that nobody can make shorter.
+    /// Bytes that cannot be compressed.
     pub(super) fn bytes(&mut self, count: usize) -> Vec<u8> {
         let words = std::iter::repeat_with(|| self.next().to_le_bytes()).take(count.div_ceil(5));
         words.flat_map(|word| word.into_iter().take(5)).take(count).collect()
@@ -40,7 +40,7 @@ impl Chance {
     }
 }
 
-/// A seed that nobody chose, short enough to be typed.
+/// A random seed, short enough to be typed.
 pub(super) fn fresh_seed() -> u64 {
     // The standard library's hash keys are random, once for each process.
     std::collections::hash_map::RandomState::new().build_hasher().finish() % 1_000_000

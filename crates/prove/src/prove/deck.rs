@@ -23,7 +23,7 @@ impl Victim {
     }
 }
 
-/// What is under way when somebody is killed.
+/// What is under way at the kill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Doing {
     Turn,
@@ -118,7 +118,7 @@ impl Thing {
 pub(super) enum Act {
     Kill(Doing, Victim),
     Wreck(Wreck),
-    /// Somebody works in the worktree of a paused session.
+    /// Another program writes into the worktree of a paused session.
     Foreign,
     FullDisk,
     /// A holder hangs.

@@ -83,7 +83,7 @@ pub(super) fn plant(stage: &Stage) -> Result<()> {
     put(&repo, "src/main.c", "int main(void) { return 1; }\n")?;
     stage.commit("Another opinion")?;
     stage.git(&["checkout", "--quiet", "main"])?;
-    // The user's own stash: nobody may touch it.
+    // The user's own stash, which glis must never touch.
     put(&repo, "story.txt", "kept for later\n")?;
     stage.git(&["stash", "push", "--quiet"])?;
     Ok(())

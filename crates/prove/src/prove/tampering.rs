@@ -63,7 +63,7 @@ impl Proof {
         Ok(())
     }
 
-    /// Deletes a file or folder under whoever uses it.
+    /// Deletes a file or folder while a process uses it.
     pub(super) fn delete(&mut self, thing: Thing, who: usize) -> Result<String> {
         let home = self.stage.home();
         let id = self.workers[who].id.clone();

@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What the kernel takes to end a killed process is far less; whoever takes longer hangs.
+/// What the kernel takes to end a killed process is far less; a process that takes longer hangs.
 const END_SECS: i64 = 30;
 
 /// The living processes of the house with this home: daemon, holders, agents and their tools.
@@ -101,7 +101,7 @@ pub(super) fn go_on(pid: i32, home: &Path) {
 /// Signals a process of this house; `None` if there is none.
 fn signal(pid: i32, home: &Path, signal: Signal) -> Option<OwnedFd> {
     let number = Pid::from_raw(pid)?;
-    // First the handle, then the question whose it is: the number alone may pass to somebody else.
+    // First the handle, then the question whose it is: the number alone may pass to another process.
     let process = pidfd_open(number, PidfdFlags::empty()).ok()?;
     let ours = carries(pid, format!("GLIS_HOME={}", home.display()).as_bytes());
     (ours && pidfd_send_signal(&process, signal).is_ok()).then_some(process)

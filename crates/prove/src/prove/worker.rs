@@ -61,7 +61,7 @@ impl Sent {
     }
 }
 
-/// Whether somebody was told that it is done.
+/// Whether a command line said that it is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Promise {
     Given,
@@ -199,7 +199,7 @@ impl Worker {
         }
     }
 
-    /// Nobody but us can know whether the agent took the message: we look into its record.
+    /// Says whether the agent took the message. glis cannot know; here the agent's record is read.
     fn resolve(&self, stage: &Stage, shown: &Value, tally: &mut Tally) -> Result<()> {
         let open = &shown["waiting_for"];
         ensure!(open["kind"] == "doubt", "it asks {open}");
@@ -251,7 +251,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Each message was told once, or at most once if nobody promised anything; and its work is
+    /// Each message was told once, or at most once if nothing was promised; and its work is
     /// done, or a beginning of it.
     fn check_messages(&mut self, stage: &Stage, tally: &mut Tally) -> Result<()> {
         let seen = Portrait::of(stage, &self.tree)?;

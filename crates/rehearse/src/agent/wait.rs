@@ -201,7 +201,7 @@ impl Agent {
             Input::Interrupt if busy && !self.deaf.to_interrupts => {
                 self.phase = Phase::Interrupted;
             }
-            // Too late, which is nobody's fault: the turn ended by itself.
+            // Too late: the turn has ended by itself.
             Input::Interrupt => {}
             Input::Leave(Goodbye::ByInterrupt) if self.deaf.to_interrupts => {}
             Input::Leave(_) if busy => self.stdin = Stdin::Ended,
