@@ -23,7 +23,7 @@ pub fn run(voice: Voice) -> ExitCode {
     let told = std::mem::take(&mut stage.told);
     if let Some(signal) = stage.interrupted() {
         let ended = stage.strike();
-        let fault = anyhow::anyhow!("it was interrupted; everything that it started has ended");
+        let fault = anyhow::anyhow!("interrupted; everything that it started has ended");
         report(voice, &told, ended.and(Err(fault)));
         // As a shell tells of a signal.
         return ExitCode::from(128 + signal);
@@ -56,7 +56,7 @@ fn set(voice: Voice) -> Result<Stage> {
 }
 
 fn play(stage: &mut Stage) -> Result<()> {
-    stage.tell("a temporary home and a small repository; nothing of yours is touched");
+    stage.tell("a temporary home and a small repository; your own files are not touched");
     begin(stage)?;
     let before = pause_in_the_middle(stage)?;
     kill_the_daemon(stage)?;
@@ -72,7 +72,9 @@ fn begin(stage: &mut Stage) -> Result<()> {
     stage.glis(&["new", "talker", "--agent", "rehearsal", "--headless"])?;
     let shell = stage.glis(&["new", "typist", "--agent", "rehearsal"])?;
     let branch = shell["branch"].as_str().unwrap_or_default().to_owned();
-    stage.tell(&format!("three agents, each in a worktree of its own (one is on branch {branch})"));
+    stage.tell(&format!(
+        "started three agents, each in its own worktree (one is on branch {branch})"
+    ));
     stage.glis(&[
         "send",
         "editor",
@@ -81,7 +83,7 @@ fn begin(stage: &mut Stage) -> Result<()> {
     stage.glis(&["send", "talker", &format!("stream {WORDS} 20")])?;
     stage.glis(&["send", "typist", "write hello.txt hello ;; say The file is written."])?;
     stage.glis(&["wait", "typist", "--for", "idle", "--timeout", "20s"])?;
-    stage.tell("one edits files, one talks, one works in a terminal");
+    stage.tell("one edits files, one streams words, one works in a terminal");
     Ok(())
 }
 
@@ -112,10 +114,10 @@ fn pause_in_the_middle(stage: &mut Stage) -> Result<Before> {
     let lines = lines_of(&files);
     ensure!((20..400).contains(&lines), "the pause came too late or too early: {lines} lines");
     stage.tell(&format!(
-        "the editor is paused in {took} ms, after line {lines} of 400; no process is left"
+        "paused the editor in {took} ms, after line {lines} of 400; no process of it is left"
     ));
     stage.glis(&["send", "editor", "recall"])?;
-    stage.tell("a message for it is stored; it waits, for paused means paused");
+    stage.tell("sent it a message, which stays queued while it is paused");
     let screen = stage.glis(&["screen", "typist"])?;
     Ok(Before { files, screen, session_ref: paused["agent_session_ref"].clone() })
 }
@@ -124,14 +126,14 @@ fn kill_the_daemon(stage: &mut Stage) -> Result<()> {
     let talker = stage.glis(&["show", "talker"])?;
     ensure!(talker["status"] == "busy", "the talker should be in the middle of its words");
     let pid = stage.kill_daemon()?;
-    stage.tell(&format!("kill -9 {pid}: the daemon is gone, while the talker talks"));
+    stage.tell(&format!("kill -9 {pid}: killed the daemon while the talker streams"));
     let began = Instant::now();
     let after = stage.glis(&["show", "talker"])?;
     let took = began.elapsed().as_millis();
     ensure!(after["pid"] == talker["pid"], "the talker has another process than before");
     ensure!(after["generation"] == talker["generation"], "the talker was started again");
     stage.tell(&format!(
-        "the next command starts it again in {took} ms and finds every agent, same processes"
+        "the next command started a new daemon in {took} ms; every agent still runs, same process"
     ));
     Ok(())
 }
@@ -150,7 +152,7 @@ fn resume_and_compare(stage: &mut Stage, before: &Before) -> Result<()> {
         resumed["agent_session_ref"] == before.session_ref,
         "it came back in another conversation"
     );
-    stage.tell(&format!("the editor is back in {took} ms, in its own conversation"));
+    stage.tell(&format!("resumed the editor in {took} ms, in the same conversation"));
     stage.until("the editor has answered", || {
         stage.glis(&["wait", "editor", "--for", "idle", "--timeout", "20s"])?;
         Ok(!stage.said("editor")?.is_empty())
@@ -161,7 +163,7 @@ fn resume_and_compare(stage: &mut Stage, before: &Before) -> Result<()> {
     let memory = said.last().context("the editor said nothing")?;
     ensure!(memory.starts_with("I remember 2 messages"), "its memory: {memory}");
     stage.tell(&format!(
-        "{} files byte for byte as they were; it got the stored message once and remembers everything",
+        "its {} files are the same, byte for byte; it got the queued message once and remembers all",
         before.files.len()
     ));
     Ok(())
@@ -185,7 +187,7 @@ fn bring_back_a_conflict(stage: &mut Stage) -> Result<()> {
     let stages = String::from_utf8_lossy(&stages).lines().count();
     ensure!(stages == 3, "there is no conflict: {stages} stages");
     let before = Portrait::of(stage, &tree)?;
-    stage.tell("a fourth agent is in the middle of a merge, with a conflict");
+    stage.tell("a fourth agent is in the middle of a merge with a conflict");
     stage.glis(&["pause", "merger"])?;
     let path = tree.to_string_lossy().into_owned();
     stage.git(&["worktree", "remove", "--force", "--force", &path])?;
@@ -194,14 +196,14 @@ fn bring_back_a_conflict(stage: &mut Stage) -> Result<()> {
     stage.git(&expire)?;
     stage.git(&["gc", "--quiet", "--prune=now"])?;
     ensure!(!tree.exists(), "{path} is still there");
-    stage.tell("paused; its worktree removed by force, both branches deleted, gc --prune=now");
+    stage.tell("paused it, removed its worktree by force, deleted both branches, gc --prune=now");
     let began = Instant::now();
     stage.glis(&["resume", "merger"])?;
     let took = began.elapsed().as_millis();
     let differences = before.differences(&Portrait::of(stage, &tree)?);
     ensure!(differences.is_empty(), "the conflict differs: {}", differences.join("; "));
     stage.tell(&format!(
-        "back in {took} ms: the conflict with its {stages} stages, MERGE_HEAD, every byte"
+        "resumed it in {took} ms: the conflict with its {stages} stages, MERGE_HEAD and every byte"
     ));
     Ok(())
 }
@@ -211,7 +213,7 @@ fn nothing_missed(stage: &mut Stage) -> Result<()> {
     let words = stage.said("talker")?;
     let wanted: Vec<String> = (1..=WORDS).map(|n| format!("word{n}")).collect();
     ensure!(words == wanted, "the talker's words are not what it said: {words:?}");
-    stage.tell(&format!("the talker's {WORDS} words, across the crash: each once, in order"));
+    stage.tell(&format!("all {WORDS} words of the talker are there: each once, in order"));
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! `doctor --prove`: breaks a throw-away house on purpose and shows that nothing was lost.
+//! `doctor --prove`: breaks a temporary home on purpose and shows that nothing was lost.
 
 mod acts;
 mod chance;
@@ -67,8 +67,8 @@ pub fn run(voice: Voice, time: Duration, seed: Option<u64>) -> ExitCode {
         let ended = proof.strike();
         document["ok"] = false.into();
         document["failure"] = match ended {
-            Ok(()) => "it was interrupted; everything that it started has ended".into(),
-            Err(fault) => format!("it was interrupted; {fault:#}").into(),
+            Ok(()) => "interrupted; everything that it started has ended".into(),
+            Err(fault) => format!("interrupted; {fault:#}").into(),
         };
         report(voice, &document);
         // As a shell tells of a signal.
@@ -90,9 +90,9 @@ fn failed_early(seed: u64, fault: &anyhow::Error) -> Value {
 impl Proof {
     fn set(voice: Voice, seed: u64) -> Result<Self> {
         let mut stage = Stage::set("glis-prove-", voice)?;
-        stage.tell(&format!("a throw-away house in {}", stage.root().display()));
+        stage.tell(&format!("a temporary home and repository in {}", stage.root().display()));
         stage.tell(&format!(
-            "seed {seed}; `glis doctor --prove --seed {seed}` breaks it in this order again"
+            "seed {seed}: `glis doctor --prove --seed {seed}` repeats the same order"
         ));
         let canary = Command::new("sleep").arg("86400").stdin(Stdio::null()).spawn()?;
         Ok(Self {
@@ -134,7 +134,7 @@ impl Proof {
             Err(why) => Err(why),
         };
         match &self.small {
-            Ok(_) => self.stage.tell("a second house, on a disk of 128 MB"),
+            Ok(_) => self.stage.tell("a second home, on a disk of 128 MB"),
             Err(why) => self.stage.tell(&format!("skipped: full disks: {why}")),
         }
         Ok(())
@@ -164,10 +164,10 @@ impl Proof {
         let moment = chance.moment(VERB_TIME);
         let room = ROOM_KIB[chance.below(ROOM_KIB.len())] * 1024;
         let attempt = [Attempt::Pause, Attempt::Snapshot][chance.below(2)];
-        let aside = self.bystander(who, act);
-        let before = aside.map(|other| self.glimpse(other)).transpose()?;
+        let bystander = self.bystander(who, act);
+        let before = bystander.map(|other| self.glimpse(other)).transpose()?;
         let name = self.workers[who].name.clone();
-        let told = match act {
+        let outcome = match act {
             Act::Kill(doing, victim) => self.kill_while(doing, victim, who, moment),
             Act::Wreck(wreck) => self.wreck(wreck, who),
             Act::Foreign => self.foreign(who),
@@ -179,19 +179,22 @@ impl Proof {
                 Err(_) => return Ok(()),
             },
         };
-        let told = told.with_context(|| format!("session `{name}`, {act:?}"))?;
-        if let (Some(other), Some(before)) = (aside, before) {
+        let outcome = outcome.with_context(|| format!("session `{name}`, {act:?}"))?;
+        if let (Some(other), Some(before)) = (bystander, before) {
             let after = self.glimpse(other)?;
             self.tally.bytes += after.to_string().len() as u64;
             ensure!(
                 before == after,
-                "`{}` had nothing to do with it and is otherwise: {before} became {after}",
+                "`{}` was not involved and has changed: {before} became {after}",
                 self.workers[other].name
             );
         }
-        ensure!(matches!(self.canary.try_wait(), Ok(None)), "a stranger's process was hit");
+        ensure!(
+            matches!(self.canary.try_wait(), Ok(None)),
+            "a process that is not ours was killed"
+        );
         let round = self.tally.rounds;
-        self.stage.tell(&format!("{round:>3}  {told}"));
+        self.stage.tell(&format!("{round:>3}  {outcome}"));
         Ok(())
     }
 
@@ -285,10 +288,13 @@ fn report(voice: Voice, document: &Value) -> ExitCode {
     } else if !ok {
         let mut out = std::io::stderr().lock();
         let failure = document["failure"].as_str().unwrap_or_default();
-        drop(writeln!(out, "error: not proved: {failure}"));
+        drop(writeln!(out, "error: the proof failed: {failure}"));
         let seed = &document["seed"];
         if let Some(kept) = document["kept"].as_str() {
-            drop(writeln!(out, " hint: seed {seed}; everything is kept in {kept}"));
+            drop(writeln!(
+                out,
+                " hint: everything is kept in {kept}; `--seed {seed}` repeats the same order"
+            ));
         }
     }
     if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }

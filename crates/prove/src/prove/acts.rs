@@ -174,9 +174,9 @@ impl Proof {
             }
             ensure!(
                 !(pauses && promise == Promise::Given) || status == "paused",
-                "the pause was confirmed, and it is {status}"
+                "the pause was confirmed, but the session is {status}"
             );
-            ensure!(doing != Doing::Paused || status == "paused", "paused, and now {status}");
+            ensure!(doing != Doing::Paused || status == "paused", "it was paused and is {status}");
             states.push(status);
         }
         for &who in &all {
@@ -185,7 +185,7 @@ impl Proof {
         }
         states.sort();
         states.dedup();
-        Ok(format!("found {}, back, all as it was", states.join(" and ")))
+        Ok(format!("then {}; resumed, nothing is missing", states.join(" and ")))
     }
 
     /// Pauses a session; it has to succeed.
@@ -222,7 +222,7 @@ impl Proof {
             }
             Wreck::Cleared => {
                 self.tally.fault("worktree given up by the pause");
-                "its worktree given up by the pause"
+                "its worktree removed by the pause"
             }
         };
         ensure!(tree.symlink_metadata().is_err(), "{path} is still there");
@@ -249,7 +249,7 @@ impl Proof {
         let files = self.worker(who).expected.files();
         Ok(format!(
             "`{name}` paused, {how}, its branch deleted, reflogs expired, gc --prune=now: \
-             {files} files back, byte for byte, index and all"
+             {files} files and the index restored, byte for byte"
         ))
     }
 

@@ -47,8 +47,8 @@ impl Doing {
             Self::Resume => "the resume of",
             Self::Send => "a message to",
             Self::Snapshot => "a snapshot of",
-            Self::PauseAll => "the pause of all, at",
-            Self::Paused => "the sleep of",
+            Self::PauseAll => "`pause --all`, seen at",
+            Self::Paused => "the paused state of",
         }
     }
 }
@@ -106,9 +106,9 @@ impl Thing {
         match self {
             Self::DaemonSocket => "the daemon's socket",
             Self::DaemonLock => "the daemon's lock",
-            Self::HolderSocket => "the holder's socket",
-            Self::HolderLock => "the holder's lock",
-            Self::SessionFolder => "a session's folder",
+            Self::HolderSocket => "its holder's socket",
+            Self::HolderLock => "its holder's lock",
+            Self::SessionFolder => "its session folder",
         }
     }
 }

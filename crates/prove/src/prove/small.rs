@@ -135,12 +135,12 @@ impl Small {
         worker.compare_files(stage, tally)?;
         worker.check(stage, tally)?;
         let how = match (done, paused) {
-            (true, _) => "it found room enough",
+            (true, _) => "it had room enough",
             (false, true) => "it went on when there was room",
-            (false, false) => "refused, the agent works on",
+            (false, false) => "refused, the agent kept running",
         };
         Ok(format!(
-            "a full disk ({} kB left) {:.1} ms into the {verb} of `{}`: {how}; room again, all as it was",
+            "a full disk ({} kB left) {:.1} ms into the {verb} of `{}`: {how}; with room again, nothing is missing",
             room / 1024,
             moment.as_secs_f64() * 1000.0,
             worker.name

@@ -50,7 +50,7 @@ impl Tally {
         let kills: u32 = self.kills.values().sum();
         vec![
             format!(
-                "{} rounds: {kills} kills{}, {} pauses, {} resumes, {} worktrees brought back",
+                "{} rounds: {kills} kills{}, {} pauses, {} resumes, {} worktrees restored",
                 self.rounds,
                 each(&self.kills),
                 self.pauses,
@@ -59,7 +59,7 @@ impl Tally {
             ),
             format!("broken on purpose: {}", list(&self.faults)),
             format!(
-                "{} messages: each delivered once, {} asked about; {} compared in {} comparisons",
+                "{} messages: each delivered once, {} in doubt and asked about; {} compared in {} comparisons",
                 self.messages,
                 self.doubts,
                 size(self.bytes),

@@ -23,14 +23,14 @@ impl Proof {
         let holder = victims::holder_of(agent)?;
         ensure!(victims::stop(holder, &home), "the holder has gone");
         self.tally.fault("holder stopped");
-        let told = match stall {
+        let done = match stall {
             Stall::Pause => self.pause(who, &[]).map(|_| "paused"),
             Stall::ForcedPause => self.pause(who, &["--mode", "force"]).map(|_| "paused by force"),
-            Stall::Stop => self.stop(&name).map(|()| "ended"),
+            Stall::Stop => self.stop(&name).map(|()| "session stopped"),
             Stall::DaemonDies => {
                 ensure!(victims::kill(daemon, &home)?, "the daemon has gone");
                 self.tally.kill("daemon");
-                self.pause(who, &["--mode", "force"]).map(|_| "paused by force by another daemon")
+                self.pause(who, &["--mode", "force"]).map(|_| "daemon killed, paused by force")
             }
             Stall::Passing => {
                 let running = self.stage.start(&["--json", "pause", &name])?;
@@ -40,21 +40,21 @@ impl Proof {
                 let promise = Promise::of(&self.stage.finish(running, Signals::Heeded)?);
                 ensure!(promise == Promise::Given, "the pause failed");
                 self.tally.pauses += 1;
-                Ok("paused, and went on meanwhile")
+                Ok("continued in the middle of a pause")
             }
         };
         // Whatever came of it: nothing stays stopped for the rest of the proof.
-        if told.is_err() {
+        if done.is_err() {
             victims::go_on(holder, &home);
         }
-        let told = told?;
+        let done = done?;
         let left = victims::agents_of(&id);
-        ensure!(left.is_empty(), "nothing may run any more, and {left:?} do");
+        ensure!(left.is_empty(), "no process should be left, but {left:?} run");
         self.back(who)?;
         self.check(who)?;
         self.turn(who, Pace::Quick)?;
         self.check(who)?;
-        Ok(format!("the holder of `{name}` stopped (SIGSTOP), {told}: back, all as it was"))
+        Ok(format!("holder of `{name}` stopped (SIGSTOP), {done}; resumed, nothing is missing"))
     }
 
     fn stop(&self, name: &str) -> Result<()> {
@@ -130,7 +130,7 @@ impl Proof {
         self.turn(who, Pace::Quick)?;
         self.check(who)?;
         let name = &self.workers[who].name;
-        Ok(format!("deleted {what} under `{name}`: it was paused and came back, all as it was"))
+        Ok(format!("`{name}` runs, {what} deleted; paused, resumed, nothing is missing"))
     }
 }
 
@@ -154,7 +154,7 @@ impl Proof {
         for (who, before) in before.into_iter().enumerate() {
             let shown = self.workers[who].settled(&self.stage)?;
             if shown["record_damaged"] == true {
-                ensure!(loss == LogLoss::BeforeAKill, "nothing is missing, and it is flagged");
+                ensure!(loss == LogLoss::BeforeAKill, "it is flagged, but nothing is missing");
                 self.stage.glis(&["acknowledge", &self.workers[who].name])?;
             }
             let after = victims::agents_of(&self.workers[who].id);
@@ -164,9 +164,9 @@ impl Proof {
         }
         let how = match loss {
             LogLoss::AfterAStop => "while no daemon ran",
-            LogLoss::BeforeAKill => "under the daemon, which was then killed",
+            LogLoss::BeforeAKill => "while the daemon ran, then the daemon killed",
         };
-        Ok(format!("deleted the event log {how}: every session known again, no agent touched"))
+        Ok(format!("event log deleted {how}; every session was found again, no agent disturbed"))
     }
 }
 
