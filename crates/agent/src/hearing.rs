@@ -13,11 +13,11 @@ const ALLOW_CHARS_MAX: usize = 16 * 1024;
 
 /// Everything that one line says, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Line {
+pub(crate) struct Meaning {
     parts: Vec<(Option<Sign>, Option<Said>)>,
 }
 
-impl Line {
+impl Meaning {
     pub(crate) fn sign(&mut self, sign: Sign) {
         self.parts.push((Some(sign), None));
     }
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn signs_and_words_of_a_line_have_places_of_their_own_and_the_last_is_its_end() {
-        let mut line = Line::default();
+        let mut line = Meaning::default();
         line.sign(Sign::TurnBegan);
         line.sign(Sign::TurnEnded);
         line.words(Said::new(Voice::Assistant, "words"));

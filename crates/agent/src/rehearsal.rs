@@ -86,7 +86,7 @@ struct Rehearsing {
 /// One line of the rehearsal agent, in its stream or in its transcript.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Line {
+enum Record {
     Session {
         id: String,
     },
@@ -142,12 +142,12 @@ impl Rehearsing {
 
     /// A line that is no word of the agent's is noise: garbage in a stream loses nothing else.
     fn meaning(&mut self, at: u64, line: &[u8]) -> Vec<Heard> {
-        let Ok(line) = serde_json::from_slice::<Line>(line) else { return Vec::new() };
-        if let Line::Ask { id, kind: AskKind::Approval, text } = &line {
+        let Ok(line) = serde_json::from_slice::<Record>(line) else { return Vec::new() };
+        if let Record::Ask { id, kind: AskKind::Approval, text } = &line {
             self.asks.insert(id.clone(), text.clone());
         }
         let mut denied = None;
-        if let Line::AskGone { id, answer } = &line {
+        if let Record::AskGone { id, answer } = &line {
             denied = self.asks.remove(id).filter(|_| answer.as_deref() == Some(DENY));
         }
         let mut heard = meaning(at, line);
@@ -158,42 +158,42 @@ impl Rehearsing {
     }
 }
 
-fn meaning(at: u64, line: Line) -> Vec<Heard> {
+fn meaning(at: u64, line: Record) -> Vec<Heard> {
     let sign = |sign| vec![Heard { at, sign: Some(sign), said: None }];
     match line {
-        Line::Session { id } => sign(Sign::RefKnown(id)),
-        Line::Ready => sign(Sign::Ready),
-        Line::Resumed => Vec::new(),
-        Line::User { text } => {
+        Record::Session { id } => sign(Sign::RefKnown(id)),
+        Record::Ready => sign(Sign::Ready),
+        Record::Resumed => Vec::new(),
+        Record::User { text } => {
             let sign = Some(Sign::TookMessage { text: Some(text.clone()) });
             vec![Heard { at, sign, said: Some(Said::new(Voice::User, text)) }]
         }
-        Line::TurnStarted => sign(Sign::TurnBegan),
-        Line::Text { text } => {
+        Record::TurnStarted => sign(Sign::TurnBegan),
+        Record::Text { text } => {
             vec![Heard { at, sign: None, said: Some(Said::new(Voice::Assistant, text)) }]
         }
-        Line::ToolStarted { id, tool, input } => {
+        Record::ToolStarted { id, tool, input } => {
             let content = input.as_str().map_or_else(|| input.to_string(), ToOwned::to_owned);
             let what = hearing::what(&tool, &content);
             let said = Said::tool(&tool, content);
             vec![Heard { at, sign: Some(Sign::ToolBegan { tool: id, what }), said: Some(said) }]
         }
-        Line::ToolEnded { id } => sign(Sign::ToolEnded(id)),
-        Line::Background { running } => sign(Sign::Background(running)),
-        Line::Ask { id, kind, text } => sign(Sign::Asked(Ask::new(AskId(id), kind, text))),
-        Line::AskGone { id, .. } => sign(Sign::AskGone(AskId(id))),
-        Line::Todo { items } => {
+        Record::ToolEnded { id } => sign(Sign::ToolEnded(id)),
+        Record::Background { running } => sign(Sign::Background(running)),
+        Record::Ask { id, kind, text } => sign(Sign::Asked(Ask::new(AskId(id), kind, text))),
+        Record::AskGone { id, .. } => sign(Sign::AskGone(AskId(id))),
+        Record::Todo { items } => {
             let mut said = Said::new(Voice::Assistant, format!("To do: {}", items.join("; ")));
             said.pending = Some(items);
             vec![Heard { at, sign: None, said: Some(said) }]
         }
-        Line::Limit { reset_at } => sign(Sign::LimitReached { reset_at }),
-        Line::TurnEnded { result } if result == INTERRUPTED => {
+        Record::Limit { reset_at } => sign(Sign::LimitReached { reset_at }),
+        Record::TurnEnded { result } if result == INTERRUPTED => {
             let said = Said { outcome: Some(Outcome::Interrupted), ..Said::new(Voice::System, "") };
             vec![Heard { at, sign: Some(Sign::TurnCut), said: Some(said) }]
         }
-        Line::TurnEnded { .. } => sign(Sign::TurnEnded),
-        Line::Error { message } => sign(Sign::RefRejected(message)),
+        Record::TurnEnded { .. } => sign(Sign::TurnEnded),
+        Record::Error { message } => sign(Sign::RefRejected(message)),
     }
 }
 

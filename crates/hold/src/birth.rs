@@ -113,7 +113,7 @@ fn refuse_leftovers(session: &str, kept: &[ProcessMark]) -> Result<(), Fault> {
 /// What the last generation could not write has used up its offsets all the same, and so has what was
 /// deleted since.
 fn open_output(folder: &Folder, launch: &Launch) -> io::Result<Output> {
-    let recorded = folder.kept().map_or(0, |record| record.log_end);
+    let recorded = folder.exit_record().map_or(0, |record| record.log_end);
     let used = recorded.max(sizes::last_offset(folder)).max(launch.output_from);
     Output::new(Log::open(folder.below(place::OUTPUT)?, launch.log_bytes_max, used)?)
 }

@@ -23,7 +23,7 @@ impl Environment {
     }
 
     /// Unpacks them.
-    pub(crate) fn told(&self) -> Vec<(String, String)> {
+    pub(crate) fn variables(&self) -> Vec<(String, String)> {
         let mut words = self.0.split(|byte| *byte == END).map(String::from_utf8_lossy);
         let mut env = Vec::new();
         // Behind the last end there is nothing, which is no name.
@@ -46,7 +46,7 @@ mod tests {
             vec![pair("A", "")],
             vec![pair("A", "b=c\nd"), pair("", "x"), pair("\u{fc}", "\u{1f600}")],
         ] {
-            assert_eq!(Environment::of(&env).told(), env);
+            assert_eq!(Environment::of(&env).variables(), env);
         }
     }
 }

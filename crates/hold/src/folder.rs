@@ -112,7 +112,7 @@ impl Folder {
     }
 
     /// The record of the generation that ended last, if it can be read.
-    pub(crate) fn kept(&self) -> Option<ExitRecord> {
+    pub(crate) fn exit_record(&self) -> Option<ExitRecord> {
         serde_json::from_reader(self.read(place::EXIT).ok()?).ok()
     }
 }

@@ -76,7 +76,7 @@ impl Killer {
     }
 
     /// The processes that were left alone and still run.
-    pub(crate) fn kept(&self) -> Vec<Killed> {
+    pub(crate) fn spared(&self) -> Vec<Killed> {
         if matches!(self.spared, Spared::None) {
             return Vec::new();
         }

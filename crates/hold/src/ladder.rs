@@ -197,7 +197,7 @@ impl Holder {
         if let Err(fault) = self.output.sync() {
             complain("the log is not durable", &fault);
         }
-        let kept = self.killer.kept();
+        let kept = self.killer.spared();
         let (killed, stuck) = self.killer.outcome();
         let record = ExitRecord {
             session: self.facts.session.clone(),

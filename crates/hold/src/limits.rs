@@ -24,7 +24,7 @@ const NAMES: [(&str, Resource); 16] = [
 ];
 
 /// The limits of a launch. A name that this version does not know is left out.
-pub(crate) fn known(limits: &[Limit]) -> Vec<(Resource, Rlimit)> {
+pub(crate) fn known_here(limits: &[Limit]) -> Vec<(Resource, Rlimit)> {
     let known = |limit: &Limit| {
         let (_, resource) = NAMES.iter().find(|(name, _)| *name == limit.name)?;
         Some((*resource, Rlimit { current: limit.soft, maximum: limit.hard }))

@@ -92,7 +92,7 @@ impl Holder {
             Order::Children(children) => self.killer.spare_children(children),
             Order::Lock { path } => self.lock(id, path),
             Order::Environment => {
-                let (env, limits) = (self.facts.environment.told(), self.facts.limits.clone());
+                let (env, limits) = (self.facts.environment.variables(), self.facts.limits.clone());
                 client.tell(&Report::Environment { env, limits });
             }
             Order::Collected => {

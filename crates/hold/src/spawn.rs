@@ -56,7 +56,7 @@ pub(crate) fn spawn(launch: &Launch) -> Result<Spawned, Fault> {
         Face::Terminal(_) => Controlling::Terminal,
         Face::Pipes => Controlling::Nothing,
     };
-    sys::clean_slate(&mut command, controlling, launch.umask, limits::known(&launch.limits));
+    sys::clean_slate(&mut command, controlling, launch.umask, limits::known_here(&launch.limits));
     let [stdin, stdout, stderr] = ends.agents;
     command.stdin(Stdio::from(stdin)).stdout(Stdio::from(stdout)).stderr(Stdio::from(stderr));
     let child = command.spawn().map_err(|why| {

@@ -44,7 +44,7 @@ pub fn sweep(session: &str, dir: &Path, kept: &[ProcessMark]) -> Result<Swept, S
     }
     let _gone = until_gone(&mut killer, &[Signal::TERM, Signal::CONT], GRACE)
         || until_gone(&mut killer, &[Signal::KILL], KILL_WAIT);
-    let kept = killer.kept();
+    let kept = killer.spared();
     let (killed, stuck) = killer.outcome();
     drop(lock);
     Ok(Swept { killed, stuck, kept })

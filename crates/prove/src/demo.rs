@@ -20,21 +20,21 @@ pub fn run(voice: Voice) -> ExitCode {
         Err(fault) => return report(voice, &[], Err(fault)),
     };
     let played = play(&mut stage);
-    let told = std::mem::take(&mut stage.told);
+    let steps = std::mem::take(&mut stage.printed);
     if let Some(signal) = stage.interrupted() {
         let ended = stage.strike();
         let fault = anyhow::anyhow!("interrupted; everything that it started has ended");
-        report(voice, &told, ended.and(Err(fault)));
+        report(voice, &steps, ended.and(Err(fault)));
         // As a shell tells of a signal.
         return ExitCode::from(128 + signal);
     }
     match played {
-        Ok(()) => report(voice, &told, stage.strike()),
+        Ok(()) => report(voice, &steps, stage.strike()),
         Err(fault) => {
             let kept = stage.leave();
             report(
                 voice,
-                &told,
+                &steps,
                 Err(fault.context(format!("everything is kept in {}", kept.display()))),
             )
         }
@@ -155,11 +155,11 @@ fn resume_and_compare(stage: &mut Stage, before: &Before) -> Result<()> {
     stage.tell(&format!("resumed the editor in {took} ms, in the same conversation"));
     stage.until("the editor has answered", || {
         stage.glis(&["wait", "editor", "--for", "idle", "--timeout", "20s"])?;
-        Ok(!stage.said("editor")?.is_empty())
+        Ok(!stage.answers("editor")?.is_empty())
     })?;
     stage.glis(&["wait", "editor", "--for", "idle", "--timeout", "20s"])?;
     ensure!(stage.files("editor")? == before.files, "the editor's files differ after the resume");
-    let said = stage.said("editor")?;
+    let said = stage.answers("editor")?;
     let memory = said.last().context("the editor said nothing")?;
     ensure!(memory.starts_with("I remember 2 messages"), "its memory: {memory}");
     stage.tell(&format!(
@@ -181,7 +181,8 @@ fn bring_back_a_conflict(stage: &mut Stage) -> Result<()> {
          run git commit --quiet --all --message=Ours ;; run git merge rival ;; \
          write why.txt We disagree. ;; say In conflict.",
     ])?;
-    stage.until("the merger has a conflict", || Ok(stage.said("merger")? == ["In conflict."]))?;
+    stage
+        .until("the merger has a conflict", || Ok(stage.answers("merger")? == ["In conflict."]))?;
     stage.glis(&["wait", "merger", "--for", "idle", "--timeout", "20s"])?;
     let stages = stage.git_in(&tree, &["ls-files", "--unmerged"])?;
     let stages = String::from_utf8_lossy(&stages).lines().count();
@@ -210,17 +211,17 @@ fn bring_back_a_conflict(stage: &mut Stage) -> Result<()> {
 
 fn nothing_missed(stage: &mut Stage) -> Result<()> {
     stage.glis(&["wait", "talker", "--for", "idle", "--timeout", "30s"])?;
-    let words = stage.said("talker")?;
+    let words = stage.answers("talker")?;
     let wanted: Vec<String> = (1..=WORDS).map(|n| format!("word{n}")).collect();
     ensure!(words == wanted, "the talker's words are not what it said: {words:?}");
     stage.tell(&format!("all {WORDS} words of the talker are there: each once, in order"));
     Ok(())
 }
 
-fn report(voice: Voice, told: &[Value], result: Result<()>) -> ExitCode {
+fn report(voice: Voice, steps: &[Value], result: Result<()>) -> ExitCode {
     let fault = result.err().map(|fault| format!("{fault:#}"));
     if voice == Voice::Kept {
-        let document = json!({"ok": fault.is_none(), "steps": told, "failure": fault});
+        let document = json!({"ok": fault.is_none(), "steps": steps, "failure": fault});
         drop(writeln!(std::io::stdout().lock(), "{document}"));
     } else if let Some(fault) = &fault {
         drop(writeln!(std::io::stderr().lock(), "error: the demo failed: {fault}"));

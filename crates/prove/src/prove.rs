@@ -57,7 +57,7 @@ pub fn run(voice: Voice, time: Duration, seed: Option<u64>) -> ExitCode {
         "ok": proved.is_ok(),
         "seed": seed,
         "secs": began.elapsed().as_secs_f64(),
-        "steps": std::mem::take(&mut proof.stage.told),
+        "steps": std::mem::take(&mut proof.stage.printed),
         "tally": proof.tally.document(),
         "skipped": proof.small.as_ref().err().map(|why| format!("full disk: {why}")),
         "failure": proved.as_ref().err().map(|fault| format!("{fault:#}")),
@@ -269,10 +269,10 @@ impl Proof {
         self.end();
         if let Ok(small) = &self.small {
             victims::kill_all(&small.stage.home());
-            small.keep(&self.stage.root().join("small-disk-kept"));
+            small.copy_to(&self.stage.root().join("small-disk-kept"));
         }
         victims::kill_all(&self.stage.home());
-        self.stage.keep().display().to_string()
+        self.stage.into_kept().display().to_string()
     }
 }
 

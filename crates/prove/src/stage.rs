@@ -50,7 +50,7 @@ pub(crate) struct Stage {
     program: PathBuf,
     began: Instant,
     /// Lines that were printed, for one document at the end.
-    pub(crate) told: Vec<Value>,
+    pub(crate) printed: Vec<Value>,
     voice: Voice,
     ending: Rc<Ending>,
 }
@@ -72,7 +72,7 @@ impl Stage {
             folder: Folder::Own(folder),
             program: std::env::current_exe().context("where this program lies")?,
             began: Instant::now(),
-            told: Vec::new(),
+            printed: Vec::new(),
             voice,
             ending,
         };
@@ -86,7 +86,7 @@ impl Stage {
             folder: Folder::Lent(folder),
             program: self.program.clone(),
             began: self.began,
-            told: Vec::new(),
+            printed: Vec::new(),
             voice: Voice::Kept,
             ending: Rc::clone(&self.ending),
         };
@@ -127,7 +127,7 @@ impl Stage {
     /// Tells one step, with the time since the beginning.
     pub(crate) fn tell(&mut self, text: &str) {
         let ms = self.began.elapsed().as_millis();
-        self.told.push(serde_json::json!({"ms": u64::try_from(ms).unwrap_or(0), "text": text}));
+        self.printed.push(serde_json::json!({"ms": u64::try_from(ms).unwrap_or(0), "text": text}));
         if self.voice == Voice::Aloud {
             let seconds = self.began.elapsed().as_secs_f64();
             println_line(&format!("{seconds:6.2}s  {text}"));
@@ -281,7 +281,7 @@ impl Stage {
     }
 
     /// What an agent said, one text each.
-    pub(crate) fn said(&self, session: &str) -> Result<Vec<String>> {
+    pub(crate) fn answers(&self, session: &str) -> Result<Vec<String>> {
         let log = self.glis(&["log", session])?;
         let entries = log.as_array().context("a conversation")?.iter();
         let by_agent = entries.filter(|entry| entry["type"] == "assistant");
@@ -305,7 +305,7 @@ impl Stage {
     /// Ends everything that was started but keeps the folder, for the user to look at.
     pub(crate) fn leave(self) -> PathBuf {
         drop(self.end());
-        self.keep()
+        self.into_kept()
     }
 
     /// Removes every trace; everything that was started has ended.
@@ -317,7 +317,7 @@ impl Stage {
     }
 
     /// Keeps the folder; everything that was started has ended.
-    pub(crate) fn keep(self) -> PathBuf {
+    pub(crate) fn into_kept(self) -> PathBuf {
         match self.folder {
             Folder::Own(folder) => folder.keep(),
             Folder::Lent(folder) => folder,

@@ -12,7 +12,7 @@ use rustix::process::{Pid, kill_process_group};
 
 use crate::args::Misbehaviour;
 use crate::face::{Face, Input, Message, Mode};
-use crate::record::{Aside, AskKind, Body, Manner};
+use crate::record::{AskKind, Body, Manner, Notice};
 use crate::script::Ignored;
 use crate::sys::{self, RawMode, Signal, Signals};
 use crate::transcript::Transcript;
@@ -242,12 +242,12 @@ impl Agent {
         }
         self.greeting = Greeting::Told;
         let session = self.session();
-        self.show(|face, out| face.aside(&session, out))
+        self.show(|face, out| face.notice(&session, out))
     }
 
-    fn session(&self) -> Aside {
+    fn session(&self) -> Notice {
         let Hello { id, model, resumed } = &self.hello;
-        Aside::Session { id: id.clone(), model: model.clone(), resumed: *resumed }
+        Notice::Session { id: id.clone(), model: model.clone(), resumed: *resumed }
     }
 
     fn report_background(&mut self, kind: HelperKind) -> io::Result<()> {

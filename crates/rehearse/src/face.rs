@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::record::{Aside, Record};
+use crate::record::{Notice, Record};
 
 pub(crate) use headless::Headless;
 pub(crate) use terminal::Terminal;
@@ -57,11 +57,11 @@ pub(crate) enum Mode {
 /// The seam between the agent and who it talks to; `out` collects bytes for stdout.
 pub(crate) trait Face {
     /// Introduces the session; `last` is how a resumed conversation ended.
-    fn greet(&mut self, session: &Aside, last: &[Record], out: &mut Vec<u8>);
+    fn greet(&mut self, session: &Notice, last: &[Record], out: &mut Vec<u8>);
     /// Shows that the id is being kept back.
     fn greet_without_id(&mut self, out: &mut Vec<u8>);
     fn record(&mut self, record: &Record, out: &mut Vec<u8>);
-    fn aside(&mut self, aside: &Aside, out: &mut Vec<u8>);
+    fn notice(&mut self, notice: &Notice, out: &mut Vec<u8>);
     fn mode(&mut self, mode: Mode, out: &mut Vec<u8>);
     /// Reads bytes from stdin; what is incomplete is kept.
     fn take(&mut self, bytes: &[u8], now: Instant, out: &mut Vec<u8>) -> Vec<Input>;

@@ -22,7 +22,7 @@ use std::process::ExitCode;
 use agent::{Agent, Hello};
 use args::{Args, FaceKind, Identity, Misbehaviour};
 use face::{Face, Headless, Terminal};
-use record::Aside;
+use record::Notice;
 use transcript::Transcript;
 
 /// Why the agent did not start: a kind for programs and a sentence for people.
@@ -112,7 +112,7 @@ fn live(args: &Args, transcript: Transcript, hello: Hello) -> ExitCode {
 fn refuse(args: &Args, refusal: &Refusal) -> ExitCode {
     if args.face == FaceKind::Headless {
         let error =
-            Aside::Error { kind: refusal.kind.to_owned(), message: refusal.message.clone() };
+            Notice::Error { kind: refusal.kind.to_owned(), message: refusal.message.clone() };
         // A reader that is gone cannot be told anything; the exit status remains.
         drop(io::stdout().write_all(&record::line(&error)));
         drop(io::stdout().flush());

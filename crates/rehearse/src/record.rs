@@ -98,7 +98,7 @@ pub(crate) enum Outcome {
 /// What is said on stdout but belongs to no conversation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(crate) enum Aside {
+pub(crate) enum Notice {
     Session {
         id: String,
         model: String,

@@ -85,7 +85,7 @@ impl Unfinished {
         self.kept.extend_from_slice(bytes);
     }
 
-    fn keep(&mut self, byte: u8) {
+    fn push(&mut self, byte: u8) {
         if self.kept.len() < KEPT_BYTES_MAX {
             self.kept.push(byte);
         } else {
@@ -104,7 +104,7 @@ impl Unfinished {
             (State::Command | State::Text, 0x1b) => {
                 self.string = self.state;
                 self.state = State::StringEscape;
-                self.keep(byte);
+                self.push(byte);
             }
             (_, 0x1b) => self.begin(State::Escape, &[0x1b]),
             // Control characters inside a sequence were carried out already: once is enough.
@@ -116,14 +116,14 @@ impl Unfinished {
             }
             (State::Command | State::Text, _)
             | (State::Escape, 0x20..=0x2f)
-            | (State::Csi, 0x20..=0x3f) => self.keep(byte),
+            | (State::Csi, 0x20..=0x3f) => self.push(byte),
             (State::Escape | State::Csi | State::Ground, _) => self.clear(),
         }
     }
 
     fn enter(&mut self, state: State, byte: u8) {
         self.state = state;
-        self.keep(byte);
+        self.push(byte);
     }
 }
 

@@ -4,7 +4,7 @@ use super::tools::{Tools, asks_for, blocks, new_task, tool_use};
 use super::transcript;
 use crate::dialect::{Dialect, GONE, Interrupt, Shown, Source};
 use crate::heard::{Heard, Said, Usage};
-use crate::hearing::{Line, answers, json_line, text};
+use crate::hearing::{Meaning, answers, json_line, text};
 use crate::lines::Lines;
 use glis_core::AskId;
 use glis_core::input::Sign;
@@ -43,8 +43,8 @@ struct Asked {
 }
 
 impl Stream {
-    fn understand(&mut self, words: &Value) -> Line {
-        let mut line = Line::default();
+    fn understand(&mut self, words: &Value) -> Meaning {
+        let mut line = Meaning::default();
         match text(words, "/type") {
             "control_response" => self.responded(words, &mut line),
             "control_request" => self.asked(words, &mut line),
@@ -76,7 +76,7 @@ impl Stream {
     }
 
     /// An answer to our first request, or our own answer, which it repeats when it has taken it.
-    fn responded(&mut self, words: &Value, line: &mut Line) {
+    fn responded(&mut self, words: &Value, line: &mut Meaning) {
         let request = text(words, "/response/request_id");
         if request == FIRST {
             if text(words, "/response/subtype") == "success" {
@@ -90,7 +90,7 @@ impl Stream {
         }
     }
 
-    fn asked(&mut self, words: &Value, line: &mut Line) {
+    fn asked(&mut self, words: &Value, line: &mut Meaning) {
         let request = words.get("request").unwrap_or(&Value::Null);
         if text(request, "/subtype") != "can_use_tool" {
             return;
@@ -105,13 +105,13 @@ impl Stream {
         line.sign(Sign::Asked(Ask::new(AskId(id), kind, asks)));
     }
 
-    fn ask_is_gone(&mut self, id: &str, line: &mut Line) {
+    fn ask_is_gone(&mut self, id: &str, line: &mut Meaning) {
         if self.asks.remove(id).is_some() {
             line.sign(Sign::AskGone(AskId(id.to_owned())));
         }
     }
 
-    fn about_itself(&mut self, words: &Value, line: &mut Line) {
+    fn about_itself(&mut self, words: &Value, line: &mut Meaning) {
         let task = || text(words, "/task_id").to_owned();
         match text(words, "/subtype") {
             // Said at the beginning of every turn.
@@ -136,12 +136,12 @@ impl Stream {
         }
     }
 
-    fn tell_background(&self, line: &mut Line) {
+    fn tell_background(&self, line: &mut Meaning) {
         let running = u32::try_from(self.background.len()).unwrap_or(u32::MAX);
         line.sign(Sign::Background(running));
     }
 
-    fn tools_ended(&mut self, words: &Value, line: &mut Line) {
+    fn tools_ended(&mut self, words: &Value, line: &mut Meaning) {
         for block in blocks(words).filter(|block| text(block, "/type") == "tool_result") {
             let tool_use = text(block, "/tool_use_id");
             let asked = self.asks.iter().find(|(_, asked)| asked.tool_use == tool_use);
@@ -160,7 +160,7 @@ impl Stream {
         }
     }
 
-    fn turn_ended(&mut self, words: &Value, line: &mut Line) {
+    fn turn_ended(&mut self, words: &Value, line: &mut Meaning) {
         let failed = words.get("is_error").and_then(Value::as_bool).unwrap_or_default();
         let faults = faults(words);
         if !self.ready && failed {
@@ -191,7 +191,7 @@ fn command_output(words: &Value) -> Option<&str> {
     Some(output).filter(|output| !output.is_empty())
 }
 
-fn worked(words: &Value, line: &mut Line) {
+fn worked(words: &Value, line: &mut Meaning) {
     // What a helper of its own says is part of the tool that it is.
     let own = words.get("parent_tool_use_id").is_none_or(Value::is_null);
     for block in blocks(words) {
@@ -204,7 +204,7 @@ fn worked(words: &Value, line: &mut Line) {
     }
 }
 
-fn limit(words: &Value, line: &mut Line) {
+fn limit(words: &Value, line: &mut Meaning) {
     let about = &words["rate_limit_info"];
     if text(about, "/status") == "rejected" {
         let reset_at = about.get("resetsAt").map(Value::to_string).unwrap_or_default();

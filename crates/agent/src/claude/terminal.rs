@@ -5,7 +5,7 @@ use super::tools::{PLAN_TOOL, Tools, asks_for, blocks, new_task, said_by, tool_w
 use super::transcript::{is_beside, is_filler, is_interruption, refused};
 use crate::dialect::{Dialect, GONE, Interrupt, NO_SUCH_CHOICE, Shown, Source, typed};
 use crate::heard::{Heard, Outcome, Said, Usage};
-use crate::hearing::{Line, as_said, as_text, question, text, what};
+use crate::hearing::{Meaning, as_said, as_text, question, text, what};
 use crate::lines::Lines;
 use glis_core::AskId;
 use glis_core::input::Sign;
@@ -169,7 +169,7 @@ impl Terminal {
         marked && dialog().any(|line| line.contains(&choice))
     }
 
-    fn hook(&mut self, words: &Value, end: u64, line: &mut Line) {
+    fn hook(&mut self, words: &Value, end: u64, line: &mut Meaning) {
         let tool_use = text(words, "/tool_use_id");
         match text(words, "/hook_event_name") {
             "SessionStart" => {
@@ -211,14 +211,14 @@ impl Terminal {
         }
     }
 
-    fn end_if_over(&mut self, line: &mut Line) {
+    fn end_if_over(&mut self, line: &mut Meaning) {
         if !self.prompt.is_empty() && self.stopped == self.prompt && self.closed == self.prompt {
             self.prompt.clear();
             line.sign(Sign::TurnEnded);
         }
     }
 
-    fn asked(&mut self, words: &Value, end: u64, line: &mut Line) {
+    fn asked(&mut self, words: &Value, end: u64, line: &mut Meaning) {
         let name = text(words, "/tool_name");
         let input = &words["tool_input"];
         let (kind, asks) = asks_for(name, input);
@@ -239,14 +239,14 @@ impl Terminal {
         line.sign(Sign::Asked(ask));
     }
 
-    fn ask_is_gone(&mut self, line: &mut Line) {
+    fn ask_is_gone(&mut self, line: &mut Meaning) {
         if let Some(id) = self.ask.take() {
             line.sign(Sign::AskGone(id));
         }
     }
 
-    fn written(&mut self, words: &Value) -> Line {
-        let mut line = Line::default();
+    fn written(&mut self, words: &Value) -> Meaning {
+        let mut line = Meaning::default();
         if is_beside(words) {
             return line;
         }
@@ -273,7 +273,7 @@ impl Terminal {
     }
 
     /// What the turn has used, once it is written down as a whole.
-    fn tell_use(&mut self, line: &mut Line, outcome: Option<Outcome>) {
+    fn tell_use(&mut self, line: &mut Meaning, outcome: Option<Outcome>) {
         let each = std::mem::take(&mut self.used);
         let (tokens_in, tokens_out) =
             each.values().fold((0, 0), |sum, used| (sum.0 + used.0, sum.1 + used.1));
@@ -284,13 +284,13 @@ impl Terminal {
         }
     }
 
-    fn tell_denied(&mut self, line: &mut Line) {
+    fn tell_denied(&mut self, line: &mut Meaning) {
         for id in std::mem::take(&mut self.rejected) {
             self.tools.denied(&id, line);
         }
     }
 
-    fn user(&mut self, words: &Value, line: &mut Line) {
+    fn user(&mut self, words: &Value, line: &mut Meaning) {
         text(words, "/promptId").clone_into(&mut self.written);
         if let Some(said) = new_task(&words["toolUseResult"]) {
             line.words(said);
@@ -325,7 +325,7 @@ impl Dialect for Terminal {
     fn overhear(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
         let mut heard = Vec::new();
         for (end, bytes) in self.hooks.feed(offset, bytes) {
-            let mut line = Line::default();
+            let mut line = Meaning::default();
             for words in objects(&bytes) {
                 self.hook(&words, end, &mut line);
             }

@@ -1,7 +1,7 @@
 //! What Claude Code's tools are used for, in words for a person.
 
 use crate::heard::{Said, TaskChange};
-use crate::hearing::{Line, gist, text, to_allow, what};
+use crate::hearing::{Meaning, gist, text, to_allow, what};
 use glis_core::input::Sign;
 use glis_core::talk::AskKind;
 use glis_wire::view::Voice;
@@ -33,7 +33,7 @@ impl Tools {
     }
 
     /// Tells that one of them was not allowed.
-    pub(super) fn denied(&mut self, id: &str, line: &mut Line) {
+    pub(super) fn denied(&mut self, id: &str, line: &mut Meaning) {
         if let Some((name, content)) = self.0.remove(id) {
             line.words(Said::denied(&name, content));
         }
@@ -65,7 +65,7 @@ fn question(input: &Value) -> String {
     each.collect::<Vec<_>>().join("\n")
 }
 
-pub(super) fn tool_use(block: &Value, line: &mut Line) {
+pub(super) fn tool_use(block: &Value, line: &mut Meaning) {
     let name = text(block, "/name");
     let sign = Sign::ToolBegan {
         tool: text(block, "/id").to_owned(),

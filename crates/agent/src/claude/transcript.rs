@@ -2,7 +2,7 @@
 
 use super::tools::{Tools, blocks, new_task, tool_use};
 use crate::heard::Said;
-use crate::hearing::{Line, text};
+use crate::hearing::{Meaning, text};
 use glis_core::input::Sign;
 use glis_wire::view::Voice;
 use serde_json::Value;
@@ -37,8 +37,8 @@ pub(super) fn refused(words: &Value) -> Vec<String> {
 }
 
 /// What a line means, as the output would have told it.
-pub(super) fn meaning(words: &Value, tools: &mut Tools) -> Line {
-    let mut line = Line::default();
+pub(super) fn meaning(words: &Value, tools: &mut Tools) -> Meaning {
+    let mut line = Meaning::default();
     if is_beside(words) {
         return line;
     }
@@ -59,7 +59,7 @@ pub(super) fn meaning(words: &Value, tools: &mut Tools) -> Line {
     line
 }
 
-fn user_line(words: &Value, line: &mut Line) {
+fn user_line(words: &Value, line: &mut Meaning) {
     if let Some(said) = new_task(&words["toolUseResult"]) {
         line.words(said);
     }
@@ -75,7 +75,7 @@ fn user_line(words: &Value, line: &mut Line) {
     }
 }
 
-fn assistant_line(words: &Value, line: &mut Line) {
+fn assistant_line(words: &Value, line: &mut Meaning) {
     for block in blocks(words) {
         match text(block, "/type") {
             "text" => line.words(Said::new(Voice::Assistant, text(block, "/text"))),

@@ -4,7 +4,7 @@ use super::notices::{again_at, open_steps};
 use super::terminal::Terminal;
 use crate::dialect::{Dialect, GONE, Interrupt, Shown, Source};
 use crate::heard::{Heard, Said, Usage};
-use crate::hearing::{Line, answers, gist, json_line, plan, text, to_allow, what};
+use crate::hearing::{Meaning, answers, gist, json_line, plan, text, to_allow, what};
 use crate::lines::Lines;
 use glis_core::AskId;
 use glis_core::input::Sign;
@@ -44,8 +44,8 @@ struct Asked {
 }
 
 impl Server {
-    fn understand(&mut self, words: &Value) -> Line {
-        let mut line = Line::default();
+    fn understand(&mut self, words: &Value) -> Meaning {
+        let mut line = Meaning::default();
         let (method, params) = (text(words, "/method"), &words["params"]);
         match (words.get("id"), method) {
             (Some(id), "") => self.responded(id, words, &mut line),
@@ -55,7 +55,7 @@ impl Server {
         line
     }
 
-    fn responded(&mut self, id: &Value, words: &Value, line: &mut Line) {
+    fn responded(&mut self, id: &Value, words: &Value, line: &mut Meaning) {
         let id = id.as_str().unwrap_or_default();
         let error = text(words, "/error/message");
         if id == MESSAGE && !error.is_empty() {
@@ -81,7 +81,7 @@ impl Server {
         }
     }
 
-    fn asked(&mut self, request: &Value, method: &str, params: &Value, line: &mut Line) {
+    fn asked(&mut self, request: &Value, method: &str, params: &Value, line: &mut Meaning) {
         let item = text(params, "/itemId");
         let id = format!("{item}-{request}");
         let (kind, asks) = match method {
@@ -99,7 +99,7 @@ impl Server {
         line.sign(Sign::Asked(Ask::new(AskId(id), kind, asks)));
     }
 
-    fn notice(&mut self, method: &str, params: &Value, line: &mut Line) {
+    fn notice(&mut self, method: &str, params: &Value, line: &mut Meaning) {
         // What helpers of its own do in threads of theirs is part of a tool in this one.
         let thread = text(params, "/threadId");
         if !thread.is_empty() && thread != self.thread {
@@ -147,7 +147,7 @@ impl Server {
         }
     }
 
-    fn item_ended(&mut self, item: &Value, line: &mut Line) {
+    fn item_ended(&mut self, item: &Value, line: &mut Meaning) {
         let id = text(item, "/id");
         match text(item, "/type") {
             "agentMessage" => {
@@ -165,7 +165,7 @@ impl Server {
         }
     }
 
-    fn turn_ended(&mut self, params: &Value, line: &mut Line) {
+    fn turn_ended(&mut self, params: &Value, line: &mut Meaning) {
         self.turn.clear();
         for id in std::mem::take(&mut self.asks).into_keys() {
             line.sign(Sign::AskGone(AskId(id)));
@@ -184,7 +184,7 @@ impl Server {
     }
 }
 
-fn item_began(item: &Value, line: &mut Line) {
+fn item_began(item: &Value, line: &mut Meaning) {
     match text(item, "/type") {
         "userMessage" => {
             let parts = item["content"].as_array().into_iter().flatten();
@@ -230,7 +230,7 @@ fn questions(params: &Value) -> String {
     each.collect::<Vec<_>>().join("\n")
 }
 
-fn limit(params: &Value, line: &mut Line) {
+fn limit(params: &Value, line: &mut Meaning) {
     let limits = &params["rateLimits"];
     if limits["rateLimitReachedType"].is_null() {
         return;

@@ -4,7 +4,7 @@
 use super::notices::{again_at, open_steps};
 use crate::dialect::{Dialect, Interrupt, NO_SUCH_CHOICE, ScreenPrompt, Shown, Source, typed};
 use crate::heard::{Heard, Said, Usage};
-use crate::hearing::{Line, gist, question, text, to_allow, what};
+use crate::hearing::{Meaning, gist, question, text, to_allow, what};
 use crate::lines::Lines;
 use glis_core::AskId;
 use glis_core::input::Sign;
@@ -76,8 +76,8 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    fn written(&mut self, words: &Value) -> Line {
-        let mut line = Line::default();
+    fn written(&mut self, words: &Value) -> Meaning {
+        let mut line = Meaning::default();
         let payload = &words["payload"];
         match (text(words, "/type"), text(payload, "/type")) {
             ("event_msg", "task_started") => {
@@ -102,7 +102,7 @@ impl Terminal {
         line
     }
 
-    fn called(&mut self, call: &Value, line: &mut Line) {
+    fn called(&mut self, call: &Value, line: &mut Meaning) {
         let (id, name) = (text(call, "/call_id"), text(call, "/name"));
         let given: Value = serde_json::from_str(text(call, "/arguments")).unwrap_or_default();
         let content = if given.is_null() { text(call, "/input").to_owned() } else { gist(&given) };
@@ -119,7 +119,7 @@ impl Terminal {
 
     /// A tool is done. Without a terminal it is told that it was denied; in one, where that ends the
     /// turn, only that it was aborted.
-    fn came_back(&mut self, id: &str, output: &Value, line: &mut Line) {
+    fn came_back(&mut self, id: &str, output: &Value, line: &mut Meaning) {
         let rejected = output.as_str().is_some_and(|output| output.contains(REJECTED));
         let of_it = |call: &Call| call.id == id;
         if let Some(at) = self.calls.iter().position(of_it) {
@@ -130,7 +130,7 @@ impl Terminal {
         }
     }
 
-    fn turn_ended(&mut self, sign: Sign, payload: &Value, line: &mut Line) {
+    fn turn_ended(&mut self, sign: Sign, payload: &Value, line: &mut Meaning) {
         for call in std::mem::take(&mut self.calls) {
             line.sign(Sign::AskGone(ask_about(&call.id)));
         }
@@ -167,7 +167,7 @@ fn ask_about(call: &str) -> AskId {
     AskId(format!("{CALL}{call}"))
 }
 
-fn item(item: &Value, line: &mut Line) {
+fn item(item: &Value, line: &mut Meaning) {
     let parts = item["content"].as_array().into_iter().flatten();
     let said = parts.map(|part| text(part, "/text")).collect::<Vec<_>>().join("\n");
     match text(item, "/type") {

@@ -2,7 +2,7 @@
 
 use crate::dialect::{Dialect, GONE, Interrupt, Shown, Source};
 use crate::heard::{Heard, Said, Usage};
-use crate::hearing::{Line, as_said, as_text, json_line, text};
+use crate::hearing::{Meaning, as_said, as_text, json_line, text};
 use crate::lines::Lines;
 use glis_core::input::Sign;
 use glis_core::talk::Ask;
@@ -39,8 +39,8 @@ struct Turn {
 }
 
 impl Stream {
-    fn understand(&mut self, words: &Value) -> Line {
-        let mut line = Line::default();
+    fn understand(&mut self, words: &Value) -> Meaning {
+        let mut line = Meaning::default();
         match (text(words, "/type"), text(words, "/event")) {
             ("relay", "ready") => {
                 line.sign(Sign::RefKnown(text(words, "/id").to_owned()));
@@ -53,7 +53,7 @@ impl Stream {
         line
     }
 
-    fn part_of_turn(&mut self, kind: &str, words: &Value, line: &mut Line) {
+    fn part_of_turn(&mut self, kind: &str, words: &Value, line: &mut Meaning) {
         match (kind, text(words, "/role")) {
             ("init", _) => {
                 self.turn.began = true;
@@ -81,8 +81,8 @@ impl Stream {
 
     /// What a line of its transcript means, as the output would have told it. Whether a turn is over
     /// is not to be seen there: tools are written down when they are done.
-    fn written(&mut self, words: &Value) -> Line {
-        let mut line = Line::default();
+    fn written(&mut self, words: &Value) -> Meaning {
+        let mut line = Meaning::default();
         let (kind, said) = (text(words, "/type"), content(&words["content"]));
         let is_new = self.read.insert(text(words, "/id").to_owned());
         match kind {
@@ -110,7 +110,7 @@ impl Stream {
 
     /// The process is gone, and with it the turn. One that came to no result of its own was cut off,
     /// whatever its exit status says.
-    fn turn_over(&mut self, words: &Value, line: &mut Line) {
+    fn turn_over(&mut self, words: &Value, line: &mut Meaning) {
         line.says(&mut self.turn.saying);
         let turn = std::mem::take(&mut self.turn);
         if !turn.began {

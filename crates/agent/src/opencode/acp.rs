@@ -3,7 +3,7 @@
 use super::written::{ENTRY, REJECTED, meaning};
 use crate::dialect::{Dialect, GONE, Interrupt, NO_SUCH_CHOICE, Shown, Source};
 use crate::heard::{Heard, Said, Usage};
-use crate::hearing::{Line, as_text, gist, json_line, pending, text, what};
+use crate::hearing::{Meaning, as_text, gist, json_line, pending, text, what};
 use crate::launch::Approach;
 use crate::lines::Lines;
 use glis_core::AskId;
@@ -105,8 +105,8 @@ struct Asked {
 }
 
 impl Acp {
-    fn understand(&mut self, words: &Value) -> Line {
-        let mut line = Line::default();
+    fn understand(&mut self, words: &Value) -> Meaning {
+        let mut line = Meaning::default();
         let (method, params) = (text(words, "/method"), &words["params"]);
         match (words.get("id"), method) {
             (Some(id), "") => self.responded(id.as_str().unwrap_or_default(), words, &mut line),
@@ -124,7 +124,7 @@ impl Acp {
         !self.session.is_empty() && text(params, "/sessionId") == self.session
     }
 
-    fn responded(&mut self, id: &str, words: &Value, line: &mut Line) {
+    fn responded(&mut self, id: &str, words: &Value, line: &mut Meaning) {
         let (id, wanted) = id.split_once(' ').unwrap_or((id, ""));
         let lacks = not_offered(wanted, &words["result"]["configOptions"]);
         let error = lacks.unwrap_or_else(|| error(words));
@@ -137,21 +137,21 @@ impl Acp {
         }
     }
 
-    fn begins(&mut self, session: &str, line: &mut Line) {
+    fn begins(&mut self, session: &str, line: &mut Meaning) {
         session.clone_into(&mut self.session);
         line.sign(Sign::RefKnown(session.to_owned()));
         line.sign(Sign::Ready);
     }
 
     /// Nothing says that a message was taken but the first thing that comes of it.
-    fn works(&mut self, line: &mut Line) {
+    fn works(&mut self, line: &mut Meaning) {
         if !std::mem::replace(&mut self.at_work, true) {
             line.sign(Sign::TookMessage { text: None });
             line.sign(Sign::TurnBegan);
         }
     }
 
-    fn update(&mut self, update: &Value, line: &mut Line) {
+    fn update(&mut self, update: &Value, line: &mut Meaning) {
         match text(update, "/sessionUpdate") {
             "agent_message_chunk" => {
                 self.works(line);
@@ -173,7 +173,7 @@ impl Acp {
         }
     }
 
-    fn tool(&mut self, update: &Value, line: &mut Line) {
+    fn tool(&mut self, update: &Value, line: &mut Meaning) {
         let id = text(update, "/toolCallId");
         let input = &update["rawInput"];
         match text(update, "/status") {
@@ -202,7 +202,7 @@ impl Acp {
     }
 
     /// What was asked about a call is answered, here or elsewhere.
-    fn answered(&mut self, call: &str, line: &mut Line) {
+    fn answered(&mut self, call: &str, line: &mut Meaning) {
         self.asks.retain(|id, ask| {
             let open = ask.call != call;
             if !open {
@@ -212,7 +212,7 @@ impl Acp {
         });
     }
 
-    fn asked(&mut self, request: &Value, params: &Value, line: &mut Line) {
+    fn asked(&mut self, request: &Value, params: &Value, line: &mut Meaning) {
         self.works(line);
         line.says(&mut self.saying);
         let call = &params["toolCall"];
@@ -227,7 +227,7 @@ impl Acp {
         line.sign(Sign::Asked(ask));
     }
 
-    fn turn_over(&mut self, words: &Value, error: &str, line: &mut Line) {
+    fn turn_over(&mut self, words: &Value, error: &str, line: &mut Meaning) {
         self.works(line);
         line.says(&mut self.saying);
         self.at_work = false;

@@ -2,7 +2,7 @@
 //! its output was lost, and has to say the same in the same words.
 
 use crate::heard::Said;
-use crate::hearing::{Line, as_said, gist, text};
+use crate::hearing::{Meaning, as_said, gist, text};
 use glis_core::input::Sign;
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ const GOES_ON: &str = "tool-calls";
 const INTERRUPTED: &str = "MessageAbortedError";
 
 /// What a conversation means, as the output would have told it.
-pub(super) fn meaning(conversation: &Value) -> Line {
+pub(super) fn meaning(conversation: &Value) -> Meaning {
     let mut story = Story::default();
     for message in list(&conversation["messages"]) {
         match text(message, "/info/role") {
@@ -31,7 +31,7 @@ pub(super) fn meaning(conversation: &Value) -> Line {
 
 #[derive(Default)]
 struct Story {
-    line: Line,
+    line: Meaning,
     /// Words of an answer, up to a tool or its end: in the output they are one.
     saying: String,
 }

@@ -155,7 +155,7 @@ impl Small {
     }
 
     /// Copies what lies on the disk to where it can be looked at: the disk goes with us.
-    pub(super) fn keep(&self, beside: &Path) {
+    pub(super) fn copy_to(&self, beside: &Path) {
         let copy = Command::new("cp").arg("-a").arg(self.stage.root()).arg(beside).output();
         drop(copy);
     }

@@ -164,7 +164,7 @@ impl Worker {
     }
 
     /// What its agent was told, by the agent's own record.
-    fn told(&self, stage: &Stage) -> Vec<String> {
+    fn user_messages(&self, stage: &Stage) -> Vec<String> {
         let file = stage.home().join("rehearsal").join(format!("{}.jsonl", self.agent_ref));
         let record = std::fs::read_to_string(file).unwrap_or_default();
         let lines = record.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -207,11 +207,11 @@ impl Worker {
         let fate = self.fates.iter().find(|fate| text.contains(&fate.sent.word));
         let word = &fate.with_context(|| format!("an unknown doubt: {text}"))?.sent.word;
         let began = Instant::now();
-        let mut told = times(&self.told(stage), word) > 0;
+        let mut told = times(&self.user_messages(stage), word) > 0;
         // What was typed may still be on its way into a living agent.
         while !told && !shown["pid"].is_null() && began.elapsed() < HEARING_TIME {
             std::thread::sleep(HEARING_PACE);
-            told = times(&self.told(stage), word) > 0;
+            told = times(&self.user_messages(stage), word) > 0;
         }
         let request = open["request"].as_str().context("its request")?;
         let answer = if told { "deny" } else { "allow" };
@@ -255,7 +255,7 @@ impl Worker {
     /// done, or a beginning of it.
     fn check_messages(&mut self, stage: &Stage, tally: &mut Tally) -> Result<()> {
         let seen = Portrait::of(stage, &self.tree)?;
-        let told = self.told(stage);
+        let told = self.user_messages(stage);
         for fate in &mut self.fates {
             let told = times(&told, &fate.sent.word);
             let least = usize::from(fate.promise == Promise::Given);
@@ -321,7 +321,7 @@ impl Worker {
 
     /// At the very end: what it was told and what it said, each once.
     pub(super) fn check_words(&self, stage: &Stage) -> Result<()> {
-        let told = self.told(stage);
+        let told = self.user_messages(stage);
         for fate in &self.fates {
             let word = fate.sent.word.as_str();
             let said = |entry: &&Value| {

@@ -9,7 +9,7 @@ use rustix::stdio::{stdin, stdout};
 
 use super::{Agent, Asking, Greeting, Input, Phase, Stdin};
 use crate::face::{Face, Goodbye, Mode};
-use crate::record::Aside;
+use crate::record::Notice;
 use crate::sys::{self, Signal};
 
 /// A pipe that says it is writable takes this much without blocking (`PIPE_BUF`).
@@ -226,8 +226,8 @@ impl Agent {
     }
 
     fn object(&mut self, kind: &str, message: String) -> io::Result<()> {
-        let complaint = Aside::Complaint { kind: kind.to_owned(), message };
-        self.show(|face, out| face.aside(&complaint, out))
+        let complaint = Notice::Complaint { kind: kind.to_owned(), message };
+        self.show(|face, out| face.notice(&complaint, out))
     }
 }
 

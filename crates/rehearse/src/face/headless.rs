@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Face, Goodbye, Input, Message, Mode};
-use crate::record::{Aside, Record, line};
+use crate::record::{Notice, Record, line};
 
 /// A peer that speaks JSON lines.
 #[derive(Default)]
@@ -31,7 +31,7 @@ enum Request {
 }
 
 impl Face for Headless {
-    fn greet(&mut self, session: &Aside, _last: &[Record], out: &mut Vec<u8>) {
+    fn greet(&mut self, session: &Notice, _last: &[Record], out: &mut Vec<u8>) {
         out.extend(line(session));
     }
 
@@ -41,8 +41,8 @@ impl Face for Headless {
         out.extend(line(record));
     }
 
-    fn aside(&mut self, aside: &Aside, out: &mut Vec<u8>) {
-        out.extend(line(aside));
+    fn notice(&mut self, notice: &Notice, out: &mut Vec<u8>) {
+        out.extend(line(notice));
     }
 
     fn mode(&mut self, mode: Mode, out: &mut Vec<u8>) {

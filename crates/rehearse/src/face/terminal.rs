@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::keys::{Key, Keys};
 use super::{Face, Goodbye, Input, Message, Mode};
 use crate::record::{
-    ALLOW, ALLOW_FOR_SESSION, Aside, AskKind, Body, DENY, Manner, Outcome, Record,
+    ALLOW, ALLOW_FOR_SESSION, AskKind, Body, DENY, Manner, Notice, Outcome, Record,
 };
 
 #[cfg(test)]
@@ -165,9 +165,9 @@ impl Terminal {
 }
 
 impl Face for Terminal {
-    fn greet(&mut self, session: &Aside, last: &[Record], out: &mut Vec<u8>) {
+    fn greet(&mut self, session: &Notice, last: &[Record], out: &mut Vec<u8>) {
         out.extend(b"\x1b[?2004h");
-        if let Aside::Session { id, model, .. } = session {
+        if let Notice::Session { id, model, .. } = session {
             self.print(&format!("rehearsal agent · {model} · session {id}"), out);
         }
         for record in last {
@@ -188,10 +188,10 @@ impl Face for Terminal {
         }
     }
 
-    fn aside(&mut self, aside: &Aside, out: &mut Vec<u8>) {
-        let text = match aside {
-            Aside::Session { id, .. } => format!("session {id}"),
-            Aside::Error { message, .. } | Aside::Complaint { message, .. } => message.clone(),
+    fn notice(&mut self, notice: &Notice, out: &mut Vec<u8>) {
+        let text = match notice {
+            Notice::Session { id, .. } => format!("session {id}"),
+            Notice::Error { message, .. } | Notice::Complaint { message, .. } => message.clone(),
         };
         self.print(&text, out);
     }
