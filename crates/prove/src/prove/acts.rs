@@ -185,7 +185,7 @@ impl Proof {
         }
         states.sort();
         states.dedup();
-        Ok(format!("then {}; resumed, nothing is missing", states.join(" and ")))
+        Ok(format!("then {}; nothing is missing", states.join(" and ")))
     }
 
     /// Pauses a session; it has to succeed.
