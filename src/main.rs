@@ -1,8 +1,8 @@
 //! One program, several roles: what is typed decides which.
 
+use glis_cli::Next;
+use glis_cli::complaint::Complaint;
 use glis_daemon::{DaemonFault, Own};
-use glis_front::Next;
-use glis_front::complaint::Complaint;
 use glis_prove::Voice;
 use glis_wire::build::Build;
 use serde_json::json;
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         _ => {}
     }
     let voice = |json| if json { Voice::Kept } else { Voice::Aloud };
-    match glis_front::run(std::env::args_os(), own_build()) {
+    match glis_cli::run(std::env::args_os(), own_build()) {
         Next::Exit(status) => ExitCode::from(status),
         Next::Daemon { json, detached: true } => daemon(voice(json), glis_daemon::detach),
         Next::Daemon { json, detached: false } => daemon(voice(json), || ()),
@@ -46,7 +46,7 @@ fn own_build() -> Build {
 
 /// For measuring: a house with a long past.
 fn seed_log(count: &str) -> ExitCode {
-    let home = glis_front::find_home().ok();
+    let home = glis_cli::find_home().ok();
     let filled = home.zip(count.parse().ok()).map(|(home, n)| glis_daemon::fill_log(&home, n));
     match filled {
         Some(Ok(())) => return ExitCode::SUCCESS,
@@ -72,7 +72,7 @@ fn daemon(voice: Voice, take_leave: impl FnOnce()) -> ExitCode {
             tell(&json!({"ready": true, "pid": std::process::id(), "note": note}).to_string());
         }
     };
-    let home = match glis_front::find_home() {
+    let home = match glis_cli::find_home() {
         Ok(home) => home,
         Err(complaint) => return refuse(complaint),
     };

@@ -22,12 +22,13 @@ const LAYERS: &[(&str, &[&str])] = &[
         "glis-daemon",
         &["glis-core", "glis-wire", "glis-agent", "glis-screen", "glis-record", "glis-snapshot"],
     ),
-    ("glis-front", &["glis-core", "glis-wire"]),
-    ("glis-prove", &["glis-front"]),
+    ("glis-client", &["glis-core", "glis-wire"]),
+    ("glis-cli", &["glis-core", "glis-wire", "glis-client"]),
+    ("glis-prove", &["glis-cli"]),
     (
         "glis",
         &[
-            "glis-front",
+            "glis-cli",
             "glis-daemon",
             "glis-hold",
             "glis-prove",
@@ -39,7 +40,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "glis-next",
         &[
-            "glis-front",
+            "glis-cli",
             "glis-daemon",
             "glis-hold",
             "glis-prove",
@@ -60,7 +61,8 @@ const BANS: &[(&str, &[&str], &str)] = &[
     ("glis-screen", &["tokio", "rustix"], "an emulator gets its bytes handed in"),
     ("glis-record", &["tokio"], "what is kept is files, read and written by who waits for them"),
     ("glis-hold", &["tokio"], "a holder stays small and has no runtime"),
-    ("glis-daemon", &["clap", "ratatui", "axum"], "what people see belongs to the front"),
+    ("glis-client", &["clap", "ratatui", "axum"], "every face uses it, whatever it is made of"),
+    ("glis-daemon", &["clap", "ratatui", "axum"], "what people see belongs to the faces"),
 ];
 
 /// Longer than this, a file has a second subject that wants a file of its own.

@@ -3,31 +3,12 @@
 use glis_wire::hold::Limit;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Every limit that the system knows, by the name that the shell has for it.
-const NAMES: [(&str, Resource); 16] = [
-    ("cpu", Resource::Cpu),
-    ("fsize", Resource::Fsize),
-    ("data", Resource::Data),
-    ("stack", Resource::Stack),
-    ("core", Resource::Core),
-    ("rss", Resource::Rss),
-    ("nproc", Resource::Nproc),
-    ("nofile", Resource::Nofile),
-    ("memlock", Resource::Memlock),
-    ("as", Resource::As),
-    ("locks", Resource::Locks),
-    ("sigpending", Resource::Sigpending),
-    ("msgqueue", Resource::Msgqueue),
-    ("nice", Resource::Nice),
-    ("rtprio", Resource::Rtprio),
-    ("rttime", Resource::Rttime),
-];
-
 /// The limits of a launch. A name that this version does not know is left out.
 pub(crate) fn known_here(limits: &[Limit]) -> Vec<(Resource, Rlimit)> {
     let known = |limit: &Limit| {
-        let (_, resource) = NAMES.iter().find(|(name, _)| *name == limit.name)?;
-        Some((*resource, Rlimit { current: limit.soft, maximum: limit.hard }))
+        let (_, resource) =
+            glis_wire::every_limit!(Resource).into_iter().find(|(name, _)| *name == limit.name)?;
+        Some((resource, Rlimit { current: limit.soft, maximum: limit.hard }))
     };
     limits.iter().filter_map(known).collect()
 }

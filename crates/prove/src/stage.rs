@@ -1,7 +1,7 @@
 //! A temporary home and repository, and the program itself to drive them, as a person would.
 
 use anyhow::{Context as _, Result, bail, ensure};
-use glis_front::tty::Ending;
+use glis_cli::tty::Ending;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};

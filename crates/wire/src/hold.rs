@@ -85,6 +85,32 @@ fn is_beginning(offset: &u64) -> bool {
     *offset == 0
 }
 
+/// Every limit of the system by the name that a shell has for it, as an array of pairs. `Resource` is
+/// the type of the caller's library for system calls: this crate makes none.
+#[macro_export]
+macro_rules! every_limit {
+    ($resource:ident) => {
+        [
+            ("cpu", $resource::Cpu),
+            ("fsize", $resource::Fsize),
+            ("data", $resource::Data),
+            ("stack", $resource::Stack),
+            ("core", $resource::Core),
+            ("rss", $resource::Rss),
+            ("nproc", $resource::Nproc),
+            ("nofile", $resource::Nofile),
+            ("memlock", $resource::Memlock),
+            ("as", $resource::As),
+            ("locks", $resource::Locks),
+            ("sigpending", $resource::Sigpending),
+            ("msgqueue", $resource::Msgqueue),
+            ("nice", $resource::Nice),
+            ("rtprio", $resource::Rtprio),
+            ("rttime", $resource::Rttime),
+        ]
+    };
+}
+
 /// A limit that the system sets on a process, as in `ulimit`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limit {

@@ -1,0 +1,434 @@
+//! What goes wrong, as a person or a script is told: what happened, to what, and what to do next.
+
+mod daemon;
+
+use crate::words::{AT_WORK, ask::choices_of, plain};
+use glis_core::name::BadName;
+use glis_core::pause::step;
+use glis_core::queue;
+use glis_core::refusal::{InPlaceWish, ResumeFault, Site};
+use glis_core::spec::Mode;
+use glis_core::tree::PathList;
+use glis_core::{AskId, Refusal};
+use glis_wire::client::Trouble;
+use serde_json::{Value, json};
+
+/// The kinds of failure, each with the exit status of the contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the contract's list of exit codes explains them")]
+pub enum Kind {
+    Failed,
+    Usage,
+    NotFound,
+    Refused,
+    NotSafe,
+    /// With the word for the reason, so that a script can tell one from another.
+    NotResumable(&'static str),
+    Busy,
+    TimedOut,
+    NoDaemon,
+    Interrupted,
+    /// Whoever reads our output has seen enough. As in any pipe, that is no failure.
+    ReaderGone,
+}
+
+impl Kind {
+    /// The exit status.
+    pub fn exit_status(self) -> u8 {
+        match self {
+            Self::ReaderGone => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::NotFound => 3,
+            Self::Refused => 4,
+            Self::NotSafe => 5,
+            Self::NotResumable(_) => 6,
+            Self::Busy | Self::TimedOut => 7,
+            Self::NoDaemon => 8,
+            Self::Interrupted => 130,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Usage => "usage",
+            Self::NotFound => "not_found",
+            Self::Refused => "refused",
+            Self::NotSafe => "not_safe",
+            Self::NotResumable(why) => why,
+            Self::Busy => "busy",
+            Self::TimedOut => "timed_out",
+            Self::NoDaemon => "no_daemon",
+            Self::Interrupted => "interrupted",
+            Self::ReaderGone => "reader_gone",
+        }
+    }
+}
+
+/// One failure, ready to be told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Complaint {
+    /// What kind.
+    pub kind: Kind,
+    /// What happened, to which session.
+    pub message: String,
+    /// The next step.
+    pub hint: Option<String>,
+    /// It stands in the document that was printed; only the exit status is left to tell.
+    pub(crate) told: bool,
+}
+
+impl std::fmt::Display for Complaint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Complaint {}
+
+impl Complaint {
+    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hint: None, told: false }
+    }
+
+    /// The house has a daemon already.
+    pub fn second_daemon(message: String) -> Self {
+        Self::new(Kind::Refused, message).hint("`glis daemon stop` ends it; its agents run on")
+    }
+
+    /// The daemon cannot start.
+    pub fn no_daemon(message: String) -> Self {
+        Self::new(Kind::NoDaemon, message).hint("mend that and ask again; agents that run, run on")
+    }
+
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// For a script.
+    pub fn json(&self) -> Value {
+        json!({"error": {"kind": self.kind.word(), "message": self.message, "hint": self.hint}})
+    }
+
+    /// For a person.
+    pub fn text(&self) -> String {
+        // What was typed, or what git or an agent said, may be in it.
+        let message = plain(&self.message);
+        match &self.hint {
+            Some(hint) => format!("error: {message}\n hint: {}", plain(hint)),
+            None => format!("error: {message}"),
+        }
+    }
+
+    pub(crate) fn trouble(kind: Trouble, message: String) -> Self {
+        match kind {
+            Trouble::BadInput => Self::new(Kind::Usage, message)
+                .hint("`glis help` lists the verbs, `glis help VERB` its options"),
+            Trouble::TimedOut => Self::new(Kind::TimedOut, format!("timed out: {message}"))
+                .hint("`glis show` tells what it is doing"),
+            Trouble::Storage => Self::new(Kind::Failed, message)
+                .hint("free some space or mend the disk, then ask again; `glis doctor` looks"),
+            Trouble::Internal => Self::new(Kind::Failed, message).hint("`glis doctor` looks"),
+        }
+    }
+}
+
+impl From<Refusal> for Complaint {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::NoSuchSession { given } => {
+                Self::new(Kind::NotFound, format!("there is no session `{given}`"))
+                    .hint("`glis ls` lists them")
+            }
+            Refusal::NotInTrash { given } => not_in_trash(&given),
+            Refusal::WouldBeLost { session, left_out } => would_be_lost(&session, &left_out),
+            Refusal::Ambiguous { given } => Self::new(
+                Kind::NotFound,
+                format!("more than one session's id begins with `{given}`"),
+            )
+            .hint("give more of the id, or the name"),
+            Refusal::NameTaken { name } => {
+                Self::new(Kind::Refused, format!("there is a session `{name}` already")).hint(
+                    format!(
+                        "choose another name (`trash restore` takes --name), or `glis rm {name}`"
+                    ),
+                )
+            }
+            Refusal::PlaceTaken { place, by } => place_taken(&place, &by),
+            Refusal::BadName { name, why } => bad_name(&name, why),
+            Refusal::WrongStatus { session, status, verb } => wrong_status(&session, status, &verb),
+            Refusal::Busy { session, with } => {
+                Self::new(Kind::Busy, format!("session `{session}` is busy with {with}"))
+                    .hint("ask again in a moment")
+            }
+            Refusal::QueueFull { session, messages } => queue_full(&session, messages),
+            Refusal::NotSafe { session, doing } => Self::new(
+                Kind::NotSafe,
+                format!("Agent not in safe state: {doing}; session `{session}` goes on"),
+            )
+            .hint(format!(
+                "`glis pause {session} --mode boundary` waits for its turn to end, \
+                 `--mode force` stops it as it is"
+            )),
+            Refusal::TooLate { session } => Self::new(
+                Kind::Refused,
+                format!("session `{session}` is past the point of turning back"),
+            )
+            .hint(format!("`glis resume {session}` once it is paused")),
+            Refusal::Cancelled { session } => {
+                Self::new(Kind::Refused, format!("the pause of `{session}` was cancelled"))
+                    .hint(format!("`glis pause {session}` pauses it after all"))
+            }
+            Refusal::Stopped { session } => {
+                Self::new(Kind::Refused, format!("`{session}` was stopped before it had started"))
+                    .hint(format!("`glis resume {session}` starts it after all"))
+            }
+            Refusal::NotResumable { session, agent, agent_ref, site, why } => {
+                let who = Unresumable { session, agent, agent_ref, site };
+                not_resumable(&who, &why)
+            }
+            Refusal::InPlace { session, wish } => in_place(&session, wish),
+            Refusal::NothingAsked { session } => {
+                Self::new(Kind::Refused, format!("session `{session}` asks nothing right now"))
+                    .hint(format!("`glis show {session}` tells what it is doing"))
+            }
+            Refusal::NotSent { session, why } => not_sent(&session, &why),
+            Refusal::AttachedToItself { session } => attached_to_itself(&session),
+            Refusal::WrongAsk { session, open } => wrong_ask(&session, &open),
+            Refusal::AnswerUnderWay { session } => {
+                Self::new(Kind::Busy, format!("an answer for `{session}` is on its way already"))
+                    .hint(format!("`glis show {session}` tells when it has arrived"))
+            }
+            Refusal::NotAChoice { session, mode, choices } => {
+                not_a_choice(&session, mode, &choices)
+            }
+            Refusal::AnswerNotGiven { session, why } => not_given(&session, &why),
+            Refusal::Failed { session, step, why } => failed(&session, &step, &why),
+        }
+    }
+}
+
+fn queue_full(session: &str, messages: usize) -> Complaint {
+    let megabytes = queue::BYTES_MAX / (1024 * 1024);
+    Complaint::new(
+        Kind::Busy,
+        format!(
+            "{messages} messages wait for session `{session}`, and it takes no more: \
+             {} messages or {megabytes} MB are the most; this one was not stored",
+            queue::MESSAGES_MAX
+        ),
+    )
+    .hint(format!(
+        "`glis show {session}` tells what it waits for; send again once some are delivered"
+    ))
+}
+
+fn not_sent(session: &str, why: &str) -> Complaint {
+    Complaint::new(Kind::Refused, format!("the message was not sent to `{session}`: {why}"))
+        .hint("send it in shorter lines, or put it into a file and send the file's name")
+}
+
+fn attached_to_itself(session: &str) -> Complaint {
+    let message = format!(
+        "this command runs inside `{session}`: attached to itself it would feed itself for ever"
+    );
+    Complaint::new(Kind::Refused, message)
+        .hint(format!("attach from another terminal; `glis screen {session}` works here too"))
+}
+
+fn wrong_ask(session: &str, open: &[AskId]) -> Complaint {
+    let open: Vec<_> = open.iter().map(ToString::to_string).collect();
+    Complaint::new(Kind::Refused, format!("session `{session}` asks: {}", open.join(", ")))
+        .hint("name one of them with --request")
+}
+
+fn not_a_choice(session: &str, mode: Mode, choices: &[String]) -> Complaint {
+    if choices.is_empty() {
+        let message = format!("what `{session}` asks is answered at its own terminal only");
+        return Complaint::new(Kind::Refused, message).hint(format!("`glis attach {session}`"));
+    }
+    let choices = choices_of(choices);
+    let message = format!("what `{session}` asks has no such answer; it takes {choices}");
+    let hint = match mode {
+        Mode::Terminal => format!("`glis attach {session}` for everything else"),
+        Mode::Headless => format!("`glis show {session}` tells what it asks"),
+    };
+    Complaint::new(Kind::Refused, message).hint(hint)
+}
+
+fn not_given(session: &str, why: &str) -> Complaint {
+    Complaint::new(Kind::Refused, format!("`{session}` was not answered: {why}"))
+        .hint(format!("`glis show {session}` tells what it asks and what it is doing"))
+}
+
+fn place_taken(place: &str, by: &str) -> Complaint {
+    let message = format!("session `{by}` {AT_WORK} {place}, and two would undo each other");
+    Complaint::new(Kind::Refused, message).hint(format!("`glis pause {by}` first"))
+}
+
+fn in_place(session: &str, wish: InPlaceWish) -> Complaint {
+    let (message, hint) = match wish {
+        InPlaceWish::RemoveWorktree => (
+            format!("`{session}` works in place, in a folder of yours, which is never removed"),
+            format!("`glis pause {session}` pauses it and leaves the folder alone"),
+        ),
+        InPlaceWish::Restore => (
+            format!("`{session}` works in place, in a folder of yours, which is never restored"),
+            format!("`glis restore {session} --to DIR` puts the snapshot into another folder"),
+        ),
+    };
+    Complaint::new(Kind::Refused, message).hint(hint)
+}
+
+/// The steps of a pause lead with words of their own, and name what they are about here.
+fn failed(session: &str, step: &str, why: &str) -> Complaint {
+    let what = match step {
+        step::CAPTURE => Some("the screen cannot be kept"),
+        step::CONVERSATION => Some("it cannot be made to last"),
+        step::SNAPSHOT => Some("the snapshot of the worktree failed"),
+        step::INTERRUPT => Some("it was not reached"),
+        _ => None,
+    };
+    let message = match what {
+        Some(what) => format!("failed to {step}: `{session}`: {what}: {why}"),
+        None => format!("failed to {step} of `{session}`: {why}"),
+    };
+    let hint = match step {
+        step::INTERRUPT => format!("`glis pause {session} --mode force` stops it as it is"),
+        _ if why == NO_REPOSITORY => "`git init` in its folder makes snapshots possible".to_owned(),
+        _ => "nothing was lost; mend the reason and ask again".to_owned(),
+    };
+    Complaint::new(Kind::Failed, message).hint(hint)
+}
+
+/// The daemon's words for a session that works where there is nothing to save into.
+const NO_REPOSITORY: &str = "it works in no git repository";
+
+fn not_in_trash(given: &str) -> Complaint {
+    let message = format!("there is no session `{given}` in the trash");
+    Complaint::new(Kind::NotFound, message).hint("`glis trash list` lists them")
+}
+
+fn would_be_lost(session: &str, left_out: &PathList) -> Complaint {
+    let paths = left_out.line();
+    let message = format!("the worktree of `{session}` has what is in no snapshot: {paths}");
+    Complaint::new(Kind::Refused, message).hint(format!(
+        "`glis pause {session}` keeps the worktree; --remove-worktree --force removes it with them"
+    ))
+}
+
+fn bad_name(name: &str, why: BadName) -> Complaint {
+    let shown: String = name.chars().take(40).flat_map(char::escape_default).collect();
+    let rule = match why {
+        BadName::Empty => "it is empty",
+        BadName::TooLong => "it is longer than 64 characters",
+        BadName::BadStart => "it must begin with a lower-case letter or a digit",
+        BadName::BadCharacter => "only lower-case letters, digits, `.`, `_` and `-` are allowed",
+        BadName::ReservedForm => "git reserves `..`, `.lock` and a dot at the end",
+    };
+    Complaint::new(Kind::Usage, format!("`{shown}` cannot be a session's name: {rule}"))
+        .hint("for example: glis new fix-login")
+}
+
+fn wrong_status(session: &str, status: glis_core::Status, verb: &str) -> Complaint {
+    use glis_core::Status;
+    let message = match (verb, status) {
+        ("resume", _) => {
+            let status = status.word();
+            format!("nothing to resume in `{session}`: instance not paused, status: {status}")
+        }
+        _ => format!("cannot {verb} `{session}`, status: {}", status.word()),
+    };
+    let hint = match status {
+        Status::Busy | Status::Idle | Status::Waiting if verb == "rm" => {
+            format!("`glis rm {session} --stop` stops it first; everything is kept in the trash")
+        }
+        Status::Busy | Status::Idle | Status::Waiting => {
+            format!("`glis stop {session}` ends its process and keeps the session")
+        }
+        Status::Completed | Status::Failed => {
+            format!("`glis restart {session}` begins anew, `glis screen {session}` shows its end")
+        }
+        Status::Created => format!("`glis send {session} TEXT` starts it"),
+        Status::Pausing | Status::Resuming => "ask again in a moment".to_owned(),
+        Status::Paused | Status::Suspended | Status::Interrupted => {
+            format!("`glis resume {session}` brings it back")
+        }
+        Status::Archived => {
+            format!("`glis trash restore {session}` takes it back, if it is still there")
+        }
+    };
+    Complaint::new(Kind::Refused, message).hint(hint)
+}
+
+/// A session that cannot be resumed.
+struct Unresumable {
+    session: String,
+    agent: String,
+    agent_ref: Option<String>,
+    site: Site,
+}
+
+fn not_resumable(who: &Unresumable, why: &ResumeFault) -> Complaint {
+    let Unresumable { session, agent, agent_ref, site } = who;
+    let mend = match why {
+        ResumeFault::NoRef | ResumeFault::Rejected(_) => None,
+        ResumeFault::WrongRoot(_) => Some(
+            "move what is there away, and resume again: the worktree comes back from its snapshot \
+             (or, if the repository was moved, move it back)",
+        ),
+        ResumeFault::NoDirectory(_) => Some(match site {
+            Site::Worktree => "no snapshot holds it; bring it back with `git worktree add`",
+            Site::InPlace => "it works in place, in a folder of yours: bring that folder back",
+        }),
+        ResumeFault::NotInstalled(_) => Some("install it, or mend PATH, and resume again"),
+        ResumeFault::WrongVersion(_) => Some("install another version and resume again"),
+        ResumeFault::NoTranscript(_) => Some("put the file back and resume again"),
+        ResumeFault::Locked(_) => Some("end that process, then resume again"),
+        ResumeFault::NotReady(_) => Some("`glis screen` shows what it said; nothing was lost"),
+        ResumeFault::System(_) => Some("nothing was lost; ask again"),
+        ResumeFault::NotRestored(_) => Some(
+            "nothing was lost; mend the repository and resume again, or `glis snapshots` \
+                  lists what else `glis restore` can bring back",
+        ),
+        ResumeFault::NoTerminal(_) => {
+            Some("nothing was lost; `glis doctor` looks; resume again once there is room for it")
+        }
+    };
+    let id = agent_ref.as_deref().unwrap_or("none");
+    let restart = format!("`glis restart {session}` begins a fresh conversation");
+    let hint = mend.map_or(restart.clone(), |mend| format!("{mend}; {restart}"));
+    let lead = lead(agent, why);
+    Complaint::new(
+        Kind::NotResumable(why.word()),
+        format!(
+            "{lead}: session `{session}` cannot be resumed: {why} (agent {agent}, session id {id})"
+        ),
+    )
+    .hint(hint)
+}
+
+/// The step of a resume that failed.
+fn lead(agent: &str, why: &ResumeFault) -> String {
+    match why {
+        ResumeFault::NoDirectory(_) | ResumeFault::WrongRoot(_) => {
+            "failed to recreate worktree".to_owned()
+        }
+        ResumeFault::NotRestored(_) => "failed to restore stash".to_owned(),
+        ResumeFault::NoTerminal(_) => "failed to create tmux session".to_owned(),
+        ResumeFault::NoTranscript(_) => "failed to replay context".to_owned(),
+        ResumeFault::NoRef
+        | ResumeFault::Rejected(_)
+        | ResumeFault::NotInstalled(_)
+        | ResumeFault::WrongVersion(_)
+        | ResumeFault::Locked(_)
+        | ResumeFault::NotReady(_)
+        | ResumeFault::System(_) => format!("failed to start {agent}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+//! Why there is no response from the daemon, in the command line's sentences.
+
+use super::{Complaint, Kind};
+use glis_client::{Fault, HomeFault, Stuck};
+use std::path::Path;
+
+impl From<Fault> for Complaint {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Home(fault) => home(fault),
+            Fault::NotStarted { state, why } => {
+                Self::new(Kind::NoDaemon, format!("the daemon cannot be started: {why}"))
+                    .hint(format!("{} must be a folder that you can write to", state.display()))
+            }
+            Fault::DoesNotStart { why, diary } => {
+                let why = why.as_deref().unwrap_or("it ended without a word");
+                Self::new(Kind::NoDaemon, format!("the daemon does not start: {why}"))
+                    .hint(format!("its diary is {}", diary.display()))
+            }
+            Fault::Stuck { what, diary } => stuck(&what, &diary),
+            Fault::NewerDaemon { daemon, own } => Self::new(
+                Kind::NoDaemon,
+                format!(
+                    "the daemon is newer than this command: it is {daemon}, this is {own}; nothing \
+                     was done"
+                ),
+            )
+            .hint(
+                "use the newer glis; to go back to this one, `glis daemon stop` ends that daemon \
+                 (its agents run on) and the next command starts its own",
+            ),
+            Fault::OtherProtocol { daemon } => Self::new(
+                Kind::NoDaemon,
+                format!("the daemon is {daemon}, which speaks another protocol"),
+            )
+            .hint("`glis daemon stop` ends it, its agents run on; the next command starts one"),
+            Fault::Garbled(why) => Self::new(Kind::NoDaemon, why),
+            Fault::Lost(why) => Self::new(
+                Kind::NoDaemon,
+                format!("the daemon went away before it answered ({why})"),
+            )
+            .hint("agents run on; ask again, and the daemon starts anew and finds them"),
+            Fault::ReaderGone => Self::new(Kind::ReaderGone, "nobody reads on"),
+            Fault::Refused(refusal) => refusal.into(),
+            Fault::Unusable { message, hint } => Self::new(Kind::Usage, message).hint(hint),
+            Fault::Trouble { kind, message } => Self::trouble(kind, message),
+        }
+    }
+}
+
+fn home(fault: HomeFault) -> Complaint {
+    match fault {
+        HomeFault::NotText => Complaint::new(Kind::NoDaemon, "GLIS_HOME is not valid UTF-8")
+            .hint("set GLIS_HOME to another folder"),
+        HomeFault::Relative { value, meant } => Complaint::new(
+            Kind::Usage,
+            format!(
+                "GLIS_HOME is {value:?}, which would be another home in every folder: it must begin \
+                 with a slash"
+            ),
+        )
+        .hint(format!("set GLIS_HOME={}", meant.display())),
+        HomeFault::Unset => Complaint::new(Kind::NoDaemon, "neither GLIS_HOME nor HOME is set")
+            .hint("set GLIS_HOME to a folder of your own"),
+    }
+}
+
+/// Something takes longer than it ever should.
+fn stuck(what: &Stuck, diary: &Path) -> Complaint {
+    let (text, next) = match what {
+        Stuck::StartedUnreachable => {
+            ("the daemon started, but cannot be reached".to_owned(), "ask again".to_owned())
+        }
+        Stuck::RunsUnreachable => {
+            ("a daemon runs, but cannot be reached".to_owned(), "ask again".to_owned())
+        }
+        Stuck::Silent { pid, after } => (
+            format!("the daemon (pid {pid}) does not answer for {} s", after.as_secs()),
+            format!("`kill -9 {pid}` ends it, its agents run on"),
+        ),
+        Stuck::OtherStart { after } => (
+            format!("another command is starting the daemon, for over {} s", after.as_secs()),
+            "end that command and ask again".to_owned(),
+        ),
+        Stuck::NotReady { after } => (
+            format!("the daemon is not ready after {} s", after.as_secs()),
+            "ask again in a while".to_owned(),
+        ),
+        Stuck::NotReplaced { daemon, why } => {
+            (format!("the daemon {daemon} cannot be replaced: {why}"), "ask again".to_owned())
+        }
+        Stuck::Unkillable { daemon } => (
+            format!("the daemon {daemon} does not end, even when it is killed"),
+            "its disk may hang; ask again when it answers".to_owned(),
+        ),
+    };
+    Complaint::new(Kind::NoDaemon, text)
+        .hint(format!("its diary {} may say why; {next}", diary.display()))
+}

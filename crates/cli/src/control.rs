@@ -1,0 +1,77 @@
+//! The command line's connections to the daemon, with a line for a person who has to wait for one.
+
+use crate::complaint::Complaint;
+use crate::progress::Progress;
+use crate::words::plain;
+use glis_client::{Client, Connector, Waiting, Watcher};
+use glis_wire::build::Build;
+use glis_wire::home::Home;
+use std::io::{self, Write as _};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// The build that this process is of.
+static OWN: OnceLock<Build> = OnceLock::new();
+
+/// Takes note of the build that this process is of. Only the program itself knows.
+pub(crate) fn be(build: Build) {
+    OWN.set(build).ok();
+}
+
+fn own_build() -> &'static Build {
+    OWN.get_or_init(|| Build { version: env!("CARGO_PKG_VERSION").to_owned(), build: 0 })
+}
+
+/// Which house is meant.
+pub fn find_home() -> Result<Home, Complaint> {
+    Ok(glis_client::find_home()?)
+}
+
+/// Connects to the daemon, and starts it if there is none. One of an older build is replaced.
+pub(crate) fn connect() -> Result<Client, Complaint> {
+    Ok(connector()?.connect(&mut Watch::default())?)
+}
+
+/// Connects to a daemon that runs, of whatever build; `None` if there is none.
+pub(crate) fn connect_running() -> Result<Option<Client>, Complaint> {
+    Ok(connector()?.connect_running(&mut Watch::default())?)
+}
+
+/// Ends a daemon that runs and does not understand us. Whether there was one.
+pub(crate) fn end_foreign() -> Result<bool, Complaint> {
+    Ok(connector()?.end_foreign(&mut Watch::default())?)
+}
+
+fn connector() -> Result<Connector, Complaint> {
+    Ok(Connector { home: find_home()?, build: own_build().clone() })
+}
+
+/// Shows a person what is waited for.
+#[derive(Default)]
+struct Watch {
+    progress: Option<(Waiting, Progress)>,
+}
+
+impl Watcher for Watch {
+    fn waiting(&mut self, what: Waiting, since: Duration) {
+        let known = self.progress.take().filter(|(shown, _)| *shown == what);
+        let (_, progress) =
+            self.progress.insert(known.unwrap_or_else(|| (what, Progress::new(line(what)))));
+        progress.show(since);
+    }
+
+    fn note(&mut self, note: &str) {
+        // A program that reads standard output must not find this in it.
+        drop(writeln!(io::stderr(), "note: {}", plain(note)));
+    }
+}
+
+fn line(what: Waiting) -> &'static str {
+    match what {
+        Waiting::ComingOrGoing => "waiting for the daemon to come or go",
+        Waiting::Greeting => "waiting for the daemon",
+        Waiting::OtherStart => "waiting for another command to start the daemon",
+        Waiting::Start => "waiting for the daemon to start",
+        Waiting::Replaced => "waiting for the daemon of another build to end",
+    }
+}

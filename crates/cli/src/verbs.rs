@@ -1,0 +1,207 @@
+//! The command line: what can be typed, and which verb it goes to.
+
+mod args;
+mod attach;
+mod keep;
+mod look;
+mod many;
+mod parting;
+mod session;
+mod upkeep;
+
+use crate::complaint::{Complaint, Kind};
+use crate::control;
+use crate::progress::Progress;
+use crate::streams::{output_is_closed, write_out};
+use args::{Cli, DaemonVerb, Verb};
+use clap::{CommandFactory as _, Parser as _};
+use glis_client::{Client, Streamed, labels};
+use glis_wire::build::Build;
+use glis_wire::client::{Answer, Request};
+use look::Dress;
+use serde::Serialize;
+use serde_json::json;
+use std::io::{self, Write as _};
+use std::time::Duration;
+
+/// What is left to do for whoever called: other roles of the same program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Nothing: exit with this status.
+    Exit(u8),
+    /// Be the daemon.
+    Daemon {
+        /// Whoever started it reads JSON.
+        json: bool,
+        /// In a session of its own, for whoever started it is about to leave.
+        detached: bool,
+    },
+    /// Show the whole promise in a minute.
+    Demo {
+        /// As one JSON document at the end.
+        json: bool,
+    },
+    /// Break a throw-away house and show that nothing was lost.
+    Prove {
+        /// As one JSON document at the end.
+        json: bool,
+        /// How long to go on breaking it.
+        time: Duration,
+        /// The order of what is broken.
+        seed: Option<u64>,
+    },
+}
+
+/// Understands the command line and carries out the verb, as this build of the program.
+pub fn run<I, T>(arguments: I, build: Build) -> Next
+where
+    I: IntoIterator<Item = T>,
+    T: Into<std::ffi::OsString> + Clone,
+{
+    control::be(build);
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(fault) => return Next::Exit(misunderstood(&fault)),
+    };
+    let out = Out { json: cli.json };
+    let done = match cli.verb {
+        None => help(&out),
+        Some(Verb::Demo) => return Next::Demo { json: cli.json },
+        Some(Verb::Doctor(doctor)) if doctor.prove => {
+            return Next::Prove { json: cli.json, time: doctor.time, seed: doctor.seed };
+        }
+        Some(Verb::Daemon { verb: DaemonVerb::Run { detached } }) => {
+            return Next::Daemon { json: cli.json, detached };
+        }
+        Some(verb) => carry_out(verb, &out),
+    };
+    Next::Exit(match done {
+        Ok(()) => 0,
+        Err(complaint) => out.complain(&complaint),
+    })
+}
+
+fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
+    match verb {
+        Verb::New(new) => session::new(new, out),
+        Verb::Ls { all } => look::ls(Request::List { all }, out),
+        Verb::Show { name } => look::show(name, out),
+        Verb::Attach { name } => attach::attach(&name, out),
+        Verb::Send { name, text } => session::send(name, &text, out),
+        Verb::Wait(wait) => session::wait(wait, out),
+        Verb::Pause(pause) => session::pause(&pause, out),
+        Verb::Resume(resume) => session::resume(&resume, out),
+        Verb::Restart(restart) => session::restart(&restart, out),
+        Verb::Stop { name } => session::stop(name, out),
+        Verb::Rm(rm) => session::rm(&rm, out),
+        Verb::Answer(answer) => session::answer(answer, out),
+        Verb::Acknowledge { name } => session::acknowledge(name, out),
+        Verb::Log { name, follow } => look::log(Request::Log { session: name, follow }, out),
+        Verb::Search { words, most } => look::search(&words, most, out),
+        Verb::Screen { name, ansi: true } => look::screen(name, Dress::Coloured, out),
+        Verb::Screen { name, ansi: false } => look::screen(name, Dress::Plain, out),
+        Verb::Output { name, from, follow } => {
+            look::output(Request::Output { session: name, from, follow }, out)
+        }
+        Verb::Events { from, follow } => look::events(Request::Events { from, follow }),
+        Verb::Snapshot { name } => keep::snapshot(&name, out),
+        Verb::Snapshots { name } => keep::snapshots(&name, out),
+        Verb::Diff(diff) => keep::diff(diff, out),
+        Verb::Restore(restore) => keep::restore(restore, out),
+        Verb::Trash { verb } => keep::trash(verb, out),
+        Verb::Doctor(_) => upkeep::doctor(out),
+        Verb::Daemon { verb } => upkeep::daemon(&verb, out),
+        Verb::Completions { shell } => upkeep::completions(shell, out),
+        Verb::Man => upkeep::man(out),
+        // Taken before.
+        Verb::Demo => Ok(()),
+    }
+}
+
+fn help(out: &Out) -> Result<(), Complaint> {
+    let text = Cli::command().render_long_help().to_string();
+    out.document(&json!({"help": text}), || text.clone())
+}
+
+/// Clap's own words, on the right stream, with the contract's exit status. A script gets them as
+/// JSON.
+fn misunderstood(fault: &clap::Error) -> u8 {
+    if !fault.use_stderr() {
+        let told = say(&fault.render().to_string());
+        return told.map_or_else(|unsaid| Out { json: false }.complain(&unsaid), |()| 0);
+    }
+    if std::env::args_os().take_while(|arg| arg != "--").any(|arg| arg == "--json") {
+        let rendered = fault.render().to_string();
+        let complaint = Complaint::new(Kind::Usage, fault_of(&rendered))
+            .hint("`glis help` lists the verbs, `glis help VERB` its options");
+        return Out { json: true }.complain(&complaint);
+    }
+    drop(fault.print());
+    Kind::Usage.exit_status()
+}
+
+/// What is wrong, in one line: everything up to the first gap, after which clap gives advice.
+fn fault_of(rendered: &str) -> String {
+    let lines = rendered.lines().map(str::trim).take_while(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ").trim_start_matches("error: ").to_owned()
+}
+
+/// Where results go: words for a person, one JSON document for a script.
+pub(crate) struct Out {
+    json: bool,
+}
+
+impl Out {
+    fn document(
+        &self,
+        document: &impl Serialize,
+        words: impl FnOnce() -> String,
+    ) -> Result<(), Complaint> {
+        if self.json {
+            let text = serde_json::to_string(document)
+                .map_err(|fault| Complaint::new(Kind::Failed, fault.to_string()))?;
+            return say(&text);
+        }
+        say(&words())
+    }
+
+    fn complain(&self, complaint: &Complaint) -> u8 {
+        // Nobody left to tell is no reason to fail otherwise.
+        if complaint.told || complaint.kind == Kind::ReaderGone {
+        } else if self.json && !output_is_closed() {
+            drop(say(&complaint.json().to_string()));
+        } else {
+            drop(writeln!(io::stderr().lock(), "{}", complaint.text()));
+        }
+        complaint.kind.exit_status()
+    }
+}
+
+/// Prints a line. A reader that has gone away ends the program quietly, as in any pipe.
+pub(crate) fn say(text: &str) -> Result<(), Complaint> {
+    let text = text.trim_end_matches('\n');
+    if text.is_empty() {
+        return Ok(());
+    }
+    write_out(format!("{text}\n").as_bytes())
+}
+
+/// Asks, and keeps a person who has to wait informed.
+pub(crate) fn ask(control: &mut Client, request: Request) -> Result<Answer, Complaint> {
+    let mut progress = Progress::new("waiting");
+    let answer = control.call_seeing(request, |streamed| {
+        match streamed {
+            Streamed::Words(Answer::Step(event)) => progress.step(labels::step(&event)),
+            Streamed::Silence(since) => progress.show(since),
+            Streamed::Words(_) | Streamed::Bytes(..) => {}
+        }
+        Ok(())
+    });
+    drop(progress);
+    answer
+}
+
+/// A daemon of the same protocol never gives an answer of another kind than was asked for.
+pub(crate) fn unexpected() -> Complaint {
+    Complaint::new(Kind::Failed, "the daemon gave an answer that does not fit the question")
+}

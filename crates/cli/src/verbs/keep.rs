@@ -1,0 +1,137 @@
+//! Verbs about what is kept: snapshots, differences, the trash.
+
+use super::args::{Diff, Empty, Restore, TrashVerb};
+use super::session::{act, confirmed};
+use super::{Out, ask, say, unexpected};
+use crate::complaint::{Complaint, Kind};
+use crate::control;
+use crate::streams::write_out;
+use crate::words::keep as words;
+use glis_client::{Client, Streamed};
+use glis_wire::client::{Action, Answer, Request, TrashAction};
+use glis_wire::view::{SnapshotView, TrashView};
+use serde_json::json;
+
+fn listed(
+    control: &mut Client,
+    session: &str,
+    last: Option<u32>,
+) -> Result<Vec<SnapshotView>, Complaint> {
+    let request = Request::Snapshots { session: session.to_owned(), last };
+    let Answer::Snapshots(list) = ask(control, request)? else { return Err(unexpected()) };
+    Ok(list)
+}
+
+pub(super) fn snapshot(name: &str, out: &Out) -> Result<(), Complaint> {
+    let mut control = control::connect()?;
+    let (session, _) = act(&mut control, name, Action::Snapshot)?;
+    let last = listed(&mut control, &session.id, Some(1))?.pop().ok_or_else(unexpected)?;
+    out.document(&last, || words::taken(&session, &last))
+}
+
+pub(super) fn snapshots(name: &str, out: &Out) -> Result<(), Complaint> {
+    let list = listed(&mut control::connect()?, name, None)?;
+    out.document(&list, || words::snapshots(name, &list))
+}
+
+pub(super) fn diff(diff: Diff, out: &Out) -> Result<(), Complaint> {
+    let (session, since) = (diff.name, diff.since);
+    let request = Request::Diff { session, since, patch: !diff.stat };
+    let mut patch = Vec::new();
+    let answer = control::connect()?.call_seeing(request, |streamed| {
+        let Streamed::Bytes(_, part) = streamed else { return Ok(()) };
+        if out.json {
+            patch.extend(part);
+            return Ok(());
+        }
+        write_out(&part)
+    })?;
+    let Answer::Diff { from, to, files } = answer else { return Err(unexpected()) };
+    if out.json {
+        let patch = (!diff.stat).then(|| String::from_utf8_lossy(&patch).into_owned());
+        let document = json!({"from": from, "to": to, "files": files, "patch": patch});
+        return say(&document.to_string());
+    }
+    if diff.stat { say(&words::stat(&files)) } else { Ok(()) }
+}
+
+pub(super) fn restore(restore: Restore, out: &Out) -> Result<(), Complaint> {
+    let mut control = control::connect()?;
+    let Some(to) = restore.to else {
+        let action = Action::Restore { snapshot: restore.snapshot };
+        let (session, _) = act(&mut control, &restore.name, action)?;
+        return out.document(&session, || words::restored(&session));
+    };
+    let to = std::path::absolute(to)
+        .map_err(|fault| Complaint::new(Kind::Usage, format!("the current folder: {fault}")))?;
+    let to = to
+        .into_os_string()
+        .into_string()
+        .map_err(|_| Complaint::new(Kind::Usage, "the path is not valid UTF-8"))?;
+    let (session, snapshot) = (restore.name, restore.snapshot);
+    let answer = ask(&mut control, Request::RestoreTo { session, snapshot, to })?;
+    let Answer::RestoredTo { path, snapshot, notes } = answer else { return Err(unexpected()) };
+    let document = json!({"path": path, "snapshot": snapshot, "notes": notes});
+    out.document(&document, || words::copied_to(&path, &snapshot, &notes))
+}
+
+pub(super) fn trash(verb: TrashVerb, out: &Out) -> Result<(), Complaint> {
+    let mut control = control::connect()?;
+    match verb {
+        TrashVerb::List => {
+            let removed = removed(&mut control)?;
+            out.document(&removed, || words::trash(&removed))
+        }
+        TrashVerb::Restore { name, rename } => {
+            let action = TrashAction::Restore { name: rename };
+            let request = Request::TrashAct { session: name, action };
+            let Answer::Done { session, .. } = ask(&mut control, request)? else {
+                return Err(unexpected());
+            };
+            out.document(&session, || words::returned(&session))
+        }
+        TrashVerb::Empty(wish) => empty(&mut control, &wish, out),
+    }
+}
+
+fn removed(control: &mut Client) -> Result<Vec<TrashView>, Complaint> {
+    let Answer::Trash(removed) = ask(control, Request::Trash)? else { return Err(unexpected()) };
+    Ok(removed)
+}
+
+/// Deletes what is past its deadline, or what is named, for good.
+fn empty(control: &mut Client, wish: &Empty, out: &Out) -> Result<(), Complaint> {
+    let Empty { names, all, yes } = wish;
+    let there = removed(control)?;
+    let wanted: Vec<(String, String)> = if names.is_empty() {
+        let due = there.iter().filter(|item| *all || item.due);
+        due.map(|item| (item.id.clone(), item.name.clone())).collect()
+    } else {
+        names.iter().map(|name| (name.clone(), name.clone())).collect()
+    };
+    let early = *all || !names.is_empty();
+    if early && !wanted.is_empty() && !*yes {
+        let what = wanted.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", ");
+        let question = format!("Delete {what} for good, before the deadline?");
+        let reason = "deleting before the deadline has to be confirmed";
+        if !confirmed(&question, reason)? {
+            return Err(Complaint::new(Kind::Refused, "nothing was deleted"));
+        }
+    }
+    let (mut deleted, mut failed) = (Vec::new(), None);
+    for (session, name) in wanted {
+        // One that cannot be deleted keeps no other from it.
+        match ask(control, Request::TrashAct { session, action: TrashAction::Empty }) {
+            Ok(_) => deleted.push(name),
+            Err(complaint) => failed = failed.or(Some(complaint)),
+        }
+    }
+    if let Some(complaint) = failed {
+        if !deleted.is_empty() && !out.json {
+            say(&words::emptied(&deleted, 0))?;
+        }
+        return Err(complaint);
+    }
+    let left = removed(control)?.len();
+    out.document(&json!({"deleted": deleted, "left": left}), || words::emptied(&deleted, left))
+}

@@ -1,0 +1,185 @@
+//! Verbs that only look.
+
+use super::{Out, ask, say, unexpected};
+use crate::complaint::Complaint;
+use crate::control;
+use crate::streams::write_out;
+use crate::words;
+use glis_client::{Client, Streamed};
+use glis_wire::client::{Answer, Request};
+use serde_json::json;
+use std::io::{self, Write as _};
+
+pub(super) fn ls(request: Request, out: &Out) -> Result<(), Complaint> {
+    let Answer::Sessions(sessions) = ask(&mut control::connect()?, request)? else {
+        return Err(unexpected());
+    };
+    out.document(&sessions, || words::table(&sessions))
+}
+
+pub(super) fn show(name: String, out: &Out) -> Result<(), Complaint> {
+    let Answer::Session(session) = ask(&mut control::connect()?, Request::Show { session: name })?
+    else {
+        return Err(unexpected());
+    };
+    out.document(&session, || words::whole(&session))
+}
+
+/// A connection for a stream. One that is followed has no end of its own: it ends with its reader.
+fn connect(follow: bool) -> Result<Client, Complaint> {
+    let control = control::connect()?;
+    Ok(if follow { control.for_reader(rustix::stdio::stdout()) } else { control })
+}
+
+pub(super) fn log(request: Request, out: &Out) -> Result<(), Complaint> {
+    let follow = matches!(request, Request::Log { follow: true, .. });
+    let mut entries = Vec::new();
+    connect(follow)?.call_seeing(request, |streamed| {
+        let Streamed::Words(Answer::Entry(entry)) = streamed else { return Ok(()) };
+        match (out.json, follow) {
+            (true, true) => say(&json!(entry).to_string()),
+            (true, false) => {
+                entries.push(entry);
+                Ok(())
+            }
+            (false, _) => say(&words::entry(&entry)),
+        }
+    })?;
+    if out.json && !follow { say(&json!(entries).to_string()) } else { Ok(()) }
+}
+
+pub(super) fn search(wanted: &[String], most: u32, out: &Out) -> Result<(), Complaint> {
+    let request = Request::Search { words: wanted.join(" "), most };
+    let Answer::Hits(hits) = ask(&mut control::connect()?, request)? else {
+        return Err(unexpected());
+    };
+    out.document(&hits, || words::hits(&hits))
+}
+
+/// How a screen is shown to a person.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dress {
+    Plain,
+    Coloured,
+}
+
+pub(super) fn screen(name: String, dress: Dress, out: &Out) -> Result<(), Complaint> {
+    let Answer::Screen { lines, ansi: coloured, cursor, size, offset } =
+        ask(&mut control::connect()?, Request::Screen { session: name })?
+    else {
+        return Err(unexpected());
+    };
+    let document = json!({
+        "lines": lines, "cursor": {"x": cursor.0, "y": cursor.1},
+        "columns": size.columns, "rows": size.rows, "offset": offset,
+    });
+    out.document(&document, || {
+        let shown = if dress == Dress::Coloured { coloured } else { lines };
+        let last = shown.iter().rposition(|line| !line.is_empty()).map_or(0, |at| at + 1);
+        shown.get(..last).unwrap_or_default().join("\n")
+    })
+}
+
+pub(super) fn output(request: Request, out: &Out) -> Result<(), Complaint> {
+    let Request::Output { from, follow, .. } = request else { return Err(unexpected()) };
+    let mut whole = Vec::new();
+    let mut oldest = None;
+    let mut first = None;
+    let mut cut = CutText::default();
+    connect(follow)?.call_seeing(request, |streamed| match streamed {
+        Streamed::Bytes(at, bytes) if out.json => {
+            first.get_or_insert(at);
+            if follow {
+                cut.add(at, bytes);
+                cut.say(cut.whole())
+            } else {
+                whole.extend(bytes);
+                Ok(())
+            }
+        }
+        Streamed::Bytes(_, bytes) => write_out(&bytes),
+        Streamed::Words(Answer::Cut { oldest: at }) => {
+            oldest = Some(at);
+            if !out.json {
+                drop(writeln!(io::stderr(), "glis: output before offset {at} was cut"));
+            }
+            Ok(())
+        }
+        Streamed::Words(_) | Streamed::Silence(_) => Ok(()),
+    })?;
+    if out.json && follow {
+        return cut.say(cut.bytes.len());
+    }
+    if out.json {
+        let text = String::from_utf8_lossy(&whole);
+        let document = json!({
+            "offset": first.unwrap_or(from), "bytes": whole.len(), "text": text, "cut_before": oldest,
+        });
+        return say(&document.to_string());
+    }
+    Ok(())
+}
+
+/// Bytes that are to be told as text, in pieces that end between two characters.
+#[derive(Default)]
+struct CutText {
+    at: u64,
+    bytes: Vec<u8>,
+}
+
+impl CutText {
+    fn add(&mut self, at: u64, bytes: Vec<u8>) {
+        if self.bytes.is_empty() {
+            self.at = at;
+        }
+        self.bytes.extend(bytes);
+    }
+
+    /// How much of it can be told without cutting a character in two.
+    fn whole(&self) -> usize {
+        let chunks = self.bytes.utf8_chunks();
+        // The last chunk ends in bytes that are no character, or not one yet.
+        let open = chunks.last().map_or(&[][..], |chunk| chunk.invalid());
+        let may_go_on = std::str::from_utf8(open).is_err_and(|fault| fault.error_len().is_none());
+        self.bytes.len() - if may_go_on { open.len() } else { 0 }
+    }
+
+    fn say(&mut self, count: usize) -> Result<(), Complaint> {
+        if count == 0 {
+            return Ok(());
+        }
+        let rest = self.bytes.split_off(count);
+        let told = std::mem::replace(&mut self.bytes, rest);
+        let at = self.at;
+        self.at += told.len() as u64;
+        say(&json!({"offset": at, "text": String::from_utf8_lossy(&told)}).to_string())
+    }
+}
+
+pub(super) fn events(request: Request) -> Result<(), Complaint> {
+    // A line of JSON is what a person gets as well: events are for following and filtering.
+    let follow = matches!(request, Request::Events { follow: true, .. });
+    connect(follow)?
+        .call_seeing(request, |streamed| match streamed {
+            Streamed::Words(Answer::Event(event)) => say(&event.to_string()),
+            Streamed::Words(_) | Streamed::Bytes(..) | Streamed::Silence(_) => Ok(()),
+        })
+        .map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_character_is_told_whole_however_it_arrives() {
+        let mut cut = CutText::default();
+        cut.add(7, b"a\xe2\x82".to_vec());
+        assert_eq!(cut.whole(), 1);
+        cut.add(10, b"\xac".to_vec());
+        assert_eq!(cut.whole(), 4);
+        // What can never become a character is not waited for.
+        let garbage = CutText { at: 0, bytes: b"a\xff\xfe".to_vec() };
+        assert_eq!(garbage.whole(), 3);
+    }
+}

@@ -1,0 +1,338 @@
+//! Verbs that change a session.
+
+use super::args::{self, Mode, New, Pause, Restart, Resume, Rm, Wait};
+use super::many::{Chosen, each, with};
+use super::{Out, ask, parting, unexpected};
+use crate::complaint::{Complaint, Kind};
+use crate::control;
+use crate::words;
+use glis_client::Client;
+use glis_core::Status;
+use glis_core::input::IfRunning;
+use glis_core::pause::{OnTimeout, PauseMode};
+use glis_core::talk::{ALLOW_FOR_SESSION, AskKind};
+use glis_core::tree::Clearing;
+use glis_wire::client::{Action, Answer, NewSession, Request};
+use glis_wire::view::SessionView;
+use serde_json::json;
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
+
+pub(super) fn new(new: New, out: &Out) -> Result<(), Complaint> {
+    check_new(&new)?;
+    let place = match new.repo {
+        Some(path) => std::path::absolute(path),
+        None => std::env::current_dir(),
+    };
+    let place = place
+        .map_err(|fault| Complaint::new(Kind::Usage, format!("the current folder: {fault}")))?;
+    let repo = place
+        .into_os_string()
+        .into_string()
+        .map_err(|_| Complaint::new(Kind::Usage, "the repository's path is not valid UTF-8"))?;
+    let request = Request::New(Box::new(NewSession {
+        name: new.name,
+        agent: new.agent,
+        prompt: new.prompt.map(sayable).transpose()?,
+        repo,
+        base: new.base,
+        in_place: new.in_place,
+        headless: new.headless,
+        persona: new.persona,
+        model: new.model,
+        idle_timeout_secs: new.idle_timeout.map(|time| time.as_secs()),
+        auto_yes: new.auto_yes,
+        argv: new.argv,
+        remove_worktree: match (new.remove_worktree_on_pause, new.keep_worktree_on_pause) {
+            (true, _) => Some(true),
+            (false, true) => Some(false),
+            (false, false) => None,
+        },
+    }));
+    let answer = ask(&mut control::connect()?, request).map_err(not_made)?;
+    let Answer::Made { session, notes } = answer else { return Err(unexpected()) };
+    let document = with(&session, "notes", json!(notes));
+    out.document(&document, || words::created(&session, &notes))
+}
+
+/// What would be stored and then never heeded is refused.
+fn check_new(new: &New) -> Result<(), Complaint> {
+    if new.auto_yes {
+        return Err(Complaint::new(
+            Kind::Usage,
+            "this version has no rules yet by which prompts could be answered",
+        )
+        .hint("leave out --auto-yes; `glis answer` answers what a session asks"));
+    }
+    Ok(())
+}
+
+/// The reasons are those of a resume, but there is nothing yet that could be resumed; and who makes a
+/// session in place may as well not.
+fn not_made(mut complaint: Complaint) -> Complaint {
+    if !matches!(complaint.kind, Kind::NotResumable(_)) {
+        if complaint.message.contains(words::AT_WORK) {
+            let more = "or leave out --in-place: the session gets a worktree of its own";
+            complaint.hint = complaint.hint.map(|hint| format!("{hint}, {more}"));
+        }
+        return complaint;
+    }
+    let message = complaint.message.replacen("cannot be resumed", "was made, but not started", 1);
+    Complaint { kind: Kind::Failed, message, ..complaint }
+}
+
+/// Does something with one session and returns what it is afterwards.
+pub(super) fn act(
+    control: &mut Client,
+    name: &str,
+    action: Action,
+) -> Result<(SessionView, bool), Complaint> {
+    done(control, Request::Act { session: name.to_owned(), action })
+}
+
+fn done(control: &mut Client, request: Request) -> Result<(SessionView, bool), Complaint> {
+    let Answer::Done { session, already } = ask(control, request)? else {
+        return Err(unexpected());
+    };
+    Ok((*session, already))
+}
+
+/// The longest message, as JSON: what agents and their transcripts are known to take in one line.
+const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
+
+/// A message that an agent can take. What only holds blanks is pressed away by terminals, and
+/// would be waited for in vain.
+fn sayable(text: String) -> Result<String, Complaint> {
+    if text.chars().all(|c| c.is_whitespace() || c.is_control()) {
+        return Err(Complaint::new(Kind::Usage, "the message is empty").hint("say something"));
+    }
+    let length = json!(text).to_string().len();
+    if length > MESSAGE_BYTES_MAX {
+        return Err(Complaint::new(
+            Kind::Usage,
+            format!(
+                "the message is too long: {length} bytes, and {MESSAGE_BYTES_MAX} are the most"
+            ),
+        )
+        .hint("put it into a file of the worktree and send the file's name"));
+    }
+    Ok(text)
+}
+
+pub(super) fn send(name: String, text: &str, out: &Out) -> Result<(), Complaint> {
+    let text = if text == "-" {
+        let mut all = String::new();
+        // One byte more than can be right is enough to know that it is wrong.
+        let most = MESSAGE_BYTES_MAX as u64 + 1;
+        let read = io::stdin().lock().take(most).read_to_string(&mut all);
+        read.map_err(|fault| {
+            Complaint::new(Kind::Usage, format!("standard input: {fault}"))
+                .hint("a message is text in UTF-8")
+        })?;
+        all.trim_end_matches('\n').to_owned()
+    } else {
+        text.to_owned()
+    };
+    let text = sayable(text)?;
+    let mut control = control::connect()?;
+    let request = Request::Act { session: name, action: Action::Send { text } };
+    let Answer::Queued { session, message, before, status, idle_secs } =
+        ask(&mut control, request)?
+    else {
+        return Err(unexpected());
+    };
+    let document = json!({
+        "session": session.name, "message": message, "before": before,
+        "status": status, "queued": session.queued, "not_started": words::unstarted(&session),
+        "waits_for": session.waiting_for,
+    });
+    out.document(&document, || words::queued(&session, before, status, idle_secs))
+}
+
+pub(super) fn wait(wait: Wait, out: &Out) -> Result<(), Complaint> {
+    let timeout_ms = wait.timeout.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+    let request = Request::Wait { session: wait.name, statuses: wait.states, timeout_ms };
+    let Answer::Session(session) = ask(&mut control::connect()?, request)? else {
+        return Err(unexpected());
+    };
+    out.document(&session, || words::is(&session))
+}
+
+pub(super) fn pause(pause: &Pause, out: &Out) -> Result<(), Complaint> {
+    let mut control = control::connect()?;
+    let action = if pause.cancel {
+        Action::CancelPause
+    } else {
+        let mode = match pause.mode {
+            Mode::Boundary => PauseMode::Boundary,
+            Mode::Interrupt => PauseMode::Interrupt,
+            Mode::Force => PauseMode::Force,
+        };
+        let clearing = match (pause.remove_worktree, pause.force) {
+            (false, _) if pause.keep_worktree => Some(Clearing::Keep),
+            (false, _) => None,
+            (true, false) => Some(Clearing::IfAllIsSaved),
+            (true, true) => Some(Clearing::Always),
+        };
+        let on_timeout = pause.on_timeout.map(|wanted| match wanted {
+            args::OnTimeout::Refuse => OnTimeout::Refuse,
+            args::OnTimeout::Force => OnTimeout::Force,
+        });
+        Action::Pause { mode, on_timeout, clearing }
+    };
+    let meant = match (pause.all, pause.cancel) {
+        (false, _) => Chosen::Named(pause.names.clone()),
+        (true, true) => all(&mut control, |session| session.status == Status::Pausing)?,
+        (true, false) => {
+            let could = |s: &SessionView| s.can_pause && s.status != Status::Created;
+            all(&mut control, could)?
+        }
+    };
+    if !pause.cancel {
+        parting::watch(meant.names(), out);
+    }
+    each(control, &meant, &action, out, if pause.cancel { words::is } else { words::paused })
+}
+
+pub(super) fn resume(resume: &Resume, out: &Out) -> Result<(), Complaint> {
+    let prompt = resume.prompt.clone().map(sayable).transpose()?;
+    let mut control = control::connect()?;
+    let meant = if resume.all {
+        all(&mut control, |session| session.status == Status::Paused)?
+    } else {
+        Chosen::Named(resume.names.clone())
+    };
+    let action = Action::Resume { prompt };
+    each(control, &meant, &action, out, words::resumed)
+}
+
+/// All sessions that are like this.
+fn all(control: &mut Client, wanted: impl Fn(&SessionView) -> bool) -> Result<Chosen, Complaint> {
+    let Answer::Sessions(all) = ask(control, Request::List { all: false })? else {
+        return Err(unexpected());
+    };
+    Ok(Chosen::All(all.into_iter().filter(wanted).map(|session| session.id).collect()))
+}
+
+pub(super) fn restart(restart: &Restart, out: &Out) -> Result<(), Complaint> {
+    let name = &restart.name;
+    let mut control = control::connect()?;
+    if !restart.yes {
+        let stops = running(&mut control, name)?;
+        let stops = stops.map_or(String::new(), |s| format!(" It is {s} and is stopped first."));
+        let question = format!("Begin a fresh conversation in `{name}`? Its files stay.{stops}");
+        let reason =
+            format!("a restart of `{name}` begins a fresh conversation and has to be confirmed");
+        if !confirmed(&question, &reason)? {
+            return Err(Complaint::new(Kind::Refused, "nothing was done"));
+        }
+    }
+    let action = Action::Restart { with_context: restart.with_context };
+    let (session, _) = act(&mut control, &restart.name, action)?;
+    out.document(&session, || words::restarted(&session))
+}
+
+/// What a session that runs is doing; none if nothing runs, or there is nobody to be asked about it.
+fn running(control: &mut Client, name: &str) -> Result<Option<&'static str>, Complaint> {
+    if !io::stdin().is_terminal() {
+        return Ok(None);
+    }
+    let request = Request::Show { session: name.to_owned() };
+    let Answer::Session(session) = ask(control, request)? else { return Err(unexpected()) };
+    Ok(session.pid.map(|_| session.status.word()))
+}
+
+/// Asks a person; a script has to say so beforehand.
+pub(super) fn confirmed(question: &str, reason: &str) -> Result<bool, Complaint> {
+    if !io::stdin().is_terminal() {
+        return Err(Complaint::new(Kind::Usage, reason).hint("add --yes"));
+    }
+    let mut err = io::stderr().lock();
+    drop(write!(err, "{question} [y/N] "));
+    drop(err.flush());
+    let mut line = String::new();
+    let read = io::stdin().lock().read_line(&mut line);
+    read.map_err(|fault| Complaint::new(Kind::Usage, format!("standard input: {fault}")))?;
+    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+}
+
+pub(super) fn stop(name: String, out: &Out) -> Result<(), Complaint> {
+    each(control::connect()?, &Chosen::Named(vec![name]), &Action::Stop, out, words::stopped)
+}
+
+pub(super) fn acknowledge(name: String, out: &Out) -> Result<(), Complaint> {
+    each(
+        control::connect()?,
+        &Chosen::Named(vec![name]),
+        &Action::Acknowledge,
+        out,
+        words::acknowledged,
+    )
+}
+
+pub(super) fn rm(rm: &Rm, out: &Out) -> Result<(), Complaint> {
+    let mut control = control::connect()?;
+    let trash = control.home().trash();
+    let name = &rm.name;
+    let mut stops = rm.stop;
+    if !stops && let Some(status) = running(&mut control, name)? {
+        let question = format!("`{name}` is {status}. Stop it and put it into the trash?");
+        // Only a person is asked: a script gets the refusal, which says how to have it stopped.
+        stops = confirmed(&question, "")?;
+        if !stops {
+            return Err(Complaint::new(Kind::Refused, "nothing was done"));
+        }
+    }
+    let running = if stops { IfRunning::Stop } else { IfRunning::Refuse };
+    let (session, _) = act(&mut control, name, Action::Remove { running })?;
+    let place = trash.join(&session.id);
+    // A worktree on another filesystem cannot be moved.
+    let stays = session
+        .worktree
+        .clone()
+        .filter(|path| !session.in_place && std::path::Path::new(path).exists());
+    let document = json!({"session": session, "place": place, "worktree_stays": stays});
+    out.document(&document, || words::removed(&session, &place, stays.as_deref()))
+}
+
+pub(super) fn answer(answer: super::args::Answer, out: &Out) -> Result<(), Complaint> {
+    if answer.for_session && answer.words != "allow" {
+        let message = "only `allow` can hold for the whole session";
+        return Err(Complaint::new(Kind::Usage, message)
+            .hint(format!("`glis answer {} allow --for-session`", answer.name)));
+    }
+    let mut control = control::connect()?;
+    let asked = check_answer(&mut control, &answer)?;
+    let words = if answer.for_session { ALLOW_FOR_SESSION.to_owned() } else { answer.words };
+    let action = Action::Answer { ask: answer.request, answer: words };
+    let (session, _) = act(&mut control, &answer.name, action)?;
+    let open = session.waiting_for.as_ref().map(|open| open.request.as_str());
+    let heard = open.is_none() || open != asked.as_deref();
+    let tell = if heard { words::ask::answered } else { words::ask::still_asks };
+    out.document(&session, || tell(&session))
+}
+
+/// A slip of the pen must not count as a no. Whether the question is still open when the answer
+/// arrives is for the daemon to say. Returns which question is meant.
+fn check_answer(
+    control: &mut Client,
+    answer: &super::args::Answer,
+) -> Result<Option<String>, Complaint> {
+    let request = Request::Show { session: answer.name.clone() };
+    let Answer::Session(session) = ask(control, request)? else { return Err(unexpected()) };
+    let Some(open) = session.waiting_for else { return Ok(answer.request.clone()) };
+    let meant = answer.request.as_ref().is_none_or(|id| *id == open.request);
+    let decides = match open.kind {
+        // A question on the screen of an unknown program may want any word.
+        AskKind::Approval => session.agent != "command",
+        AskKind::Doubt => true,
+        AskKind::Question => false,
+    };
+    if meant && decides && !matches!(answer.words.as_str(), "allow" | "deny") {
+        return Err(Complaint::new(
+            Kind::Usage,
+            format!("session `{}` wants a yes or a no, not {:?}", session.name, answer.words),
+        )
+        .hint(format!("`glis answer {0} allow` or `glis answer {0} deny`", session.name)));
+    }
+    Ok(Some(answer.request.clone().unwrap_or(open.request)))
+}

@@ -1,0 +1,103 @@
+//! Verbs about glis itself.
+
+use super::args::{Cli, DaemonVerb};
+use super::{Out, ask, unexpected};
+use crate::complaint::{Complaint, Kind};
+use crate::control;
+use crate::words;
+use clap::CommandFactory as _;
+use glis_client::Client;
+use glis_wire::client::{Answer, Request};
+use glis_wire::view::{DaemonView, Health};
+use serde_json::json;
+use std::io;
+
+pub(super) fn doctor(out: &Out) -> Result<(), Complaint> {
+    let Answer::Findings(findings) = ask(&mut control::connect()?, Request::Doctor)? else {
+        return Err(unexpected());
+    };
+    out.document(&findings, || words::findings(&findings))?;
+    let bad = findings.iter().filter(|finding| finding.health == Health::Bad).count();
+    if bad > 0 {
+        let complaint = Complaint::new(Kind::Failed, format!("{bad} things are wrong"));
+        return Err(Complaint { told: out.json, ..complaint.hint("the hints above mend them") });
+    }
+    Ok(())
+}
+
+pub(super) fn daemon(verb: &DaemonVerb, out: &Out) -> Result<(), Complaint> {
+    match verb {
+        DaemonVerb::Start => {
+            let view = status(&mut control::connect()?)?;
+            out.document(&view, || format!("running, pid {}", view.pid))
+        }
+        DaemonVerb::Status => match control::connect_running()? {
+            Some(mut control) => {
+                let view = status(&mut control)?;
+                out.document(&view, || words::daemon(&view))
+            }
+            None => Err(Complaint::new(Kind::NoDaemon, "the daemon does not run")
+                .hint("any other command starts it")),
+        },
+        DaemonVerb::Stop { agents: true } => {
+            // They may run on without a daemon, and only one can suspend them.
+            let control = Some(control::connect()?);
+            stop(control, Request::DaemonStop { agents: true }, "the agents are suspended", out)
+        }
+        DaemonVerb::Stop { agents: false } => {
+            if control::end_foreign()? {
+                let words = || "the daemon has ended; the agents run on".to_owned();
+                return out.document(&json!({"stopped": true}), words);
+            }
+            let control = control::connect_running()?;
+            stop(control, Request::DaemonStop { agents: false }, "the agents run on", out)
+        }
+        // Taken by another role of the program.
+        DaemonVerb::Run { .. } => Ok(()),
+    }
+}
+
+fn status(control: &mut Client) -> Result<DaemonView, Complaint> {
+    let Answer::Daemon(view) = ask(control, Request::DaemonStatus)? else {
+        return Err(unexpected());
+    };
+    Ok(view)
+}
+
+fn stop(
+    control: Option<Client>,
+    request: Request,
+    agents: &str,
+    out: &Out,
+) -> Result<(), Complaint> {
+    let Some(mut control) = control else {
+        return out.document(&json!({"stopped": false}), || "the daemon does not run".to_owned());
+    };
+    ask(&mut control, request)?;
+    // It has ended when it closes the connection.
+    control.until_closed();
+    out.document(&json!({"stopped": true}), || format!("the daemon has ended; {agents}"))
+}
+
+pub(super) fn completions(shell: clap_complete::Shell, out: &Out) -> Result<(), Complaint> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "glis", &mut text);
+    let text = String::from_utf8_lossy(&text);
+    out.document(&json!({"shell": shell.to_string(), "script": text}), || text.clone().into_owned())
+}
+
+pub(super) fn man(out: &Out) -> Result<(), Complaint> {
+    let failed = |fault: io::Error| Complaint::new(Kind::Failed, fault.to_string());
+    let mut text = Vec::new();
+    let command = Cli::command();
+    clap_mangen::Man::new(command.clone()).render(&mut text).map_err(failed)?;
+    for verb in command.get_subcommands().filter(|verb| !verb.is_hide_set()) {
+        let name = format!("glis {}", verb.get_name());
+        let page = clap_mangen::Man::new(verb.clone().display_name(name.clone()).bin_name(name));
+        page.render_name_section(&mut text).map_err(failed)?;
+        page.render_synopsis_section(&mut text).map_err(failed)?;
+        page.render_options_section(&mut text).map_err(failed)?;
+    }
+    let text = String::from_utf8_lossy(&text);
+    out.document(&json!({"page": text}), || text.clone().into_owned())
+}

@@ -1,0 +1,476 @@
+//! How things read to a person. No other place in glis has words for a screen.
+
+pub(crate) mod ask;
+mod companions;
+pub(crate) mod keep;
+mod resting;
+
+pub(crate) use resting::resting;
+
+use companions::{companions, listed};
+use glis_client::labels::{Tone, ago, mark, tone};
+use glis_core::Status;
+use glis_core::session::FAILED_STARTS_MAX;
+use glis_core::spec::Mode;
+use glis_core::talk::AskKind;
+use glis_wire::plain::without_escapes;
+use glis_wire::view::{DaemonView, Entry, Finding, Health, Hit, SessionView, UsageView, Voice};
+use serde_json::Value;
+use std::io::IsTerminal as _;
+use std::path::Path;
+
+fn colour(status: Status) -> &'static str {
+    match tone(status) {
+        Tone::Good => "32",
+        Tone::Calm => "36",
+        Tone::Attention => "33",
+        Tone::Bad => "31",
+        Tone::Faint => "2",
+    }
+}
+
+fn coloured() -> bool {
+    std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty())
+}
+
+/// A session's text comes from agents: nothing in it may move a cursor or ring a bell.
+pub(crate) fn plain(text: &str) -> String {
+    without_escapes(text).chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// What `ls` prints.
+pub(crate) fn table(sessions: &[SessionView]) -> String {
+    if sessions.is_empty() {
+        return "No sessions found. Use `glis new NAME` to create one.".to_owned();
+    }
+    let colours = coloured();
+    let head = ["NAME", "STATUS", "AGENT", "BRANCH", "QUEUED", "ACTIVE", "NOTE"];
+    let rows: Vec<[String; 7]> = sessions
+        .iter()
+        .map(|s| {
+            [
+                s.name.clone(),
+                format!("{} {}", mark(s.status), s.status.word()),
+                s.agent.clone(),
+                branch(s).unwrap_or_else(|| "-".to_owned()),
+                if s.queued == 0 { "-".to_owned() } else { s.queued.to_string() },
+                ago(&s.last_active_at),
+                note(s),
+            ]
+        })
+        .collect();
+    let mut widths: [usize; 7] = head.map(str::len);
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let line = |cells: &[String; 7], status: Option<Status>| {
+        let mut text = String::new();
+        for (at, (cell, width)) in cells.iter().zip(widths).enumerate() {
+            let pad = if at == 6 { 0 } else { width - cell.chars().count() + 2 };
+            match status.filter(|_| colours && at == 1) {
+                Some(status) => {
+                    text.extend(["\x1b[", colour(status), "m", cell, "\x1b[0m"]);
+                }
+                None => text.push_str(cell),
+            }
+            text.push_str(&" ".repeat(pad));
+        }
+        text.trim_end().to_owned()
+    };
+    let mut lines = vec![line(&head.map(ToOwned::to_owned), None)];
+    lines.extend(sessions.iter().zip(&rows).map(|(s, row)| line(row, Some(s.status))));
+    lines.join("\n")
+}
+
+/// The branch, and that the worktree is not on it if so.
+fn branch(s: &SessionView) -> Option<String> {
+    let detached = if s.detached.is_some() { " (detached)" } else { "" };
+    s.branch.as_ref().map(|branch| format!("{branch}{detached}"))
+}
+
+fn note(session: &SessionView) -> String {
+    let was_asking = session.was_asking.as_ref().map(|ask| format!("was asking: {ask}"));
+    let failure = session.failure.as_ref().or(was_asking.as_ref());
+    let barred = session.barred.as_ref().map(|bar| format!("barred, glis acknowledge: {bar}"));
+    let failure = barred.as_ref().or(failure);
+    let text = match (&session.waiting_for, failure, &session.last_action) {
+        (Some(ask), _, _) if ask.kind == AskKind::Doubt => format!("taken? {}", ask.text),
+        (Some(ask), _, _) => ask.text.clone(),
+        (None, Some(why), _) => why.clone(),
+        (None, None, Some(action)) => action.clone(),
+        (None, None, None) => String::new(),
+    };
+    let text = plain(&text);
+    if text.chars().count() <= 60 {
+        return text;
+    }
+    let cut: String = text.chars().take(59).collect();
+    format!("{cut}\u{2026}")
+}
+
+/// What `show` prints.
+pub(crate) fn whole(s: &SessionView) -> String {
+    let mut lines = vec![format!("{} {} ({})", mark(s.status), s.name, s.status.word())];
+    let mut fact = |name: &str, value: Option<String>| {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            lines.push(format!("  {name:<14}{}", plain(&value)));
+        }
+    };
+    fact("why", Some(s.verdict.clone()));
+    fact("under way", s.operation.clone());
+    fact("asks", s.waiting_for.as_ref().map(|ask| ask::asks(&s.name, ask)));
+    fact("was asking", s.was_asking.as_ref().map(|ask| format!("{ask}  (gone with its process)")));
+    fact("failed", s.failure.clone());
+    fact("id", Some(s.id.clone()));
+    fact("agent", Some(agent(s)));
+    fact("persona", s.persona.clone());
+    fact("permissions", s.permission_mode.clone());
+    fact("agent's id", s.agent_session_ref.clone());
+    fact("former ids", (!s.former_refs.is_empty()).then(|| s.former_refs.join(", ")));
+    fact("resumable", Some(if s.resumable { "yes" } else { "no" }.to_owned()));
+    fact("command", (!s.argv.is_empty()).then(|| s.argv.join(" ")));
+    fact("repository", Some(s.repo_root.clone()));
+    let removed = if s.worktree_removed { " (removed; a resume brings it back)" } else { "" };
+    fact("worktree", s.worktree.as_ref().map(|path| format!("{path}{removed}")));
+    fact("branch", branch(s));
+    fact("detached", s.detached.as_ref().map(keep::detached));
+    fact("process", s.pid.map(|pid| format!("{pid}, start {} of this session", s.generation)));
+    fact("attached", (s.attached > 0).then(|| s.attached.to_string()));
+    fact("created", Some(s.created_at.clone()));
+    fact("last active", Some(s.last_active_at.clone()));
+    fact("last looked", s.last_accessed_at.clone());
+    fact("paused", s.paused_at.clone());
+    fact(
+        if s.pause_rule.as_deref().is_some_and(is_forced) { "stopped" } else { "safe because" },
+        rule(s),
+    );
+    fact("resumed", s.resumed_at.clone());
+    fact("snapshot", s.snapshot.as_ref().map(|snapshot| snapshot.name.clone()));
+    fact("not saved", s.unsaved.clone());
+    fact("set-up", (!s.setup_notes.is_empty()).then(|| s.setup_notes.join("; ")));
+    fact("found", s.found.as_ref().and_then(keep::found));
+    fact("restored", s.restored.as_ref().map(|r| format!("from {}", r.snapshot.name)));
+    fact("queued", (s.queued > 0).then(|| s.queued.to_string()));
+    fact("cut off", s.cut_off.then(|| "its last turn ended with its process".to_owned()));
+    fact("used", s.usage.map(used));
+    fact("limit", s.limit_until.as_deref().map(limit));
+    fact("ended with it", companions(&s.ended_processes));
+    fact("still there", companions(&s.stuck_processes));
+    fact("left running", companions(&s.kept_processes));
+    fact("warnings", (!s.warnings.is_empty()).then(|| s.warnings.join("; ")));
+    fact(
+        "output lost",
+        s.output_gap_at.map(|at| format!("from offset {at} on, the disk was full")),
+    );
+    fact("record", s.record_damaged.then(|| damaged(&s.name)));
+    fact(
+        "barred",
+        s.barred.as_ref().map(|bar| {
+            let name = &s.name;
+            format!("{bar}; it is not tried again  (glis acknowledge {name} lets it be tried)")
+        }),
+    );
+    fact("failed starts", (s.failed_starts > 0).then(|| failed_starts(s)));
+    fact("summary", s.conversation_summary.clone());
+    fact("last action", s.last_action.clone());
+    fact("pending", (!s.pending_tasks.is_empty()).then(|| s.pending_tasks.join("; ")));
+    fact("auto-yes", s.auto_yes.then(|| "on".to_owned()));
+    lines.join("\n")
+}
+
+fn damaged(name: &str) -> String {
+    format!("damaged, something may be missing  (glis acknowledge {name} takes note)")
+}
+
+fn used(usage: UsageView) -> String {
+    let UsageView { tokens_in, tokens_out, cost_usd } = usage;
+    let cost = cost_usd.map_or(String::new(), |dollars| format!(", ${dollars:.4}"));
+    format!("{tokens_in} tokens in, {tokens_out} out{cost}")
+}
+
+fn limit(until: &str) -> String {
+    match until {
+        "unknown" => "reached; the agent does not say until when".to_owned(),
+        until => format!("reached, until {until}"),
+    }
+}
+
+fn failed_starts(s: &SessionView) -> String {
+    let times = s.failed_starts;
+    if times < FAILED_STARTS_MAX {
+        return format!("{times} in a row");
+    }
+    format!("{times} in a row; messages no longer start it, `glis resume {}` does", s.name)
+}
+
+fn agent(s: &SessionView) -> String {
+    let mode = match s.mode {
+        Mode::Terminal => "terminal",
+        Mode::Headless => "headless",
+    };
+    match &s.model {
+        Some(model) => format!("{} ({mode}, {model})", s.agent),
+        None => format!("{} ({mode})", s.agent),
+    }
+}
+
+/// What `new` says.
+pub(crate) fn created(s: &SessionView, notes: &[String]) -> String {
+    let place = s.worktree.as_deref().unwrap_or("-");
+    let branch = s.branch.as_ref().map_or(String::new(), |branch| format!(" on branch {branch}"));
+    let next = match s.status {
+        Status::Created => format!("`glis send {} TEXT` starts it", s.name),
+        Status::Completed | Status::Failed => format!("`glis screen {}` shows its end", s.name),
+        Status::Busy
+        | Status::Idle
+        | Status::Waiting
+        | Status::Pausing
+        | Status::Paused
+        | Status::Resuming
+        | Status::Suspended
+        | Status::Interrupted
+        | Status::Archived => match s.mode {
+            Mode::Terminal => format!("`glis attach {}` shows its terminal", s.name),
+            Mode::Headless => format!("`glis log {} --follow` shows what is said", s.name),
+        },
+    };
+    let (name, status, agent) = (&s.name, s.status.word(), &s.agent);
+    let mut lines = vec![format!("`{name}` is {status}: {agent} in {place}{branch}")];
+    lines.extend(s.setup_notes.iter().map(|note| format!("warning: {}", plain(note))));
+    lines.extend(warnings(s));
+    lines.extend(notes.iter().map(|note| format!("note: {}", plain(note))));
+    lines.push(next);
+    lines.join("\n")
+}
+
+/// Part of the refusal of a folder in which another session works.
+pub(crate) const AT_WORK: &str = "is at work in";
+
+/// What `acknowledge` says.
+pub(crate) fn acknowledged(s: &SessionView) -> String {
+    format!("noted; `{}` is no longer flagged", s.name)
+}
+
+/// What `attach` says where nothing takes keys.
+pub(crate) fn keys_unwanted(s: &SessionView) -> String {
+    format!("`{}` is headless: keys are not sent; ctrl+q leaves, `glis send` speaks", s.name)
+}
+
+/// What `wait` says.
+pub(crate) fn is(s: &SessionView) -> String {
+    format!("`{}` is {}", s.name, s.status.word())
+}
+
+pub(crate) fn already(s: &SessionView) -> String {
+    format!("`{}` is {} already", s.name, s.status.word())
+}
+
+/// What `pause` says.
+pub(crate) fn paused(s: &SessionView) -> String {
+    let rule = match (&s.pause_rule, rule(s)) {
+        (Some(kept), Some(rule)) if is_forced(kept) => format!(" {}", plain(&rule)),
+        (_, Some(rule)) => format!(" ({})", plain(&rule)),
+        (_, None) => String::new(),
+    };
+    let mut lines = vec![format!("`{}` is paused{rule}", s.name)];
+    // Where nothing ran, this pause has ended nothing; the list is that of an earlier stop.
+    if !s.killed.is_empty() && s.pause_rule.as_deref() != Some(NOTHING_RAN) {
+        lines.extend(listed("ended with it", &s.ended_processes));
+    }
+    lines.extend(listed("left running, as configured", &s.kept_processes));
+    if s.worktree_removed {
+        lines.push("its worktree is removed; a resume brings it back".to_owned());
+    }
+    lines.extend(warnings(s));
+    lines.push(format!("Resume with: glis resume {}", s.name));
+    lines.join("\n")
+}
+
+/// The core's words for a pause of a session without a process.
+const NOTHING_RAN: &str = "no process runs";
+
+/// Whether a pause did not wait for a safe state, by the core's words for why it may stop.
+fn is_forced(rule: &str) -> bool {
+    rule.starts_with("forced") || rule.starts_with("Agent did not reach")
+}
+
+/// Why it was stopped where it was.
+fn rule(s: &SessionView) -> Option<String> {
+    s.pause_rule.as_ref().map(|rule| {
+        if is_forced(rule) { format!("without a safe state ({rule})") } else { rule.clone() }
+    })
+}
+
+/// What `resume` says.
+pub(crate) fn resumed(s: &SessionView) -> String {
+    let how = match (&s.agent_session_ref, s.agent.as_str()) {
+        (Some(id), _) => format!("in its own conversation {id}"),
+        (None, "command") => "its command was started again in the same place".to_owned(),
+        (None, _) => "nothing was said to it before, so there is nothing to go on with".to_owned(),
+    };
+    let mut lines = vec![format!("`{}` is {}: {how}", s.name, s.status.word())];
+    lines.extend(s.found.as_ref().and_then(keep::found));
+    lines.extend(warnings(s));
+    lines.join("\n")
+}
+
+/// What `restart` says.
+pub(crate) fn restarted(s: &SessionView) -> String {
+    let (name, status) = (&s.name, s.status.word());
+    let mut lines = vec![format!("`{name}` is {status}: a fresh start, number {}", s.generation)];
+    lines.extend(warnings(s));
+    lines.join("\n")
+}
+
+/// What is odd about a session, a line each.
+fn warnings(s: &SessionView) -> impl Iterator<Item = String> {
+    s.warnings.iter().map(|warning| format!("warning: {}", plain(warning)))
+}
+
+/// What `stop` says.
+pub(crate) fn stopped(s: &SessionView) -> String {
+    let told =
+        format!("`{}` is {}; `glis resume {}` brings it back", s.name, s.status.word(), s.name);
+    std::iter::once(told).chain(warnings(s)).collect::<Vec<_>>().join("\n")
+}
+
+/// What `rm` says.
+pub(crate) fn removed(s: &SessionView, place: &Path, stays: Option<&str>) -> String {
+    let branch = s.branch.as_ref().map_or(String::new(), |b| format!("; branch {b} stays"));
+    let worktree = stays.map_or(String::new(), |path| format!("; its worktree stays in {path}"));
+    format!(
+        "`{}` is in the trash, {}{branch}{worktree}\n`glis trash restore {0}` brings it back",
+        s.name,
+        place.display()
+    )
+}
+
+/// Why a session does not run although a message has come for it, if a start of it has failed.
+pub(crate) fn unstarted(s: &SessionView) -> Option<&str> {
+    let rests = s.pid.is_none() && s.operation.is_none();
+    let failed = s.failure.as_deref().or((s.failed_starts > 0).then_some(s.verdict.as_str()));
+    failed.filter(|_| rests)
+}
+
+/// What `send` says: where the message is, and what it waits for.
+pub(crate) fn queued(
+    s: &SessionView,
+    before: usize,
+    status: Status,
+    idle_secs: Option<u64>,
+) -> String {
+    let stored = stored(s, before, status, idle_secs);
+    match s.waiting_for.as_ref().filter(|_| s.pid.is_some()) {
+        Some(ask) => format!("{stored}\nwaits for an answer: {}", plain(&ask::asks(&s.name, ask))),
+        None => stored,
+    }
+}
+
+fn stored(s: &SessionView, before: usize, status: Status, idle_secs: Option<u64>) -> String {
+    let place = match before {
+        0 => String::new(),
+        1 => " behind 1 other".to_owned(),
+        n => format!(" behind {n} others"),
+    };
+    match status {
+        Status::Paused => {
+            format!("queued{place}. Session is paused. `glis resume {}` to continue.", s.name)
+        }
+        Status::Interrupted => format!(
+            "queued{place}. The session was interrupted. `glis resume {}` to continue.",
+            s.name
+        ),
+        // Whatever it was to be woken by is stored all the same.
+        Status::Created | Status::Suspended | Status::Failed if unstarted(s).is_some() => {
+            let why = plain(unstarted(s).unwrap_or_default());
+            format!("queued{place}, but not started: {why}. `glis resume {}` tries again.", s.name)
+        }
+        Status::Suspended => match idle_secs {
+            Some(idle) if idle > 60 => format!("Resuming session (idle for {} min)...", idle / 60),
+            Some(_) | None => "Resuming session...".to_owned(),
+        },
+        Status::Created
+        | Status::Busy
+        | Status::Idle
+        | Status::Waiting
+        | Status::Pausing
+        | Status::Resuming
+        | Status::Completed
+        | Status::Failed
+        | Status::Archived => format!("stored{place}; `{}` is {}", s.name, s.status.word()),
+    }
+}
+
+/// A line of a conversation.
+pub(crate) fn entry(entry: &Entry) -> String {
+    let voice = speaker(entry.voice);
+    let number = |key: &str| entry.metadata.get(key).and_then(Value::as_u64);
+    let outcome = entry.metadata.get("outcome").and_then(Value::as_str);
+    let tells_end = entry.voice == Voice::System && entry.content.is_empty();
+    let turn = outcome.map_or("turn ended".to_owned(), |word| format!("turn {}", plain(word)));
+    let used = number("tokens_in").map(|tokens_in| {
+        let tokens_out = number("tokens_out").unwrap_or_default();
+        let cost = number("cost_micros").map_or(String::new(), |micros| {
+            format!(", ${}.{:04} so far", micros / 1_000_000, micros % 1_000_000 / 100)
+        });
+        format!("{turn}: {tokens_in} tokens in, {tokens_out} out{cost}")
+    });
+    let used = used.or_else(|| tells_end.then(|| turn.clone()));
+    let tool = entry.metadata.get("tool").and_then(Value::as_str);
+    let tool = tool.map_or(String::new(), |tool| format!("{} ", plain(tool)));
+    let time = entry.timestamp.get(11..19).unwrap_or_default();
+    let mark = outcome.filter(|_| entry.voice == Voice::Tool);
+    let mark = mark.map_or(String::new(), |word| format!(" ({})", plain(word)));
+    let text: Vec<String> = entry.content.lines().map(plain).chain(used).collect();
+    format!("{time} {voice:>5}  {tool}{}{mark}", text.join("\n                "))
+}
+
+/// What `search` prints.
+pub(crate) fn hits(hits: &[Hit]) -> String {
+    if hits.is_empty() {
+        return "nobody said that".to_owned();
+    }
+    let lines = hits.iter().map(|hit| {
+        let voice = speaker(hit.voice);
+        let time = hit.at.get(..16).unwrap_or(&hit.at).replace('T', " ");
+        format!("{}  {time}  {voice:>5}  {}", hit.name, plain(&hit.snippet))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn speaker(voice: Voice) -> &'static str {
+    match voice {
+        Voice::User => "you",
+        Voice::Assistant => "agent",
+        Voice::System => "glis",
+        Voice::Tool => "tool",
+    }
+}
+
+/// What `daemon status` prints.
+pub(crate) fn daemon(view: &DaemonView) -> String {
+    format!(
+        "running, pid {}, version {}, {} sessions, up {} s\nhome {}",
+        view.pid, view.build, view.sessions, view.uptime_secs, view.home
+    )
+}
+
+/// What `doctor` prints.
+pub(crate) fn findings(findings: &[Finding]) -> String {
+    let lines = findings.iter().map(|finding| {
+        let mark = match finding.health {
+            Health::Good => "ok   ",
+            Health::Warning => "warn ",
+            Health::Bad => "BAD  ",
+        };
+        let hint =
+            finding.hint.as_ref().map_or(String::new(), |hint| format!("\n       hint: {hint}"));
+        format!("{mark}{}: {}{hint}", plain(&finding.subject), plain(&finding.message))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests;

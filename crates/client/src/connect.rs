@@ -1,0 +1,111 @@
+//! Connecting: to the daemon of this build, or to one that runs, of whatever build.
+
+use crate::connection::{Client, stuck};
+use crate::fault::{Fault, Stuck};
+use crate::replace::end;
+use crate::start::{START_PACE, Started, start_daemon, turn_to_start};
+use crate::watcher::{Waiting, Watcher};
+use glis_wire::build::Build;
+use glis_wire::home::Home;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use std::cmp::Ordering;
+use std::fs::File;
+use std::time::{Duration, Instant};
+
+/// A daemon that is neither reachable nor gone in this time needs a person to look at it.
+const START_TIME: Duration = Duration::from_secs(20);
+
+/// Makes connections to the daemon of one house, for one program.
+#[derive(Debug, Clone)]
+pub struct Connector {
+    /// The house.
+    pub home: Home,
+    /// The build that the program is of.
+    pub build: Build,
+}
+
+impl Connector {
+    /// Connects, and starts the daemon if there is none. One of an older build is replaced.
+    pub fn connect(&self, watcher: &mut dyn Watcher) -> Result<Client, Fault> {
+        if let Some(client) = self.meet(watcher)?
+            && self.is_own(&client)?
+        {
+            return Ok(client);
+        }
+        // Of many that come at once, one starts the daemon and the others wait here.
+        let turn = turn_to_start(&self.home, watcher)?;
+        let begun = Instant::now();
+        while begun.elapsed() < START_TIME {
+            match self.meet(watcher)? {
+                Some(client) if self.is_own(&client)? => {
+                    drop(turn);
+                    return Ok(client);
+                }
+                Some(older) => end(older, watcher)?,
+                None => {}
+            }
+            if start_daemon(&self.home, watcher)? == Started::Elsewhere {
+                // Another daemon has the lock and no open socket: it is just coming or going.
+                watcher.waiting(Waiting::ComingOrGoing, begun.elapsed());
+                std::thread::sleep(START_PACE);
+            }
+        }
+        Err(stuck(&self.home, Stuck::StartedUnreachable))
+    }
+
+    /// Connects to a daemon that runs, of whatever build; `None` if there is none. Nothing is started
+    /// or replaced for a call that only looks at the daemon.
+    pub fn connect_running(&self, watcher: &mut dyn Watcher) -> Result<Option<Client>, Fault> {
+        match self.meet_running(watcher)? {
+            Some(client) if client.understands() => Ok(Some(client)),
+            Some(client) => Err(Fault::OtherProtocol { daemon: client.build().clone() }),
+            None => Ok(None),
+        }
+    }
+
+    /// Ends a daemon that runs and does not understand us. Whether there was one.
+    pub fn end_foreign(&self, watcher: &mut dyn Watcher) -> Result<bool, Fault> {
+        match self.meet_running(watcher)? {
+            Some(client) if !client.understands() => end(client, watcher).map(|()| true),
+            Some(_) | None => Ok(false),
+        }
+    }
+
+    fn meet_running(&self, watcher: &mut dyn Watcher) -> Result<Option<Client>, Fault> {
+        let begun = Instant::now();
+        while begun.elapsed() < START_TIME {
+            let met = self.meet(watcher)?;
+            if met.is_some() || !has_daemon(&self.home) {
+                return Ok(met);
+            }
+            // It is coming or going, or makes a socket again that was deleted.
+            watcher.waiting(Waiting::ComingOrGoing, begun.elapsed());
+            std::thread::sleep(START_PACE);
+        }
+        Err(stuck(&self.home, Stuck::RunsUnreachable))
+    }
+
+    fn meet(&self, watcher: &mut dyn Watcher) -> Result<Option<Client>, Fault> {
+        Client::meet(&self.home, &self.build, watcher)
+    }
+
+    /// Whether a daemon is of our build. An older one is to be replaced; a newer one stays.
+    fn is_own(&self, client: &Client) -> Result<bool, Fault> {
+        match client.build().cmp(&self.build) {
+            Ordering::Equal => Ok(client.understands()),
+            Ordering::Less => Ok(false),
+            Ordering::Greater => {
+                Err(Fault::NewerDaemon { daemon: client.build().clone(), own: self.build.clone() })
+            }
+        }
+    }
+}
+
+/// Whether a process has the place of this house's daemon, reachable or not.
+fn has_daemon(home: &Home) -> bool {
+    let folder = File::open(&home.state);
+    folder.is_ok_and(|folder| {
+        flock(folder, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
+    })
+}

@@ -1,0 +1,242 @@
+//! One connection to a daemon: a call and its response, and what is streamed in between.
+
+use crate::fault::{Fault, Stuck};
+use crate::surroundings::{environment, limits};
+use crate::watcher::{PATIENCE, Waiting, Watcher};
+use glis_wire::build::Build;
+use glis_wire::client::{Answer, Greeting, PROTOCOL, Petition, Request};
+use glis_wire::frame::{Decoder, Frame, encode_words};
+use glis_wire::home::{self, Home};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// A daemon greets at once, whatever it is doing; one that does not is stuck.
+const GREETING_TIME: Duration = Duration::from_secs(10);
+
+/// A connection to the daemon of a house.
+#[derive(Debug)]
+pub struct Client {
+    home: Home,
+    stream: UnixStream,
+    decoder: Decoder,
+    daemon: Greeting,
+    /// Who has to be there and read what the call is made for.
+    reader: Option<BorrowedFd<'static>>,
+}
+
+/// What arrives before the final response.
+#[derive(Debug)]
+pub enum Streamed {
+    /// Words: a step, an event, a line of a conversation.
+    Words(Answer),
+    /// Output bytes from this offset on.
+    Bytes(u64, Vec<u8>),
+    /// Nothing for a second; this long since the call.
+    Silence(Duration),
+}
+
+impl Client {
+    /// Connects to the daemon that is there, of whatever build; `None` if there is none.
+    pub(crate) fn meet(
+        home: &Home,
+        own: &Build,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Option<Self>, Fault> {
+        let Ok(mut stream) = open_socket(home) else { return Ok(None) };
+        let greeting = Greeting { protocol: PROTOCOL, build: own.clone(), log_id: None };
+        // A daemon that is just ending may close the socket again: then there is none.
+        if stream.write_all(&encode_words(&greeting)).is_err() {
+            return Ok(None);
+        }
+        let mut client = Self {
+            home: home.clone(),
+            stream,
+            decoder: Decoder::default(),
+            daemon: greeting,
+            reader: None,
+        };
+        let Some(frame) = client.greeting(watcher)? else { return Ok(None) };
+        client.daemon = frame.words().map_err(|fault| Fault::Garbled(fault.to_string()))?;
+        Ok(Some(client))
+    }
+
+    /// The daemon's first words; `None` if it closes the connection instead.
+    fn greeting(&mut self, watcher: &mut dyn Watcher) -> Result<Option<Frame>, Fault> {
+        let begun = Instant::now();
+        loop {
+            match self.next(Some(PATIENCE)) {
+                Ok(frame) => return Ok(frame),
+                Err(fault) if !is_timeout(&fault) => return Ok(None),
+                Err(_) if begun.elapsed() < GREETING_TIME => {
+                    watcher.waiting(Waiting::Greeting, begun.elapsed());
+                }
+                Err(_) => break,
+            }
+        }
+        let pid = std::fs::read_to_string(self.home.state.join(home::LOCK)).unwrap_or_default();
+        let what = Stuck::Silent { pid: pid.trim().to_owned(), after: GREETING_TIME };
+        Err(stuck(&self.home, what))
+    }
+
+    /// The house that this daemon serves.
+    pub fn home(&self) -> &Home {
+        &self.home
+    }
+
+    /// The daemon's build.
+    pub(crate) fn build(&self) -> &Build {
+        &self.daemon.build
+    }
+
+    /// The name of the daemon's event log. Under another name, numbers mean other events.
+    pub fn log_id(&self) -> Option<&str> {
+        self.daemon.log_id.as_deref()
+    }
+
+    /// Whether the daemon understands what we say.
+    pub(crate) fn understands(&self) -> bool {
+        self.daemon.protocol == PROTOCOL
+    }
+
+    /// From now on a call ends as soon as the other end of `reader` is closed.
+    #[must_use]
+    pub fn for_reader(mut self, reader: BorrowedFd<'static>) -> Self {
+        self.reader = Some(reader);
+        self
+    }
+
+    /// Makes a call and waits for the final response.
+    pub fn call(&mut self, request: Request) -> Result<Answer, Fault> {
+        self.call_seeing(request, |_| Ok(()))
+    }
+
+    /// As [`Client::call`]; everything before the final response goes to `see`.
+    pub fn call_seeing<E: From<Fault>>(
+        &mut self,
+        request: Request,
+        mut see: impl FnMut(Streamed) -> Result<(), E>,
+    ) -> Result<Answer, E> {
+        self.ask(request)?;
+        let begun = Instant::now();
+        loop {
+            match self.hear(begun)? {
+                Streamed::Words(answer) if answer.is_final() => return Ok(usable(answer)?),
+                streamed @ (Streamed::Words(_) | Streamed::Bytes(..) | Streamed::Silence(_)) => {
+                    see(streamed)?;
+                }
+            }
+        }
+    }
+
+    /// Makes a call. What is said to it is heard one by one.
+    pub(crate) fn ask(&mut self, request: Request) -> Result<(), Fault> {
+        let env = request.may_start().then(environment);
+        let limits = if request.may_start() { limits() } else { Vec::new() };
+        let call = encode_words(&Petition { request, env, limits });
+        self.stream.write_all(&call).map_err(|fault| lost(&fault))
+    }
+
+    /// The next thing that is said to a call that was made at this time.
+    pub(crate) fn hear(&mut self, begun: Instant) -> Result<Streamed, Fault> {
+        if !self.decoder.has_frame() {
+            self.wait_for_news()?;
+        }
+        match self.next(Some(PATIENCE)) {
+            Ok(Some(Frame::Raw { tag, bytes })) => Ok(Streamed::Bytes(tag, bytes)),
+            Ok(Some(frame)) => {
+                let words = frame.words().map_err(|fault| Fault::Garbled(fault.to_string()))?;
+                Ok(Streamed::Words(words))
+            }
+            Ok(None) => Err(lost(&io::ErrorKind::UnexpectedEof.into())),
+            Err(fault) if is_timeout(&fault) => Ok(Streamed::Silence(begun.elapsed())),
+            Err(fault) => Err(lost(&fault)),
+        }
+    }
+
+    /// Waits until the daemon says something. A reader who is gone is noticed without a line to write:
+    /// a pipe tells by an error that nothing has its other end, a socket or a terminal by a hang-up.
+    fn wait_for_news(&self) -> Result<(), Fault> {
+        let Some(reader) = self.reader else { return Ok(()) };
+        let mut waiting = [
+            PollFd::new(&self.stream, PollFlags::IN),
+            PollFd::from_borrowed_fd(reader, PollFlags::empty()),
+        ];
+        loop {
+            match poll(&mut waiting, None) {
+                Ok(_) => break,
+                Err(Errno::INTR) => {}
+                Err(fault) => return Err(lost(&fault.into())),
+            }
+        }
+        let [_, reader] = waiting;
+        let gone = reader.revents().intersects(PollFlags::ERR | PollFlags::HUP);
+        if gone { Err(Fault::ReaderGone) } else { Ok(()) }
+    }
+
+    /// Waits until the daemon closes the connection, which it does by ending.
+    pub fn until_closed(&mut self) {
+        while let Ok(Some(_)) = self.next(None) {}
+    }
+
+    fn next(&mut self, timeout: Option<Duration>) -> io::Result<Option<Frame>> {
+        self.stream.set_read_timeout(timeout)?;
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            let found = self.decoder.next_frame();
+            if let Some(frame) = found.map_err(|f| io::Error::new(io::ErrorKind::InvalidData, f))? {
+                return Ok(Some(frame));
+            }
+            match self.stream.read(&mut buffer) {
+                Ok(0) => return Ok(None),
+                Ok(read) => self.decoder.feed(buffer.get(..read).unwrap_or_default()),
+                Err(fault) if fault.kind() == io::ErrorKind::Interrupted => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+    }
+}
+
+impl AsFd for Client {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+}
+
+/// A final response, unless it says that what was asked for was not done.
+pub(crate) fn usable(answer: Answer) -> Result<Answer, Fault> {
+    if let Answer::Refused(refusal) = answer {
+        Err(Fault::Refused(refusal))
+    } else if let Answer::Unusable { message, hint } = answer {
+        Err(Fault::Unusable { message, hint })
+    } else if let Answer::Trouble { kind, message } = answer {
+        Err(Fault::Trouble { kind, message })
+    } else {
+        Ok(answer)
+    }
+}
+
+/// Something takes longer than it ever should.
+pub(crate) fn stuck(home: &Home, what: Stuck) -> Fault {
+    Fault::Stuck { what, diary: home.state.join(home::DIARY) }
+}
+
+fn is_timeout(fault: &io::Error) -> bool {
+    matches!(fault.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
+fn lost(fault: &io::Error) -> Fault {
+    Fault::Lost(fault.to_string())
+}
+
+/// Through an open folder, so that the path always fits into a socket's address.
+fn open_socket(home: &Home) -> io::Result<UnixStream> {
+    let folder = File::open(&home.state)?;
+    let path = PathBuf::from(format!("/proc/self/fd/{}/{}", folder.as_raw_fd(), home::SOCKET));
+    UnixStream::connect(path)
+}

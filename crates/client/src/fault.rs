@@ -1,0 +1,142 @@
+//! Why a call has no response. The faces have the sentences for it.
+
+use glis_core::Refusal;
+use glis_wire::build::Build;
+use glis_wire::client::Trouble;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Why a call has no response that could be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// It is not known which house is meant.
+    #[error("no home: {0:?}")]
+    Home(HomeFault),
+    /// The daemon's files cannot be made.
+    #[error("cannot start the daemon in {}: {why}", state.display())]
+    NotStarted {
+        /// The folder that the daemon's files are in.
+        state: PathBuf,
+        /// What the system says.
+        why: String,
+    },
+    /// The daemon was started and has ended at once.
+    #[error("the daemon does not start: {}", why.as_deref().unwrap_or("it ended without a word"))]
+    DoesNotStart {
+        /// Its last words, if it had any.
+        why: Option<String>,
+        /// Where it may have said more.
+        diary: PathBuf,
+    },
+    /// Something takes longer than it ever should.
+    #[error("the daemon is stuck: {what:?}")]
+    Stuck {
+        /// What it is.
+        what: Stuck,
+        /// Where the daemon may have said why.
+        diary: PathBuf,
+    },
+    /// The daemon is of a newer build; nothing was asked of it.
+    #[error("the daemon is newer: {daemon}, this is {own}")]
+    NewerDaemon {
+        /// Its build.
+        daemon: Build,
+        /// That of this program.
+        own: Build,
+    },
+    /// The daemon speaks another protocol.
+    #[error("the daemon {daemon} speaks another protocol")]
+    OtherProtocol {
+        /// Its build.
+        daemon: Build,
+    },
+    /// What the daemon said makes no sense.
+    #[error("{0}")]
+    Garbled(String),
+    /// The connection ended before the response.
+    #[error("the daemon went away: {0}")]
+    Lost(String),
+    /// The reader that the call was made for has gone.
+    #[error("the reader is gone")]
+    ReaderGone,
+    /// Not in this state.
+    #[error("refused: {0:?}")]
+    Refused(Refusal),
+    /// What was asked for cannot be.
+    #[error("{message}")]
+    Unusable {
+        /// Why.
+        message: String,
+        /// The way out.
+        hint: String,
+    },
+    /// Something else went wrong.
+    #[error("{message}")]
+    Trouble {
+        /// What kind it is.
+        kind: Trouble,
+        /// What happened.
+        message: String,
+    },
+}
+
+impl Fault {
+    /// Whether the same call may well succeed on another connection: the daemon ended meanwhile.
+    pub fn is_lost(&self) -> bool {
+        matches!(self, Self::Lost(_))
+    }
+}
+
+/// Why it is not known which house is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HomeFault {
+    /// The variable is no text.
+    NotText,
+    /// The variable has a relative path, which would be another house in every folder.
+    Relative {
+        /// What it is.
+        value: String,
+        /// What it means in this folder.
+        meant: PathBuf,
+    },
+    /// Neither variable is set.
+    Unset,
+}
+
+/// What takes longer than it ever should.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stuck {
+    /// The daemon was started, and cannot be reached.
+    StartedUnreachable,
+    /// A daemon runs, and cannot be reached.
+    RunsUnreachable,
+    /// A daemon does not greet.
+    Silent {
+        /// Its process, as its lock file tells.
+        pid: String,
+        /// For so long.
+        after: Duration,
+    },
+    /// Another command starts the daemon.
+    OtherStart {
+        /// For so long.
+        after: Duration,
+    },
+    /// The daemon is not ready.
+    NotReady {
+        /// After so long.
+        after: Duration,
+    },
+    /// A daemon of another build could not be ended.
+    NotReplaced {
+        /// Its build.
+        daemon: Build,
+        /// What the system says.
+        why: String,
+    },
+    /// A daemon of another build was killed and is still there.
+    Unkillable {
+        /// Its build.
+        daemon: Build,
+    },
+}

@@ -1,0 +1,24 @@
+//! The one way to talk to the daemon: connect, call, subscribe to events, follow a holder; and short
+//! labels that every face shares.
+#![forbid(unsafe_code)]
+
+mod connect;
+mod connection;
+mod events;
+mod fault;
+mod holder;
+mod home;
+mod incoming;
+pub mod labels;
+mod replace;
+mod start;
+mod surroundings;
+mod watcher;
+
+pub use connect::Connector;
+pub use connection::{Client, Streamed};
+pub use events::{News, Subscription};
+pub use fault::{Fault, HomeFault, Stuck};
+pub use holder::{Heard, Holder};
+pub use home::find_home;
+pub use watcher::{PATIENCE, Quiet, Waiting, Watcher};
