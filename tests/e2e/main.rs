@@ -93,6 +93,7 @@ mod log {
 
 /// One daemon per house: how it starts, what is done to its files, and other builds of it.
 mod daemon {
+    pub(crate) mod client;
     pub(crate) mod doors;
     pub(crate) mod outside;
     mod tampered;

@@ -3,7 +3,7 @@
 use crate::complaint::Complaint;
 use crate::progress::Progress;
 use crate::words::plain;
-use glis_client::{Client, Connector, Waiting, Watcher};
+use glis_client::{Client, Connector, Starter, Waiting, Watcher};
 use glis_wire::build::Build;
 use glis_wire::home::Home;
 use std::io::{self, Write as _};
@@ -43,7 +43,7 @@ pub(crate) fn end_foreign() -> Result<bool, Complaint> {
 }
 
 fn connector() -> Result<Connector, Complaint> {
-    Ok(Connector { home: find_home()?, build: own_build().clone() })
+    Ok(Connector { home: find_home()?, build: own_build().clone(), starter: Starter::own() })
 }
 
 /// Shows a person what is waited for.

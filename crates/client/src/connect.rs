@@ -3,7 +3,7 @@
 use crate::connection::{Client, stuck};
 use crate::fault::{Fault, Stuck};
 use crate::replace::end;
-use crate::start::{START_PACE, Started, start_daemon, turn_to_start};
+use crate::start::{START_PACE, Started, Starter, start_daemon, turn_to_start};
 use crate::watcher::{Waiting, Watcher};
 use glis_wire::build::Build;
 use glis_wire::home::Home;
@@ -23,6 +23,8 @@ pub struct Connector {
     pub home: Home,
     /// The build that the program is of.
     pub build: Build,
+    /// How a daemon is started where there is none.
+    pub starter: Starter,
 }
 
 impl Connector {
@@ -45,7 +47,7 @@ impl Connector {
                 Some(older) => end(older, watcher)?,
                 None => {}
             }
-            if start_daemon(&self.home, watcher)? == Started::Elsewhere {
+            if start_daemon(&self.home, &self.starter, watcher)? == Started::Elsewhere {
                 // Another daemon has the lock and no open socket: it is just coming or going.
                 watcher.waiting(Waiting::ComingOrGoing, begun.elapsed());
                 std::thread::sleep(START_PACE);

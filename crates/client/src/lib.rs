@@ -21,4 +21,5 @@ pub use events::{News, Subscription};
 pub use fault::{Fault, HomeFault, Stuck};
 pub use holder::{Heard, Holder};
 pub use home::find_home;
+pub use start::Starter;
 pub use watcher::{PATIENCE, Quiet, Waiting, Watcher};

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::PathBuf;
 use std::process::{ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,22 @@ const OTHER_START_TIME: Duration = Duration::from_secs(30);
 
 /// A daemon reads its whole log before it lets anybody in; a long one takes some seconds.
 const READY_TIME: Duration = Duration::from_secs(60);
+
+/// How a daemon is started.
+#[derive(Debug, Clone)]
+pub struct Starter {
+    /// The program.
+    pub program: PathBuf,
+    /// What it gets beside the environment of this process.
+    pub env: Vec<(String, String)>,
+}
+
+impl Starter {
+    /// By this very program, which need not be where it was any more.
+    pub fn own() -> Self {
+        Self { program: PathBuf::from("/proc/self/exe"), env: Vec::new() }
+    }
+}
 
 /// Who has the place of the house's daemon after a start.
 #[derive(Debug, PartialEq, Eq)]
@@ -59,13 +76,18 @@ pub(crate) fn turn_to_start(home: &Home, watcher: &mut dyn Watcher) -> Result<Fi
 }
 
 /// Starts the daemon and waits until it lets us in, or says why it does not.
-pub(crate) fn start_daemon(home: &Home, watcher: &mut dyn Watcher) -> Result<Started, Fault> {
+pub(crate) fn start_daemon(
+    home: &Home,
+    starter: &Starter,
+    watcher: &mut dyn Watcher,
+) -> Result<Started, Fault> {
     let failed = |fault: io::Error| not_started(home, &fault);
     let diary = home.state.join(home::DIARY);
     let file =
         File::options().append(true).create(true).mode(0o600).open(&diary).map_err(failed)?;
-    let mut child = Command::new("/proc/self/exe")
+    let mut child = Command::new(&starter.program)
         .args(["daemon", "run", "--detached"])
+        .envs(starter.env.iter().map(|(name, value)| (name, value)))
         // Its threads take turns; a heap for each would only be kept for nothing.
         .env("MALLOC_ARENA_MAX", "1")
         .stdin(Stdio::null())

@@ -126,3 +126,17 @@ fn a_resume_that_fails_says_why_and_offers_it_again() -> Outcome {
     house.until("x", "idle")?;
     goes_on(&tmux, "mended")
 }
+
+#[test]
+fn a_daemon_that_is_gone_for_good_is_told_by_the_exit_status() -> Outcome {
+    let house = House::new()?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    let shown = house.in_terminal("x")?;
+    tmux.line("one", "clear; glis attach x; echo left with $?")?;
+    tmux.until("one", |_| house.show("x").is_ok_and(|shown| shown["attached"] == 1))?;
+    house.kill_daemon()?;
+    house.configure("nonsense")?;
+    crate::support::house::kill_and_wait(crate::support::wreck::pid_of(&shown)?)?;
+    tmux.sees("one", "left with 8").map(drop)?;
+    house.configure("")
+}

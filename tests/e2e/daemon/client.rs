@@ -1,0 +1,117 @@
+//! The client of every face against a real daemon: events from a number on, and a holder's output
+//! from an offset on.
+
+use crate::support::house::{House, Outcome, program};
+use crate::support::wreck::text_of;
+use glis_client::{Connector, Heard, Holder, News, Quiet, Starter, Subscription};
+use glis_wire::build::Build;
+use glis_wire::home::{Home, VARIABLE};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde_json::Value;
+
+/// Connections to the daemon of this house, as a program of the same build makes them.
+pub(crate) fn connector(house: &House) -> Outcome<Connector> {
+    house.ok(&["daemon", "start"])?;
+    let status = house.json(&["daemon", "status", "--json"])?;
+    let build: Build = serde_json::from_value(status)?;
+    let place = house.home().to_string_lossy().into_owned();
+    let found = Home::find(|name| (name == VARIABLE).then(|| place.clone()));
+    let env = vec![(VARIABLE.to_owned(), place.clone())];
+    let starter = Starter { program: program(), env };
+    Ok(Connector { home: found.ok_or("no home")?, build, starter })
+}
+
+/// The next events, up to the first that is wanted, with their numbers.
+fn until(events: &mut Subscription, wanted: &str) -> Outcome<Vec<(u64, Value)>> {
+    let mut seen = Vec::new();
+    loop {
+        let News::Event { seq, event } = events.next()? else {
+            return Err("the log has another name".into());
+        };
+        let found = event["event"] == wanted;
+        seen.push((seq, event));
+        if found {
+            return Ok(seen);
+        }
+    }
+}
+
+#[test]
+fn events_go_on_over_the_death_of_the_daemon() -> Outcome {
+    let house = House::new()?;
+    let mut events = Subscription::new(connector(&house)?, None, 1);
+    house.rehearsal("x")?;
+    let mut seen = until(&mut events, "creation_ended")?;
+    house.kill_daemon()?;
+    // Nothing else starts a daemon here: the subscription does.
+    let waits = std::thread::spawn(move || {
+        until(&mut events, "message_taken").map(|seen| (events, seen)).map_err(|f| f.to_string())
+    });
+    house.turn("x", "say hello")?;
+    let (events, more) = waits.join().map_err(|_| "the subscriber panicked")??;
+    seen.extend(more);
+    let numbers: Vec<u64> = seen.iter().map(|(seq, _)| *seq).collect();
+    let all: Vec<u64> = (1..=numbers.len() as u64).collect();
+    assert_eq!(numbers, all, "every event once, in order");
+    assert_eq!(events.position().1, numbers.len() as u64 + 1);
+    Ok(())
+}
+
+#[test]
+fn events_of_another_log_are_read_anew() -> Outcome {
+    let house = House::new()?;
+    let connector = connector(&house)?;
+    house.rehearsal("x")?;
+    let known = connector.connect(&mut Quiet)?.log_id().map(ToOwned::to_owned);
+    let mut same = Subscription::new(connector.clone(), known.clone(), 2);
+    assert!(matches!(same.next()?, News::Event { seq: 2, .. }));
+    let mut other = Subscription::new(connector, Some("another".to_owned()), 2);
+    assert_eq!(other.next()?, News::Anew { log_id: known.ok_or("no log id")? });
+    assert!(matches!(other.next()?, News::Event { seq: 1, .. }));
+    Ok(())
+}
+
+#[test]
+fn a_holder_is_followed_from_an_offset() -> Outcome {
+    let house = House::new()?;
+    let shown = house.command("x", &["sh", "-c", "printf begun; read line; printf ended; cat"])?;
+    let dir = house.home().join("sessions").join(text_of(&shown, "id")?);
+    let mut holder = Holder::follow(&dir, 2)?;
+    assert_eq!(output(&mut holder, "gun")?, (2, "gun".to_owned()));
+    holder.write(b"\n");
+    let (_, rest) = output(&mut holder, "ended")?;
+    assert!(rest.trim_start().ends_with("ended"), "{rest:?}");
+    // A connection that knows how far it was shows nothing twice.
+    let mut again = Holder::follow(&dir, 5)?;
+    let (at, after) = output(&mut again, "ended")?;
+    assert_eq!((at, after.contains("begun")), (5, false));
+    Ok(())
+}
+
+/// Output up to a text, and the offset of its first byte.
+fn output(holder: &mut Holder, until: &str) -> Outcome<(u64, String)> {
+    let (mut first, mut all) = (None, Vec::new());
+    loop {
+        holder.send()?;
+        let patience = Timespec { tv_sec: 30, tv_nsec: 0 };
+        let came = poll(&mut [PollFd::new(&*holder, PollFlags::IN)], Some(&patience))?;
+        if came == 0 || !holder.read()? {
+            return Err(format!("only {:?}", String::from_utf8_lossy(&all)).into());
+        }
+        loop {
+            match holder.hear()? {
+                Heard::Nothing => break,
+                Heard::Output { at, bytes } => {
+                    first.get_or_insert(at);
+                    all.extend_from_slice(bytes);
+                }
+                Heard::Resized { .. } => {}
+                Heard::Ended(record) => return Err(format!("{record:?}").into()),
+            }
+        }
+        let text = String::from_utf8_lossy(&all);
+        if text.ends_with(until) {
+            return Ok((first.unwrap_or_default(), text.into_owned()));
+        }
+    }
+}
