@@ -1,14 +1,17 @@
 //! Everything that is done for a session has a bound. What hangs is ended where that is possible and
 //! left behind where it is not; its operation ends with a reason, and what comes late is ignored.
 
-use crate::adapters::Adapters;
-use crate::config::Config;
+use crate::config::{Config, Settings};
+use crate::mailbox::Mailbox;
+use crate::timers::Time;
+use crate::turns::Turns;
 use glis_core::input::Outcome;
 use glis_core::session::{Phase, Session, StartStep};
 use glis_core::{Input, OpId};
 use glis_snapshot::Task;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
 use tokio::time::{sleep, timeout};
 
@@ -21,18 +24,24 @@ const END_PACE: Duration = Duration::from_millis(100);
 
 /// What is under way and takes its time.
 pub(crate) struct Bounds {
+    mailbox: Mailbox,
+    settings: Arc<Settings>,
+    pub(crate) turns: Turns,
+    time: Time,
+    runtime: Handle,
     count: watch::Sender<usize>,
     /// What is being done for an operation, to be told that it has taken too long.
     under_way: Mutex<Vec<(OpId, Arc<Notify>)>>,
 }
 
-impl Default for Bounds {
-    fn default() -> Self {
-        Self { count: watch::Sender::new(0), under_way: Mutex::default() }
-    }
-}
-
 impl Bounds {
+    /// Belongs to the runtime that this is called in.
+    pub(crate) fn new(mailbox: Mailbox, settings: Arc<Settings>, time: Time) -> Arc<Self> {
+        let (turns, runtime, under_way) = (Turns::default(), Handle::current(), Mutex::default());
+        let count = watch::Sender::new(0);
+        Arc::new(Self { mailbox, settings, turns, time, runtime, count, under_way })
+    }
+
     /// What an operation does has taken too long.
     pub(crate) fn cut_short(&self, op: OpId) {
         for (_, overdue) in self.table().iter().filter(|(known, _)| *known == op) {
@@ -70,8 +79,8 @@ impl Bounds {
 fn time_for(config: &Config, session: &Session) -> Duration {
     match &session.phase {
         Phase::Starting(start) if start.step == StartStep::Worktree => {
-            let outfit = config.outfit(&session.spec.repo_root);
-            STEP_TIME + Duration::from_secs(outfit.setup_secs_max.into())
+            let provisions = config.provisions(&session.spec.repo_root);
+            STEP_TIME + Duration::from_secs(provisions.setup_secs_max.into())
         }
         Phase::Starting(_)
         | Phase::Live
@@ -110,7 +119,7 @@ impl<F> Step<F> {
     }
 }
 
-impl Adapters {
+impl Bounds {
     /// Begins a step that is watched over: what it does is ended when it takes too long, and `failed`
     /// is told in its place.
     pub(crate) fn watched<F>(self: &Arc<Self>, session: &Session, failed: F) -> Arc<Step<F>>
@@ -120,24 +129,24 @@ impl Adapters {
         let op = session.operation().map(|(op, _)| op);
         let step = Arc::new(Step {
             op,
-            overdue: self.bounds.begin(op),
+            overdue: self.begin(op),
             task: Task::new(),
             over: Notify::new(),
             failed: Mutex::new(Some(failed)),
         });
-        self.later(watch_over(Arc::clone(self), session.clone(), Arc::clone(&step)));
+        drop(self.runtime.spawn(watch_over(Arc::clone(self), session.clone(), Arc::clone(&step))));
         step
     }
 }
 
 /// Ends what takes too long, and tells so in its place.
-async fn watch_over<F>(hands: Arc<Adapters>, session: Session, step: Arc<Step<F>>)
+async fn watch_over<F>(bounds: Arc<Bounds>, session: Session, step: Arc<Step<F>>)
 where
     F: FnOnce(String) -> Outcome + Send + 'static,
 {
-    let time = hands.timers.time.clone();
+    let time = bounds.time.clone();
     let begun = time.now();
-    let config = hands.config();
+    let config = bounds.settings.now();
     let until = begun + time_for(&config, &session);
     // Somebody waits for an operation; nobody waits for what is saved beside it.
     let mut impatient_at = step.op.map(|_| begun + config.force_time());
@@ -151,7 +160,7 @@ where
         tokio::select! {
             () = impatient => {
                 impatient_at = None;
-                make_way(&hands, &session, &step.task).await;
+                make_way(&bounds, &session, &step.task).await;
             }
             () = step.over.notified() => return,
             () = step.overdue.notified() => break,
@@ -159,7 +168,7 @@ where
         }
     }
     let Some(failed) = step.take() else { return };
-    let ended = end(&hands, &session, &step).await;
+    let ended = end(&bounds, &session, &step).await;
     let secs = time.now().saturating_duration_since(begun).as_secs();
     let why = if ended.is_empty() {
         format!("no end after {secs} s; it was given up")
@@ -168,13 +177,13 @@ where
     };
     crate::diary(&format!("session {}: {why}", session.id));
     let outcome = overdue(failed(why));
-    hands.line.tell(Input::Outcome { session: session.id, outcome }).await;
-    hands.bounds.end(&step);
+    bounds.mailbox.tell(Input::Outcome { session: session.id, outcome }).await;
+    bounds.end(&step);
 }
 
 /// Ends what has had a session's turn all the time that a step waits for it.
-async fn make_way(hands: &Adapters, session: &Session, task: &Arc<Task>) {
-    let before = hands.keeping.at_work(&session.id).filter(|other| !Arc::ptr_eq(other, task));
+async fn make_way(bounds: &Bounds, session: &Session, task: &Arc<Task>) {
+    let before = bounds.turns.at_work(&session.id).filter(|other| !Arc::ptr_eq(other, task));
     let Some(before) = before else { return };
     let ended = tokio::task::spawn_blocking(move || before.end()).await.unwrap_or_default();
     let ended = ended.join(", ");
@@ -183,11 +192,11 @@ async fn make_way(hands: &Adapters, session: &Session, task: &Arc<Task>) {
 
 /// Ends every process that a step waits for, or whoever is before it, again and again until it comes
 /// back or it is clear that it does not. Says which they were.
-async fn end<F>(hands: &Adapters, session: &Session, step: &Step<F>) -> Vec<String> {
+async fn end<F>(bounds: &Bounds, session: &Session, step: &Step<F>) -> Vec<String> {
     let mut named = Vec::new();
     let ending = async {
         loop {
-            let before = hands.keeping.at_work(&session.id);
+            let before = bounds.turns.at_work(&session.id);
             let tasks: Vec<_> =
                 [Some(Arc::clone(&step.task)), before].into_iter().flatten().collect();
             let ended = tokio::task::spawn_blocking(move || {
@@ -213,84 +222,5 @@ fn overdue(failed: Outcome) -> Outcome {
         Outcome::CaptureFailed { op, why, .. } => Outcome::CaptureOverdue { op, why },
         Outcome::SnapshotFailed { op, moment, why } => Outcome::SnapshotOverdue { op, moment, why },
         other => other,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::Settings;
-    use crate::controller::{Line, Mail};
-    use crate::strikes::Strikes;
-    use crate::work::Kind;
-    use glis_core::pause::{Captured, OnTimeout, PauseMode, PauseReason};
-    use glis_core::tree::Clearing;
-    use glis_core::{Event, House, Recorded, SessionId};
-    use glis_wire::home::Home;
-    use tokio::sync::mpsc;
-
-    /// Hands, what reaches the controller, a session, and the folder that all of it lies in.
-    fn hands() -> (Arc<Adapters>, mpsc::Receiver<Mail>, Session, tempfile::TempDir) {
-        let (line, inbox) = Line::new("a log");
-        let folder = tempfile::tempdir().unwrap();
-        let home = Home::under(folder.path());
-        std::fs::write(home.config_file(), "[pause]\nforce_secs = 0\n").unwrap();
-        let settings = Settings::read(home.config_file()).unwrap();
-        let strikes = Strikes::open(folder.path(), |_| Ok(()));
-        let hands = Adapters::new(home, settings, strikes, line, 0o077);
-        let id = SessionId("s".to_owned());
-        let mut house = House::default();
-        for (seq, event) in (1..).zip(crate::fill::born(1)) {
-            house.apply(&Recorded { seq, at: 0, subject: id.clone().into(), event });
-        }
-        (hands, inbox, house.session(&id).unwrap().clone(), folder)
-    }
-
-    async fn outcome(inbox: &mut mpsc::Receiver<Mail>) -> Outcome {
-        let Some(Mail::Input(Input::Outcome { outcome, .. })) = inbox.recv().await else {
-            panic!("no outcome");
-        };
-        outcome
-    }
-
-    #[tokio::test]
-    async fn work_that_panics_ends_its_operation_as_failed() {
-        let (hands, mut inbox, session, _folder) = hands();
-        let op = OpId(7);
-        let failed = move |why| Outcome::CaptureFailed { op, what: Captured::Screen, why };
-        hands.blocking(&session, (Kind::Start, "be a test"), failed, |_, _| panic!("as a test"));
-        let why = "a fault of glis itself: as a test".to_owned();
-        assert_eq!(
-            outcome(&mut inbox).await,
-            Outcome::CaptureFailed { op, what: Captured::Screen, why }
-        );
-    }
-
-    #[tokio::test]
-    async fn work_that_hangs_ends_its_operation_and_what_it_tells_later_counts_no_more() {
-        let (hands, mut inbox, calm, _folder) = hands();
-        let (op, mode) = (OpId(7), PauseMode::Force);
-        let (reason, on_timeout) = (PauseReason::User, OnTimeout::Force);
-        let begun = Event::PauseBegan { op, mode, reason, on_timeout, clearing: Clearing::Keep };
-        let mut house = House::default();
-        for (seq, event) in (1..).zip(crate::fill::born(1).into_iter().chain([begun])) {
-            house.apply(&Recorded { seq, at: 0, subject: calm.id.clone().into(), event });
-        }
-        let session = house.session(&calm.id).unwrap().clone();
-        let (go_on, gate) = std::sync::mpsc::channel::<()>();
-        let failed = move |why| Outcome::CaptureFailed { op, what: Captured::Screen, why };
-        hands.blocking(&session, (Kind::Start, "be a test"), failed, move |_, _| {
-            gate.recv().ok();
-            Some(Outcome::TerminalCaptured { op, screen_at: 1 })
-        });
-        hands.bounds.cut_short(op);
-        let told = outcome(&mut inbox).await;
-        assert!(matches!(told, Outcome::CaptureOverdue { .. }), "{told:?}");
-        go_on.send(()).unwrap();
-        let failed = move |why| Outcome::NotRestored { op, why };
-        hands.blocking(&calm, (Kind::Start, "be a test"), failed, move |_, _| {
-            Some(Outcome::BroughtBack { op })
-        });
-        assert_eq!(outcome(&mut inbox).await, Outcome::BroughtBack { op }, "and not the late one");
     }
 }

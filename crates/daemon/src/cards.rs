@@ -5,7 +5,7 @@ use glis_core::{Card, SessionId};
 use glis_wire::home::Home;
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Name of the file.
 const NAME: &str = "card.json";
@@ -29,10 +29,15 @@ pub(crate) fn write(dir: &Path, folder: Folder, card: &Card) -> io::Result<()> {
     durable::replace(dir, NAME, &serde_json::to_vec(card)?)
 }
 
+/// Where every session has its folder.
+pub(crate) fn sessions_folder(home: &Home) -> PathBuf {
+    home.state.join("sessions")
+}
+
 /// Every card that can be read, of removed sessions too.
 pub(crate) fn read(home: &Home) -> BTreeMap<SessionId, Card> {
     let mut cards = BTreeMap::new();
-    for (root, within) in [(home.trash(), "session"), (crate::sessions_folder(home), "")] {
+    for (root, within) in [(home.trash(), "session"), (sessions_folder(home), "")] {
         let Ok(entries) = std::fs::read_dir(root) else { continue };
         for entry in entries.flatten() {
             let file = entry.path().join(within).join(NAME);

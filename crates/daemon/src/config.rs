@@ -1,6 +1,5 @@
 //! The configuration file: what may be set, and what holds without it.
 
-use crate::trees::TURN_ENDED;
 use glis_agent::context::Form;
 use glis_core::pause::OnTimeout;
 use glis_core::safe::Patterns;
@@ -12,6 +11,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+/// Why a snapshot at the end of a turn was taken. Only these are ever thinned out.
+pub(crate) const TURN_ENDED: &str = "a turn ended";
 
 /// Larger files are no configuration.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -117,7 +119,7 @@ pub(crate) struct TrashConfig {
 
 /// What a fresh worktree of one repository gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Outfit {
+pub(crate) struct Provisions {
     pub(crate) copy: Vec<String>,
     pub(crate) link: Vec<String>,
     pub(crate) setup: Option<String>,
@@ -370,7 +372,7 @@ impl Config {
     }
 
     /// What fresh worktrees of a repository get: what all get, and what its own section says.
-    pub(crate) fn outfit(&self, repo_root: &str) -> Outfit {
+    pub(crate) fn provisions(&self, repo_root: &str) -> Provisions {
         let home = std::env::var("HOME").unwrap_or_default();
         let is_it = |path: &str| match path.strip_prefix("~/") {
             Some(rest) => Path::new(&home).join(rest) == Path::new(repo_root),
@@ -378,7 +380,7 @@ impl Config {
         };
         let own = self.repository.iter().find(|(path, _)| is_it(path)).map(|(_, own)| own);
         let own = own.cloned().unwrap_or_default();
-        Outfit {
+        Provisions {
             copy: [self.worktree.copy.clone(), own.copy].concat(),
             link: [self.worktree.link.clone(), own.link].concat(),
             setup: own.setup,

@@ -1,126 +1,19 @@
 //! The one owner of all state: take inputs, decide, make durable, apply, tell, act.
 
-use crate::adapters::Adapters;
-use crate::copies::{Copies, Occasion};
+use crate::copies::Copies;
 use crate::failpoint;
-use crate::log::{Checked, EventLog, LogFault, Mark};
-use crate::work::fault;
+use crate::log::{Checked, EventLog, LogFault};
+use crate::mailbox::{Mail, Mailbox, Occasion, Published, Query};
+use crate::panics::fault;
 use glis_core::{
-    Command, Decision, Effect, Event, House, Input, OpId, Recorded, Refusal, Reply, Session,
-    Subject,
+    Decision, Effect, Event, House, Input, OpId, Recorded, Refusal, Reply, Session, Subject,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::{broadcast, mpsc, oneshot};
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot};
 
 /// Inputs decided on before the log is written: one sync for all of them.
 const BATCH_MAX: usize = 256;
-/// Inputs that may wait. Whoever has more must wait too; nothing is dropped.
-pub(crate) const MAILBOX: usize = 1024;
-/// Published events that a slow listener may be behind; then it reads the log instead.
-const LISTENERS_BEHIND_MAX: usize = 1024;
-
-/// What reaches the controller.
-pub(crate) enum Mail {
-    /// Something happened.
-    Input(Input),
-    /// Somebody asks for something and waits for the answer.
-    Command(Command, oneshot::Sender<Result<Reply, Refusal>>),
-    /// Somebody wants to see sessions.
-    Look(Look, oneshot::Sender<Vec<Session>>),
-    /// Somebody wants to see events.
-    Read { from: u64, max: u32, answer: oneshot::Sender<Vec<Recorded>> },
-    /// Somebody wants to know whether these records are sound.
-    Check { after: Mark, to: u64, max: u32, answer: oneshot::Sender<Option<Checked>> },
-    /// The house is closed.
-    Close(oneshot::Sender<()>),
-    /// What was written beside the log is not durable. Nothing may build on it.
-    NotDurable(String),
-    /// It may be time for copies.
-    Copy(Occasion),
-    /// Something has happened to the file of the log.
-    LookAtLog,
-}
-
-/// Which sessions somebody wants to see.
-pub(crate) enum Look {
-    Living,
-    All,
-    One(String),
-    Removed(String),
-}
-
-/// An event that is durable, with what it means to those who wait.
-#[derive(Debug, Clone)]
-pub(crate) struct Published {
-    pub(crate) recorded: Recorded,
-    pub(crate) ended: Option<(OpId, Result<(), Refusal>)>,
-}
-
-/// The way to the controller, for everybody else.
-#[derive(Clone)]
-pub(crate) struct Line {
-    pub(crate) mail: mpsc::Sender<Mail>,
-    pub(crate) news: broadcast::Sender<Arc<Published>>,
-    /// The name of the event log.
-    log_id: Arc<Mutex<String>>,
-}
-
-impl Line {
-    pub(crate) fn new(log_id: &str) -> (Self, mpsc::Receiver<Mail>) {
-        let (mail, inbox) = mpsc::channel(MAILBOX);
-        let (news, _) = broadcast::channel(LISTENERS_BEHIND_MAX);
-        let log_id = Arc::new(Mutex::new(log_id.to_owned()));
-        (Self { mail, news, log_id }, inbox)
-    }
-
-    /// The name of the event log. Under another name, numbers mean other events.
-    pub(crate) fn log_id(&self) -> String {
-        self.log_id.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Hands an input in. If the controller is gone, so is the daemon.
-    pub(crate) async fn tell(&self, input: Input) {
-        drop(self.mail.send(Mail::Input(input)).await);
-    }
-
-    /// As [`Line::tell`], from a thread that may block.
-    pub(crate) fn tell_blocking(&self, input: Input) {
-        drop(self.mail.blocking_send(Mail::Input(input)));
-    }
-
-    pub(crate) async fn command(&self, command: Command) -> Option<Result<Reply, Refusal>> {
-        let (answer, wait) = oneshot::channel();
-        self.mail.send(Mail::Command(command, answer)).await.ok()?;
-        wait.await.ok()
-    }
-
-    pub(crate) async fn look(&self, look: Look) -> Vec<Session> {
-        let (answer, wait) = oneshot::channel();
-        if self.mail.send(Mail::Look(look, answer)).await.is_err() {
-            return Vec::new();
-        }
-        wait.await.unwrap_or_default()
-    }
-
-    pub(crate) async fn read(&self, from: u64, max: u32) -> Vec<Recorded> {
-        let (answer, wait) = oneshot::channel();
-        if self.mail.send(Mail::Read { from, max, answer }).await.is_err() {
-            return Vec::new();
-        }
-        wait.await.unwrap_or_default()
-    }
-}
-
-impl Line {
-    /// Looks at records behind a mark; `None` if they cannot be read.
-    pub(crate) async fn check(&self, after: Mark, to: u64, max: u32) -> Option<Checked> {
-        let (answer, wait) = oneshot::channel();
-        self.mail.send(Mail::Check { after, to, max, answer }).await.ok()?;
-        wait.await.ok().flatten()
-    }
-}
-
 /// What is told once the events are durable.
 enum Due {
     Reply(oneshot::Sender<Result<Reply, Refusal>>, Result<Reply, Refusal>),
@@ -130,13 +23,18 @@ enum Due {
     Closed(oneshot::Sender<()>),
 }
 
-pub(crate) struct Controller {
+/// Carries out what was decided on. Never blocks: the controller waits for it.
+pub(crate) trait Act {
+    fn carry_out(&self, effect: Effect, session: &Session);
+}
+
+pub(crate) struct Controller<A> {
     house: House,
     log: EventLog,
     /// The last event that is durable.
     committed: u64,
-    line: Line,
-    adapters: Arc<Adapters>,
+    mailbox: Mailbox,
+    actor: A,
     copies: Copies,
 }
 
@@ -167,15 +65,16 @@ fn kind_of(input: &Input) -> &'static str {
     }
 }
 
-impl Controller {
+impl<A: Act> Controller<A> {
     pub(crate) fn new(
         house: House,
         log: EventLog,
-        adapters: Arc<Adapters>,
+        mailbox: Mailbox,
+        actor: A,
         copies: Copies,
     ) -> Self {
         let committed = house.last_seq();
-        Self { house, log, committed, line: adapters.line.clone(), adapters, copies }
+        Self { house, log, committed, mailbox, actor, copies }
     }
 
     /// Works until the house is closed or the log fails. After a failed write nothing is retried:
@@ -222,7 +121,7 @@ impl Controller {
                     let reply = self.decide(Input::Command(command), &mut batch)?;
                     due.push(Due::Reply(answer, reply));
                 }
-                Mail::Look(look, answer) => due.push(Due::Sessions(answer, self.look(&look))),
+                Mail::Query(query, answer) => due.push(Due::Sessions(answer, self.find(&query))),
                 Mail::Read { from, max, answer } => due.push(Due::Events(answer, from, max)),
                 Mail::Check { after, to, max, answer } => {
                     // What cannot be read at all is told as such; it ends nothing.
@@ -238,14 +137,14 @@ impl Controller {
         // Whoever asked learns the operation's number before its end can be published.
         let closed = self.settle(due)?;
         for news in batch.published {
-            drop(self.line.news.send(Arc::new(news)));
+            drop(self.mailbox.news.send(Arc::new(news)));
         }
         if let Some(why) = batch.broken {
             return Err(LogFault::Broken(why));
         }
         for (subject, effect) in batch.effects {
             if let Some(session) = session_of(&self.house, &subject) {
-                self.adapters.carry_out(effect, session);
+                self.actor.carry_out(effect, session);
             }
         }
         // Only now: before, the state was ahead of the log.
@@ -377,8 +276,7 @@ impl Controller {
         }
         let told = self.log.put_back()?;
         crate::diary(&told);
-        let mut known = self.line.log_id.lock().unwrap_or_else(PoisonError::into_inner);
-        self.log.id().clone_into(&mut known);
+        self.mailbox.rename_log(self.log.id());
         Ok(())
     }
 
@@ -400,12 +298,12 @@ impl Controller {
         Ok(closed)
     }
 
-    fn look(&self, look: &Look) -> Vec<Session> {
-        match look {
-            Look::Living => self.house.sessions().cloned().collect(),
-            Look::All => self.house.all_sessions().cloned().collect(),
-            Look::One(given) => self.house.find(given).into_iter().cloned().collect(),
-            Look::Removed(given) => self.house.find_removed(given).into_iter().cloned().collect(),
+    fn find(&self, query: &Query) -> Vec<Session> {
+        match query {
+            Query::Living => self.house.sessions().cloned().collect(),
+            Query::All => self.house.all_sessions().cloned().collect(),
+            Query::One(given) => self.house.find(given).into_iter().cloned().collect(),
+            Query::Removed(given) => self.house.find_removed(given).into_iter().cloned().collect(),
         }
     }
 }

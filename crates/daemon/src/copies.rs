@@ -6,9 +6,9 @@
 //! and syncs. What a copy costs is what has happened since the last, and the size of the state.
 
 use crate::cards::{self, Folder};
-use crate::controller::{Line, Mail};
 use crate::diary;
 use crate::log::{Backup, Checkpoint, EventLog, LogFault};
+use crate::mailbox::{Mail, Mailbox, Occasion};
 use glis_core::{Card, Event, House, Recorded, Session, SessionId};
 use glis_wire::home::Home;
 use std::collections::{BTreeMap, VecDeque};
@@ -89,9 +89,14 @@ pub(crate) struct Copies {
 impl Copies {
     /// Begins with finding out what is copied already. `stale` is for a house without a checkpoint
     /// that counts.
-    pub(crate) fn start(home: &Home, line: Line, log: &EventLog, stale: Stale) -> io::Result<Self> {
+    pub(crate) fn start(
+        home: &Home,
+        mailbox: Mailbox,
+        log: &EventLog,
+        stale: Stale,
+    ) -> io::Result<Self> {
         let (jobs, waiting) = sync_channel(JOBS);
-        let writer = Writer { root: folder(&home.state), backup: None, line };
+        let writer = Writer { root: folder(&home.state), backup: None, mailbox };
         let log_id = log.id().to_owned();
         let thread = std::thread::Builder::new()
             .name("copies".to_owned())
@@ -209,17 +214,6 @@ impl Copies {
     }
 }
 
-/// When copies may be due.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Occasion {
-    /// So many events have become durable.
-    Grown(usize),
-    /// Something has happened some time ago.
-    TimePassed,
-    /// Copies were written up to this record, or could not be.
-    Written(Option<u64>),
-}
-
 /// Whether the checkpoint that the house began with is worth having.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stale {
@@ -228,15 +222,15 @@ pub(crate) enum Stale {
 }
 
 /// Rings when the time for a copy has come. In a house where nothing happens, so does this.
-pub(crate) async fn clock(line: Line) {
+pub(crate) async fn clock(mailbox: Mailbox) {
     loop {
-        let mut news = line.news.subscribe();
+        let mut news = mailbox.news.subscribe();
         if matches!(news.recv().await, Err(RecvError::Closed)) {
             return;
         }
         drop(news);
         tokio::time::sleep(PERIOD).await;
-        if line.mail.send(Mail::Copy(Occasion::TimePassed)).await.is_err() {
+        if mailbox.mail.send(Mail::Copy(Occasion::TimePassed)).await.is_err() {
             return;
         }
     }
@@ -263,7 +257,7 @@ impl Piece {
 struct Writer {
     root: PathBuf,
     backup: Option<(String, Backup)>,
-    line: Line,
+    mailbox: Mailbox,
 }
 
 impl Writer {
@@ -295,7 +289,7 @@ impl Writer {
         let written = written.inspect_err(|fault| {
             diary(&format!("no copy could be made in {}: {fault}", self.root.display()));
         });
-        drop(self.line.mail.blocking_send(Mail::Copy(Occasion::Written(written.ok()))));
+        drop(self.mailbox.mail.blocking_send(Mail::Copy(Occasion::Written(written.ok()))));
     }
 
     fn backup(&mut self, log_id: &str) -> io::Result<&mut Backup> {

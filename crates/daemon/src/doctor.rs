@@ -1,14 +1,22 @@
 //! Looking for what is wrong, and saying how to mend it.
 
+mod finding;
 mod log;
 mod repository;
 mod session;
 
+use self::finding::finding;
 use self::repository::Repository;
-use crate::controller::Look;
-use crate::serve::Door;
+use crate::cards::sessions_folder;
+use crate::config::Settings;
+use crate::launch::Launcher;
+use crate::locks::is_locked;
+use crate::mailbox::{Mailbox, Query};
+use crate::pools::{Kind, Pools};
+use crate::trees::Trees;
+use crate::worktrees;
 use glis_core::session::Session;
-use glis_wire::client::Answer;
+use glis_wire::home::Home;
 use glis_wire::view::{Finding, Health};
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
@@ -18,38 +26,49 @@ use std::sync::Arc;
 /// Below this, agents and snapshots begin to fail.
 const DISK_BYTES_LOW: u64 = 512 * 1024 * 1024;
 
-pub(crate) async fn examine(door: &Door) -> Answer {
-    let sessions = door.hands.line.look(Look::Living).await;
-    let all = door.hands.line.look(Look::All).await;
-    let hands = Arc::clone(&door.hands);
-    let log = log::examine(&hands).await;
-    let findings = tokio::task::spawn_blocking(move || {
-        let home = &hands.home;
-        let mut findings = vec![git(), private(&home.state), disk(&home.state)];
-        findings.extend(log);
-        findings.extend(hands.settings.fault().map(configuration));
-        findings.extend(trash(&all, hands.config().trash.days));
-        let known: BTreeSet<String> = all.iter().map(|session| session.id.0.clone()).collect();
-        findings.extend(strangers(&crate::sessions_folder(home), &known));
-        let mut living = repository::by_path(&sessions);
-        // Those of removed sessions may hold what is of interest, too.
-        for path in all.iter().map(crate::trees::repository) {
-            living.entry(path).or_default();
-        }
-        for (path, sessions) in living {
-            let mut repository = Repository::open(path, &sessions);
-            findings.extend(repository.findings(&sessions, &known));
-            for session in sessions {
-                findings.extend(session::examine(&hands, session, &mut repository));
-            }
-        }
-        findings
-    });
-    Answer::Findings(findings.await.unwrap_or_default())
+/// Looks for what is wrong.
+pub(crate) struct Doctor {
+    pub(crate) home: Home,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) mailbox: Mailbox,
+    pub(crate) trees: Arc<Trees>,
+    pub(crate) launcher: Arc<Launcher>,
+    pub(crate) pools: Pools,
 }
 
-fn finding(subject: &str, health: Health, message: String, hint: Option<&str>) -> Finding {
-    Finding { subject: subject.to_owned(), health, message, hint: hint.map(ToOwned::to_owned) }
+impl Doctor {
+    pub(crate) async fn examine(&self) -> Vec<Finding> {
+        let sessions = self.mailbox.query(Query::Living).await;
+        let all = self.mailbox.query(Query::All).await;
+        let log = log::examine(&self.home, &self.mailbox).await;
+        let (home, settings) = (self.home.clone(), Arc::clone(&self.settings));
+        let (trees, launcher) = (Arc::clone(&self.trees), Arc::clone(&self.launcher));
+        let look = move || {
+            let mut findings = vec![git(), private(&home.state), disk(&home.state)];
+            findings.extend(log);
+            findings.extend(settings.fault().map(configuration));
+            findings.extend(trash(&all, settings.now().trash.days));
+            let known: BTreeSet<String> = all.iter().map(|session| session.id.0.clone()).collect();
+            findings.extend(strangers(&sessions_folder(&home), &known));
+            let mut living = repository::by_path(&sessions);
+            // Those of removed sessions may hold what is of interest, too.
+            for path in all.iter().map(worktrees::repository) {
+                living.entry(path).or_default();
+            }
+            for (path, sessions) in living {
+                let mut repository = Repository::open(path, &sessions);
+                findings.extend(repository.findings(&sessions, &known));
+                for session in sessions {
+                    let dir = home.session(&session.id.0);
+                    let (own, start) = ((session, dir.as_path()), launcher.as_ref());
+                    findings.extend(session::examine(own, &trees, start, &mut repository));
+                }
+            }
+            findings
+        };
+        let fault = |why| vec![finding("doctor", Health::Bad, why, None)];
+        self.pools.run_blocking(Kind::Ask, look).await.unwrap_or_else(fault)
+    }
 }
 
 fn configuration(fault: String) -> Finding {
@@ -132,7 +151,7 @@ fn strangers(folder: &Path, known: &BTreeSet<String>) -> Vec<Finding> {
         path.file_name().is_none_or(|name| !known.contains(name.to_string_lossy().as_ref()))
     });
     let told = strange.map(|path| {
-        let runs = crate::tend::is_locked(&path);
+        let runs = is_locked(&path);
         let (health, what) =
             if runs { (Health::Bad, ", and its agent runs") } else { (Health::Warning, "") };
         let message = format!("the event log does not know {}{what}", path.display());

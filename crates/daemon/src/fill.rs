@@ -1,7 +1,8 @@
 //! A log as long as years of use would make it, for measuring how fast the daemon starts with it.
 
+use crate::fault::DaemonFault;
 use crate::log::{Aids, Backup, Checkpoint, EventLog, LogFault};
-use crate::{DaemonFault, copies, durable};
+use crate::{copies, durable};
 use glis_core::event::{Ending, Spot};
 use glis_core::session::{Process, StartCause};
 use glis_core::spec::{Mode, RefOrigin, SignSource, Spec, Takes, Traits};
@@ -132,6 +133,17 @@ pub(crate) fn born(n: u64) -> Vec<Event> {
         Event::ProcessStarted { op, process, began_at: 0 },
         Event::StartEnded { op, cause: StartCause::New },
     ]
+}
+
+/// A session that has just been started, for tests.
+#[cfg(test)]
+pub(crate) fn session() -> glis_core::Session {
+    let id = SessionId("s".to_owned());
+    let mut house = House::default();
+    for (seq, event) in (1..).zip(born(1)) {
+        house.apply(&Recorded { seq, at: 0, subject: id.clone().into(), event });
+    }
+    house.session(&id).cloned().unwrap_or_else(|| unreachable!("it was born"))
 }
 
 fn a_turn(turn: u64) -> Vec<Event> {

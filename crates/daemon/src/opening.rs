@@ -1,14 +1,15 @@
 //! Opening the house: its log, from the last checkpoint on, or the best of what there is in its
 //! place.
 
+use crate::cards::{self, sessions_folder};
 use crate::copies::{self, Stale};
+use crate::fault::DaemonFault;
 use crate::log::{self, Aids, Checkpoint, EventLog, Salvage, Scope, Shortcut, backup};
-use crate::{DaemonFault, cards, sessions_folder};
 use glis_core::{House, Recorded};
 use glis_wire::home::Home;
 use std::path::Path;
 
-/// Somebody has found a damaged record before the checkpoint: the next start looks at all of them.
+/// A damaged record was found before the checkpoint: the next start looks at all of them.
 const SUSPICION: &str = "check-the-log";
 
 /// What a daemon begins with.
@@ -18,7 +19,7 @@ pub(crate) struct Opened {
     pub(crate) stale: Stale,
     /// For the diary.
     pub(crate) notes: Vec<String>,
-    /// What whoever started the daemon should know.
+    /// What the command that started the daemon should know.
     pub(crate) told: Option<String>,
 }
 

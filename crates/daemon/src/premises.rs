@@ -6,9 +6,10 @@
 //! versions look at nothing else, and since it says which process it is.
 
 use crate::config::Settings;
-use crate::controller::{Line, Mail};
+use crate::fault::DaemonFault;
+use crate::mailbox::{Mail, Mailbox};
 use crate::watch::{Change, Watch};
-use crate::{DaemonFault, diary, peer};
+use crate::{diary, peer};
 use glis_wire::home::{self, Home};
 use rustix::fs::{AtFlags, FlockOperation, flock, statat, unlinkat};
 use rustix::io::Errno;
@@ -98,7 +99,7 @@ impl Premises {
         &self,
         home: &Home,
         settings: &Arc<Settings>,
-        line: &Line,
+        mailbox: &Mailbox,
         listeners: mpsc::Sender<UnixListener>,
     ) -> String {
         let watch = match self.watch(home) {
@@ -112,7 +113,7 @@ impl Premises {
         };
         // What was deleted before it was watched.
         let mut look = true;
-        drop(line.mail.send(Mail::LookAtLog).await);
+        drop(mailbox.mail.send(Mail::LookAtLog).await);
         loop {
             if look && !self.is_in_place() {
                 return self.moved();
@@ -129,7 +130,7 @@ impl Premises {
             };
             look = changes.iter().any(|change| is(change, &[home::SOCKET, home::LOCK]));
             if changes.iter().any(|change| is(change, &[home::EVENTS])) {
-                drop(line.mail.send(Mail::LookAtLog).await);
+                drop(mailbox.mail.send(Mail::LookAtLog).await);
             }
             if changes.iter().any(|change| is(change, &[home::CONFIG])) {
                 Arc::clone(settings).refresh().await;

@@ -1,7 +1,7 @@
 //! The agent's program: found as a shell would find it, its launcher left out, its version known.
 
-use crate::launch::Env;
-use crate::outfit::ends_within;
+use crate::child::ends_within;
+use crate::environments::Env;
 use glis_agent::{Agent, Version};
 use glis_core::refusal::ResumeFault;
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -47,7 +47,7 @@ fn runs(path: &Path) -> bool {
 /// What tells one state of a file from another.
 type Stamp = (PathBuf, u64, i64);
 
-/// A version, or why nobody knows it.
+/// A version, or why it is not known.
 type Learned = Result<Version, String>;
 
 /// The programs that were asked for their version answer within a second or not at all; past this a

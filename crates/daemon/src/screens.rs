@@ -1,6 +1,5 @@
 //! Screens, derived from the raw log when somebody looks.
 
-use crate::adapters::Adapters;
 use crate::durable;
 use crate::output::OutputLog;
 use glis_core::SessionId;
@@ -155,25 +154,28 @@ pub(crate) fn last_row(dir: &Path) -> Option<usize> {
 }
 
 /// Keeps the screen, durably, and returns the offset it shows.
-pub(crate) fn capture(hands: &Adapters, session: &Session) -> Result<u64, (What, io::Error)> {
-    let dir = hands.home.session(&session.id.0);
-    let talk = durable::sync(&crate::conversation::file_of(&dir));
+pub(crate) fn capture(
+    screens: &Screens,
+    dir: &Path,
+    session: &Session,
+) -> Result<u64, (What, io::Error)> {
+    let talk = durable::sync(&crate::conversation::file_of(dir));
     talk.map_err(|fault| (What::Conversation, fault))?;
-    capture_screen(hands, session, &dir).map_err(|fault| (What::Screen, fault))
+    capture_screen(screens, session, dir).map_err(|fault| (What::Screen, fault))
 }
 
-fn capture_screen(hands: &Adapters, session: &Session, dir: &Path) -> io::Result<u64> {
+fn capture_screen(screens: &Screens, session: &Session, dir: &Path) -> io::Result<u64> {
     durable::private_folder(dir)?;
     let picture = match &session.phase {
         Phase::Pausing(pause) if pause.mode == PauseMode::Force => {
-            hands.screens.look_in_haste(dir, &session.id)?
+            screens.look_in_haste(dir, &session.id)?
         }
         Phase::Pausing(_)
         | Phase::Starting(_)
         | Phase::Live
         | Phase::Stopping { .. }
         | Phase::Rest(_)
-        | Phase::Chore { .. } => hands.screens.look(dir, &session.id)?,
+        | Phase::Chore { .. } => screens.look(dir, &session.id)?,
     };
     sync_output(dir)?;
     let captured = Captured {

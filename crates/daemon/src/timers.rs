@@ -8,7 +8,7 @@ mod by_hand;
 
 use crate::clock;
 use crate::config::{Config, Settings};
-use crate::controller::Line;
+use crate::mailbox::Mailbox;
 use glis_core::timer::{Span, When};
 use glis_core::{Input, Subject, TimerKey};
 use std::collections::HashMap;
@@ -64,7 +64,7 @@ impl Time {
 /// The timers that are set.
 pub(crate) struct Timers {
     pub(crate) time: Time,
-    line: Line,
+    mailbox: Mailbox,
     settings: Arc<Settings>,
     /// The controller, which sets timers, is a thread without a runtime of its own.
     runtime: Handle,
@@ -75,15 +75,15 @@ pub(crate) struct Timers {
 type Set = HashMap<(Subject, TimerKey), AbortHandle>;
 
 impl Timers {
-    pub(crate) fn new(line: Line, settings: Arc<Settings>) -> Self {
+    pub(crate) fn new(mailbox: Mailbox, settings: Arc<Settings>) -> Self {
         let time = Time::default();
         by_hand::begin(&time);
-        Self { time, line, settings, runtime: Handle::current(), set: Arc::default() }
+        Self { time, mailbox, settings, runtime: Handle::current(), set: Arc::default() }
     }
 
     /// Tells the controller when the time has come. A timer of the same key is forgotten.
     pub(crate) fn set(&self, subject: Subject, key: TimerKey, when: When) {
-        let (time, line) = (self.time.clone(), self.line.clone());
+        let (time, mailbox) = (self.time.clone(), self.mailbox.clone());
         let span = match when {
             When::After(span) => Ok(length(span, &self.settings.now())),
             When::At(at_ms) => Err(at_ms),
@@ -101,7 +101,7 @@ impl Timers {
             }
             forget(&set, &own);
             let (subject, key) = own;
-            line.tell(Input::TimerFired { subject, key }).await;
+            mailbox.tell(Input::TimerFired { subject, key }).await;
         });
         if let Some(former) = table.insert(name, task.abort_handle()) {
             former.abort();
@@ -133,7 +133,7 @@ fn lock(set: &Mutex<Set>) -> MutexGuard<'_, Set> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controller::Mail;
+    use crate::mailbox::Mail;
     use glis_core::{MessageId, OpId};
     use tokio::sync::mpsc;
 
@@ -141,8 +141,8 @@ mod tests {
     fn timers() -> (Timers, mpsc::Receiver<Mail>, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
         let settings = Settings::read(folder.path().join("config.toml")).unwrap();
-        let (line, inbox) = Line::new("a log");
-        (Timers::new(line, Arc::new(settings)), inbox, folder)
+        let (mailbox, inbox) = Mailbox::new("a log");
+        (Timers::new(mailbox, Arc::new(settings)), inbox, folder)
     }
 
     async fn fired(inbox: &mut mpsc::Receiver<Mail>) -> TimerKey {

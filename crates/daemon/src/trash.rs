@@ -1,19 +1,17 @@
 //! What was removed: put aside as it was, taken back, or deleted for good.
 
-use crate::adapters::Adapters;
 use crate::durable::private_folder;
-use crate::trees::{self, repository};
-use crate::worktrees::owner;
+use crate::worktrees::{owner, repository};
 use glis_core::OpId;
 use glis_core::input::Outcome;
 use glis_core::session::Session;
 use glis_snapshot::{Shelf, worktree};
+use glis_wire::home::Home;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-fn folder(hands: &Adapters, session: &Session) -> PathBuf {
-    hands.home.trash().join(&session.id.0)
+fn folder(home: &Home, session: &Session) -> PathBuf {
+    home.trash().join(&session.id.0)
 }
 
 /// The worktree, if it is one that we made.
@@ -23,16 +21,15 @@ fn own_worktree(session: &Session) -> Option<&Path> {
 }
 
 /// Moves what the session holds into the trash. Nothing is deleted, the branch stays, and what
-/// cannot be moved stays where it is.
-pub(crate) fn put_aside(hands: &Arc<Adapters>, session: &Session, op: OpId) -> Outcome {
-    let trash = folder(hands, session);
+/// cannot be moved stays where it is. `save` saves the worktree before it is moved.
+pub(crate) fn put_aside(home: &Home, session: &Session, op: OpId, save: impl FnOnce()) -> Outcome {
+    let trash = folder(home, session);
     let moved = private_folder(&trash)
-        .and_then(|()| move_folder(&hands.home.session(&session.id.0), &trash.join("session")));
+        .and_then(|()| move_folder(&home.session(&session.id.0), &trash.join("session")));
     if let Err(fault) = moved {
         return Outcome::NotPutAside { op, why: fault.to_string() };
     }
-    hands.forget_saves(&session.id);
-    trees::save_before_removal(hands, session);
+    save();
     let (repo, target) = (repository(session), trash.join("worktree"));
     if let Some(path) = own_worktree(session)
         && path.is_dir()
@@ -53,8 +50,8 @@ pub(crate) fn put_aside(hands: &Arc<Adapters>, session: &Session, op: OpId) -> O
 }
 
 /// Takes everything back to where it was.
-pub(crate) fn bring_back(hands: &Arc<Adapters>, session: &Session, op: OpId) -> Outcome {
-    let trash = folder(hands, session);
+pub(crate) fn bring_back(home: &Home, session: &Session, op: OpId) -> Outcome {
+    let trash = folder(home, session);
     let back = || -> Result<(), String> {
         let (repo, from) = (repository(session), trash.join("worktree"));
         if let Some(path) = own_worktree(session)
@@ -77,7 +74,7 @@ pub(crate) fn bring_back(hands: &Arc<Adapters>, session: &Session, op: OpId) -> 
             let moved = glis_snapshot::from_trash(&repo, &session.id.0);
             moved.map_err(|fault| fault.to_string())?;
         }
-        let folder = hands.home.session(&session.id.0);
+        let folder = home.session(&session.id.0);
         move_folder(&trash.join("session"), &folder).map_err(|fault| fault.to_string())
     };
     match back() {
@@ -91,8 +88,8 @@ pub(crate) fn bring_back(hands: &Arc<Adapters>, session: &Session, op: OpId) -> 
 }
 
 /// Deletes what the trash has of a session. The branch stays.
-pub(crate) fn empty(hands: &Arc<Adapters>, session: &Session, op: OpId) -> Outcome {
-    let trash = folder(hands, session);
+pub(crate) fn empty(home: &Home, session: &Session, op: OpId) -> Outcome {
+    let trash = folder(home, session);
     let (repo, tree) = (repository(session), trash.join("worktree"));
     let gone = || -> Result<(), String> {
         if has_repository(&repo) {

@@ -1,7 +1,7 @@
 //! Sessions and events as the outside sees them.
 
-use crate::adapters::{EnvNote, EnvOrigin};
 use crate::conversation::{Account, Digest};
+use crate::environments::{EnvNote, EnvOrigin};
 use glis_core::leftover::Companion;
 use glis_core::redact::redact;
 use glis_core::session::{FolderState, Session, WallMs};
@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
 /// What is known about a session beside the log.
+#[derive(Default)]
 pub(crate) struct Beside {
     /// Terminals that follow its output.
     pub(crate) audience: u32,
@@ -150,7 +151,7 @@ fn whose(origin: EnvOrigin) -> Option<&'static str> {
     }
 }
 
-/// What somebody should know about the end of the last process, and about what is missing.
+/// What a person should know about the end of the last process, and about what is missing.
 fn left_behind(session: &Session) -> Vec<String> {
     let mut told = Vec::new();
     if session.process.is_none() {

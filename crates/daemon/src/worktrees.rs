@@ -1,70 +1,19 @@
-//! Places to work in, made for a session.
+//! Where a session works: its worktree, its repository, and how they are named to a person.
 
-use crate::adapters::Adapters;
-use crate::durable::private_folder;
-use glis_core::OpId;
-use glis_core::input::Outcome;
 use glis_core::session::Session;
-use glis_snapshot::worktree::{self, Plan};
+use glis_snapshot::{BranchStand, Detached, SnapshotFault};
+use glis_wire::view::DetachedView;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-pub(crate) fn make(hands: &Arc<Adapters>, session: &Session, op: OpId) -> Outcome {
-    if session.spec.in_place {
-        let worktree = session.spec.repo_root.clone();
-        return Outcome::WorktreeMade { op, worktree, branch: None, notes: Vec::new() };
-    }
-    let repo = PathBuf::from(&session.spec.repo_root);
-    let path = place(hands, session, &repo);
-    let branch = format!("{}{}", hands.config().worktree.branch_prefix, session.name);
-    let plan = Plan {
-        repo: &repo,
-        path: &path,
-        branch: &branch,
-        base: session.spec.base.as_deref(),
-        owner: &owner(session),
-        umask: hands.umask,
-    };
-    let made = path
-        .parent()
-        .map_or(Ok(()), private_folder)
-        .map_err(|fault| format!("{}: {fault}", path.display()))
-        .and_then(|()| worktree::make(&plan).map_err(|fault| fault.to_string()));
-    match made {
-        Ok(made) => Outcome::WorktreeMade {
-            op,
-            notes: {
-                let mut notes = crate::outfit::fit(hands, session, &made.path);
-                notes.extend(empty_submodules(&made.path));
-                notes
-            },
-            worktree: made.path.to_string_lossy().into_owned(),
-            branch: Some(made.branch),
-        },
-        Err(why) => Outcome::WorktreeFailed { op, why },
-    }
+/// The top of the git worktree that a session works in, or none if it works in no repository.
+pub(crate) fn top(session: &Session) -> Result<Option<PathBuf>, SnapshotFault> {
+    let dir = PathBuf::from(session.worktree.as_deref().unwrap_or_default());
+    if session.spec.in_place { glis_snapshot::top_of(&dir) } else { Ok(Some(dir)) }
 }
 
-/// That the submodules of a fresh worktree are empty, unless the set-up command has filled them. Git
-/// does not fetch them by itself, and whoever builds there wonders.
-fn empty_submodules(worktree: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(worktree.join(".gitmodules")).ok()?;
-    let paths =
-        text.lines().filter_map(|line| line.trim().strip_prefix("path")?.trim().strip_prefix('='));
-    let is_empty = |path: &str| match std::fs::read_dir(worktree.join(path)) {
-        Ok(mut entries) => entries.next().is_none(),
-        Err(_) => true,
-    };
-    let empty: Vec<&str> = paths.map(str::trim).filter(|path| is_empty(path)).collect();
-    if empty.is_empty() {
-        return None;
-    }
-    let worktree = crate::trees::typed(&worktree.to_string_lossy());
-    Some(format!(
-        "its submodules are empty ({}): `git -C {worktree} submodule update --init --recursive` fills \
-         them; as `setup` in the configuration it does so for every fresh worktree",
-        empty.join(", ")
-    ))
+/// A folder of the repository that holds a session's snapshots.
+pub(crate) fn repository(session: &Session) -> PathBuf {
+    PathBuf::from(&session.spec.repo_root)
 }
 
 /// Who a worktree is for, in git's own lock.
@@ -72,13 +21,40 @@ pub(crate) fn owner(session: &Session) -> String {
     format!("glis session {}", session.id)
 }
 
-/// `PLACE/REPOSITORY/NAME-ID`: readable, and never the place of an earlier session.
-fn place(hands: &Adapters, session: &Session, repo: &Path) -> PathBuf {
-    let root = hands.config().worktree.place.as_ref().map(PathBuf::from);
-    let root = root.unwrap_or_else(|| hands.home.worktrees.clone());
-    let repository = repo.file_name().map_or("repository".into(), |name| name.to_string_lossy());
-    // The end of the id is its random part.
-    let id = session.id.0.as_str();
-    let tail = id.get(id.len().saturating_sub(6)..).unwrap_or(id);
-    root.join(&*repository).join(format!("{}-{tail}", session.name))
+/// Git could not even be started there, and would only say that something is missing.
+pub(crate) fn missing(repo: &Path) -> String {
+    format!("the repository {} is not there; move it back to where it was", repo.display())
+}
+
+/// That a worktree stands on no branch, and the way out.
+pub(crate) fn detached(session: &Session) -> Option<DetachedView> {
+    let (worktree, branch) = (session.worktree.as_deref()?, session.branch.as_deref()?);
+    let here = typed(worktree);
+    let Detached { commit, branch: stand } = glis_snapshot::detached(Path::new(worktree), branch)?;
+    let (why, way_out) = match stand {
+        BranchStand::Elsewhere(path) => (
+            format!("{branch} is checked out in {}", path.display()),
+            format!("git -C {} switch --detach", typed(&path.to_string_lossy())),
+        ),
+        // Whichever of the two has commits that the other lacks: this loses none.
+        BranchStand::Free => (
+            format!("{branch} is checked out nowhere"),
+            format!("git -C {here} switch {branch} && git -C {here} merge {commit}"),
+        ),
+        BranchStand::Gone => (
+            format!("there is no branch {branch} any more"),
+            format!("git -C {here} switch -c {branch}"),
+        ),
+    };
+    Some(DetachedView { commit, why, way_out })
+}
+
+/// A path as it is typed in a shell.
+pub(crate) fn typed(path: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@".contains(c);
+    if path.chars().all(plain) {
+        path.to_owned()
+    } else {
+        format!("'{}'", path.replace('\'', r"'\''"))
+    }
 }

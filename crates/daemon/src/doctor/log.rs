@@ -1,32 +1,33 @@
 //! Whether the event log is what was written. A start looks only at what follows its checkpoint; here
 //! every record is looked at.
 
-use super::finding;
-use crate::adapters::Adapters;
+use super::finding::finding;
 use crate::log::{Checked, Checkpoint, Mark};
+use crate::mailbox::Mailbox;
 use crate::{copies, opening};
+use glis_wire::home::Home;
 use glis_wire::view::{Finding, Health};
 use std::path::Path;
 
 /// Records that the controller looks at in one go: a few milliseconds.
 const PIECE: u32 = 4000;
 
-pub(super) async fn examine(hands: &Adapters) -> Vec<Finding> {
-    let mut findings: Vec<_> = kept(&hands.home.state).into_iter().collect();
-    let checkpoint = Checkpoint::mark(&copies::folder(&hands.home.state));
+pub(super) async fn examine(home: &Home, mailbox: &Mailbox) -> Vec<Finding> {
+    let mut findings: Vec<_> = kept(&home.state).into_iter().collect();
+    let checkpoint = Checkpoint::mark(&copies::folder(&home.state));
     let checked = match checkpoint {
-        Some(mark) => match look(hands, Mark::default(), mark.seq).await {
+        Some(mark) => match look(mailbox, Mark::default(), mark.seq).await {
             Some(before) => {
                 // Sound records are no proof that none was taken out or exchanged.
                 if before.damaged.is_empty() && before.end.chain != mark.chain {
                     findings.push(exchanged(&mark));
                 }
-                let rest = look(hands, before.end, u64::MAX).await;
+                let rest = look(mailbox, before.end, u64::MAX).await;
                 rest.map(|rest| [before.damaged, rest.damaged].concat())
             }
             None => None,
         },
-        None => look(hands, Mark::default(), u64::MAX).await.map(|checked| checked.damaged),
+        None => look(mailbox, Mark::default(), u64::MAX).await.map(|checked| checked.damaged),
     };
     findings.extend(match checked {
         Some(damaged) => told(&damaged),
@@ -34,7 +35,7 @@ pub(super) async fn examine(hands: &Adapters) -> Vec<Finding> {
     });
     let suspicious = findings.iter().any(|finding| finding.health == Health::Bad);
     if suspicious {
-        opening::suspect(&hands.home);
+        opening::suspect(home);
     }
     if findings.is_empty() {
         findings.push(finding("event log", Health::Good, "sound".to_owned(), None));
@@ -42,11 +43,11 @@ pub(super) async fn examine(hands: &Adapters) -> Vec<Finding> {
     findings
 }
 
-/// Looks at every record up to this one, piece by piece, so that nobody waits for it.
-async fn look(hands: &Adapters, after: Mark, to: u64) -> Option<Checked> {
+/// Looks at every record up to this one, piece by piece, so that nothing waits for it.
+async fn look(mailbox: &Mailbox, after: Mark, to: u64) -> Option<Checked> {
     let mut all = Checked { end: after, damaged: Vec::new() };
     loop {
-        let piece = hands.line.check(all.end, to, PIECE).await?;
+        let piece = mailbox.check(all.end, to, PIECE).await?;
         let more = piece.end != all.end;
         all.end = piece.end;
         all.damaged.extend(piece.damaged);

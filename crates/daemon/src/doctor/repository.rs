@@ -1,8 +1,8 @@
 //! What can be wrong with a repository: moved away, broken, snapshots that are not whole, locks of
 //! processes that are gone. All its sessions are looked at together: git takes its time for each call.
 
-use super::finding;
-use crate::trees;
+use super::finding::finding;
+use crate::worktrees;
 use glis_core::session::Session;
 use glis_snapshot::{Checkup, Difference, Limits, Shelf, SnapshotFault};
 use glis_wire::view::{Finding, Health};
@@ -77,7 +77,7 @@ impl Repository {
 
     /// What is to be said about the repository itself.
     pub(super) fn findings(&self, sessions: &[&Session], known: &BTreeSet<String>) -> Vec<Finding> {
-        // Whoever works in place may work in no repository at all.
+        // A session in place may work in no repository at all.
         let all: Vec<&Session> =
             sessions.iter().copied().filter(|session| !session.spec.in_place).collect();
         let path = self.path.display();
@@ -155,7 +155,7 @@ fn locks(path: &Path) -> Option<Finding> {
 pub(super) fn by_path(sessions: &[Session]) -> BTreeMap<PathBuf, Vec<&Session>> {
     let mut all: BTreeMap<PathBuf, Vec<&Session>> = BTreeMap::new();
     for session in sessions {
-        all.entry(trees::repository(session)).or_default().push(session);
+        all.entry(worktrees::repository(session)).or_default().push(session);
     }
     all
 }

@@ -1,9 +1,11 @@
 //! What can be wrong with one session: its worktree, its snapshot, its holder, its agent.
 
-use super::finding;
+use super::finding::finding;
 use super::repository::Repository;
-use crate::adapters::Adapters;
-use crate::{launch, trees};
+use crate::holder::is_held;
+use crate::launch::Launcher;
+use crate::trees::{Trees, stale_lock};
+use crate::worktrees;
 use glis_core::refusal::ResumeFault;
 use glis_core::session::{FolderState, Phase, Rest, Session};
 use glis_snapshot::{Difference, SnapshotFault};
@@ -11,16 +13,16 @@ use glis_wire::view::{DetachedView, Finding, Health};
 use std::path::Path;
 
 pub(super) fn examine(
-    hands: &Adapters,
-    session: &Session,
+    (session, dir): (&Session, &Path),
+    trees: &Trees,
+    launcher: &Launcher,
     repository: &mut Repository,
 ) -> Vec<Finding> {
-    let dir = hands.home.session(&session.id.0);
-    let mut findings = vec![worktree(hands, session, repository), holder(session, &dir)];
-    findings.extend(conversation(session, &dir));
+    let mut findings = vec![worktree(trees, session, repository), holder(session, dir)];
+    findings.extend(conversation(session, dir));
     findings.extend(record(session));
     findings.extend(barred(session));
-    findings.extend(folder(session, &dir));
+    findings.extend(folder(session, dir));
     findings.extend(leftovers(session));
     // Without its repository nothing of this can be judged, and that is said of the repository.
     if repository.is_there() || session.spec.in_place {
@@ -29,7 +31,7 @@ pub(super) fn examine(
         findings.extend(snapshot(session, repository));
         findings.extend(lock(session));
     }
-    findings.extend(agent(hands, session));
+    findings.extend(agent(launcher, session));
     findings
 }
 
@@ -42,7 +44,7 @@ fn good(session: &Session, message: String) -> Finding {
     finding(&format!("session {}", session.name), Health::Good, message, None)
 }
 
-fn worktree(hands: &Adapters, session: &Session, repository: &mut Repository) -> Finding {
+fn worktree(trees: &Trees, session: &Session, repository: &mut Repository) -> Finding {
     let Some(path) = &session.worktree else {
         return good(session, "no worktree yet".to_owned());
     };
@@ -60,13 +62,13 @@ fn worktree(hands: &Adapters, session: &Session, repository: &mut Repository) ->
         };
         return about(session, Health::Bad, format!("its worktree {path} is gone"), hint);
     }
-    changed(hands, session, Path::new(path), repository)
+    changed(trees, session, Path::new(path), repository)
         .unwrap_or_else(|| good(session, format!("worktree {path}")))
 }
 
-/// Somebody worked in the worktree since its agent left it.
+/// Changes in the worktree since its agent left it.
 fn changed(
-    hands: &Adapters,
+    trees: &Trees,
     session: &Session,
     worktree: &Path,
     repository: &mut Repository,
@@ -75,7 +77,7 @@ fn changed(
     if !repository.is_there() {
         return None;
     }
-    let difference = match repository.compare(worktree, &left.name, &trees::limits(hands)) {
+    let difference = match repository.compare(worktree, &left.name, &trees.limits()) {
         Ok(difference) => difference,
         Err(SnapshotFault::InTheWay { path, .. }) => {
             let message =
@@ -109,9 +111,9 @@ fn changed(
     }
 }
 
-/// Commits that go to no branch are found by nobody who looks for the session's.
+/// Commits that go to no branch are not found where the session's are looked for.
 fn detached(session: &Session) -> Option<Finding> {
-    let DetachedView { commit, why, way_out } = trees::detached(session)?;
+    let DetachedView { commit, why, way_out } = worktrees::detached(session)?;
     let branch = session.branch.as_deref().unwrap_or_default();
     let message = format!("its HEAD is detached at {commit}, not on {branch}: {why}");
     let hint =
@@ -134,10 +136,10 @@ fn snapshot(session: &Session, repository: &Repository) -> Option<Finding> {
     Some(about(session, Health::Bad, message, hint))
 }
 
-/// A lock on the index that nobody holds any more.
+/// A lock on the index that no process holds any more.
 fn lock(session: &Session) -> Option<Finding> {
-    let worktree = trees::top(session).ok().flatten()?;
-    let lock = trees::stale_lock(&worktree)?;
+    let worktree = worktrees::top(session).ok().flatten()?;
+    let lock = stale_lock(&worktree)?;
     let hint = if matches!(session.phase, Phase::Rest(_)) && !session.spec.in_place {
         "`glis resume NAME` sets it aside"
     } else {
@@ -147,11 +149,11 @@ fn lock(session: &Session) -> Option<Finding> {
 }
 
 /// Whether a resume would find the agent, its version and its transcript.
-fn agent(hands: &Adapters, session: &Session) -> Option<Finding> {
+fn agent(launcher: &Launcher, session: &Session) -> Option<Finding> {
     if !session.can_resume() {
         return None;
     }
-    let fault = match launch::can_start(hands, session) {
+    let fault = match launcher.can_start(session) {
         Ok(warnings) => {
             let hint = "it may work; `glis show NAME` tells if it does not";
             let told = (!warnings.is_empty()).then(|| warnings.join("; "));
@@ -183,7 +185,7 @@ fn holder(session: &Session, dir: &Path) -> Finding {
             about(session, Health::Warning, message, "glis resume brings it back")
         }
         // A socket may be left of a holder that was killed; the lock goes with it.
-        (_, Some(process)) if crate::tend::is_held(dir, session) => {
+        (_, Some(process)) if is_held(dir, session) => {
             good(session, format!("process {} is held", process.pid))
         }
         (_, Some(process)) => about(
@@ -211,7 +213,7 @@ fn folder(session: &Session, dir: &Path) -> Option<Finding> {
         .then(|| about(session, Health::Warning, lost.to_owned(), hint))
 }
 
-/// Processes of it that nobody could end.
+/// Processes of it that could not be ended.
 fn leftovers(session: &Session) -> Option<Finding> {
     let trouble = session.leftovers.trouble().filter(|_| session.process.is_none())?;
     let hint = "end it by hand, or `glis pause NAME`, which tries again";

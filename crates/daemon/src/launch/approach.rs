@@ -1,14 +1,15 @@
 //! How the next process of a session begins: afresh, or by the conversation that there is.
 
-use super::Env;
-use crate::adapters::Adapters;
+use crate::environments::Env;
+use crate::last_words::last_lines;
+use crate::process::runs;
 use crate::program::{self, End};
-use crate::tend::{last_lines, runs};
 use crate::vault::{Standing, Vault};
 use crate::{conversation, durable, location, rows};
 use glis_agent::{Agent, Approach, LaunchPlan, Places, Rows};
 use glis_core::refusal::ResumeFault;
 use glis_core::session::Session;
+use glis_wire::home::Home;
 use glis_wire::view::Voice;
 use std::ffi::OsStr;
 use std::io;
@@ -26,7 +27,7 @@ pub(super) struct Found {
     /// A transcript without a message, which keeps the agent from beginning under its id, or one that
     /// has less in it than the copy.
     pub(super) in_the_way: Option<PathBuf>,
-    /// Something about the transcript that somebody should know.
+    /// What a person should know about the transcript.
     pub(super) warning: Option<String>,
 }
 
@@ -53,7 +54,7 @@ impl Transcript {
 /// vault, is an error, unless the agent never said anything under it: then there is nothing that
 /// could be missing.
 pub(super) fn find(
-    adapters: &Adapters,
+    home: &Home,
     session: &Session,
     agent: &dyn Agent,
     places: &Places,
@@ -69,7 +70,7 @@ pub(super) fn find(
     let fresh = begin(Approach::Fresh, None, None);
     let resume = |transcript, vault| begin(Approach::Resume, transcript, vault);
     let Some(id) = &session.agent_ref else { return Ok(fresh) };
-    let vault = Vault::of(&adapters.home.session(&session.id.0), id);
+    let vault = Vault::of(&home.session(&session.id.0), id);
     let spoke = said.agent_spoke;
     if let Some(rows) = agent.rows(id, places) {
         return match rows::state(&rows) {
@@ -198,8 +199,8 @@ pub(super) struct SaidSoFar {
     agent_spoke: bool,
 }
 
-pub(super) fn said(adapters: &Adapters, session: &Session) -> SaidSoFar {
-    let file = conversation::file_of(&adapters.home.session(&session.id.0));
+pub(super) fn said(home: &Home, session: &Session) -> SaidSoFar {
+    let file = conversation::file_of(&home.session(&session.id.0));
     let current = session.agent_ref.as_deref();
     let mut found = SaidSoFar::default();
     let read = conversation::each(&file, |entry| {

@@ -1,6 +1,6 @@
-//! Who asks from inside a session. A terminal that shows itself feeds itself for ever.
+//! Requests from inside a session. A terminal that shows itself feeds itself for ever.
 
-use crate::tend::parent_of;
+use crate::process::parent_of;
 use glis_core::session::Session;
 use glis_wire::hold::MARK;
 
@@ -10,7 +10,7 @@ const ANCESTORS_MAX: usize = 256;
 /// Whether a process belongs to this session: it, or one that it descends from, carries the mark or is
 /// the agent or its holder. A cleared environment or a session of its own does not hide it.
 pub(super) fn is_inside(session: &Session, pid: i32) -> bool {
-    // A process asks before anybody has recorded that it runs: then the mark alone tells.
+    // A process may ask before it is on record that it runs: then the mark alone tells.
     let agent = session.process.as_ref().map(|agent| agent.pid);
     let holder = agent.and_then(parent_of).filter(|parent| *parent > 1);
     let mark = format!("{MARK}={}", session.id.0).into_bytes();

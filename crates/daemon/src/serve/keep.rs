@@ -1,11 +1,13 @@
 //! Requests about what is kept: snapshots, differences, the trash.
 
-use super::act::{Translated, carry_out};
-use super::{Door, find};
-use crate::adapters::Adapters;
-use crate::controller::Look;
+use super::carry::{Translated, carry_out};
+use super::state::ServerState;
+use crate::mailbox::Query;
 use crate::peer::Peer;
-use crate::{trees, view};
+use crate::pools::Kind;
+use crate::trees::Trees;
+use crate::view;
+use crate::worktrees::{missing, repository};
 use glis_core::session::Session;
 use glis_core::tree::PathList;
 use glis_core::{Command, Refusal, Status};
@@ -46,43 +48,46 @@ fn failed(fault: &SnapshotFault) -> Answer {
     }
 }
 
-/// Does something that asks git, beside everything else.
-async fn aside<T: Send + 'static>(
-    door: &Door,
+/// Asks git, on a thread of this kind.
+async fn ask_git<T: Send + 'static>(
+    state: &ServerState,
+    kind: Kind,
     work: impl FnOnce() -> Result<T, SnapshotFault> + Send + 'static,
 ) -> Result<T, Box<Answer>> {
-    match door.hands.ask_git(work).await {
+    match state.pools.run_blocking(kind, work).await {
         Ok(done) => done.map_err(|fault| Box::new(failed(&fault))),
         Err(fault) => Err(Box::new(trouble(fault))),
     }
 }
 
 /// A session whose snapshots can be looked at.
-async fn found(door: &Door, given: &str) -> Result<Session, Box<Answer>> {
-    let found = find(door, given).await;
+async fn found(state: &ServerState, given: &str) -> Result<Session, Box<Answer>> {
+    let found = state.find(given).await;
     let session = found.map_err(|refusal| Box::new(Answer::Refused(refusal)))?;
-    let repo = trees::repository(&session);
-    if !repo.is_dir() {
-        return Err(Box::new(trouble(trees::missing(&repo))));
+    let repo = repository(&session);
+    let looked_at = repo.clone();
+    match state.pools.run_blocking(Kind::Look, move || looked_at.is_dir()).await {
+        Ok(true) => Ok(session),
+        Ok(false) => Err(Box::new(trouble(missing(&repo)))),
+        Err(fault) => Err(Box::new(trouble(fault))),
     }
-    Ok(session)
 }
 
 fn shelf(session: &Session) -> Shelf {
     if session.status() == Status::Archived { Shelf::Trash } else { Shelf::Snapshots }
 }
 
-pub(super) async fn snapshots(door: &Door, given: &str, last: Option<u32>) -> Answer {
+pub(super) async fn snapshots(state: &ServerState, given: &str, last: Option<u32>) -> Answer {
     let listed = async {
-        let session = found(door, given).await?;
+        let session = found(state, given).await?;
         let last = last.map(|last| usize::try_from(last).unwrap_or(usize::MAX));
-        aside(door, move || listed(&session, last)).await
+        ask_git(state, Kind::Ask, move || listed(&session, last)).await
     };
     listed.await.map_or_else(|answer| *answer, Answer::Snapshots)
 }
 
 fn listed(session: &Session, last: Option<usize>) -> Result<Vec<SnapshotView>, SnapshotFault> {
-    let repo = trees::repository(session);
+    let repo = repository(session);
     let list = glis_snapshot::list_last(&repo, &session.id.0, shelf(session), last)?;
     let views = list.into_iter().map(|listed| {
         let left_out = if listed.not_captured == 0 {
@@ -123,7 +128,7 @@ fn word(why: &Why) -> &'static str {
 /// The snapshot that a person means: by its ref, by the end of it, by its commit; else the one of
 /// the worktree as the session left it, or as it last was.
 pub(super) async fn chosen(
-    door: &Door,
+    state: &ServerState,
     session: &Session,
     given: Option<String>,
 ) -> Result<String, Box<Answer>> {
@@ -134,8 +139,8 @@ pub(super) async fn chosen(
     let session = session.clone();
     let list = {
         let session = session.clone();
-        aside(door, move || {
-            let repo = trees::repository(&session);
+        ask_git(state, Kind::Look, move || {
+            let repo = repository(&session);
             glis_snapshot::names(&repo, &session.id.0, shelf(&session))
         })
         .await?
@@ -163,22 +168,24 @@ pub(super) async fn chosen(
 /// What a session has done: everything that differs from where it began. Nothing is recorded: the
 /// worktree as it is goes into a throw-away repository, and no snapshot is made of it.
 pub(super) async fn diff(
-    door: &Door,
+    state: &ServerState,
     peer: &mut Peer,
     given: &str,
     since: Option<String>,
     patch: bool,
 ) -> io::Result<Answer> {
     let sides = async {
-        let session = found(door, given).await?;
+        let session = found(state, given).await?;
         let since = match since {
-            Some(since) => Some(chosen(door, &session, Some(since)).await?),
+            Some(since) => Some(chosen(state, &session, Some(since)).await?),
             None => None,
         };
-        let there = session.worktree.as_deref().is_some_and(|path| PathBuf::from(path).is_dir());
+        let worktree = session.worktree.clone().map(PathBuf::from);
+        let is_there = move || worktree.is_some_and(|path| path.is_dir());
+        let there = state.pools.run(Kind::Look, is_there).await;
         // What is not there is compared as it was last saved.
         let kept = if session.status() == Status::Archived || !there {
-            Some(chosen(door, &session, None).await?)
+            Some(chosen(state, &session, None).await?)
         } else {
             None
         };
@@ -188,12 +195,11 @@ pub(super) async fn diff(
         Ok(sides) => sides,
         Err(answer) => return Ok(*answer),
     };
-    let (asking, hands) = (Arc::clone(&door.hands), Arc::clone(&door.hands));
+    let (pools, trees) = (state.pools.clone(), Arc::clone(&state.trees));
     let (parts, mut sent) = mpsc::channel(PARTS);
-    let work =
-        tokio::spawn(
-            async move { asking.ask_git(move || differences(&hands, &sides, parts)).await },
-        );
+    let work = tokio::spawn(async move {
+        pools.run_blocking(Kind::Ask, move || differences(&trees, &sides, parts)).await
+    });
     let mut at = 0;
     while let Some(part) = sent.recv().await {
         peer.send_raw(at, &part).await?;
@@ -219,15 +225,15 @@ struct Sides {
 
 /// Compares, and hands the patch on part by part if one is wanted.
 fn differences(
-    hands: &Adapters,
+    trees: &Trees,
     sides: &Sides,
     parts: mpsc::Sender<Vec<u8>>,
 ) -> Result<Answer, SnapshotFault> {
     let Sides { session, since, kept, patch } = sides;
-    let (repo, base) = (trees::repository(session), session.spec.base.as_deref());
+    let (repo, base) = (repository(session), session.spec.base.as_deref());
     let glance = match kept {
         Some(_) => None,
-        None => Some(trees::glance(hands, session)?),
+        None => Some(trees.glance(session)?),
     };
     let (to, beneath) = match (&glance, kept) {
         (Some(glance), _) => (Side::Now(glance), Side::BeneathNow(glance)),
@@ -272,22 +278,26 @@ impl Write for Parts {
 }
 
 pub(super) async fn restore_to(
-    door: &Door,
+    state: &ServerState,
     given: &str,
     snapshot: Option<String>,
     to: String,
 ) -> Answer {
     let restored = async {
-        let session = found(door, given).await?;
-        let snapshot = chosen(door, &session, snapshot).await?;
+        let session = found(state, given).await?;
+        let snapshot = chosen(state, &session, snapshot).await?;
         let path = PathBuf::from(&to);
-        if path.symlink_metadata().is_ok() && !is_empty_folder(&path) {
+        let looked_at = path.clone();
+        let is_taken = move || looked_at.symlink_metadata().is_ok() && !is_empty_folder(&looked_at);
+        if state.pools.run(Kind::Look, is_taken).await {
             let message = format!("{to} exists already");
             return Err(Box::new(Answer::Trouble { kind: Trouble::BadInput, message }));
         }
         let reference = snapshot.clone();
-        let notes =
-            aside(door, move || trees::restore_elsewhere(&session, &reference, &path)).await?;
+        let notes = ask_git(state, Kind::Ask, move || {
+            Trees::restore_elsewhere(&session, &reference, &path)
+        })
+        .await?;
         Ok(Answer::RestoredTo { path: to, snapshot, notes })
     };
     restored.await.unwrap_or_else(|answer| *answer)
@@ -297,10 +307,10 @@ fn is_empty_folder(path: &std::path::Path) -> bool {
     std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }
 
-pub(super) async fn trash(door: &Door) -> Answer {
-    let days = i64::from(door.hands.config().trash.days);
+pub(super) async fn trash(state: &ServerState) -> Answer {
+    let days = i64::from(state.settings.now().trash.days);
     let now = jiff::Timestamp::now().as_millisecond();
-    let removed = door.hands.line.look(Look::All).await;
+    let removed = state.mailbox.query(Query::All).await;
     let mut list: Vec<_> = removed
         .into_iter()
         .filter_map(|session| session.trashed.clone().map(|trashed| (session, trashed)))
@@ -323,19 +333,19 @@ pub(super) async fn trash(door: &Door) -> Answer {
 }
 
 pub(super) async fn trash_act(
-    door: &Door,
+    state: &ServerState,
     peer: &mut Peer,
     given: &str,
     action: TrashAction,
 ) -> io::Result<Answer> {
-    match translate(door, given, action).await {
-        Ok(command) => carry_out(door, peer, command, None).await,
+    match translate(state, given, action).await {
+        Ok(command) => carry_out(state, peer, command, None).await,
         Err(answer) => Ok(*answer),
     }
 }
 
-async fn translate(door: &Door, given: &str, action: TrashAction) -> Translated {
-    let found = door.hands.line.look(Look::Removed(given.to_owned())).await;
+async fn translate(state: &ServerState, given: &str, action: TrashAction) -> Translated {
+    let found = state.mailbox.query(Query::Removed(given.to_owned())).await;
     let refusal = || Refusal::NotInTrash { given: given.to_owned() };
     let session = found.into_iter().next().ok_or_else(|| Box::new(Answer::Refused(refusal())))?;
     let id = session.id.clone();

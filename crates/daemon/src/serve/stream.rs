@@ -1,26 +1,29 @@
 //! Requests that are answered by a stream: output, conversation, events, and the way to a screen.
 
-use super::{Door, find, inside, looked_at, seen};
-use crate::controller::Look;
+use super::inside;
+use super::state::ServerState;
+use crate::mailbox::Query;
 use crate::output::OutputLog;
 use crate::peer::Peer;
+use crate::pools::Kind;
 use crate::search::{self, Source};
-use crate::{conversation, view, work};
-use glis_core::session::Session;
+use crate::{conversation, view};
 use glis_core::{Refusal, Status};
 use glis_screen::Output as _;
 use glis_wire::client::{Answer, Trouble};
 use glis_wire::hold::{Order, Report, place};
 use std::io;
-use std::path::PathBuf;
-use std::sync::Arc;
 use tokio::sync::broadcast::error::RecvError;
 
 const CHUNK_BYTES: usize = 256 * 1024;
 const EVENTS_READ: u32 = 500;
 
-pub(super) async fn attach(door: &Door, peer: &mut Peer, given: &str) -> io::Result<Answer> {
-    let session = match find(door, given).await {
+pub(super) async fn attach(
+    state: &ServerState,
+    peer: &mut Peer,
+    given: &str,
+) -> io::Result<Answer> {
+    let session = match state.find(given).await {
         Ok(session) => session,
         Err(refusal) => return Ok(Answer::Refused(refusal)),
     };
@@ -28,25 +31,25 @@ pub(super) async fn attach(door: &Door, peer: &mut Peer, given: &str) -> io::Res
         let name = session.name.clone();
         return Ok(Answer::Refused(Refusal::AttachedToItself { session: name }));
     }
-    looked_at(door, &session);
-    let picture = match look(door, &session).await {
+    state.views.looked_at(&session);
+    let picture = match state.views.screen(&session).await {
         Ok(picture) => picture,
         Err(fault) => return Ok(trouble(&fault)),
     };
     peer.send_raw(picture.offset, &picture.paint).await?;
     let lives = session.process.is_some();
-    let dir = door.hands.home.session(&session.id.0);
+    let dir = state.home.session(&session.id.0);
     Ok(Answer::Attached {
-        session: Box::new(seen(door, &session).await),
+        session: Box::new(state.views.one(&session).await),
         from: picture.offset,
         size: picture.size,
         holder_dir: lives.then(|| dir.to_string_lossy().into_owned()),
     })
 }
 
-pub(super) async fn screen(door: &Door, given: &str) -> Answer {
-    match find(door, given).await {
-        Ok(session) => match look(door, &session).await {
+pub(super) async fn screen(state: &ServerState, given: &str) -> Answer {
+    match state.find(given).await {
+        Ok(session) => match state.views.screen(&session).await {
             Ok(picture) => Answer::Screen {
                 lines: picture.lines,
                 ansi: picture.ansi,
@@ -60,27 +63,21 @@ pub(super) async fn screen(door: &Door, given: &str) -> Answer {
     }
 }
 
-async fn look(door: &Door, session: &Session) -> io::Result<crate::screens::Picture> {
-    let (hands, id) = (Arc::clone(&door.hands), session.id.clone());
-    let dir = folder_of(door, session);
-    tokio::task::spawn_blocking(move || hands.screens.look(&dir, &id))
-        .await
-        .map_err(io::Error::other)?
-}
-
 /// Looks for words in every conversation, also of sessions that were removed.
-pub(super) async fn search(door: &Door, words: String, most: u32) -> Answer {
-    let sessions = door.hands.line.look(Look::All).await;
+pub(super) async fn search(state: &ServerState, words: String, most: u32) -> Answer {
+    let sessions = state.mailbox.query(Query::All).await;
     let sources: Vec<_> = sessions
         .iter()
         .map(|session| Source {
             id: session.id.0.clone(),
             name: session.name.clone(),
-            file: conversation::file_of(&folder_of(door, session)),
+            file: conversation::file_of(&state.views.folder_of(session)),
         })
         .collect();
-    let state = door.hands.home.state.clone();
-    let found = tokio::task::spawn_blocking(move || search::search(&state, &sources, &words, most));
+    let folder = state.home.state.clone();
+    let found = state
+        .pools
+        .run_blocking(Kind::Ask, move || search::search(&folder, &sources, &words, most));
     match found.await {
         Ok(Ok(hits)) => Answer::Hits(hits),
         Ok(Err(message)) => Answer::Trouble { kind: Trouble::BadInput, message },
@@ -88,33 +85,26 @@ pub(super) async fn search(door: &Door, words: String, most: u32) -> Answer {
     }
 }
 
-/// Where a session's files are. One that was put aside is read where it was put.
-fn folder_of(door: &Door, session: &Session) -> PathBuf {
-    let (home, id) = (&door.hands.home, session.id.0.as_str());
-    let is_aside = session.status() == Status::Archived;
-    if is_aside { home.trash().join(id).join("session") } else { home.session(id) }
-}
-
 fn trouble(fault: &io::Error) -> Answer {
     Answer::Trouble { kind: Trouble::Internal, message: fault.to_string() }
 }
 
 pub(super) async fn output(
-    door: &Door,
+    state: &ServerState,
     peer: &mut Peer,
     given: &str,
     from: u64,
     follow: bool,
 ) -> io::Result<Answer> {
-    let session = match find(door, given).await {
+    let session = match state.find(given).await {
         Ok(session) => session,
         Err(refusal) => return Ok(Answer::Refused(refusal)),
     };
-    let dir = folder_of(door, &session);
+    let dir = state.views.folder_of(&session);
     let log = OutputLog::new(&dir);
     let mut at = from;
     let asked = log.clone();
-    let oldest = work::beside(move || asked.oldest()).await;
+    let oldest = state.pools.run(Kind::Look, move || asked.oldest()).await;
     if oldest > from {
         peer.send(&Answer::Cut { oldest }).await?;
     }
@@ -123,7 +113,7 @@ pub(super) async fn output(
     loop {
         loop {
             let asked = log.clone();
-            let chunk = work::beside(move || asked.read(at, CHUNK_BYTES)).await?;
+            let chunk = state.pools.run(Kind::Look, move || asked.read(at, CHUNK_BYTES)).await?;
             if chunk.bytes.is_empty() {
                 break;
             }
@@ -154,26 +144,26 @@ async fn next_output(holder: &mut Peer) -> bool {
 }
 
 pub(super) async fn log(
-    door: &Door,
+    state: &ServerState,
     peer: &mut Peer,
     given: &str,
     follow: bool,
 ) -> io::Result<Answer> {
-    let session = match find(door, given).await {
+    let session = match state.find(given).await {
         Ok(session) => session,
         Err(refusal) => return Ok(Answer::Refused(refusal)),
     };
-    looked_at(door, &session);
-    let path = conversation::file_of(&folder_of(door, &session));
+    state.views.looked_at(&session);
+    let path = conversation::file_of(&state.views.folder_of(&session));
     // Nothing is ever said again in a session that was put aside.
     let follow = follow && session.status() != Status::Archived;
-    let mut growth = door.hands.talk.subscribe();
+    let mut growth = state.views.live.growth();
     let mut at = 0;
     loop {
         loop {
             let asked = path.clone();
             let read = move || conversation::read_on(&asked, at, CHUNK_BYTES as u64);
-            let (entries, read) = work::beside(read).await?;
+            let (entries, read) = state.pools.run(Kind::Look, read).await?;
             if read == 0 {
                 break;
             }
@@ -193,17 +183,17 @@ pub(super) async fn log(
 }
 
 pub(super) async fn events(
-    door: &Door,
+    state: &ServerState,
     peer: &mut Peer,
     from: u64,
     follow: bool,
 ) -> io::Result<Answer> {
-    let mut news = door.hands.line.news.subscribe();
+    let mut news = state.mailbox.news.subscribe();
     let mut next = from.max(1);
     loop {
         // The log itself is read until its end; the news only say when there is more.
         loop {
-            let batch = door.hands.line.read(next, EVENTS_READ).await;
+            let batch = state.mailbox.read(next, EVENTS_READ).await;
             let Some(last) = batch.last() else { break };
             next = last.seq + 1;
             for recorded in &batch {

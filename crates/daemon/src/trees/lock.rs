@@ -1,23 +1,23 @@
 //! The lock that a killed agent's git leaves on the index of its worktree.
 
-use crate::adapters::Adapters;
+use crate::jobs::Jobs;
 use glis_core::session::Session;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// A lock that is younger may be somebody's who has just begun.
+/// A lock that is younger may belong to a git that has just begun.
 const YOUNG: Duration = Duration::from_secs(2);
 
-/// Sets an `index.lock` aside that nobody holds any more. The session has no process; what is
-/// looked for is somebody else's git.
-pub(super) fn set_stale_aside(hands: &Adapters, session: &Session, worktree: &Path) {
-    // In place it is the user's own repository, and whoever works there is not ours to judge.
+/// Sets an `index.lock` aside that no process holds any more. The session has no process; what is
+/// looked for is a git that the user runs.
+pub(super) fn set_stale_aside(jobs: &Jobs, session: &Session, worktree: &Path) {
+    // In place it is the user's own repository, and what works there is not ours to judge.
     let Ok(worktree) = worktree.canonicalize() else { return };
     let lock = glis_snapshot::index_lock(&worktree).filter(|_| !session.spec.in_place);
     let Some(young) = lock.and_then(|lock| age(&lock)) else { return };
-    hands.wait_blocking(YOUNG.saturating_sub(young));
-    // Still the same lock, and nobody is there who could hold it.
+    jobs.wait_blocking(YOUNG.saturating_sub(young));
+    // Still the same lock, and no process could hold it.
     if stale(&worktree).is_none() {
         return;
     }
@@ -32,7 +32,7 @@ pub(super) fn set_stale_aside(hands: &Adapters, session: &Session, worktree: &Pa
     }
 }
 
-/// The lock on a worktree's index, if nobody holds it any more.
+/// The lock on a worktree's index, if no process holds it any more.
 pub(crate) fn stale(worktree: &Path) -> Option<PathBuf> {
     let worktree = worktree.canonicalize().ok()?;
     let lock = glis_snapshot::index_lock(&worktree)?.canonicalize().ok()?;
@@ -45,7 +45,7 @@ fn age(lock: &Path) -> Option<Duration> {
     SystemTime::now().duration_since(facts.modified().ok()?).ok()
 }
 
-/// Whether a git works in the worktree, or anybody has the lock open.
+/// Whether a git works in the worktree, or any process has the lock open.
 fn is_in_use(lock: &Path, worktree: &Path) -> bool {
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let mut processes = processes.map(|entry| entry.path()).filter(|path| {

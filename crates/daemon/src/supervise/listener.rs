@@ -1,13 +1,14 @@
 //! Listening to one run of an agent: what it says is written down, what that means is passed on.
 
-use super::lost::Known;
+use super::backfill::Known;
+use super::pending::OnScreen;
+use super::supervisor::Supervisor;
 use super::trace::Trace;
-use super::typing::OnScreen;
-use crate::adapters::Adapters;
-use crate::controller::{Look, Mail};
 use crate::conversation::{self, Conversation, Heard as Place};
 use crate::durable;
+use crate::mailbox::{Mail, Query};
 use crate::output::OutputLog;
+use crate::reading::read_from;
 use crate::vault::Vault;
 use crate::{location, rows};
 use glis_agent::{Agent, Dialect, Heard, Places, Rows, Said, Source, hooks};
@@ -31,28 +32,23 @@ const STRETCH_BYTES: usize = 256 * 1024;
 const VAULT_PACE: Duration = Duration::from_secs(2);
 /// A copy that takes long is taken less often in the middle of a turn: so many times as long is waited
 /// for the next. A conversation of 23 MB out of a database takes half a second, and a fiftieth of a
-/// core is what nobody notices.
+/// core is not noticed.
 const VAULT_SHARE: u32 = 50;
 /// How much of what an agent said earlier in its run is heard again: its first words, which name
 /// things, and its last ones, which may still wait for an answer.
 const FIRST_WORDS_BYTES: u64 = 1024 * 1024;
 const LAST_WORDS_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Does what may have to wait for a disk where nobody else waits for it.
-pub(super) async fn aside<T: Send + 'static>(
-    work: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> io::Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
-}
-
-pub(super) struct Ear {
-    pub(super) hands: Arc<Adapters>,
+pub(super) struct Listener {
+    pub(super) supervisor: Arc<Supervisor>,
     pub(super) id: SessionId,
     pub(super) generation: u32,
     pub(super) dialect: Box<dyn Dialect>,
     conversation: Conversation,
     agent_ref: Option<String>,
     agent: &'static dyn Agent,
+    /// Where the agent keeps its files.
+    places: Places,
     /// Where the transcript is, once it was found.
     transcript: Option<PathBuf>,
     transcript_at: u64,
@@ -90,17 +86,19 @@ enum Heed {
     Hooks,
 }
 
-impl Ear {
+impl Listener {
     /// Listens from where the log and the conversation end, but not to what came before this run,
-    /// which began at `began_at`. Of a run that is over nobody knows, and nothing is said to it.
+    /// which began at `began_at`. Of a run that is over that is not known, and nothing is said to it.
     pub(super) fn new(
-        hands: &Arc<Adapters>,
+        supervisor: &Arc<Supervisor>,
         session: &Session,
         began_at: Option<u64>,
     ) -> io::Result<Self> {
         let agent = glis_agent::find(&session.spec.agent)
             .ok_or_else(|| io::Error::other(format!("no agent {:?}", session.spec.agent)))?;
-        let dir = hands.home.session(&session.id.0);
+        let dir = supervisor.dir(&session.id);
+        let home = supervisor.environments.noted(&session.id).agent_home.unwrap_or_default();
+        let places = Places { home, ..supervisor.agents.clone() };
         let agent_ref = session.agent_ref.clone();
         let mut dialect = agent.dialect(session.spec.mode);
         let conversation = Conversation::open(&dir, session.generation, crate::clock::now)?;
@@ -117,10 +115,11 @@ impl Ear {
             conversation,
             dialect,
             agent,
+            places,
             transcript: None,
             vault_pace: VAULT_PACE,
             handed: session.in_flight().map(|message| message.text.clone()),
-            hands: Arc::clone(hands),
+            supervisor: Arc::clone(supervisor),
             id: session.id.clone(),
             generation: session.generation,
             agent_ref,
@@ -147,7 +146,10 @@ impl Ear {
         let heard = self.hear_what_is_left().await;
         let kept = self.keep_words().await;
         self.keep_transcript().await;
-        if output == Output::Torn || self.hands.gap_at(&self.id).is_some() {
+        let (supervisor, id) = (Arc::clone(&self.supervisor), self.id.clone());
+        let look = move || Ok(supervisor.live.gap_at(&id).is_some());
+        let has_gap = self.supervisor.run_blocking(look).await.unwrap_or(true);
+        if output == Output::Torn || has_gap {
             self.recall().await?;
         }
         heard.and(kept)
@@ -158,13 +160,15 @@ impl Ear {
         else {
             return Ok(());
         };
-        let dir = self.hands.home.session(&self.id.0);
+        let dir = self.supervisor.dir(&self.id);
         let copy = Vault::of(&dir, &id).copy();
-        let (known, bytes) = aside(move || {
-            let known = Known::of(&conversation::file_of(&dir), &id)?;
-            Ok((known, super::left::read_from(&copy, 0)?))
-        })
-        .await?;
+        let (known, bytes) = self
+            .supervisor
+            .run_blocking(move || {
+                let known = Known::of(&conversation::file_of(&dir), &id)?;
+                Ok((known, read_from(&copy, 0)?))
+            })
+            .await?;
         let lost = known.lack(self.dialect.read(0, &bytes));
         self.take_in(lost, Heed::Transcript).await?;
         self.sync().await
@@ -174,10 +178,11 @@ impl Ear {
         self.hearing = Hearing::CatchingUp;
         match self.dialect.source() {
             Source::Stream => {
-                let log = OutputLog::new(self.hands.home.session(&self.id.0));
+                let log = OutputLog::new(self.supervisor.dir(&self.id));
                 loop {
                     let (log, from) = (log.clone(), self.end);
-                    let stretch = aside(move || log.read(from, STRETCH_BYTES)).await?;
+                    let stretch =
+                        self.supervisor.run_blocking(move || log.read(from, STRETCH_BYTES)).await?;
                     if stretch.bytes.is_empty() {
                         return Ok(());
                     }
@@ -190,19 +195,21 @@ impl Ear {
     }
 
     /// Reads on in what the agent's hooks have written, and in its transcript. Returns as
-    /// [`Ear::hear`] does.
+    /// [`Listener::hear`] does.
     pub(super) async fn read_on(&mut self) -> io::Result<Vec<String>> {
-        let path = self.hands.home.session(&self.id.0).join(hooks::FILE);
+        let path = self.supervisor.dir(&self.id).join(hooks::FILE);
         let (known, generation) = (self.hooks_at, self.generation);
-        let (from, bytes) = aside(move || {
-            let mut bytes = super::left::read_from(&path, known.unwrap_or_default())?;
-            // What was told by the hooks of former processes is about former turns, and may be about
-            // another conversation.
-            let former = known.map_or_else(|| hooks::begun(&bytes, generation), |_| 0);
-            drop(bytes.drain(..former));
-            Ok((known.unwrap_or_default() + former as u64, bytes))
-        })
-        .await?;
+        let (from, bytes) = self
+            .supervisor
+            .run_blocking(move || {
+                let mut bytes = read_from(&path, known.unwrap_or_default())?;
+                // What was told by the hooks of former processes is about former turns, and may be about
+                // another conversation.
+                let former = known.map_or_else(|| hooks::begun(&bytes, generation), |_| 0);
+                drop(bytes.drain(..former));
+                Ok((known.unwrap_or_default() + former as u64, bytes))
+            })
+            .await?;
         let heard = self.dialect.overhear(from, &bytes);
         self.hooks_at = Some(from + bytes.len() as u64);
         let mut ids = self.take_in(heard, Heed::Hooks).await?;
@@ -228,7 +235,7 @@ impl Ear {
     async fn find_ref(&mut self) -> Option<String> {
         let mut trace = self.trace.take()?;
         let (agent, current) = (self.agent, self.agent_ref.clone());
-        let looked = aside(move || {
+        let looked = self.supervisor.run_blocking(move || {
             let found = trace.look(agent, current.as_deref());
             Ok((trace, found))
         });
@@ -240,7 +247,7 @@ impl Ear {
             self.sign(Spot::Screen, strays).await;
             return None;
         }
-        if !confirmed && self.transcript().is_some() {
+        if !confirmed && self.transcript().await.is_some() {
             // It was to go on in a conversation that there is, and is in another.
             let why = format!("it came back with another one, {id}");
             self.sign(Spot::Screen, Sign::RefRejected(why)).await;
@@ -252,9 +259,9 @@ impl Ear {
     }
 
     async fn read_transcript(&mut self) -> io::Result<Vec<String>> {
-        let Some(path) = self.transcript() else { return Ok(Vec::new()) };
+        let Some(path) = self.transcript().await else { return Ok(Vec::new()) };
         let from = self.transcript_at;
-        let bytes = aside(move || super::left::read_from(&path, from)).await?;
+        let bytes = self.supervisor.run_blocking(move || read_from(&path, from)).await?;
         if bytes.is_empty() {
             return Ok(Vec::new());
         }
@@ -300,7 +307,7 @@ impl Ear {
             }
         }
         if grew {
-            self.hands.talk.send_modify(|length| *length += 1);
+            self.supervisor.live.conversation_grew();
         }
         Ok(ids)
     }
@@ -336,32 +343,30 @@ impl Ear {
     }
 
     /// The agent's transcript, if it exists yet.
-    fn transcript(&mut self) -> Option<PathBuf> {
+    async fn transcript(&mut self) -> Option<PathBuf> {
         if self.transcript.is_none() {
-            let place = self.agent.transcript(self.agent_ref.as_deref()?, &self.places())?;
-            self.transcript = location::find(&place);
+            let place = self.agent.transcript(self.agent_ref.as_deref()?, &self.places)?;
+            let found = self.supervisor.run_blocking(move || Ok(location::find(&place))).await;
+            self.transcript = found.ok().flatten();
         }
         self.transcript.clone()
     }
 
     /// The agent's conversation, where it lies in a database.
     fn rows(&self) -> Option<Rows> {
-        self.agent.rows(self.agent_ref.as_deref()?, &self.places())
-    }
-
-    fn places(&self) -> Places {
-        let home = self.hands.env_note(&self.id).agent_home.unwrap_or_default();
-        Places { home, ..self.hands.places.clone() }
+        self.agent.rows(self.agent_ref.as_deref()?, &self.places)
     }
 
     /// Copies what is new in the transcript into the vault.
     pub(super) async fn keep_transcript(&mut self) {
         let began = Instant::now();
         let Some(id) = self.agent_ref.as_deref() else { return };
-        let vault = Vault::of(&self.hands.home.session(&self.id.0), id);
-        let kept = match (self.rows(), self.transcript()) {
-            (Some(rows), _) => aside(move || vault.keep_rows(&rows)).await,
-            (None, Some(original)) => aside(move || vault.keep(&original)).await,
+        let vault = Vault::of(&self.supervisor.dir(&self.id), id);
+        let kept = match (self.rows(), self.transcript().await) {
+            (Some(rows), _) => self.supervisor.run_blocking(move || vault.keep_rows(&rows)).await,
+            (None, Some(original)) => {
+                self.supervisor.run_blocking(move || vault.keep(&original)).await
+            }
             (None, None) => Ok(()),
         };
         if let Err(fault) = kept {
@@ -373,30 +378,33 @@ impl Ear {
     /// A sync that failed is not tried again: the next one would succeed and prove nothing.
     async fn sync(&self) -> io::Result<()> {
         let file = self.conversation.file();
-        let Err(fault) = aside(move || file.sync_data()).await else { return Ok(()) };
+        let Err(fault) = self.supervisor.run_blocking(move || file.sync_data()).await else {
+            return Ok(());
+        };
         let what = format!("the conversation of session {} ({fault})", self.id);
-        drop(self.hands.line.mail.send(Mail::NotDurable(what)).await);
+        drop(self.supervisor.mailbox.mail.send(Mail::NotDurable(what)).await);
         Err(fault)
     }
 
-    /// What an agent has said last must outlive a power cut before anybody builds on its end: our
+    /// What an agent has said last must outlive a power cut before anything is built on its end: our
     /// record of it, and its own, without which it could not go on.
     async fn keep_words(&mut self) -> io::Result<()> {
         self.sync().await?;
-        let dir = self.hands.home.session(&self.id.0);
-        let (transcript, rows) = (self.transcript(), self.rows());
-        aside(move || {
-            durable::sync_names(&dir)?;
-            rows.map_or(Ok(()), |rows| rows::sync(&rows))?;
-            transcript.map_or(Ok(()), |path| durable::sync(&path))
-        })
-        .await
+        let dir = self.supervisor.dir(&self.id);
+        let (transcript, rows) = (self.transcript().await, self.rows());
+        self.supervisor
+            .run_blocking(move || {
+                durable::sync_names(&dir)?;
+                rows.map_or(Ok(()), |rows| rows::sync(&rows))?;
+                transcript.map_or(Ok(()), |path| durable::sync(&path))
+            })
+            .await
     }
 
     /// What it means that the agent goes by the id of another session. Two that write to one
     /// conversation undo each other's words.
     async fn strays_to(&self, id: &str) -> Option<Sign> {
-        let sessions = self.hands.line.look(Look::All).await;
+        let sessions = self.supervisor.mailbox.query(Query::All).await;
         let own = sessions.iter().find(|session| session.id == self.id)?.spec.agent.clone();
         let other = sessions.into_iter().find(|session| {
             let is_known = session.agent_ref.as_deref() == Some(id) && session.spec.agent == own;
@@ -416,14 +424,22 @@ impl Ear {
     /// Writes down a message that the agent itself will not confirm.
     pub(super) fn note_message(&mut self, content: String) -> io::Result<()> {
         self.conversation.add(Place::Ours, None, Said::new(Voice::User, content))?;
-        self.hands.talk.send_modify(|length| *length += 1);
+        self.supervisor.live.conversation_grew();
         Ok(())
+    }
+
+    /// The session as the log has it, with everything that was told before this.
+    pub(super) async fn session(&self) -> Option<Session> {
+        self.supervisor.session(&self.id).await
     }
 
     pub(super) async fn sign(&self, spot: Spot, sign: Sign) {
         let (session, generation) = (self.id.clone(), self.generation);
         let hearing = self.hearing;
-        self.hands.line.tell(Input::Sign { session, generation, spot, hearing, sign }).await;
+        self.supervisor
+            .mailbox
+            .tell(Input::Sign { session, generation, spot, hearing, sign })
+            .await;
     }
 }
 

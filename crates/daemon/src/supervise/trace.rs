@@ -5,6 +5,7 @@
 //! into old conversations as well.
 
 use crate::durable;
+use crate::process::start_ticks;
 use glis_agent::{Agent, OpenRef, RefFile};
 use glis_wire::hold::ProcessMark;
 use std::collections::HashMap;
@@ -102,34 +103,6 @@ fn held(agent: &dyn Agent, process: &ProcessMark) -> Vec<(OpenRef, PathBuf)> {
     let held: Vec<_> =
         paths.filter_map(|path| Some((agent.ref_of_file(path.to_str()?)?, path))).collect();
     if start_ticks(pid) == Some(process.start_ticks) { held } else { Vec::new() }
-}
-
-/// Whether the process that began at this tick still runs.
-pub(crate) fn runs(pid: i32, began: u64) -> bool {
-    start_ticks(pid) == Some(began)
-}
-
-/// Whether somebody has stopped the process, as `kill -STOP` and a debugger do.
-pub(super) fn is_stopped(pid: i32) -> bool {
-    facts(pid).is_some_and(|facts| matches!(facts.split_ascii_whitespace().next(), Some("T" | "t")))
-}
-
-/// When a process began, in clock ticks since the machine did. One that has ended and that nobody has
-/// taken note of is none.
-fn start_ticks(pid: i32) -> Option<u64> {
-    let facts = facts(pid)?;
-    let mut fields = facts.split_ascii_whitespace();
-    let is_over = matches!(fields.next()?, "Z" | "X" | "x");
-    // Field 22 of the whole line; the state is the third.
-    if is_over { None } else { fields.nth(18)?.parse().ok() }
-}
-
-/// What the system knows about a process, from its state on.
-fn facts(pid: i32) -> Option<String> {
-    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    // The program's name may hold anything, so fields are counted from its last bracket.
-    let close = stat.iter().rposition(|byte| *byte == b')')?;
-    String::from_utf8(stat.get(close + 1..)?.to_vec()).ok()
 }
 
 /// When the process began, in milliseconds since the Unix epoch.

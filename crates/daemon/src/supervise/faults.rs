@@ -1,15 +1,16 @@
 //! A fault of ours in listening to one agent: tried again a few times, then given up and told. The
 //! agent runs on, and its end is noticed all the same.
 
-use super::bond::{self, AGAIN_LAST, Standing, meet};
-use super::rouse::is_held;
-use crate::adapters::{Adapters, Errand};
-use crate::controller::{Look, Published};
+use super::aftermath::tell_what_is_left;
+use super::connection::{self, AGAIN_LAST, Standing, still_held};
+use super::supervisor::Supervisor;
+use crate::holder::meet;
+use crate::jobs::LISTEN;
+use crate::links::HolderCommand;
+use crate::mailbox::Published;
+use crate::panics::caught;
 use crate::peer::Peer;
-use crate::work::{LISTEN, caught};
 use glis_core::event::Event;
-use glis_core::input::World;
-use glis_core::leftover::Leftovers;
 use glis_core::session::Session;
 use glis_core::{Input, SessionId};
 use glis_wire::hold::{Hello, Order, Report};
@@ -20,36 +21,36 @@ use tokio::sync::{broadcast, mpsc};
 /// what we fail at each time.
 const TRIES: u32 = 3;
 
-/// Tends a holder for as long as it lives, through faults of ours.
+/// Supervises a holder for as long as it lives, through faults of ours.
 pub(super) async fn supervise(
-    hands: Arc<Adapters>,
+    supervisor: Arc<Supervisor>,
     session: Box<Session>,
-    errands: mpsc::Receiver<Errand>,
+    commands: mpsc::Receiver<HolderCommand>,
     met: Option<(Peer, Hello)>,
     standing: Standing,
 ) {
     let (id, generation) = (session.id.clone(), session.generation);
-    let first = caught(bond::stay(Arc::clone(&hands), session, errands, met, standing));
+    let first = caught(connection::stay(Arc::clone(&supervisor), session, commands, met, standing));
     if let Err(why) = first.await {
         // On the heap, since it is seldom needed, and there is a task for each session.
-        Box::pin(go_on(hands, id, generation, why)).await;
+        Box::pin(go_on(supervisor, id, generation, why)).await;
     }
 }
 
-/// Tends a holder after a fault of ours.
-async fn go_on(hands: Arc<Adapters>, id: SessionId, generation: u32, mut why: String) {
-    let mut news = hands.line.news.subscribe();
+/// Supervises a holder after a fault of ours.
+async fn go_on(supervisor: Arc<Supervisor>, id: SessionId, generation: u32, mut why: String) {
+    let mut news = supervisor.mailbox.news.subscribe();
     let mut tries = 1;
     loop {
         crate::diary(&format!("session {id}: {LISTEN}: {why}"));
-        let now = hands.line.look(Look::One(id.0.clone())).await.into_iter().next();
+        let now = supervisor.session(&id).await;
         let Some(session) = now.filter(|now| now.generation == generation) else { return };
         let session = Box::new(session);
         if tries == TRIES {
-            give_up(&hands, &id, &why).await;
+            give_up(&supervisor, &id, &why).await;
             tokio::select! {
-                () = until_gone(&hands, &session) => {
-                    return finish(&hands, *session, generation).await;
+                () = until_gone(&supervisor, &session) => {
+                    return finish(&supervisor, *session, generation).await;
                 }
                 () = until_lifted(&mut news, &id) => tries = 0,
             }
@@ -57,10 +58,11 @@ async fn go_on(hands: Arc<Adapters>, id: SessionId, generation: u32, mut why: St
         tries += 1;
         tokio::time::sleep(AGAIN_LAST).await;
         // Whatever was on its way when we failed is looked at first.
-        let errands = hands.open_errands(&id);
-        let met = meet(&hands.home.session(&id.0)).await.ok();
+        let commands = supervisor.links.open(&id);
+        let met = meet(&supervisor.dir(&id)).await.ok();
         let unclear = Standing::Unclear(None);
-        let again = caught(bond::stay(Arc::clone(&hands), session, errands, met, unclear));
+        let again =
+            caught(connection::stay(Arc::clone(&supervisor), session, commands, met, unclear));
         match again.await {
             Ok(()) => return,
             Err(fault) => why = fault,
@@ -68,35 +70,16 @@ async fn go_on(hands: Arc<Adapters>, id: SessionId, generation: u32, mut why: St
     }
 }
 
-/// As [`bond::recover`], through faults of ours.
-pub(crate) async fn recover(hands: &Arc<Adapters>, session: Session) {
-    let Err(why) = caught(bond::recover(hands, session.clone())).await else { return };
-    crate::diary(&format!("session {}: {LISTEN}: {why}", session.id));
-    give_up(hands, &session.id, &why).await;
-    let hands = Arc::clone(hands);
-    drop(tokio::spawn(async move {
-        if is_held(&hands.home.session(&session.id.0), &session) {
-            until_gone(&hands, &session).await;
-        }
-        if session.process.is_some() {
-            let generation = session.generation;
-            return finish(&hands, session, generation).await;
-        }
-        let world = World::Gone { left: Leftovers::default() };
-        hands.line.tell(Input::Observed { session: session.id, world }).await;
-    }));
-}
-
-async fn give_up(hands: &Adapters, id: &SessionId, why: &str) {
-    hands.close_errands(id);
+pub(super) async fn give_up(supervisor: &Supervisor, id: &SessionId, why: &str) {
+    supervisor.links.close(id);
     let (what, why) = (LISTEN.to_owned(), why.to_owned());
-    hands.line.tell(Input::Broke { session: id.clone(), what, why }).await;
+    supervisor.mailbox.tell(Input::Broke { session: id.clone(), what, why }).await;
 }
 
 /// Waits for the end of a holder, without a word about what its agent says.
-async fn until_gone(hands: &Adapters, session: &Session) {
-    let dir = hands.home.session(&session.id.0);
-    while is_held(&dir, session) {
+pub(super) async fn until_gone(supervisor: &Supervisor, session: &Session) {
+    let dir = supervisor.dir(&session.id);
+    while still_held(supervisor, session).await {
         if let Ok((mut peer, hello)) = meet(&dir).await {
             if hello.generation != session.generation {
                 return;
@@ -111,10 +94,10 @@ async fn until_gone(hands: &Adapters, session: &Session) {
     }
 }
 
-async fn finish(hands: &Arc<Adapters>, session: Session, generation: u32) {
-    if caught(bond::finish(hands, session.clone(), generation)).await.is_err() {
+pub(super) async fn finish(supervisor: &Arc<Supervisor>, session: Session, generation: u32) {
+    if caught(connection::finish(supervisor, session.clone(), generation)).await.is_err() {
         // Its last words are what we fail at. How it ended is known without them.
-        bond::tell_what_is_left(hands, session, generation).await;
+        tell_what_is_left(supervisor, session, generation).await;
     }
 }
 

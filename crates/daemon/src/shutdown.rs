@@ -1,13 +1,13 @@
-//! The end of the daemon: who asks for it, what becomes of the agents, and who is told.
+//! Shutdown of the daemon: who asks for it, what becomes of the agents, and who is told.
 
-use crate::adapters::Adapters;
-use crate::controller::Look;
+use crate::diary;
+use crate::fault::DaemonFault;
+use crate::jobs::Jobs;
 use crate::log::LogFault;
-use crate::{DaemonFault, diary};
+use crate::mailbox::Query;
 use glis_core::pause::PauseStep;
 use glis_core::session::Phase;
 use glis_core::{Command, Session};
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
@@ -19,24 +19,24 @@ const ROUND: Duration = Duration::from_secs(1);
 const SUSPEND_SECS_MIN: u64 = 20;
 /// What a holder needs beside its ladder: to be reached, to tell, and to be killed at the last.
 const BESIDE_LADDER_SECS: u64 = 5;
-/// Whoever has not ended this long before the end is killed.
+/// An agent that has not ended this long before the end is killed.
 const LAST_PRESS: Duration = Duration::from_secs(3);
 /// How long saving what the agents have left may take. What is not saved then is saved by the next
 /// daemon.
 const SAVING_TIME: Duration = Duration::from_secs(20);
-/// How long the answer to whoever asked may take to leave. One that does not read is left behind.
+/// How long the answer to a request may take to leave. One that does not read is left behind.
 const FAREWELL_TIME: Duration = Duration::from_secs(1);
 
 /// How the daemon is to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Closing {
+pub(crate) enum Shutdown {
     LeaveAgents,
     SuspendAgents,
 }
 
-/// Somebody asks for the end, and waits to hear what came of it.
-pub(crate) struct Wish {
-    pub(crate) how: Closing,
+/// A request for the end, whose sender waits to hear what came of it.
+pub(crate) struct ShutdownRequest {
+    pub(crate) how: Shutdown,
     /// The sessions whose agents still run.
     pub(crate) told: oneshot::Sender<Vec<String>>,
     /// Closed once the answer has left.
@@ -44,45 +44,45 @@ pub(crate) struct Wish {
 }
 
 /// Everything that can end the daemon.
-pub(crate) struct Calls {
-    wishes: mpsc::Receiver<Wish>,
+pub(crate) struct ShutdownSignals {
+    requests: mpsc::Receiver<ShutdownRequest>,
     /// Why there is no house any more.
     homeless: oneshot::Receiver<String>,
     failure: oneshot::Receiver<Result<(), LogFault>>,
     term: Signal,
     int: Signal,
-    asked: Vec<Wish>,
+    asked: Vec<ShutdownRequest>,
 }
 
-impl Calls {
+impl ShutdownSignals {
     pub(crate) fn new(
-        wishes: mpsc::Receiver<Wish>,
+        requests: mpsc::Receiver<ShutdownRequest>,
         homeless: oneshot::Receiver<String>,
         failure: oneshot::Receiver<Result<(), LogFault>>,
     ) -> std::io::Result<Self> {
         let (term, int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-        Ok(Self { wishes, homeless, failure, term, int, asked: Vec::new() })
+        Ok(Self { requests, homeless, failure, term, int, asked: Vec::new() })
     }
 
     /// The next one. An error if there is no controller any more.
-    pub(crate) async fn next(&mut self) -> Result<Closing, DaemonFault> {
+    pub(crate) async fn next(&mut self) -> Result<Shutdown, DaemonFault> {
         tokio::select! {
-            Some(wish) = self.wishes.recv() => {
-                let how = wish.how;
-                self.asked.push(wish);
+            Some(request) = self.requests.recv() => {
+                let how = request.how;
+                self.asked.push(request);
                 Ok(how)
             }
             Ok(why) = &mut self.homeless => {
                 diary(&format!("{why}; the agents run on"));
-                Ok(Closing::LeaveAgents)
+                Ok(Shutdown::LeaveAgents)
             }
             _ = self.term.recv() => {
                 diary("Received exit signal SIGTERM");
-                Ok(Closing::LeaveAgents)
+                Ok(Shutdown::LeaveAgents)
             }
             _ = self.int.recv() => {
                 diary("Received exit signal SIGINT");
-                Ok(Closing::LeaveAgents)
+                Ok(Shutdown::LeaveAgents)
             }
             failed = &mut self.failure => {
                 let why = match failed {
@@ -95,26 +95,23 @@ impl Calls {
         }
     }
 
-    /// Ends the agents, unless somebody in a hurry wants the daemon to go at once. What still runs
+    /// Ends the agents, unless another request wants the daemon to go at once. What still runs
     /// afterwards is in the diary.
-    pub(crate) async fn suspend(
-        &mut self,
-        hands: &Arc<Adapters>,
-    ) -> Result<Vec<String>, DaemonFault> {
-        let mut suspended = std::pin::pin!(suspend_all(hands));
+    pub(crate) async fn suspend(&mut self, jobs: &Jobs) -> Result<Vec<String>, DaemonFault> {
+        let mut suspended = std::pin::pin!(suspend_all(jobs));
         loop {
             tokio::select! {
                 () = &mut suspended => break,
                 call = self.next() => match call? {
-                    Closing::LeaveAgents => break,
+                    Shutdown::LeaveAgents => break,
                     // That is under way.
-                    Closing::SuspendAgents => {}
+                    Shutdown::SuspendAgents => {}
                 },
             }
         }
         let left = loop {
             tokio::select! {
-                left = running(hands) => break left,
+                left = running(jobs) => break left,
                 call = self.next() => drop(call?),
             }
         };
@@ -129,21 +126,21 @@ impl Calls {
         Ok(left)
     }
 
-    /// Tells everybody who asked.
+    /// Answers every request.
     pub(crate) async fn tell(self, left: &[String]) {
-        for wish in self.asked {
-            if wish.told.send(left.to_vec()).is_ok() {
-                drop(tokio::time::timeout(FAREWELL_TIME, wish.heard).await);
+        for request in self.asked {
+            if request.told.send(left.to_vec()).is_ok() {
+                drop(tokio::time::timeout(FAREWELL_TIME, request.heard).await);
             }
         }
     }
 }
 
 /// Sessions that have a process, or are about to.
-async fn running(hands: &Arc<Adapters>) -> Vec<Session> {
-    let sessions = hands.line.look(Look::Living).await;
-    if hands.line.mail.is_closed() {
-        // Nobody knows any more what runs; that the controller is gone ends everything.
+async fn running(jobs: &Jobs) -> Vec<Session> {
+    let sessions = jobs.mailbox.query(Query::Living).await;
+    if jobs.mailbox.mail.is_closed() {
+        // What runs is not known any more; that the controller is gone ends everything.
         std::future::pending::<()>().await;
     }
     let runs = |s: &Session| s.expects_process() || matches!(s.phase, Phase::Starting(_));
@@ -152,16 +149,16 @@ async fn running(hands: &Arc<Adapters>) -> Vec<Session> {
 
 /// Ends every agent, in parallel. One that cannot be stopped yet is asked again at each news, for
 /// as long as the slowest may take.
-async fn suspend_all(hands: &Arc<Adapters>) {
-    let mut news = hands.line.news.subscribe();
-    let config = hands.config();
+async fn suspend_all(jobs: &Jobs) {
+    let mut news = jobs.mailbox.news.subscribe();
+    let config = jobs.config();
     let pause = &config.pause;
     let ladder = u64::from(pause.interrupt_secs) + u64::from(pause.terminate_secs);
     let patience = Duration::from_secs((ladder + BESIDE_LADDER_SECS).max(SUSPEND_SECS_MIN));
     let begun = Instant::now();
     let mut pressed = false;
     while begun.elapsed() < patience {
-        let sessions = running(hands).await;
+        let sessions = running(jobs).await;
         if sessions.is_empty() {
             break;
         }
@@ -170,18 +167,18 @@ async fn suspend_all(hands: &Arc<Adapters>) {
         for session in sessions {
             if let Some(command) = ending(&session, press) {
                 // A refusal means that it cannot be ended yet; the next round sees.
-                drop(hands.line.command(command).await);
+                drop(jobs.mailbox.command(command).await);
             }
         }
         pressed |= late;
         tokio::select! {
-            // Whoever was left behind by the news looks again all the same.
+            // After a gap in the news the sessions are looked at all the same.
             _ = news.recv() => {}
             () = sleep(ROUND) => {}
         }
     }
     // What they have left is being saved.
-    if tokio::time::timeout(SAVING_TIME, hands.rest()).await.is_err() {
+    if tokio::time::timeout(SAVING_TIME, jobs.rest()).await.is_err() {
         diary("not everything is saved; the next start does that");
     }
 }

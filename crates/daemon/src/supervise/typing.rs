@@ -1,8 +1,8 @@
 //! Typing into an agent's terminal: only where its screen shows that it is meant, and looked at again
 //! until it shows that it was taken.
 
-use super::ear::aside;
-use super::{Tender, Waits};
+use super::link::Link;
+use super::pending::{Answering, DIALOG, Occasion, OnScreen, Typing, Waits};
 use crate::screens;
 use glis_agent::{ScreenPrompt, Shown};
 use glis_core::event::Spot;
@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// How long a screen may take to show what is to be typed into. An agent that has just ended its
-/// turn paints for some milliseconds more; past this somebody else is typing there, or it hangs.
+/// turn paints for some milliseconds more; past this a person is typing there, or it hangs.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Some programs swallow a key that comes right after they have painted a question.
 const PRESSES_MAX: u8 = 5;
@@ -27,49 +27,7 @@ const STILL_TIME: Duration = Duration::from_secs(2);
 /// Between two looks at a screen that something waits for.
 const LOOK_PACE: Duration = Duration::from_millis(150);
 
-/// A message that waits for the prompt.
-pub(super) struct Typing {
-    message: MessageId,
-    text: String,
-    until: Instant,
-}
-
-/// A question that stands on the screen, or will in a moment.
-pub(super) struct OnScreen {
-    pub(super) ask: Ask,
-    seen: bool,
-    answer: Option<Answering>,
-}
-
-struct Answering {
-    keys: Vec<u8>,
-    presses: u8,
-    /// Not again before.
-    again_at: Instant,
-    until: Instant,
-}
-
-impl OnScreen {
-    pub(super) fn new(ask: Ask) -> Self {
-        Self { ask, seen: false, answer: None }
-    }
-
-    /// One that the screen itself has told of.
-    pub(super) fn seen(ask: Ask) -> Self {
-        Self { ask, seen: true, answer: None }
-    }
-}
-
-/// Why the screen is looked at.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Occasion {
-    /// It moves, or something waits.
-    Moved,
-    /// It has come to rest.
-    Rested,
-}
-
-impl Tender {
+impl Link {
     /// Types a message as soon as the prompt is there.
     pub(super) async fn type_message(
         &mut self,
@@ -87,7 +45,7 @@ impl Tender {
 
     /// Presses the keys of an answer as soon as the question is there.
     pub(super) async fn press(&mut self, ask: &Ask, keys: Vec<u8>) -> io::Result<()> {
-        let open = self.ear.on_screen.as_mut().filter(|open| open.ask.id == ask.id);
+        let open = self.listener.on_screen.as_mut().filter(|open| open.ask.id == ask.id);
         let Some(open) = open else {
             let why = "the question is no longer on the screen".to_owned();
             self.outcome(Outcome::AnswerNotGiven { ask: ask.id.clone(), why }).await;
@@ -101,35 +59,42 @@ impl Tender {
 
     /// Looks at the screen if anything depends on it.
     pub(super) async fn attend(&mut self, occasion: Occasion) -> io::Result<()> {
-        let asks = self.ear.on_screen.is_some() || self.dialog.is_some();
+        let asks = self.listener.on_screen.is_some() || self.dialog.is_some();
         let waits = self.typing.is_some() || self.held.is_some() || asks;
-        if self.ear.ready && !waits && occasion == Occasion::Moved {
+        if self.listener.ready && !waits && occasion == Occasion::Moved {
             return Ok(());
         }
-        let (dir, from) = (self.ear.hands.home.session(&self.ear.id.0), self.began_at);
-        let lines = aside(move || screens::glance(&dir, from)).await.unwrap_or_default();
-        let shown = self.ear.dialect.shows(&lines);
-        if shown == Shown::Prompt && !self.ear.ready {
-            self.ear.ready = true;
-            self.ear.sign(Spot::Screen, Sign::Ready).await;
+        let (dir, from) = (self.listener.supervisor.dir(&self.listener.id), self.began_at);
+        let lines = self
+            .listener
+            .supervisor
+            .run_blocking(move || screens::glance(&dir, from))
+            .await
+            .unwrap_or_default();
+        let shown = self.listener.dialect.shows(&lines);
+        if shown == Shown::Prompt && !self.listener.ready {
+            self.listener.ready = true;
+            self.listener.sign(Spot::Screen, Sign::Ready).await;
         }
         if occasion == Occasion::Rested {
             let still_at = self.moved_at + STILL_TIME;
             if Instant::now() < still_at {
                 self.rest_at = Some(still_at);
-            } else if let Some(sign) = self.ear.dialect.at_rest(&shown) {
-                self.ear.sign(Spot::Screen, sign).await;
+            } else if let Some(sign) = self.listener.dialect.at_rest(&shown) {
+                self.listener.sign(Spot::Screen, sign).await;
             }
             self.judge_sent(&shown).await;
         }
         self.judge_held(&shown).await?;
         self.judge_dialog(&shown).await;
         self.judge_question(&lines, occasion).await?;
-        if let Shown::Asking(leave) = &shown {
-            self.raise_question(leave).await;
+        if let Shown::Asking(prompt) = &shown {
+            self.raise_question(prompt).await;
         }
         self.judge_prompt(&shown).await?;
-        if self.typing.is_some() || self.ear.on_screen.as_ref().is_some_and(OnScreen::is_answered) {
+        if self.typing.is_some()
+            || self.listener.on_screen.as_ref().is_some_and(OnScreen::is_answered)
+        {
             self.look_at = Some(Instant::now() + LOOK_PACE);
         }
         Ok(())
@@ -140,35 +105,36 @@ impl Tender {
         match (shown, self.dialog.take()) {
             (Shown::Dialog(_), Some(id)) => self.dialog = Some(id),
             (Shown::Dialog(text), None) => {
-                let id = AskId(format!("{DIALOG}{}-{}", self.ear.generation, self.ear.end));
+                let id =
+                    AskId(format!("{DIALOG}{}-{}", self.listener.generation, self.listener.end));
                 self.dialog = Some(id.clone());
                 let ask = Ask::new(id, AskKind::Question, text.as_str()).among::<&str>([]);
-                self.ear.sign(Spot::Screen, Sign::Asked(ask)).await;
+                self.listener.sign(Spot::Screen, Sign::Asked(ask)).await;
             }
             (Shown::Prompt | Shown::Draft | Shown::Asking(_) | Shown::Other, Some(id)) => {
-                self.ear.sign(Spot::Screen, Sign::AskGone(id)).await;
+                self.listener.sign(Spot::Screen, Sign::AskGone(id)).await;
             }
             (Shown::Prompt | Shown::Draft | Shown::Asking(_) | Shown::Other, None) => {}
         }
     }
 
     /// A question that the agent asks on its screen and nowhere else.
-    async fn raise_question(&mut self, leave: &ScreenPrompt) {
-        if self.ear.on_screen.is_some() {
+    async fn raise_question(&mut self, prompt: &ScreenPrompt) {
+        if self.listener.on_screen.is_some() {
             return;
         }
-        let place = || AskId(format!("{LEAVE}{}-{}", self.ear.generation, self.ear.end));
-        let id = leave.id.clone().unwrap_or_else(place);
-        let ask = Ask::new(id, AskKind::Approval, leave.text.as_str());
-        let ask = ask.among(leave.choices.iter().copied());
-        self.ear.on_screen = Some(OnScreen::seen(ask.clone()));
-        self.ear.sign(Spot::Screen, Sign::Asked(ask)).await;
+        let place = || AskId(format!("{LEAVE}{}-{}", self.listener.generation, self.listener.end));
+        let id = prompt.id.clone().unwrap_or_else(place);
+        let ask = Ask::new(id, AskKind::Approval, prompt.text.as_str());
+        let ask = ask.among(prompt.choices.iter().copied());
+        self.listener.on_screen = Some(OnScreen::seen(ask.clone()));
+        self.listener.sign(Spot::Screen, Sign::Asked(ask)).await;
     }
 
     async fn judge_question(&mut self, lines: &[String], occasion: Occasion) -> io::Result<()> {
-        let Some(open) = &mut self.ear.on_screen else { return Ok(()) };
+        let Some(open) = &mut self.listener.on_screen else { return Ok(()) };
         let id = open.ask.id.clone();
-        match self.ear.dialect.shows_ask(&open.ask, lines) {
+        match self.listener.dialect.shows_ask(&open.ask, lines) {
             Some(true) => {
                 open.seen = true;
                 let Some(answer) = &mut open.answer else { return Ok(()) };
@@ -180,7 +146,7 @@ impl Tender {
                 if answer.presses > 0 && !may {
                     return Ok(());
                 }
-                let waits = if answer.presses == 0 { Waits::Answer(id) } else { Waits::Nobody };
+                let waits = if answer.presses == 0 { Waits::Answer(id) } else { Waits::Nothing };
                 answer.presses += 1;
                 answer.again_at = Instant::now() + PRESS_PACE;
                 self.rest_at = Some(answer.again_at);
@@ -188,8 +154,8 @@ impl Tender {
                 self.write(waits, &keys).await
             }
             Some(false) if open.seen => {
-                self.ear.on_screen = None;
-                self.ear.sign(Spot::Screen, Sign::AskGone(id)).await;
+                self.listener.on_screen = None;
+                self.listener.sign(Spot::Screen, Sign::AskGone(id)).await;
                 Ok(())
             }
             Some(false) => {
@@ -209,8 +175,8 @@ impl Tender {
     async fn judge_prompt(&mut self, shown: &Shown) -> io::Result<()> {
         let Some(Typing { message, text, until }) = self.typing.take() else { return Ok(()) };
         if *shown == Shown::Prompt {
-            let keys = self.ear.dialect.say(&text);
-            self.ear.hand_over(&text);
+            let keys = self.listener.dialect.say(&text);
+            self.listener.hand_over(&text);
             return self.write(Waits::Delivery(message, text), &keys).await;
         }
         if Instant::now() > until {
@@ -223,13 +189,5 @@ impl Tender {
     }
 }
 
-impl OnScreen {
-    fn is_answered(&self) -> bool {
-        self.answer.is_some()
-    }
-}
-
 /// How the names of questions begin that have none but their place on the screen.
 const LEAVE: &str = "leave-";
-/// How the names of questions begin that only somebody at the terminal can answer.
-pub(super) const DIALOG: &str = "dialog-";

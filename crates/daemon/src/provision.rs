@@ -1,19 +1,19 @@
-//! What a fresh worktree gets beside its commit: chosen files of the main one, and a set-up command.
+//! Provisioning: what a fresh worktree gets beside its commit: chosen files of the main one, and a set-up command.
 
-use crate::adapters::Adapters;
-use crate::config::Outfit;
-use crate::launch::Env;
+use crate::child::ends_within;
+use crate::config::{Provisions, Settings};
+use crate::environments::{Env, Environments};
 use glis_core::SessionId;
 use glis_core::session::Session;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use glis_wire::home::Home;
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the set-up command said, in the session's folder.
 const LOG: &str = "setup.log";
@@ -24,30 +24,72 @@ const ENDED: &str = "setup.ended";
 /// How much of its last words is told.
 const LAST_BYTES: u64 = 400;
 
-/// Fits a fresh worktree out, and says what could not be done.
-pub(crate) fn fit(hands: &Adapters, session: &Session, worktree: &Path) -> Vec<String> {
-    let mut notes = dress(hands, session, worktree);
-    let outfit = hands.config().outfit(&session.spec.repo_root);
-    let dir = hands.home.session(&session.id.0);
-    if outfit.setup.is_some() && dir.join(BEGUN).exists() {
-        if !dir.join(ENDED).exists() {
-            notes.push(format!("its set-up was cut short, see {}", dir.join(LOG).display()));
-        }
-    } else if let Some(command) = &outfit.setup {
-        let env = hands.env_for(session).0;
-        // Its files are the user's, not ours.
-        let command = format!("umask {:04o}\n{command}", hands.umask);
-        let place = SetUp { ups: &hands.set_ups, id: &session.id, worktree, dir: &dir };
-        if let Err(why) = place.run(&command, &outfit, env) {
-            notes.push(format!("the set-up command failed: {why}"));
-        }
+/// Provides fresh worktrees with what their repository's configuration says.
+pub(crate) struct Provision {
+    home: Home,
+    settings: Arc<Settings>,
+    environments: Arc<Environments>,
+    set_ups: SetUps,
+    /// The mode of the user's own files.
+    umask: u32,
+}
+
+impl Provision {
+    pub(crate) fn new(
+        home: Home,
+        settings: Arc<Settings>,
+        environments: Arc<Environments>,
+        umask: u32,
+    ) -> Arc<Self> {
+        let set_ups = SetUps::default();
+        Arc::new(Self { home, settings, environments, set_ups, umask })
     }
-    notes
+
+    /// Provides a fresh worktree, and says what could not be done.
+    pub(crate) fn provide(&self, session: &Session, worktree: &Path) -> Vec<String> {
+        let mut notes = self.bring(session, worktree);
+        let provisions = self.settings.now().provisions(&session.spec.repo_root);
+        let dir = self.home.session(&session.id.0);
+        if provisions.setup.is_some() && dir.join(BEGUN).exists() {
+            if !dir.join(ENDED).exists() {
+                notes.push(format!("its set-up was cut short, see {}", dir.join(LOG).display()));
+            }
+        } else if let Some(command) = &provisions.setup {
+            let env = self.environments.of_next_start(session).0;
+            // Its files are the user's, not ours.
+            let command = format!("umask {:04o}\n{command}", self.umask);
+            let place = SetUp { ups: &self.set_ups, id: &session.id, worktree, dir: &dir };
+            if let Err(why) = place.run(&command, &provisions, env) {
+                notes.push(format!("the set-up command failed: {why}"));
+            }
+        }
+        notes
+    }
+
+    /// Ends the set-up command of a session, or keeps it from beginning.
+    pub(crate) fn cut_short(&self, id: &SessionId) {
+        self.set_ups.cut_short(id);
+    }
+
+    /// Brings the chosen files along, and says which it could not.
+    pub(crate) fn bring(&self, session: &Session, worktree: &Path) -> Vec<String> {
+        let root = PathBuf::from(&session.spec.repo_root);
+        let provisions = self.settings.now().provisions(&session.spec.repo_root);
+        let mut notes = Vec::new();
+        for (paths, how) in [(&provisions.copy, How::Copy), (&provisions.link, How::Link)] {
+            for path in paths {
+                if let Err(why) = bring(&root, worktree, path, how) {
+                    notes.push(format!("{path} was not brought along: {why}"));
+                }
+            }
+        }
+        notes
+    }
 }
 
 /// The set-up commands that run, and those that must not begin any more.
 #[derive(Debug, Default)]
-pub(crate) struct SetUps(Mutex<HashMap<SessionId, Wanted>>);
+struct SetUps(Mutex<HashMap<SessionId, Wanted>>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
@@ -57,14 +99,14 @@ enum Wanted {
 
 impl SetUps {
     /// Ends the set-up of a session, with all that it started.
-    pub(crate) fn cut_short(&self, id: &SessionId) {
-        // As long as this is locked, nobody collects the child: its number is its own.
+    fn cut_short(&self, id: &SessionId) {
+        // As long as this is locked, the child is not collected: its number is its own.
         if let Some(Wanted::Runs(pid)) = self.known().insert(id.clone(), Wanted::NoMore) {
             kill_process_group(pid, Signal::KILL).ok();
         }
     }
 
-    /// Starts a set-up, unless nobody wants it any more.
+    /// Starts a set-up, unless it was cut short before.
     fn begin(&self, id: &SessionId, command: &mut Command) -> io::Result<Option<Child>> {
         let mut known = self.known();
         if known.remove(id) == Some(Wanted::NoMore) {
@@ -85,21 +127,6 @@ impl SetUps {
     fn known(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, Wanted>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Brings the chosen files along, and says which it could not.
-pub(crate) fn dress(hands: &Adapters, session: &Session, worktree: &Path) -> Vec<String> {
-    let root = PathBuf::from(&session.spec.repo_root);
-    let outfit = hands.config().outfit(&session.spec.repo_root);
-    let mut notes = Vec::new();
-    for (paths, how) in [(&outfit.copy, How::Copy), (&outfit.link, How::Link)] {
-        for path in paths {
-            if let Err(why) = bring(&root, worktree, path, how) {
-                notes.push(format!("{path} was not brought along: {why}"));
-            }
-        }
-    }
-    notes
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,7 +192,7 @@ struct SetUp<'a> {
 
 impl SetUp<'_> {
     /// Runs the command in the worktree, with the caller's environment, and waits for its end.
-    fn run(&self, command: &str, outfit: &Outfit, env: Env) -> Result<(), String> {
+    fn run(&self, command: &str, provisions: &Provisions, env: Env) -> Result<(), String> {
         let told = |fault: io::Error| fault.to_string();
         let stopped = || Err("the session was stopped".to_owned());
         crate::durable::private_folder(self.dir).map_err(told)?;
@@ -184,33 +211,19 @@ impl SetUp<'_> {
         let Some(mut child) = self.ups.begin(self.id, &mut shell).map_err(told)? else {
             return stopped();
         };
-        let in_time = ends_within(&child, outfit.setup_secs_max);
+        let in_time = ends_within(&child, provisions.setup_secs_max);
         let status = self.ups.collect(self.id, &mut child).map_err(told)?;
         File::create(self.dir.join(ENDED)).map_err(told)?;
         match status {
             None => stopped(),
             Some(status) if status.success() && in_time => Ok(()),
             Some(_) if !in_time => {
-                let how = format!("no end after {} s", outfit.setup_secs_max);
+                let how = format!("no end after {} s", provisions.setup_secs_max);
                 Err(format!("{how}; its last words: {}", last_words(&mut log)))
             }
             Some(status) => Err(format!("{status}; its last words: {}", last_words(&mut log))),
         }
     }
-}
-
-/// Waits for the end of a child, and brings it about when the time is over.
-pub(crate) fn ends_within(child: &Child, secs: u32) -> bool {
-    let pid = Pid::from_child(child);
-    let ended = pidfd_open(pid, PidfdFlags::empty()).and_then(|fd| {
-        let time = Timespec { tv_sec: i64::from(secs), tv_nsec: 0 };
-        poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&time))
-    });
-    let in_time = ended.is_ok_and(|ready| ready > 0);
-    if !in_time {
-        kill_process_group(pid, Signal::KILL).ok();
-    }
-    in_time
 }
 
 fn last_words(log: &mut File) -> String {

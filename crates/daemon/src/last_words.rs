@@ -1,7 +1,7 @@
 //! What a process wrote last, for a person: on its standard error, or on the screen it had.
 
-use super::left::read_from;
 use crate::output::OutputLog;
+use crate::reading::read_from;
 use glis_screen::{Output as _, Screen, printable};
 use glis_wire::hold::{ExitRecord, Size, place};
 use glis_wire::plain::without_escapes;
@@ -16,7 +16,7 @@ const HELP: &str = "usage";
 const BYTES_MAX: u64 = 16 * 1024;
 
 /// The last lines of a process that ended by itself, on one line; nothing of one that was told to.
-pub(super) fn last_words(dir: &Path, record: &ExitRecord) -> String {
+pub(crate) fn last_words(dir: &Path, record: &ExitRecord) -> String {
     if record.ordered {
         return String::new();
     }

@@ -1,9 +1,9 @@
 //! A message that was typed and not yet seen to be taken. It is typed once more where the terminal
-//! shows that it was not taken, asked about where nobody can know, and never waited for in vain.
+//! shows that it was not taken, asked about where it cannot be known, and never waited for in vain.
 
-use super::ear::aside;
-use super::{Tender, trace};
-use crate::controller::Look;
+use super::link::Link;
+use super::pending::{Sent, Waits};
+use crate::process::is_stopped;
 use glis_agent::{Interrupt, Shown};
 use glis_core::MessageId;
 use glis_core::input::Outcome;
@@ -17,25 +17,12 @@ use tokio::time::Instant;
 /// prompt at which nothing runs, is that of one that took nothing.
 const UNTAKEN_TIME: Duration = Duration::from_secs(5);
 /// How long an interruption waits for what was typed to begin something. A key that comes between
-/// the text and its Enter takes the text back, and nobody is told.
+/// the text and its Enter takes the text back without a word.
 const INTERRUPT_PATIENCE: Duration = Duration::from_secs(3);
 /// Between two looks at whether it has.
 const LOOK_PACE: Duration = Duration::from_millis(100);
 
-/// A message that was typed.
-#[derive(Clone, Copy)]
-pub(super) struct Sent {
-    message: MessageId,
-    at: Instant,
-}
-
-impl Sent {
-    pub(super) fn now(message: MessageId) -> Self {
-        Self { message, at: Instant::now() }
-    }
-}
-
-impl Tender {
+impl Link {
     /// Remembers what was typed. If nothing ever moves on the screen, nothing was read: then there
     /// is nothing to judge.
     pub(super) fn note_sent(&mut self, message: MessageId) {
@@ -46,7 +33,12 @@ impl Tender {
     /// Judges what was typed by a screen that has come to rest.
     pub(super) async fn judge_sent(&mut self, shown: &Shown) {
         let Some(sent) = self.sent else { return };
-        if !self.session().await.is_some_and(|session| is_on_its_way(&session, sent.message)) {
+        if !self
+            .listener
+            .session()
+            .await
+            .is_some_and(|session| is_on_its_way(&session, sent.message))
+        {
             self.sent = None;
             return;
         }
@@ -59,7 +51,12 @@ impl Tender {
             return;
         }
         let pid = self.process.pid;
-        let stopped = aside(move || Ok(trace::is_stopped(pid))).await.unwrap_or(true);
+        let stopped = self
+            .listener
+            .supervisor
+            .run_blocking(move || Ok(is_stopped(pid)))
+            .await
+            .unwrap_or(true);
         let message = sent.message;
         let outcome = match shown {
             // What stands still because its process does will be read later.
@@ -69,7 +66,7 @@ impl Tender {
                 let why = "its terminal did not take it; it is typed once more".to_owned();
                 Outcome::NotDelivered { message, why }
             }
-            // It was typed twice, or something stands there that nobody has entered.
+            // It was typed twice, or something stands there that was not entered.
             Shown::Prompt | Shown::Draft => Outcome::NotTaken { message },
             Shown::Asking(_) | Shown::Dialog(_) | Shown::Other => return,
         };
@@ -96,7 +93,7 @@ impl Tender {
     /// seen to have begun none, there is nothing to interrupt.
     pub(super) async fn judge_held(&mut self, shown: &Shown) -> io::Result<()> {
         let Some(until) = self.held else { return Ok(()) };
-        let Some(session) = self.session().await else { return Ok(()) };
+        let Some(session) = self.listener.session().await else { return Ok(()) };
         let sent = self.sent.map(|sent| sent.message);
         let on_its_way = sent.is_some_and(|message| is_on_its_way(&session, message));
         let wanted = matches!(session.phase, Phase::Pausing(_));
@@ -114,18 +111,12 @@ impl Tender {
     }
 
     async fn press_interrupt(&mut self) -> io::Result<()> {
-        match self.ear.dialect.interrupt() {
-            Interrupt::Bytes(bytes) => self.write(super::Waits::Nobody, &bytes).await,
+        match self.listener.dialect.interrupt() {
+            Interrupt::Bytes(bytes) => self.write(Waits::Nothing, &bytes).await,
             Interrupt::Signal(number) => {
                 self.peer.send(&glis_wire::hold::Order::Signal { number }).await
             }
         }
-    }
-
-    /// The session as the log has it, with everything that was told before this.
-    async fn session(&self) -> Option<Session> {
-        let id = self.ear.id.0.clone();
-        self.ear.hands.line.look(Look::One(id)).await.into_iter().next()
     }
 }
 

@@ -1,8 +1,7 @@
-//! What becomes of a message and of an answer, as far as it shows at once: whoever gave them is told.
+//! What becomes of a message and of an answer, as far as it shows at once: the front end that gave them is told.
 
-use super::Door;
-use super::act::look;
-use crate::controller::Published;
+use super::state::ServerState;
+use crate::mailbox::Published;
 use glis_core::event::Event;
 use glis_core::session::{Phase, Session, StartStep};
 use glis_core::talk::AskKind;
@@ -13,8 +12,8 @@ use tokio::sync::broadcast;
 
 type News = broadcast::Receiver<Arc<Published>>;
 
-/// A process is there within this time, or something keeps it that takes longer than anybody who has
-/// only sent a message wants to wait.
+/// A process is there within this time, or something keeps it that takes longer than a front end
+/// that has only sent a message should wait.
 const START_TIME: Duration = Duration::from_secs(5);
 
 /// An agent takes an answer at once, or has not understood it.
@@ -22,7 +21,11 @@ const HEARING_TIME: Duration = Duration::from_secs(5);
 
 /// Waits until a start that a message has caused has brought up a process, or has failed. How it goes
 /// on is to be seen in the session.
-pub(super) async fn until_woken(door: &Door, news: &mut News, id: &SessionId) -> Option<Session> {
+pub(super) async fn until_woken(
+    state: &ServerState,
+    news: &mut News,
+    id: &SessionId,
+) -> Option<Session> {
     // A worktree may take as long as the user's own set-up does.
     let comes_up = |session: &Session| {
         matches!(&session.phase, Phase::Starting(start)
@@ -30,7 +33,7 @@ pub(super) async fn until_woken(door: &Door, news: &mut News, id: &SessionId) ->
     };
     let woken = async {
         loop {
-            let session = look(door, id).await;
+            let session = state.session(id).await;
             if !session.as_ref().is_some_and(comes_up) {
                 return;
             }
@@ -42,7 +45,7 @@ pub(super) async fn until_woken(door: &Door, news: &mut News, id: &SessionId) ->
     };
     // Late is not failed: then the session is told as it is.
     tokio::time::timeout(START_TIME, woken).await.ok();
-    look(door, id).await
+    state.session(id).await
 }
 
 /// The longest line that every terminal takes whole, see the holder.

@@ -1,5 +1,4 @@
-//! What an agent said and nobody took down: its holder was killed, and what it had not read of the
-//! agent's output went with it. The agent's own transcript has it.
+//! Recovers output lost when a holder is killed, from the agent's own transcript.
 
 use crate::conversation;
 use glis_agent::Heard;
@@ -12,7 +11,7 @@ use std::path::Path;
 /// What a conversation holds under one session id of the agent.
 #[derive(Default)]
 pub(super) struct Known {
-    /// How often somebody said something.
+    /// How often each thing was said.
     words: HashMap<(Voice, String), usize>,
     /// Tools since the last words.
     tools: usize,

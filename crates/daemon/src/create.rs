@@ -1,0 +1,341 @@
+//! Making a session: its persona, its agent, where it begins, its id and its name. One function for
+//! everything that makes one. What cannot be made is refused with the way out.
+
+use crate::config::{Persona, Settings};
+use crate::environments::{Caller, Env, Environments};
+use crate::mailbox::{Mailbox, Query};
+use crate::pools::{Kind, Pools};
+use crate::program;
+use glis_core::decision::Reply;
+use glis_core::name;
+use glis_core::spec::{Mode, RefOrigin, Spec};
+use glis_core::{Command, OpId, Refusal, SessionId};
+use glis_snapshot::GitFault;
+use glis_wire::client::NewSession;
+use glis_wire::home::Home;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Idle time after which a session may be suspended, unless it says otherwise.
+const IDLE_TIMEOUT_SECS: u64 = 600;
+
+/// The agents that are looked for where none is named, in this order.
+const USUAL_AGENTS: [&str; 4] = ["claude", "codex", "opencode", "gemini"];
+
+/// So many branches are named where a base is not there.
+const BRANCHES_SHOWN: usize = 8;
+
+/// So many names that were made are tried in a row: each is lost to a session that was faster.
+const NAMINGS: u32 = 5;
+
+/// A session that is being made.
+pub(crate) struct Created {
+    pub(crate) id: SessionId,
+    /// The operation that makes it, unless that is over already.
+    pub(crate) op: Option<OpId>,
+    /// What was chosen where nothing was said.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Why no session is made.
+pub(crate) enum NotCreated {
+    /// The core refuses it.
+    Refused(Refusal),
+    /// What is wanted cannot be, and the way out.
+    Unusable { message: String, hint: String },
+    /// Every name that was made was taken by another session meanwhile.
+    NoName,
+    /// The daemon ends.
+    Ending,
+}
+
+/// What is wrong, and the way out.
+struct Wrong {
+    message: String,
+    hint: String,
+}
+
+impl From<Wrong> for NotCreated {
+    fn from(Wrong { message, hint }: Wrong) -> Self {
+        Self::Unusable { message, hint }
+    }
+}
+
+fn wrong(message: impl Into<String>, hint: impl Into<String>) -> Wrong {
+    Wrong { message: message.into(), hint: hint.into() }
+}
+
+/// Makes sessions.
+pub(crate) struct Creator {
+    pub(crate) home: Home,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) mailbox: Mailbox,
+    pub(crate) environments: Arc<Environments>,
+    pub(crate) pools: Pools,
+}
+
+impl Creator {
+    /// Makes a session, as `caller` would start it. It is on record when this returns; its end is
+    /// that of the operation.
+    pub(crate) async fn create(
+        &self,
+        wanted: &NewSession,
+        caller: Option<&Caller>,
+    ) -> Result<Created, NotCreated> {
+        for _ in 0..NAMINGS {
+            let (id, command, notes) =
+                self.command(wanted, caller.map(|caller| &caller.env)).await?;
+            if let Some(caller) = caller {
+                self.environments.remember(&id, caller.clone());
+            }
+            let op = match self.mailbox.command(command).await {
+                Some(Ok(Reply::Pending(op))) => Some(op),
+                Some(Ok(Reply::Done | Reply::Already | Reply::Queued { .. })) => None,
+                Some(Err(Refusal::NameTaken { .. })) if wanted.name.is_none() => continue,
+                Some(Err(refusal)) => return Err(NotCreated::Refused(refusal)),
+                None => return Err(NotCreated::Ending),
+            };
+            return Ok(Created { id, op, notes });
+        }
+        Err(NotCreated::NoName)
+    }
+
+    /// The command that makes it, and what was chosen where nothing was said.
+    async fn command(
+        &self,
+        wanted: &NewSession,
+        env: Option<&Env>,
+    ) -> Result<(SessionId, Command, Vec<String>), NotCreated> {
+        // The name is judged before git or anything else sees it.
+        if let Some(name) = &wanted.name {
+            name::check(name)
+                .map_err(|why| NotCreated::Refused(Refusal::BadName { name: name.clone(), why }))?;
+        }
+        // What was just changed must not be left out without a word.
+        if let Some(fault) = self.settings.fault() {
+            return Err(wrong(fault, "mend that line; until then no session is made").into());
+        }
+        let config = self.settings.now();
+        let persona = config.persona(wanted.persona.as_deref()).map_err(|message| {
+            let file = self.home.config_file();
+            wrong(message, format!("[persona.NAME] in {} makes one", file.display()))
+        })?;
+        let (agent_name, notes) = self.choose_agent(wanted, &persona, env)?;
+        let agent = glis_agent::find(&agent_name).ok_or_else(|| no_such_agent(&agent_name))?;
+        let mode = if wanted.headless { Mode::Headless } else { agent.usual_mode() };
+        let argv = [persona.args, wanted.argv.clone()].concat();
+        agent.check(mode, &argv).map_err(|message| {
+            wrong(message, "`glis help new` lists the options; what follows `--` goes to the agent")
+        })?;
+        if persona.system_prompt.is_some() && !agent.takes_instructions() {
+            let message =
+                format!("{agent_name} takes no system prompt; leave it out of the persona");
+            return Err(wrong(message, "claude and codex take one").into());
+        }
+        let site = if wanted.in_place { Site::InPlace } else { Site::Worktree };
+        let repo_root = self.root_of(PathBuf::from(&wanted.repo), site).await?;
+        // A revision means what it means where the caller stands, not at the repository's root.
+        let base = self.base_of(PathBuf::from(&wanted.repo), wanted.base.clone(), site).await?;
+        let traits = agent.traits(mode, &argv);
+        let id = SessionId(uuid::Uuid::now_v7().to_string());
+        let name = match &wanted.name {
+            Some(name) => name.clone(),
+            None => self.made_name(wanted, &agent_name).await,
+        };
+        let spec = Spec {
+            agent: agent_name,
+            mode,
+            traits,
+            repo_root,
+            in_place: wanted.in_place,
+            base,
+            argv,
+            prompt: wanted.prompt.clone(),
+            model: wanted.model.clone().or(persona.model),
+            persona: wanted.persona.clone(),
+            system_prompt: persona.system_prompt,
+            permission_mode: persona.permission_mode,
+            idle_timeout_secs: wanted.idle_timeout_secs.unwrap_or(IDLE_TIMEOUT_SECS),
+            auto_yes: wanted.auto_yes,
+            remove_worktree: wanted.remove_worktree,
+        };
+        let agent_ref = fresh_ref(traits.refs);
+        let command = Command::New { id: id.clone(), name, spec: Box::new(spec), agent_ref };
+        Ok((id, command, notes))
+    }
+
+    /// The agent that was asked for; without one, a program after `--`, what the configuration says, or
+    /// the first that is installed for the caller.
+    fn choose_agent(
+        &self,
+        wanted: &NewSession,
+        persona: &Persona,
+        env: Option<&Env>,
+    ) -> Result<(String, Vec<String>), Wrong> {
+        let named = wanted.agent.as_ref().or(persona.agent.as_ref());
+        let configured = self.settings.now().default_agent.clone();
+        if let Some(agent) = named {
+            return Ok((agent.clone(), Vec::new()));
+        }
+        if !wanted.argv.is_empty() {
+            return Ok(("command".to_owned(), Vec::new()));
+        }
+        if let Some(agent) = configured {
+            return Ok((agent, Vec::new()));
+        }
+        let place = Path::new(&wanted.repo);
+        let installed =
+            |name: &&&str| env.is_some_and(|env| program::find(name, env, place).is_ok());
+        let file = self.home.config_file();
+        match USUAL_AGENTS.iter().find(installed) {
+            Some(agent) => {
+                let note = format!(
+                    "its agent is {agent}, the first one found on your PATH; --agent, or default_agent \
+                     in {}, chooses another",
+                    file.display()
+                );
+                Ok(((*agent).to_owned(), vec![note]))
+            }
+            None => Err(wrong(
+                format!(
+                    "no agent is installed: none of {} is on your PATH",
+                    USUAL_AGENTS.join(", ")
+                ),
+                "install one, such as `npm install --global @anthropic-ai/claude-code`; `--agent \
+                 rehearsal` needs none, and `-- PROGRAM` runs any program",
+            )),
+        }
+    }
+
+    /// A name that no living session has: from the prompt, else from the program or the agent.
+    async fn made_name(&self, wanted: &NewSession, agent: &str) -> String {
+        let program = wanted.argv.first().filter(|_| agent == "command");
+        let program = program.and_then(|path| Path::new(path).file_name()?.to_str());
+        let from = |words: Option<&str>| words.and_then(name::made_from);
+        let base = from(wanted.prompt.as_deref()).or_else(|| from(program));
+        let base = base.unwrap_or_else(|| agent.to_owned());
+        let living = self.mailbox.query(Query::Living).await;
+        let taken = |name: &String| living.iter().any(|session| session.name == *name);
+        let mut names = (1..=u32::MAX).map(|n| name::numbered(&base, n));
+        names.find(|name| !taken(name)).unwrap_or(base)
+    }
+
+    async fn root_of(&self, dir: PathBuf, site: Site) -> Result<String, Wrong> {
+        let found = self.pools.run_blocking(Kind::Look, move || {
+            let dir = dir.canonicalize().map_err(|fault| {
+                wrong(format!("{}: {fault}", dir.display()), "--repo names a folder that is there")
+            })?;
+            if !dir.is_dir() {
+                let message = format!("{} is not a folder", dir.display());
+                return Err(wrong(message, "--repo names a folder of the repository"));
+            }
+            if site == Site::InPlace {
+                return unfit(&dir).map_or(Ok(dir), Err);
+            }
+            let roots = glis_snapshot::git::roots(&dir);
+            roots.map(|roots| roots.main).map_err(|fault| match fault {
+                GitFault::NotRun(_) => wrong(fault.to_string(), NO_GIT),
+                GitFault::Refused { .. } | GitFault::NoRepository(_) => {
+                    unfit(&dir).unwrap_or_else(|| {
+                        let hint = "--repo names a folder in a git repository; `git init` makes one, \
+                                    and --in-place needs none";
+                        wrong(fault.to_string(), hint)
+                    })
+                }
+            })
+        });
+        let root = found.await.map_err(panicked)??;
+        root.into_os_string().into_string().map_err(|_| {
+            wrong("the path of the repository is not valid UTF-8", "move it to another folder")
+        })
+    }
+
+    async fn base_of(
+        &self,
+        dir: PathBuf,
+        base: Option<String>,
+        site: Site,
+    ) -> Result<Option<String>, Wrong> {
+        if site == Site::InPlace {
+            return Ok(None);
+        }
+        let commit = move |dir: &Path| match base {
+            Some(base) => glis_snapshot::worktree::commit(dir, &base)
+                .map(Some)
+                .map_err(|fault| wrong(fault.to_string(), bases(dir))),
+            None => match glis_snapshot::worktree::commit(dir, "HEAD") {
+                Ok(commit) => Ok(Some(commit)),
+                Err(fault @ GitFault::NotRun(_)) => Err(wrong(fault.to_string(), NO_GIT)),
+                // A repository without a commit has none to begin from.
+                Err(GitFault::Refused { .. } | GitFault::NoRepository(_)) => Ok(None),
+            },
+        };
+        let found = self.pools.run_blocking(Kind::Look, move || commit(&dir)).await;
+        found.map_err(panicked)?
+    }
+}
+
+fn no_such_agent(name: &str) -> Wrong {
+    let known: Vec<_> = glis_agent::table().iter().map(|(name, _)| *name).collect();
+    wrong(
+        format!("there is no agent {name:?}; known are {}", known.join(", ")),
+        format!("`--agent` takes one of them; `-- {name}` runs a program of that name"),
+    )
+}
+
+/// What to do where git cannot be run at all.
+const NO_GIT: &str = "git has to be installed, and the system needs a process to spare for it";
+
+/// Where a session works.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Site {
+    Worktree,
+    InPlace,
+}
+
+fn panicked(fault: String) -> Wrong {
+    wrong(fault, "`glis doctor` looks for what is wrong")
+}
+
+/// Why a repository that is there cannot be worked in.
+fn unfit(dir: &Path) -> Option<Wrong> {
+    let shown = dir.display();
+    match glis_snapshot::git::run(dir, &["rev-parse", "--is-bare-repository"]) {
+        Ok(said) if said == "true" => Some(wrong(
+            format!(
+                "{shown} is a bare repository, which has no files to work on; clone it, or make a \
+                 worktree of it with `git worktree add`, and name that"
+            ),
+            format!("`git clone {shown}`, and --repo names the clone"),
+        )),
+        // The last line of what git says then is the way out.
+        Err(GitFault::Refused { message, .. }) if message.contains("safe.directory") => {
+            Some(wrong(
+                format!(
+                    "{shown} belongs to another user, so git does not touch it; if you trust it: {}",
+                    message.trim()
+                ),
+                "or clone it into a folder of your own",
+            ))
+        }
+        Ok(_) | Err(_) => None,
+    }
+}
+
+/// What a session could begin from instead: the branches that were worked on last.
+fn bases(dir: &Path) -> String {
+    let latest = ["for-each-ref", "--sort=-committerdate", "--format=%(refname:short)"];
+    let count = format!("--count={BRANCHES_SHOWN}");
+    let asked = [&latest[..], &[count.as_str(), "refs/heads", "refs/tags"]].concat();
+    let names = glis_snapshot::git::run(dir, &asked).unwrap_or_default();
+    let names: Vec<_> = names.lines().filter(|name| !name.is_empty()).collect();
+    if names.is_empty() {
+        return "the repository has no commit yet; leave out --base".to_owned();
+    }
+    format!("--base takes a commit, a branch or a tag, such as {}", names.join(", "))
+}
+
+/// A fresh id for an agent that takes the one it is given.
+pub(crate) fn fresh_ref(origin: RefOrigin) -> Option<String> {
+    (origin == RefOrigin::Chosen).then(|| uuid::Uuid::new_v4().to_string())
+}

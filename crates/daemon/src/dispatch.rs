@@ -1,0 +1,167 @@
+//! Sends every effect to the part of the daemon that carries it out. The only file that knows them all.
+
+use crate::config::Settings;
+use crate::controller::Act;
+use crate::jobs::Jobs;
+use crate::launch::{Checked, Launcher};
+use crate::links::{HolderCommand, Links};
+use crate::pools::Kind;
+use crate::process::process_of;
+use crate::provision::Provision;
+use crate::screens::{self, Screens};
+use crate::supervise::Supervisor;
+use crate::sweep::sweep;
+use crate::timers::Timers;
+use crate::trees::Trees;
+use glis_core::effect::{Effect, Urgency};
+use glis_core::input::Outcome;
+use glis_core::leftover::Leftovers;
+use glis_core::pause::Captured;
+use glis_core::refusal::ResumeFault;
+use glis_core::session::{Phase, Session};
+use glis_core::{Input, OpId};
+use glis_wire::hold::{Children, Ladder};
+use glis_wire::home::Home;
+use std::sync::Arc;
+
+/// The parts of the daemon that carry effects out.
+pub(crate) struct Dispatcher {
+    pub(crate) home: Home,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) jobs: Arc<Jobs>,
+    pub(crate) trees: Arc<Trees>,
+    pub(crate) provision: Arc<Provision>,
+    pub(crate) launcher: Arc<Launcher>,
+    pub(crate) supervisor: Arc<Supervisor>,
+    pub(crate) links: Arc<Links>,
+    pub(crate) screens: Arc<Screens>,
+    pub(crate) timers: Arc<Timers>,
+}
+
+impl Act for Dispatcher {
+    fn carry_out(&self, effect: Effect, session: &Session) {
+        let id = session.id.clone();
+        match effect {
+            Effect::MakeWorktree { op } => self.trees.make(session, op),
+            Effect::CutSetUpShort => self.provision.cut_short(&id),
+            Effect::CheckStart { op } => self.check_start(session, op),
+            Effect::StartProcess { op, generation } => self.start(session, op, generation),
+            Effect::Deliver { message, text, .. } => {
+                if let Err(why) = self.links.send(&id, HolderCommand::Deliver { message, text }) {
+                    self.jobs.report(id, Outcome::NotDelivered { message, why });
+                }
+            }
+            Effect::GiveAnswer { ask, answer, .. } => {
+                let asked = ask.id.clone();
+                if let Err(why) = self.links.send(&id, HolderCommand::Answer { ask, answer }) {
+                    self.jobs.report(id, Outcome::AnswerNotGiven { ask: asked, why });
+                }
+            }
+            Effect::Interrupt { generation } => {
+                if let Err(why) = self.links.send(&id, HolderCommand::Interrupt) {
+                    self.jobs.report(id, Outcome::NotInterrupted { generation, why });
+                }
+            }
+            Effect::StopProcess { generation, urgency } => self.stop(session, generation, urgency),
+            Effect::CaptureTerminal { op } => self.capture(session, op),
+            Effect::SetTimer { key, when } => self.timers.set(id.into(), key, when),
+            Effect::CutShort { op } => self.jobs.bounds.cut_short(op),
+            Effect::Sweep { op } => self.sweep(session, op),
+            Effect::CheckSave { op } => self.trees.check_save(session, op),
+            Effect::TakeSnapshot { op, moment } => self.trees.take_snapshot(session, op, moment),
+            Effect::SaveWorktree { op, occasion, generation } => {
+                self.trees.save_worktree(session, op, occasion, generation);
+            }
+            Effect::ClearWorktree { op } => self.trees.clear(session, op),
+            Effect::RestoreWorktree { op, snapshot } => self.trees.restore(session, op, snapshot),
+            Effect::PutAside { op } => self.trees.put_aside(session, op),
+            Effect::BringBack { op } => self.trees.bring_back(session, op),
+            Effect::Empty { op } => self.trees.empty(session, op),
+        }
+    }
+}
+
+impl Dispatcher {
+    fn check_start(&self, session: &Session, op: OpId) {
+        let what = (Kind::Tree, "look at its worktree");
+        let failed = move |why| Outcome::StartUnfit { op, fault: ResumeFault::System(why) };
+        let launcher = Arc::clone(&self.launcher);
+        self.jobs.in_turn(session, what, failed, move |session| {
+            Some(match launcher.check(session) {
+                Ok(Checked { found, forgotten, unheard }) => {
+                    Outcome::StartChecked { op, found, forgotten, unheard }
+                }
+                Err(fault) => Outcome::StartUnfit { op, fault },
+            })
+        });
+    }
+
+    fn start(&self, session: &Session, op: OpId, generation: u32) {
+        let what = (Kind::Start, "start its process");
+        let failed = move |why| Outcome::ProcessNotStarted { op, fault: ResumeFault::System(why) };
+        let (launcher, supervisor) = (Arc::clone(&self.launcher), Arc::clone(&self.supervisor));
+        let (links, mailbox) = (Arc::clone(&self.links), self.jobs.mailbox.clone());
+        self.jobs.blocking(session, what, failed, move |session| {
+            let hello = match launcher.begin(session, generation) {
+                Ok(hello) => hello,
+                Err(fault) => return Some(Outcome::ProcessNotStarted { op, fault }),
+            };
+            // Open before the process is on record: commands wait until its holder is met.
+            let commands = links.open(&session.id);
+            let process = process_of(&hello.process);
+            let began_at = hello.began_at;
+            let outcome = Outcome::ProcessStarted { op, generation, process, began_at };
+            mailbox.tell_blocking(Input::Outcome { session: session.id.clone(), outcome });
+            supervisor.begin(Box::new(session.clone()), commands);
+            None
+        });
+    }
+
+    fn capture(&self, session: &Session, op: OpId) {
+        let what = (Kind::Start, "keep its screen");
+        let failed = move |why| Outcome::CaptureFailed { op, what: Captured::Screen, why };
+        let (kept, dir) = (Arc::clone(&self.screens), self.home.session(&session.id.0));
+        self.jobs.blocking(session, what, failed, move |session| {
+            Some(match screens::capture(&kept, &dir, session) {
+                Ok(screen_at) => Outcome::TerminalCaptured { op, screen_at },
+                Err((what, fault)) => Outcome::CaptureFailed { op, what, why: fault.to_string() },
+            })
+        });
+    }
+
+    /// Looks for what an earlier process has left, and ends it.
+    fn sweep(&self, session: &Session, op: OpId) {
+        let what = (Kind::Start, "end what it left");
+        let failed = move |why| {
+            let left = Leftovers { unclear: Some(why), ..Leftovers::default() };
+            Outcome::Swept { op, left }
+        };
+        let dir = self.home.session(&session.id.0);
+        self.jobs.blocking(session, what, failed, move |session| {
+            Some(Outcome::Swept { op, left: sweep(&dir, session) })
+        });
+    }
+
+    fn stop(&self, session: &Session, generation: u32, urgency: Urgency) {
+        let ms = |secs: u32| secs.saturating_mul(1000);
+        let config = self.settings.now();
+        let pause = &config.pause;
+        let ladder = match urgency {
+            Urgency::Quiet => Ladder { interrupt_ms: 0, terminate_ms: ms(pause.terminate_secs) },
+            Urgency::Interrupt => Ladder {
+                interrupt_ms: ms(pause.interrupt_secs),
+                terminate_ms: ms(pause.terminate_secs),
+            },
+            Urgency::Kill => Ladder { interrupt_ms: 0, terminate_ms: 0 },
+        };
+        let children = match &session.phase {
+            Phase::Pausing(_) => pause.children,
+            Phase::Starting(_)
+            | Phase::Live
+            | Phase::Stopping { .. }
+            | Phase::Rest(_)
+            | Phase::Chore { .. } => Children::StopAll,
+        };
+        self.supervisor.stop(session, generation, ladder, children);
+    }
+}

@@ -1,0 +1,13 @@
+//! One thing that was found, as it is told.
+
+use glis_wire::view::{Finding, Health};
+
+/// A finding about `subject`, with the way out.
+pub(super) fn finding(
+    subject: &str,
+    health: Health,
+    message: String,
+    hint: Option<&str>,
+) -> Finding {
+    Finding { subject: subject.to_owned(), health, message, hint: hint.map(ToOwned::to_owned) }
+}

@@ -1,0 +1,32 @@
+//! Why the daemon does not run.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why the daemon does not run.
+#[derive(Debug, thiserror::Error)]
+pub enum DaemonFault {
+    /// Another one serves this house.
+    #[error("already running (pid {pid})")]
+    AlreadyRunning {
+        /// Its process.
+        pid: String,
+    },
+    /// The state folder is not usable.
+    #[error("{}: {why}", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// The configuration has a fault.
+    #[error("{0}")]
+    Config(String),
+    /// The event log cannot be used.
+    #[error("{0}")]
+    Log(String),
+    /// The operating system refused something.
+    #[error("{0}")]
+    System(#[from] io::Error),
+}

@@ -1,0 +1,227 @@
+//! Reaching a holder: found by its lock or its agent, met at its socket, woken, ended at the last.
+
+use crate::environments::Env;
+use crate::locks::{self, is_locked};
+use crate::peer::Peer;
+use crate::process::{handle_of, is_stopped, open, parent_of, process_of};
+use glis_core::session::{Process, Session};
+use glis_wire::hold::{Children, Hello, Ladder, Limit, Order, ProcessMark, Report, place};
+use glis_wire::home::Home;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Signal, pidfd_send_signal};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+/// A holder greets at once, unless it is stopped or the machine is drowning.
+const GREETING_TIME: Duration = Duration::from_secs(2);
+/// A holder binds its socket within milliseconds of taking its lock; one that does not in this
+/// time never will.
+const BIRTH_TIME: Duration = Duration::from_secs(5);
+const BIRTH_PACE: Duration = Duration::from_millis(5);
+/// A holder whose agent has ended serves its last readers for some seconds at most.
+const FORMER_TIME: Duration = Duration::from_secs(8);
+/// A process is gone this long after SIGKILL, or sits in the kernel.
+const KILL_TIME: Duration = Duration::from_secs(3);
+
+pub(crate) const AT_ONCE: Ladder = Ladder { interrupt_ms: 0, terminate_ms: 0 };
+
+/// A holder's process, which is still the one that was meant.
+pub(crate) struct Holder {
+    pub(crate) pid: i32,
+    handle: OwnedFd,
+}
+
+impl Holder {
+    /// The holder of a session, whether or not it answers and whether or not its folder is there.
+    pub(crate) fn find(dir: &Path, process: Option<&Process>) -> Option<Self> {
+        by_lock(dir).or_else(|| by_agent(process?))
+    }
+
+    /// Lets it go on if it was stopped, and has it look after its files.
+    pub(crate) fn wake(&self) {
+        for signal in [Signal::CONT, Signal::URG] {
+            pidfd_send_signal(&self.handle, signal).ok();
+        }
+    }
+
+    /// Kills it. True if it is gone.
+    pub(crate) fn end(&self) -> bool {
+        pidfd_send_signal(&self.handle, Signal::KILL).ok();
+        let time = Timespec::try_from(KILL_TIME).ok();
+        poll(&mut [PollFd::new(&self.handle, PollFlags::IN)], time.as_ref()).is_ok_and(|n| n > 0)
+    }
+}
+
+/// The holder that wrote its name into the session's lock, if it still has it.
+fn by_lock(dir: &Path) -> Option<Holder> {
+    if !is_locked(dir) {
+        return None;
+    }
+    let mark: ProcessMark =
+        serde_json::from_slice(&std::fs::read(dir.join(place::LOCK)).ok()?).ok()?;
+    let handle = handle_of(&process_of(&mark))?;
+    Some(Holder { pid: mark.pid, handle })
+}
+
+/// The parent of the agent that the log knows, if that is a holder.
+fn by_agent(agent: &Process) -> Option<Holder> {
+    let _agent = handle_of(agent)?;
+    let parent = parent_of(agent.pid)?;
+    let handle = open(parent)?;
+    // It was the parent when it was opened, and it is still.
+    let same = parent_of(agent.pid) == Some(parent);
+    (same && is_holder(parent)).then_some(Holder { pid: parent, handle })
+}
+
+/// Whether this is a holder of this program, of whatever version.
+fn is_holder(pid: i32) -> bool {
+    let Ok(line) = std::fs::read(format!("/proc/{pid}/cmdline")) else { return false };
+    let program = |pid: &str| {
+        let path = std::fs::read_link(format!("/proc/{pid}/exe")).ok()?;
+        let name = path.file_name()?.as_bytes();
+        Some(name.strip_suffix(b" (deleted)").unwrap_or(name).to_vec())
+    };
+    let verb = line.split(|byte| *byte == 0).nth(1).unwrap_or_default();
+    verb == b"hold" && program("self").is_some_and(|own| program(&pid.to_string()) == Some(own))
+}
+
+/// Whether a holder lives for a session: it has the lock, or it is known by its agent although its
+/// folder is gone.
+pub(crate) fn is_held(dir: &Path, session: &Session) -> bool {
+    is_locked(dir)
+        || (!dir.is_dir() && session.process.as_ref().is_some_and(|p| by_agent(p).is_some()))
+}
+
+/// Has a holder look after its files, if one holds the session's lock or its agent.
+fn nudge(dir: &Path, process: Option<&Process>) {
+    if let Some(holder) = Holder::find(dir, process) {
+        pidfd_send_signal(&holder.handle, Signal::URG).ok();
+    }
+}
+
+/// Wakes a session's holder if it was stopped. Its number, if so.
+pub(crate) fn wake_if_stopped(dir: &Path, process: Option<&Process>) -> Option<i32> {
+    let holder = Holder::find(dir, process)?;
+    is_stopped(holder.pid).then(|| {
+        holder.wake();
+        holder.pid
+    })
+}
+
+/// Connects to a holder and hears who it is.
+pub(crate) async fn meet(dir: &Path) -> io::Result<(Peer, Hello)> {
+    let mut peer = Peer::connect(dir, place::SOCKET).await?;
+    let first = tokio::time::timeout(GREETING_TIME, peer.next()).await;
+    let first = first.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+    match first.and_then(|frame| frame.words::<Report>().ok()) {
+        Some(Report::Hello(hello)) => Ok((peer, hello)),
+        Some(_) | None => Err(io::Error::other("the holder did not greet")),
+    }
+}
+
+/// Connects to the holder of the session in `dir`, if one lives. One that was being born when the
+/// last daemon died is waited for: its lock tells.
+pub(crate) async fn find_holder(dir: &Path, process: Option<&Process>) -> Option<(Peer, Hello)> {
+    let patience = tokio::time::Instant::now() + BIRTH_TIME;
+    if is_locked(dir) && !dir.join(place::SOCKET).exists() {
+        // Its socket may have been deleted: the holder makes another one.
+        nudge(dir, process);
+    }
+    loop {
+        if let Ok(found) = meet(dir).await {
+            return Some(found);
+        }
+        if !is_locked(dir) || tokio::time::Instant::now() > patience {
+            return None;
+        }
+        tokio::time::sleep(BIRTH_PACE).await;
+    }
+}
+
+/// The holder of a living agent for the session in `dir`.
+pub(crate) async fn living(dir: &Path) -> Option<Hello> {
+    if !is_locked(dir) {
+        return None;
+    }
+    let (_, hello) = meet(dir).await.ok()?;
+    hello.ended.is_none().then_some(hello)
+}
+
+/// Tells a holder to end its agent, and stays until the connection ends.
+pub(crate) async fn order_end(
+    mut peer: Peer,
+    ladder: Ladder,
+    children: Children,
+) -> io::Result<()> {
+    peer.send(&Order::Children(children)).await?;
+    peer.send(&Order::Stop(ladder)).await?;
+    while let Some(frame) = peer.next().await? {
+        if matches!(frame.words::<Report>(), Ok(Report::Ended(_))) {
+            peer.send(&Order::Collected).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Ends a holder of this session that no start waits for: one whose birth was told to a daemon that
+/// had no time left to hear it. True if there was one and it is gone.
+pub(crate) async fn evict(dir: &Path) -> bool {
+    let Ok((peer, _)) = meet(dir).await else { return false };
+    drop(order_end(peer, AT_ONCE, Children::StopAll).await);
+    await_former(dir);
+    !is_locked(dir)
+}
+
+#[expect(clippy::disallowed_methods, reason = "a lock of another process has no other event")]
+/// Waits until the holder of an earlier run has gone. It has nothing left to do but to serve those
+/// who still read, and that has a bound of its own.
+pub(crate) fn await_former(dir: &Path) {
+    let patience = std::time::Instant::now() + FORMER_TIME;
+    while is_locked(dir) && std::time::Instant::now() < patience {
+        std::thread::sleep(BIRTH_PACE);
+    }
+}
+
+/// What a holder's agent was started with, over a connection of its own. A holder of an earlier
+/// version does not know.
+pub(crate) async fn remembered_env(dir: &Path) -> Option<(Env, Vec<Limit>)> {
+    let ask = async {
+        let (mut peer, _) = meet(dir).await.ok()?;
+        peer.send(&Order::Environment).await.ok()?;
+        loop {
+            match peer.next().await.ok()??.words::<Report>().ok()? {
+                Report::Environment { env, limits } => return Some((env, limits)),
+                Report::Refused { .. } => return None,
+                Report::Hello(_)
+                | Report::Output { .. }
+                | Report::Wrote { .. }
+                | Report::Ended(_)
+                | Report::Audience { .. }
+                | Report::Resized { .. }
+                | Report::FolderLost { .. }
+                | Report::Gap { .. } => {}
+            }
+        }
+    };
+    tokio::time::timeout(GREETING_TIME, ask).await.ok().flatten()
+}
+
+/// Whether a holder's process may be taken over though the log knows nothing of its start.
+pub(crate) fn is_adoptable(home: &Home, session: &Session, hello: &Hello) -> bool {
+    let is_later = hello.ended.is_none() && hello.generation > session.generation;
+    is_later && is_in_conversation(home, session, hello)
+}
+
+/// Whether a holder's process is in the very conversation that the log knows: it is this session's,
+/// and it has the lock of the agent's session id. A process under another id is another
+/// conversation, which no resume may end up in.
+pub(crate) fn is_in_conversation(home: &Home, session: &Session, hello: &Hello) -> bool {
+    let has_lock = session.agent_ref.as_ref().is_none_or(|id| {
+        let lock = locks::of_ref(home, &session.spec.agent, id);
+        locks::is_taken(&lock)
+    });
+    hello.session == session.id.0 && has_lock
+}

@@ -1,0 +1,156 @@
+//! What is known about a session beside the log, and forgotten with the daemon.
+
+use crate::conversation::{self, Digest};
+use crate::exit::recorded_end;
+use crate::output::OutputLog;
+use glis_core::SessionId;
+use glis_wire::home::Home;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
+
+/// What is known of one session.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    /// Terminals that follow its output.
+    audience: u32,
+    gap: Gap,
+    /// What had to be done to end its process.
+    end_notes: Vec<String>,
+    digest: Option<(u64, Digest)>,
+}
+
+/// Whether output is missing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Gap {
+    /// It was not looked for yet.
+    #[default]
+    Unknown,
+    /// Everything is there.
+    None,
+    /// It is, from this offset on.
+    At(u64),
+}
+
+/// What is known of all sessions.
+pub(crate) struct Live {
+    home: Home,
+    known: Mutex<HashMap<SessionId, Known>>,
+    /// Grows whenever a conversation does.
+    talk: watch::Sender<u64>,
+}
+
+impl Live {
+    pub(crate) fn new(home: Home) -> Self {
+        Self { home, known: Mutex::default(), talk: watch::Sender::new(0) }
+    }
+
+    /// Tells those who follow a conversation that one has grown.
+    pub(crate) fn conversation_grew(&self) {
+        self.talk.send_modify(|length| *length += 1);
+    }
+
+    /// Changes whenever a conversation grows.
+    pub(crate) fn growth(&self) -> watch::Receiver<u64> {
+        self.talk.subscribe()
+    }
+
+    /// How many terminals follow a session's output.
+    pub(crate) fn audience(&self, id: &SessionId) -> u32 {
+        self.table().get(id).map_or(0, |known| known.audience)
+    }
+
+    pub(crate) fn set_audience(&self, id: &SessionId, audience: u32) {
+        self.table().entry(id.clone()).or_default().audience = audience;
+    }
+
+    /// Notes what had to be done to end a process. The last word counts.
+    pub(crate) fn note_end(&self, id: &SessionId, note: String) {
+        self.table().entry(id.clone()).or_default().end_notes = vec![note];
+    }
+
+    /// What had to be done to end a process; asked for once, with its end.
+    pub(crate) fn take_end_notes(&self, id: &SessionId) -> Vec<String> {
+        let mut table = self.table();
+        table.get_mut(id).map(|known| std::mem::take(&mut known.end_notes)).unwrap_or_default()
+    }
+
+    /// Notes that output is missing from this offset on.
+    pub(crate) fn note_gap(&self, id: &SessionId, at: u64) {
+        self.table().entry(id.clone()).or_default().gap = Gap::At(at);
+    }
+
+    /// From where on output is missing, if any is: as the holder has told, or as what lies on disk
+    /// tells a daemon that was not there.
+    pub(crate) fn gap_at(&self, id: &SessionId) -> Option<u64> {
+        let known = self.table().get(id).map(|known| known.gap).unwrap_or_default();
+        match known {
+            Gap::At(at) => return Some(at),
+            Gap::None => return None,
+            Gap::Unknown => {}
+        }
+        let dir = self.home.session(&id.0);
+        let found = OutputLog::new(&dir).gap(recorded_end(&dir));
+        // A holder that has told of one meanwhile knows better; the next question hears it.
+        let mut table = self.table();
+        let known = table.entry(id.clone()).or_default();
+        if known.gap == Gap::Unknown {
+            known.gap = found.map_or(Gap::None, Gap::At);
+        }
+        found
+    }
+
+    /// What the conversation comes down to; read again only when it has grown.
+    pub(crate) fn digest(&self, id: &SessionId) -> Digest {
+        let path = conversation::file_of(&self.home.session(&id.0));
+        let len = path.metadata().map_or(0, |facts| facts.len());
+        if len == 0 {
+            return Digest::default();
+        }
+        let former = self.table().get(id).and_then(|known| known.digest.clone());
+        if let Some((known, digest)) = &former
+            && *known == len
+        {
+            return digest.clone();
+        }
+        let mut digest = Digest::of(&path);
+        // A long turn may have pushed the last account out of what is looked at.
+        let former = former.and_then(|(_, former)| former.account);
+        digest.account = digest.account.or(former).or_else(|| conversation::account(&path));
+        self.table().entry(id.clone()).or_default().digest = Some((len, digest.clone()));
+        digest
+    }
+
+    /// Each entry stands alone, so the table stays usable after a panic.
+    fn table(&self) -> MutexGuard<'_, HashMap<SessionId, Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn live() -> (Live, SessionId, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let live = Live::new(Home::under(folder.path()));
+        (live, SessionId("s".to_owned()), folder)
+    }
+
+    #[test]
+    fn the_last_word_about_an_end_is_told_once() {
+        let (live, id, _folder) = live();
+        live.note_end(&id, "it was woken".to_owned());
+        live.note_end(&id, "it was ended".to_owned());
+        assert_eq!(live.take_end_notes(&id), ["it was ended"]);
+        assert!(live.take_end_notes(&id).is_empty());
+    }
+
+    #[test]
+    fn a_gap_that_a_holder_tells_of_stays_known() {
+        let (live, id, _folder) = live();
+        assert_eq!(live.gap_at(&id), None, "nothing was ever printed");
+        live.note_gap(&id, 7);
+        assert_eq!(live.gap_at(&id), Some(7));
+    }
+}

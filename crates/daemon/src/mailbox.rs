@@ -1,0 +1,128 @@
+//! The way to the controller: what reaches it, what it tells, and who may ask it what.
+
+use crate::log::{Checked, Mark};
+use glis_core::decision::Reply;
+use glis_core::{Command, Input, OpId, Recorded, Refusal, Session};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+/// Inputs that may wait. A sender that has more waits too; nothing is dropped.
+const WAITING_MAX: usize = 1024;
+/// Published events that a slow listener may be behind; then it reads the log instead.
+const LISTENERS_BEHIND_MAX: usize = 1024;
+
+/// What reaches the controller.
+pub(crate) enum Mail {
+    /// Something happened.
+    Input(Input),
+    /// A request, whose sender waits for the answer.
+    Command(Command, oneshot::Sender<Result<Reply, Refusal>>),
+    /// A look at sessions.
+    Query(Query, oneshot::Sender<Vec<Session>>),
+    /// A look at events.
+    Read { from: u64, max: u32, answer: oneshot::Sender<Vec<Recorded>> },
+    /// Whether these records are sound.
+    Check { after: Mark, to: u64, max: u32, answer: oneshot::Sender<Option<Checked>> },
+    /// The house is closed.
+    Close(oneshot::Sender<()>),
+    /// What was written beside the log is not durable. Nothing may build on it.
+    NotDurable(String),
+    /// It may be time for copies.
+    Copy(Occasion),
+    /// Something has happened to the file of the log.
+    LookAtLog,
+}
+
+/// Which sessions are looked at.
+pub(crate) enum Query {
+    Living,
+    All,
+    One(String),
+    Removed(String),
+}
+
+/// When copies of the log may be due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Occasion {
+    /// So many events have become durable.
+    Grown(usize),
+    /// Something has happened some time ago.
+    TimePassed,
+    /// Copies were written up to this record, or could not be.
+    Written(Option<u64>),
+}
+
+/// An event that is durable, with what it means to those who wait.
+#[derive(Debug, Clone)]
+pub(crate) struct Published {
+    pub(crate) recorded: Recorded,
+    pub(crate) ended: Option<(OpId, Result<(), Refusal>)>,
+}
+
+/// The sending side, for every other part of the daemon.
+#[derive(Clone)]
+pub(crate) struct Mailbox {
+    pub(crate) mail: mpsc::Sender<Mail>,
+    pub(crate) news: broadcast::Sender<Arc<Published>>,
+    /// The name of the event log.
+    log_id: Arc<Mutex<String>>,
+}
+
+impl Mailbox {
+    pub(crate) fn new(log_id: &str) -> (Self, mpsc::Receiver<Mail>) {
+        let (mail, inbox) = mpsc::channel(WAITING_MAX);
+        let (news, _) = broadcast::channel(LISTENERS_BEHIND_MAX);
+        let log_id = Arc::new(Mutex::new(log_id.to_owned()));
+        (Self { mail, news, log_id }, inbox)
+    }
+
+    /// The name of the event log. Under another name, numbers mean other events.
+    pub(crate) fn log_id(&self) -> String {
+        self.log_id.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Hands an input in. If the controller is gone, so is the daemon.
+    pub(crate) async fn tell(&self, input: Input) {
+        drop(self.mail.send(Mail::Input(input)).await);
+    }
+
+    /// As [`Mailbox::tell`], from a thread that may block.
+    pub(crate) fn tell_blocking(&self, input: Input) {
+        drop(self.mail.blocking_send(Mail::Input(input)));
+    }
+
+    /// The log has another name from now on.
+    pub(crate) fn rename_log(&self, log_id: &str) {
+        let mut known = self.log_id.lock().unwrap_or_else(PoisonError::into_inner);
+        log_id.clone_into(&mut known);
+    }
+
+    pub(crate) async fn command(&self, command: Command) -> Option<Result<Reply, Refusal>> {
+        let (answer, wait) = oneshot::channel();
+        self.mail.send(Mail::Command(command, answer)).await.ok()?;
+        wait.await.ok()
+    }
+
+    pub(crate) async fn query(&self, query: Query) -> Vec<Session> {
+        let (answer, wait) = oneshot::channel();
+        if self.mail.send(Mail::Query(query, answer)).await.is_err() {
+            return Vec::new();
+        }
+        wait.await.unwrap_or_default()
+    }
+
+    pub(crate) async fn read(&self, from: u64, max: u32) -> Vec<Recorded> {
+        let (answer, wait) = oneshot::channel();
+        if self.mail.send(Mail::Read { from, max, answer }).await.is_err() {
+            return Vec::new();
+        }
+        wait.await.unwrap_or_default()
+    }
+
+    /// Looks at records behind a mark; `None` if they cannot be read.
+    pub(crate) async fn check(&self, after: Mark, to: u64, max: u32) -> Option<Checked> {
+        let (answer, wait) = oneshot::channel();
+        self.mail.send(Mail::Check { after, to, max, answer }).await.ok()?;
+        wait.await.ok().flatten()
+    }
+}

@@ -1,0 +1,185 @@
+//! Threads for what may have to wait for a disk or a process: so many places for each kind of work.
+//!
+//! The runtime has as many threads as there are places of all kinds together. Work of one kind that
+//! hangs takes the places of its own kind and no others: however many worktrees are being saved, and
+//! on however many dead disks, a look finds a thread.
+
+use crate::panics::fault;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinError;
+
+/// Works on worktrees at a time. Git reads and hashes: more of them are in each other's way.
+const TREES: usize = 16;
+/// Processes being started, and screens being kept, at a time.
+const STARTS: usize = 8;
+/// Worktrees made at a time: a set-up command of the user's may take minutes.
+const MAKERS: usize = 4;
+/// Long questions of front ends at a time: a diff, a copy of a worktree, a checkup.
+const ASKERS: usize = 8;
+/// Processes whose end is being looked into at a time: a sweep may take seconds.
+const ENDS: usize = 8;
+/// Agents whose words are being read at a time. One agent never takes more than one place.
+const LISTENERS: usize = 48;
+/// Quick looks at a time: each reads a few small files, or asks git for a name.
+const LOOKS: usize = 32;
+/// For what is over in an instant and takes no place: a signal to a task, the configuration.
+const SPARE: usize = 8;
+/// All threads beside the runtime's own and the controller's. They exist only while there is work.
+pub(crate) const THREADS: usize =
+    TREES + STARTS + MAKERS + ASKERS + ENDS + LISTENERS + LOOKS + SPARE;
+
+/// What kind of work something is, and so whose places it takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Tree,
+    Start,
+    Make,
+    Ask,
+    End,
+    Listen,
+    Look,
+}
+
+/// A place, held until it is dropped.
+pub(crate) type Place = OwnedSemaphorePermit;
+
+/// The places of all kinds.
+#[derive(Clone)]
+pub(crate) struct Pools {
+    trees: Arc<Semaphore>,
+    starts: Arc<Semaphore>,
+    makers: Arc<Semaphore>,
+    askers: Arc<Semaphore>,
+    ends: Arc<Semaphore>,
+    listeners: Arc<Semaphore>,
+    looks: Arc<Semaphore>,
+}
+
+impl Default for Pools {
+    fn default() -> Self {
+        let places = |count| Arc::new(Semaphore::new(count));
+        Self {
+            trees: places(TREES),
+            starts: places(STARTS),
+            makers: places(MAKERS),
+            askers: places(ASKERS),
+            ends: places(ENDS),
+            listeners: places(LISTENERS),
+            looks: places(LOOKS),
+        }
+    }
+}
+
+impl Pools {
+    fn of(&self, kind: Kind) -> &Arc<Semaphore> {
+        match kind {
+            Kind::Tree => &self.trees,
+            Kind::Start => &self.starts,
+            Kind::Make => &self.makers,
+            Kind::Ask => &self.askers,
+            Kind::End => &self.ends,
+            Kind::Listen => &self.listeners,
+            Kind::Look => &self.looks,
+        }
+    }
+
+    /// A place, if one is free now.
+    pub(crate) fn try_place(&self, kind: Kind) -> Option<Place> {
+        Arc::clone(self.of(kind)).try_acquire_owned().ok()
+    }
+
+    /// A place, as soon as one is free.
+    pub(crate) async fn place(&self, kind: Kind) -> Option<Place> {
+        Arc::clone(self.of(kind)).acquire_owned().await.ok()
+    }
+
+    /// Reads something on a thread of this kind, beside the runtime's one. A panic is passed on.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        kind: Kind,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> T {
+        let place = self.place(kind).await;
+        let done = tokio::task::spawn_blocking(move || {
+            let _place = place;
+            work()
+        });
+        passed_on(done.await).await
+    }
+
+    /// Does something on a thread of this kind, beside the runtime's one. The error is what a panic
+    /// said.
+    pub(crate) async fn run_blocking<T: Send + 'static>(
+        &self,
+        kind: Kind,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, String> {
+        let place = self.place(kind).await;
+        let done = tokio::task::spawn_blocking(move || {
+            let done = catch_unwind(AssertUnwindSafe(work));
+            drop(place);
+            done
+        });
+        match done.await {
+            Ok(done) => done.map_err(|panic| fault(panic.as_ref())),
+            Err(ended) => Err(ended.to_string()),
+        }
+    }
+}
+
+/// What a task came to. A panic is passed on.
+pub(crate) async fn passed_on<T>(done: Result<T, JoinError>) -> T {
+    match done {
+        Ok(done) => done,
+        Err(ended) => match ended.try_into_panic() {
+            Ok(panic) => resume_unwind(panic),
+            // The runtime is being shut down, and this with it.
+            Err(_) => std::future::pending().await,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn work_that_hangs_takes_no_place_of_another_kind() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .max_blocking_threads(THREADS)
+            .build()
+            .unwrap();
+        let pools = Pools::default();
+        let (release, gates): (Vec<_>, Vec<_>) =
+            (0..TREES + ASKERS + LISTENERS).map(|_| mpsc::channel::<()>()).unzip();
+        runtime.block_on(async {
+            let hangs = [(Kind::Tree, TREES), (Kind::Ask, ASKERS), (Kind::Listen, LISTENERS)];
+            let kinds = hangs.into_iter().flat_map(|(kind, count)| vec![kind; count]);
+            let mut tasks = tokio::task::JoinSet::new();
+            for (kind, gate) in kinds.zip(gates) {
+                let pools = pools.clone();
+                tasks
+                    .spawn(async move { pools.run_blocking(kind, move || gate.recv().ok()).await });
+            }
+            tokio::task::yield_now().await;
+            assert!(pools.try_place(Kind::Tree).is_none());
+            for kind in [Kind::Look, Kind::Start, Kind::Make, Kind::End] {
+                assert_eq!(pools.run_blocking(kind, || 7).await, Ok(7), "{kind:?}");
+            }
+            drop(release);
+            while tasks.join_next().await.is_some() {}
+        });
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_told_and_gives_its_place_back() {
+        let pools = Pools::default();
+        for _ in 0..=MAKERS {
+            let told = pools.run_blocking(Kind::Make, || -> () { panic!("as a test") }).await;
+            assert_eq!(told, Err("a fault of glis itself: as a test".to_owned()));
+        }
+    }
+}

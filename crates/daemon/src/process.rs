@@ -1,0 +1,91 @@
+//! What the kernel knows about a process: its state, its parent, when it began.
+//!
+//! A number alone may belong to another process by now. A process is known by its boot, its number
+//! and its start time, and it is only ever signalled through a handle that was opened before these
+//! were compared.
+
+use glis_core::session::Process;
+use glis_wire::hold::ProcessMark;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use std::os::fd::OwnedFd;
+
+/// The process that a holder tells of, as the log knows it.
+pub(crate) fn process_of(mark: &ProcessMark) -> Process {
+    Process { pid: mark.pid, start_ticks: mark.start_ticks, boot_id: mark.boot_id.clone() }
+}
+
+/// The fields of `/proc/PID/stat` that are used here.
+struct Stat {
+    state: u8,
+    parent: i32,
+    start_ticks: u64,
+}
+
+/// Its name may contain anything, so fields are counted from the last bracket.
+fn stat(pid: i32) -> Option<Stat> {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let close = stat.iter().rposition(|byte| *byte == b')')?;
+    let rest = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
+    let mut fields = rest.split_ascii_whitespace();
+    let state = *fields.next()?.as_bytes().first()?;
+    let parent = fields.next()?.parse().ok()?;
+    // Field 22 of the whole line; the parent is the fourth.
+    Some(Stat { state, parent, start_ticks: fields.nth(17)?.parse().ok()? })
+}
+
+/// The same of a process that has not ended: a zombie only waits to be collected.
+fn living(pid: i32) -> Option<Stat> {
+    stat(pid).filter(|stat| !matches!(stat.state, b'Z' | b'X' | b'x'))
+}
+
+/// Whether the process was stopped, as `kill -STOP` and a debugger do.
+pub(crate) fn is_stopped(pid: i32) -> bool {
+    stat(pid).is_some_and(|stat| matches!(stat.state, b'T' | b't'))
+}
+
+/// When a process that has not ended began, in clock ticks since the machine did.
+pub(crate) fn start_ticks(pid: i32) -> Option<u64> {
+    living(pid).map(|stat| stat.start_ticks)
+}
+
+/// Whether the process that began at this tick still runs.
+pub(crate) fn runs(pid: i32, began: u64) -> bool {
+    start_ticks(pid) == Some(began)
+}
+
+/// The parent of a process that has not ended.
+pub(crate) fn parent_of(pid: i32) -> Option<i32> {
+    living(pid).map(|stat| stat.parent)
+}
+
+/// A handle on a process, if it is the very one that is meant.
+pub(crate) fn handle_of(process: &Process) -> Option<OwnedFd> {
+    let handle = open(process.pid)?;
+    let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let same = boot_id.trim() == process.boot_id && runs(process.pid, process.start_ticks);
+    same.then_some(handle)
+}
+
+/// A handle on the process that has this number now.
+pub(crate) fn open(pid: i32) -> Option<OwnedFd> {
+    pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_known_by_more_than_its_number() {
+        let pid = i32::try_from(std::process::id()).unwrap();
+        let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+        let boot_id = boot_id.trim().to_owned();
+        let own = Process { pid, start_ticks: start_ticks(pid).unwrap(), boot_id };
+        assert!(handle_of(&own).is_some());
+        assert!(!is_stopped(pid));
+        let earlier = Process { start_ticks: own.start_ticks - 1, ..own.clone() };
+        assert!(handle_of(&earlier).is_none(), "its number was given again");
+        let other_boot = Process { boot_id: "another".to_owned(), ..own };
+        assert!(handle_of(&other_boot).is_none());
+    }
+}

@@ -1,0 +1,246 @@
+//! The rooms of the daemon: each subsystem made once, and handed to those that need it.
+
+use crate::config::Settings;
+use crate::create::Creator;
+use crate::diary;
+use crate::dispatch::Dispatcher;
+use crate::doctor::Doctor;
+use crate::environments::Environments;
+use crate::fault::DaemonFault;
+use crate::jobs::Jobs;
+use crate::launch::{self, Launcher};
+use crate::links::Links;
+use crate::live::Live;
+use crate::locks::is_locked;
+use crate::log::LogFault;
+use crate::mailbox::{Mail, Mailbox, Query};
+use crate::pools::Pools;
+use crate::premises::Premises;
+use crate::provision::Provision;
+use crate::screens::Screens;
+use crate::serve::{self, Daemon, ServerState};
+use crate::shutdown::{Shutdown, ShutdownSignals};
+use crate::strikes::Strikes;
+use crate::supervise::Supervisor;
+use crate::timers::Timers;
+use crate::trees::Trees;
+use crate::views::Views;
+use glis_core::input::{Input, World};
+use glis_core::leftover::Leftovers;
+use glis_core::session::{Phase, Session};
+use glis_wire::build::Build;
+use glis_wire::home::Home;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+use tokio::net::UnixListener;
+use tokio::sync::{mpsc, oneshot};
+
+/// The subsystems, as they are made. No subsystem sees this: each is handed what it needs.
+pub(crate) struct Rooms {
+    home: Home,
+    settings: Arc<Settings>,
+    mailbox: Mailbox,
+    pools: Pools,
+    environments: Arc<Environments>,
+    live: Arc<Live>,
+    links: Arc<Links>,
+    screens: Arc<Screens>,
+    jobs: Arc<Jobs>,
+    timers: Arc<Timers>,
+    provision: Arc<Provision>,
+    trees: Arc<Trees>,
+    launcher: Arc<Launcher>,
+    supervisor: Arc<Supervisor>,
+}
+
+impl Rooms {
+    /// They belong to the runtime that this is called in.
+    pub(crate) fn new(
+        home: &Home,
+        settings: Settings,
+        strikes: Strikes,
+        mailbox: Mailbox,
+        umask: u32,
+    ) -> Self {
+        let (home, settings) = (home.clone(), Arc::new(settings));
+        let (pools, screens) = (Pools::default(), Arc::new(Screens::default()));
+        let links = Arc::new(Links::default());
+        let environments = Arc::new(Environments::new(home.clone()));
+        let live = Arc::new(Live::new(home.clone()));
+        let config = || Arc::clone(&settings);
+        let env = || Arc::clone(&environments);
+        let timers = Arc::new(Timers::new(mailbox.clone(), config()));
+        let time = timers.time.clone();
+        let jobs = Jobs::new(mailbox.clone(), config(), strikes, pools.clone(), time);
+        let provision = Provision::new(home.clone(), config(), env(), umask);
+        let trees =
+            Trees::new(home.clone(), config(), Arc::clone(&jobs), Arc::clone(&provision), umask);
+        let launcher = Launcher::new(home.clone(), config(), env(), Arc::clone(&trees), umask);
+        let supervisor = Supervisor::new(
+            (home.clone(), config(), mailbox.clone()),
+            env(),
+            Arc::clone(&live),
+            Arc::clone(&links),
+            launch::agents(&home),
+            pools.clone(),
+        );
+        Self {
+            home,
+            settings,
+            mailbox,
+            pools,
+            environments,
+            live,
+            links,
+            screens,
+            jobs,
+            timers,
+            provision,
+            trees,
+            launcher,
+            supervisor,
+        }
+    }
+
+    /// What carries effects out.
+    pub(crate) fn dispatcher(&self) -> Dispatcher {
+        Dispatcher {
+            home: self.home.clone(),
+            settings: Arc::clone(&self.settings),
+            jobs: Arc::clone(&self.jobs),
+            trees: Arc::clone(&self.trees),
+            provision: Arc::clone(&self.provision),
+            launcher: Arc::clone(&self.launcher),
+            supervisor: Arc::clone(&self.supervisor),
+            links: Arc::clone(&self.links),
+            screens: Arc::clone(&self.screens),
+            timers: Arc::clone(&self.timers),
+        }
+    }
+
+    /// What connections need.
+    fn server(&self, daemon: Daemon) -> ServerState {
+        let (home, settings) = (self.home.clone(), Arc::clone(&self.settings));
+        let (mailbox, pools) = (self.mailbox.clone(), self.pools.clone());
+        ServerState {
+            views: Views::new(
+                home.clone(),
+                Arc::clone(&self.live),
+                Arc::clone(&self.environments),
+                Arc::clone(&self.launcher),
+                Arc::clone(&self.screens),
+                pools.clone(),
+            ),
+            creator: Creator {
+                home: home.clone(),
+                settings: Arc::clone(&settings),
+                mailbox: mailbox.clone(),
+                environments: Arc::clone(&self.environments),
+                pools: pools.clone(),
+            },
+            doctor: Doctor {
+                home: home.clone(),
+                settings: Arc::clone(&settings),
+                mailbox: mailbox.clone(),
+                trees: Arc::clone(&self.trees),
+                launcher: Arc::clone(&self.launcher),
+                pools: pools.clone(),
+            },
+            trees: Arc::clone(&self.trees),
+            home,
+            settings,
+            mailbox,
+            pools,
+            daemon,
+        }
+    }
+
+    /// Finds out what became of everything that was under way, before any front end is let in.
+    pub(crate) async fn recover(&self, sessions: Vec<Session>) {
+        // Beside a session at rest nothing lives, unless the log has lost its end.
+        let at_rest = |session: &Session| {
+            matches!(session.phase, Phase::Rest(_))
+                && !session.expects_process()
+                && session.saving.is_none()
+                && !is_locked(&self.home.session(&session.id.0))
+        };
+        self.bar().await;
+        let mut tasks = tokio::task::JoinSet::new();
+        for session in sessions {
+            if !at_rest(&session) {
+                let supervisor = Arc::clone(&self.supervisor);
+                tasks.spawn(async move { supervisor.recover(session).await });
+            } else if session.is_left_unsaved() {
+                let world = World::Gone { left: Leftovers::default() };
+                self.mailbox.tell(Input::Observed { session: session.id, world }).await;
+            }
+        }
+        while tasks.join_next().await.is_some() {}
+    }
+
+    /// What has taken the daemon down twice is not gone on with: that is on record before anything else
+    /// happens.
+    async fn bar(&self) {
+        let strikes = &self.jobs.strikes;
+        let out = strikes.out();
+        if out.is_empty() {
+            return;
+        }
+        for (session, strike) in out {
+            let why = "the daemon died of it twice".to_owned();
+            diary(&format!("session {session}: {}: {why}", strike.what));
+            self.mailbox.tell(Input::Broke { session, what: strike.what, why }).await;
+        }
+        // Questions are answered after everything before them is durable.
+        drop(self.mailbox.query(Query::Living).await);
+        strikes.forget_out();
+    }
+
+    /// Serves front ends until the daemon is told to end.
+    pub(crate) async fn serve(
+        &self,
+        (premises, build): (&Arc<Premises>, Build),
+        listener: UnixListener,
+        failure: oneshot::Receiver<Result<(), LogFault>>,
+    ) -> Result<(), DaemonFault> {
+        let (shutdown, requests) = mpsc::channel(4);
+        let (fresh, listeners) = mpsc::channel(1);
+        let (moved, homeless) = oneshot::channel();
+        let mut signals = ShutdownSignals::new(requests, homeless, failure)?;
+        let (guard, home) = (Arc::clone(premises), self.home.clone());
+        let (settings, mailbox) = (Arc::clone(&self.settings), self.mailbox.clone());
+        let guarding = tokio::spawn(async move {
+            moved.send(guard.guard(&home, &settings, &mailbox, fresh).await).ok();
+        });
+        let (since, ending) = (Instant::now(), AtomicBool::new(false));
+        let state = Arc::new(self.server(Daemon { build, since, shutdown, ending }));
+        let serving = tokio::spawn(serve::serve(Arc::clone(&state), listener, listeners));
+        let called = match signals.next().await {
+            // The log is the first to miss the folder that it lies in.
+            Err(_) if !premises.is_in_place() => {
+                serving.abort();
+                guarding.abort();
+                diary(&format!("{}; the agents run on", premises.moved()));
+                return Ok(());
+            }
+            called => called?,
+        };
+        let left = match called {
+            Shutdown::LeaveAgents => Vec::new(),
+            Shutdown::SuspendAgents => {
+                // What began from now on would only have to be ended too.
+                state.daemon.ending.store(true, Ordering::Relaxed);
+                signals.suspend(&self.jobs).await?
+            }
+        };
+        signals.tell(&left).await;
+        serving.abort();
+        guarding.abort();
+        let (answer, closed) = oneshot::channel();
+        drop(self.mailbox.mail.send(Mail::Close(answer)).await);
+        drop(closed.await);
+        diary("ended");
+        Ok(())
+    }
+}

@@ -1,0 +1,188 @@
+//! Carrying a command out: asked of the core, waited for until it is true, its steps passed on.
+
+use super::state::ServerState;
+use super::wait;
+use crate::environments::Caller;
+use crate::mailbox::Published;
+use crate::peer::Peer;
+use crate::view;
+use glis_core::decision::Reply;
+use glis_core::session::{Phase, Rest};
+use glis_core::{Command, OpId, Refusal, Session, SessionId};
+use glis_wire::client::{Answer, Trouble};
+use std::io;
+use std::sync::Arc;
+use tokio::sync::broadcast;
+
+/// Events read at once while looking for one.
+const EVENTS_READ: u32 = 500;
+
+pub(super) type Translated = Result<(SessionId, Command), Box<Answer>>;
+
+pub(super) async fn carry_out(
+    state: &ServerState,
+    peer: &mut Peer,
+    (id, command): (SessionId, Command),
+    env: Option<Caller>,
+) -> io::Result<Answer> {
+    // Listening begins before anything is asked for, so that its end cannot be missed.
+    let mut news = state.mailbox.news.subscribe();
+    let found = state.session(&id).await;
+    if let Some(env) = env
+        && may_begin_start(&command, found.as_ref())
+    {
+        state.creator.environments.remember(&id, env);
+    }
+    let question = wait::question_of(found.as_ref(), &command);
+    let may_be_cut = wait::may_be_cut(&command);
+    let reply = match state.mailbox.command(command).await {
+        Some(Ok(reply)) => reply,
+        Some(Err(refusal)) => return Ok(Answer::Refused(refusal)),
+        None => return Ok(storage()),
+    };
+    match reply {
+        Reply::Done => {
+            if let (Some(session), Some(ask)) = (&found, question)
+                && let Err(refusal) = wait::until_heard(&mut news, session, &ask).await
+            {
+                return Ok(Answer::Refused(refusal));
+            }
+            done(state, &id, Change::Made).await
+        }
+        Reply::Already => done(state, &id, Change::Needless).await,
+        Reply::Queued { message, before, status } => {
+            let session = wait::until_woken(state, &mut news, &id).await;
+            let Some(session) = session else { return Ok(storage()) };
+            // What waits in the queue is not handed over by waiting for it.
+            if may_be_cut
+                && session.in_flight().is_some_and(|sent| sent.id == message)
+                && let Err(refusal) = wait::until_handed_over(&mut news, &session, message).await
+            {
+                return Ok(Answer::Refused(refusal));
+            }
+            let session = Box::new(state.views.one(&session).await);
+            let idle_secs = found.as_ref().and_then(idle_secs);
+            Ok(Answer::Queued { session, message: message.0, before, status, idle_secs })
+        }
+        Reply::Pending(op) => match until_ended(state, peer, &mut news, &id, op).await? {
+            Ok(()) => done(state, &id, Change::Made).await,
+            Err(refusal) => Ok(Answer::Refused(refusal)),
+        },
+    }
+}
+
+/// Whether a start can follow from this. A command that comes while a process runs, or while one is on
+/// its way in another environment, has no say in it.
+fn may_begin_start(command: &Command, session: Option<&Session>) -> bool {
+    let Some(session) = session else { return true };
+    match &session.phase {
+        // A restart stops what runs, and starts anew in the environment of the command.
+        Phase::Live => matches!(command, Command::Restart { .. }),
+        Phase::Starting(_) | Phase::Pausing(_) | Phase::Chore { .. } => false,
+        Phase::Stopping { .. } => true,
+        Phase::Rest(rest) => {
+            let woken_by_message = matches!(rest, Rest::Suspended | Rest::Created);
+            woken_by_message || !matches!(command, Command::Send { .. })
+        }
+    }
+}
+
+/// How long nothing has happened in a session.
+fn idle_secs(session: &Session) -> Option<u64> {
+    let now = crate::clock::now().as_millisecond();
+    u64::try_from((now - session.last_active_at) / 1000).ok()
+}
+
+/// The controller has ended, or the session is on no record: its log has failed.
+pub(super) fn storage() -> Answer {
+    Answer::Trouble {
+        kind: Trouble::Storage,
+        message: "the event log cannot be written; agents run on, nothing was changed".to_owned(),
+    }
+}
+
+/// Whether a request has changed anything.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Made,
+    /// It was so already.
+    Needless,
+}
+
+async fn done(state: &ServerState, id: &SessionId, change: Change) -> io::Result<Answer> {
+    let already = change == Change::Needless;
+    Ok(match state.session(id).await {
+        Some(session) => {
+            Answer::Done { session: Box::new(state.views.one(&session).await), already }
+        }
+        None => storage(),
+    })
+}
+
+/// Waits for the end of an operation and passes its steps on.
+pub(super) async fn until_ended(
+    state: &ServerState,
+    peer: &mut Peer,
+    news: &mut broadcast::Receiver<Arc<Published>>,
+    id: &SessionId,
+    op: OpId,
+) -> io::Result<Result<(), Refusal>> {
+    let mut seen_to = 0;
+    loop {
+        let published = tokio::select! {
+            published = news.recv() => published,
+            () = peer.gone() => return Err(io::ErrorKind::BrokenPipe.into()),
+        };
+        match published {
+            Ok(published) => {
+                seen_to = published.recorded.seq;
+                if !published.recorded.subject.is(id) {
+                    continue;
+                }
+                if let Some((ended, result)) = &published.ended
+                    && *ended == op
+                {
+                    return Ok(result.clone());
+                }
+                peer.send(&Answer::Step(view::event(&published.recorded))).await?;
+            }
+            // Left behind: how it ended may be among what was missed.
+            Err(broadcast::error::RecvError::Lagged(_)) => {
+                let session = state.session(id).await;
+                let operation = session.as_ref().and_then(Session::operation);
+                if operation.is_none_or(|(under_way, _)| under_way != op) {
+                    let Some(session) = session else {
+                        return Err(io::ErrorKind::BrokenPipe.into());
+                    };
+                    return Ok(end_on_record(state, &session, op, seen_to + 1).await);
+                }
+            }
+            Err(broadcast::error::RecvError::Closed) => {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            }
+        }
+    }
+}
+
+/// How an operation that is over came to its end, by the log.
+async fn end_on_record(
+    state: &ServerState,
+    session: &Session,
+    op: OpId,
+    mut from: u64,
+) -> Result<(), Refusal> {
+    loop {
+        let batch = state.mailbox.read(from, EVENTS_READ).await;
+        let Some(last) = batch.last() else {
+            let why = "how it ended is not on record".to_owned();
+            let step = "learn of the end".to_owned();
+            return Err(Refusal::Failed { session: session.name.clone(), step, why });
+        };
+        from = last.seq + 1;
+        let ours = batch.iter().filter(|recorded| recorded.subject.is(&session.id));
+        let mut ends = ours.filter_map(|recorded| recorded.event.ends(session));
+        if let Some((_, result)) = ends.find(|(ended, _)| *ended == op) {
+            return result;
+        }
+    }
+}

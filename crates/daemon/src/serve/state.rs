@@ -1,0 +1,71 @@
+//! Everything that a connection needs.
+
+use crate::config::Settings;
+use crate::create::Creator;
+use crate::doctor::Doctor;
+use crate::mailbox::{Mailbox, Query};
+use crate::pools::Pools;
+use crate::shutdown::ShutdownRequest;
+use crate::trees::Trees;
+use crate::views::Views;
+use glis_core::session::Session;
+use glis_core::{Refusal, SessionId};
+use glis_wire::build::Build;
+use glis_wire::home::Home;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+use tokio::sync::mpsc;
+
+/// What all connections share.
+pub(crate) struct ServerState {
+    pub(crate) home: Home,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) mailbox: Mailbox,
+    pub(crate) pools: Pools,
+    pub(crate) views: Arc<Views>,
+    pub(crate) trees: Arc<Trees>,
+    pub(crate) creator: Creator,
+    pub(crate) doctor: Doctor,
+    pub(crate) daemon: Daemon,
+}
+
+/// The daemon itself.
+pub(crate) struct Daemon {
+    /// The build that it is of.
+    pub(crate) build: Build,
+    pub(crate) since: Instant,
+    pub(crate) shutdown: mpsc::Sender<ShutdownRequest>,
+    /// Nothing is started any more: the daemon ends, and the agents with it.
+    pub(crate) ending: AtomicBool,
+}
+
+impl ServerState {
+    /// The session of this name, or whose id begins so.
+    pub(super) async fn find(&self, given: &str) -> Result<Session, Refusal> {
+        let found = self.look(Query::One(given.to_owned())).await;
+        if let Some(session) = found.into_iter().next() {
+            return Ok(session);
+        }
+        let all = self.mailbox.query(Query::Living).await;
+        let like = all.iter().filter(|s| !given.is_empty() && s.id.0.starts_with(given)).count();
+        let given = given.to_owned();
+        Err(if like > 1 { Refusal::Ambiguous { given } } else { Refusal::NoSuchSession { given } })
+    }
+
+    /// The session with this id, as it is now.
+    pub(super) async fn session(&self, id: &SessionId) -> Option<Session> {
+        self.mailbox.query(Query::One(id.0.clone())).await.into_iter().next()
+    }
+
+    /// The sessions that a query finds. A controller that has ended takes the daemon with it in a
+    /// moment: until then no front end is told that there is no session, and the connection ends
+    /// unanswered.
+    pub(super) async fn look(&self, which: Query) -> Vec<Session> {
+        let found = self.mailbox.query(which).await;
+        if found.is_empty() && self.mailbox.mail.is_closed() {
+            std::future::pending::<()>().await;
+        }
+        found
+    }
+}

@@ -1,0 +1,68 @@
+//! Supervising holders: each process has a task that keeps the connection to its holder and translates
+//! both ways, from its start or its discovery to its end.
+
+mod aftermath;
+mod backfill;
+mod connection;
+mod ending;
+mod faults;
+mod link;
+mod listener;
+mod orders;
+mod pending;
+mod rate;
+mod recovery;
+mod sent;
+mod supervisor;
+mod trace;
+mod typing;
+
+pub(crate) use supervisor::Supervisor;
+
+use crate::holder::meet;
+use crate::links::HolderCommand;
+use connection::Standing;
+use glis_core::session::Session;
+use glis_wire::hold::{Children, Ladder};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+impl Supervisor {
+    /// Connects to a holder that has just been started, and supervises it.
+    pub(crate) fn begin(
+        self: &Arc<Self>,
+        session: Box<Session>,
+        commands: mpsc::Receiver<HolderCommand>,
+    ) {
+        let supervisor = Arc::clone(self);
+        drop(self.runtime.spawn(async move {
+            // On the heap: the task of a session is as large as the largest that it ever waits for.
+            let met = Box::pin(meet(&supervisor.dir(&session.id))).await;
+            faults::supervise(supervisor, session, commands, met.ok(), Standing::Known).await;
+        }));
+    }
+
+    /// After a start of the daemon: finds out what became of a session's process, and supervises it if
+    /// it lives.
+    pub(crate) async fn recover(self: &Arc<Self>, session: Session) {
+        recovery::recover(self, session).await;
+    }
+
+    /// Ends a session's process, and sees to it that it does end.
+    pub(crate) fn stop(
+        self: &Arc<Self>,
+        session: &Session,
+        generation: u32,
+        ladder: Ladder,
+        children: Children,
+    ) {
+        let copy = || (Arc::clone(self), session.clone());
+        if self.links.send(&session.id, HolderCommand::Stop { ladder, children }).is_err() {
+            let (own, session) = copy();
+            let end = ending::end_untended(own, session, generation, ladder, children);
+            drop(self.runtime.spawn(end));
+        }
+        let (own, session) = copy();
+        drop(self.runtime.spawn(ending::see_to_end(own, session, generation, ladder, children)));
+    }
+}

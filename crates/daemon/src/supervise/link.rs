@@ -1,0 +1,359 @@
+//! One connection with a holder: its reports become inputs, commands become its orders.
+//!
+//! What an agent says is listened to in one of three ways. A stream is followed byte by byte. A
+//! transcript is read on whenever the terminal's output moves. Of anything else only the screen is
+//! judged, once it is quiet: what is not looked at is not parsed.
+
+use super::listener::{Listener, Output};
+use super::pending::{DIALOG, Occasion, Sent, Typing, Waits};
+use super::rate::{Rate, WINDOW};
+use crate::exit;
+use crate::links::HolderCommand;
+use crate::peer::Peer;
+use crate::process::process_of;
+use glis_agent::Source;
+use glis_core::event::Spot;
+use glis_core::input::{Hearing, Outcome, Sign, World};
+use glis_core::safe::ScreenState;
+use glis_core::session::{Process, Session};
+use glis_core::{AskId, MessageId, SessionId};
+use glis_wire::frame::Frame;
+use glis_wire::hold::{ExitRecord, Hello, Order, Report};
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
+
+/// Between two looks at a program whose output flows.
+const FLOW_PACE: Duration = Duration::from_secs(1);
+/// Between two looks at a transcript whose terminal moves.
+const TRANSCRIPT_PACE: Duration = Duration::from_millis(40);
+/// An agent may write its transcript a moment after its terminal has come to rest.
+const LAST_LOOK: Duration = Duration::from_millis(600);
+
+pub(super) struct Link {
+    pub(super) listener: Listener,
+    pub(super) agent: String,
+    pub(super) peer: Peer,
+    pub(super) orders: HashMap<u64, Waits>,
+    pub(super) next_order: u64,
+    /// When the holder is woken, if it has not answered an order by then.
+    pub(super) wake_at: Option<Instant>,
+    /// The screen counts as moving.
+    pub(super) flowing: bool,
+    pub(super) rate: Rate,
+    pub(super) look_at: Option<Instant>,
+    pub(super) rest_at: Option<Instant>,
+    /// When its screen moved last.
+    pub(super) moved_at: Instant,
+    /// When its transcript is copied next, if anything may be new there.
+    pub(super) keep_at: Option<Instant>,
+    /// A message that waits for the agent's prompt.
+    pub(super) typing: Option<Typing>,
+    /// A message that was typed and not yet seen to be taken.
+    pub(super) sent: Option<Sent>,
+    /// The last message that was typed a second time.
+    pub(super) retyped: Option<MessageId>,
+    /// An interruption that waits for what was typed, until then at most.
+    pub(super) held: Option<Instant>,
+    /// A question of the program itself on its screen.
+    pub(super) dialog: Option<AskId>,
+    /// Where in the output this run began: a screen is that of this run alone.
+    pub(super) began_at: u64,
+    /// The agent's process.
+    pub(super) process: Process,
+    /// The log does not know this process yet: nothing it says counts before it does.
+    pub(super) unknown: bool,
+    /// What was there before this daemon is still being listened to.
+    pub(super) catching_up: Option<Hello>,
+    /// Told once that is done.
+    pub(super) caught_up: Option<oneshot::Sender<()>>,
+}
+
+/// How a connection came to its end.
+pub(super) struct Parting {
+    /// The other side closed it; nothing had gone wrong here.
+    pub(super) in_peace: bool,
+    /// Something was being handed over, and it is not known whether it got there.
+    pub(super) owes: bool,
+}
+
+pub(super) fn complain(id: &SessionId, fault: &io::Error) {
+    crate::diary(&format!("session {id}: {fault}"));
+}
+
+impl Link {
+    pub(super) fn new(listener: Listener, session: &Session, peer: Peer, hello: &Hello) -> Self {
+        let in_terminal = listener.dialect.source() == Source::Transcript;
+        let sent = session.in_flight().filter(|_| in_terminal).map(|sent| Sent::now(sent.id));
+        Self {
+            listener,
+            rest_at: sent.map(|_| Instant::now() + LAST_LOOK),
+            sent,
+            retyped: None,
+            held: None,
+            began_at: hello.began_at,
+            process: process_of(&hello.process),
+            agent: session.spec.agent.clone(),
+            peer,
+            orders: HashMap::new(),
+            next_order: 1,
+            wake_at: None,
+            flowing: session.screen == ScreenState::Flowing,
+            rate: Rate::default(),
+            look_at: None,
+            moved_at: Instant::now(),
+            keep_at: None,
+            typing: None,
+            dialog: session
+                .asks
+                .iter()
+                .map(|ask| &ask.id)
+                .find(|id| id.0.starts_with(DIALOG))
+                .cloned(),
+            unknown: session.process.is_none(),
+            catching_up: None,
+            caught_up: None,
+        }
+    }
+
+    /// Serves it until the connection ends.
+    pub(super) async fn serve(
+        mut self: Box<Self>,
+        commands: &mut mpsc::Receiver<HolderCommand>,
+    ) -> Parting {
+        let end = self.serve_well(commands).await;
+        if let Err(fault) = &end {
+            complain(&self.listener.id, fault);
+        }
+        let awaited = |waits: &Waits| !matches!(waits, Waits::Nothing);
+        let owes = self.catching_up.is_some() || self.orders.values().any(awaited);
+        Parting { in_peace: end.is_ok(), owes }
+    }
+
+    async fn serve_well(&mut self, commands: &mut mpsc::Receiver<HolderCommand>) -> io::Result<()> {
+        Box::pin(self.listen()).await?;
+        loop {
+            let dues = [self.look_at, self.rest_at, self.keep_at, self.wake_at];
+            let due = dues.into_iter().flatten().min();
+            let asleep = async {
+                match due {
+                    Some(due) => sleep_until(due).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                frame = self.peer.next() => match frame? {
+                    Some(frame) => {
+                        let due = Instant::now() + self.listener.vault_pace;
+                        self.keep_at.get_or_insert(due);
+                        // On the heap while it lasts: an idle session's task stays small.
+                        Box::pin(self.hear(frame)).await?;
+                    }
+                    None => return Ok(()),
+                },
+                Some(command) = commands.recv() => Box::pin(self.run_command(command)).await?,
+                () = asleep => Box::pin(self.time_passed()).await?,
+            }
+        }
+    }
+
+    /// Begins to listen in the way that fits the agent.
+    async fn listen(&mut self) -> io::Result<()> {
+        if self.unknown {
+            // Nothing can be on its way to a process that is not on record.
+            self.tell_world().await;
+        }
+        if self.catching_up.is_some() {
+            self.listener.hearing = Hearing::CatchingUp;
+        }
+        match self.listener.dialect.source() {
+            Source::Stream => {
+                self.peer.send(&Order::Follow { from: self.listener.end }).await?;
+            }
+            Source::Transcript => {
+                self.peer.send(&Order::Watch { beyond: self.listener.end }).await?;
+                self.read_transcript().await?;
+            }
+            Source::Screen => {
+                self.peer.send(&Order::Watch { beyond: self.listener.end }).await?;
+                self.rest_at = Some(Instant::now() + WINDOW);
+            }
+        }
+        self.caught_up().await;
+        Ok(())
+    }
+
+    /// Tells the controller about the world once everything that was said before is accounted for.
+    async fn caught_up(&mut self) {
+        let behind = self.listener.dialect.source() == Source::Stream;
+        if behind && self.catching_up.as_ref().is_some_and(|hello| self.listener.end < hello.end) {
+            return;
+        }
+        self.tell_world().await;
+    }
+
+    async fn tell_world(&mut self) {
+        let Some(hello) = self.catching_up.take() else { return };
+        self.listener.hearing = Hearing::Live;
+        let world = World::Alive {
+            generation: hello.generation,
+            process: process_of(&hello.process),
+            began_at: hello.began_at,
+        };
+        self.listener.supervisor.tell_world(self.listener.id.clone(), world).await;
+        // What has waited long enough has gone on meanwhile.
+        self.caught_up.take().map(|waits| waits.send(()));
+    }
+
+    async fn hear(&mut self, frame: Frame) -> io::Result<()> {
+        crate::failpoint::reach("hear", &self.agent);
+        if let Frame::Raw { tag, bytes } = &frame {
+            // What was read from disk meanwhile comes again.
+            let known =
+                usize::try_from(self.listener.end.saturating_sub(*tag)).unwrap_or(usize::MAX);
+            if let Some(fresh) = bytes.get(known..).filter(|fresh| !fresh.is_empty()) {
+                let ids = self.listener.hear(*tag + known as u64, fresh).await?;
+                self.lock(ids).await?;
+            }
+            self.caught_up().await;
+            return Ok(());
+        }
+        // A holder of another version may have words that we do not know; the rest still counts.
+        let Ok(report) = frame.words::<Report>() else { return Ok(()) };
+        match report {
+            Report::Output { end } => self.output_moved(end).await?,
+            Report::Wrote { order } => self.written(order).await,
+            Report::Refused { order, why, for_good: false } => self.refused(order, why).await,
+            Report::Refused { order, why, for_good: true } => {
+                self.refused_for_good(order, why).await;
+            }
+            Report::FolderLost { at } => {
+                let lost = io::Error::other(format!(
+                    "its folder was deleted; output is kept from {at} on"
+                ));
+                complain(&self.listener.id, &lost);
+                self.outcome(Outcome::FolderLost).await;
+            }
+            Report::Ended(record) => self.collect(&record).await?,
+            Report::Audience { clients } => {
+                let own = u32::from(self.listener.dialect.source() == Source::Stream);
+                let audience = clients.saturating_sub(own);
+                self.listener.supervisor.live.set_audience(&self.listener.id, audience);
+            }
+            Report::Gap { at, why } => {
+                self.listener.supervisor.live.note_gap(&self.listener.id, at);
+                let lost = io::Error::other(format!("output lost from {at} on: {why}"));
+                complain(&self.listener.id, &lost);
+            }
+            Report::Hello(_) | Report::Resized { .. } | Report::Environment { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// The end is in the holder's record on disk; once the log has it too, the holder may go.
+    async fn collect(&mut self, record: &ExitRecord) -> io::Result<()> {
+        // A holder whose agent has ended says so before everything else.
+        if let Err(fault) = self.listener.hear_the_rest(Output::Whole).await {
+            complain(&self.listener.id, &fault);
+        }
+        self.tell_world().await;
+        let supervisor = Arc::clone(&self.listener.supervisor);
+        let (dir, record) = (supervisor.dir(&self.listener.id), record.clone());
+        let describe = move || Ok(exit::describe(&dir, &record));
+        let mut exit = supervisor.run_blocking(describe).await?;
+        exit.left.notes = supervisor.live.take_end_notes(&self.listener.id);
+        self.outcome(Outcome::ProcessEnded { generation: self.listener.generation, exit }).await;
+        // Questions are answered in order, and after everything before them is durable.
+        drop(supervisor.session(&self.listener.id).await);
+        // Mostly it has gone by itself: its record lies on disk.
+        self.peer.send(&Order::Collected).await.ok();
+        Ok(())
+    }
+
+    async fn output_moved(&mut self, end: u64) -> io::Result<()> {
+        let now = Instant::now();
+        self.rate.note(now, end.saturating_sub(self.listener.end));
+        self.listener.end = end;
+        self.moved_at = now;
+        match self.listener.dialect.source() {
+            Source::Stream => {}
+            Source::Transcript => {
+                self.look_at = Some(Instant::now() + TRANSCRIPT_PACE);
+                self.rest_at = Some(Instant::now() + LAST_LOOK);
+                self.read_transcript().await?;
+                self.attend(Occasion::Moved).await?;
+            }
+            Source::Screen => {
+                self.look_at = Some(now + FLOW_PACE);
+                if self.rate.flows(now) {
+                    self.flows().await;
+                } else {
+                    // Too little to be work, and perhaps a prompt.
+                    self.rest_at = Some(now + WINDOW);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) async fn flows(&mut self) {
+        self.rest_at = Some(self.rate.quiet_at().unwrap_or_else(|| Instant::now() + WINDOW));
+        if !self.flowing {
+            self.flowing = true;
+            self.listener.sign(Spot::Screen, Sign::Screen(ScreenState::Flowing)).await;
+        }
+    }
+
+    async fn time_passed(&mut self) -> io::Result<()> {
+        let now = Instant::now();
+        if self.keep_at.is_some_and(|at| at <= now) {
+            self.keep_at = None;
+            self.listener.keep_transcript().await;
+        }
+        if self.wake_at.is_some_and(|at| at <= now) {
+            self.wake_holder().await;
+        }
+        let source = self.listener.dialect.source();
+        if self.look_at.is_some_and(|at| at <= now) {
+            self.look_at = None;
+            self.peer.send(&Order::Watch { beyond: self.listener.end }).await?;
+            self.look_again().await?;
+        }
+        if self.rest_at.is_some_and(|at| at <= now) {
+            self.rest_at = None;
+            if source == Source::Screen && self.rate.flows(now) {
+                self.rest_at = self.rate.quiet_at();
+            } else if source == Source::Screen {
+                self.judge_screen().await;
+            } else {
+                self.look_again().await?;
+                if source == Source::Transcript {
+                    self.attend(Occasion::Rested).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn look_again(&mut self) -> io::Result<()> {
+        if self.listener.dialect.source() == Source::Transcript {
+            self.read_transcript().await?;
+            self.attend(Occasion::Moved).await?;
+        }
+        Ok(())
+    }
+
+    async fn judge_screen(&mut self) {
+        let state = self.look_at_screen().await;
+        self.flowing = false;
+        self.listener.sign(Spot::Screen, Sign::Screen(state)).await;
+    }
+
+    async fn read_transcript(&mut self) -> io::Result<()> {
+        let ids = self.listener.read_on().await?;
+        self.lock(ids).await
+    }
+}

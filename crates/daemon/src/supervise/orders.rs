@@ -1,0 +1,166 @@
+//! What a holder is told, and what it answers: each order has a number, and its sender waits for that.
+
+use super::link::{Link, complain};
+use super::pending::Waits;
+use super::rate::WINDOW;
+use crate::holder::wake_if_stopped;
+use crate::links::HolderCommand;
+use crate::{locks, screens};
+use glis_agent::Source;
+use glis_core::input::Outcome;
+use glis_core::safe::{ScreenState, judge_quiet};
+use glis_wire::hold::Order;
+use std::io;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A holder answers an order at once; after this long it is looked at whether it was stopped.
+const ANSWER_TIME: Duration = Duration::from_secs(5);
+
+impl Link {
+    pub(super) async fn run_command(&mut self, command: HolderCommand) -> io::Result<()> {
+        match command {
+            HolderCommand::Deliver { message, text }
+                if self.listener.dialect.source() == Source::Transcript =>
+            {
+                self.type_message(message, text).await
+            }
+            HolderCommand::Deliver { message, text } => {
+                let keys = self.listener.dialect.say(&text);
+                self.listener.hand_over(&text);
+                self.write(Waits::Delivery(message, text), &keys).await
+            }
+            HolderCommand::Answer { ask, answer } => {
+                if self.listener.dialect.source() == Source::Screen
+                    && !self.still_asks(&ask.text).await
+                {
+                    let why = "the question is no longer on the screen".to_owned();
+                    self.outcome(Outcome::AnswerNotGiven { ask: ask.id, why }).await;
+                    return Ok(());
+                }
+                let keys = match self.listener.dialect.answer(&ask, &answer) {
+                    Ok(keys) => keys,
+                    Err(why) => {
+                        self.outcome(Outcome::AnswerNotGiven { ask: ask.id, why }).await;
+                        return Ok(());
+                    }
+                };
+                self.listener.dialect.answered(&ask, &answer);
+                if self.listener.dialect.shows_ask(&ask, &[]).is_some() {
+                    return self.press(&ask, keys).await;
+                }
+                self.write(Waits::Answer(ask.id), &keys).await
+            }
+            HolderCommand::Interrupt => self.interrupt().await,
+            HolderCommand::Stop { ladder, children } => {
+                self.peer.send(&Order::Children(children)).await?;
+                self.peer.send(&Order::Stop(ladder)).await
+            }
+        }
+    }
+
+    /// The agent goes by another id than we thought: that one is locked as well.
+    pub(super) async fn lock(&mut self, ids: Vec<String>) -> io::Result<()> {
+        for id in ids {
+            let path = locks::of_ref(&self.listener.supervisor.home, &self.agent, &id);
+            self.peer.send(&Order::Lock { path: path.to_string_lossy().into_owned() }).await?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn write(&mut self, waits: Waits, bytes: &[u8]) -> io::Result<()> {
+        let order = self.next_order;
+        self.next_order += 1;
+        self.orders.insert(order, waits);
+        self.wake_at.get_or_insert(Instant::now() + ANSWER_TIME);
+        self.peer.send_raw(order, bytes).await
+    }
+
+    /// A holder that does not answer may have been stopped, which is no reason to be deaf for ever.
+    /// One that waits for its agent to read is not hurt by it.
+    pub(super) async fn wake_holder(&mut self) {
+        let (dir, process) =
+            (self.listener.supervisor.dir(&self.listener.id), self.process.clone());
+        let woken = self
+            .listener
+            .supervisor
+            .run_blocking(move || Ok(wake_if_stopped(&dir, Some(&process))))
+            .await;
+        if let Ok(Some(pid)) = woken {
+            let what = format!("its holder (pid {pid}) was stopped and has been woken");
+            complain(&self.listener.id, &io::Error::other(what));
+        }
+        self.wake_at = Some(Instant::now() + ANSWER_TIME);
+    }
+
+    /// The wait for the answer to an order, if there was one.
+    fn answered(&mut self, order: u64) -> Option<Waits> {
+        let waits = self.orders.remove(&order);
+        self.wake_at = (!self.orders.is_empty()).then(|| Instant::now() + ANSWER_TIME);
+        waits
+    }
+
+    pub(super) async fn written(&mut self, order: u64) {
+        match self.answered(order) {
+            Some(Waits::Delivery(message, text)) => {
+                // An agent with words of its own confirms in its own words what it took.
+                if self.listener.dialect.source() == Source::Screen {
+                    if let Err(fault) = self.listener.note_message(text) {
+                        complain(&self.listener.id, &fault);
+                    }
+                    // Whoever was spoken to counts as at work until its screen says otherwise.
+                    self.flows().await;
+                    self.rest_at = Some(Instant::now() + WINDOW);
+                }
+                if self.listener.dialect.source() == Source::Transcript {
+                    self.note_sent(message);
+                }
+                self.outcome(Outcome::Delivered { message }).await;
+            }
+            Some(Waits::Answer(ask)) => self.outcome(Outcome::AnswerGiven { ask }).await,
+            Some(Waits::Nothing) | None => {}
+        }
+    }
+
+    pub(super) async fn refused(&mut self, order: u64, why: String) {
+        match self.answered(order) {
+            Some(Waits::Delivery(message, _)) => {
+                self.outcome(Outcome::NotDelivered { message, why }).await;
+            }
+            Some(Waits::Answer(ask)) => self.outcome(Outcome::AnswerNotGiven { ask, why }).await,
+            Some(Waits::Nothing) | None => complain(&self.listener.id, &io::Error::other(why)),
+        }
+    }
+
+    /// What can never be handed over as it is.
+    pub(super) async fn refused_for_good(&mut self, order: u64, why: String) {
+        match self.answered(order) {
+            Some(Waits::Delivery(message, _)) => {
+                self.outcome(Outcome::Undeliverable { message, why }).await;
+            }
+            Some(Waits::Answer(ask)) => self.outcome(Outcome::AnswerNotGiven { ask, why }).await,
+            Some(Waits::Nothing) | None => complain(&self.listener.id, &io::Error::other(why)),
+        }
+    }
+
+    /// The screen is looked at again right before anything is typed into it.
+    async fn still_asks(&self, line: &str) -> bool {
+        let state = self.look_at_screen().await;
+        matches!(state, ScreenState::Asking { line: seen, .. } if seen == line)
+    }
+
+    pub(super) async fn look_at_screen(&self) -> ScreenState {
+        let (dir, from) = (self.listener.supervisor.dir(&self.listener.id), self.began_at);
+        let look = self
+            .listener
+            .supervisor
+            .run_blocking(move || screens::look_at_cursor(&dir, from))
+            .await;
+        let look = look.unwrap_or_default();
+        judge_quiet(&look, &self.listener.supervisor.config().patterns())
+    }
+
+    pub(super) async fn outcome(&self, outcome: Outcome) {
+        self.listener.supervisor.tell(&self.listener.id, outcome).await;
+    }
+}

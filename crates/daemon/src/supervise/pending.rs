@@ -1,0 +1,76 @@
+//! What waits for a holder or for its agent's screen.
+
+use glis_core::talk::Ask;
+use glis_core::{AskId, MessageId};
+use tokio::time::Instant;
+
+/// What an order with a number was sent for.
+pub(super) enum Waits {
+    Delivery(MessageId, String),
+    Answer(AskId),
+    /// Its answer is of no interest.
+    Nothing,
+}
+
+/// A message that waits for the prompt.
+pub(super) struct Typing {
+    pub(super) message: MessageId,
+    pub(super) text: String,
+    pub(super) until: Instant,
+}
+
+/// A message that was typed and not yet seen to be taken.
+#[derive(Clone, Copy)]
+pub(super) struct Sent {
+    pub(super) message: MessageId,
+    pub(super) at: Instant,
+}
+
+impl Sent {
+    pub(super) fn now(message: MessageId) -> Self {
+        Self { message, at: Instant::now() }
+    }
+}
+
+/// A question that stands on the screen, or will in a moment.
+pub(super) struct OnScreen {
+    pub(super) ask: Ask,
+    pub(super) seen: bool,
+    pub(super) answer: Option<Answering>,
+}
+
+/// An answer that waits for its question, or for its being taken.
+pub(super) struct Answering {
+    pub(super) keys: Vec<u8>,
+    pub(super) presses: u8,
+    /// Not again before.
+    pub(super) again_at: Instant,
+    pub(super) until: Instant,
+}
+
+impl OnScreen {
+    pub(super) fn new(ask: Ask) -> Self {
+        Self { ask, seen: false, answer: None }
+    }
+
+    /// One that the screen itself has told of.
+    pub(super) fn seen(ask: Ask) -> Self {
+        Self { ask, seen: true, answer: None }
+    }
+
+    pub(super) fn is_answered(&self) -> bool {
+        self.answer.is_some()
+    }
+}
+
+/// Why the screen is looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Occasion {
+    /// It moves, or something waits.
+    Moved,
+    /// It has come to rest.
+    Rested,
+}
+
+/// How the names of questions begin that can only be answered at the terminal.
+pub(super) const DIALOG: &str = "dialog-";

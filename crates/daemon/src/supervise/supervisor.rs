@@ -1,0 +1,99 @@
+//! What every part of the supervision of holders needs.
+
+use crate::config::{Config, Settings};
+use crate::environments::Environments;
+use crate::links::Links;
+use crate::live::Live;
+use crate::mailbox::{Mailbox, Query};
+use crate::pools::{Kind, Pools};
+use glis_agent::Places;
+use glis_core::input::{Outcome, World};
+use glis_core::session::Session;
+use glis_core::{Input, SessionId};
+use glis_wire::home::Home;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::runtime::Handle;
+
+/// Supervises the holders of all sessions.
+pub(crate) struct Supervisor {
+    pub(super) home: Home,
+    pub(super) settings: Arc<Settings>,
+    pub(super) mailbox: Mailbox,
+    pub(super) environments: Arc<Environments>,
+    pub(super) live: Arc<Live>,
+    pub(super) links: Arc<Links>,
+    /// What agents need to know of this machine, the same for every session.
+    pub(super) agents: Places,
+    pub(super) runtime: Handle,
+    pools: Pools,
+}
+
+impl Supervisor {
+    /// Belongs to the runtime that this is called in.
+    pub(crate) fn new(
+        (home, settings, mailbox): (Home, Arc<Settings>, Mailbox),
+        environments: Arc<Environments>,
+        live: Arc<Live>,
+        links: Arc<Links>,
+        agents: Places,
+        pools: Pools,
+    ) -> Arc<Self> {
+        let runtime = Handle::current();
+        Arc::new(Self {
+            home,
+            settings,
+            mailbox,
+            environments,
+            live,
+            links,
+            agents,
+            runtime,
+            pools,
+        })
+    }
+
+    /// What is configured at the moment.
+    pub(super) fn config(&self) -> Arc<Config> {
+        self.settings.now()
+    }
+
+    /// A session's folder.
+    pub(super) fn dir(&self, id: &SessionId) -> PathBuf {
+        self.home.session(&id.0)
+    }
+
+    /// The session as the log has it, with everything that was told before this.
+    pub(super) async fn session(&self, id: &SessionId) -> Option<Session> {
+        self.mailbox.query(Query::One(id.0.clone())).await.into_iter().next()
+    }
+
+    /// Tells what came of an effect.
+    pub(super) async fn tell(&self, session: &SessionId, outcome: Outcome) {
+        self.mailbox.tell(Input::Outcome { session: session.clone(), outcome }).await;
+    }
+
+    /// Tells how a session was found after a start of the daemon.
+    pub(super) async fn tell_world(&self, session: SessionId, world: World) {
+        self.mailbox.tell(Input::Observed { session, world }).await;
+    }
+
+    /// Reads what may have to wait for a disk, on a thread for listening.
+    pub(super) async fn run_blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> io::Result<T> + Send + 'static,
+    ) -> io::Result<T> {
+        self.pools.run_blocking(Kind::Listen, work).await.map_err(io::Error::other)?
+    }
+
+    /// Does what may take seconds when a process has ended. `None` after a panic, which is in the
+    /// diary.
+    pub(super) async fn run_ending<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let done = self.pools.run_blocking(Kind::End, work).await;
+        done.inspect_err(|fault| crate::diary(fault)).ok()
+    }
+}

@@ -1,0 +1,66 @@
+//! Ending processes that carry a session's mark and have no holder any more.
+
+use crate::child::ends_within;
+use crate::exit::companions;
+use glis_core::leftover::{Companion, Leftovers};
+use glis_core::session::Session;
+use glis_wire::hold::{ProcessMark, Swept};
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A sweep asks, waits, kills and waits again: four seconds. On a machine that is drowning it may take
+/// some more.
+const SWEEP_SECS: u32 = 20;
+
+/// The processes that a pause has left running on purpose.
+pub(crate) fn kept(session: &Session) -> Vec<ProcessMark> {
+    let mark = |kept: &Companion| ProcessMark {
+        pid: kept.pid,
+        start_ticks: kept.start_ticks,
+        boot_id: String::new(),
+    };
+    session.leftovers.kept.iter().map(mark).collect()
+}
+
+/// Ends what is left of the session whose folder is `dir`, except what is kept on purpose. A sweep that
+/// fails or is refused says so: what is left is not known then.
+pub(crate) fn sweep(dir: &Path, session: &Session) -> Leftovers {
+    match run_sweep(dir, session) {
+        Ok(swept) => Leftovers {
+            killed: companions(&swept.killed),
+            stuck: companions(&swept.stuck),
+            kept: companions(&swept.kept),
+            ..Leftovers::default()
+        },
+        Err(fault) => {
+            crate::diary(&format!("session {}: not swept: {fault}", session.id));
+            Leftovers { unclear: Some(fault.to_string()), ..Leftovers::default() }
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the sweep is a process of its own, as a holder is")]
+fn run_sweep(dir: &Path, session: &Session) -> io::Result<Swept> {
+    let child = Command::new("/proc/self/exe")
+        .arg("hold-sweep")
+        .arg(&session.id.0)
+        .arg(dir)
+        .arg(serde_json::to_string(&kept(session))?)
+        .current_dir("/")
+        .process_group(0)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    if !ends_within(&child, SWEEP_SECS) {
+        return Err(io::Error::other(format!("the sweep did not end within {SWEEP_SECS} s")));
+    }
+    let output = child.wait_with_output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        return Err(io::Error::other(said.trim().to_owned()));
+    }
+    serde_json::from_slice(&output.stdout).map_err(io::Error::from)
+}

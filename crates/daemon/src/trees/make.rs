@@ -1,0 +1,83 @@
+//! Making the worktree of a fresh session.
+
+use super::Trees;
+use crate::durable::private_folder;
+use crate::worktrees::{owner, typed};
+use glis_core::OpId;
+use glis_core::input::Outcome;
+use glis_core::session::Session;
+use glis_snapshot::worktree::{self, Plan};
+use std::path::{Path, PathBuf};
+
+impl Trees {
+    /// Makes or finds the worktree, and provides it with what the configuration says.
+    pub(super) fn make_now(&self, session: &Session, op: OpId) -> Outcome {
+        if session.spec.in_place {
+            let worktree = session.spec.repo_root.clone();
+            return Outcome::WorktreeMade { op, worktree, branch: None, notes: Vec::new() };
+        }
+        let repo = PathBuf::from(&session.spec.repo_root);
+        let path = self.place(session, &repo);
+        let branch = format!("{}{}", self.settings.now().worktree.branch_prefix, session.name);
+        let plan = Plan {
+            repo: &repo,
+            path: &path,
+            branch: &branch,
+            base: session.spec.base.as_deref(),
+            owner: &owner(session),
+            umask: self.umask,
+        };
+        let made = path
+            .parent()
+            .map_or(Ok(()), private_folder)
+            .map_err(|fault| format!("{}: {fault}", path.display()))
+            .and_then(|()| worktree::make(&plan).map_err(|fault| fault.to_string()));
+        match made {
+            Ok(made) => Outcome::WorktreeMade {
+                op,
+                notes: {
+                    let mut notes = self.provision.provide(session, &made.path);
+                    notes.extend(empty_submodules(&made.path));
+                    notes
+                },
+                worktree: made.path.to_string_lossy().into_owned(),
+                branch: Some(made.branch),
+            },
+            Err(why) => Outcome::WorktreeFailed { op, why },
+        }
+    }
+
+    /// `PLACE/REPOSITORY/NAME-ID`: readable, and never the place of an earlier session.
+    fn place(&self, session: &Session, repo: &Path) -> PathBuf {
+        let root = self.settings.now().worktree.place.as_ref().map(PathBuf::from);
+        let root = root.unwrap_or_else(|| self.home.worktrees.clone());
+        let repository =
+            repo.file_name().map_or("repository".into(), |name| name.to_string_lossy());
+        // The end of the id is its random part.
+        let id = session.id.0.as_str();
+        let tail = id.get(id.len().saturating_sub(6)..).unwrap_or(id);
+        root.join(&*repository).join(format!("{}-{tail}", session.name))
+    }
+}
+
+/// That the submodules of a fresh worktree are empty, unless the set-up command has filled them. Git
+/// does not fetch them by itself, and a build there fails.
+fn empty_submodules(worktree: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(worktree.join(".gitmodules")).ok()?;
+    let paths =
+        text.lines().filter_map(|line| line.trim().strip_prefix("path")?.trim().strip_prefix('='));
+    let is_empty = |path: &str| match std::fs::read_dir(worktree.join(path)) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(_) => true,
+    };
+    let empty: Vec<&str> = paths.map(str::trim).filter(|path| is_empty(path)).collect();
+    if empty.is_empty() {
+        return None;
+    }
+    let worktree = typed(&worktree.to_string_lossy());
+    Some(format!(
+        "its submodules are empty ({}): `git -C {worktree} submodule update --init --recursive` fills \
+         them; as `setup` in the configuration it does so for every fresh worktree",
+        empty.join(", ")
+    ))
+}

@@ -1,0 +1,178 @@
+//! Saving a worktree: for a pause, beside it, and for a look that leaves no trace.
+
+use super::Trees;
+use crate::config::TURN_ENDED;
+use crate::worktrees::{missing, repository, top};
+use glis_core::OpId;
+use glis_core::input::Outcome;
+use glis_core::pause::Moment;
+use glis_core::session::Session;
+use glis_core::tree::{Occasion, PathList, SnapshotRef};
+use glis_snapshot::{
+    GitFault, Glance, Limits, SaveRequest, Saved, SnapshotFault, Unreadable, losable,
+};
+use std::path::{Path, PathBuf};
+
+impl Trees {
+    /// Says why the worktree of a session could not be saved right now, if that is known already.
+    pub(super) fn can_save(session: &Session) -> Result<(), String> {
+        let repo = repository(session);
+        if !repo.is_dir() {
+            return Err(missing(&repo));
+        }
+        let worktree = match top(session) {
+            Ok(Some(worktree)) => worktree,
+            Ok(None) => return Ok(()),
+            Err(fault) => return Err(unsaved(session, &fault)),
+        };
+        match glis_snapshot::can_save(&worktree, &repo) {
+            // What is gone need not be saved; the last snapshot of it stands.
+            Err(SnapshotFault::Gone(_)) if !worktree.exists() => Ok(()),
+            looked => looked.map_err(|fault| fault.to_string()),
+        }
+    }
+
+    /// What a snapshot takes; a comparison with it has to be told the same.
+    pub(crate) fn limits(&self) -> Limits {
+        Limits {
+            file_bytes_max: self.settings.now().snapshot.file_bytes_max(),
+            ..Limits::default()
+        }
+    }
+
+    pub(super) fn save(
+        &self,
+        session: &Session,
+        worktree: &Path,
+        why: &str,
+        unreadable: Unreadable,
+    ) -> Result<Saved, SnapshotFault> {
+        crate::failpoint::reach("save", &session.name);
+        let limits = Limits { unreadable, ..self.limits() };
+        let (session, passing) = (&*session.id.0, Some(TURN_ENDED));
+        glis_snapshot::save(&SaveRequest { worktree, session, why, limits, passing })
+    }
+
+    /// The snapshot of a pause.
+    pub(super) fn save_for_pause(&self, session: &Session, op: OpId, moment: Moment) -> Outcome {
+        let none = |warning: &str| Outcome::SnapshotTaken {
+            op,
+            moment,
+            snapshot: None,
+            left_out: PathList::default(),
+            warning: Some(warning.to_owned()),
+        };
+        let worktree = match top(session) {
+            Ok(Some(worktree)) => worktree,
+            Ok(None) => return none("it works in no git repository: its files were not saved"),
+            Err(fault) => {
+                return Outcome::SnapshotFailed { op, moment, why: unsaved(session, &fault) };
+            }
+        };
+        let why = match moment {
+            Moment::BeforeStop => "pause, before the stop",
+            Moment::AfterStop => "pause, after the stop",
+        };
+        match self.save(session, &worktree, why, Unreadable::Refuse) {
+            Ok(saved) => {
+                let (snapshot, left_out) = (Some(named(&saved)), left_out(saved));
+                Outcome::SnapshotTaken { op, moment, snapshot, left_out, warning: None }
+            }
+            Err(SnapshotFault::Gone(_)) if !worktree.exists() => {
+                none("its worktree is gone; the last snapshot stands")
+            }
+            Err(fault) => Outcome::SnapshotFailed { op, moment, why: unsaved(session, &fault) },
+        }
+    }
+
+    /// The worktree as it is, for a look that leaves no trace.
+    pub(crate) fn glance(&self, session: &Session) -> Result<Glance, SnapshotFault> {
+        self.jobs.turns().wait(&session.id, || {
+            let none = || GitFault::NoRepository(PathBuf::from(&session.spec.repo_root));
+            let worktree = top(session)?.ok_or_else(none)?;
+            glis_snapshot::glance(
+                &worktree,
+                Limits { unreadable: Unreadable::List, ..self.limits() },
+            )
+        })
+    }
+
+    /// What of a worktree no snapshot would hold. Nothing, if it cannot be looked at.
+    pub(crate) fn would_lose(&self, session: &Session) -> PathList {
+        self.jobs.turns().wait(&session.id, || {
+            let Ok(Some(worktree)) = top(session) else { return PathList::default() };
+            let saved = self.save(session, &worktree, "before a pause", Unreadable::List);
+            saved.map(left_out).unwrap_or_default()
+        })
+    }
+
+    /// A snapshot beside any pause.
+    pub(super) fn save_beside(
+        &self,
+        session: &Session,
+        op: Option<OpId>,
+        occasion: Occasion,
+        generation: u32,
+    ) -> Option<Outcome> {
+        let why = match occasion {
+            Occasion::TurnEnded => TURN_ENDED,
+            Occasion::ProcessEnded => "the process ended",
+            Occasion::Asked => "asked for",
+        };
+        let worktree = match top(session) {
+            Ok(Some(worktree)) => worktree,
+            Ok(None) => {
+                let why = "it works in no git repository".to_owned();
+                return op.map(|op| Outcome::WorktreeNotSaved { op: Some(op), occasion, why });
+            }
+            Err(fault) => {
+                let why = unsaved(session, &fault);
+                return Some(Outcome::WorktreeNotSaved { op, occasion, why });
+            }
+        };
+        Some(match self.save(session, &worktree, why, Unreadable::List) {
+            Ok(saved) => {
+                if saved.fresh && occasion == Occasion::TurnEnded {
+                    self.thin(session);
+                }
+                Outcome::WorktreeSaved { op, occasion, generation, snapshot: named(&saved) }
+            }
+            // A worktree that was removed is not a fault of saving it.
+            Err(SnapshotFault::Gone(_)) if op.is_none() && !worktree.exists() => return None,
+            Err(fault) => Outcome::WorktreeNotSaved { op, occasion, why: unsaved(session, &fault) },
+        })
+    }
+
+    /// The last state of a session that is about to be put away, beside the worktree itself.
+    pub(super) fn save_before_removal(&self, session: &Session) {
+        if let Ok(Some(worktree)) = top(session)
+            && worktree.is_dir()
+            && let Err(fault) =
+                self.save(session, &worktree, "before it was removed", Unreadable::List)
+        {
+            crate::diary(&format!("session {}: not saved before its removal: {fault}", session.id));
+        }
+    }
+
+    fn thin(&self, session: &Session) {
+        let keep = self.settings.now().snapshot.keep();
+        if let Err(fault) = glis_snapshot::thin(&repository(session), &session.id.0, &keep) {
+            crate::diary(&format!("session {}: its old snapshots: {fault}", session.id));
+        }
+    }
+}
+
+pub(super) fn named(saved: &Saved) -> SnapshotRef {
+    SnapshotRef { name: saved.reference.clone(), commit: saved.commit.clone() }
+}
+
+/// Why something was not saved. Of a repository that was moved away git says only that it is none.
+fn unsaved(session: &Session, fault: &SnapshotFault) -> String {
+    let repo = repository(session);
+    if repo.is_dir() { fault.to_string() } else { missing(&repo) }
+}
+
+/// What would be lost with the worktree.
+fn left_out(saved: Saved) -> PathList {
+    PathList::of(losable(saved.not_captured).iter().map(glis_snapshot::NotCaptured::shown))
+}

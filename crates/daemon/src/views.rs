@@ -1,0 +1,113 @@
+//! Looking at sessions for front ends: what the log knows, and what their files tell.
+
+use crate::access::Accesses;
+use crate::environments::Environments;
+use crate::launch::Launcher;
+use crate::live::Live;
+use crate::looks::Looks;
+use crate::pools::{Kind, Pools};
+use crate::screens::{Picture, Screens};
+use crate::view::{self, Beside};
+use crate::worktrees;
+use glis_core::Status;
+use glis_core::session::Session;
+use glis_wire::home::Home;
+use glis_wire::view::SessionView;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What is said of a session whose files could not be read in time.
+const NO_ANSWER: &str =
+    "its files could not be read in time: the disk that they are on does not answer";
+
+/// Looks at sessions.
+pub(crate) struct Views {
+    home: Home,
+    pub(crate) live: Arc<Live>,
+    environments: Arc<Environments>,
+    launcher: Arc<Launcher>,
+    screens: Arc<Screens>,
+    accesses: Accesses,
+    pools: Pools,
+    looks: Arc<Looks>,
+}
+
+impl Views {
+    pub(crate) fn new(
+        home: Home,
+        live: Arc<Live>,
+        environments: Arc<Environments>,
+        launcher: Arc<Launcher>,
+        screens: Arc<Screens>,
+        pools: Pools,
+    ) -> Arc<Self> {
+        let (accesses, looks) = (Accesses::default(), Looks::new(pools.clone()));
+        Arc::new(Self { home, live, environments, launcher, screens, accesses, pools, looks })
+    }
+
+    /// A session with what its files tell.
+    pub(crate) async fn one(self: &Arc<Self>, session: &Session) -> SessionView {
+        let seen = self.all(vec![session.clone()]).await;
+        seen.into_iter().next().unwrap_or_else(|| unread(session))
+    }
+
+    /// Sessions with what their files tell.
+    pub(crate) async fn all(self: &Arc<Self>, sessions: Vec<Session>) -> Vec<SessionView> {
+        let (views, sessions) = (Arc::clone(self), Arc::new(sessions));
+        let seen = self.looks.each(&sessions, move |session| views.look_at(session)).await;
+        let told = |(session, seen): (&Session, Option<_>)| seen.unwrap_or_else(|| unread(session));
+        sessions.iter().zip(seen).map(told).collect()
+    }
+
+    fn look_at(&self, session: &Session) -> SessionView {
+        crate::failpoint::reach("show", &session.name);
+        let id = &session.id;
+        let beside = Beside {
+            audience: self.live.audience(id),
+            gap_at: self.live.gap_at(id),
+            env: self.environments.noted(id),
+            digest: self.live.digest(id),
+            lost: self.launcher.lost_conversation(session),
+            detached: worktrees::detached(session),
+            accessed_at: self.accesses.last(&self.home.session(&id.0), id),
+        };
+        view::session(session, beside)
+    }
+
+    /// Notes that a person looks at a session. One that was removed is left as it is.
+    pub(crate) fn looked_at(self: &Arc<Self>, session: &Session) {
+        if session.status() == Status::Archived {
+            return;
+        }
+        let (views, id, now) = (Arc::clone(self), session.id.clone(), crate::clock::now());
+        let note = move || {
+            if let Some(write) = views.accesses.note(&views.home.session(&id.0), &id, now) {
+                write();
+            }
+        };
+        let pools = self.pools.clone();
+        drop(tokio::spawn(async move { pools.run_blocking(Kind::Look, note).await }));
+    }
+
+    /// A session's screen as of now.
+    pub(crate) async fn screen(self: &Arc<Self>, session: &Session) -> io::Result<Picture> {
+        let (views, id, dir) = (Arc::clone(self), session.id.clone(), self.folder_of(session));
+        let look = move || views.screens.look(&dir, &id);
+        self.pools.run_blocking(Kind::Look, look).await.map_err(io::Error::other)?
+    }
+
+    /// Where a session's files are. One that was put aside is read where it was put.
+    pub(crate) fn folder_of(&self, session: &Session) -> PathBuf {
+        let (home, id) = (&self.home, session.id.0.as_str());
+        let is_aside = session.status() == Status::Archived;
+        if is_aside { home.trash().join(id).join("session") } else { home.session(id) }
+    }
+}
+
+/// A session of which only the log tells.
+fn unread(session: &Session) -> SessionView {
+    let mut view = view::session(session, Beside::default());
+    view.warnings.push(NO_ANSWER.to_owned());
+    view
+}
