@@ -1,5 +1,8 @@
 //! The house rules that a machine can hold: who may use whom, and how a file looks.
 
+#[path = "tidy/rooms.rs"]
+mod rooms;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@
 //! what has happened since the last one. Each log has a folder of its own, by its name: numbers of
 //! another log mean other records.
 
-use super::{FNV_START, fnv};
+use super::row::{FNV_START, fnv};
 use crate::durable;
 use glis_core::Recorded;
 use std::fs::File;

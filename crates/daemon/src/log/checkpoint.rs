@@ -2,7 +2,8 @@
 //! follows. It is a shortcut and nothing else: whatever is wrong with it, it is thrown away and the
 //! whole log is folded.
 
-use super::{FNV_START, Mark, fnv};
+use super::mark::Mark;
+use super::row::{FNV_START, fnv};
 use crate::durable;
 use glis_core::House;
 use glis_core::house::FOLD;

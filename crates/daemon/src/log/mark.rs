@@ -1,6 +1,6 @@
 //! A record of the log, and by its chain every record before it.
 
-use super::{FNV_START, fnv};
+use super::row::{FNV_START, fnv};
 
 /// Names a record: its number, its sum, and a sum over the sums of all up to it. Whoever has it can
 /// tell by one record whether a log is the same up to there, and by all of them whether each still

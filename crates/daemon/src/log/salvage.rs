@@ -4,8 +4,11 @@
 //! The damaged file stays where it is until a salvaged one lies complete beside it, under a name
 //! that says so. From then on all that is left to do can be done again by the next start.
 
-use super::{EventLog, LogFault, Recorded, Salvage, beside, carve, carved, is_whole};
-use glis_core::{Event, SessionId};
+use super::carve;
+use super::event_log::{EventLog, beside};
+use super::fault::{LogFault, Salvage};
+use super::row::{carved, is_whole};
+use glis_core::{Event, Recorded, SessionId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;

@@ -1,8 +1,11 @@
 //! The event log under damage.
 
+use super::event_log::TABLES;
+use super::fault::FORM;
 use super::*;
-use glis_core::OpId;
 use glis_core::SessionId;
+use glis_core::{Event, OpId};
+use rusqlite::{Connection, params};
 
 pub(super) fn record(seq: u64) -> Recorded {
     let event = Event::Archived { op: OpId(seq), place: "x".repeat(200) };

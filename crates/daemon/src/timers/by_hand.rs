@@ -4,7 +4,7 @@
 //! forward, and takes effect when it is replaced; `set` holds the kinds of the timers that are set, a
 //! line each, so that a test can wait for one before it moves time.
 
-use super::Time;
+use super::time::Time;
 use crate::watch::Watch;
 use glis_core::TimerKey;
 use std::path::{Path, PathBuf};
