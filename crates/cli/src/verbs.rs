@@ -17,7 +17,7 @@ use args::{Cli, DaemonVerb, Verb};
 use clap::{CommandFactory as _, Parser as _};
 use glis_client::{Client, Streamed, labels};
 use glis_wire::build::Build;
-use glis_wire::client::{Answer, Request};
+use glis_wire::client::{Request, Response};
 use look::Dress;
 use serde::Serialize;
 use serde_json::json;
@@ -187,11 +187,11 @@ pub(crate) fn say(text: &str) -> Result<(), Complaint> {
 }
 
 /// Asks, and keeps a person who has to wait informed.
-pub(crate) fn ask(control: &mut Client, request: Request) -> Result<Answer, Complaint> {
+pub(crate) fn ask(control: &mut Client, request: Request) -> Result<Response, Complaint> {
     let mut progress = Progress::new("waiting");
     let answer = control.call_seeing(request, |streamed| {
         match streamed {
-            Streamed::Words(Answer::Step(event)) => progress.step(labels::step(&event)),
+            Streamed::Words(Response::Step(event)) => progress.step(labels::step(&event)),
             Streamed::Silence(since) => progress.show(since),
             Streamed::Words(_) | Streamed::Bytes(..) => {}
         }

@@ -4,7 +4,7 @@ use crate::fault::{Fault, Stuck};
 use crate::surroundings::{environment, limits};
 use crate::watcher::{PATIENCE, Waiting, Watcher};
 use glis_wire::build::Build;
-use glis_wire::client::{Answer, Greeting, PROTOCOL, Petition, Request};
+use glis_wire::client::{Call, Greeting, PROTOCOL, Request, Response};
 use glis_wire::frame::{Decoder, Frame, encode_words};
 use glis_wire::home::{self, Home};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -34,7 +34,7 @@ pub struct Client {
 #[derive(Debug)]
 pub enum Streamed {
     /// Words: a step, an event, a line of a conversation.
-    Words(Answer),
+    Words(Response),
     /// Output bytes from this offset on.
     Bytes(u64, Vec<u8>),
     /// Nothing for a second; this long since the call.
@@ -112,7 +112,7 @@ impl Client {
     }
 
     /// Makes a call and waits for the final response.
-    pub fn call(&mut self, request: Request) -> Result<Answer, Fault> {
+    pub fn call(&mut self, request: Request) -> Result<Response, Fault> {
         self.call_seeing(request, |_| Ok(()))
     }
 
@@ -121,7 +121,7 @@ impl Client {
         &mut self,
         request: Request,
         mut see: impl FnMut(Streamed) -> Result<(), E>,
-    ) -> Result<Answer, E> {
+    ) -> Result<Response, E> {
         self.ask(request)?;
         let begun = Instant::now();
         loop {
@@ -138,7 +138,7 @@ impl Client {
     pub(crate) fn ask(&mut self, request: Request) -> Result<(), Fault> {
         let env = request.may_start().then(environment);
         let limits = if request.may_start() { limits() } else { Vec::new() };
-        let call = encode_words(&Petition { request, env, limits });
+        let call = encode_words(&Call { request, env, limits });
         self.stream.write_all(&call).map_err(|fault| lost(&fault))
     }
 
@@ -209,12 +209,12 @@ impl AsFd for Client {
 }
 
 /// A final response, unless it says that what was asked for was not done.
-pub(crate) fn usable(answer: Answer) -> Result<Answer, Fault> {
-    if let Answer::Refused(refusal) = answer {
+pub(crate) fn usable(answer: Response) -> Result<Response, Fault> {
+    if let Response::Refused(refusal) = answer {
         Err(Fault::Refused(refusal))
-    } else if let Answer::Unusable { message, hint } = answer {
+    } else if let Response::Unusable { message, hint } = answer {
         Err(Fault::Unusable { message, hint })
-    } else if let Answer::Trouble { kind, message } = answer {
+    } else if let Response::Trouble { kind, message } = answer {
         Err(Fault::Trouble { kind, message })
     } else {
         Ok(answer)

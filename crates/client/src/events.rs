@@ -4,7 +4,7 @@ use crate::connect::Connector;
 use crate::connection::{Client, Streamed, usable};
 use crate::fault::Fault;
 use crate::watcher::Quiet;
-use glis_wire::client::{Answer, Request};
+use glis_wire::client::{Request, Response};
 use serde_json::Value;
 use std::time::Instant;
 
@@ -67,7 +67,7 @@ impl Subscription {
                 client
             };
             match client.hear(Instant::now()) {
-                Ok(Streamed::Words(Answer::Event(event))) => {
+                Ok(Streamed::Words(Response::Event(event))) => {
                     self.connection = Some(client);
                     let seq = event.get("seq").and_then(Value::as_u64);
                     let seq =
@@ -76,7 +76,7 @@ impl Subscription {
                     return Ok(News::Event { seq, event });
                 }
                 // The daemon ends: what follows is told by the next one.
-                Ok(Streamed::Words(Answer::End)) | Err(Fault::Lost(_)) => {}
+                Ok(Streamed::Words(Response::End)) | Err(Fault::Lost(_)) => {}
                 Ok(Streamed::Words(words)) if words.is_final() => {
                     usable(words)?;
                 }

@@ -1,4 +1,4 @@
-//! The daemon's socket: one task per front end, one petition at a time.
+//! The daemon's socket: one task per front end, one call at a time.
 
 mod act;
 mod carry;
@@ -17,7 +17,7 @@ use crate::panics::caught;
 use crate::peer::Peer;
 use crate::shutdown::{Shutdown, ShutdownRequest};
 use glis_core::Status;
-use glis_wire::client::{Answer, Greeting, PROTOCOL, Petition, Request, Trouble};
+use glis_wire::client::{Call, Greeting, PROTOCOL, Request, Response, Trouble};
 use glis_wire::view::DaemonView;
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::getuid;
@@ -83,22 +83,22 @@ async fn converse(state: &ServerState, stream: UnixStream) -> io::Result<()> {
         return Ok(());
     }
     while let Some(frame) = peer.next().await? {
-        match frame.words::<Petition>() {
-            Ok(petition) => {
+        match frame.words::<Call>() {
+            Ok(call) => {
                 // A fault in one answer is told to the front end that asked; the others are served on.
-                let answered = caught(answer(state, &mut peer, petition)).await;
+                let answered = caught(answer(state, &mut peer, call)).await;
                 match answered {
                     Ok(answered) => answered?,
                     Err(message) => {
                         diary(&message);
                         let kind = Trouble::Internal;
-                        peer.send(&Answer::Trouble { kind, message }).await?;
+                        peer.send(&Response::Trouble { kind, message }).await?;
                     }
                 }
             }
             Err(fault) => {
                 let message = fault.to_string();
-                peer.send(&Answer::Trouble { kind: Trouble::BadInput, message }).await?;
+                peer.send(&Response::Trouble { kind: Trouble::BadInput, message }).await?;
                 return Ok(());
             }
         }
@@ -106,14 +106,14 @@ async fn converse(state: &ServerState, stream: UnixStream) -> io::Result<()> {
     Ok(())
 }
 
-async fn answer(state: &ServerState, peer: &mut Peer, petition: Petition) -> io::Result<()> {
-    let Petition { request, env, limits } = petition;
+async fn answer(state: &ServerState, peer: &mut Peer, call: Call) -> io::Result<()> {
+    let Call { request, env, limits } = call;
     let env = env.map(|env| Caller { env, limits });
     // What was just changed in the configuration counts for what is asked next.
     Arc::clone(&state.settings).refresh().await;
     if request.may_start() && state.daemon.ending.load(Ordering::Relaxed) {
         let message = "the daemon is ending and suspends its agents; ask again then".to_owned();
-        return peer.send(&Answer::Trouble { kind: Trouble::Internal, message }).await;
+        return peer.send(&Response::Trouble { kind: Trouble::Internal, message }).await;
     }
     let reply = match request {
         Request::List { all: true } => list(state, Query::All).await,
@@ -121,9 +121,9 @@ async fn answer(state: &ServerState, peer: &mut Peer, petition: Petition) -> io:
         Request::Show { session } => match state.find(&session).await {
             Ok(found) => {
                 state.views.looked_at(&found);
-                Answer::Session(Box::new(state.views.one(&found).await))
+                Response::Session(Box::new(state.views.one(&found).await))
             }
-            Err(refusal) => Answer::Refused(refusal),
+            Err(refusal) => Response::Refused(refusal),
         },
         Request::Attach { session } => stream::attach(state, peer, &session).await?,
         Request::Screen { session } => stream::screen(state, &session).await,
@@ -147,7 +147,7 @@ async fn answer(state: &ServerState, peer: &mut Peer, petition: Petition) -> io:
         Request::TrashAct { session, action } => {
             keep::trash_act(state, peer, &session, action).await?
         }
-        Request::Doctor => Answer::Findings(state.doctor.examine().await),
+        Request::Doctor => Response::Findings(state.doctor.examine().await),
         Request::DaemonStatus => status(state).await,
         Request::DaemonStop { agents: true } => {
             return close(state, peer, Shutdown::SuspendAgents).await;
@@ -170,20 +170,20 @@ async fn close(state: &ServerState, peer: &mut Peer, how: Shutdown) -> io::Resul
     // Without an answer the log has failed, and the daemon ends for that.
     let Ok(left) = left.await else { return Err(io::ErrorKind::BrokenPipe.into()) };
     if how == Shutdown::LeaveAgents || left.is_empty() {
-        return peer.send(&Answer::End).await;
+        return peer.send(&Response::End).await;
     }
     let message = format!("the daemon ends, but these agents still run: {}", left.join(", "));
-    peer.send(&Answer::Trouble { kind: Trouble::TimedOut, message }).await
+    peer.send(&Response::Trouble { kind: Trouble::TimedOut, message }).await
 }
 
-async fn list(state: &ServerState, which: Query) -> Answer {
+async fn list(state: &ServerState, which: Query) -> Response {
     let mut sessions = state.look(which).await;
     sessions.sort_by_key(|session| std::cmp::Reverse(session.last_active_at));
-    Answer::Sessions(state.views.all(sessions).await)
+    Response::Sessions(state.views.all(sessions).await)
 }
 
-async fn status(state: &ServerState) -> Answer {
-    Answer::Daemon(DaemonView {
+async fn status(state: &ServerState) -> Response {
+    Response::Daemon(DaemonView {
         pid: std::process::id(),
         build: state.daemon.build.clone(),
         home: state.home.state.to_string_lossy().into_owned(),
@@ -201,17 +201,17 @@ async fn wait(
     given: &str,
     statuses: &[Status],
     timeout_ms: Option<u64>,
-) -> io::Result<Answer> {
+) -> io::Result<Response> {
     let mut news = state.mailbox.news.subscribe();
     let mut session = match state.find(given).await {
         Ok(session) => session,
-        Err(refusal) => return Ok(Answer::Refused(refusal)),
+        Err(refusal) => return Ok(Response::Refused(refusal)),
     };
     let limit = timeout_ms.map(Duration::from_millis);
     let deadline = limit.map(|limit| tokio::time::Instant::now() + limit);
     loop {
         if statuses.contains(&session.status()) {
-            return Ok(Answer::Session(Box::new(state.views.one(&session).await)));
+            return Ok(Response::Session(Box::new(state.views.one(&session).await)));
         }
         let timed_out = async {
             match deadline {
@@ -228,7 +228,7 @@ async fn wait(
             }
             () = timed_out => {
                 let message = format!("session `{}` is {}", session.name, session.status().word());
-                return Ok(Answer::Trouble { kind: Trouble::TimedOut, message });
+                return Ok(Response::Trouble { kind: Trouble::TimedOut, message });
             }
             () = peer.gone() => return Err(io::ErrorKind::BrokenPipe.into()),
         }

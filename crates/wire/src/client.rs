@@ -1,7 +1,7 @@
 //! What front ends ask of the daemon, and what it answers.
 //!
 //! A connection begins with [`Greeting`] in both directions. Then a front end sends one
-//! [`Petition`] at a time and reads frames until a final one ([`Answer::is_final`]); raw frames in
+//! [`Call`] at a time and reads frames until a final one ([`Response::is_final`]); raw frames in
 //! between are output bytes, tagged with their offset.
 
 use crate::build::Build;
@@ -35,7 +35,7 @@ pub struct Greeting {
 
 /// A request with what comes along.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Petition {
+pub struct Call {
     /// What is asked for.
     pub request: Request,
     /// The caller's environment, for requests that may start a process. Never written to disk.
@@ -197,7 +197,7 @@ pub struct NewSession {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields are named like what the contract prints")]
-pub enum Answer {
+pub enum Response {
     /// It is done; this is the session afterwards.
     Done {
         session: Box<SessionView>,
@@ -288,7 +288,7 @@ pub enum Trouble {
     Internal,
 }
 
-impl Answer {
+impl Response {
     /// Whether the exchange is over with this.
     pub fn is_final(&self) -> bool {
         match self {

@@ -34,7 +34,7 @@ fn greeting() -> Vec<u8> {
     words(&json!({"protocol": 1, "version": "0"}))
 }
 
-fn petition(request: &Value) -> Vec<u8> {
+fn call(request: &Value) -> Vec<u8> {
     words(&json!({"request": request}))
 }
 
@@ -179,7 +179,7 @@ fn a_reader_that_never_reads_costs_no_memory_and_no_time() -> Outcome {
     ] {
         let mut stream = UnixStream::connect(&doors[0])?;
         stream.write_all(&greeting())?;
-        stream.write_all(&petition(&request))?;
+        stream.write_all(&call(&request))?;
         deaf.push(stream);
     }
     let mut follower = UnixStream::connect(&doors[1])?;
@@ -208,7 +208,7 @@ fn whoever_listens_late_still_hears_how_it_ended() -> Outcome {
     late.set_read_timeout(Some(Duration::from_secs(60)))?;
     let pause = json!({"pause": {"mode": "boundary", "on_timeout": "refuse"}});
     late.write_all(&greeting())?;
-    late.write_all(&petition(&json!({"act": {"session": "blue", "action": pause}})))?;
+    late.write_all(&call(&json!({"act": {"session": "blue", "action": pause}})))?;
     let mut events = house.follow(1)?;
     let begun = events.until(|e| e["event"] == "pause_began" && e["session"] == id.as_str())?;
     let ended = events.until(|e| e["event"] == "paused" && e["session"] == id.as_str())?;

@@ -10,7 +10,7 @@ use crate::words;
 use glis_client::{Client, Streamed};
 use glis_core::Status;
 use glis_core::spec::Mode;
-use glis_wire::client::{Action, Answer, Request};
+use glis_wire::client::{Action, Request, Response};
 use glis_wire::view::SessionView;
 use rustix::pipe::{PipeFlags, pipe_with};
 use serde_json::json;
@@ -50,7 +50,7 @@ pub(super) fn attach(name: &str, out: &Out) -> Result<(), Complaint> {
     // It may have become another than the one that was attached to.
     let request = Request::Show { session: session.id.clone() };
     let session = match control::connect().and_then(|mut control| ask(&mut control, request)) {
-        Ok(Answer::Session(now)) => *now,
+        Ok(Response::Session(now)) => *now,
         Ok(_) | Err(_) => session,
     };
     let (word, text) = match left {
@@ -89,7 +89,7 @@ fn painted(control: &mut Client, name: &str) -> Result<Painted, Complaint> {
             Ok(())
         },
     )?;
-    let Answer::Attached { session, from, size, holder_dir } = answer else {
+    let Response::Attached { session, from, size, holder_dir } = answer else {
         return Err(unexpected());
     };
     let painting = Painting { at: from, bytes };

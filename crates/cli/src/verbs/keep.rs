@@ -8,7 +8,7 @@ use crate::control;
 use crate::streams::write_out;
 use crate::words::keep as words;
 use glis_client::{Client, Streamed};
-use glis_wire::client::{Action, Answer, Request, TrashAction};
+use glis_wire::client::{Action, Request, Response, TrashAction};
 use glis_wire::view::{SnapshotView, TrashView};
 use serde_json::json;
 
@@ -18,7 +18,7 @@ fn listed(
     last: Option<u32>,
 ) -> Result<Vec<SnapshotView>, Complaint> {
     let request = Request::Snapshots { session: session.to_owned(), last };
-    let Answer::Snapshots(list) = ask(control, request)? else { return Err(unexpected()) };
+    let Response::Snapshots(list) = ask(control, request)? else { return Err(unexpected()) };
     Ok(list)
 }
 
@@ -46,7 +46,7 @@ pub(super) fn diff(diff: Diff, out: &Out) -> Result<(), Complaint> {
         }
         write_out(&part)
     })?;
-    let Answer::Diff { from, to, files } = answer else { return Err(unexpected()) };
+    let Response::Diff { from, to, files } = answer else { return Err(unexpected()) };
     if out.json {
         let patch = (!diff.stat).then(|| String::from_utf8_lossy(&patch).into_owned());
         let document = json!({"from": from, "to": to, "files": files, "patch": patch});
@@ -70,7 +70,7 @@ pub(super) fn restore(restore: Restore, out: &Out) -> Result<(), Complaint> {
         .map_err(|_| Complaint::new(Kind::Usage, "the path is not valid UTF-8"))?;
     let (session, snapshot) = (restore.name, restore.snapshot);
     let answer = ask(&mut control, Request::RestoreTo { session, snapshot, to })?;
-    let Answer::RestoredTo { path, snapshot, notes } = answer else { return Err(unexpected()) };
+    let Response::RestoredTo { path, snapshot, notes } = answer else { return Err(unexpected()) };
     let document = json!({"path": path, "snapshot": snapshot, "notes": notes});
     out.document(&document, || words::copied_to(&path, &snapshot, &notes))
 }
@@ -85,7 +85,7 @@ pub(super) fn trash(verb: TrashVerb, out: &Out) -> Result<(), Complaint> {
         TrashVerb::Restore { name, rename } => {
             let action = TrashAction::Restore { name: rename };
             let request = Request::TrashAct { session: name, action };
-            let Answer::Done { session, .. } = ask(&mut control, request)? else {
+            let Response::Done { session, .. } = ask(&mut control, request)? else {
                 return Err(unexpected());
             };
             out.document(&session, || words::returned(&session))
@@ -95,7 +95,7 @@ pub(super) fn trash(verb: TrashVerb, out: &Out) -> Result<(), Complaint> {
 }
 
 fn removed(control: &mut Client) -> Result<Vec<TrashView>, Complaint> {
-    let Answer::Trash(removed) = ask(control, Request::Trash)? else { return Err(unexpected()) };
+    let Response::Trash(removed) = ask(control, Request::Trash)? else { return Err(unexpected()) };
     Ok(removed)
 }
 

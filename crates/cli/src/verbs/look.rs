@@ -6,19 +6,20 @@ use crate::control;
 use crate::streams::write_out;
 use crate::words;
 use glis_client::{Client, Streamed};
-use glis_wire::client::{Answer, Request};
+use glis_wire::client::{Request, Response};
 use serde_json::json;
 use std::io::{self, Write as _};
 
 pub(super) fn ls(request: Request, out: &Out) -> Result<(), Complaint> {
-    let Answer::Sessions(sessions) = ask(&mut control::connect()?, request)? else {
+    let Response::Sessions(sessions) = ask(&mut control::connect()?, request)? else {
         return Err(unexpected());
     };
     out.document(&sessions, || words::table(&sessions))
 }
 
 pub(super) fn show(name: String, out: &Out) -> Result<(), Complaint> {
-    let Answer::Session(session) = ask(&mut control::connect()?, Request::Show { session: name })?
+    let Response::Session(session) =
+        ask(&mut control::connect()?, Request::Show { session: name })?
     else {
         return Err(unexpected());
     };
@@ -35,7 +36,7 @@ pub(super) fn log(request: Request, out: &Out) -> Result<(), Complaint> {
     let follow = matches!(request, Request::Log { follow: true, .. });
     let mut entries = Vec::new();
     connect(follow)?.call_seeing(request, |streamed| {
-        let Streamed::Words(Answer::Entry(entry)) = streamed else { return Ok(()) };
+        let Streamed::Words(Response::Entry(entry)) = streamed else { return Ok(()) };
         match (out.json, follow) {
             (true, true) => say(&json!(entry).to_string()),
             (true, false) => {
@@ -50,7 +51,7 @@ pub(super) fn log(request: Request, out: &Out) -> Result<(), Complaint> {
 
 pub(super) fn search(wanted: &[String], most: u32, out: &Out) -> Result<(), Complaint> {
     let request = Request::Search { words: wanted.join(" "), most };
-    let Answer::Hits(hits) = ask(&mut control::connect()?, request)? else {
+    let Response::Hits(hits) = ask(&mut control::connect()?, request)? else {
         return Err(unexpected());
     };
     out.document(&hits, || words::hits(&hits))
@@ -64,7 +65,7 @@ pub(super) enum Dress {
 }
 
 pub(super) fn screen(name: String, dress: Dress, out: &Out) -> Result<(), Complaint> {
-    let Answer::Screen { lines, ansi: coloured, cursor, size, offset } =
+    let Response::Screen { lines, ansi: coloured, cursor, size, offset } =
         ask(&mut control::connect()?, Request::Screen { session: name })?
     else {
         return Err(unexpected());
@@ -98,7 +99,7 @@ pub(super) fn output(request: Request, out: &Out) -> Result<(), Complaint> {
             }
         }
         Streamed::Bytes(_, bytes) => write_out(&bytes),
-        Streamed::Words(Answer::Cut { oldest: at }) => {
+        Streamed::Words(Response::Cut { oldest: at }) => {
             oldest = Some(at);
             if !out.json {
                 drop(writeln!(io::stderr(), "glis: output before offset {at} was cut"));
@@ -161,7 +162,7 @@ pub(super) fn events(request: Request) -> Result<(), Complaint> {
     let follow = matches!(request, Request::Events { follow: true, .. });
     connect(follow)?
         .call_seeing(request, |streamed| match streamed {
-            Streamed::Words(Answer::Event(event)) => say(&event.to_string()),
+            Streamed::Words(Response::Event(event)) => say(&event.to_string()),
             Streamed::Words(_) | Streamed::Bytes(..) | Streamed::Silence(_) => Ok(()),
         })
         .map(drop)

@@ -7,7 +7,7 @@ use crate::control;
 use crate::progress::Progress;
 use crate::words;
 use glis_client::{Client, PATIENCE};
-use glis_wire::client::{Action, Answer, Request};
+use glis_wire::client::{Action, Request, Response};
 use glis_wire::view::SessionView;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -157,7 +157,7 @@ fn at_once(
 /// Without a word about its progress: several would write over each other.
 fn alone(name: &str, action: &Action) -> Acted {
     let request = Request::Act { session: name.to_owned(), action: action.clone() };
-    let Answer::Done { session, already } = control::connect()?.call(request)? else {
+    let Response::Done { session, already } = control::connect()?.call(request)? else {
         return Err(super::unexpected());
     };
     Ok((*session, already))

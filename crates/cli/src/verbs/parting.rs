@@ -5,7 +5,7 @@ use crate::complaint::{Complaint, Kind};
 use crate::control;
 use crate::tty::Ending;
 use glis_core::Status;
-use glis_wire::client::{Answer, Request};
+use glis_wire::client::{Request, Response};
 use std::io::Write as _;
 
 /// From now on a signal that ends us first says what stays behind of these pauses.
@@ -54,7 +54,7 @@ fn pending(names: &[String]) -> Option<Vec<String>> {
     for name in names {
         // One that is gone meanwhile is not pending.
         let asked = control.call(Request::Show { session: name.clone() });
-        if let Ok(Answer::Session(session)) = asked
+        if let Ok(Response::Session(session)) = asked
             && session.status == Status::Pausing
         {
             pending.push(session.name);

@@ -12,7 +12,7 @@ use glis_core::input::IfRunning;
 use glis_core::pause::{OnTimeout, PauseMode};
 use glis_core::talk::{ALLOW_FOR_SESSION, AskKind};
 use glis_core::tree::Clearing;
-use glis_wire::client::{Action, Answer, NewSession, Request};
+use glis_wire::client::{Action, NewSession, Request, Response};
 use glis_wire::view::SessionView;
 use serde_json::json;
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
@@ -49,7 +49,7 @@ pub(super) fn new(new: New, out: &Out) -> Result<(), Complaint> {
         },
     }));
     let answer = ask(&mut control::connect()?, request).map_err(not_made)?;
-    let Answer::Made { session, notes } = answer else { return Err(unexpected()) };
+    let Response::Made { session, notes } = answer else { return Err(unexpected()) };
     let document = with(&session, "notes", json!(notes));
     out.document(&document, || words::created(&session, &notes))
 }
@@ -90,7 +90,7 @@ pub(super) fn act(
 }
 
 fn done(control: &mut Client, request: Request) -> Result<(SessionView, bool), Complaint> {
-    let Answer::Done { session, already } = ask(control, request)? else {
+    let Response::Done { session, already } = ask(control, request)? else {
         return Err(unexpected());
     };
     Ok((*session, already))
@@ -135,7 +135,7 @@ pub(super) fn send(name: String, text: &str, out: &Out) -> Result<(), Complaint>
     let text = sayable(text)?;
     let mut control = control::connect()?;
     let request = Request::Act { session: name, action: Action::Send { text } };
-    let Answer::Queued { session, message, before, status, idle_secs } =
+    let Response::Queued { session, message, before, status, idle_secs } =
         ask(&mut control, request)?
     else {
         return Err(unexpected());
@@ -151,7 +151,7 @@ pub(super) fn send(name: String, text: &str, out: &Out) -> Result<(), Complaint>
 pub(super) fn wait(wait: Wait, out: &Out) -> Result<(), Complaint> {
     let timeout_ms = wait.timeout.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
     let request = Request::Wait { session: wait.name, statuses: wait.states, timeout_ms };
-    let Answer::Session(session) = ask(&mut control::connect()?, request)? else {
+    let Response::Session(session) = ask(&mut control::connect()?, request)? else {
         return Err(unexpected());
     };
     out.document(&session, || words::is(&session))
@@ -207,7 +207,7 @@ pub(super) fn resume(resume: &Resume, out: &Out) -> Result<(), Complaint> {
 
 /// All sessions that are like this.
 fn all(control: &mut Client, wanted: impl Fn(&SessionView) -> bool) -> Result<Chosen, Complaint> {
-    let Answer::Sessions(all) = ask(control, Request::List { all: false })? else {
+    let Response::Sessions(all) = ask(control, Request::List { all: false })? else {
         return Err(unexpected());
     };
     Ok(Chosen::All(all.into_iter().filter(wanted).map(|session| session.id).collect()))
@@ -237,7 +237,7 @@ fn running(control: &mut Client, name: &str) -> Result<Option<&'static str>, Com
         return Ok(None);
     }
     let request = Request::Show { session: name.to_owned() };
-    let Answer::Session(session) = ask(control, request)? else { return Err(unexpected()) };
+    let Response::Session(session) = ask(control, request)? else { return Err(unexpected()) };
     Ok(session.pid.map(|_| session.status.word()))
 }
 
@@ -318,7 +318,7 @@ fn check_answer(
     answer: &super::args::Answer,
 ) -> Result<Option<String>, Complaint> {
     let request = Request::Show { session: answer.name.clone() };
-    let Answer::Session(session) = ask(control, request)? else { return Err(unexpected()) };
+    let Response::Session(session) = ask(control, request)? else { return Err(unexpected()) };
     let Some(open) = session.waiting_for else { return Ok(answer.request.clone()) };
     let meant = answer.request.as_ref().is_none_or(|id| *id == open.request);
     let decides = match open.kind {

@@ -7,13 +7,13 @@ use crate::control;
 use crate::words;
 use clap::CommandFactory as _;
 use glis_client::Client;
-use glis_wire::client::{Answer, Request};
+use glis_wire::client::{Request, Response};
 use glis_wire::view::{DaemonView, Health};
 use serde_json::json;
 use std::io;
 
 pub(super) fn doctor(out: &Out) -> Result<(), Complaint> {
-    let Answer::Findings(findings) = ask(&mut control::connect()?, Request::Doctor)? else {
+    let Response::Findings(findings) = ask(&mut control::connect()?, Request::Doctor)? else {
         return Err(unexpected());
     };
     out.document(&findings, || words::findings(&findings))?;
@@ -58,7 +58,7 @@ pub(super) fn daemon(verb: &DaemonVerb, out: &Out) -> Result<(), Complaint> {
 }
 
 fn status(control: &mut Client) -> Result<DaemonView, Complaint> {
-    let Answer::Daemon(view) = ask(control, Request::DaemonStatus)? else {
+    let Response::Daemon(view) = ask(control, Request::DaemonStatus)? else {
         return Err(unexpected());
     };
     Ok(view)

@@ -13,7 +13,7 @@ use glis_core::session::Phase;
 use glis_core::spec::RefOrigin;
 use glis_core::tree::Clearing;
 use glis_core::{AskId, Command, Refusal, Session};
-use glis_wire::client::{Action, Answer, NewSession, Trouble};
+use glis_wire::client::{Action, NewSession, Response, Trouble};
 use std::io;
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(super) async fn new(
     peer: &mut Peer,
     wanted: NewSession,
     caller: Option<Caller>,
-) -> io::Result<Answer> {
+) -> io::Result<Response> {
     // Listening begins before anything is asked for, so that its end cannot be missed.
     let mut news = state.mailbox.news.subscribe();
     let created = match state.creator.create(&wanted, caller.as_ref()).await {
@@ -34,20 +34,22 @@ pub(super) async fn new(
     if let Some(op) = op
         && let Err(refusal) = until_ended(state, peer, &mut news, &id, op).await?
     {
-        return Ok(Answer::Refused(refusal));
+        return Ok(Response::Refused(refusal));
     }
     Ok(match state.session(&id).await {
-        Some(session) => Answer::Made { session: Box::new(state.views.one(&session).await), notes },
+        Some(session) => {
+            Response::Made { session: Box::new(state.views.one(&session).await), notes }
+        }
         None => storage(),
     })
 }
 
-fn not_created(why: NotCreated) -> Answer {
+fn not_created(why: NotCreated) -> Response {
     match why {
-        NotCreated::Refused(refusal) => Answer::Refused(refusal),
-        NotCreated::Unusable { message, hint } => Answer::Unusable { message, hint },
+        NotCreated::Refused(refusal) => Response::Refused(refusal),
+        NotCreated::Unusable { message, hint } => Response::Unusable { message, hint },
         NotCreated::NoName => {
-            Answer::Trouble { kind: Trouble::Internal, message: "no name is free".to_owned() }
+            Response::Trouble { kind: Trouble::Internal, message: "no name is free".to_owned() }
         }
         NotCreated::Ending => storage(),
     }
@@ -60,7 +62,7 @@ pub(super) async fn act(
     given: &str,
     action: Action,
     env: Option<Caller>,
-) -> io::Result<Answer> {
+) -> io::Result<Response> {
     match translate(state, given, action).await {
         Ok(command) => carry_out(state, peer, command, env).await,
         Err(answer) => Ok(*answer),
@@ -68,7 +70,7 @@ pub(super) async fn act(
 }
 
 /// A pause that would be barred by what no snapshot holds is refused before it disturbs the agent.
-async fn refuse_to_lose(state: &ServerState, session: &Session) -> Result<(), Box<Answer>> {
+async fn refuse_to_lose(state: &ServerState, session: &Session) -> Result<(), Box<Response>> {
     let (trees, looked_at) = (Arc::clone(&state.trees), session.clone());
     let look = move || trees.would_lose(&looked_at);
     // What cannot be looked at is left to the pause itself.
@@ -77,11 +79,11 @@ async fn refuse_to_lose(state: &ServerState, session: &Session) -> Result<(), Bo
         return Ok(());
     }
     let name = session.name.clone();
-    Err(Box::new(Answer::Refused(Refusal::WouldBeLost { session: name, left_out })))
+    Err(Box::new(Response::Refused(Refusal::WouldBeLost { session: name, left_out })))
 }
 
 async fn translate(state: &ServerState, given: &str, action: Action) -> Translated {
-    let found = state.find(given).await.map_err(|refusal| Box::new(Answer::Refused(refusal)))?;
+    let found = state.find(given).await.map_err(|refusal| Box::new(Response::Refused(refusal)))?;
     let session = found.id.clone();
     let command = match action {
         Action::Send { text } => Command::Send { session, text },

@@ -9,7 +9,7 @@ use crate::view;
 use glis_core::decision::Reply;
 use glis_core::session::{Phase, Rest};
 use glis_core::{Command, OpId, Refusal, Session, SessionId};
-use glis_wire::client::{Answer, Trouble};
+use glis_wire::client::{Response, Trouble};
 use std::io;
 use std::sync::Arc;
 use tokio::sync::broadcast;
@@ -17,14 +17,14 @@ use tokio::sync::broadcast;
 /// Events read at once while looking for one.
 const EVENTS_READ: u32 = 500;
 
-pub(super) type Translated = Result<(SessionId, Command), Box<Answer>>;
+pub(super) type Translated = Result<(SessionId, Command), Box<Response>>;
 
 pub(super) async fn carry_out(
     state: &ServerState,
     peer: &mut Peer,
     (id, command): (SessionId, Command),
     env: Option<Caller>,
-) -> io::Result<Answer> {
+) -> io::Result<Response> {
     // Listening begins before anything is asked for, so that its end cannot be missed.
     let mut news = state.mailbox.news.subscribe();
     let found = state.session(&id).await;
@@ -37,7 +37,7 @@ pub(super) async fn carry_out(
     let may_be_cut = wait::may_be_cut(&command);
     let reply = match state.mailbox.command(command).await {
         Some(Ok(reply)) => reply,
-        Some(Err(refusal)) => return Ok(Answer::Refused(refusal)),
+        Some(Err(refusal)) => return Ok(Response::Refused(refusal)),
         None => return Ok(storage()),
     };
     match reply {
@@ -45,7 +45,7 @@ pub(super) async fn carry_out(
             if let (Some(session), Some(ask)) = (&found, question)
                 && let Err(refusal) = wait::until_heard(&mut news, session, &ask).await
             {
-                return Ok(Answer::Refused(refusal));
+                return Ok(Response::Refused(refusal));
             }
             done(state, &id, Change::Made).await
         }
@@ -58,15 +58,15 @@ pub(super) async fn carry_out(
                 && session.in_flight().is_some_and(|sent| sent.id == message)
                 && let Err(refusal) = wait::until_handed_over(&mut news, &session, message).await
             {
-                return Ok(Answer::Refused(refusal));
+                return Ok(Response::Refused(refusal));
             }
             let session = Box::new(state.views.one(&session).await);
             let idle_secs = found.as_ref().and_then(idle_secs);
-            Ok(Answer::Queued { session, message: message.0, before, status, idle_secs })
+            Ok(Response::Queued { session, message: message.0, before, status, idle_secs })
         }
         Reply::Pending(op) => match until_ended(state, peer, &mut news, &id, op).await? {
             Ok(()) => done(state, &id, Change::Made).await,
-            Err(refusal) => Ok(Answer::Refused(refusal)),
+            Err(refusal) => Ok(Response::Refused(refusal)),
         },
     }
 }
@@ -94,8 +94,8 @@ fn idle_secs(session: &Session) -> Option<u64> {
 }
 
 /// The controller has ended, or the session is on no record: its log has failed.
-pub(super) fn storage() -> Answer {
-    Answer::Trouble {
+pub(super) fn storage() -> Response {
+    Response::Trouble {
         kind: Trouble::Storage,
         message: "the event log cannot be written; agents run on, nothing was changed".to_owned(),
     }
@@ -109,11 +109,11 @@ enum Change {
     Needless,
 }
 
-async fn done(state: &ServerState, id: &SessionId, change: Change) -> io::Result<Answer> {
+async fn done(state: &ServerState, id: &SessionId, change: Change) -> io::Result<Response> {
     let already = change == Change::Needless;
     Ok(match state.session(id).await {
         Some(session) => {
-            Answer::Done { session: Box::new(state.views.one(&session).await), already }
+            Response::Done { session: Box::new(state.views.one(&session).await), already }
         }
         None => storage(),
     })
@@ -144,7 +144,7 @@ pub(super) async fn until_ended(
                 {
                     return Ok(result.clone());
                 }
-                peer.send(&Answer::Step(view::event(&published.recorded))).await?;
+                peer.send(&Response::Step(view::event(&published.recorded))).await?;
             }
             // Left behind: how it ended may be among what was missed.
             Err(broadcast::error::RecvError::Lagged(_)) => {

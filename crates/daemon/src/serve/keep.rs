@@ -12,7 +12,7 @@ use glis_core::session::Session;
 use glis_core::tree::PathList;
 use glis_core::{Command, Refusal, Status};
 use glis_snapshot::{Shelf, Side, SnapshotFault, Why};
-use glis_wire::client::{Answer, TrashAction, Trouble};
+use glis_wire::client::{Response, TrashAction, Trouble};
 use glis_wire::view::{FileDiffView, NotCapturedView, SnapshotView, TrashView};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -26,17 +26,17 @@ const WORKTREE: &str = "worktree";
 /// Parts of a patch that may wait for a slow reader.
 const PARTS: usize = 4;
 
-fn trouble(message: String) -> Answer {
-    Answer::Trouble { kind: Trouble::Internal, message }
+fn trouble(message: String) -> Response {
+    Response::Trouble { kind: Trouble::Internal, message }
 }
 
-fn failed(fault: &SnapshotFault) -> Answer {
+fn failed(fault: &SnapshotFault) -> Response {
     match fault {
         SnapshotFault::Missing(_) | SnapshotFault::BadName(_) | SnapshotFault::InTheWay { .. } => {
-            Answer::Trouble { kind: Trouble::BadInput, message: fault.to_string() }
+            Response::Trouble { kind: Trouble::BadInput, message: fault.to_string() }
         }
         SnapshotFault::DiskFull(_) => {
-            Answer::Trouble { kind: Trouble::Storage, message: fault.to_string() }
+            Response::Trouble { kind: Trouble::Storage, message: fault.to_string() }
         }
         SnapshotFault::Unreadable { .. }
         | SnapshotFault::Broken(_)
@@ -53,7 +53,7 @@ async fn ask_git<T: Send + 'static>(
     state: &ServerState,
     kind: Kind,
     work: impl FnOnce() -> Result<T, SnapshotFault> + Send + 'static,
-) -> Result<T, Box<Answer>> {
+) -> Result<T, Box<Response>> {
     match state.pools.run_blocking(kind, work).await {
         Ok(done) => done.map_err(|fault| Box::new(failed(&fault))),
         Err(fault) => Err(Box::new(trouble(fault))),
@@ -61,9 +61,9 @@ async fn ask_git<T: Send + 'static>(
 }
 
 /// A session whose snapshots can be looked at.
-async fn found(state: &ServerState, given: &str) -> Result<Session, Box<Answer>> {
+async fn found(state: &ServerState, given: &str) -> Result<Session, Box<Response>> {
     let found = state.find(given).await;
-    let session = found.map_err(|refusal| Box::new(Answer::Refused(refusal)))?;
+    let session = found.map_err(|refusal| Box::new(Response::Refused(refusal)))?;
     let repo = repository(&session);
     let looked_at = repo.clone();
     match state.pools.run_blocking(Kind::Look, move || looked_at.is_dir()).await {
@@ -77,13 +77,13 @@ fn shelf(session: &Session) -> Shelf {
     if session.status() == Status::Archived { Shelf::Trash } else { Shelf::Snapshots }
 }
 
-pub(super) async fn snapshots(state: &ServerState, given: &str, last: Option<u32>) -> Answer {
+pub(super) async fn snapshots(state: &ServerState, given: &str, last: Option<u32>) -> Response {
     let listed = async {
         let session = found(state, given).await?;
         let last = last.map(|last| usize::try_from(last).unwrap_or(usize::MAX));
         ask_git(state, Kind::Ask, move || listed(&session, last)).await
     };
-    listed.await.map_or_else(|answer| *answer, Answer::Snapshots)
+    listed.await.map_or_else(|answer| *answer, Response::Snapshots)
 }
 
 fn listed(session: &Session, last: Option<usize>) -> Result<Vec<SnapshotView>, SnapshotFault> {
@@ -131,7 +131,7 @@ pub(super) async fn chosen(
     state: &ServerState,
     session: &Session,
     given: Option<String>,
-) -> Result<String, Box<Answer>> {
+) -> Result<String, Box<Response>> {
     let left = session.left_as.as_ref().or(session.snapshot.as_ref());
     if let (None, Some(left)) = (&given, left.filter(|_| session.status() != Status::Archived)) {
         return Ok(left.name.clone());
@@ -145,7 +145,7 @@ pub(super) async fn chosen(
         })
         .await?
     };
-    let bad = |message: String| Box::new(Answer::Trouble { kind: Trouble::BadInput, message });
+    let bad = |message: String| Box::new(Response::Trouble { kind: Trouble::BadInput, message });
     let Some(given) = given else {
         let last = list.into_iter().next_back().map(|(reference, _)| reference);
         let none = || bad(format!("session `{}` has no snapshot", session.name));
@@ -173,7 +173,7 @@ pub(super) async fn diff(
     given: &str,
     since: Option<String>,
     patch: bool,
-) -> io::Result<Answer> {
+) -> io::Result<Response> {
     let sides = async {
         let session = found(state, given).await?;
         let since = match since {
@@ -189,7 +189,7 @@ pub(super) async fn diff(
         } else {
             None
         };
-        Ok::<_, Box<Answer>>(Sides { session, since, kept, patch })
+        Ok::<_, Box<Response>>(Sides { session, since, kept, patch })
     };
     let sides = match sides.await {
         Ok(sides) => sides,
@@ -228,7 +228,7 @@ fn differences(
     trees: &Trees,
     sides: &Sides,
     parts: mpsc::Sender<Vec<u8>>,
-) -> Result<Answer, SnapshotFault> {
+) -> Result<Response, SnapshotFault> {
     let Sides { session, since, kept, patch } = sides;
     let (repo, base) = (repository(session), session.spec.base.as_deref());
     let glance = match kept {
@@ -249,7 +249,7 @@ fn differences(
     if *patch {
         glis_snapshot::patch(&repo, from, to, &mut Parts(parts))?;
     }
-    Ok(Answer::Diff {
+    Ok(Response::Diff {
         from: since.as_deref().or(base).unwrap_or("HEAD").to_owned(),
         to: kept.as_deref().unwrap_or(WORKTREE).to_owned(),
         files: files
@@ -282,7 +282,7 @@ pub(super) async fn restore_to(
     given: &str,
     snapshot: Option<String>,
     to: String,
-) -> Answer {
+) -> Response {
     let restored = async {
         let session = found(state, given).await?;
         let snapshot = chosen(state, &session, snapshot).await?;
@@ -291,14 +291,14 @@ pub(super) async fn restore_to(
         let is_taken = move || looked_at.symlink_metadata().is_ok() && !is_empty_folder(&looked_at);
         if state.pools.run(Kind::Look, is_taken).await {
             let message = format!("{to} exists already");
-            return Err(Box::new(Answer::Trouble { kind: Trouble::BadInput, message }));
+            return Err(Box::new(Response::Trouble { kind: Trouble::BadInput, message }));
         }
         let reference = snapshot.clone();
         let notes = ask_git(state, Kind::Ask, move || {
             Trees::restore_elsewhere(&session, &reference, &path)
         })
         .await?;
-        Ok(Answer::RestoredTo { path: to, snapshot, notes })
+        Ok(Response::RestoredTo { path: to, snapshot, notes })
     };
     restored.await.unwrap_or_else(|answer| *answer)
 }
@@ -307,7 +307,7 @@ fn is_empty_folder(path: &std::path::Path) -> bool {
     std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }
 
-pub(super) async fn trash(state: &ServerState) -> Answer {
+pub(super) async fn trash(state: &ServerState) -> Response {
     let days = i64::from(state.settings.now().trash.days);
     let now = jiff::Timestamp::now().as_millisecond();
     let removed = state.mailbox.query(Query::All).await;
@@ -329,7 +329,7 @@ pub(super) async fn trash(state: &ServerState) -> Answer {
             place: trashed.place,
         }
     });
-    Answer::Trash(views.collect())
+    Response::Trash(views.collect())
 }
 
 pub(super) async fn trash_act(
@@ -337,7 +337,7 @@ pub(super) async fn trash_act(
     peer: &mut Peer,
     given: &str,
     action: TrashAction,
-) -> io::Result<Answer> {
+) -> io::Result<Response> {
     match translate(state, given, action).await {
         Ok(command) => carry_out(state, peer, command, None).await,
         Err(answer) => Ok(*answer),
@@ -347,7 +347,7 @@ pub(super) async fn trash_act(
 async fn translate(state: &ServerState, given: &str, action: TrashAction) -> Translated {
     let found = state.mailbox.query(Query::Removed(given.to_owned())).await;
     let refusal = || Refusal::NotInTrash { given: given.to_owned() };
-    let session = found.into_iter().next().ok_or_else(|| Box::new(Answer::Refused(refusal())))?;
+    let session = found.into_iter().next().ok_or_else(|| Box::new(Response::Refused(refusal())))?;
     let id = session.id.clone();
     Ok(match action {
         TrashAction::Restore { name } => (id.clone(), Command::Return { session: id, name }),

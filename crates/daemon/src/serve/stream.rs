@@ -10,7 +10,7 @@ use crate::search::{self, Source};
 use crate::{conversation, view};
 use glis_core::{Refusal, Status};
 use glis_screen::Output as _;
-use glis_wire::client::{Answer, Trouble};
+use glis_wire::client::{Response, Trouble};
 use glis_wire::hold::{Order, Report, place};
 use std::io;
 use tokio::sync::broadcast::error::RecvError;
@@ -22,14 +22,14 @@ pub(super) async fn attach(
     state: &ServerState,
     peer: &mut Peer,
     given: &str,
-) -> io::Result<Answer> {
+) -> io::Result<Response> {
     let session = match state.find(given).await {
         Ok(session) => session,
-        Err(refusal) => return Ok(Answer::Refused(refusal)),
+        Err(refusal) => return Ok(Response::Refused(refusal)),
     };
     if peer.pid().is_some_and(|pid| inside::is_inside(&session, pid)) {
         let name = session.name.clone();
-        return Ok(Answer::Refused(Refusal::AttachedToItself { session: name }));
+        return Ok(Response::Refused(Refusal::AttachedToItself { session: name }));
     }
     state.views.looked_at(&session);
     let picture = match state.views.screen(&session).await {
@@ -39,7 +39,7 @@ pub(super) async fn attach(
     peer.send_raw(picture.offset, &picture.paint).await?;
     let lives = session.process.is_some();
     let dir = state.home.session(&session.id.0);
-    Ok(Answer::Attached {
+    Ok(Response::Attached {
         session: Box::new(state.views.one(&session).await),
         from: picture.offset,
         size: picture.size,
@@ -47,10 +47,10 @@ pub(super) async fn attach(
     })
 }
 
-pub(super) async fn screen(state: &ServerState, given: &str) -> Answer {
+pub(super) async fn screen(state: &ServerState, given: &str) -> Response {
     match state.find(given).await {
         Ok(session) => match state.views.screen(&session).await {
-            Ok(picture) => Answer::Screen {
+            Ok(picture) => Response::Screen {
                 lines: picture.lines,
                 ansi: picture.ansi,
                 cursor: picture.cursor,
@@ -59,12 +59,12 @@ pub(super) async fn screen(state: &ServerState, given: &str) -> Answer {
             },
             Err(fault) => trouble(&fault),
         },
-        Err(refusal) => Answer::Refused(refusal),
+        Err(refusal) => Response::Refused(refusal),
     }
 }
 
 /// Looks for words in every conversation, also of sessions that were removed.
-pub(super) async fn search(state: &ServerState, words: String, most: u32) -> Answer {
+pub(super) async fn search(state: &ServerState, words: String, most: u32) -> Response {
     let sessions = state.mailbox.query(Query::All).await;
     let sources: Vec<_> = sessions
         .iter()
@@ -79,14 +79,14 @@ pub(super) async fn search(state: &ServerState, words: String, most: u32) -> Ans
         .pools
         .run_blocking(Kind::Ask, move || search::search(&folder, &sources, &words, most));
     match found.await {
-        Ok(Ok(hits)) => Answer::Hits(hits),
-        Ok(Err(message)) => Answer::Trouble { kind: Trouble::BadInput, message },
+        Ok(Ok(hits)) => Response::Hits(hits),
+        Ok(Err(message)) => Response::Trouble { kind: Trouble::BadInput, message },
         Err(panic) => trouble(&io::Error::other(panic)),
     }
 }
 
-fn trouble(fault: &io::Error) -> Answer {
-    Answer::Trouble { kind: Trouble::Internal, message: fault.to_string() }
+fn trouble(fault: &io::Error) -> Response {
+    Response::Trouble { kind: Trouble::Internal, message: fault.to_string() }
 }
 
 pub(super) async fn output(
@@ -95,10 +95,10 @@ pub(super) async fn output(
     given: &str,
     from: u64,
     follow: bool,
-) -> io::Result<Answer> {
+) -> io::Result<Response> {
     let session = match state.find(given).await {
         Ok(session) => session,
-        Err(refusal) => return Ok(Answer::Refused(refusal)),
+        Err(refusal) => return Ok(Response::Refused(refusal)),
     };
     let dir = state.views.folder_of(&session);
     let log = OutputLog::new(&dir);
@@ -106,7 +106,7 @@ pub(super) async fn output(
     let asked = log.clone();
     let oldest = state.pools.run(Kind::Look, move || asked.oldest()).await;
     if oldest > from {
-        peer.send(&Answer::Cut { oldest }).await?;
+        peer.send(&Response::Cut { oldest }).await?;
     }
     // The holder tells when there is more; without one there will not be any.
     let mut holder = if follow { Peer::connect(&dir, place::SOCKET).await.ok() } else { None };
@@ -120,7 +120,7 @@ pub(super) async fn output(
             at = chunk.at + chunk.bytes.len() as u64;
             peer.send_raw(chunk.at, &chunk.bytes).await?;
         }
-        let Some(live) = &mut holder else { return Ok(Answer::End) };
+        let Some(live) = &mut holder else { return Ok(Response::End) };
         live.send(&Order::Watch { beyond: at }).await.ok();
         tokio::select! {
             moved = next_output(live) => if !moved { holder = None; },
@@ -148,10 +148,10 @@ pub(super) async fn log(
     peer: &mut Peer,
     given: &str,
     follow: bool,
-) -> io::Result<Answer> {
+) -> io::Result<Response> {
     let session = match state.find(given).await {
         Ok(session) => session,
-        Err(refusal) => return Ok(Answer::Refused(refusal)),
+        Err(refusal) => return Ok(Response::Refused(refusal)),
     };
     state.views.looked_at(&session);
     let path = conversation::file_of(&state.views.folder_of(&session));
@@ -169,14 +169,14 @@ pub(super) async fn log(
             }
             at += read;
             for entry in entries {
-                peer.send(&Answer::Entry(entry)).await?;
+                peer.send(&Response::Entry(entry)).await?;
             }
         }
         if !follow {
-            return Ok(Answer::End);
+            return Ok(Response::End);
         }
         tokio::select! {
-            grown = growth.changed() => if grown.is_err() { return Ok(Answer::End); },
+            grown = growth.changed() => if grown.is_err() { return Ok(Response::End); },
             () = peer.gone() => return Err(io::ErrorKind::BrokenPipe.into()),
         }
     }
@@ -187,7 +187,7 @@ pub(super) async fn events(
     peer: &mut Peer,
     from: u64,
     follow: bool,
-) -> io::Result<Answer> {
+) -> io::Result<Response> {
     let mut news = state.mailbox.news.subscribe();
     let mut next = from.max(1);
     loop {
@@ -197,15 +197,15 @@ pub(super) async fn events(
             let Some(last) = batch.last() else { break };
             next = last.seq + 1;
             for recorded in &batch {
-                peer.send(&Answer::Event(view::event(recorded))).await?;
+                peer.send(&Response::Event(view::event(recorded))).await?;
             }
         }
         if !follow {
-            return Ok(Answer::End);
+            return Ok(Response::End);
         }
         tokio::select! {
             published = news.recv() => if matches!(published, Err(RecvError::Closed)) {
-                return Ok(Answer::End);
+                return Ok(Response::End);
             },
             () = peer.gone() => return Err(io::ErrorKind::BrokenPipe.into()),
         }
