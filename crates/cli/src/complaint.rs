@@ -127,6 +127,11 @@ impl Complaint {
         match kind {
             Trouble::BadInput => Self::new(Kind::Usage, message)
                 .hint("`glis help` lists the verbs, `glis help VERB` its options"),
+            Trouble::NotAllowed => Self::new(Kind::Refused, message)
+                .hint("who manages the sessions can do it, or give this caller more"),
+            Trouble::Unknown => {
+                Self::new(Kind::Failed, message).hint("`glis show` tells how it stands")
+            }
             Trouble::TimedOut => Self::new(Kind::TimedOut, format!("timed out: {message}"))
                 .hint("`glis show` tells what it is doing"),
             Trouble::Storage => Self::new(Kind::Failed, message)

@@ -5,6 +5,7 @@ use crate::progress::Progress;
 use crate::words::plain;
 use glis_client::{Client, Connector, Starter, Waiting, Watcher};
 use glis_wire::build::Build;
+use glis_wire::call::{Face, Origin, Scope};
 use glis_wire::home::Home;
 use std::io::{self, Write as _};
 use std::sync::OnceLock;
@@ -43,7 +44,15 @@ pub(crate) fn end_foreign() -> Result<bool, Complaint> {
 }
 
 fn connector() -> Result<Connector, Complaint> {
-    Ok(Connector { home: find_home()?, build: own_build().clone(), starter: Starter::own() })
+    let (home, build) = (find_home()?, own_build().clone());
+    let origin = Origin { face: Face::Cli, who: user() };
+    Ok(Connector { home, build, origin, scope: Scope::Manage, starter: Starter::own() })
+}
+
+/// Who uses the command line: the name that the environment has for the user, else the number.
+fn user() -> String {
+    let named = std::env::var("USER").ok().filter(|name| !name.is_empty());
+    named.unwrap_or_else(|| rustix::process::getuid().as_raw().to_string())
 }
 
 /// Shows a person what is waited for.

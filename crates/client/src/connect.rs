@@ -6,6 +6,7 @@ use crate::replace::end;
 use crate::start::{START_PACE, Started, Starter, start_daemon, turn_to_start};
 use crate::watcher::{Waiting, Watcher};
 use glis_wire::build::Build;
+use glis_wire::call::{Origin, Scope};
 use glis_wire::home::Home;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -23,6 +24,10 @@ pub struct Connector {
     pub home: Home,
     /// The build that the program is of.
     pub build: Build,
+    /// Who the calls are from.
+    pub origin: Origin,
+    /// What they may do.
+    pub scope: Scope,
     /// How a daemon is started where there is none.
     pub starter: Starter,
 }
@@ -89,7 +94,8 @@ impl Connector {
     }
 
     fn meet(&self, watcher: &mut dyn Watcher) -> Result<Option<Client>, Fault> {
-        Client::meet(&self.home, &self.build, watcher)
+        let met = Client::meet(&self.home, &self.build, watcher)?;
+        Ok(met.map(|client| client.from_caller(self.origin.clone(), self.scope)))
     }
 
     /// Whether a daemon is of our build. An older one is to be replaced; a newer one stays.

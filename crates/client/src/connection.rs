@@ -4,6 +4,7 @@ use crate::fault::{Fault, Stuck};
 use crate::surroundings::{environment, limits};
 use crate::watcher::{PATIENCE, Waiting, Watcher};
 use glis_wire::build::Build;
+use glis_wire::call::{Origin, Scope};
 use glis_wire::client::{Call, Greeting, PROTOCOL, Request, Response};
 use glis_wire::frame::{Decoder, Frame, encode_words};
 use glis_wire::home::{self, Home};
@@ -26,6 +27,10 @@ pub struct Client {
     stream: UnixStream,
     decoder: Decoder,
     daemon: Greeting,
+    origin: Origin,
+    scope: Scope,
+    /// Names the next call that changes something.
+    key: Option<String>,
     /// Who has to be there and read what the call is made for.
     reader: Option<BorrowedFd<'static>>,
 }
@@ -59,6 +64,9 @@ impl Client {
             stream,
             decoder: Decoder::default(),
             daemon: greeting,
+            origin: Origin::default(),
+            scope: Scope::default(),
+            key: None,
             reader: None,
         };
         let Some(frame) = client.greeting(watcher)? else { return Ok(None) };
@@ -104,6 +112,20 @@ impl Client {
         self.daemon.protocol == PROTOCOL
     }
 
+    /// From now on calls are from there, and may do so much.
+    #[must_use]
+    pub(crate) fn from_caller(mut self, origin: Origin, scope: Scope) -> Self {
+        (self.origin, self.scope) = (origin, scope);
+        self
+    }
+
+    /// Names the next call that changes something: said again within a day, it changes nothing and gets
+    /// the first response.
+    pub fn name_next(&mut self, key: impl Into<String>) -> &mut Self {
+        self.key = Some(key.into());
+        self
+    }
+
     /// From now on a call ends as soon as the other end of `reader` is closed.
     #[must_use]
     pub fn for_reader(mut self, reader: BorrowedFd<'static>) -> Self {
@@ -136,10 +158,13 @@ impl Client {
 
     /// Makes a call. What is said to it is heard one by one.
     pub(crate) fn ask(&mut self, request: Request) -> Result<(), Fault> {
-        let env = request.may_start().then(environment);
-        let limits = if request.may_start() { limits() } else { Vec::new() };
-        let call = encode_words(&Call { request, env, limits });
-        self.stream.write_all(&call).map_err(|fault| lost(&fault))
+        let own = request.may_start() && !self.origin.face.is_service();
+        let env = own.then(environment);
+        let limits = if own { limits() } else { Vec::new() };
+        let key = if request.scope() > Scope::Watch { self.key.take() } else { None };
+        let (from, scope) = (self.origin.clone(), self.scope);
+        let call = Call { request, env, limits, key, from, scope };
+        self.stream.write_all(&encode_words(&call)).map_err(|fault| lost(&fault))
     }
 
     /// The next thing that is said to a call that was made at this time.

@@ -18,7 +18,7 @@ use crate::pools::Pools;
 use crate::premises::Premises;
 use crate::provision::Provision;
 use crate::screens::Screens;
-use crate::serve::{self, Daemon, ServerState};
+use crate::serve::{self, Daemon, Keys, ServerState};
 use crate::shutdown::{Shutdown, ShutdownSignals};
 use crate::strikes::Strikes;
 use crate::supervise::Supervisor;
@@ -214,7 +214,8 @@ impl Rooms {
             moved.send(guard.guard(&home, &settings, &mailbox, fresh).await).ok();
         });
         let (since, ending) = (Instant::now(), AtomicBool::new(false));
-        let state = Arc::new(self.server(Daemon { build, since, shutdown, ending }));
+        let keys = Keys::new(&self.home.state, self.pools.clone());
+        let state = Arc::new(self.server(Daemon { build, since, shutdown, ending, keys }));
         let serving = tokio::spawn(serve::serve(Arc::clone(&state), listener, listeners));
         let called = match signals.next().await {
             // The log is the first to miss the folder that it lies in.

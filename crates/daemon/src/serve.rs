@@ -2,14 +2,20 @@
 
 mod act;
 mod carry;
+mod entitled;
 mod inside;
 mod keep;
+mod keys;
 mod state;
+mod steps;
 mod stream;
 mod wait;
 
+pub(crate) use keys::Keys;
 pub(crate) use state::{Daemon, ServerState};
 
+use self::keys::Known;
+use self::steps::Steps;
 use crate::diary;
 use crate::environments::Caller;
 use crate::mailbox::Query;
@@ -17,6 +23,7 @@ use crate::panics::caught;
 use crate::peer::Peer;
 use crate::shutdown::{Shutdown, ShutdownRequest};
 use glis_core::Status;
+use glis_wire::call::Scope;
 use glis_wire::client::{Call, Greeting, PROTOCOL, Request, Response, Trouble};
 use glis_wire::view::DaemonView;
 use rustix::net::sockopt::socket_peercred;
@@ -67,7 +74,7 @@ pub(crate) async fn serve(
     }
 }
 
-async fn converse(state: &ServerState, stream: UnixStream) -> io::Result<()> {
+async fn converse(state: &Arc<ServerState>, stream: UnixStream) -> io::Result<()> {
     let peer_uid = socket_peercred(&stream)?.uid;
     if peer_uid != getuid() {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "another user"));
@@ -106,14 +113,22 @@ async fn converse(state: &ServerState, stream: UnixStream) -> io::Result<()> {
     Ok(())
 }
 
-async fn answer(state: &ServerState, peer: &mut Peer, call: Call) -> io::Result<()> {
-    let Call { request, env, limits } = call;
-    let env = env.map(|env| Caller { env, limits });
+async fn answer(state: &Arc<ServerState>, peer: &mut Peer, call: Call) -> io::Result<()> {
+    let Call { request, env, limits, key, from, scope } = call;
+    if let Some(refused) = entitled::refuse(&request, &from, scope) {
+        return peer.send(&refused).await;
+    }
+    // A service has an environment for itself, and none for those whom it serves.
+    let env = env.filter(|_| !from.face.is_service()).map(|env| Caller { env, limits });
     // What was just changed in the configuration counts for what is asked next.
     Arc::clone(&state.settings).refresh().await;
     if request.may_start() && state.daemon.ending.load(Ordering::Relaxed) {
         let message = "the daemon is ending and suspends its agents; ask again then".to_owned();
         return peer.send(&Response::Trouble { kind: Trouble::Internal, message }).await;
+    }
+    if let Some(key) = key.filter(|_| is_kept(&request)) {
+        let response = once(state, &key, request, env).await;
+        return peer.send(&response).await;
     }
     let reply = match request {
         Request::List { all: true } => list(state, Query::All).await,
@@ -139,14 +154,8 @@ async fn answer(state: &ServerState, peer: &mut Peer, call: Call) -> io::Result<
         Request::Diff { session, since, patch } => {
             keep::diff(state, peer, &session, since, patch).await?
         }
-        Request::RestoreTo { session, snapshot, to } => {
-            keep::restore_to(state, &session, snapshot, to).await
-        }
         Request::Search { words, most } => stream::search(state, words, most).await,
         Request::Trash => keep::trash(state).await,
-        Request::TrashAct { session, action } => {
-            keep::trash_act(state, peer, &session, action).await?
-        }
         Request::Doctor => Response::Findings(state.doctor.examine().await),
         Request::DaemonStatus => status(state).await,
         Request::DaemonStop { agents: true } => {
@@ -155,10 +164,79 @@ async fn answer(state: &ServerState, peer: &mut Peer, call: Call) -> io::Result<
         Request::DaemonStop { agents: false } => {
             return close(state, peer, Shutdown::LeaveAgents).await;
         }
-        Request::New(wanted) => act::new(state, peer, *wanted, env).await?,
-        Request::Act { session, action } => act::act(state, peer, &session, action, env).await?,
+        Request::New(_)
+        | Request::Act { .. }
+        | Request::TrashAct { .. }
+        | Request::RestoreTo { .. } => change(state, &mut Steps::To(peer), request, env).await?,
     };
     peer.send(&reply).await
+}
+
+/// Whether the response is kept under the call's key. What only looks may be repeated as it is, and
+/// with the daemon's end there is nothing to come back to.
+fn is_kept(request: &Request) -> bool {
+    request.scope() > Scope::Watch && !matches!(request, Request::DaemonStop { .. })
+}
+
+/// Carries out a call unless its key is known. A caller that goes away comes back for the response, so
+/// nothing is broken off.
+async fn once(
+    state: &Arc<ServerState>,
+    key: &str,
+    request: Request,
+    env: Option<Caller>,
+) -> Response {
+    if let Known::Said(response) = state.daemon.keys.begin(key, &request).await {
+        return *response;
+    }
+    let trouble = |kind, message| Response::Trouble { kind, message };
+    let response = match caught(change(state, &mut Steps::Unseen, request, env)).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(fault)) => trouble(Trouble::Unknown, fault.to_string()),
+        Err(message) => {
+            diary(&message);
+            trouble(Trouble::Internal, message)
+        }
+    };
+    state.daemon.keys.end(key, &response).await;
+    response
+}
+
+/// Carries out what changes something.
+async fn change(
+    state: &Arc<ServerState>,
+    steps: &mut Steps<'_>,
+    request: Request,
+    env: Option<Caller>,
+) -> io::Result<Response> {
+    match request {
+        Request::New(wanted) => act::new(state, steps, *wanted, env).await,
+        Request::Act { session, action } => act::act(state, steps, &session, action, env).await,
+        Request::TrashAct { session, action } => {
+            keep::trash_act(state, steps, &session, action).await
+        }
+        Request::RestoreTo { session, snapshot, to } => {
+            Ok(keep::restore_to(state, &session, snapshot, to).await)
+        }
+        Request::List { .. }
+        | Request::Show { .. }
+        | Request::Attach { .. }
+        | Request::Wait { .. }
+        | Request::Log { .. }
+        | Request::Screen { .. }
+        | Request::Output { .. }
+        | Request::Events { .. }
+        | Request::Snapshots { .. }
+        | Request::Diff { .. }
+        | Request::Search { .. }
+        | Request::Trash
+        | Request::Doctor
+        | Request::DaemonStatus
+        | Request::DaemonStop { .. } => {
+            let message = "this changes no session".to_owned();
+            Ok(Response::Trouble { kind: Trouble::Internal, message })
+        }
+    }
 }
 
 /// Asks for the end of the daemon, and answers once what was wanted has happened.

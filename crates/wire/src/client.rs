@@ -5,6 +5,7 @@
 //! between are output bytes, tagged with their offset.
 
 use crate::build::Build;
+use crate::call::{Origin, Scope};
 use crate::hold::{Limit, Size};
 use crate::view::{
     DaemonView, Entry, FileDiffView, Finding, Hit, SessionView, SnapshotView, TrashView,
@@ -44,6 +45,16 @@ pub struct Call {
     /// The caller's limits, which go with the environment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<Limit>,
+    /// Names this call. A repeat under the same key within a day changes nothing and gets the first
+    /// response.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// Who it is from, by which face.
+    #[serde(default)]
+    pub from: Origin,
+    /// What the caller may do.
+    #[serde(default)]
+    pub scope: Scope,
 }
 
 /// What a front end asks for. `session` is a name, an id, or a unique beginning of an id.
@@ -283,6 +294,10 @@ pub enum Response {
 #[expect(missing_docs, reason = "the words explain themselves")]
 pub enum Trouble {
     BadInput,
+    /// The caller's scope does not include it.
+    NotAllowed,
+    /// Whether it was done is not known: the daemon or the caller went away in the middle.
+    Unknown,
     TimedOut,
     Storage,
     Internal,
@@ -316,6 +331,44 @@ impl Response {
 }
 
 impl Request {
+    /// The least scope that may ask for this.
+    pub fn scope(&self) -> Scope {
+        match self {
+            Self::List { .. }
+            | Self::Show { .. }
+            | Self::Attach { .. }
+            | Self::Wait { .. }
+            | Self::Log { .. }
+            | Self::Screen { .. }
+            | Self::Output { .. }
+            | Self::Events { .. }
+            | Self::Snapshots { .. }
+            | Self::Diff { .. }
+            | Self::Search { .. }
+            | Self::Trash
+            | Self::Doctor
+            | Self::DaemonStatus => Scope::Watch,
+            Self::Act { action, .. } => match action {
+                Action::Send { .. } => Scope::Send,
+                Action::Answer { .. } => Scope::Answer,
+                Action::Pause { .. }
+                | Action::CancelPause
+                | Action::Resume { .. }
+                | Action::Restart { .. }
+                | Action::Stop
+                | Action::Remove { .. }
+                | Action::Snapshot
+                | Action::Restore { .. }
+                | Action::Acknowledge => Scope::Manage,
+            },
+            // Writes files wherever the caller says.
+            Self::RestoreTo { .. }
+            | Self::New(_)
+            | Self::TrashAct { .. }
+            | Self::DaemonStop { .. } => Scope::Manage,
+        }
+    }
+
     /// Whether this may start a process, and so needs the caller's environment.
     pub fn may_start(&self) -> bool {
         match self {

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod build;
+pub mod call;
 pub mod client;
 pub mod frame;
 pub mod hold;

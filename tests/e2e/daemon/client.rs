@@ -1,13 +1,19 @@
 //! The client of every face against a real daemon: events from a number on, and a holder's output
 //! from an offset on.
 
-use crate::support::house::{House, Outcome, program};
+use crate::support::house::{House, Outcome, eventually, program};
 use crate::support::wreck::text_of;
-use glis_client::{Connector, Heard, Holder, News, Quiet, Starter, Subscription};
+use glis_client::{Connector, Fault, Heard, Holder, News, Quiet, Starter, Subscription};
+use glis_core::pause::PauseMode;
 use glis_wire::build::Build;
+use glis_wire::call::{Face, Origin, Scope};
+use glis_wire::client::{Action, Call, Greeting, NewSession, PROTOCOL, Request, Trouble};
+use glis_wire::frame::encode_words;
 use glis_wire::home::{Home, VARIABLE};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
+use std::io::Write as _;
+use std::os::unix::net::UnixStream;
 
 /// Connections to the daemon of this house, as a program of the same build makes them.
 pub(crate) fn connector(house: &House) -> Outcome<Connector> {
@@ -18,7 +24,8 @@ pub(crate) fn connector(house: &House) -> Outcome<Connector> {
     let found = Home::find(|name| (name == VARIABLE).then(|| place.clone()));
     let env = vec![(VARIABLE.to_owned(), place.clone())];
     let starter = Starter { program: program(), env };
-    Ok(Connector { home: found.ok_or("no home")?, build, starter })
+    let origin = Origin { face: Face::Web, who: "phone".to_owned() };
+    Ok(Connector { home: found.ok_or("no home")?, build, origin, scope: Scope::Manage, starter })
 }
 
 /// The next events, up to the first that is wanted, with their numbers.
@@ -114,4 +121,102 @@ fn output(holder: &mut Holder, until: &str) -> Outcome<(u64, String)> {
             return Ok((first.unwrap_or_default(), text.into_owned()));
         }
     }
+}
+
+fn act(action: Action) -> Request {
+    Request::Act { session: "x".to_owned(), action }
+}
+
+/// What a session was told by a person, in order.
+fn told(house: &House) -> Outcome<Vec<String>> {
+    let said = house.talk("x")?.into_iter().filter(|(voice, _)| voice == "user");
+    Ok(said.map(|(_, text)| text).collect())
+}
+
+#[test]
+fn a_call_that_is_repeated_under_its_key_is_carried_out_once() -> Outcome {
+    let house = House::new()?;
+    let connector = connector(&house)?;
+    house.rehearsal("x")?;
+    let send = |text: &str| act(Action::Send { text: text.to_owned() });
+    let mut client = connector.connect(&mut Quiet)?;
+    let first = client.name_next("update 1").call(send("say one"))?;
+    assert_eq!(client.name_next("update 1").call(send("say one"))?, first);
+    house.kill_daemon()?;
+    let mut client = connector.connect(&mut Quiet)?;
+    assert_eq!(client.name_next("update 1").call(send("say one"))?, first);
+    let other = client.name_next("update 1").call(send("say two"));
+    assert!(matches!(other, Err(Fault::Trouble { kind: Trouble::BadInput, .. })), "{other:?}");
+    // What was refused stays refused under its key, whatever has become of it since.
+    let pause = || Action::Pause { mode: PauseMode::Boundary, on_timeout: None, clearing: None };
+    house.until("x", "idle,suspended")?;
+    client.name_next("update 2").call(act(pause()))?;
+    house.ok(&["resume", "x"])?;
+    client.name_next("update 2").call(act(pause()))?;
+    assert_ne!(house.show("x")?["status"], "paused");
+    assert_eq!(told(&house)?, ["say one"]);
+    Ok(())
+}
+
+#[test]
+fn a_caller_does_no_more_than_its_scope() -> Outcome {
+    let house = House::new()?;
+    let mut connector = connector(&house)?;
+    house.rehearsal("x")?;
+    let mut cannot = |scope, request| -> Outcome<bool> {
+        connector.scope = scope;
+        match connector.connect(&mut Quiet)?.call(request) {
+            Err(Fault::Trouble { kind: Trouble::NotAllowed, .. }) => Ok(true),
+            Ok(_) => Ok(false),
+            Err(fault) => Err(fault.into()),
+        }
+    };
+    assert!(!cannot(Scope::Watch, Request::List { all: true })?);
+    assert!(cannot(Scope::Watch, act(Action::Send { text: "say one".to_owned() }))?);
+    assert!(!cannot(Scope::Send, act(Action::Send { text: "say two".to_owned() }))?);
+    assert!(cannot(Scope::Send, act(Action::Stop))?);
+    assert!(cannot(Scope::Answer, act(Action::Stop))?);
+    house.until("x", "idle")?;
+    assert!(!cannot(Scope::Manage, act(Action::Stop))?);
+    assert_eq!(told(&house)?, ["say two"]);
+    Ok(())
+}
+
+/// Also where a service sends its environment all the same.
+#[test]
+fn the_environment_of_a_service_is_not_the_agents() -> Outcome {
+    let house = House::new()?;
+    connector(&house)?;
+    let new = NewSession {
+        name: Some("x".to_owned()),
+        agent: Some("command".to_owned()),
+        prompt: None,
+        repo: house.repo().to_string_lossy().into_owned(),
+        base: None,
+        in_place: false,
+        headless: false,
+        persona: None,
+        model: None,
+        idle_timeout_secs: None,
+        auto_yes: false,
+        argv: ["sh", "-c", "echo [$TOKEN_OF_MINE]; cat"].map(ToOwned::to_owned).to_vec(),
+        remove_worktree: None,
+    };
+    let call = Call {
+        request: Request::New(Box::new(new)),
+        env: Some(vec![("TOKEN_OF_MINE".to_owned(), "secret".to_owned())]),
+        limits: Vec::new(),
+        key: None,
+        from: Origin { face: Face::Chat, who: "42".to_owned() },
+        scope: Scope::Manage,
+    };
+    let mut stream = UnixStream::connect(house.home().join("daemon.sock"))?;
+    let build = Build { version: String::new(), build: 0 };
+    stream.write_all(&encode_words(&Greeting { protocol: PROTOCOL, build, log_id: None }))?;
+    stream.write_all(&encode_words(&call))?;
+    let mut events = house.follow(1)?;
+    events.until(|event| event["event"] == "start_ended")?;
+    eventually("the command has printed", || {
+        house.ok(&["output", "x"]).is_ok_and(|text| text.contains("[]"))
+    })
 }

@@ -3,9 +3,9 @@
 use super::carry::{Translated, carry_out, storage, until_ended};
 use super::keep;
 use super::state::ServerState;
+use super::steps::Steps;
 use crate::create::{Created, NotCreated, fresh_ref};
 use crate::environments::Caller;
-use crate::peer::Peer;
 use crate::pools::Kind;
 use glis_agent::context::resume_prompt;
 use glis_core::pause::PauseReason;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Makes a session.
 pub(super) async fn new(
     state: &ServerState,
-    peer: &mut Peer,
+    steps: &mut Steps<'_>,
     wanted: NewSession,
     caller: Option<Caller>,
 ) -> io::Result<Response> {
@@ -32,7 +32,7 @@ pub(super) async fn new(
     };
     let Created { id, op, notes } = created;
     if let Some(op) = op
-        && let Err(refusal) = until_ended(state, peer, &mut news, &id, op).await?
+        && let Err(refusal) = until_ended(state, steps, &mut news, &id, op).await?
     {
         return Ok(Response::Refused(refusal));
     }
@@ -58,13 +58,13 @@ fn not_created(why: NotCreated) -> Response {
 /// Does something with a session.
 pub(super) async fn act(
     state: &ServerState,
-    peer: &mut Peer,
+    steps: &mut Steps<'_>,
     given: &str,
     action: Action,
     env: Option<Caller>,
 ) -> io::Result<Response> {
     match translate(state, given, action).await {
-        Ok(command) => carry_out(state, peer, command, env).await,
+        Ok(command) => carry_out(state, steps, command, env).await,
         Err(answer) => Ok(*answer),
     }
 }

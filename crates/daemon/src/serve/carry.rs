@@ -1,10 +1,10 @@
 //! Carrying a command out: asked of the core, waited for until it is true, its steps passed on.
 
 use super::state::ServerState;
+use super::steps::Steps;
 use super::wait;
 use crate::environments::Caller;
 use crate::mailbox::Published;
-use crate::peer::Peer;
 use crate::view;
 use glis_core::decision::Reply;
 use glis_core::session::{Phase, Rest};
@@ -21,7 +21,7 @@ pub(super) type Translated = Result<(SessionId, Command), Box<Response>>;
 
 pub(super) async fn carry_out(
     state: &ServerState,
-    peer: &mut Peer,
+    steps: &mut Steps<'_>,
     (id, command): (SessionId, Command),
     env: Option<Caller>,
 ) -> io::Result<Response> {
@@ -64,7 +64,7 @@ pub(super) async fn carry_out(
             let idle_secs = found.as_ref().and_then(idle_secs);
             Ok(Response::Queued { session, message: message.0, before, status, idle_secs })
         }
-        Reply::Pending(op) => match until_ended(state, peer, &mut news, &id, op).await? {
+        Reply::Pending(op) => match until_ended(state, steps, &mut news, &id, op).await? {
             Ok(()) => done(state, &id, Change::Made).await,
             Err(refusal) => Ok(Response::Refused(refusal)),
         },
@@ -122,7 +122,7 @@ async fn done(state: &ServerState, id: &SessionId, change: Change) -> io::Result
 /// Waits for the end of an operation and passes its steps on.
 pub(super) async fn until_ended(
     state: &ServerState,
-    peer: &mut Peer,
+    steps: &mut Steps<'_>,
     news: &mut broadcast::Receiver<Arc<Published>>,
     id: &SessionId,
     op: OpId,
@@ -131,7 +131,7 @@ pub(super) async fn until_ended(
     loop {
         let published = tokio::select! {
             published = news.recv() => published,
-            () = peer.gone() => return Err(io::ErrorKind::BrokenPipe.into()),
+            () = steps.gone() => return Err(io::ErrorKind::BrokenPipe.into()),
         };
         match published {
             Ok(published) => {
@@ -144,7 +144,7 @@ pub(super) async fn until_ended(
                 {
                     return Ok(result.clone());
                 }
-                peer.send(&Response::Step(view::event(&published.recorded))).await?;
+                steps.send(&Response::Step(view::event(&published.recorded))).await?;
             }
             // Left behind: how it ended may be among what was missed.
             Err(broadcast::error::RecvError::Lagged(_)) => {

@@ -2,6 +2,7 @@
 
 use super::carry::{Translated, carry_out};
 use super::state::ServerState;
+use super::steps::Steps;
 use crate::mailbox::Query;
 use crate::peer::Peer;
 use crate::pools::Kind;
@@ -334,12 +335,12 @@ pub(super) async fn trash(state: &ServerState) -> Response {
 
 pub(super) async fn trash_act(
     state: &ServerState,
-    peer: &mut Peer,
+    steps: &mut Steps<'_>,
     given: &str,
     action: TrashAction,
 ) -> io::Result<Response> {
     match translate(state, given, action).await {
-        Ok(command) => carry_out(state, peer, command, None).await,
+        Ok(command) => carry_out(state, steps, command, None).await,
         Err(answer) => Ok(*answer),
     }
 }

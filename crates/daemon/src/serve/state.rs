@@ -1,5 +1,6 @@
 //! Everything that a connection needs.
 
+use super::keys::Keys;
 use crate::config::Settings;
 use crate::create::Creator;
 use crate::doctor::Doctor;
@@ -38,6 +39,8 @@ pub(crate) struct Daemon {
     pub(crate) shutdown: mpsc::Sender<ShutdownRequest>,
     /// Nothing is started any more: the daemon ends, and the agents with it.
     pub(crate) ending: AtomicBool,
+    /// What was called under which key.
+    pub(crate) keys: Keys,
 }
 
 impl ServerState {

@@ -1,0 +1,62 @@
+//! What a caller may ask for.
+
+use glis_wire::call::{Face, Origin, Scope};
+use glis_wire::client::{Action, Request, Response, Trouble};
+
+/// Why this is not done for this caller; `None` if it is.
+pub(super) fn refuse(request: &Request, from: &Origin, scope: Scope) -> Option<Response> {
+    let needed = request.scope();
+    if scope < needed {
+        let (has, needed) = (scope.word(), needed.word());
+        let message = format!("the caller may `{has}`; this needs `{needed}`");
+        return Some(Response::Trouble { kind: Trouble::NotAllowed, message });
+    }
+    let unnamed = matches!(request, Request::Act { action: Action::Answer { ask: None, .. }, .. });
+    // A person at the command line answers what was just read there. A button may be pressed late,
+    // when another question stands in its place.
+    if unnamed && from.face != Face::Cli {
+        let message = "the answer does not say which request it is for".to_owned();
+        return Some(Response::Trouble { kind: Trouble::BadInput, message });
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn act(action: Action) -> Request {
+        Request::Act { session: "x".to_owned(), action }
+    }
+
+    fn answer(ask: Option<&str>) -> Request {
+        act(Action::Answer { ask: ask.map(ToOwned::to_owned), answer: "allow".to_owned() })
+    }
+
+    #[test]
+    fn each_scope_includes_those_before_it() {
+        let scopes = [Scope::Watch, Scope::Send, Scope::Answer, Scope::Manage];
+        let requests = [
+            Request::List { all: true },
+            act(Action::Send { text: String::new() }),
+            answer(Some("1")),
+            act(Action::Stop),
+        ];
+        for (has, scope) in scopes.into_iter().enumerate() {
+            for (needs, request) in requests.iter().enumerate() {
+                let refused = refuse(request, &Origin::default(), scope).is_some();
+                assert_eq!(refused, needs > has, "{scope:?} {request:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_command_line_answers_whatever_is_asked() {
+        let from = |face| Origin { face, who: String::new() };
+        assert!(refuse(&answer(None), &from(Face::Cli), Scope::Manage).is_none());
+        for face in [Face::Tui, Face::Web, Face::Chat] {
+            assert!(refuse(&answer(None), &from(face), Scope::Manage).is_some());
+            assert!(refuse(&answer(Some("1")), &from(face), Scope::Manage).is_none());
+        }
+    }
+}
