@@ -1,5 +1,6 @@
 //! The command line: what can be typed, and which verb it goes to.
 
+mod act;
 mod args;
 mod attach;
 mod keep;

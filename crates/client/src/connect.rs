@@ -95,7 +95,7 @@ impl Connector {
 
     fn meet(&self, watcher: &mut dyn Watcher) -> Result<Option<Client>, Fault> {
         let met = Client::meet(&self.home, &self.build, watcher)?;
-        Ok(met.map(|client| client.from_caller(self.origin.clone(), self.scope)))
+        Ok(met.map(|client| client.called_by(self.origin.clone(), self.scope)))
     }
 
     /// Whether a daemon is of our build. An older one is to be replaced; a newer one stays.

@@ -114,7 +114,7 @@ impl Client {
 
     /// From now on calls are from there, and may do so much.
     #[must_use]
-    pub(crate) fn from_caller(mut self, origin: Origin, scope: Scope) -> Self {
+    pub(crate) fn called_by(mut self, origin: Origin, scope: Scope) -> Self {
         (self.origin, self.scope) = (origin, scope);
         self
     }
@@ -233,8 +233,8 @@ impl AsFd for Client {
     }
 }
 
-/// A final response, unless it says that what was asked for was not done.
-pub(crate) fn usable(answer: Response) -> Result<Response, Fault> {
+/// A response, unless it says that what was asked for was not done.
+pub fn usable(answer: Response) -> Result<Response, Fault> {
     if let Response::Refused(refusal) = answer {
         Err(Fault::Refused(refusal))
     } else if let Response::Unusable { message, hint } = answer {

@@ -16,7 +16,7 @@ mod surroundings;
 mod watcher;
 
 pub use connect::Connector;
-pub use connection::{Client, Streamed};
+pub use connection::{Client, Streamed, usable};
 pub use events::{News, Subscription};
 pub use fault::{Fault, HomeFault, Stuck};
 pub use holder::{Heard, Holder};

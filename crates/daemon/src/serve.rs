@@ -2,6 +2,7 @@
 
 mod act;
 mod carry;
+mod each;
 mod entitled;
 mod inside;
 mod keep;
@@ -166,6 +167,7 @@ async fn answer(state: &Arc<ServerState>, peer: &mut Peer, call: Call) -> io::Re
         }
         Request::New(_)
         | Request::Act { .. }
+        | Request::ActEach { .. }
         | Request::TrashAct { .. }
         | Request::RestoreTo { .. } => change(state, &mut Steps::To(peer), request, env).await?,
     };
@@ -212,6 +214,9 @@ async fn change(
     match request {
         Request::New(wanted) => act::new(state, steps, *wanted, env).await,
         Request::Act { session, action } => act::act(state, steps, &session, action, env).await,
+        Request::ActEach { which, action } => {
+            each::act_each(state, steps, (which, action), env).await
+        }
         Request::TrashAct { session, action } => {
             keep::trash_act(state, steps, &session, action).await
         }

@@ -76,6 +76,11 @@ pub enum Request {
         session: String,
         action: Action,
     },
+    /// The same with several sessions at once.
+    ActEach {
+        which: Which,
+        action: Action,
+    },
     Wait {
         session: String,
         statuses: Vec<Status>,
@@ -130,6 +135,16 @@ pub enum Request {
     DaemonStop {
         agents: bool,
     },
+}
+
+/// Which sessions are meant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Which {
+    /// These, in this order.
+    Named(Vec<String>),
+    /// All with which it can be done, latest activity first.
+    All,
 }
 
 /// What a front end wants done with a session.
@@ -229,6 +244,8 @@ pub enum Response {
         #[serde(default)]
         idle_secs: Option<u64>,
     },
+    /// What came of each, in the order that was asked for.
+    Each(Vec<Self>),
     Session(Box<SessionView>),
     Sessions(Vec<SessionView>),
     /// Paint this (the raw frame before), then follow the holder in this folder from `from`.
@@ -276,6 +293,8 @@ pub enum Response {
         kind: Trouble,
         message: String,
     },
+    /// Streamed: what came of one of several; those before it were told.
+    One(Box<Self>),
     /// Streamed: a step of the operation that the caller waits for, as an event's JSON.
     Step(serde_json::Value),
     /// Streamed: an event's JSON.
@@ -307,11 +326,14 @@ impl Response {
     /// Whether the exchange is over with this.
     pub fn is_final(&self) -> bool {
         match self {
-            Self::Step(_) | Self::Event(_) | Self::Entry(_) | Self::Cut { .. } => false,
+            Self::One(_) | Self::Step(_) | Self::Event(_) | Self::Entry(_) | Self::Cut { .. } => {
+                false
+            }
             Self::Done { .. }
             | Self::Made { .. }
             | Self::Unusable { .. }
             | Self::Queued { .. }
+            | Self::Each(_)
             | Self::Session(_)
             | Self::Sessions(_)
             | Self::Attached { .. }
@@ -348,7 +370,7 @@ impl Request {
             | Self::Trash
             | Self::Doctor
             | Self::DaemonStatus => Scope::Watch,
-            Self::Act { action, .. } => match action {
+            Self::Act { action, .. } | Self::ActEach { action, .. } => match action {
                 Action::Send { .. } => Scope::Send,
                 Action::Answer { .. } => Scope::Answer,
                 Action::Pause { .. }
@@ -373,7 +395,7 @@ impl Request {
     pub fn may_start(&self) -> bool {
         match self {
             Self::New(_) => true,
-            Self::Act { action, .. } => match action {
+            Self::Act { action, .. } | Self::ActEach { action, .. } => match action {
                 Action::Send { .. }
                 | Action::Resume { .. }
                 | Action::Restart { .. }

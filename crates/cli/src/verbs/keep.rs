@@ -1,7 +1,8 @@
 //! Verbs about what is kept: snapshots, differences, the trash.
 
+use super::act::act;
 use super::args::{Diff, Empty, Restore, TrashVerb};
-use super::session::{act, confirmed};
+use super::session::confirmed;
 use super::{Out, ask, say, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control;

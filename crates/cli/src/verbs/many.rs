@@ -1,56 +1,29 @@
 //! One verb for several sessions: begun for all, told in the order that was asked for.
 
-use super::session::act;
-use super::{Out, say};
+use super::act::{Acted, act, acted};
+use super::{Out, say, unexpected};
 use crate::complaint::Complaint;
-use crate::control;
 use crate::progress::Progress;
 use crate::words;
-use glis_client::{Client, PATIENCE};
-use glis_wire::client::{Action, Request, Response};
+use glis_client::{Client, Streamed};
+use glis_wire::client::{Action, Request, Response, Which};
 use glis_wire::view::SessionView;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Instant;
 
-/// So many at once are quick enough, and far from what the daemon can have open.
-const AT_ONCE: usize = 16;
-
-/// The session afterwards and whether it was so before, or why it was not done.
-type Acted = Result<(SessionView, bool), Complaint>;
-
-/// Which sessions are meant, and in which form that was said.
-pub(super) enum Chosen {
-    /// By name: one is told as a document, several as an array.
-    Named(Vec<String>),
-    /// By `--all`: an array, however many there are.
-    All(Vec<String>),
-}
-
-impl Chosen {
-    pub(super) fn names(&self) -> &[String] {
-        match self {
-            Self::Named(names) | Self::All(names) => names,
-        }
-    }
-
-    fn is_one(&self) -> bool {
-        matches!(self, Self::Named(names) if names.len() == 1)
-    }
-}
-
-/// Does the same to several sessions at once. One that fails does not keep the others from it; the
-/// first failure decides the exit status.
+/// Has the daemon do the same with several sessions. One that fails does not keep the others from it;
+/// the first failure decides the exit status. One that is named is told as a document, several or
+/// `--all` as an array.
 pub(super) fn each(
-    control: Client,
-    chosen: &Chosen,
+    mut control: Client,
+    which: &Which,
     action: &Action,
     out: &Out,
     tell: fn(&SessionView) -> String,
 ) -> Result<(), Complaint> {
-    let names = chosen.names();
+    let only = match which {
+        Which::Named(names) if names.len() == 1 => names.first(),
+        Which::Named(_) | Which::All => None,
+    };
     let mut documents = Vec::new();
     let mut first = None;
     let mut tell_one = |result: Acted| {
@@ -62,7 +35,7 @@ pub(super) fn each(
                 documents.push(with(&session, "already", json!(already)));
             }
             Err(complaint) => {
-                if !out.json && !chosen.is_one() {
+                if !out.json && only.is_none() {
                     out.complain(&complaint);
                 }
                 documents.push(complaint.json());
@@ -71,26 +44,19 @@ pub(super) fn each(
         }
         Ok(())
     };
-    match names {
-        [] => {}
-        [only] => {
-            let mut control = control;
-            tell_one(act(&mut control, only, action.clone()))?;
-        }
-        many => {
-            drop(control);
-            at_once(many, action, &mut tell_one)?;
-        }
+    match only {
+        Some(name) => tell_one(act(&mut control, name, action.clone()))?,
+        None => at_once(&mut control, which, action, &mut tell_one)?,
     }
-    if names.is_empty() && !out.json {
+    if documents.is_empty() && !out.json {
         say("no session to do that with")?;
     }
     match (first, documents.as_slice()) {
-        (Some(complaint), _) if chosen.is_one() => Err(complaint),
+        (Some(complaint), _) if only.is_some() => Err(complaint),
         (first, documents) => {
             if out.json {
                 match documents {
-                    [only] if chosen.is_one() => say(&only.to_string())?,
+                    [document] if only.is_some() => say(&document.to_string())?,
                     all => say(&Value::from(all.to_vec()).to_string())?,
                 }
             }
@@ -109,56 +75,30 @@ pub(super) fn with(session: &SessionView, name: &str, value: Value) -> Value {
     document
 }
 
-/// Asks for each session on a connection of its own. Each result is told as soon as all before it
-/// are.
+/// Tells what came of each session as soon as all before it are told.
 fn at_once(
-    names: &[String],
+    control: &mut Client,
+    which: &Which,
     action: &Action,
     tell: &mut impl FnMut(Acted) -> Result<(), Complaint>,
 ) -> Result<(), Complaint> {
-    let taken = AtomicUsize::new(0);
-    let (sender, results) = mpsc::channel();
-    std::thread::scope(|scope| {
-        for _ in 0..names.len().min(AT_ONCE) {
-            let (sender, taken) = (sender.clone(), &taken);
-            scope.spawn(move || {
-                loop {
-                    let at = taken.fetch_add(1, Ordering::Relaxed);
-                    let Some(name) = names.get(at) else { return };
-                    // Nobody listens if nobody reads what we print; what was begun is done.
-                    drop(sender.send((at, alone(name, action))));
-                }
-            });
+    let mut progress = Some(Progress::new("waiting"));
+    let mut told = 0;
+    let request = Request::ActEach { which: which.clone(), action: action.clone() };
+    let response = control.call_seeing(request, |streamed| match streamed {
+        Streamed::Words(Response::One(response)) => {
+            // The line that told what was waited for goes before what came of it.
+            progress = None;
+            told += 1;
+            tell(acted(*response))
         }
-        drop(sender);
-        let begun = Instant::now();
-        let mut early = BTreeMap::new();
-        let mut next = 0;
-        while next < names.len() {
-            let mut progress = Progress::new("waiting");
-            let (at, acted) = loop {
-                match results.recv_timeout(PATIENCE) {
-                    Ok(result) => break result,
-                    Err(RecvTimeoutError::Timeout) => progress.show(begun.elapsed()),
-                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
-                }
-            };
-            drop(progress);
-            early.insert(at, acted);
-            while let Some(acted) = early.remove(&next) {
-                tell(acted)?;
-                next += 1;
-            }
+        Streamed::Silence(since) => {
+            progress.get_or_insert_with(|| Progress::new("waiting")).show(since);
+            Ok(())
         }
-        Ok(())
-    })
-}
-
-/// Without a word about its progress: several would write over each other.
-fn alone(name: &str, action: &Action) -> Acted {
-    let request = Request::Act { session: name.to_owned(), action: action.clone() };
-    let Response::Done { session, already } = control::connect()?.call(request)? else {
-        return Err(super::unexpected());
-    };
-    Ok((*session, already))
+        Streamed::Words(_) | Streamed::Bytes(..) => Ok(()),
+    })?;
+    drop(progress);
+    let Response::Each(all) = response else { return Err(unexpected()) };
+    all.into_iter().skip(told).try_for_each(|response| tell(acted(response)))
 }

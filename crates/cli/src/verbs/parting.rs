@@ -5,29 +5,29 @@ use crate::complaint::{Complaint, Kind};
 use crate::control;
 use crate::tty::Ending;
 use glis_core::Status;
-use glis_wire::client::{Request, Response};
+use glis_wire::client::{Request, Response, Which};
 use std::io::Write as _;
 
 /// From now on a signal that ends us first says what stays behind of these pauses.
 #[expect(clippy::exit, reason = "the other threads wait for a daemon that takes its time")]
-pub(super) fn watch(names: &[String], out: &Out) {
+pub(super) fn watch(which: &Which, out: &Out) {
     // Without it we end as any program does, and only the words are missing.
     let Ok(ending) = Ending::catch() else { return };
-    let (names, out) = (names.to_vec(), Out { json: out.json });
+    let (which, out) = (which.clone(), Out { json: out.json });
     let told = move || {
         let signal = ending.wait();
         // Who presses again does not want to wait for words.
         drop(ending);
         // The line that told what was waited for.
         drop(write!(std::io::stderr().lock(), "\r\x1b[K"));
-        out.complain(&left_behind(&names));
+        out.complain(&left_behind(&which));
         std::process::exit(128 + i32::from(signal))
     };
     drop(std::thread::Builder::new().name("parting".to_owned()).spawn(told));
 }
 
-fn left_behind(names: &[String]) -> Complaint {
-    match pending(names) {
+fn left_behind(which: &Which) -> Complaint {
+    match pending(which) {
         None => Complaint::new(Kind::Interrupted, "interrupted; a pause that was begun goes on")
             .hint("`glis ls` tells what became of it"),
         Some(pending) => match pending.as_slice() {
@@ -47,18 +47,25 @@ fn left_behind(names: &[String]) -> Complaint {
     }
 }
 
-/// Which of them are being paused; `None` if nobody can say.
-fn pending(names: &[String]) -> Option<Vec<String>> {
+/// Which of them are being paused; `None` if the daemon cannot say.
+fn pending(which: &Which) -> Option<Vec<String>> {
     let mut control = control::connect_running().ok()??;
-    let mut pending = Vec::new();
-    for name in names {
-        // One that is gone meanwhile is not pending.
-        let asked = control.call(Request::Show { session: name.clone() });
-        if let Ok(Response::Session(session)) = asked
-            && session.status == Status::Pausing
-        {
-            pending.push(session.name);
+    let sessions = match which {
+        Which::All => {
+            let listed = control.call(Request::List { all: false }).ok()?;
+            let Response::Sessions(sessions) = listed else { return None };
+            sessions
         }
-    }
-    Some(pending)
+        Which::Named(names) => {
+            let mut show = |name: &String| control.call(Request::Show { session: name.clone() });
+            // One that is gone meanwhile is not pending.
+            let shown = names.iter().filter_map(|name| match show(name) {
+                Ok(Response::Session(session)) => Some(*session),
+                Ok(_) | Err(_) => None,
+            });
+            shown.collect()
+        }
+    };
+    let pending = sessions.into_iter().filter(|session| session.status == Status::Pausing);
+    Some(pending.map(|session| session.name).collect())
 }

@@ -1,19 +1,18 @@
 //! Verbs that change a session.
 
+use super::act::act;
 use super::args::{self, Mode, New, Pause, Restart, Resume, Rm, Wait};
-use super::many::{Chosen, each, with};
+use super::many::{each, with};
 use super::{Out, ask, parting, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
 use crate::words;
 use glis_client::Client;
-use glis_core::Status;
 use glis_core::input::IfRunning;
 use glis_core::pause::{OnTimeout, PauseMode};
 use glis_core::talk::{ALLOW_FOR_SESSION, AskKind};
 use glis_core::tree::Clearing;
-use glis_wire::client::{Action, NewSession, Request, Response};
-use glis_wire::view::SessionView;
+use glis_wire::client::{Action, NewSession, Request, Response, Which};
 use serde_json::json;
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 
@@ -80,22 +79,6 @@ fn not_made(mut complaint: Complaint) -> Complaint {
     Complaint { kind: Kind::Failed, message, ..complaint }
 }
 
-/// Does something with one session and returns what it is afterwards.
-pub(super) fn act(
-    control: &mut Client,
-    name: &str,
-    action: Action,
-) -> Result<(SessionView, bool), Complaint> {
-    done(control, Request::Act { session: name.to_owned(), action })
-}
-
-fn done(control: &mut Client, request: Request) -> Result<(SessionView, bool), Complaint> {
-    let Response::Done { session, already } = ask(control, request)? else {
-        return Err(unexpected());
-    };
-    Ok((*session, already))
-}
-
 /// The longest message, as JSON: what agents and their transcripts are known to take in one line.
 const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 
@@ -158,7 +141,7 @@ pub(super) fn wait(wait: Wait, out: &Out) -> Result<(), Complaint> {
 }
 
 pub(super) fn pause(pause: &Pause, out: &Out) -> Result<(), Complaint> {
-    let mut control = control::connect()?;
+    let control = control::connect()?;
     let action = if pause.cancel {
         Action::CancelPause
     } else {
@@ -179,38 +162,19 @@ pub(super) fn pause(pause: &Pause, out: &Out) -> Result<(), Complaint> {
         });
         Action::Pause { mode, on_timeout, clearing }
     };
-    let meant = match (pause.all, pause.cancel) {
-        (false, _) => Chosen::Named(pause.names.clone()),
-        (true, true) => all(&mut control, |session| session.status == Status::Pausing)?,
-        (true, false) => {
-            let could = |s: &SessionView| s.can_pause && s.status != Status::Created;
-            all(&mut control, could)?
-        }
-    };
+    let which = if pause.all { Which::All } else { Which::Named(pause.names.clone()) };
     if !pause.cancel {
-        parting::watch(meant.names(), out);
+        parting::watch(&which, out);
     }
-    each(control, &meant, &action, out, if pause.cancel { words::is } else { words::paused })
+    each(control, &which, &action, out, if pause.cancel { words::is } else { words::paused })
 }
 
 pub(super) fn resume(resume: &Resume, out: &Out) -> Result<(), Complaint> {
     let prompt = resume.prompt.clone().map(sayable).transpose()?;
-    let mut control = control::connect()?;
-    let meant = if resume.all {
-        all(&mut control, |session| session.status == Status::Paused)?
-    } else {
-        Chosen::Named(resume.names.clone())
-    };
+    let control = control::connect()?;
+    let which = if resume.all { Which::All } else { Which::Named(resume.names.clone()) };
     let action = Action::Resume { prompt };
-    each(control, &meant, &action, out, words::resumed)
-}
-
-/// All sessions that are like this.
-fn all(control: &mut Client, wanted: impl Fn(&SessionView) -> bool) -> Result<Chosen, Complaint> {
-    let Response::Sessions(all) = ask(control, Request::List { all: false })? else {
-        return Err(unexpected());
-    };
-    Ok(Chosen::All(all.into_iter().filter(wanted).map(|session| session.id).collect()))
+    each(control, &which, &action, out, words::resumed)
 }
 
 pub(super) fn restart(restart: &Restart, out: &Out) -> Result<(), Complaint> {
@@ -256,13 +220,13 @@ pub(super) fn confirmed(question: &str, reason: &str) -> Result<bool, Complaint>
 }
 
 pub(super) fn stop(name: String, out: &Out) -> Result<(), Complaint> {
-    each(control::connect()?, &Chosen::Named(vec![name]), &Action::Stop, out, words::stopped)
+    each(control::connect()?, &Which::Named(vec![name]), &Action::Stop, out, words::stopped)
 }
 
 pub(super) fn acknowledge(name: String, out: &Out) -> Result<(), Complaint> {
     each(
         control::connect()?,
-        &Chosen::Named(vec![name]),
+        &Which::Named(vec![name]),
         &Action::Acknowledge,
         out,
         words::acknowledged,

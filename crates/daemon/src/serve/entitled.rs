@@ -11,7 +11,11 @@ pub(super) fn refuse(request: &Request, from: &Origin, scope: Scope) -> Option<R
         let message = format!("the caller may `{has}`; this needs `{needed}`");
         return Some(Response::Trouble { kind: Trouble::NotAllowed, message });
     }
-    let unnamed = matches!(request, Request::Act { action: Action::Answer { ask: None, .. }, .. });
+    let unnamed = matches!(
+        request,
+        Request::Act { action: Action::Answer { ask: None, .. }, .. }
+            | Request::ActEach { action: Action::Answer { ask: None, .. }, .. }
+    );
     // A person at the command line answers what was just read there. A button may be pressed late,
     // when another question stands in its place.
     if unnamed && from.face != Face::Cli {
