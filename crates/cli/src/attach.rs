@@ -17,6 +17,7 @@ use rustix::io::Errno;
 use rustix::stdio::stdin;
 
 use crate::tty::{self, PLAIN_KEYS, Tty, Wake};
+use crate::width::beginning;
 use keys::{Keys, Typed};
 use passage::{Passage, Switch};
 pub use resting::{Aside, Companion, Offer, Standing};
@@ -228,7 +229,7 @@ impl Terminal {
     /// Says something in the last line, where output soon goes over it.
     fn tell(&mut self, text: &str) -> io::Result<()> {
         let columns = usize::from(tty::size()?.columns);
-        let text: String = text.chars().take(columns).collect();
+        let text = beginning(text, columns);
         let line = format!("\x1b7\x1b[999;1H\x1b[0;7m{text}\x1b[0m\x1b[K\x1b8");
         self.tty.write_all(line.as_bytes())
     }

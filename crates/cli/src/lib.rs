@@ -8,6 +8,7 @@ mod progress;
 mod streams;
 pub mod tty;
 mod verbs;
+mod width;
 mod words;
 
 pub use control::find_home;

@@ -7,6 +7,8 @@ mod resting;
 
 pub(crate) use resting::resting;
 
+use crate::width::{shortened, width as width_of};
+use anstyle::{AnsiColor, Style};
 use companions::{companions, listed};
 use glis_client::labels::{Tone, ago, mark, tone};
 use glis_core::Status;
@@ -16,16 +18,17 @@ use glis_core::talk::AskKind;
 use glis_wire::plain::without_escapes;
 use glis_wire::view::{DaemonView, Entry, Finding, Health, Hit, SessionView, UsageView, Voice};
 use serde_json::Value;
+use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 use std::path::Path;
 
-fn colour(status: Status) -> &'static str {
+fn style(status: Status) -> Style {
     match tone(status) {
-        Tone::Good => "32",
-        Tone::Calm => "36",
-        Tone::Attention => "33",
-        Tone::Bad => "31",
-        Tone::Faint => "2",
+        Tone::Good => AnsiColor::Green.on_default(),
+        Tone::Calm => AnsiColor::Cyan.on_default(),
+        Tone::Attention => AnsiColor::Yellow.on_default(),
+        Tone::Bad => AnsiColor::Red.on_default(),
+        Tone::Faint => Style::new().dimmed(),
     }
 }
 
@@ -62,16 +65,17 @@ pub(crate) fn table(sessions: &[SessionView]) -> String {
     let mut widths: [usize; 7] = head.map(str::len);
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
+            *width = (*width).max(width_of(cell));
         }
     }
     let line = |cells: &[String; 7], status: Option<Status>| {
         let mut text = String::new();
         for (at, (cell, width)) in cells.iter().zip(widths).enumerate() {
-            let pad = if at == 6 { 0 } else { width - cell.chars().count() + 2 };
+            let pad = if at == 6 { 0 } else { width - width_of(cell) + 2 };
             match status.filter(|_| colours && at == 1) {
                 Some(status) => {
-                    text.extend(["\x1b[", colour(status), "m", cell, "\x1b[0m"]);
+                    let style = style(status);
+                    let _ = write!(text, "{style}{cell}{style:#}");
                 }
                 None => text.push_str(cell),
             }
@@ -90,6 +94,9 @@ fn branch(s: &SessionView) -> Option<String> {
     s.branch.as_ref().map(|branch| format!("{branch}{detached}"))
 }
 
+/// As wide as a note may be: with the other columns it fits beside most of them on one line.
+const NOTE_COLUMNS: usize = 60;
+
 fn note(session: &SessionView) -> String {
     let was_asking = session.was_asking.as_ref().map(|ask| format!("was asking: {ask}"));
     let failure = session.failure.as_ref().or(was_asking.as_ref());
@@ -103,11 +110,7 @@ fn note(session: &SessionView) -> String {
         (None, None, None) => String::new(),
     };
     let text = plain(&text);
-    if text.chars().count() <= 60 {
-        return text;
-    }
-    let cut: String = text.chars().take(59).collect();
-    format!("{cut}\u{2026}")
+    shortened(&text, NOTE_COLUMNS)
 }
 
 /// What `show` prints.

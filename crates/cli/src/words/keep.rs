@@ -1,6 +1,7 @@
 //! How snapshots, differences and the trash read.
 
 use super::{ago, plain};
+use crate::width::width as width_of;
 use glis_core::tree::{Found, PathList};
 use glis_wire::view::{DetachedView, FileDiffView, SessionView, SnapshotView, TrashView};
 
@@ -84,12 +85,12 @@ pub(super) fn detached(detached: &DetachedView) -> String {
 
 /// What `diff --stat` prints.
 pub(crate) fn stat(files: &[FileDiffView]) -> String {
-    let width = files.iter().map(|file| file.path.chars().count()).max().unwrap_or(0);
+    let width = files.iter().map(|file| width_of(&plain(&file.path))).max().unwrap_or(0);
     let mut lines: Vec<String> = files
         .iter()
         .map(|file| {
             let path = plain(&file.path);
-            let pad = " ".repeat(width.saturating_sub(path.chars().count()));
+            let pad = " ".repeat(width.saturating_sub(width_of(&path)));
             match (file.added, file.removed) {
                 (Some(added), Some(removed)) => format!("{path}{pad}  +{added} -{removed}"),
                 (_, _) => format!("{path}{pad}  binary"),
