@@ -75,6 +75,7 @@ mod kill {
 
 /// Processes that are stopped or hang.
 mod hung {
+    mod strays;
     mod stuck;
 }
 

@@ -23,6 +23,8 @@ const BIRTH_TIME: Duration = Duration::from_secs(5);
 const BIRTH_PACE: Duration = Duration::from_millis(5);
 /// A holder whose agent has ended serves its last readers for some seconds at most.
 const FORMER_TIME: Duration = Duration::from_secs(8);
+/// A holder that was told to end its agent at once needs to see who is left, and to tell.
+const EVICTION_TIME: Duration = Duration::from_secs(6);
 /// A process is gone this long after SIGKILL, or sits in the kernel.
 const KILL_TIME: Duration = Duration::from_secs(3);
 
@@ -66,6 +68,32 @@ fn by_lock(dir: &Path) -> Option<Holder> {
     Some(Holder { pid: mark.pid, handle })
 }
 
+/// The holder that has a lock, whatever is written in it: one that was stopped while it was being
+/// born has written nothing yet. It is this session's, since it has the session's folder open, or
+/// had it open when that was deleted.
+fn by_ownership(dir: &Path, lock: &Path) -> Option<Holder> {
+    let pid = locks::owner_of(lock)?;
+    let handle = open(pid)?;
+    let same = locks::owner_of(lock) == Some(pid) && is_holder(pid) && has_open(pid, dir);
+    same.then_some(Holder { pid, handle })
+}
+
+/// Whether a process has a file in this folder open, or had it open when that was deleted.
+fn has_open(pid: i32, dir: &Path) -> bool {
+    let Ok(open) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+    let mut links = open.flatten().filter_map(|entry| std::fs::read_link(entry.path()).ok());
+    links.any(|link| link.starts_with(dir))
+}
+
+/// A holder that has the session's lock or that of its agent's conversation, and that the log does
+/// not know.
+fn stray(home: &Home, session: &Session) -> Option<Holder> {
+    let dir = home.session(&session.id.0);
+    let of_ref = |id: &String| locks::of_ref(home, &session.spec.agent, id);
+    let of_ref = session.agent_ref.as_ref().map(of_ref);
+    by_ownership(&dir, &dir.join(place::LOCK)).or_else(|| by_ownership(&dir, &of_ref?))
+}
+
 /// The parent of the agent that the log knows, if that is a holder.
 fn by_agent(agent: &Process) -> Option<Holder> {
     let _agent = handle_of(agent)?;
@@ -89,10 +117,9 @@ fn is_holder(pid: i32) -> bool {
 }
 
 /// Whether a holder lives for a session: it has the lock, or it is known by its agent although its
-/// folder is gone.
+/// folder or its lock is gone.
 pub(crate) fn is_held(dir: &Path, session: &Session) -> bool {
-    is_locked(dir)
-        || (!dir.is_dir() && session.process.as_ref().is_some_and(|p| by_agent(p).is_some()))
+    is_locked(dir) || session.process.as_ref().is_some_and(|p| by_agent(p).is_some())
 }
 
 /// Has a holder look after its files, if one holds the session's lock or its agent.
@@ -166,13 +193,24 @@ pub(crate) async fn order_end(
     Ok(())
 }
 
-/// Ends a holder of this session that no start waits for: one whose birth was told to a daemon that
-/// had no time left to hear it. True if there was one and it is gone.
-pub(crate) async fn evict(dir: &Path) -> bool {
-    let Ok((peer, _)) = meet(dir).await else { return false };
-    drop(order_end(peer, AT_ONCE, Children::StopAll).await);
-    await_former(dir);
-    !is_locked(dir)
+/// Ends a holder that no start waits for, so that its session can be started: it is woken and asked,
+/// and killed if that does not help. What was done, if there was one.
+pub(crate) async fn evict(home: &Home, session: &Session) -> Option<String> {
+    let holder = stray(home, session)?;
+    let (pid, dir) = (holder.pid, home.session(&session.id.0));
+    holder.wake();
+    let asked = async {
+        let (peer, _) = meet(&dir).await.ok()?;
+        order_end(peer, AT_ONCE, Children::StopAll).await.ok()
+    };
+    drop(tokio::time::timeout(EVICTION_TIME, asked).await);
+    await_former(&dir);
+    if stray(home, session).is_none_or(|left| left.pid != pid) {
+        return Some(format!("its former holder (pid {pid}) was woken and has ended"));
+    }
+    let gone = tokio::task::spawn_blocking(move || holder.end()).await.unwrap_or_default();
+    let end = if gone { "was ended" } else { "could not be ended" };
+    Some(format!("its former holder (pid {pid}) did not answer and {end}"))
 }
 
 #[expect(clippy::disallowed_methods, reason = "a lock of another process has no other event")]

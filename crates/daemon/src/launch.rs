@@ -158,12 +158,16 @@ impl Launcher {
         }
         holder::await_former(&dir);
         self.start(session, generation).or_else(|fault| {
-            if !matches!(fault, ResumeFault::Locked(_)) {
+            // One that was stopped while it was being born has the locks and says nothing.
+            if !matches!(fault, ResumeFault::Locked(_)) && !locks::is_locked(&dir) {
                 return Err(fault);
             }
+            let evicted = self.runtime.block_on(holder::evict(&self.home, session));
+            if let Some(what) = &evicted {
+                crate::diary(&format!("session {}: {what}", session.id));
+            }
             // A leftover of a holder that was killed would be a second agent under one id.
-            let evicted = self.runtime.block_on(holder::evict(&dir));
-            if evicted || !sweep(&dir, session).killed.is_empty() {
+            if !sweep(&dir, session).killed.is_empty() || evicted.is_some() {
                 return self.start(session, generation);
             }
             Err(fault)

@@ -37,11 +37,6 @@ impl Process {
     /// parent or group meanwhile counts as a stranger until it is found again.
     pub(crate) fn is_unchanged(&self) -> bool {
         look(self.pid).is_some_and(|now| Self { zombie: self.zombie, ..now } == *self)
-            && self.is_ours()
-    }
-
-    fn is_ours(&self) -> bool {
-        user_of(self.pid) == Some(rustix::process::geteuid().as_raw())
     }
 }
 
@@ -66,7 +61,8 @@ impl Family {
     }
 
     /// Every process that belongs to the family at this moment, zombies included. Never this
-    /// process, never the first one, never another user's.
+    /// process, never the first one. One that became another user's by `sudo` or the like belongs
+    /// to it as well: if it cannot be signalled, that is told.
     pub(crate) fn members(&self) -> Vec<Process> {
         let own = own_pid();
         let table: Vec<Process> =
@@ -88,7 +84,7 @@ impl Family {
             }
         }
         let members = table.into_iter().zip(belongs).filter(|(_, belongs)| *belongs);
-        members.map(|(process, _)| process).filter(Process::is_ours).collect()
+        members.map(|(process, _)| process).collect()
     }
 
     fn claims(&self, process: &Process, own: i32) -> bool {
@@ -192,18 +188,11 @@ fn parse_stat(pid: i32, stat: &[u8]) -> Option<Process> {
     Some(Process { pid, parent, group, session, start_ticks, zombie })
 }
 
-/// The user that a process runs for. The owner of its folder would be root for a process that
-/// forbids to be inspected.
-fn user_of(pid: i32) -> Option<u32> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
-    line.split_ascii_whitespace().next()?.parse().ok()
-}
-
 fn carries(pid: i32, mark: &[u8]) -> bool {
     let folder = format!("/proc/{pid}");
-    let ours = rustix::process::geteuid().as_raw();
-    if !fs::metadata(&folder).is_ok_and(|folder| folder.uid() == ours) {
+    // Of another user's process only root can read it.
+    let own = rustix::process::geteuid().as_raw();
+    if own != 0 && !fs::metadata(&folder).is_ok_and(|folder| folder.uid() == own) {
         return false;
     }
     let environ = fs::read(folder + "/environ").unwrap_or_default();

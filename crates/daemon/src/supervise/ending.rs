@@ -2,8 +2,7 @@
 
 use super::aftermath::{finish_by_force, tell_what_is_left};
 use super::supervisor::Supervisor;
-use crate::holder::{AT_ONCE, Holder, meet, order_end};
-use crate::locks::is_locked;
+use crate::holder::{AT_ONCE, Holder, is_held, meet, order_end};
 use crate::mailbox::Published;
 use glis_core::session::Session;
 use glis_core::{Event, SessionId};
@@ -121,7 +120,7 @@ pub(super) async fn end_untended(
 ) {
     let dir = supervisor.dir(&session.id);
     let mut pause = AGAIN_FIRST;
-    while is_locked(&dir) {
+    while is_held(&dir, &session) {
         match meet(&dir).await {
             Ok((_, hello)) if hello.generation != generation => break,
             Ok((peer, _)) => drop(order_end(peer, ladder, children).await),
