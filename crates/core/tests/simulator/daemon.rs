@@ -4,8 +4,8 @@ use crate::rng::Rng;
 use crate::rules::Rules;
 use crate::world::{Luck, World};
 use glis_core::event::Ending;
-use glis_core::input::{Hearing, Outcome};
-use glis_core::{Effect, House, Input, Recorded, Session, SessionId, Subject, TimerKey};
+use glis_core::input::{Command, Hearing, Outcome, Together};
+use glis_core::{Decision, Effect, House, Input, Recorded, Session, SessionId, Subject, TimerKey};
 use std::collections::BTreeSet;
 
 /// The daemon, with what it holds only in memory.
@@ -46,8 +46,45 @@ impl Daemon {
                 return Ok(());
             }
         };
+        let subject = input.subject();
+        self.rules.replied(subject.session(), &decision.reply)?;
+        self.carry(world, decision, |_| input.clone())
+    }
+
+    /// Asks several sessions at once.
+    pub(crate) fn feed_together(
+        &mut self,
+        world: &World,
+        ids: &[SessionId],
+        (wish, command): (&Together, impl Fn(SessionId) -> Command),
+    ) -> Result<(), String> {
+        self.note(|| format!("-> {wish:?} of {ids:?}"));
+        let (decision, replies) = self.house.decide_together(ids, wish);
+        let of = |subject: &Subject| {
+            let id = subject.session().cloned();
+            Input::Command(command(id.unwrap_or_else(|| SessionId(String::new()))))
+        };
+        for (id, reply) in ids.iter().zip(&replies) {
+            self.note(|| format!("   {id}: {reply:?}"));
+            if let Ok(reply) = reply {
+                self.rules.replied(Some(id), reply)?;
+            }
+        }
+        self.carry(world, decision, of)
+    }
+
+    /// Records what was decided and dispatches it. `why` is what each subject was told.
+    fn carry(
+        &mut self,
+        world: &World,
+        decision: Decision,
+        why: impl Fn(&Subject) -> Input,
+    ) -> Result<(), String> {
         let first = self.log.len();
+        let mut touched = BTreeSet::new();
         for (subject, event) in decision.events {
+            touched.insert(subject.clone());
+            let input = &why(&subject);
             let seq = self.house.last_seq() + 1;
             let recorded = Recorded { seq, at: i64::try_from(seq).unwrap_or(0), subject, event };
             self.note(|| format!("   {} {}: {:?}", seq, recorded.subject, recorded.event));
@@ -56,10 +93,12 @@ impl Daemon {
             self.rules.event(before.as_ref(), input, &recorded, world)?;
             self.log.push(recorded);
         }
-        let subject = input.subject();
-        self.rules.replied(subject.session(), &decision.reply)?;
-        if let Some(session) = session_of(&self.house, &subject) {
-            self.rules.stands(session, self.log.get(first..).unwrap_or_default())?;
+        for subject in touched {
+            let told = self.log.get(first..).unwrap_or_default();
+            let told: Vec<_> = told.iter().filter(|r| r.subject == subject).cloned().collect();
+            if let Some(session) = session_of(&self.house, &subject) {
+                self.rules.stands(session, &told)?;
+            }
         }
         if self.log.len() > first {
             self.ends.push(self.log.len());

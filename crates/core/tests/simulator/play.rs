@@ -7,7 +7,7 @@ use crate::rules::Rules;
 use crate::world::{Luck, Site, World};
 use glis_core::effect::Effect;
 use glis_core::event::Ending;
-use glis_core::input::{Command, Exit, Hearing, IfRunning, Outcome};
+use glis_core::input::{Command, Exit, Hearing, IfRunning, Outcome, Together};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::tree::Clearing;
 use glis_core::{AskId, Event, Input, Recorded, SessionId};
@@ -172,6 +172,7 @@ impl Play {
         let prompt = self.rng.percent(30).then(|| text.clone());
         let command = match self.rng.below(33) {
             0 if ids.len() < 5 => return self.create(),
+            1 if self.rng.percent(30) => return self.together(&ids),
             0..=8 => Command::Send { session, text },
             9..=13 => {
                 let modes = [PauseMode::Boundary, PauseMode::Interrupt, PauseMode::Force];
@@ -205,6 +206,28 @@ impl Play {
             _ => self.answer(session),
         };
         self.feed(&Input::Command(command))
+    }
+
+    /// Everybody at once, as one decision.
+    fn together(&mut self, ids: &[SessionId]) -> Result<(), String> {
+        let (mode, reason) = (PauseMode::Interrupt, PauseReason::Global);
+        let (on_timeout, clearing) = (OnTimeout::Force, Clearing::Keep);
+        match self.rng.below(3) {
+            0 => {
+                let wish = Together::Pause { mode, reason, on_timeout, clearing };
+                let command =
+                    |session| Command::Pause { session, mode, reason, on_timeout, clearing };
+                self.daemon.feed_together(&self.world, ids, (&wish, command))
+            }
+            1 => {
+                let command = |session| Command::Stop { session };
+                self.daemon.feed_together(&self.world, ids, (&Together::Stop, command))
+            }
+            _ => {
+                let command = |session| Command::Resume { session, prompt: None };
+                self.daemon.feed_together(&self.world, ids, (&Together::Resume, command))
+            }
+        }
     }
 
     /// Something with the worktree or the trash. It may be refused: that is a case, too.

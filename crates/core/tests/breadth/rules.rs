@@ -1,0 +1,158 @@
+//! What holds in every state, and of every event and effect that leads to one.
+
+use crate::state::State;
+use glis_core::effect::Effect;
+use glis_core::pause::PauseStep;
+use glis_core::session::StartStep;
+use glis_core::talk::{AskKind, Leg};
+use glis_core::{Event, House, Phase, Session, Subject};
+use std::collections::BTreeSet;
+
+type Verdict = Result<(), String>;
+
+fn must(holds: bool, otherwise: impl FnOnce() -> String) -> Verdict {
+    if holds { Ok(()) } else { Err(otherwise()) }
+}
+
+/// Judges an event by the session that it is recorded for.
+pub(crate) fn event(before: &Session, event: &Event) -> Verdict {
+    let id = &before.id;
+    if let Event::Paused { op } = event {
+        let Phase::Pausing(pause) = &before.phase else {
+            return Err(format!("{id}: paused out of {:?}", before.phase));
+        };
+        must(pause.op == *op, || format!("{id}: another pause has ended"))?;
+        must(before.process.is_none(), || format!("{id}: paused with a process"))?;
+        must(before.leftovers.trouble().is_none(), || format!("{id}: paused with leftovers"))?;
+        let saved = match pause.step {
+            PauseStep::Saving => pause.from.is_some(),
+            PauseStep::Sealing | PauseStep::Clearing => true,
+            PauseStep::Boundary
+            | PauseStep::Interrupting
+            | PauseStep::Capturing
+            | PauseStep::Ending => false,
+        };
+        must(saved, || format!("{id}: paused and not saved, at {:?}", pause.step))?;
+    }
+    if let Event::EndBegan { .. } = event {
+        let saved = !before.phase_step().is_some_and(|step| step != PauseStep::Saving);
+        must(saved, || format!("{id}: ended before it was saved"))?;
+    }
+    if let Some((op, _)) = event.ends(before) {
+        let under_way = before.operation().is_some_and(|(own, _)| own == op);
+        let asked = before.saving == Some(op);
+        // A stop that finds nothing to wait for is over as soon as it has begun.
+        let at_once = matches!(event, Event::Suspended { .. });
+        must(under_way || asked || at_once, || format!("{id}: {op:?} ends and was not under way"))?;
+    }
+    Ok(())
+}
+
+trait StepOf {
+    fn phase_step(&self) -> Option<PauseStep>;
+}
+
+impl StepOf for Session {
+    fn phase_step(&self) -> Option<PauseStep> {
+        if let Phase::Pausing(pause) = &self.phase { Some(pause.step) } else { None }
+    }
+}
+
+/// Judges an effect by what is durable when it is dispatched.
+pub(crate) fn effect(house: &House, subject: &Subject, effect: &Effect) -> Verdict {
+    let session = subject.session().and_then(|id| house.session(id));
+    let Some(session) = session else { return Err(format!("{effect:?} for {subject}")) };
+    let step = session.phase_step();
+    let has_reason = match effect {
+        Effect::StartProcess { op, generation } => {
+            matches!(&session.phase, Phase::Starting(start)
+                if start.op == *op && start.step == StartStep::Process)
+                && session.generation == *generation
+        }
+        Effect::Deliver { message, .. } => session.in_flight().is_some_and(|m| m.id == *message),
+        Effect::GiveAnswer { ask, .. } => {
+            session.asks.iter().any(|open| open.id == ask.id && open.answering)
+        }
+        Effect::Interrupt { .. } => step == Some(PauseStep::Interrupting),
+        Effect::StopProcess { generation, .. } => {
+            step.is_none()
+                || step == Some(PauseStep::Ending)
+                || *generation != session.generation
+                || session.process.is_none()
+        }
+        Effect::PutAside { op }
+        | Effect::RestoreWorktree { op, .. }
+        | Effect::BringBack { op }
+        | Effect::Empty { op } => {
+            matches!(&session.phase, Phase::Chore { op: own, .. } if own == op)
+        }
+        Effect::ClearWorktree { .. } => {
+            step == Some(PauseStep::Clearing) && session.left_as.is_some()
+        }
+        Effect::CutSetUpShort => matches!(&session.phase, Phase::Stopping { .. }),
+        Effect::Sweep { .. } | Effect::CheckSave { .. } => step == Some(PauseStep::Boundary),
+        Effect::CaptureTerminal { .. } => step == Some(PauseStep::Capturing),
+        Effect::TakeSnapshot { .. } => {
+            matches!(step, Some(PauseStep::Saving | PauseStep::Sealing))
+        }
+        Effect::CutShort { op } => {
+            step.is_some() && session.operation().is_some_and(|(own, _)| own == *op)
+        }
+        Effect::MakeWorktree { .. }
+        | Effect::CheckStart { .. }
+        | Effect::SaveWorktree { .. }
+        | Effect::SetTimer { .. } => true,
+    };
+    must(has_reason, || format!("{effect:?} has no durable reason in {:?}", session.phase))
+}
+
+/// Judges the house as it stands.
+pub(crate) fn house(house: &House) -> Verdict {
+    let mut names = BTreeSet::new();
+    for session in house.sessions() {
+        must(names.insert(&session.name), || format!("two are named {}", session.name))?;
+    }
+    let mut folders = BTreeSet::new();
+    for session in house.all_sessions() {
+        stands(session)?;
+        if session.process.is_some() {
+            let folder = session.worktree.as_ref();
+            must(folders.insert(folder), || format!("two are at work in {folder:?}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn stands(session: &Session) -> Verdict {
+    let id = &session.id;
+    if let Phase::Rest(_) | Phase::Chore { .. } = &session.phase {
+        must(session.process.is_none(), || format!("{id}: rests with a process"))?;
+        let asks = session.asks.iter().any(|ask| ask.kind != AskKind::Doubt);
+        must(!asks, || format!("{id}: asks, and no process runs"))?;
+    }
+    let ahead = session.queue.iter().skip(1).all(|m| m.leg != Leg::Sent);
+    must(ahead, || format!("{id}: more than one message on its way"))?;
+    let doubts = session.asks.iter().filter(|ask| ask.kind == AskKind::Doubt).count();
+    let doubtful = session.queue.iter().filter(|m| m.leg == Leg::Doubtful).count();
+    must(doubts == doubtful, || format!("{id}: {doubts} doubts, {doubtful} doubtful"))?;
+    must(session.set_aside.is_none() || session.operation().is_some(), || {
+        format!("{id}: something is set aside and no restart is under way")
+    })
+}
+
+/// Judges whether everything that is under way can come to an end: something was dispatched for it, a
+/// timer is set, or a process runs that can end.
+pub(crate) fn goes_on(state: &State) -> Verdict {
+    for site in &state.sites {
+        let Some(session) = state.house.session(&site.id) else { continue };
+        if session.operation().is_none() {
+            continue;
+        }
+        let dispatched = state.pending.iter().any(|(id, _)| *id == site.id);
+        let timed = state.timers.iter().any(|(subject, _)| subject.is(&site.id));
+        must(dispatched || timed || site.alive.is_some(), || {
+            format!("{}: nothing will ever end {:?}", site.id, session.phase)
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,387 @@
+//! The house with the world around it: what was dispatched, which timers are set, what runs.
+
+use crate::rules;
+use crate::steps::Step;
+use glis_core::effect::Effect;
+use glis_core::event::{Ending, Spot};
+use glis_core::input::{Command, Exit, Hearing, Outcome, Sign, World};
+use glis_core::leftover::Leftovers;
+use glis_core::pause::Captured;
+use glis_core::refusal::ResumeFault;
+use glis_core::session::Process;
+use glis_core::spec::{Mode, RefOrigin, SignSource, Spec, Takes, Traits};
+use glis_core::tree::{PathList, SnapshotRef};
+use glis_core::{House, Input, Recorded, SessionId, Subject, TimerKey};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io;
+use std::sync::Arc;
+
+/// What the world has of a session.
+#[derive(Debug, Clone)]
+pub(crate) struct Site {
+    pub(crate) id: SessionId,
+    spec: Spec,
+    /// The generation of its process, while one lives.
+    pub(crate) alive: Option<u32>,
+    /// The hash of what the house knows of it.
+    known: u64,
+}
+
+/// The house, and what is under way around it.
+#[derive(Debug, Clone)]
+pub(crate) struct State {
+    pub(crate) house: House,
+    pub(crate) sites: [Site; 2],
+    /// Dispatched and not yet told.
+    pub(crate) pending: Vec<(SessionId, Effect)>,
+    pub(crate) timers: Vec<(Subject, TimerKey)>,
+    /// A report was lost since the daemon began: what waits for it waits for the next daemon.
+    pub(crate) deaf: bool,
+    log: Log,
+}
+
+/// The log, last record first. A state shares it with those that it came from.
+#[derive(Debug, Clone, Default)]
+struct Log(Option<Arc<(Recorded, Self)>>);
+
+impl Log {
+    fn push(&mut self, recorded: Recorded) {
+        let before = std::mem::take(self);
+        self.0 = Some(Arc::new((recorded, before)));
+    }
+
+    fn fold(&self) -> House {
+        let (mut records, mut at) = (Vec::new(), self);
+        while let Some(node) = &at.0 {
+            records.push(&node.0);
+            at = &node.1;
+        }
+        let mut house = House::default();
+        records.into_iter().rev().for_each(|recorded| house.apply(recorded));
+        house
+    }
+}
+
+pub(crate) fn agent(in_place: bool) -> Spec {
+    let traits =
+        Traits { refs: RefOrigin::Chosen, signs: SignSource::Structured, takes: Takes::WhenIdle };
+    spec(traits, in_place)
+}
+
+pub(crate) fn command(in_place: bool) -> Spec {
+    let (refs, signs, takes) = (RefOrigin::None, SignSource::Screen, Takes::Anytime);
+    spec(Traits { refs, signs, takes }, in_place)
+}
+
+fn spec(traits: Traits, in_place: bool) -> Spec {
+    Spec {
+        agent: "it".to_owned(),
+        mode: Mode::Terminal,
+        traits,
+        repo_root: "/r".to_owned(),
+        in_place,
+        base: None,
+        argv: Vec::new(),
+        prompt: None,
+        model: None,
+        persona: None,
+        system_prompt: None,
+        permission_mode: None,
+        idle_timeout_secs: 600,
+        auto_yes: false,
+        remove_worktree: None,
+    }
+}
+
+impl State {
+    pub(crate) fn new(one: &Spec, two: &Spec) -> Self {
+        let site = |name: &str, spec: &Spec| Site {
+            id: SessionId(name.to_owned()),
+            spec: spec.clone(),
+            alive: None,
+            known: 0,
+        };
+        Self {
+            house: House::default(),
+            sites: [site("a", one), site("b", two)],
+            pending: Vec::new(),
+            timers: Vec::new(),
+            deaf: false,
+            log: Log::default(),
+        }
+    }
+
+    /// Names the state: what is known of each session, and what is under way. The numbers that the next
+    /// operation and the next message will have are not in it.
+    pub(crate) fn key(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for site in &self.sites {
+            (site.known, site.alive).hash(&mut hasher);
+        }
+        // In whatever order it was dispatched.
+        let told = |effect: &(SessionId, Effect)| {
+            let mut hasher = Writer(DefaultHasher::new());
+            io::Write::write_fmt(&mut hasher, format_args!("{effect:?}")).ok();
+            hasher.0.finish()
+        };
+        let pending = self.pending.iter().map(told).fold(0_u64, u64::wrapping_add);
+        let mut timers = self.timers.clone();
+        timers.sort();
+        (pending, timers, self.deaf).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// Judges what is so whatever has happened.
+    pub(crate) fn judge(&self) -> Result<(), String> {
+        rules::house(&self.house)?;
+        if self.deaf { Ok(()) } else { rules::goes_on(self) }
+    }
+
+    pub(crate) fn take(&mut self, step: &Step) -> Result<(), String> {
+        match step {
+            Step::New(who) => {
+                let site = self.site(*who)?;
+                let (id, spec) = (site.id.clone(), Box::new(site.spec.clone()));
+                let agent_ref = (spec.traits.refs == RefOrigin::Chosen).then(|| "ref".to_owned());
+                let name = id.0.clone();
+                self.feed(Input::Command(Command::New { id, name, spec, agent_ref }))
+            }
+            Step::Command(command) => self.feed(Input::Command(command.clone())),
+            Step::Done(at) => {
+                let (session, effect) = self.pending.remove(*at);
+                let told = self.perform(&session, &effect);
+                self.report(session, told)
+            }
+            Step::Lost(at) => {
+                let (session, effect) = self.pending.remove(*at);
+                self.deaf |= self.perform(&session, &effect).is_some();
+                Ok(())
+            }
+            Step::Failed(at) => {
+                let (session, effect) = self.pending.remove(*at);
+                self.report(session, failed(&effect))
+            }
+            Step::Fires(at) => {
+                let (subject, key) = self.timers.remove(*at);
+                self.feed(Input::TimerFired { subject, key })
+            }
+            Step::Sign(who, sign) => self.sign(*who, sign.clone()),
+            Step::Dies(who) => self.dies(*who),
+            Step::Crash => self.crash(),
+            Step::PowerCut => {
+                for site in &mut self.sites {
+                    site.alive = None;
+                }
+                self.crash()
+            }
+        }
+    }
+
+    fn site(&self, who: usize) -> Result<&Site, String> {
+        self.sites.get(who).ok_or_else(|| format!("no session {who}"))
+    }
+
+    fn sign(&mut self, who: usize, sign: Sign) -> Result<(), String> {
+        let site = self.site(who)?;
+        let Some(generation) = site.alive else { return Ok(()) };
+        // A screen has no offsets, which would make every state another one.
+        let (session, spot, hearing) = (site.id.clone(), Spot::Screen, Hearing::Live);
+        self.feed(Input::Sign { session, generation, spot, hearing, sign })
+    }
+
+    fn dies(&mut self, who: usize) -> Result<(), String> {
+        let Some(site) = self.sites.get_mut(who) else { return Ok(()) };
+        let Some(generation) = site.alive.take() else { return Ok(()) };
+        let exit = Exit { ending: Ending::Signalled(9), ..Exit::unseen(Leftovers::default()) };
+        let session = site.id.clone();
+        self.report(session, Some(Outcome::ProcessEnded { generation, exit }))
+    }
+
+    fn report(&mut self, session: SessionId, outcome: Option<Outcome>) -> Result<(), String> {
+        match outcome {
+            Some(outcome) => self.feed(Input::Outcome { session, outcome }),
+            None => Ok(()),
+        }
+    }
+
+    /// What was only in memory is gone. The next daemon folds the log and looks at the world.
+    fn crash(&mut self) -> Result<(), String> {
+        self.pending.clear();
+        self.timers.clear();
+        self.deaf = false;
+        if self.log.fold() != self.house {
+            return Err("the fold of the log is not the state".to_owned());
+        }
+        for who in 0..self.sites.len() {
+            let site = self.site(who)?;
+            let (session, alive) = (site.id.clone(), site.alive);
+            if self.house.session(&session).is_none() {
+                continue;
+            }
+            let world = match alive {
+                Some(generation) => World::Alive { generation, process: process(), began_at: 0 },
+                None => World::Gone { left: Leftovers::default() },
+            };
+            self.feed(Input::Observed { session, world })?;
+        }
+        Ok(())
+    }
+
+    /// Takes an input all the way, and judges what it leads to.
+    fn feed(&mut self, input: Input) -> Result<(), String> {
+        let about = input.subject();
+        let Ok(decision) = self.house.decide(input) else { return Ok(()) };
+        for (subject, event) in decision.events {
+            let id = subject.session().ok_or("an event about no session")?.clone();
+            let before = self.house.session(&id).cloned();
+            let recorded = Recorded { seq: self.house.last_seq() + 1, at: 0, subject, event };
+            self.house.apply(&recorded);
+            if let Some(before) = &before {
+                rules::event(before, &recorded.event)?;
+            }
+            self.log.push(recorded);
+        }
+        for (subject, effect) in decision.effects {
+            rules::effect(&self.house, &subject, &effect)?;
+            if let Effect::SetTimer { key, .. } = effect {
+                if !self.timers.contains(&(subject.clone(), key)) {
+                    self.timers.push((subject, key));
+                }
+            } else if let Subject::Session(id) = subject
+                && !self.pending.contains(&(id.clone(), effect.clone()))
+            {
+                self.pending.push((id, effect));
+            }
+        }
+        self.know(&about)
+    }
+
+    /// Hashes what the house knows of a session that something has happened to.
+    fn know(&mut self, about: &Subject) -> Result<(), String> {
+        for site in self.sites.iter_mut().filter(|site| about.is(&site.id)) {
+            if let Some(session) = self.house.session(&site.id) {
+                let mut hasher = Writer(DefaultHasher::new());
+                serde_json::to_writer(&mut hasher, session).map_err(|fault| fault.to_string())?;
+                site.known = hasher.0.finish();
+            }
+        }
+        Ok(())
+    }
+
+    /// Carries an effect out; says what is told of it.
+    fn perform(&mut self, session: &SessionId, effect: &Effect) -> Option<Outcome> {
+        let site = self.sites.iter_mut().find(|site| site.id == *session)?;
+        let snapshot = || SnapshotRef { name: "snap".to_owned(), commit: "c".to_owned() };
+        Some(match effect {
+            Effect::MakeWorktree { op } => Outcome::WorktreeMade {
+                op: *op,
+                worktree: if site.spec.in_place { "/r".to_owned() } else { format!("/{session}") },
+                branch: None,
+                notes: Vec::new(),
+            },
+            Effect::CheckStart { op } => Outcome::StartChecked {
+                op: *op,
+                found: None,
+                forgotten: Vec::new(),
+                unheard: Vec::new(),
+            },
+            Effect::StartProcess { op, generation } => {
+                site.alive = Some(*generation);
+                let (op, generation) = (*op, *generation);
+                Outcome::ProcessStarted { op, generation, process: process(), began_at: 0 }
+            }
+            Effect::Deliver { message, .. } => Outcome::Delivered { message: *message },
+            Effect::GiveAnswer { ask, .. } => Outcome::AnswerGiven { ask: ask.id.clone() },
+            Effect::StopProcess { generation, .. } => {
+                site.alive.take_if(|alive| alive == generation)?;
+                let exit = Exit { ordered: true, ..Exit::unseen(Leftovers::default()) };
+                Outcome::ProcessEnded { generation: *generation, exit }
+            }
+            Effect::CheckSave { op } => Outcome::CanSave { op: *op },
+            Effect::CaptureTerminal { op } => Outcome::TerminalCaptured { op: *op, screen_at: 0 },
+            Effect::TakeSnapshot { op, moment } => Outcome::SnapshotTaken {
+                op: *op,
+                moment: *moment,
+                snapshot: Some(snapshot()),
+                left_out: PathList::default(),
+                warning: None,
+            },
+            Effect::Sweep { op } => Outcome::Swept { op: *op, left: Leftovers::default() },
+            Effect::PutAside { op } => Outcome::PutAside { op: *op, place: "/t".to_owned() },
+            Effect::SaveWorktree { op, occasion, generation } => Outcome::WorktreeSaved {
+                op: *op,
+                occasion: *occasion,
+                generation: *generation,
+                snapshot: snapshot(),
+            },
+            Effect::ClearWorktree { op } => Outcome::WorktreeCleared { op: *op, leftover: None },
+            Effect::RestoreWorktree { op, .. } => {
+                Outcome::WorktreeRestored { op: *op, snapshot: snapshot(), notes: Vec::new() }
+            }
+            Effect::BringBack { op } => Outcome::BroughtBack { op: *op },
+            Effect::Empty { op } => Outcome::Emptied { op: *op },
+            Effect::Interrupt { .. }
+            | Effect::CutSetUpShort
+            | Effect::CutShort { .. }
+            | Effect::SetTimer { .. } => return None,
+        })
+    }
+}
+
+/// What is told of an effect that could not be carried out.
+fn failed(effect: &Effect) -> Option<Outcome> {
+    let why = "no".to_owned();
+    let fault = || ResumeFault::System("no".to_owned());
+    Some(match effect {
+        Effect::MakeWorktree { op } => Outcome::WorktreeFailed { op: *op, why },
+        Effect::CheckStart { op } => Outcome::StartUnfit { op: *op, fault: fault() },
+        Effect::StartProcess { op, .. } => Outcome::ProcessNotStarted { op: *op, fault: fault() },
+        Effect::Deliver { message, .. } => Outcome::NotDelivered { message: *message, why },
+        Effect::GiveAnswer { ask, .. } => Outcome::AnswerNotGiven { ask: ask.id.clone(), why },
+        Effect::Interrupt { generation } => {
+            Outcome::NotInterrupted { generation: *generation, why }
+        }
+        Effect::CheckSave { op } => Outcome::CannotSave { op: *op, why },
+        Effect::CaptureTerminal { op } => {
+            Outcome::CaptureFailed { op: *op, what: Captured::Screen, why }
+        }
+        Effect::TakeSnapshot { op, moment } => {
+            Outcome::SnapshotFailed { op: *op, moment: *moment, why }
+        }
+        Effect::Sweep { op } => {
+            let left = Leftovers { unclear: Some(why), ..Leftovers::default() };
+            Outcome::Swept { op: *op, left }
+        }
+        Effect::PutAside { op } => Outcome::NotPutAside { op: *op, why },
+        Effect::SaveWorktree { op, occasion, .. } => {
+            Outcome::WorktreeNotSaved { op: *op, occasion: *occasion, why }
+        }
+        Effect::ClearWorktree { op } => Outcome::WorktreeStays { op: *op, why },
+        Effect::RestoreWorktree { op, .. } => Outcome::NotRestored { op: *op, why },
+        Effect::BringBack { op } => Outcome::NotBroughtBack { op: *op, why },
+        Effect::Empty { op } => Outcome::NotEmptied { op: *op, why },
+        // A process is ended in the end, and the rest cannot fail.
+        Effect::StopProcess { .. }
+        | Effect::CutSetUpShort
+        | Effect::CutShort { .. }
+        | Effect::SetTimer { .. } => return None,
+    })
+}
+
+fn process() -> Process {
+    Process { pid: 1, start_ticks: 1, boot_id: "b".to_owned() }
+}
+
+/// Hashes what is written to it.
+struct Writer(DefaultHasher);
+
+impl io::Write for Writer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
