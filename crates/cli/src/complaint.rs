@@ -4,8 +4,8 @@ mod daemon;
 
 use crate::words::{AT_WORK, ask::choices_of, plain};
 use glis_core::name::BadName;
-use glis_core::pause::step;
 use glis_core::queue;
+use glis_core::reason::{FailedStep, Verb};
 use glis_core::refusal::{InPlaceWish, ResumeFault, Site};
 use glis_core::spec::Mode;
 use glis_core::tree::PathList;
@@ -289,22 +289,33 @@ fn in_place(session: &str, wish: InPlaceWish) -> Complaint {
 }
 
 /// The steps of a pause lead with words of their own, and name what they are about here.
-fn failed(session: &str, step: &str, why: &str) -> Complaint {
+fn failed(session: &str, step: &FailedStep, why: &str) -> Complaint {
     let what = match step {
-        step::CAPTURE => Some("the screen cannot be kept"),
-        step::CONVERSATION => Some("it cannot be made to last"),
-        step::SNAPSHOT => Some("the snapshot of the worktree failed"),
-        step::INTERRUPT => Some("it was not reached"),
-        _ => None,
+        FailedStep::Capture => Some("the screen cannot be kept"),
+        FailedStep::Conversation => Some("it cannot be made to last"),
+        FailedStep::Stash => Some("the snapshot of the worktree failed"),
+        FailedStep::Interrupt => Some("it was not reached"),
+        FailedStep::EndAll
+        | FailedStep::Snapshot
+        | FailedStep::Restore
+        | FailedStep::Return
+        | FailedStep::Empty
+        | FailedStep::MakeWorktree
+        | FailedStep::PutAside
+        | FailedStep::Decide
+        | FailedStep::LearnEnd
+        | FailedStep::Other(_) => None,
     };
     let message = match what {
         Some(what) => format!("failed to {step}: `{session}`: {what}: {why}"),
         None => format!("failed to {step} of `{session}`: {why}"),
     };
-    let hint = match step {
-        step::INTERRUPT => format!("`glis pause {session} --mode force` stops it as it is"),
-        _ if why == NO_REPOSITORY => "`git init` in its folder makes snapshots possible".to_owned(),
-        _ => "nothing was lost; mend the reason and ask again".to_owned(),
+    let hint = if *step == FailedStep::Interrupt {
+        format!("`glis pause {session} --mode force` stops it as it is")
+    } else if why == NO_REPOSITORY {
+        "`git init` in its folder makes snapshots possible".to_owned()
+    } else {
+        "nothing was lost; mend the reason and ask again".to_owned()
     };
     Complaint::new(Kind::Failed, message).hint(hint)
 }
@@ -338,17 +349,17 @@ fn bad_name(name: &str, why: BadName) -> Complaint {
         .hint("for example: glis new fix-login")
 }
 
-fn wrong_status(session: &str, status: glis_core::Status, verb: &str) -> Complaint {
+fn wrong_status(session: &str, status: glis_core::Status, verb: &Verb) -> Complaint {
     use glis_core::Status;
     let message = match (verb, status) {
-        ("resume", _) => {
+        (Verb::Resume, _) => {
             let status = status.word();
             format!("nothing to resume in `{session}`: instance not paused, status: {status}")
         }
         _ => format!("cannot {verb} `{session}`, status: {}", status.word()),
     };
     let hint = match status {
-        Status::Busy | Status::Idle | Status::Waiting if verb == "rm" => {
+        Status::Busy | Status::Idle | Status::Waiting if *verb == Verb::Remove => {
             format!("`glis rm {session} --stop` stops it first; everything is kept in the trash")
         }
         Status::Busy | Status::Idle | Status::Waiting => {

@@ -12,6 +12,7 @@ use anstyle::{AnsiColor, Style};
 use companions::{companions, listed};
 use glis_client::labels::{Tone, ago, mark, tone};
 use glis_core::Status;
+use glis_core::reason::SafeRule;
 use glis_core::session::FAILED_STARTS_MAX;
 use glis_core::spec::Mode;
 use glis_core::talk::AskKind;
@@ -146,7 +147,11 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("last looked", s.last_accessed_at.clone());
     fact("paused", s.paused_at.clone());
     fact(
-        if s.pause_rule.as_deref().is_some_and(is_forced) { "stopped" } else { "safe because" },
+        if s.pause_rule.as_ref().is_some_and(SafeRule::is_forced) {
+            "stopped"
+        } else {
+            "safe because"
+        },
         rule(s),
     );
     fact("resumed", s.resumed_at.clone());
@@ -273,13 +278,13 @@ pub(crate) fn already(s: &SessionView) -> String {
 /// What `pause` says.
 pub(crate) fn paused(s: &SessionView) -> String {
     let rule = match (&s.pause_rule, rule(s)) {
-        (Some(kept), Some(rule)) if is_forced(kept) => format!(" {}", plain(&rule)),
+        (Some(kept), Some(rule)) if kept.is_forced() => format!(" {}", plain(&rule)),
         (_, Some(rule)) => format!(" ({})", plain(&rule)),
         (_, None) => String::new(),
     };
     let mut lines = vec![format!("`{}` is paused{rule}", s.name)];
     // Where nothing ran, this pause has ended nothing; the list is that of an earlier stop.
-    if !s.killed.is_empty() && s.pause_rule.as_deref() != Some(NOTHING_RAN) {
+    if !s.killed.is_empty() && s.pause_rule != Some(SafeRule::NothingRuns) {
         lines.extend(listed("ended with it", &s.ended_processes));
     }
     lines.extend(listed("left running, as configured", &s.kept_processes));
@@ -291,18 +296,10 @@ pub(crate) fn paused(s: &SessionView) -> String {
     lines.join("\n")
 }
 
-/// The core's words for a pause of a session without a process.
-const NOTHING_RAN: &str = "no process runs";
-
-/// Whether a pause did not wait for a safe state, by the core's words for why it may stop.
-fn is_forced(rule: &str) -> bool {
-    rule.starts_with("forced") || rule.starts_with("Agent did not reach")
-}
-
 /// Why it was stopped where it was.
 fn rule(s: &SessionView) -> Option<String> {
     s.pause_rule.as_ref().map(|rule| {
-        if is_forced(rule) { format!("without a safe state ({rule})") } else { rule.clone() }
+        if rule.is_forced() { format!("without a safe state ({rule})") } else { rule.to_string() }
     })
 }
 

@@ -18,8 +18,9 @@ use crate::event::Event;
 use crate::house::House;
 use crate::ids::SessionId;
 use crate::input::{Command, Hearing, Input, Outcome, Together};
-use crate::pause::{Captured, step};
+use crate::pause::Captured;
 use crate::react::{follow, settle};
+use crate::reason::FailedStep;
 use crate::refusal::Refusal;
 use crate::session::{FolderState, Phase, Session, StartStep};
 use crate::timer::TimerKey;
@@ -229,8 +230,8 @@ fn take_outcome(draft: &mut Draft<'_>, outcome: Outcome) {
         Outcome::TerminalCaptured { op, screen_at } => pause::captured(draft, op, screen_at),
         Outcome::CaptureFailed { op, what, why } => {
             let failed = match what {
-                Captured::Screen => step::CAPTURE,
-                Captured::Conversation => step::CONVERSATION,
+                Captured::Screen => FailedStep::Capture,
+                Captured::Conversation => FailedStep::Conversation,
             };
             pause::failed(draft, op, failed, why);
         }

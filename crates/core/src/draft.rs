@@ -7,6 +7,7 @@ use crate::event::Event;
 use crate::fold;
 use crate::house::House;
 use crate::ids::{MessageId, OpId, SessionId};
+use crate::reason::{Operation, Verb};
 use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::subject::Subject;
@@ -133,15 +134,16 @@ impl<'h> Draft<'h> {
     }
 
     pub(crate) fn busy(&self) -> Refusal {
-        let with = self.session.operation().map_or("another operation", |(_, word)| word);
-        Refusal::Busy { session: self.session.name.clone(), with: with.to_owned() }
+        let other = || Operation::Other("another operation".to_owned());
+        let with = self.session.operation().map_or_else(other, |(_, operation)| operation);
+        Refusal::Busy { session: self.session.name.clone(), with }
     }
 
-    pub(crate) fn wrong_status(&self, verb: &str) -> Refusal {
+    pub(crate) fn wrong_status(&self, verb: Verb) -> Refusal {
         Refusal::WrongStatus {
             session: self.session.name.clone(),
             status: self.session.status(),
-            verb: verb.to_owned(),
+            verb,
         }
     }
 }

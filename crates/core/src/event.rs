@@ -5,6 +5,7 @@ use crate::card::Card;
 use crate::ids::{AskId, MessageId, OpId};
 use crate::leftover::Leftovers;
 use crate::pause::{OnTimeout, PauseMode, PauseReason};
+use crate::reason::{FailedStep, SafeRule};
 use crate::refusal::{Refusal, ResumeFault};
 use crate::safe::ScreenState;
 use crate::session::{AfterStop, Process, Session, StartCause, WallMs};
@@ -171,7 +172,7 @@ pub enum Event {
     /// The agent is told to stop its turn; this is never repeated.
     InterruptBegan { op: OpId },
     /// It may be stopped.
-    SafeStateReached { op: OpId, rule: String, forced: bool },
+    SafeStateReached { op: OpId, rule: SafeRule, forced: bool },
     /// The screen is kept.
     TerminalCaptured { op: OpId, screen_at: u64 },
     /// The screen could not be read in time; a forced pause goes on without it.
@@ -200,7 +201,7 @@ pub enum Event {
     /// No safe state in time; the agent goes on.
     PauseRefused { op: OpId, doing: String },
     /// A step failed; the agent goes on.
-    PauseFailed { op: OpId, step: String, why: String },
+    PauseFailed { op: OpId, step: FailedStep, why: String },
     /// The process is ended, the session stays, or what it was stopped for follows.
     StopBegan {
         op: OpId,
@@ -358,11 +359,8 @@ impl Event {
     #[expect(clippy::wildcard_enum_match_arm, reason = "the rest end no operation")]
     pub fn ends(&self, session: &Session) -> Option<(OpId, Result<(), Refusal>)> {
         let name = || session.name.clone();
-        let failed = |step: &str, why: &str| Refusal::Failed {
-            session: name(),
-            step: step.to_owned(),
-            why: why.to_owned(),
-        };
+        let failed =
+            |step, why: &str| Refusal::Failed { session: name(), step, why: why.to_owned() };
         match self {
             Self::CreationEnded { op }
             | Self::StartEnded { op, .. }
@@ -374,23 +372,17 @@ impl Event {
             | Self::WorktreeSaved { op: Some(op), .. }
             | Self::Suspended { op: Some(op) } => Some((*op, Ok(()))),
             Self::WorktreeNotSaved { op: Some(op), why, .. } => {
-                Some((*op, Err(failed("snapshot the worktree", why))))
+                Some((*op, Err(failed(FailedStep::Snapshot, why))))
             }
-            Self::RestoreFailed { op, why } => {
-                Some((*op, Err(failed("restore the worktree", why))))
-            }
-            Self::ReturnFailed { op, why } => {
-                Some((*op, Err(failed("take it out of the trash", why))))
-            }
-            Self::EmptyingFailed { op, why } => {
-                Some((*op, Err(failed("delete it from the trash", why))))
-            }
+            Self::RestoreFailed { op, why } => Some((*op, Err(failed(FailedStep::Restore, why)))),
+            Self::ReturnFailed { op, why } => Some((*op, Err(failed(FailedStep::Return, why)))),
+            Self::EmptyingFailed { op, why } => Some((*op, Err(failed(FailedStep::Empty, why)))),
             Self::PauseBarred { op, left_out } => {
                 let (session, left_out) = (name(), left_out.clone());
                 Some((*op, Err(Refusal::WouldBeLost { session, left_out })))
             }
             Self::CreationFailed { op, why } => {
-                Some((*op, Err(failed("create the worktree", why))))
+                Some((*op, Err(failed(FailedStep::MakeWorktree, why))))
             }
             Self::StartFailed { op, fault } => Some((
                 *op,
@@ -407,10 +399,8 @@ impl Event {
             Self::PauseRefused { op, doing } => {
                 Some((*op, Err(Refusal::NotSafe { session: name(), doing: doing.clone() })))
             }
-            Self::PauseFailed { op, step, why } => Some((*op, Err(failed(step, why)))),
-            Self::RemovalFailed { op, why } => {
-                Some((*op, Err(failed("put the session aside", why))))
-            }
+            Self::PauseFailed { op, step, why } => Some((*op, Err(failed(step.clone(), why)))),
+            Self::RemovalFailed { op, why } => Some((*op, Err(failed(FailedStep::PutAside, why)))),
             _ => None,
         }
     }

@@ -22,6 +22,7 @@ pub mod pause;
 pub mod phase;
 pub mod queue;
 mod react;
+pub mod reason;
 pub mod redact;
 pub mod refusal;
 mod rescue;

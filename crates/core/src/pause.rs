@@ -1,20 +1,9 @@
 //! A pause: how it can be asked for, its steps, what it has to tell afterwards.
 
+use crate::reason::SafeRule;
 use crate::timer::WallMs;
 use crate::tree::SnapshotRef;
 use serde::{Deserialize, Serialize};
-
-/// The steps of a pause that can fail, by the words that its refusal leads with.
-pub mod step {
-    /// The screen is kept.
-    pub const CAPTURE: &str = "capture PTY state";
-    /// The conversation is made durable.
-    pub const CONVERSATION: &str = "save conversation";
-    /// The worktree is saved.
-    pub const SNAPSHOT: &str = "stash changes";
-    /// The agent is told to stop its turn.
-    pub const INTERRUPT: &str = "interrupt agent";
-}
 
 /// What keeping a screen keeps besides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +22,7 @@ pub struct PauseRecord {
     /// Why.
     pub reason: PauseReason,
     /// Which rule said that stopping was safe.
-    pub rule: String,
+    pub rule: SafeRule,
     /// The agent was stopped without having come to a safe state.
     pub forced: bool,
     /// Offset of the output that the screen was captured at.

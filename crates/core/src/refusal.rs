@@ -1,5 +1,6 @@
 //! Why the house does not do what it was asked. Nothing has changed when one of these is returned.
 
+use crate::reason::{FailedStep, Operation, Verb};
 use crate::{ids::AskId, name::BadName, spec::Mode, status::Status, tree::PathList};
 use serde::{Deserialize, Serialize};
 
@@ -48,14 +49,14 @@ pub enum Refusal {
         /// Its status.
         status: Status,
         /// The verb.
-        verb: String,
+        verb: Verb,
     },
     /// Another operation is under way.
     Busy {
         /// The session's name.
         session: String,
         /// What is under way.
-        with: String,
+        with: Operation,
     },
     /// So many messages wait for the agent, or such long ones, that it takes no more.
     QueueFull {
@@ -164,7 +165,7 @@ pub enum Refusal {
         /// The session's name.
         session: String,
         /// What was being done.
-        step: String,
+        step: FailedStep,
         /// The reason as it was given.
         why: String,
     },

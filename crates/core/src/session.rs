@@ -5,6 +5,7 @@ use crate::leftover::Leftovers;
 use crate::pause::PauseRecord;
 pub use crate::phase::{AfterStop, Chore, Pause, Phase, Rest, Start, StartCause, StartStep};
 use crate::queue::Queue;
+use crate::reason::{Operation, SafeRule};
 use crate::refusal::Site;
 use crate::safe::ScreenState;
 use crate::spec::{Mode, RefOrigin, SignSource, Spec};
@@ -234,23 +235,23 @@ impl Session {
     }
 
     /// Whether the agent may be stopped right now, and by which rule.
-    pub fn safe_rule(&self) -> Option<String> {
+    pub fn safe_rule(&self) -> Option<SafeRule> {
         match self.spec.traits.signs {
             SignSource::Structured => {
                 if self.asks.iter().any(|ask| ask.kind != AskKind::Doubt) {
-                    return Some("the agent waits for an answer".to_owned());
+                    return Some(SafeRule::WaitsForAnswer);
                 }
                 // What was just handed over may have begun a turn that nobody has told us of yet.
                 (!self.turn.under_way() && self.ready && self.in_flight().is_none())
-                    .then(|| "the agent's turn has ended".to_owned())
+                    .then_some(SafeRule::TurnEnded)
             }
             SignSource::Screen => match &self.screen {
-                ScreenState::AtPrompt { pattern } => {
-                    Some(format!("quiet for 5 s with the prompt {pattern:?} in the last line"))
-                }
-                ScreenState::Asking { pattern, .. } => {
-                    Some(format!("quiet for 5 s with the question {pattern:?} in the last line"))
-                }
+                ScreenState::AtPrompt { pattern } => Some(SafeRule::Other(format!(
+                    "quiet for 5 s with the prompt {pattern:?} in the last line"
+                ))),
+                ScreenState::Asking { pattern, .. } => Some(SafeRule::Other(format!(
+                    "quiet for 5 s with the question {pattern:?} in the last line"
+                ))),
                 ScreenState::Flowing | ScreenState::Silent => None,
             },
         }
@@ -373,34 +374,34 @@ impl Session {
         }
     }
 
-    /// The operation under way, and a word for it.
-    pub fn operation(&self) -> Option<(OpId, &'static str)> {
+    /// The operation under way.
+    pub fn operation(&self) -> Option<(OpId, Operation)> {
         match &self.phase {
             Phase::Starting(start) => Some((
                 start.op,
                 match start.cause {
-                    StartCause::New => "new",
-                    StartCause::Message => "a wake-up",
-                    StartCause::Resume => "resume",
-                    StartCause::Restart => "restart",
+                    StartCause::New => Operation::New,
+                    StartCause::Message => Operation::WakeUp,
+                    StartCause::Resume => Operation::Resume,
+                    StartCause::Restart => Operation::Restart,
                 },
             )),
-            Phase::Pausing(pause) => Some((pause.op, "pause")),
+            Phase::Pausing(pause) => Some((pause.op, Operation::Pause)),
             Phase::Stopping { op, then, .. } => Some((
                 *op,
                 match then {
-                    AfterStop::Rest => "stop",
-                    AfterStop::Restart { .. } => "restart",
-                    AfterStop::Remove => "rm",
+                    AfterStop::Rest => Operation::Stop,
+                    AfterStop::Restart { .. } => Operation::Restart,
+                    AfterStop::Remove => Operation::Remove,
                 },
             )),
             Phase::Chore { op, chore, .. } => Some((
                 *op,
                 match chore {
-                    Chore::PutAside => "rm",
-                    Chore::Restore(_) => "restore",
-                    Chore::Return(_) => "trash restore",
-                    Chore::Empty => "trash empty",
+                    Chore::PutAside => Operation::Remove,
+                    Chore::Restore(_) => Operation::Restore,
+                    Chore::Return(_) => Operation::Return,
+                    Chore::Empty => Operation::Empty,
                 },
             )),
             Phase::Live | Phase::Rest(_) => None,

@@ -5,6 +5,7 @@ use crate::failpoint;
 use crate::log::{Checked, EventLog, LogFault};
 use crate::mailbox::{Mail, Mailbox, Occasion, Published, Query};
 use crate::panics::fault;
+use glis_core::reason::FailedStep;
 use glis_core::{
     Decision, Effect, Event, House, Input, OpId, Recorded, Refusal, Reply, Session, Subject,
 };
@@ -191,7 +192,7 @@ impl<A: Act> Controller<A> {
             Err(panic) => self.blame(&fault(panic.as_ref()), kind, &subject),
         };
         if asked {
-            let step = "decide on it".to_owned();
+            let step = FailedStep::Decide;
             return Ok(Err(Refusal::Failed { session: self.name_of(&subject), step, why }));
         }
         if !was_barred && batch.broken.is_none() {

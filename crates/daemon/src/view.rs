@@ -81,7 +81,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         auto_yes: session.spec.auto_yes,
         generation: session.generation,
         verdict: session.rule.clone(),
-        operation: session.operation().map(|(_, word)| word.to_owned()),
+        operation: session.operation().map(|(_, operation)| operation.to_string()),
         failure: session.failure().map(ToOwned::to_owned),
         cut_off: session.cut_off,
         limit_until: session.limit_until.as_deref().map(limit_until),

@@ -3,6 +3,7 @@
 use crate::build::Build;
 use glis_core::Status;
 use glis_core::pause::PauseReason;
+use glis_core::reason::SafeRule;
 use glis_core::spec::Mode;
 use glis_core::talk::AskKind;
 use glis_core::tree::{Found, PathList, Restored, SnapshotRef};
@@ -74,7 +75,7 @@ pub struct SessionView {
     /// What the last pause could not do.
     pub warnings: Vec<String>,
     /// Which rule said that stopping was safe, of the last pause.
-    pub pause_rule: Option<String>,
+    pub pause_rule: Option<SafeRule>,
     /// The command or the agent's extra arguments.
     pub argv: Vec<String>,
     pub model: Option<String>,

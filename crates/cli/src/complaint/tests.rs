@@ -3,9 +3,9 @@
 use super::*;
 use glis_core::refusal::ResumeFault as Fault;
 
-fn of_pause(step: &str) -> String {
+fn of_pause(step: FailedStep) -> String {
     let (session, why) = ("blue".to_owned(), "no".to_owned());
-    Complaint::from(Refusal::Failed { session, step: step.to_owned(), why }).message
+    Complaint::from(Refusal::Failed { session, step, why }).message
 }
 
 fn of_resume(why: Fault) -> Complaint {
@@ -22,10 +22,10 @@ fn of_resume(why: Fault) -> Complaint {
 #[test]
 fn every_failing_step_of_a_pause_leads_with_its_own_words() {
     for (step, lead) in [
-        (step::CAPTURE, "failed to capture PTY state: "),
-        (step::SNAPSHOT, "failed to stash changes: "),
-        (step::INTERRUPT, "failed to interrupt agent: "),
-        (step::CONVERSATION, "failed to save conversation: "),
+        (FailedStep::Capture, "failed to capture PTY state: "),
+        (FailedStep::Stash, "failed to stash changes: "),
+        (FailedStep::Interrupt, "failed to interrupt agent: "),
+        (FailedStep::Conversation, "failed to save conversation: "),
     ] {
         let message = of_pause(step);
         assert!(message.starts_with(lead) && message.contains("`blue`"), "{message}");

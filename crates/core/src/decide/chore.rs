@@ -10,6 +10,7 @@ use crate::event::Event;
 use crate::ids::OpId;
 use crate::input::{IfRunning, Outcome};
 use crate::name;
+use crate::reason::Verb;
 use crate::refusal::{InPlaceWish, Refusal};
 use crate::session::{AfterStop, Chore, Phase, Rest};
 
@@ -22,7 +23,7 @@ pub(super) fn remove(draft: &mut Draft<'_>, running: IfRunning) -> Result<(), Re
         }
         Phase::Rest(Rest::Archived) => draft.reply(Reply::Already),
         Phase::Live => match running {
-            IfRunning::Refuse => return Err(draft.wrong_status("rm")),
+            IfRunning::Refuse => return Err(draft.wrong_status(Verb::Remove)),
             IfRunning::Stop => halt::begin(draft, AfterStop::Remove),
         },
         Phase::Starting(_) | Phase::Pausing(_) | Phase::Stopping { .. } | Phase::Chore { .. } => {
@@ -47,7 +48,7 @@ pub(super) fn restore(draft: &mut Draft<'_>, snapshot: String) -> Result<(), Ref
             let op = *op;
             draft.reply(Reply::Pending(op));
         }
-        Phase::Live | Phase::Rest(Rest::Archived) => return Err(draft.wrong_status("restore")),
+        Phase::Live | Phase::Rest(Rest::Archived) => return Err(draft.wrong_status(Verb::Restore)),
         Phase::Starting(_) | Phase::Pausing(_) | Phase::Stopping { .. } | Phase::Chore { .. } => {
             return Err(draft.busy());
         }
@@ -78,7 +79,7 @@ pub(super) fn bring_back(draft: &mut Draft<'_>, name: Option<String>) -> Result<
         | Phase::Starting(_)
         | Phase::Live
         | Phase::Pausing(_)
-        | Phase::Stopping { .. } => return Err(draft.wrong_status("take out of the trash")),
+        | Phase::Stopping { .. } => return Err(draft.wrong_status(Verb::Return)),
     }
     let name = name.unwrap_or_else(|| draft.session.name.clone());
     name::check(&name).map_err(|why| Refusal::BadName { name: name.clone(), why })?;
@@ -110,7 +111,7 @@ pub(super) fn empty(draft: &mut Draft<'_>) -> Result<(), Refusal> {
         | Phase::Starting(_)
         | Phase::Live
         | Phase::Pausing(_)
-        | Phase::Stopping { .. } => return Err(draft.wrong_status("empty from the trash")),
+        | Phase::Stopping { .. } => return Err(draft.wrong_status(Verb::Empty)),
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use crate::event::{Ending, Event};
 use crate::ids::OpId;
 use crate::input::Exit;
 use crate::pause::{PauseMode, PauseStep};
+use crate::reason::FailedStep;
 use crate::refusal::{Refusal, ResumeFault};
 use crate::session::{AfterStop, Pause, Phase, Session, StartStep};
 use crate::spec::RefOrigin;
@@ -187,7 +188,7 @@ pub(super) fn process_ended(draft: &mut Draft<'_>, generation: u32, exit: Exit) 
             let op = under_way.op;
             if let Some(why) = trouble {
                 // What is still there may still write: that is no pause.
-                draft.event(Event::PauseFailed { op, step: pause::END_ALL.to_owned(), why });
+                draft.event(Event::PauseFailed { op, step: FailedStep::EndAll, why });
                 return;
             }
             let unasked = !ordered && under_way.step == PauseStep::Boundary;

@@ -4,6 +4,7 @@ use crate::decision::Reply;
 use crate::draft::Draft;
 use crate::event::{Event, Spot};
 use crate::ids::MessageId;
+use crate::reason::Verb;
 use crate::refusal::Refusal;
 use crate::session::{AfterStop, Phase, Rest};
 use crate::spec::Takes;
@@ -17,10 +18,10 @@ const RETRIES_MAX: u32 = 8;
 pub(super) fn send(draft: &mut Draft<'_>, text: String) -> Result<(), Refusal> {
     match &draft.session.phase {
         Phase::Rest(Rest::Completed | Rest::Archived) => {
-            return Err(draft.wrong_status("send to"));
+            return Err(draft.wrong_status(Verb::Send));
         }
         Phase::Rest(Rest::Failed(_)) if !draft.session.failed_early() => {
-            return Err(draft.wrong_status("send to"));
+            return Err(draft.wrong_status(Verb::Send));
         }
         Phase::Chore { .. } | Phase::Stopping { then: AfterStop::Remove, .. } => {
             return Err(draft.busy());

@@ -7,14 +7,12 @@ use crate::effect::{Effect, Urgency};
 use crate::event::Event;
 use crate::ids::OpId;
 use crate::leftover::Leftovers;
-use crate::pause::{Moment, OnTimeout, PauseMode, PauseReason, PauseStep, step};
+use crate::pause::{Moment, OnTimeout, PauseMode, PauseReason, PauseStep};
+use crate::reason::{FailedStep, SafeRule, Verb};
 use crate::refusal::{InPlaceWish, Refusal};
 use crate::session::{Pause, Phase, Rest};
 use crate::timer::{Span, TimerKey, When};
 use crate::tree::{Clearing, PathList, SnapshotRef};
-
-/// The step of a pause that is not true while a process of the session may still be there.
-pub(super) const END_ALL: &str = "end every process";
 
 /// What somebody wants of a pause.
 pub(super) struct Wish {
@@ -50,7 +48,7 @@ pub(super) fn begin(draft: &mut Draft<'_>, wish: &Wish) -> Result<(), Refusal> {
         }
         Phase::Starting(_) | Phase::Stopping { .. } | Phase::Chore { .. } => Err(draft.busy()),
         Phase::Rest(Rest::Completed | Rest::Failed(_) | Rest::Archived) => {
-            Err(draft.wrong_status("pause"))
+            Err(draft.wrong_status(Verb::Pause))
         }
         Phase::Rest(Rest::Paused(_) | Rest::Suspended | Rest::Interrupted | Rest::Created)
         | Phase::Live => {
@@ -80,7 +78,7 @@ pub(super) fn go_on_from_rest(draft: &mut Draft<'_>, op: OpId) {
     if draft.session.leftovers.trouble().is_some() {
         take_step(draft, op, Effect::Sweep { op });
     } else {
-        reach(draft, op, "no process runs".to_owned(), Reached::Safely);
+        reach(draft, op, SafeRule::NothingRuns, Reached::Safely);
     }
 }
 
@@ -94,8 +92,8 @@ pub(super) fn swept(draft: &mut Draft<'_>, op: OpId, left: Leftovers) {
     let trouble = left.trouble();
     draft.event(Event::LeftoversSwept { op, left: Box::new(left) });
     match trouble {
-        Some(why) => draft.event(Event::PauseFailed { op, step: END_ALL.to_owned(), why }),
-        None => reach(draft, op, "no process runs".to_owned(), Reached::Safely),
+        Some(why) => draft.event(Event::PauseFailed { op, step: FailedStep::EndAll, why }),
+        None => reach(draft, op, SafeRule::NothingRuns, Reached::Safely),
     }
 }
 
@@ -131,9 +129,9 @@ fn hasten(draft: &mut Draft<'_>, op: OpId, former: PauseMode) {
         PauseMode::Force => {
             let rule = draft.session.safe_rule();
             let how = if rule.is_none() { Reached::ByForce } else { Reached::Safely };
-            let rule = rule.unwrap_or_else(|| match former {
-                PauseMode::Boundary | PauseMode::Force => "forced".to_owned(),
-                PauseMode::Interrupt => "forced while waiting for a safe state".to_owned(),
+            let rule = rule.unwrap_or(match former {
+                PauseMode::Boundary | PauseMode::Force => SafeRule::Forced,
+                PauseMode::Interrupt => SafeRule::ForcedWhileWaiting,
             });
             reach(draft, op, rule, how);
         }
@@ -166,7 +164,7 @@ pub(super) fn can_save(draft: &mut Draft<'_>, op: OpId) {
 /// A pause that cannot save is refused, and the agent has not noticed anything of it.
 pub(super) fn cannot_save(draft: &mut Draft<'_>, op: OpId, why: String) {
     if is_looked_at(draft, op) {
-        draft.event(Event::PauseFailed { op, step: step::SNAPSHOT.to_owned(), why });
+        draft.event(Event::PauseFailed { op, step: FailedStep::Stash, why });
     }
 }
 
@@ -184,7 +182,7 @@ pub(super) fn cancel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
         | Phase::Live
         | Phase::Stopping { .. }
         | Phase::Rest(_)
-        | Phase::Chore { .. } => Err(draft.wrong_status("cancel a pause of")),
+        | Phase::Chore { .. } => Err(draft.wrong_status(Verb::CancelPause)),
     }
 }
 
@@ -195,7 +193,7 @@ pub(crate) enum Reached {
     ByForce,
 }
 
-pub(crate) fn reach(draft: &mut Draft<'_>, op: OpId, rule: String, how: Reached) {
+pub(crate) fn reach(draft: &mut Draft<'_>, op: OpId, rule: SafeRule, how: Reached) {
     let forced = how == Reached::ByForce;
     draft.event(Event::SafeStateReached { op, rule, forced });
     take_step(draft, op, Effect::CaptureTerminal { op });
@@ -250,8 +248,7 @@ pub(super) fn time_is_up(draft: &mut Draft<'_>, op: OpId) {
 }
 
 fn force(draft: &mut Draft<'_>, op: OpId) {
-    let rule = "Agent did not reach safe state, forcing pause".to_owned();
-    reach(draft, op, rule, Reached::ByForce);
+    reach(draft, op, SafeRule::ForcedAfterWaiting, Reached::ByForce);
 }
 
 /// Nobody has told the agent to stop its turn, so waiting for it would be in vain.
@@ -263,7 +260,7 @@ pub(super) fn not_interrupted(draft: &mut Draft<'_>, generation: u32, why: Strin
     let op = pause.op;
     match pause.on_timeout {
         OnTimeout::Refuse => {
-            draft.event(Event::PauseFailed { op, step: step::INTERRUPT.to_owned(), why });
+            draft.event(Event::PauseFailed { op, step: FailedStep::Interrupt, why });
         }
         OnTimeout::Force => force(draft, op),
     }
@@ -275,7 +272,7 @@ pub(super) fn process_is_gone(draft: &mut Draft<'_>) {
     let op = pause.op;
     match pause.step {
         PauseStep::Boundary | PauseStep::Interrupting => {
-            reach(draft, op, "the process has ended".to_owned(), Reached::Safely);
+            reach(draft, op, SafeRule::ProcessEnded, Reached::Safely);
         }
         PauseStep::Sealing => take_snapshot(draft, op, Moment::AfterStop),
         // The outcome that is under way finds no process and goes on from there.
@@ -299,7 +296,7 @@ pub(super) fn capture_overdue(draft: &mut Draft<'_>, op: OpId, why: String) {
         draft.event(Event::CaptureMissed { op, why });
         take_snapshot(draft, op, Moment::BeforeStop);
     } else {
-        failed(draft, op, step::CAPTURE, why);
+        failed(draft, op, FailedStep::Capture, why);
     }
 }
 
@@ -384,7 +381,7 @@ pub(super) fn not_saved(draft: &mut Draft<'_>, op: OpId, moment: Moment, why: St
         return;
     }
     if moment == Moment::BeforeStop {
-        failed(draft, op, step::SNAPSHOT, why);
+        failed(draft, op, FailedStep::Stash, why);
     } else {
         let warning = Some(format!("no snapshot after the stop: {why}"));
         draft.event(Event::SnapshotTaken { op, snapshot: None, warning });
@@ -392,11 +389,11 @@ pub(super) fn not_saved(draft: &mut Draft<'_>, op: OpId, moment: Moment, why: St
     }
 }
 
-pub(super) fn failed(draft: &mut Draft<'_>, op: OpId, step: &str, why: String) {
+pub(super) fn failed(draft: &mut Draft<'_>, op: OpId, step: FailedStep, why: String) {
     let before_the_end =
         at_step(draft, op, PauseStep::Capturing) || at_step(draft, op, PauseStep::Saving);
     if before_the_end {
-        draft.event(Event::PauseFailed { op, step: step.to_owned(), why });
+        draft.event(Event::PauseFailed { op, step, why });
     }
 }
 

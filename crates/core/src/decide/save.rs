@@ -6,6 +6,7 @@ use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
 use crate::ids::OpId;
+use crate::reason::Verb;
 use crate::refusal::Refusal;
 use crate::session::Phase;
 use crate::status::Status;
@@ -14,7 +15,7 @@ use crate::tree::{Occasion, SnapshotRef};
 pub(super) fn asked(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     let put_aside = draft.session.status() == Status::Archived;
     if put_aside || draft.session.worktree.is_none() {
-        return Err(draft.wrong_status("snapshot"));
+        return Err(draft.wrong_status(Verb::Snapshot));
     }
     if matches!(draft.session.phase, Phase::Chore { .. }) {
         return Err(draft.busy());

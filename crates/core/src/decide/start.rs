@@ -9,6 +9,7 @@ use crate::event::Event;
 use crate::house::House;
 use crate::ids::{MessageId, OpId, SessionId};
 use crate::name;
+use crate::reason::Verb;
 use crate::refusal::{Refusal, ResumeFault};
 use crate::session::{AfterStop, Phase, Process, Rest, Start, StartCause, StartStep};
 use crate::spec::{RefOrigin, SignSource, Spec};
@@ -102,13 +103,13 @@ pub(super) fn resume(draft: &mut Draft<'_>, prompt: Option<String>) -> Result<()
             return Err(draft.busy());
         }
         Phase::Rest(Rest::Completed | Rest::Archived) => {
-            return Err(draft.wrong_status("resume"));
+            return Err(draft.wrong_status(Verb::Resume));
         }
         Phase::Rest(Rest::Failed(_)) if !draft.session.failed_early() => {
-            return Err(draft.wrong_status("resume"));
+            return Err(draft.wrong_status(Verb::Resume));
         }
         Phase::Rest(Rest::Created) if draft.session.queue.is_empty() => {
-            return Err(draft.wrong_status("resume"));
+            return Err(draft.wrong_status(Verb::Resume));
         }
         Phase::Rest(
             Rest::Paused(_) | Rest::Suspended | Rest::Interrupted | Rest::Created | Rest::Failed(_),
@@ -143,7 +144,9 @@ pub(super) fn restart(
     prompt: Option<String>,
 ) -> Result<(), Refusal> {
     match &draft.session.phase {
-        Phase::Rest(Rest::Archived | Rest::Created) => return Err(draft.wrong_status("restart")),
+        Phase::Rest(Rest::Archived | Rest::Created) => {
+            return Err(draft.wrong_status(Verb::Restart));
+        }
         // One operation: a crash in between finds it in the journal and goes on with it.
         Phase::Live => {
             halt::begin(draft, AfterStop::Restart { agent_ref, prompt });

@@ -2,6 +2,7 @@
 
 use crate::event::Event;
 use crate::pause::{PauseRecord, PauseStep};
+use crate::reason::SafeRule;
 use crate::session::{Pause, Phase, Rest, Session, WallMs};
 use crate::talk::AskKind;
 
@@ -33,7 +34,7 @@ impl Session {
             _ => PauseRecord {
                 at,
                 reason: *reason,
-                rule: String::new(),
+                rule: SafeRule::Other(String::new()),
                 forced: false,
                 screen_at: 0,
                 question: self.question(),
@@ -107,7 +108,7 @@ impl Session {
                     pause.record.at = at;
                     self.paused_at = Some(at);
                 }
-                self.rule.clone_from(&pause.record.rule);
+                self.rule = pause.record.rule.to_string();
                 self.phase = Phase::Rest(Rest::Paused(Box::new(pause.record.clone())));
             }
             _ => {}

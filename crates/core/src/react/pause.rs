@@ -3,6 +3,7 @@
 use crate::decide::pause::{Reached, reach};
 use crate::draft::Draft;
 use crate::pause::PauseStep;
+use crate::reason::SafeRule;
 use crate::session::Phase;
 
 /// Goes on as soon as the agent's own signs, or its screen, say that it may be stopped.
@@ -14,7 +15,7 @@ pub(super) fn go_on_if_safe(draft: &mut Draft<'_>) {
         && draft.session.process.is_some()
         && let Some(rule) = draft.session.safe_rule()
     {
-        let rule = if cut { "the agent's turn was interrupted".to_owned() } else { rule };
+        let rule = if cut { SafeRule::TurnInterrupted } else { rule };
         reach(draft, op, rule, Reached::Safely);
     }
 }

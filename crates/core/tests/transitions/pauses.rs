@@ -2,6 +2,7 @@
 
 use crate::script::{Kind, Stage, check};
 use crate::table::{BUSY, IDLE, PAUSED};
+use glis_core::reason::SafeRule;
 use glis_core::session::{Phase, Rest};
 use glis_core::{Event, Refusal, Status};
 
@@ -31,7 +32,7 @@ fn a_pause_fences_interrupts_saves_stops_and_saves_again() {
     let session = stage.session().unwrap();
     let Phase::Rest(Rest::Paused(record)) = &session.phase else { panic!("{:?}", session.phase) };
     assert_eq!(record.snapshots.len(), 2);
-    assert_eq!(record.rule, "the agent's turn has ended");
+    assert_eq!(record.rule, SafeRule::TurnEnded);
     assert_eq!(record.screen_at, 7);
     assert!(!record.forced);
     assert_eq!(session.paused_at, Some(record.at));

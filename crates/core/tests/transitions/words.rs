@@ -1,6 +1,7 @@
 //! Events, effects, replies and refusals in words.
 
 use glis_core::effect::{Effect, Urgency};
+use glis_core::reason::FailedStep;
 use glis_core::timer::{Span, TimerKey, When};
 use glis_core::tree::Occasion;
 use glis_core::{Decision, Event, Refusal, Reply};
@@ -68,7 +69,7 @@ fn event(event: &Event) -> String {
         Event::StartFailed { fault, .. } => format!("{name}: {}", self::name(fault)),
         Event::PauseRefused { doing, .. } => format!("{name}: {doing}"),
         Event::SnapshotTaken { warning: Some(_), .. } => format!("{name} with a warning"),
-        Event::PauseFailed { step, why, .. } if step == "end every process" => {
+        Event::PauseFailed { step: step @ FailedStep::EndAll, why, .. } => {
             format!("{name}: {step}, {why}")
         }
         Event::PauseFailed { step, .. } => format!("{name}: {step}"),

@@ -6,6 +6,7 @@ use super::wait;
 use crate::environments::Caller;
 use crate::mailbox::Published;
 use crate::view;
+use glis_core::reason::FailedStep;
 use glis_core::decision::Reply;
 use glis_core::session::{Phase, Rest};
 use glis_core::{Command, OpId, Refusal, Session, SessionId};
@@ -175,7 +176,7 @@ async fn end_on_record(
         let batch = state.mailbox.read(from, EVENTS_READ).await;
         let Some(last) = batch.last() else {
             let why = "how it ended is not on record".to_owned();
-            let step = "learn of the end".to_owned();
+            let step = FailedStep::LearnEnd;
             return Err(Refusal::Failed { session: session.name.clone(), step, why });
         };
         from = last.seq + 1;
