@@ -24,6 +24,7 @@ use crate::reason::FailedStep;
 use crate::refusal::Refusal;
 use crate::session::{FolderState, Phase, Session, StartStep};
 use crate::timer::TimerKey;
+use chore::Of;
 use save::Saved;
 use start::Unsaid;
 
@@ -205,6 +206,7 @@ fn starts_process(session: &Session, command: &Command) -> bool {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "every outcome is named once")]
 fn take_outcome(draft: &mut Draft<'_>, outcome: Outcome) {
     match outcome {
         Outcome::WorktreeMade { op, worktree, branch, notes } => {
@@ -265,13 +267,27 @@ fn take_outcome(draft: &mut Draft<'_>, outcome: Outcome) {
         Outcome::WorktreeNotSaved { op, occasion, why } => {
             end::not_saved(draft, op, occasion, why);
         }
-        Outcome::PutAside { .. }
-        | Outcome::NotPutAside { .. }
-        | Outcome::WorktreeRestored { .. }
-        | Outcome::NotRestored { .. }
-        | Outcome::BroughtBack { .. }
-        | Outcome::NotBroughtBack { .. }
-        | Outcome::Emptied { .. }
-        | Outcome::NotEmptied { .. } => chore::ended(draft, outcome),
+        Outcome::PutAside { op, place } => {
+            chore::ended(draft, op, Of::PutAside, Event::Archived { op, place });
+        }
+        Outcome::NotPutAside { op, why } => {
+            chore::ended(draft, op, Of::PutAside, Event::RemovalFailed { op, why });
+        }
+        Outcome::WorktreeRestored { op, snapshot, notes } => {
+            chore::ended(draft, op, Of::Restore, Event::WorktreeRestored { op, snapshot, notes });
+        }
+        Outcome::NotRestored { op, why } => {
+            chore::ended(draft, op, Of::Restore, Event::RestoreFailed { op, why });
+        }
+        Outcome::BroughtBack { op } => {
+            chore::ended(draft, op, Of::Return, Event::Returned { op });
+        }
+        Outcome::NotBroughtBack { op, why } => {
+            chore::ended(draft, op, Of::Return, Event::ReturnFailed { op, why });
+        }
+        Outcome::Emptied { op } => chore::ended(draft, op, Of::Empty, Event::Emptied { op }),
+        Outcome::NotEmptied { op, why } => {
+            chore::ended(draft, op, Of::Empty, Event::EmptyingFailed { op, why });
+        }
     }
 }

@@ -1,14 +1,17 @@
 //! What has happened. The fold of these is the whole state, so a form that was ever stored stays
 //! readable: new fields get a default, no field changes its meaning.
 
+mod about;
+mod ends;
+
 use crate::card::Card;
 use crate::ids::{AskId, MessageId, OpId};
 use crate::leftover::Leftovers;
 use crate::pause::{OnTimeout, PauseMode, PauseReason};
 use crate::reason::{FailedStep, SafeRule};
-use crate::refusal::{Refusal, ResumeFault};
+use crate::refusal::ResumeFault;
 use crate::safe::ScreenState;
-use crate::session::{AfterStop, Process, Session, StartCause, WallMs};
+use crate::session::{AfterStop, Process, StartCause, WallMs};
 use crate::spec::Spec;
 use crate::subject::Subject;
 use crate::talk::Ask;
@@ -277,155 +280,4 @@ pub enum Event {
     Barred { what: String, why: String },
     /// Somebody has taken note; it is tried again.
     BarLifted,
-}
-
-impl Event {
-    /// The operation that this is a step of.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the rest are no steps of an operation")]
-    pub fn op(&self) -> Option<OpId> {
-        match self {
-            Self::SessionCreated { op, .. }
-            | Self::WorktreeMade { op, .. }
-            | Self::CreationFailed { op, .. }
-            | Self::CreationEnded { op }
-            | Self::StartBegan { op, .. }
-            | Self::StartChecked { op, .. }
-            | Self::ProcessStarted { op, .. }
-            | Self::StartEnded { op, .. }
-            | Self::StartCancelled { op }
-            | Self::StartFailed { op, .. }
-            | Self::RestartBegan { op, .. }
-            | Self::PauseBegan { op, .. }
-            | Self::PauseHastened { op, .. }
-            | Self::InterruptBegan { op }
-            | Self::SafeStateReached { op, .. }
-            | Self::TerminalCaptured { op, .. }
-            | Self::CaptureMissed { op, .. }
-            | Self::LeftoversSwept { op, .. }
-            | Self::SnapshotTaken { op, .. }
-            | Self::EndBegan { op }
-            | Self::Paused { op }
-            | Self::PauseCancelled { op }
-            | Self::PauseRefused { op, .. }
-            | Self::PauseFailed { op, .. }
-            | Self::StopBegan { op, .. }
-            | Self::RemovalBegan { op }
-            | Self::RemovalFailed { op, .. }
-            | Self::Archived { op, .. }
-            | Self::ClearingBegan { op }
-            | Self::WorktreeCleared { op, .. }
-            | Self::WorktreeStays { op, .. }
-            | Self::PauseBarred { op, .. }
-            | Self::SaveBegan { op }
-            | Self::RestoreBegan { op, .. }
-            | Self::WorktreeRestored { op, .. }
-            | Self::RestoreFailed { op, .. }
-            | Self::ReturnBegan { op, .. }
-            | Self::Returned { op }
-            | Self::ReturnFailed { op, .. }
-            | Self::EmptyingBegan { op }
-            | Self::Emptied { op }
-            | Self::EmptyingFailed { op, .. } => Some(*op),
-            Self::Suspended { op }
-            | Self::WorktreeSaved { op, .. }
-            | Self::WorktreeNotSaved { op, .. } => *op,
-            _ => None,
-        }
-    }
-
-    /// Where in the agent's words this was seen.
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "the rest were not seen in an agent's words"
-    )]
-    pub(crate) fn spot(&self) -> Option<Spot> {
-        match self {
-            Self::RefRejected { spot, .. }
-            | Self::AgentRefLearned { spot, .. }
-            | Self::BecameReady { spot }
-            | Self::TurnBegan { spot }
-            | Self::ToolBegan { spot, .. }
-            | Self::ToolEnded { spot, .. }
-            | Self::BackgroundChanged { spot, .. }
-            | Self::TurnEnded { spot, .. }
-            | Self::Asked { spot, .. }
-            | Self::LimitReached { spot, .. } => Some(*spot),
-            Self::MessageTaken { spot, .. } | Self::AskGone { spot, .. } => *spot,
-            _ => None,
-        }
-    }
-
-    /// Whether this ends the operation `op`, and how. `session` is the session's name.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the rest end no operation")]
-    pub fn ends(&self, session: &Session) -> Option<(OpId, Result<(), Refusal>)> {
-        let name = || session.name.clone();
-        let failed =
-            |step, why: &str| Refusal::Failed { session: name(), step, why: why.to_owned() };
-        match self {
-            Self::CreationEnded { op }
-            | Self::StartEnded { op, .. }
-            | Self::Paused { op }
-            | Self::Archived { op, .. }
-            | Self::WorktreeRestored { op, .. }
-            | Self::Returned { op }
-            | Self::Emptied { op }
-            | Self::WorktreeSaved { op: Some(op), .. }
-            | Self::Suspended { op: Some(op) } => Some((*op, Ok(()))),
-            Self::WorktreeNotSaved { op: Some(op), why, .. } => {
-                Some((*op, Err(failed(FailedStep::Snapshot, why))))
-            }
-            Self::RestoreFailed { op, why } => Some((*op, Err(failed(FailedStep::Restore, why)))),
-            Self::ReturnFailed { op, why } => Some((*op, Err(failed(FailedStep::Return, why)))),
-            Self::EmptyingFailed { op, why } => Some((*op, Err(failed(FailedStep::Empty, why)))),
-            Self::PauseBarred { op, left_out } => {
-                let (session, left_out) = (name(), left_out.clone());
-                Some((*op, Err(Refusal::WouldBeLost { session, left_out })))
-            }
-            Self::CreationFailed { op, why } => {
-                Some((*op, Err(failed(FailedStep::MakeWorktree, why))))
-            }
-            Self::StartFailed { op, fault } => Some((
-                *op,
-                Err(Refusal::NotResumable {
-                    session: name(),
-                    agent: session.spec.agent.clone(),
-                    agent_ref: session.agent_ref.clone(),
-                    site: session.site(),
-                    why: fault.clone(),
-                }),
-            )),
-            Self::StartCancelled { op } => Some((*op, Err(Refusal::Stopped { session: name() }))),
-            Self::PauseCancelled { op } => Some((*op, Err(Refusal::Cancelled { session: name() }))),
-            Self::PauseRefused { op, doing } => {
-                Some((*op, Err(Refusal::NotSafe { session: name(), doing: doing.clone() })))
-            }
-            Self::PauseFailed { op, step, why } => Some((*op, Err(failed(step.clone(), why)))),
-            Self::RemovalFailed { op, why } => Some((*op, Err(failed(FailedStep::PutAside, why)))),
-            _ => None,
-        }
-    }
-
-    /// Whether a session's card is written anew after this. Not after every event: each card is a
-    /// sync. Whatever else has happened, the agent's own words tell again.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the rest can be found out again")]
-    pub fn is_for_the_card(&self, session: &Session) -> bool {
-        match self {
-            Self::WorktreeMade { .. }
-            | Self::CreationEnded { .. }
-            | Self::ProcessStarted { .. }
-            | Self::ProcessAdopted { .. }
-            | Self::StartFailed { .. }
-            | Self::AgentRefLearned { .. }
-            | Self::Paused { .. }
-            | Self::Suspended { .. }
-            | Self::Interrupted { .. }
-            | Self::Completed
-            | Self::Failed { .. }
-            | Self::Archived { .. }
-            | Self::Returned { .. } => true,
-            // To a session that runs it is handed over soon; here it may wait for long.
-            Self::MessageQueued { .. } => session.process.is_none(),
-            _ => false,
-        }
-    }
 }

@@ -216,11 +216,12 @@ async fn end<F>(bounds: &Bounds, session: &Session, step: &Step<F>) -> Vec<Strin
 }
 
 /// What came of a step that took too long. A forced pause goes on without some of them.
-#[expect(clippy::wildcard_enum_match_arm, reason = "the rest fail as they fail otherwise")]
 fn overdue(failed: Outcome) -> Outcome {
-    match failed {
-        Outcome::CaptureFailed { op, why, .. } => Outcome::CaptureOverdue { op, why },
-        Outcome::SnapshotFailed { op, moment, why } => Outcome::SnapshotOverdue { op, moment, why },
-        other => other,
+    if let Outcome::CaptureFailed { op, why, .. } = failed {
+        return Outcome::CaptureOverdue { op, why };
     }
+    if let Outcome::SnapshotFailed { op, moment, why } = failed {
+        return Outcome::SnapshotOverdue { op, moment, why };
+    }
+    failed
 }

@@ -8,7 +8,7 @@ use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
 use crate::ids::OpId;
-use crate::input::{IfRunning, Outcome};
+use crate::input::IfRunning;
 use crate::name;
 use crate::reason::Verb;
 use crate::refusal::{InPlaceWish, Refusal};
@@ -127,37 +127,30 @@ pub(super) fn again(draft: &mut Draft<'_>) {
     });
 }
 
-/// Takes in how a chore ended.
-#[expect(clippy::wildcard_enum_match_arm, reason = "`take_outcome` sends only chores here")]
-pub(super) fn ended(draft: &mut Draft<'_>, outcome: Outcome) {
-    let Phase::Chore { op: under_way, chore, .. } = &draft.session.phase else { return };
-    let due = |op: OpId, fits: bool| op == *under_way && fits;
-    let event = match outcome {
-        Outcome::PutAside { op, place } if due(op, *chore == Chore::PutAside) => {
-            Event::Archived { op, place }
+/// Takes in how a chore ended, if it is the one that is under way.
+pub(super) fn ended(draft: &mut Draft<'_>, op: OpId, of: Of, how: Event) {
+    let Phase::Chore { op: own, chore, .. } = &draft.session.phase else { return };
+    if *own == op && of.is(chore) {
+        draft.event(how);
+    }
+}
+
+/// Which chore a report is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    PutAside,
+    Restore,
+    Return,
+    Empty,
+}
+
+impl Of {
+    fn is(self, chore: &Chore) -> bool {
+        self == match chore {
+            Chore::PutAside => Self::PutAside,
+            Chore::Restore(_) => Self::Restore,
+            Chore::Return(_) => Self::Return,
+            Chore::Empty => Self::Empty,
         }
-        Outcome::NotPutAside { op, why } if due(op, *chore == Chore::PutAside) => {
-            Event::RemovalFailed { op, why }
-        }
-        Outcome::WorktreeRestored { op, snapshot, notes }
-            if due(op, matches!(chore, Chore::Restore(_))) =>
-        {
-            Event::WorktreeRestored { op, snapshot, notes }
-        }
-        Outcome::NotRestored { op, why } if due(op, matches!(chore, Chore::Restore(_))) => {
-            Event::RestoreFailed { op, why }
-        }
-        Outcome::BroughtBack { op } if due(op, matches!(chore, Chore::Return(_))) => {
-            Event::Returned { op }
-        }
-        Outcome::NotBroughtBack { op, why } if due(op, matches!(chore, Chore::Return(_))) => {
-            Event::ReturnFailed { op, why }
-        }
-        Outcome::Emptied { op } if due(op, *chore == Chore::Empty) => Event::Emptied { op },
-        Outcome::NotEmptied { op, why } if due(op, *chore == Chore::Empty) => {
-            Event::EmptyingFailed { op, why }
-        }
-        _ => return,
-    };
-    draft.event(event);
+    }
 }

@@ -31,14 +31,8 @@ pub(super) fn if_something_ended(draft: &mut Draft<'_>) {
 }
 
 /// Whether the agent has come to a point at which its files are worth keeping.
-#[expect(clippy::wildcard_enum_match_arm, reason = "no other event ends a turn")]
 fn turn_ended(event: &Event) -> bool {
-    match event {
-        Event::TurnEnded { .. } => true,
-        Event::ScreenJudged { state } => match state {
-            ScreenState::AtPrompt { .. } | ScreenState::Asking { .. } | ScreenState::Silent => true,
-            ScreenState::Flowing => false,
-        },
-        _ => false,
-    }
+    let rests = |state: &ScreenState| *state != ScreenState::Flowing;
+    matches!(event, Event::TurnEnded { .. })
+        || matches!(event, Event::ScreenJudged { state } if rests(state))
 }

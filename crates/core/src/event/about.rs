@@ -1,0 +1,263 @@
+//! What an event belongs to: an operation, a place in an agent's words, a session's card.
+
+use super::{Event, Spot};
+use crate::ids::OpId;
+use crate::session::Session;
+
+impl Event {
+    /// The operation that this is a step of.
+    #[expect(clippy::too_many_lines, reason = "every event is named once")]
+    pub fn op(&self) -> Option<OpId> {
+        match self {
+            Self::SessionCreated { op, .. }
+            | Self::WorktreeMade { op, .. }
+            | Self::CreationFailed { op, .. }
+            | Self::CreationEnded { op }
+            | Self::StartBegan { op, .. }
+            | Self::StartChecked { op, .. }
+            | Self::ProcessStarted { op, .. }
+            | Self::StartEnded { op, .. }
+            | Self::StartCancelled { op }
+            | Self::StartFailed { op, .. }
+            | Self::RestartBegan { op, .. }
+            | Self::PauseBegan { op, .. }
+            | Self::PauseHastened { op, .. }
+            | Self::InterruptBegan { op }
+            | Self::SafeStateReached { op, .. }
+            | Self::TerminalCaptured { op, .. }
+            | Self::CaptureMissed { op, .. }
+            | Self::LeftoversSwept { op, .. }
+            | Self::SnapshotTaken { op, .. }
+            | Self::EndBegan { op }
+            | Self::Paused { op }
+            | Self::PauseCancelled { op }
+            | Self::PauseRefused { op, .. }
+            | Self::PauseFailed { op, .. }
+            | Self::StopBegan { op, .. }
+            | Self::RemovalBegan { op }
+            | Self::RemovalFailed { op, .. }
+            | Self::Archived { op, .. }
+            | Self::ClearingBegan { op }
+            | Self::WorktreeCleared { op, .. }
+            | Self::WorktreeStays { op, .. }
+            | Self::PauseBarred { op, .. }
+            | Self::SaveBegan { op }
+            | Self::RestoreBegan { op, .. }
+            | Self::WorktreeRestored { op, .. }
+            | Self::RestoreFailed { op, .. }
+            | Self::ReturnBegan { op, .. }
+            | Self::Returned { op }
+            | Self::ReturnFailed { op, .. }
+            | Self::EmptyingBegan { op }
+            | Self::Emptied { op }
+            | Self::EmptyingFailed { op, .. } => Some(*op),
+            Self::Suspended { op }
+            | Self::WorktreeSaved { op, .. }
+            | Self::WorktreeNotSaved { op, .. } => *op,
+            Self::RefRejected { .. }
+            | Self::AgentRefLearned { .. }
+            | Self::MessageQueued { .. }
+            | Self::DeliveryBegan { .. }
+            | Self::DeliveryRefused { .. }
+            | Self::MessageTaken { .. }
+            | Self::MessageRefused { .. }
+            | Self::MessageDoubted { .. }
+            | Self::MessageRequeued { .. }
+            | Self::MessageDropped { .. }
+            | Self::BecameReady { .. }
+            | Self::TurnBegan { .. }
+            | Self::ToolBegan { .. }
+            | Self::ToolEnded { .. }
+            | Self::BackgroundChanged { .. }
+            | Self::TurnEnded { .. }
+            | Self::Asked { .. }
+            | Self::AskGone { .. }
+            | Self::AnswerBegan { .. }
+            | Self::AnswerFailed { .. }
+            | Self::LimitReached { .. }
+            | Self::ScreenJudged { .. }
+            | Self::ProcessEnded { .. }
+            | Self::FolderLost
+            | Self::Interrupted { .. }
+            | Self::Completed
+            | Self::Failed { .. }
+            | Self::ProcessAdopted { .. }
+            | Self::RecordDamaged { .. }
+            | Self::DamageAcknowledged
+            | Self::SessionRecovered { .. }
+            | Self::Barred { .. }
+            | Self::BarLifted => None,
+        }
+    }
+
+    /// Where in the agent's words this was seen.
+    #[expect(clippy::too_many_lines, reason = "every event is named once")]
+    pub(crate) fn spot(&self) -> Option<Spot> {
+        match self {
+            Self::RefRejected { spot, .. }
+            | Self::AgentRefLearned { spot, .. }
+            | Self::BecameReady { spot }
+            | Self::TurnBegan { spot }
+            | Self::ToolBegan { spot, .. }
+            | Self::ToolEnded { spot, .. }
+            | Self::BackgroundChanged { spot, .. }
+            | Self::TurnEnded { spot, .. }
+            | Self::Asked { spot, .. }
+            | Self::LimitReached { spot, .. } => Some(*spot),
+            Self::MessageTaken { spot, .. } | Self::AskGone { spot, .. } => *spot,
+            Self::SessionCreated { .. }
+            | Self::WorktreeMade { .. }
+            | Self::CreationFailed { .. }
+            | Self::CreationEnded { .. }
+            | Self::StartBegan { .. }
+            | Self::StartChecked { .. }
+            | Self::ProcessStarted { .. }
+            | Self::StartEnded { .. }
+            | Self::StartCancelled { .. }
+            | Self::StartFailed { .. }
+            | Self::RestartBegan { .. }
+            | Self::MessageQueued { .. }
+            | Self::DeliveryBegan { .. }
+            | Self::DeliveryRefused { .. }
+            | Self::MessageRefused { .. }
+            | Self::MessageDoubted { .. }
+            | Self::MessageRequeued { .. }
+            | Self::MessageDropped { .. }
+            | Self::AnswerBegan { .. }
+            | Self::AnswerFailed { .. }
+            | Self::ScreenJudged { .. }
+            | Self::PauseBegan { .. }
+            | Self::PauseHastened { .. }
+            | Self::InterruptBegan { .. }
+            | Self::SafeStateReached { .. }
+            | Self::TerminalCaptured { .. }
+            | Self::CaptureMissed { .. }
+            | Self::SnapshotTaken { .. }
+            | Self::EndBegan { .. }
+            | Self::ClearingBegan { .. }
+            | Self::WorktreeCleared { .. }
+            | Self::WorktreeStays { .. }
+            | Self::PauseBarred { .. }
+            | Self::Paused { .. }
+            | Self::PauseCancelled { .. }
+            | Self::PauseRefused { .. }
+            | Self::PauseFailed { .. }
+            | Self::StopBegan { .. }
+            | Self::ProcessEnded { .. }
+            | Self::LeftoversSwept { .. }
+            | Self::FolderLost
+            | Self::Suspended { .. }
+            | Self::Interrupted { .. }
+            | Self::Completed
+            | Self::Failed { .. }
+            | Self::RemovalBegan { .. }
+            | Self::RemovalFailed { .. }
+            | Self::Archived { .. }
+            | Self::SaveBegan { .. }
+            | Self::WorktreeSaved { .. }
+            | Self::WorktreeNotSaved { .. }
+            | Self::RestoreBegan { .. }
+            | Self::WorktreeRestored { .. }
+            | Self::RestoreFailed { .. }
+            | Self::ReturnBegan { .. }
+            | Self::Returned { .. }
+            | Self::ReturnFailed { .. }
+            | Self::EmptyingBegan { .. }
+            | Self::Emptied { .. }
+            | Self::EmptyingFailed { .. }
+            | Self::ProcessAdopted { .. }
+            | Self::RecordDamaged { .. }
+            | Self::DamageAcknowledged
+            | Self::SessionRecovered { .. }
+            | Self::Barred { .. }
+            | Self::BarLifted => None,
+        }
+    }
+
+    /// Whether a session's card is written anew after this. Not after every event: each card is a
+    /// sync. Whatever else has happened, the agent's own words tell again.
+    #[expect(clippy::too_many_lines, reason = "every event is named once")]
+    pub fn is_for_the_card(&self, session: &Session) -> bool {
+        match self {
+            Self::WorktreeMade { .. }
+            | Self::CreationEnded { .. }
+            | Self::ProcessStarted { .. }
+            | Self::ProcessAdopted { .. }
+            | Self::StartFailed { .. }
+            | Self::AgentRefLearned { .. }
+            | Self::Paused { .. }
+            | Self::Suspended { .. }
+            | Self::Interrupted { .. }
+            | Self::Completed
+            | Self::Failed { .. }
+            | Self::Archived { .. }
+            | Self::Returned { .. } => true,
+            // To a session that runs it is handed over soon; here it may wait for long.
+            Self::MessageQueued { .. } => session.process.is_none(),
+            Self::SessionCreated { .. }
+            | Self::CreationFailed { .. }
+            | Self::StartBegan { .. }
+            | Self::StartChecked { .. }
+            | Self::StartEnded { .. }
+            | Self::RefRejected { .. }
+            | Self::StartCancelled { .. }
+            | Self::RestartBegan { .. }
+            | Self::DeliveryBegan { .. }
+            | Self::DeliveryRefused { .. }
+            | Self::MessageTaken { .. }
+            | Self::MessageRefused { .. }
+            | Self::MessageDoubted { .. }
+            | Self::MessageRequeued { .. }
+            | Self::MessageDropped { .. }
+            | Self::BecameReady { .. }
+            | Self::TurnBegan { .. }
+            | Self::ToolBegan { .. }
+            | Self::ToolEnded { .. }
+            | Self::BackgroundChanged { .. }
+            | Self::TurnEnded { .. }
+            | Self::Asked { .. }
+            | Self::AskGone { .. }
+            | Self::AnswerBegan { .. }
+            | Self::AnswerFailed { .. }
+            | Self::LimitReached { .. }
+            | Self::ScreenJudged { .. }
+            | Self::PauseBegan { .. }
+            | Self::PauseHastened { .. }
+            | Self::InterruptBegan { .. }
+            | Self::SafeStateReached { .. }
+            | Self::TerminalCaptured { .. }
+            | Self::CaptureMissed { .. }
+            | Self::SnapshotTaken { .. }
+            | Self::EndBegan { .. }
+            | Self::ClearingBegan { .. }
+            | Self::WorktreeCleared { .. }
+            | Self::WorktreeStays { .. }
+            | Self::PauseBarred { .. }
+            | Self::PauseCancelled { .. }
+            | Self::PauseRefused { .. }
+            | Self::PauseFailed { .. }
+            | Self::StopBegan { .. }
+            | Self::ProcessEnded { .. }
+            | Self::LeftoversSwept { .. }
+            | Self::FolderLost
+            | Self::RemovalBegan { .. }
+            | Self::RemovalFailed { .. }
+            | Self::SaveBegan { .. }
+            | Self::WorktreeSaved { .. }
+            | Self::WorktreeNotSaved { .. }
+            | Self::RestoreBegan { .. }
+            | Self::WorktreeRestored { .. }
+            | Self::RestoreFailed { .. }
+            | Self::ReturnBegan { .. }
+            | Self::ReturnFailed { .. }
+            | Self::EmptyingBegan { .. }
+            | Self::Emptied { .. }
+            | Self::EmptyingFailed { .. }
+            | Self::RecordDamaged { .. }
+            | Self::DamageAcknowledged
+            | Self::SessionRecovered { .. }
+            | Self::Barred { .. }
+            | Self::BarLifted => false,
+        }
+    }
+}
