@@ -9,6 +9,8 @@
 mod support {
     pub(crate) mod freezer;
     pub(crate) mod house;
+    #[path = "../../../crates/prove/src/portrait.rs"]
+    pub(crate) mod portrait;
     pub(crate) mod seeds;
     pub(crate) mod skip;
     mod skips;

@@ -1,7 +1,6 @@
 //! The whole promise in a minute: agents at work, one paused in the middle of an edit, the daemon
 //! killed, everything compared with what it was. Fails loudly if anything differs.
 
-use crate::portrait::Portrait;
 use crate::stage::{Files, Stage, Voice};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
@@ -187,7 +186,7 @@ fn bring_back_a_conflict(stage: &mut Stage) -> Result<()> {
     let stages = stage.git_in(&tree, &["ls-files", "--unmerged"])?;
     let stages = String::from_utf8_lossy(&stages).lines().count();
     ensure!(stages == 3, "there is no conflict: {stages} stages");
-    let before = Portrait::of(stage, &tree)?;
+    let before = stage.portrait(&tree)?;
     stage.tell("a fourth agent is in the middle of a merge with a conflict");
     stage.glis(&["pause", "merger"])?;
     let path = tree.to_string_lossy().into_owned();
@@ -201,7 +200,7 @@ fn bring_back_a_conflict(stage: &mut Stage) -> Result<()> {
     let began = Instant::now();
     stage.glis(&["resume", "merger"])?;
     let took = began.elapsed().as_millis();
-    let differences = before.differences(&Portrait::of(stage, &tree)?);
+    let differences = before.differences(&stage.portrait(&tree)?);
     ensure!(differences.is_empty(), "the conflict differs: {}", differences.join("; "));
     stage.tell(&format!(
         "resumed it in {took} ms: the conflict with its {stages} stages, MERGE_HEAD and every byte"

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod demo;
+mod expected;
 mod portrait;
 mod prove;
 mod stage;

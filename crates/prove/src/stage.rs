@@ -1,10 +1,11 @@
 //! A temporary home and repository, and the program itself to drive them, as a person would.
 
+use crate::portrait::Portrait;
 use anyhow::{Context as _, Result, bail, ensure};
 use glis_cli::tty::Ending;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::io::{Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -227,6 +228,12 @@ impl Stage {
         // Looking must not take a lock that an agent there needs.
         command.args(args).current_dir(dir).env("GIT_OPTIONAL_LOCKS", "0");
         self.finish(Self::begin(command)?, Signals::Heeded).context("git")
+    }
+
+    /// A worktree as its owner sees it.
+    pub(crate) fn portrait(&self, tree: &Path) -> Result<Portrait> {
+        let git = |dir: &Path, args: &[&str]| self.git_in(dir, args).map_err(io::Error::other);
+        Portrait::of(&git, tree).with_context(|| tree.display().to_string())
     }
 
     /// Begins a command line of this very program.

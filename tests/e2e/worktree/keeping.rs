@@ -1,48 +1,29 @@
 //! What is kept: snapshots at every stop, worktrees that come back, the trash.
 
 use crate::support::house::{Background, House, Outcome, eventually, kill_and_wait};
+use crate::support::portrait::Portrait;
 use crate::support::wreck::text_of;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Everything that is to be seen of a worktree: files with their rights, and what git says.
-fn portrait(worktree: &Path) -> Outcome<BTreeMap<String, String>> {
-    let mut seen = BTreeMap::new();
-    let mut todo = vec![worktree.to_owned()];
-    while let Some(dir) = todo.pop() {
-        for entry in fs::read_dir(&dir)? {
-            let path = entry?.path();
-            let facts = path.symlink_metadata()?;
-            let name = path.strip_prefix(worktree)?.to_string_lossy().into_owned();
-            if name == ".git" {
-                continue;
-            }
-            if facts.is_dir() {
-                todo.push(path);
-                continue;
-            }
-            let what = if facts.is_symlink() {
-                format!("-> {}", fs::read_link(&path)?.display())
-            } else {
-                format!("{:o} {:?}", facts.permissions().mode(), fs::read(&path)?)
-            };
-            seen.insert(name, what);
-        }
-    }
-    for args in [
-        &["status", "--porcelain=v2", "--branch"][..],
-        &["ls-files", "-s"],
-        &["diff"],
-        &["diff", "--cached"],
-    ] {
-        seen.insert(format!("git {}", args.join(" ")), git(worktree, args)?);
-    }
-    Ok(seen)
+/// A worktree as a user and git see it.
+fn portrait(tree: &Path) -> Outcome<Portrait> {
+    let looked = |dir: &Path, args: &[&str]| {
+        let said = git(dir, args).map_err(|fault| io::Error::other(fault.to_string()))?;
+        Ok(said.into_bytes())
+    };
+    Ok(Portrait::of(&looked, tree)?)
+}
+
+/// The worktree is what it was.
+fn is_as(before: &Portrait, tree: &Path) -> Outcome {
+    let differences = before.differences(&portrait(tree)?);
+    if differences.is_empty() { Ok(()) } else { Err(differences.join("\n").into()) }
 }
 
 fn git(dir: &Path, args: &[&str]) -> Outcome<String> {
@@ -105,11 +86,12 @@ fn a_worktree_that_was_destroyed_comes_back_with_its_merge_conflict() -> Outcome
     let tree = disordered(&house, "blue")?;
     let before = portrait(&tree)?;
     let head = git(&tree, &["rev-parse", "HEAD"])?;
-    assert!(before["git ls-files -s"].contains(" 2\tboth.txt"), "there is a conflict");
+    let stages = git(&tree, &["ls-files", "--stage"])?;
+    assert!(stages.contains(" 2\tboth.txt"), "there is a conflict");
     destroy(&house, &tree)?;
     let session = house.json(&["resume", "blue"])?;
     assert!(session["found"]["restored"]["snapshot"]["ref"].is_string(), "{}", session["found"]);
-    assert_eq!(portrait(&tree)?, before);
+    is_as(&before, &tree)?;
     assert_eq!(git(&tree, &["rev-parse", "HEAD"])?, head);
     house.turn("blue", "write again.txt yes")?;
     git(&tree, &["add", "both.txt"])?;
@@ -134,7 +116,7 @@ fn two_sessions_of_one_repository_pause_and_resume_at_once_and_each_gets_its_own
     }
     house.ok(&["resume", "--all"])?;
     for (tree, before) in trees.iter().zip(&before) {
-        assert_eq!(&portrait(tree)?, before);
+        is_as(before, tree)?;
     }
     assert_eq!(house.git(&["stash", "list", "--format=%H %gs"])?, stash);
     Ok(())
@@ -151,7 +133,7 @@ fn what_somebody_changed_meanwhile_is_kept_and_told() -> Outcome {
     let session = house.json(&["resume", "blue"])?;
     let changed = &session["found"]["changed"];
     assert_eq!(changed["paths"]["first"], json!(["by-agent.txt", "untracked.txt"]));
-    assert_eq!(portrait(&tree)?, before, "nothing was overwritten");
+    is_as(&before, &tree)?;
     assert_ne!(changed["snapshot"], by_agent);
     house.turn("blue", "say hello")?;
     house.turn("blue", "say again")?;
@@ -209,7 +191,7 @@ fn a_worktree_goes_with_its_pause_and_comes_back_with_its_resume() -> Outcome {
     assert!(house.git(&["branch", "--list", "glis/blue"])?.contains("glis/blue"));
     assert_eq!(house.json(&["pause", "blue", "--remove-worktree"])?["already"], true);
     assert_eq!(house.json(&["resume", "blue"])?["worktree_removed"], false);
-    assert_eq!(portrait(&tree)?, before);
+    is_as(&before, &tree)?;
     Ok(())
 }
 
@@ -366,7 +348,7 @@ fn what_is_removed_comes_back_as_it_was() -> Outcome {
     assert_eq!(house.fails(&["trash", "restore", "blue"])?.0, 4);
     let back = house.json(&["trash", "restore", "blue", "--name", "indigo"])?;
     assert_eq!((&back["id"], &back["status"]), (&json!(id), &json!("paused")));
-    assert_eq!(portrait(&tree)?, before);
+    is_as(&before, &tree)?;
     assert_eq!(house.talk("indigo")?, talk);
     assert_eq!(house.json(&["resume", "indigo"])?["found"], "untouched");
     assert_eq!(house.json(&["trash", "list"])?, json!([]));

@@ -270,7 +270,7 @@ impl Proof {
         let (name, tree) = (self.worker(who).name.clone(), self.worker(who).tree.clone());
         let number = self.tally.rounds;
         dirt::put(&tree, "foreign.txt", &format!("written in round {number}\n"))?;
-        let seen = crate::portrait::Portrait::of(&self.stage, &tree)?;
+        let seen = self.stage.portrait(&tree)?;
         self.worker(who).expected = seen;
         let resumed = self.stage.glis(&["resume", &name])?;
         self.tally.resumes += 1;

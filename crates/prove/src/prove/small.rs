@@ -102,7 +102,7 @@ impl Small {
         // Something that is in no snapshot yet, so that there is something to write.
         let noise = Chance::from(room ^ u64::from(tally.rounds)).bytes(NOISE_BYTES);
         std::fs::write(worker.tree.join("noise"), noise)?;
-        worker.expected = crate::portrait::Portrait::of(stage, &worker.tree)?;
+        worker.expected = stage.portrait(&worker.tree)?;
         let verb = match attempt {
             Attempt::Pause => "pause",
             Attempt::Snapshot => "snapshot",

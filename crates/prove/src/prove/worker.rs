@@ -118,7 +118,7 @@ impl Worker {
         };
         let tree = PathBuf::from(text("worktree")?);
         super::dirt::make(stage, &tree, dirt)?;
-        let expected = Portrait::of(stage, &tree)?;
+        let expected = stage.portrait(&tree)?;
         Ok(Self {
             name: text("name")?,
             id: text("id")?,
@@ -254,7 +254,7 @@ impl Worker {
     /// Each message was told once, or at most once if nothing was promised; and its work is
     /// done, or a beginning of it.
     fn check_messages(&mut self, stage: &Stage, tally: &mut Tally) -> Result<()> {
-        let seen = Portrait::of(stage, &self.tree)?;
+        let seen = stage.portrait(&self.tree)?;
         let told = self.user_messages(stage);
         for fate in &mut self.fates {
             let told = times(&told, &fate.sent.word);
@@ -288,7 +288,7 @@ impl Worker {
 
     /// Its files, while nothing was asked of it.
     pub(super) fn compare_files(&self, stage: &Stage, tally: &mut Tally) -> Result<()> {
-        self.compare(&Portrait::of(stage, &self.tree)?, tally)
+        self.compare(&stage.portrait(&self.tree)?, tally)
     }
 
     /// What was said stays said, and nothing is written down twice.

@@ -1,6 +1,6 @@
 //! A worktree is removed only if a snapshot holds all of it, and only if it is ours.
 
-use crate::house::{House, Outcome, Portrait, as_nobody, git, mode, put};
+use crate::house::{House, Outcome, as_nobody, assert_same, git, mode, portrait, put};
 use crate::nested::{add_submodule, dirty};
 use crate::skip::skip;
 use glis_snapshot::{
@@ -21,10 +21,10 @@ fn request<'a>(house: &'a House, reference: &'a str, left_out: LeftOut) -> Clear
 }
 
 fn stays(house: &House, reference: &str, left_out: LeftOut) -> Outcome<String> {
-    let before = Portrait::of(&house.tree)?;
+    let before = portrait(&house.tree)?;
     let fault = clear(&request(house, reference, left_out)).err().ok_or("it was removed")?;
     assert!(matches!(fault, SnapshotFault::InTheWay { .. }), "{fault}");
-    before.assert_same(&Portrait::of(&house.tree)?);
+    assert_same(&before, &portrait(&house.tree)?);
     let siblings = fs::read_dir(house.dir.path())?.count();
     assert_eq!(siblings, 2, "only the repository and the worktree are there");
     Ok(fault.to_string())
@@ -37,7 +37,7 @@ fn a_saved_worktree_goes_and_comes_back() -> Outcome {
     house.git(&["add", "a.txt"])?;
     house.put("a.txt", "unstaged\n")?;
     house.put("new/untracked", "u\n")?;
-    let before = Portrait::of(&house.tree)?;
+    let before = portrait(&house.tree)?;
     let saved = house.save()?;
     let request = request(&house, &saved.reference, LeftOut::Stays);
     clear(&request)?;
@@ -47,7 +47,7 @@ fn a_saved_worktree_goes_and_comes_back() -> Outcome {
     assert!(git(&house.repo, &["branch"])?.contains("work"), "the branch stays");
     clear(&request)?;
     house.restore(&saved.reference, &house.tree)?;
-    before.assert_same(&Portrait::of(&house.tree)?);
+    assert_same(&before, &portrait(&house.tree)?);
     Ok(())
 }
 
@@ -56,7 +56,7 @@ fn a_worktree_with_a_submodule_goes_and_comes_back() -> Outcome {
     let house = House::new()?;
     let inner = add_submodule(&house)?;
     dirty(&inner)?;
-    let before = (Portrait::of(&house.tree)?, Portrait::of(&inner)?);
+    let before = (portrait(&house.tree)?, portrait(&inner)?);
     let saved = house.save()?;
     put(&inner, "untracked", "changed since\n")?;
     let told = clear(&request(&house, &saved.reference, LeftOut::Stays)).err().ok_or("gone")?;
@@ -65,8 +65,8 @@ fn a_worktree_with_a_submodule_goes_and_comes_back() -> Outcome {
     clear(&request(&house, &saved.reference, LeftOut::Stays))?;
     assert!(!house.tree.exists());
     house.restore(&saved.reference, &house.tree)?;
-    before.0.assert_same(&Portrait::of(&house.tree)?);
-    before.1.assert_same(&Portrait::of(&inner)?);
+    assert_same(&before.0, &portrait(&house.tree)?);
+    assert_same(&before.1, &portrait(&inner)?);
     Ok(())
 }
 
@@ -100,13 +100,13 @@ fn a_file_above_the_limit_that_came_after_the_snapshot_keeps_the_worktree() -> O
     let house = House::new()?;
     let saved = house.save()?;
     house.put("large", &"l".repeat(3000))?;
-    let before = Portrait::of(&house.tree)?;
+    let before = portrait(&house.tree)?;
     let limits = Limits { file_bytes_max: 1000, ..Limits::default() };
     for left_out in [LeftOut::Stays, LeftOut::Goes] {
         let request = ClearRequest { limits, ..request(&house, &saved.reference, left_out) };
         let fault = clear(&request).err().ok_or("it was removed")?;
         assert!(fault.to_string().contains("large"), "{fault}");
-        before.assert_same(&Portrait::of(&house.tree)?);
+        assert_same(&before, &portrait(&house.tree)?);
     }
     Ok(())
 }
@@ -140,7 +140,7 @@ fn what_cannot_be_deleted_is_no_reason_to_say_that_the_worktree_stays() -> Outco
     if !mount("mount", &["-t", "tmpfs", "none", &busy]) {
         return skip("no file system can be mounted here", None);
     }
-    let before = Portrait::of(&house.tree)?;
+    let before = portrait(&house.tree)?;
     let cleared = house.save().and_then(|saved| {
         let cleared = clear(&request(&house, &saved.reference, LeftOut::Stays))?;
         Ok((saved, cleared))
@@ -165,7 +165,7 @@ fn what_cannot_be_deleted_is_no_reason_to_say_that_the_worktree_stays() -> Outco
     assert_eq!(last, Cleared { leftover: None });
     assert_eq!(fs::read_dir(house.dir.path())?.count(), 1);
     house.restore(&saved.reference, &house.tree)?;
-    before.assert_same(&Portrait::of(&house.tree)?);
+    assert_same(&before, &portrait(&house.tree)?);
     Ok(())
 }
 

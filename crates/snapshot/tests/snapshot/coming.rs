@@ -1,7 +1,8 @@
 //! A restore that is cut short leaves no worktree, and the next one is as if nothing had been.
 
-use crate::house::{House, Outcome, Portrait, SESSION, SmallDisk, git, put};
+use crate::house::{House, Outcome, SESSION, SmallDisk, assert_same, git, portrait, put};
 use crate::nested::{add_submodule, dirty, make_repo};
+use crate::portrait::Portrait;
 use glis_snapshot::{
     Difference, Limits, RestoreRequest, SnapshotFault, Stand, compare, restore, sweep,
 };
@@ -51,7 +52,7 @@ fn full_house() -> Outcome<House> {
 }
 
 fn portraits(house: &House) -> Outcome<Vec<Portrait>> {
-    ["", "sub", "own", "inside"].iter().map(|name| Portrait::of(&house.tree.join(name))).collect()
+    ["", "sub", "own", "inside"].iter().map(|name| portrait(&house.tree.join(name))).collect()
 }
 
 fn coming(house: &House) -> PathBuf {
@@ -125,7 +126,7 @@ fn a_restore_that_is_killed_at_any_moment_leaves_no_half_worktree() -> Outcome {
     assert!(swept > 0);
     house.restore(&saved.reference, &house.tree)?;
     for (was, is) in before.iter().zip(&portraits(&house)?) {
-        was.assert_same(is);
+        assert_same(was, is);
     }
     assert_known(&house)?;
     assert!(!coming(&house).exists());
@@ -154,7 +155,7 @@ fn what_is_known_to_git_and_has_not_arrived_is_brought_back_again() -> Outcome {
         let restored = house.restore(&saved.reference, &house.tree)?;
         assert_eq!(restored.notes, [""; 0]);
         for (was, is) in before.iter().zip(&portraits(&house)?) {
-            was.assert_same(is);
+            assert_same(was, is);
         }
         assert_known(&house)?;
         assert!(!coming(&house).exists());
@@ -171,10 +172,10 @@ fn what_is_in_the_way_moves_with_all_that_is_inside() -> Outcome {
     let restored = house.restore(&saved.reference, &house.tree)?;
     let aside = restored.set_aside.ok_or("nothing was set aside")?.path;
     assert_eq!(fs::read_to_string(aside.join("a.txt"))?, "later\n");
-    before[1].assert_same(&Portrait::of(&aside.join("sub"))?);
-    before[3].assert_same(&Portrait::of(&aside.join("inside"))?);
+    assert_same(&before[1], &portrait(&aside.join("sub"))?);
+    assert_same(&before[3], &portrait(&aside.join("inside"))?);
     assert_eq!(fs::read_to_string(house.tree.join("a.txt"))?, "unstaged\n");
-    before[1].assert_same(&Portrait::of(&house.tree.join("sub"))?);
+    assert_same(&before[1], &portrait(&house.tree.join("sub"))?);
     Ok(())
 }
 
@@ -213,7 +214,7 @@ fn a_restore_that_runs_is_not_swept() -> Outcome {
         Ok::<_, Box<dyn std::error::Error>>(())
     })?;
     for (was, is) in before.iter().zip(&portraits(&house)?) {
-        was.assert_same(is);
+        assert_same(was, is);
     }
     assert_known(&house)
 }
@@ -225,7 +226,7 @@ fn a_restore_to_a_full_disk_leaves_nothing_and_a_retry_works() -> Outcome {
     for n in 0..20 {
         house.put(&format!("many/{n}.txt"), &format!("{n}\n").repeat(15_000))?;
     }
-    let before = Portrait::of(&house.tree)?;
+    let before = portrait(&house.tree)?;
     let saved = house.save()?;
     git(&house.repo, &["worktree", "remove", "-f", "-f", &house.tree.to_string_lossy()])?;
     let to = disk.path().join("tree");
@@ -242,7 +243,7 @@ fn a_restore_to_a_full_disk_leaves_nothing_and_a_retry_works() -> Outcome {
     }
     fs::remove_file(disk.fill_up(0)?)?;
     let restored = house.restore(&saved.reference, &to)?;
-    before.assert_same(&Portrait::of(&to)?);
+    assert_same(&before, &portrait(&to)?);
     let aside = restored.set_aside.ok_or("nothing was set aside")?.path;
     assert_eq!(fs::read_to_string(aside.join("in the way"))?, "precious");
     let list = glis_snapshot::list(&house.repo, SESSION)?;

@@ -1,5 +1,6 @@
 //! A repository to break, and a portrait of a worktree to compare with.
 
+use crate::portrait::Portrait;
 use crate::skip::skip;
 use glis_snapshot::{Limits, RestoreRequest, Restored, SaveRequest, Saved, Stand, restore, save};
 use std::collections::BTreeMap;
@@ -105,7 +106,7 @@ impl House {
 
     /// Saves, proves that saving changed nothing, destroys, restores, proves that it is the same.
     pub(crate) fn round_trip(&self) -> Outcome<(Saved, Restored)> {
-        let before = Portrait::of(&self.tree)?;
+        let before = portrait(&self.tree)?;
         let stamps = stamps(&self.tree)?;
         let saved = self.save()?;
         assert_eq!(stamps, stamps_of(&self.tree)?, "saving touched the worktree");
@@ -117,14 +118,14 @@ impl House {
         let again = self.save()?;
         assert!(!again.fresh, "nothing has changed");
         assert_eq!(again.reference, saved.reference);
-        let before = before.without(&saved);
+        let before = without(before, &saved);
         self.destroy()?;
         assert_eq!(
             glis_snapshot::compare(&self.tree, &self.repo, &saved.reference, &Limits::default())?,
             glis_snapshot::Difference::Gone
         );
         let restored = self.restore(&saved.reference, &self.tree)?;
-        before.assert_same(&Portrait::of(&self.tree)?);
+        assert_same(&before, &portrait(&self.tree)?);
         assert_eq!(
             glis_snapshot::compare(&self.tree, &self.repo, &saved.reference, &Limits::default())?,
             glis_snapshot::Difference::Untouched
@@ -167,109 +168,29 @@ pub(crate) fn stamps(tree: &Path) -> Outcome<BTreeMap<PathBuf, (u64, i64, i64)>>
     Ok(all)
 }
 
-/// A worktree as a user and git see it.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Portrait {
-    files: BTreeMap<Vec<u8>, String>,
-    git: BTreeMap<String, String>,
+/// A worktree as a user and git see it. Where git refuses to look, that is what is to be seen.
+pub(crate) fn portrait(tree: &Path) -> Outcome<Portrait> {
+    let git = |dir: &Path, args: &[&str]| {
+        let output = command(dir, args).output()?;
+        Ok(if output.status.success() { output.stdout } else { output.stderr })
+    };
+    Ok(Portrait::of(&git, tree)?)
 }
 
-impl Portrait {
-    pub(crate) fn of(tree: &Path) -> Outcome<Self> {
-        let mut files = BTreeMap::new();
-        look(tree, tree, &mut files)?;
-        let mut said = BTreeMap::new();
-        let views: [&[&str]; 9] = [
-            &["ls-files", "-s", "-z"],
-            &["ls-files", "-v", "-z"],
-            &["ls-files", "--resolve-undo", "-z"],
-            &["diff", "--raw", "-z", "--no-abbrev"],
-            &["diff", "--cached", "--binary"],
-            &["diff", "--binary"],
-            &["status", "--porcelain=v2", "-z", "--branch"],
-            &["rev-parse", "--symbolic-full-name", "HEAD"],
-            &["for-each-ref", "refs/bisect", "refs/worktree", "refs/rewritten"],
-        ];
-        for view in views {
-            let text = git(tree, view).unwrap_or_else(|error| format!("error: {error}"));
-            said.insert(view.join(" "), text);
-        }
-        let git_dir = PathBuf::from(git(tree, &["rev-parse", "--absolute-git-dir"])?.trim_end());
-        for name in [
-            "MERGE_HEAD",
-            "MERGE_MSG",
-            "MERGE_MODE",
-            "CHERRY_PICK_HEAD",
-            "REVERT_HEAD",
-            "REBASE_HEAD",
-            "AUTO_MERGE",
-            "BISECT_LOG",
-            "BISECT_START",
-            "BISECT_NAMES",
-            "BISECT_TERMS",
-            "info/sparse-checkout",
-            "config.worktree",
-            "ORIG_HEAD",
-            "SQUASH_MSG",
-        ] {
-            if let Ok(bytes) = fs::read(git_dir.join(name)) {
-                said.insert(name.to_owned(), String::from_utf8_lossy(&bytes).into_owned());
-            }
-        }
-        for name in ["rebase-merge", "rebase-apply", "sequencer"] {
-            let mut inside = BTreeMap::new();
-            if git_dir.join(name).is_dir() {
-                look(&git_dir.join(name), &git_dir.join(name), &mut inside)?;
-            }
-            said.insert(name.to_owned(), format!("{inside:?}"));
-        }
-        Ok(Self { files, git: said })
-    }
-
-    /// The portrait without what the snapshot says it does not hold.
-    fn without(mut self, saved: &Saved) -> Self {
-        for item in &saved.not_captured {
-            let below = [&item.path[..], b"/"].concat();
-            if item.why != glis_snapshot::Why::EmptyFolder {
-                self.files.retain(|path, _| *path != item.path && !path.starts_with(&below));
-            }
-        }
-        self
-    }
-
-    pub(crate) fn assert_same(&self, other: &Self) {
-        for key in self.files.keys().chain(other.files.keys()) {
-            let (a, b) = (self.files.get(key), other.files.get(key));
-            assert_eq!(a, b, "{}", String::from_utf8_lossy(key));
-        }
-        for key in self.git.keys().chain(other.git.keys()) {
-            assert_eq!(self.git.get(key), other.git.get(key), "{key}");
+/// The portrait without what the snapshot says it does not hold.
+fn without(mut portrait: Portrait, saved: &Saved) -> Portrait {
+    for item in &saved.not_captured {
+        let below = [&item.path[..], b"/"].concat();
+        if item.why != glis_snapshot::Why::EmptyFolder {
+            portrait.0.retain(|path, _| *path != item.path && !path.starts_with(&below));
         }
     }
+    portrait
 }
 
-fn look(top: &Path, dir: &Path, files: &mut BTreeMap<Vec<u8>, String>) -> Outcome {
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
-        if path.file_name() == Some(OsStr::new(".git")) {
-            continue;
-        }
-        let name = path.strip_prefix(top)?.as_os_str().as_bytes().to_vec();
-        let meta = fs::symlink_metadata(&path)?;
-        let rights = meta.mode() & 0o7777;
-        if meta.is_symlink() {
-            files.insert(
-                name,
-                format!("link {}", fs::read_link(&path)?.as_os_str().as_bytes().escape_ascii()),
-            );
-        } else if meta.is_dir() {
-            files.insert(name, format!("folder {rights:o}"));
-            look(top, &path, files)?;
-        } else if meta.is_file() {
-            files.insert(name, format!("file {rights:o} {}", fs::read(&path)?.escape_ascii()));
-        }
-    }
-    Ok(())
+pub(crate) fn assert_same(before: &Portrait, after: &Portrait) {
+    let differences = before.differences(after);
+    assert!(differences.is_empty(), "\n{}\n", differences.join("\n"));
 }
 
 pub(crate) fn put(dir: &Path, path: &str, text: &str) -> Outcome {

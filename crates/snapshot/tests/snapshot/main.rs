@@ -8,6 +8,8 @@ mod house;
 mod keeping;
 mod making;
 mod nested;
+#[path = "../../../prove/src/portrait.rs"]
+mod portrait;
 mod random;
 mod rights;
 #[path = "../../../../tests/e2e/support/seeds.rs"]

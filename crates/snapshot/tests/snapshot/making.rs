@@ -1,6 +1,6 @@
 //! Worktrees of ours: made whole, moved with all that is inside, removed whatever git thinks of them.
 
-use crate::house::{House, Outcome, Portrait, alone, git, put, user_config};
+use crate::house::{House, Outcome, alone, assert_same, git, portrait, put, user_config};
 use crate::nested::{add_submodule, dirty};
 use glis_snapshot::worktree::{Plan, find, make, remove, shift};
 use std::fs;
@@ -185,18 +185,14 @@ fn with_submodule() -> Outcome<(House, PathBuf)> {
 fn a_worktree_with_repositories_inside_is_moved_and_moved_back() -> Outcome {
     let (house, to) = with_submodule()?;
     let inner = |root: &Path| -> Outcome<_> {
-        Ok([
-            Portrait::of(root)?,
-            Portrait::of(&root.join("sub"))?,
-            Portrait::of(&root.join("inside"))?,
-        ])
+        Ok([portrait(root)?, portrait(&root.join("sub"))?, portrait(&root.join("inside"))?])
     };
     let before = inner(&house.tree)?;
     for (from, to) in [(&house.tree, &to), (&to, &house.tree)] {
         shift(&house.repo, from, to)?;
         assert!(!from.exists());
         for (was, is) in before.iter().zip(&inner(to)?) {
-            was.assert_same(is);
+            assert_same(was, is);
         }
         let list = git(&house.repo, &["worktree", "list", "--porcelain"])?;
         assert!(list.contains(&format!("worktree {}\n", to.display())), "{list}");
@@ -209,12 +205,12 @@ fn a_worktree_with_repositories_inside_is_moved_and_moved_back() -> Outcome {
 #[test]
 fn a_move_that_was_cut_short_is_ended() -> Outcome {
     let (house, to) = with_submodule()?;
-    let before = [Portrait::of(&house.tree)?, Portrait::of(&house.tree.join("sub"))?];
+    let before = [portrait(&house.tree)?, portrait(&house.tree.join("sub"))?];
     // Git moves the folder first and writes it down afterwards.
     fs::rename(&house.tree, &to)?;
     shift(&house.repo, &house.tree, &to)?;
-    before[0].assert_same(&Portrait::of(&to)?);
-    before[1].assert_same(&Portrait::of(&to.join("sub"))?);
+    assert_same(&before[0], &portrait(&to)?);
+    assert_same(&before[1], &portrait(&to.join("sub"))?);
     let list = git(&house.repo, &["worktree", "list", "--porcelain"])?;
     assert!(list.contains(&format!("worktree {}\n", to.display())), "{list}");
     // Both there, or neither: nothing is guessed.

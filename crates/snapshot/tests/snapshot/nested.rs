@@ -1,6 +1,6 @@
 //! Repositories inside the worktree come back with their history, or are named.
 
-use crate::house::{House, Outcome, Portrait, git, put};
+use crate::house::{House, Outcome, assert_same, git, portrait, put};
 use glis_snapshot::{NotCaptured, Why};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,11 +47,11 @@ fn a_repository_inside_comes_back_with_all_it_has() -> Outcome {
     git(&inner, &["remote", "add", "origin", "https://example.invalid/x"])?;
     dirty(&inner)?;
     house.put("a.txt", "outer\n")?;
-    let before = Portrait::of(&inner)?;
+    let before = portrait(&inner)?;
     let refs = git(&inner, &["for-each-ref"])?;
     let (saved, _) = house.round_trip()?;
     assert_eq!(saved.not_captured, []);
-    before.assert_same(&Portrait::of(&inner)?);
+    assert_same(&before, &portrait(&inner)?);
     assert_eq!(git(&inner, &["for-each-ref"])?, refs);
     assert_eq!(git(&inner, &["stash", "list"])?.lines().count(), 2);
     assert_eq!(git(&inner, &["remote", "get-url", "origin"])?.trim(), "https://example.invalid/x");
@@ -114,10 +114,10 @@ fn a_submodule_comes_back_with_commits_that_nobody_else_has() -> Outcome {
     git(&inner, &["commit", "-q", "-m", "only here"])?;
     dirty(&inner)?;
     fs::remove_dir_all(house.dir.path().join("origin"))?;
-    let before = Portrait::of(&inner)?;
+    let before = portrait(&inner)?;
     let (saved, _) = house.round_trip()?;
     assert_eq!(saved.not_captured, []);
-    before.assert_same(&Portrait::of(&inner)?);
+    assert_same(&before, &portrait(&inner)?);
     git(&inner, &["fsck", "--full"])?;
     assert!(house.git(&["submodule", "status"])?.contains("sub"));
     Ok(())
@@ -135,12 +135,11 @@ fn a_repository_without_commits_and_one_in_another_come_back() -> Outcome {
     make_repo(&outer)?;
     make_repo(&outer.join("inner"))?;
     dirty(&outer.join("inner"))?;
-    let before =
-        [Portrait::of(&young)?, Portrait::of(&outer)?, Portrait::of(&outer.join("inner"))?];
+    let before = [portrait(&young)?, portrait(&outer)?, portrait(&outer.join("inner"))?];
     house.round_trip()?;
-    before[0].assert_same(&Portrait::of(&young)?);
-    before[1].assert_same(&Portrait::of(&outer)?);
-    before[2].assert_same(&Portrait::of(&outer.join("inner"))?);
+    assert_same(&before[0], &portrait(&young)?);
+    assert_same(&before[1], &portrait(&outer)?);
+    assert_same(&before[2], &portrait(&outer.join("inner"))?);
     Ok(())
 }
 
@@ -154,13 +153,13 @@ fn the_folder_of_a_repository_inside_keeps_its_rights() -> Outcome {
     for (path, rights) in [("some", 0o711), ("some/where/young", 0o750), ("inside", 0o705)] {
         crate::house::mode(&house.tree, path, rights)?;
     }
-    let before = Portrait::of(&house.tree)?;
+    let before = portrait(&house.tree)?;
     let saved = house.save()?;
     let inside = house.tree.join("inside").to_string_lossy().into_owned();
     git(&house.repo, &["worktree", "remove", "-f", "-f", &inside])?;
     house.destroy()?;
     house.restore(&saved.reference, &house.tree)?;
-    before.assert_same(&Portrait::of(&house.tree)?);
+    assert_same(&before, &portrait(&house.tree)?);
     Ok(())
 }
 
@@ -170,12 +169,12 @@ fn a_worktree_of_the_same_repository_inside_comes_back_too() -> Outcome {
     house.git(&["worktree", "add", "-q", "-b", "topic", "inside"])?;
     let inner = house.tree.join("inside");
     put(&inner, "a.txt", "inner change\n")?;
-    let before = Portrait::of(&inner)?;
+    let before = portrait(&inner)?;
     let saved = house.save()?;
     git(&house.repo, &["worktree", "remove", "-f", "-f", &inner.to_string_lossy()])?;
     house.destroy()?;
     house.restore(&saved.reference, &house.tree)?;
-    before.assert_same(&Portrait::of(&inner)?);
+    assert_same(&before, &portrait(&inner)?);
     Ok(())
 }
 

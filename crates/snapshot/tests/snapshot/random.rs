@@ -1,7 +1,7 @@
 //! Random worktrees: whatever somebody did to one, saving, destroying and restoring it is the
 //! identity. A failing case is cut down to the steps that matter.
 
-use crate::house::{House, Outcome, git, mode, put, put_bytes};
+use crate::house::{House, Outcome, assert_same, git, mode, put, put_bytes};
 use crate::seeds;
 use std::ffi::OsStr;
 use std::fs;
@@ -251,12 +251,13 @@ fn try_steps(steps: &[Step]) -> Result<(), String> {
             apply(&house, *step).map_err(|error| format!("the step itself: {error}"))?;
         }
         let nested = house.tree.join("nested");
-        let before = nested.join(".git").exists().then(|| crate::house::Portrait::of(&nested));
+        let before = nested.join(".git").exists().then(|| crate::house::portrait(&nested));
         house.round_trip().map_err(|error| error.to_string())?;
         if let Some(before) = before {
             let before = before.map_err(|error| error.to_string())?;
-            before.assert_same(
-                &crate::house::Portrait::of(&nested).map_err(|error| error.to_string())?,
+            assert_same(
+                &before,
+                &crate::house::portrait(&nested).map_err(|error| error.to_string())?,
             );
         }
         Ok(())

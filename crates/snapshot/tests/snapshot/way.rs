@@ -1,6 +1,6 @@
 //! A restore never overwrites, and HEAD goes only where it fits.
 
-use crate::house::{House, Outcome, Portrait, SESSION, git, put};
+use crate::house::{House, Outcome, SESSION, assert_same, git, portrait, put};
 use glis_snapshot::{
     Change, ChangeKind, Difference, HeadState, Limits, RestoreRequest, SaveRequest, SnapshotFault,
     Stand, compare, restore, save, verify,
@@ -135,7 +135,7 @@ fn nothing_is_restored_into_the_worktree_itself_or_into_gits_own_files() -> Outc
     let saved = house.save()?;
     let through = house.dir.path().join("through");
     std::os::unix::fs::symlink(&house.tree, &through)?;
-    let before = Portrait::of(&house.tree)?;
+    let before = portrait(&house.tree)?;
     let git_dir = house.repo.join(".git");
     for to in [
         house.tree.join("deep/down"),
@@ -150,7 +150,7 @@ fn nothing_is_restored_into_the_worktree_itself_or_into_gits_own_files() -> Outc
         assert!(matches!(fault, SnapshotFault::InTheWay { .. }), "{}: {fault}", to.display());
         assert!(to == git_dir || !to.exists());
     }
-    before.assert_same(&Portrait::of(&house.tree)?);
+    assert_same(&before, &portrait(&house.tree)?);
     Ok(())
 }
 
