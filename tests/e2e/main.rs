@@ -8,6 +8,7 @@
 
 mod support {
     pub(crate) mod freezer;
+    pub(crate) mod held;
     pub(crate) mod house;
     #[path = "../../../crates/prove/src/portrait.rs"]
     pub(crate) mod portrait;
@@ -23,7 +24,9 @@ mod verbs {
     mod each;
     mod environment;
     mod lifecycle;
+    mod limits;
     mod new;
+    mod output;
     mod pause;
     mod persona;
     mod stop;
@@ -50,14 +53,18 @@ mod messages {
 mod terminal {
     mod attach;
     mod attached;
+    mod refused;
 }
 
 /// Where sessions work, and what is kept of it: worktrees, branches, snapshots, trash.
 mod worktree {
+    mod compared;
     mod keeping;
     mod mishaps;
     mod places;
     mod repositories;
+    mod setup;
+    mod trash;
 }
 
 /// Agents that die, refuse, forget or are too old.
@@ -75,14 +82,18 @@ mod kill {
     mod steps;
 }
 
-/// Processes that are stopped or hang.
+/// Processes that are stopped, hang, or cannot be ended.
 mod hung {
+    mod git;
+    mod holder;
+    mod processes;
     mod strays;
-    mod stuck;
 }
 
-/// Disks that are full, read-only or lose what was not synced; a system without processes to give.
+/// Disks that are full, read-only or lose what was not synced; folders that are deleted; a system
+/// without processes to give.
 mod disk {
+    mod folder;
     pub(crate) mod full;
     mod power;
     mod scarcity;

@@ -294,3 +294,18 @@ fn component_missing(component: &str) -> Outcome {
     let why = format!("{component} is not installed beside cargo");
     Outcome::Skipped { why, installable: tools::find("rustup").is_some() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn what_is_played_on_the_release_build_is_there() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/e2e");
+        for path in RELEASED {
+            let file = folder.join(path.replace("::", "/")).with_extension("rs");
+            assert!(file.is_file(), "{path}: no file {}", file.display());
+        }
+    }
+}

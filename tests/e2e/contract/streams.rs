@@ -13,7 +13,7 @@ fn a_closed_standard_output_is_a_failure() -> Outcome {
     let house = House::new()?;
     house.rehearsal("blue")?;
     for verb in ["ls", "ls --json", "show blue", "events", "output blue", "help", "--version"] {
-        let line = format!("{} {verb} >&-", env!("CARGO_BIN_EXE_glis"));
+        let line = format!("{} {verb} >&-", crate::support::house::program().display());
         let mut shell = Command::new("sh");
         shell.args(["-c", &line]).env("GLIS_HOME", house.home()).current_dir(house.repo());
         let output = shell.output()?;

@@ -201,3 +201,21 @@ fn a_question_on_the_screen_of_any_program_is_answered_with_its_letter() -> Outc
     assert!(screen.contains("got y") && screen.contains("got blue"), "{screen}");
     Ok(())
 }
+
+#[test]
+fn an_answer_that_nobody_takes_is_not_told_as_answered() -> Outcome {
+    use rustix::process::{Pid, Signal, kill_process};
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    house.turn("blue", "say hello")?;
+    house.ok(&["send", "blue", "approve go?"])?;
+    let agent = Pid::from_raw(pid_of(&house.until("blue", "waiting")?)?).ok_or("no pid")?;
+    kill_process(agent, Signal::STOP)?;
+    assert_eq!(house.ok(&["answer", "blue", "allow"])?, "answer sent; `blue` still asks\n");
+    kill_process(agent, Signal::CONT)?;
+    house.until("blue", "idle")?;
+    house.ok(&["send", "blue", "approve again?"])?;
+    house.until("blue", "waiting")?;
+    assert!(house.ok(&["answer", "blue", "allow"])?.starts_with("answered; `blue` is "));
+    Ok(())
+}

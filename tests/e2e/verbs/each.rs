@@ -1,21 +1,17 @@
 //! The verbs on each kind of agent: without a terminal, in one, and any program.
 
-use crate::support::house::{Background, House, Lines, Outcome, await_gone, lives};
+use crate::support::house::{Background, House, Outcome, await_gone, lives};
 use crate::support::skip::skip;
+use crate::support::wreck::pid_of;
 use serde_json::{Value, json};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
-use std::process::Stdio;
 
 /// The two faces of the rehearsal agent.
-const FACES: [&[&str]; 2] = [&["--headless"], &[]];
-
-fn pid(session: &Value) -> Outcome<i32> {
-    Ok(i32::try_from(session["pid"].as_i64().ok_or("no pid")?)?)
-}
+pub(super) const FACES: [&[&str]; 2] = [&["--headless"], &[]];
 
 /// A rehearsal session that has answered once.
-fn awake(house: &House, face: &[&str]) -> Outcome<Value> {
+pub(super) fn awake(house: &House, face: &[&str]) -> Outcome<Value> {
     house.json(&[&["new", "blue", "--agent", "rehearsal"], face].concat())?;
     house.turn("blue", "say hello")
 }
@@ -36,7 +32,7 @@ fn a_pause_in_each_mode_ends_the_process_and_keeps_the_session() -> Outcome {
             assert_eq!((&paused["status"], &paused["pid"]), (&json!("paused"), &Value::Null));
             assert_eq!(paused["already"], false);
             assert_eq!(paused["agent_session_ref"], idle["agent_session_ref"]);
-            await_gone(pid(&busy)?)?;
+            await_gone(pid_of(&busy)?)?;
             assert_eq!(house.json(&["pause", "blue"])?["already"], true);
             assert_eq!(house.json(&["resume", "blue"])?["already"], false);
             house.until("blue", "idle")?;
@@ -189,7 +185,7 @@ fn a_stop_keeps_the_session_and_a_second_one_changes_nothing() -> Outcome {
         let before = awake(&house, face)?;
         let stopped = house.json(&["stop", "blue"])?;
         assert_eq!(stopped["status"], "suspended");
-        await_gone(pid(&before)?)?;
+        await_gone(pid_of(&before)?)?;
         assert_eq!(house.json(&["stop", "blue"])?["already"], true);
         house.turn("blue", "recall")?;
         let said = house.talk("blue")?.pop().ok_or("nothing said")?.1;
@@ -309,75 +305,6 @@ fn a_message_that_cannot_wake_its_session_waits_and_says_why() -> Outcome {
 }
 
 #[test]
-fn the_screen_of_an_agent_without_a_terminal_has_its_lines_below_each_other() -> Outcome {
-    let house = House::new()?;
-    awake(&house, FACES[0])?;
-    let screen = house.ok(&["screen", "blue"])?;
-    assert!(screen.lines().filter(|line| line.starts_with("{\"type\"")).count() > 3, "{screen}");
-    Ok(())
-}
-
-#[test]
-fn a_screen_can_be_read_while_it_runs_when_it_is_paused_and_after_its_end() -> Outcome {
-    let house = House::new()?;
-    house.command("run", &["sh", "-c", "printf 'one\\n\\033[31mtwo\\033[0m\\n$ '; exec cat"])?;
-    let lines = |name: &str| -> Outcome<Vec<String>> {
-        let screen = house.ok(&["screen", name])?;
-        Ok(screen.lines().map(ToOwned::to_owned).collect())
-    };
-    house.until("run", "idle")?;
-    assert_eq!(lines("run")?, ["one", "two", "$"]);
-    let ansi = house.ok(&["screen", "run", "--ansi"])?;
-    assert!(ansi.contains("\x1b["), "{ansi:?}");
-    house.json(&["pause", "run"])?;
-    assert_eq!(lines("run")?, ["one", "two", "$"]);
-    let screen = house.json(&["screen", "run"])?;
-    assert_eq!(screen["cursor"], json!({"x": 2, "y": 2}));
-    house.command("end", &["echo", "over"])?;
-    house.until("end", "completed")?;
-    assert_eq!(lines("end")?, ["over"]);
-    Ok(())
-}
-
-#[test]
-fn output_is_the_exact_bytes_from_any_offset_on() -> Outcome {
-    let house = House::new()?;
-    let script = "stty raw -echo; i=0; while [ $i -lt 8 ]; do cat \"$0\"; i=$((i+1)); done; exit 0";
-    let garbage: Vec<u8> = (0..=255).cycle().take(50_000).collect();
-    let file = house.repo().join("../garbage");
-    std::fs::write(&file, &garbage)?;
-    house.command("raw", &["sh", "-c", script, file.to_str().ok_or("path")?])?;
-    house.until("raw", "completed")?;
-    let all = house.glis().args(["output", "raw"]).output()?.stdout;
-    assert_eq!(all, garbage.repeat(8));
-    let part = house.glis().args(["output", "raw", "--from", "399990"]).output()?.stdout;
-    assert_eq!(part, garbage[49_990..]);
-    let document = house.json(&["output", "raw", "--from", "399999"])?;
-    assert_eq!((&document["offset"], &document["bytes"]), (&json!(399_999), &json!(1)));
-    Ok(())
-}
-
-#[test]
-fn following_the_output_sees_what_comes_and_ends_with_the_process() -> Outcome {
-    let house = House::new()?;
-    let script = "echo \u{2014}first; read line; echo \"got $line\"";
-    house.command("talk", &["sh", "-c", script])?;
-    let mut lines = Lines::of(house.glis().args(["--json", "output", "talk", "--follow"]))?;
-    let has = |part: &'static str| {
-        move |line: &Value| line["text"].as_str().is_some_and(|text| text.contains(part))
-    };
-    lines.until(has("\u{2014}first"))?;
-    house.ok(&["send", "talk", "word"])?;
-    lines.until(has("got word"))?;
-    lines.rest()?;
-    house.until("talk", "completed")?;
-    let follow =
-        house.glis().args(["output", "talk", "--follow"]).stderr(Stdio::null()).output()?;
-    assert!(String::from_utf8_lossy(&follow.stdout).ends_with("got word\r\n"));
-    Ok(())
-}
-
-#[test]
 fn stopping_the_daemon_leaves_agents_running_unless_it_is_told_otherwise() -> Outcome {
     let house = House::new()?;
     let before = awake(&house, FACES[0])?;
@@ -388,29 +315,14 @@ fn stopping_the_daemon_leaves_agents_running_unless_it_is_told_otherwise() -> Ou
     let daemon = house.daemon_pid()?;
     assert_eq!(house.json(&["daemon", "stop"])?["stopped"], true);
     await_gone(daemon)?;
-    assert!(lives(pid(&before)?));
+    assert!(lives(pid_of(&before)?));
     assert_eq!(house.fails(&["daemon", "status"])?.0, 8);
     assert_eq!(house.json(&["daemon", "stop"])?["stopped"], false);
     assert_eq!(house.json(&["daemon", "start"])?["sessions"], 1);
     assert_eq!(house.show("blue")?["pid"], before["pid"]);
     house.ok(&["daemon", "stop", "--agents"])?;
-    assert!(!lives(pid(&before)?));
+    assert!(!lives(pid_of(&before)?));
     assert_eq!(house.show("blue")?["status"], "suspended");
-    Ok(())
-}
-
-#[test]
-fn what_was_put_aside_can_still_be_read() -> Outcome {
-    let house = House::new()?;
-    let id = awake(&house, FACES[0])?["id"].as_str().ok_or("no id")?.to_owned();
-    house.ok(&["stop", "blue"])?;
-    let read = |name: &str| -> Outcome<Vec<String>> {
-        ["log", "screen", "output"].iter().map(|verb| house.ok(&[verb, name])).collect()
-    };
-    let before = read("blue")?;
-    assert!(before.iter().all(|text| text.contains("hello")), "{before:?}");
-    house.ok(&["rm", "blue"])?;
-    assert_eq!(read(&id)?, before);
     Ok(())
 }
 
@@ -456,60 +368,5 @@ fn several_sessions_are_paused_at_once() -> Outcome {
     drop(pause);
     let resumed = house.json(&["resume", "--all"])?;
     assert_eq!(resumed.as_array().map(Vec::len), Some(3));
-    Ok(())
-}
-
-#[test]
-fn an_answer_that_nobody_takes_is_not_told_as_answered() -> Outcome {
-    use rustix::process::{Pid, Signal, kill_process};
-    let house = House::new()?;
-    awake(&house, FACES[0])?;
-    house.ok(&["send", "blue", "approve go?"])?;
-    let agent = Pid::from_raw(pid(&house.until("blue", "waiting")?)?).ok_or("no pid")?;
-    kill_process(agent, Signal::STOP)?;
-    assert_eq!(house.ok(&["answer", "blue", "allow"])?, "answer sent; `blue` still asks\n");
-    kill_process(agent, Signal::CONT)?;
-    house.until("blue", "idle")?;
-    house.ok(&["send", "blue", "approve again?"])?;
-    house.until("blue", "waiting")?;
-    assert!(house.ok(&["answer", "blue", "allow"])?.starts_with("answered; `blue` is "));
-    Ok(())
-}
-
-#[test]
-fn a_persona_that_an_agent_cannot_follow_is_refused() -> Outcome {
-    let house = House::new()?;
-    house.configure("[persona.critic]\nsystem_prompt = \"be terse\"\n")?;
-    for agent in ["opencode", "gemini", "command"] {
-        let words = ["new", "blue", "--agent", agent, "--persona", "critic", "--headless"];
-        let more: &[&str] = if agent == "command" { &["--", "true"] } else { &[] };
-        let (status, error) = house.fails(&[&words[..], more].concat())?;
-        assert_eq!((status, &error["kind"]), (2, &json!("usage")), "{error}");
-        let told = error["message"].as_str().unwrap_or_default();
-        assert!(told.contains(agent) && told.contains("system prompt"), "{told}");
-    }
-    assert_eq!(house.json(&["ls"])?, json!([]));
-    Ok(())
-}
-
-#[test]
-fn a_persona_is_kept_with_its_session() -> Outcome {
-    let house = House::new()?;
-    house.configure(
-        "[persona.critic]\nagent = \"rehearsal\"\nmodel = \"big\"\npermission_mode = \"plan\"\n\
-         system_prompt = \"be terse\"\n",
-    )?;
-    house.json(&["new", "blue", "--headless", "--persona", "critic"])?;
-    house.turn("blue", "say hi")?;
-    house.json(&["pause", "blue"])?;
-    // What it stood for when the session was made counts, whatever becomes of it.
-    house.configure("")?;
-    house.ok(&["daemon", "stop"])?;
-    let session = house.json(&["resume", "blue"])?;
-    let of = |key: &str| session[key].clone();
-    assert_eq!((of("persona"), of("model")), (json!("critic"), json!("big")));
-    assert_eq!((of("agent"), of("permission_mode")), (json!("rehearsal"), json!("plan")));
-    let (status, error) = house.fails(&["new", "green", "--persona", "critic"])?;
-    assert_eq!((status, &error["kind"]), (2, &json!("usage")));
     Ok(())
 }

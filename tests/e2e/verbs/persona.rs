@@ -116,3 +116,41 @@ fn the_short_form_tells_what_was_asked_for_however_often_it_is_told() -> Outcome
     assert!(why.contains("`full`") && why.contains("`short`"), "{error}");
     Ok(())
 }
+
+#[test]
+fn a_persona_that_an_agent_cannot_follow_is_refused() -> Outcome {
+    let house = House::new()?;
+    house.configure("[persona.critic]\nsystem_prompt = \"be terse\"\n")?;
+    for agent in ["opencode", "gemini", "command"] {
+        let words = ["new", "blue", "--agent", agent, "--persona", "critic", "--headless"];
+        let more: &[&str] = if agent == "command" { &["--", "true"] } else { &[] };
+        let (status, error) = house.fails(&[&words[..], more].concat())?;
+        assert_eq!((status, &error["kind"]), (2, &json!("usage")), "{error}");
+        let told = error["message"].as_str().unwrap_or_default();
+        assert!(told.contains(agent) && told.contains("system prompt"), "{told}");
+    }
+    assert_eq!(house.json(&["ls"])?, json!([]));
+    Ok(())
+}
+
+#[test]
+fn a_persona_is_kept_with_its_session() -> Outcome {
+    let house = House::new()?;
+    house.configure(
+        "[persona.critic]\nagent = \"rehearsal\"\nmodel = \"big\"\npermission_mode = \"plan\"\n\
+         system_prompt = \"be terse\"\n",
+    )?;
+    house.json(&["new", "blue", "--headless", "--persona", "critic"])?;
+    house.turn("blue", "say hi")?;
+    house.json(&["pause", "blue"])?;
+    // What it stood for when the session was made counts, whatever becomes of it.
+    house.configure("")?;
+    house.ok(&["daemon", "stop"])?;
+    let session = house.json(&["resume", "blue"])?;
+    let of = |key: &str| session[key].clone();
+    assert_eq!((of("persona"), of("model")), (json!("critic"), json!("big")));
+    assert_eq!((of("agent"), of("permission_mode")), (json!("rehearsal"), json!("plan")));
+    let (status, error) = house.fails(&["new", "green", "--persona", "critic"])?;
+    assert_eq!((status, &error["kind"]), (2, &json!("usage")));
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! A session's folder that is deleted or moved while its process runs.
+
+use crate::support::held::{BOUND, held, warnings};
+use crate::support::house::{House, Outcome, eventually, lives};
+use crate::support::wreck::{folder, marked, text_of};
+use std::fs;
+use std::time::Instant;
+
+#[derive(PartialEq)]
+enum Kill {
+    Nobody,
+    Daemon,
+}
+
+#[test]
+fn a_session_whose_folder_is_deleted_is_told_and_pauses() -> Outcome {
+    let house = House::new()?;
+    house.command(
+        "blue",
+        &["sh", "-c", "while printf '$ ' && read line; do echo \"got $line\"; done"],
+    )?;
+    let session = house.until("blue", "idle")?;
+    let dir = folder(&house, &text_of(&session, "id")?);
+    fs::remove_dir_all(&dir)?;
+    house.follow(1)?.until(|e| e["event"] == "folder_lost")?;
+    assert!(warnings(&house.show("blue")?).contains("its folder was deleted"));
+    let doctor = String::from_utf8(house.glis().arg("doctor").output()?.stdout)?;
+    assert!(doctor.contains("its folder was deleted"), "{doctor}");
+    house.json(&["send", "blue", "more"])?;
+    eventually("output goes on", || {
+        house.ok(&["output", "blue"]).is_ok_and(|o| o.contains("got more"))
+    })?;
+    let paused = house.json(&["pause", "blue", "--mode", "interrupt"])?;
+    assert_eq!(paused["status"], "paused");
+    house.json(&["resume", "blue"])?;
+    house.json(&["acknowledge", "blue"])?;
+    assert!(!warnings(&house.show("blue")?).contains("its folder was deleted"));
+    Ok(())
+}
+
+/// Its holder had no time to make the folder again: what comes next must not be taken for what was
+/// heard before.
+#[test]
+fn a_session_whose_folder_is_deleted_right_before_a_pause_is_heard_again() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    let session = house.turn("blue", "stream 40 0")?;
+    fs::remove_dir_all(folder(&house, &text_of(&session, "id")?))?;
+    let paused = house.json(&["pause", "blue", "--mode", "force"])?;
+    assert_eq!(paused["status"], "paused");
+    house.json(&["resume", "blue"])?;
+    house.turn("blue", "say still heard")?;
+    assert!(house.talk("blue")?.iter().any(|(_, text)| text == "still heard"));
+    Ok(())
+}
+
+#[test]
+fn a_session_whose_folder_is_deleted_stops_also_after_the_daemons_death() -> Outcome {
+    for kill in [Kill::Nobody, Kill::Daemon] {
+        let house = House::new()?;
+        let (session, holder) = held(&house)?;
+        let id = text_of(&session, "id")?;
+        fs::remove_dir_all(folder(&house, &id))?;
+        if kill == Kill::Daemon {
+            house.kill_daemon()?;
+        }
+        let shown = house.show("blue")?;
+        assert_eq!(shown["pid"], session["pid"], "it was found again");
+        let stopped = house.json(&["stop", "blue"])?;
+        assert_eq!(stopped["status"], "suspended");
+        assert_eq!(marked(&id), Vec::<i32>::new());
+        eventually("the holder goes as well", || !lives(holder))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_session_whose_folder_is_moved_is_ended_by_who_it_is() -> Outcome {
+    let house = House::new()?;
+    let (session, holder) = held(&house)?;
+    let id = text_of(&session, "id")?;
+    let dir = folder(&house, &id);
+    fs::rename(&dir, house.folder().join("moved"))?;
+    house.kill_daemon()?;
+    let doctor = String::from_utf8(house.glis().arg("doctor").output()?.stdout)?;
+    assert!(doctor.contains("is gone while its process runs"), "{doctor}");
+    assert_eq!(house.show("blue")?["pid"], session["pid"]);
+    let begun = Instant::now();
+    let paused = house.json(&["pause", "blue", "--mode", "force"])?;
+    assert!(begun.elapsed() < BOUND);
+    assert_eq!(paused["status"], "paused");
+    assert_eq!(marked(&id), Vec::<i32>::new());
+    assert!(!lives(holder));
+    Ok(())
+}
