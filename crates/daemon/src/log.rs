@@ -5,6 +5,7 @@ mod carve;
 pub(crate) mod checkpoint;
 mod event_log;
 mod fault;
+mod head;
 mod mark;
 mod row;
 mod salvage;
@@ -36,6 +37,14 @@ impl Aids<'_> {
     /// Copies of its records: read only where they are needed, since they are all there ever were.
     fn spare(&self) -> Vec<Recorded> {
         self.copies.map(backup::read).unwrap_or_default().records
+    }
+
+    /// Whether the copies have what the checkpoint was made of. A log that was cut below it is mended
+    /// from them before more is written to it; without them, the checkpoint knows more than what could
+    /// be read.
+    fn can_fill_in(&self) -> bool {
+        let known = self.checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.mark.seq);
+        self.spare().last().map_or(0, |recorded| recorded.seq) >= known
     }
 }
 
@@ -75,7 +84,9 @@ impl EventLog {
         // no file beside it. What was in it is known before it gets the chance.
         let journal = std::fs::read(beside(path, "-wal")).unwrap_or_default();
         let in_journal = carved(&[], &journal).last().map_or(0, |recorded| recorded.seq);
-        if in_journal > 0 && !has_head(path) {
+        let headless = in_journal > 0 && !head::is_there(path);
+        let cut = journal.is_empty() && head::says_more(path);
+        if headless || cut && aids.can_fill_in() {
             return Self::salvaged(path, salvage::salvage(path, &journal, &aids.spare())?, aids);
         }
         match Self::open_sound(path) {
@@ -218,14 +229,6 @@ pub(crate) fn is_missing(path: &Path) -> bool {
         |path: &Path| path.metadata().map_or(true, |facts| facts.len() == 0 && !facts.is_dir());
     let nothing = |found: std::io::Result<Option<PathBuf>>| found.is_ok_and(|kept| kept.is_none());
     empty(path) && empty(&beside(path, "-wal")) && nothing(salvage::left_over(path))
-}
-
-/// Whether the file begins as one of `SQLite` does.
-fn has_head(path: &Path) -> bool {
-    use std::io::Read as _;
-    let mut head = [0; 16];
-    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut head));
-    read.is_ok() && head == *b"SQLite format 3\0"
 }
 
 fn is_damage(fault: &rusqlite::Error) -> bool {

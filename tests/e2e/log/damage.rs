@@ -141,10 +141,13 @@ fn files_below(folder: &Path) -> Outcome<Vec<(PathBuf, Vec<u8>)>> {
     Ok(files)
 }
 
-/// Places all over a file, the first bytes among them.
+/// Places all over a file, the first bytes among them, and the last page: there a record that
+/// is older than others is the first to go.
 fn places(len: usize, count: usize) -> impl Iterator<Item = usize> {
     let early = [0, 1, 16, 60, 99, 100, 511, 512, 4095, 4096];
-    early.into_iter().filter(move |at| *at < len).chain((1..count).map(move |n| len * n / count))
+    let late = [2458, 100, 1].into_iter().filter_map(move |back| len.checked_sub(back));
+    let all = early.into_iter().filter(move |at| *at < len);
+    all.chain((1..count).map(move |n| len * n / count)).chain(late)
 }
 
 #[test]

@@ -274,6 +274,30 @@ fn a_damaged_record_behind_a_checkpoint_is_noticed_and_the_checkpoint_still_coun
 }
 
 #[test]
+fn a_log_that_was_cut_is_mended_though_only_records_before_the_checkpoint_are_gone() {
+    // The oldest record of a page lies at its end.
+    for cut in [1, 100, 300] {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, root) = (dir.path().join("events.db"), dir.path().join("backup"));
+        let checkpoint = with_checkpoint(&path, 100, 100);
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &whole[..whole.len() - cut]).unwrap();
+        // Without copies the state is the checkpoint's, which knows more than what could be read.
+        let opened = resumed(&path, &checkpoint);
+        assert_eq!((opened.shortcut, opened.house.last_seq()), (Shortcut::Taken, 100), "{cut}");
+        drop(opened);
+        let all: Vec<_> = (1..=100).map(record).collect();
+        Backup::open(&root, "a").unwrap().append(&all).unwrap();
+        let checkpoint = Some(checkpoint);
+        let aids = Aids { checkpoint, copies: Some(&root), ..Aids::default() };
+        let mended = EventLog::open(&path, aids).unwrap();
+        assert_eq!(mended.salvage.expect("the cut is noticed").lost, [] as [u64; 0], "{cut}");
+        assert_eq!((mended.shortcut, mended.house.last_seq()), (Shortcut::Taken, 100), "{cut}");
+        assert_eq!(mended.log.read(1, 999).unwrap(), all, "{cut}");
+    }
+}
+
+#[test]
 fn a_checkpoint_of_another_log_is_refuted_and_the_log_gets_another_name() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("events.db");
