@@ -35,7 +35,8 @@ pub(super) async fn carry_out(
         state.creator.environments.remember(&id, env);
     }
     let question = wait::question_of(found.as_ref(), &command);
-    let may_be_cut = wait::may_be_cut(&command);
+    // A message may be refused before the session is looked at again: this listens for it alone.
+    let mut handed_over = wait::may_be_cut(&command).then(|| state.mailbox.news.subscribe());
     let reply = match state.mailbox.command(command).await {
         Some(Ok(reply)) => reply,
         Some(Err(refusal)) => return Ok(Response::Refused(refusal)),
@@ -55,9 +56,9 @@ pub(super) async fn carry_out(
             let session = wait::until_woken(state, &mut news, &id).await;
             let Some(session) = session else { return Ok(storage()) };
             // What waits in the queue is not handed over by waiting for it.
-            if may_be_cut
-                && session.in_flight().is_some_and(|sent| sent.id == message)
-                && let Err(refusal) = wait::until_handed_over(&mut news, &session, message).await
+            if let Some(handed_over) = &mut handed_over
+                && !wait::is_waiting(&session, message)
+                && let Err(refusal) = wait::until_handed_over(handed_over, &session, message).await
             {
                 return Ok(Response::Refused(refusal));
             }

@@ -57,6 +57,13 @@ pub(super) fn may_be_cut(command: &Command) -> bool {
     text.lines().any(|line| line.len() > LINE_BYTES_MAX)
 }
 
+/// Whether a message waits behind others or for the agent. One that is not in the queue any more was
+/// handed over or refused.
+pub(super) fn is_waiting(session: &Session, message: MessageId) -> bool {
+    let is_on_its_way = session.in_flight().is_some_and(|sent| sent.id == message);
+    !is_on_its_way && session.queue.iter().any(|queued| queued.id == message)
+}
+
 /// Waits until a message is known to be handed over or refused, or it is clear that it has to wait.
 #[expect(clippy::wildcard_enum_match_arm, reason = "no other event settles a message")]
 pub(super) async fn until_handed_over(
@@ -71,6 +78,9 @@ pub(super) async fn until_handed_over(
                 Err(broadcast::error::RecvError::Lagged(_)) => continue,
                 Err(broadcast::error::RecvError::Closed) => return Ok(()),
             };
+            if !published.recorded.subject.is(&session.id) {
+                continue;
+            }
             match &published.recorded.event {
                 Event::MessageRefused { message: of, why } if *of == message => {
                     let (session, why) = (session.name.clone(), why.clone());
