@@ -94,7 +94,7 @@ pub enum Event {
     StartEnded { op: OpId, cause: StartCause },
     /// The agent rejects the session id it was given; its process is ended.
     RefRejected { why: String, spot: Spot },
-    /// Somebody stops the session before its start is over.
+    /// The session is stopped before its start is over.
     StartCancelled { op: OpId },
     /// The start failed; the session is what it was before.
     StartFailed { op: OpId, fault: ResumeFault },
@@ -124,9 +124,9 @@ pub enum Event {
     MessageRefused { message: MessageId, why: String },
     /// Whether the agent took it is unknown.
     MessageDoubted { message: MessageId },
-    /// Somebody decided that it is sent again.
+    /// The user decided that it is sent again.
     MessageRequeued { message: MessageId },
-    /// Somebody decided that it is not sent again.
+    /// The user decided that it is not sent again.
     MessageDropped { message: MessageId },
     /// The agent takes messages.
     BecameReady { spot: Spot },
@@ -155,7 +155,7 @@ pub enum Event {
     AskGone { ask: AskId, spot: Option<Spot> },
     /// From here on the answer counts as perhaps given.
     AnswerBegan { ask: AskId, answer: String },
-    /// The answer did not get there, or nobody knows; it may be given again.
+    /// The answer did not arrive, or that is unknown; it may be given again.
     AnswerFailed { ask: AskId, why: String },
     /// The agent's usage limit is reached.
     LimitReached { reset_at: String, spot: Spot },
@@ -241,7 +241,7 @@ pub enum Event {
     RemovalFailed { op: OpId, why: String },
     /// It is put aside there.
     Archived { op: OpId, place: String },
-    /// Somebody wants the worktree saved.
+    /// A save of the worktree was asked for.
     SaveBegan { op: OpId },
     /// The worktree is saved, beside any pause.
     WorktreeSaved { op: Option<OpId>, occasion: Occasion, generation: u32, snapshot: SnapshotRef },
@@ -271,13 +271,13 @@ pub enum Event {
     /// Records that may have been about this session were lost to damage: the first and the last
     /// of each stretch. The damaged log is kept there.
     RecordDamaged { lost: Vec<(u64, u64)>, kept: String },
-    /// Somebody has taken note of that.
+    /// The user has acknowledged that.
     DamageAcknowledged,
     /// The log has lost the session, or its end; this is what the session's own folder knows.
     SessionRecovered { card: Box<Card> },
     /// What glis did for it took the daemon down; nothing more is done with what it holds until
-    /// somebody takes note.
+    /// the user acknowledges it.
     Barred { what: String, why: String },
-    /// Somebody has taken note; it is tried again.
+    /// The user has acknowledged it; it is tried again.
     BarLifted,
 }

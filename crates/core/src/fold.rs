@@ -294,7 +294,7 @@ impl Session {
         "its process was started".clone_into(&mut self.rule);
         self.tell_that_it_asks();
         self.phase = Phase::Live;
-        // What never ran cannot come back, whoever starts it.
+        // What never ran cannot come back.
         if cause != StartCause::New && self.ran {
             self.resumed_at = Some(at);
         }
@@ -328,7 +328,7 @@ impl Session {
             }
             Event::Suspended { op } => {
                 let stopped = op.is_some() || matches!(self.phase, Phase::Stopping { .. });
-                let rule = if stopped { "somebody stopped it" } else { "it ended by itself" };
+                let rule = if stopped { "it was stopped" } else { "it ended by itself" };
                 rule.clone_into(&mut self.rule);
                 self.put_back();
                 self.phase = Phase::Rest(Rest::Suspended);

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// One thing to decide on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
-    /// Somebody asks for something.
+    /// A call asks for something.
     Command(Command),
     /// An effect has had an end.
     Outcome {
@@ -181,7 +181,7 @@ impl Together {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IfRunning {
-    /// It runs on, and the request is refused.
+    /// It keeps running, and the request is refused.
     #[default]
     Refuse,
     /// It is stopped first.
@@ -359,12 +359,12 @@ pub struct Exit {
     pub ordered: bool,
     /// What it left behind.
     pub left: Leftovers,
-    /// The last lines that it wrote for a person, where nobody ordered its end; few and short.
+    /// The last lines that it wrote for a person, if its end was not ordered; few and short.
     pub last_words: String,
 }
 
 impl Exit {
-    /// An end that nobody has seen.
+    /// An end that was not seen.
     pub fn unseen(left: Leftovers) -> Self {
         Self { ending: Ending::Unknown, ordered: false, left, last_words: String::new() }
     }

@@ -98,7 +98,7 @@ impl Leftovers {
         Self { killed, ..Self::default() }
     }
 
-    /// Why nobody may say that no process is left.
+    /// Why it cannot be said that no process is left.
     pub fn trouble(&self) -> Option<String> {
         if !self.stuck.is_empty() {
             let named: Vec<_> = self.stuck.iter().map(Companion::named).collect();

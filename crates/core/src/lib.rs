@@ -1,7 +1,7 @@
 //! The lifecycle of sessions as a pure function: an input goes in, events and effects come out.
 //!
 //! [`House::decide`] says what an input leads to and changes nothing; [`House::apply`] folds a
-//! recorded event into the state. Whoever calls them stamps the events, makes them durable, and
+//! recorded event into the state. The caller stamps the events, makes them durable, and
 //! only then carries out the effects. Nothing here reads a clock, a file or the environment.
 #![forbid(unsafe_code)]
 

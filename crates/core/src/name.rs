@@ -43,7 +43,7 @@ pub fn check(name: &str) -> Result<(), BadName> {
 /// Longest name that is made from words: what fits into a list beside everything else.
 const MADE_BYTES_MAX: usize = 32;
 
-/// A name made from somebody's words: whole words, as many as fit. None if no letter in them can be
+/// A name made from a user's words: whole words, as many as fit. None if no letter in them can be
 /// part of a name.
 pub fn made_from(words: &str) -> Option<String> {
     let lower = words.to_ascii_lowercase();

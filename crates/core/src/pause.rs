@@ -42,9 +42,9 @@ pub struct PauseRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PauseReason {
-    /// Somebody asked for it.
+    /// It was asked for.
     User,
-    /// Somebody interrupted a run.
+    /// The user interrupted a run.
     UserInterrupt,
     /// Memory or processes ran short.
     Resource,

@@ -83,7 +83,7 @@ pub enum Chore {
 pub enum Rest {
     /// By the user's will.
     Paused(Box<PauseRecord>),
-    /// For thrift.
+    /// Stopped to save resources; the next message resumes it.
     Suspended,
     /// After an unclean death.
     Interrupted,
@@ -118,9 +118,9 @@ pub enum StartCause {
     New,
     /// A message wakes it.
     Message,
-    /// Somebody resumed it.
+    /// It was resumed.
     Resume,
-    /// Somebody restarted it.
+    /// It was restarted.
     Restart,
 }
 

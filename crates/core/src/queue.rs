@@ -55,7 +55,7 @@ impl Queue {
         Arc::make_mut(&mut self.0).push_back(Arc::new(message));
     }
 
-    /// Puts a message before all others, but for those whose fate somebody has yet to decide on:
+    /// Puts a message before all others, but for those that the user has yet to decide on:
     /// nothing overtakes them.
     pub(crate) fn push_first(&mut self, message: Message) {
         let decided = self.iter().position(|m| m.leg == Leg::Queued).unwrap_or(self.len());

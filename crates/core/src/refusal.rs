@@ -122,7 +122,7 @@ pub enum Refusal {
         /// What kept it.
         why: String,
     },
-    /// Whoever wants to see its terminal runs in that terminal.
+    /// The command that would show its terminal runs in that terminal.
     AttachedToItself {
         /// The session's name.
         session: String,
@@ -150,10 +150,10 @@ pub enum Refusal {
         session: String,
         /// Whether it has a terminal.
         mode: Mode,
-        /// The answers that it has; none if only somebody at the agent's terminal can choose.
+        /// The answers that it has; none if it can only be answered at the agent's terminal.
         choices: Vec<String>,
     },
-    /// An answer did not reach whoever asked.
+    /// An answer did not reach the agent.
     AnswerNotGiven {
         /// The session's name.
         session: String,

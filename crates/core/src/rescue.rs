@@ -9,7 +9,7 @@ use crate::talk::Leg;
 use std::collections::BTreeMap;
 
 impl House {
-    /// What is to be recorded when the end of the log is lost and nobody knows how much it was. What a
+    /// What is to be recorded when the end of the log is lost, however much that was. What a
     /// session's own card knows beyond the log counts; every session that may lack something is
     /// flagged; and a message that may have been handed over since is asked about. `kept` is where the
     /// log came from, and `folder` where the cards are.
@@ -38,7 +38,7 @@ fn is_ahead(house: &House, cards: &BTreeMap<SessionId, Card>, id: &SessionId) ->
     cards.get(id).is_some_and(|card| house.session(id).is_none() || card.seq > house.last_seq())
 }
 
-/// The flag of a session that may lack something, and what of its queue nobody can be sure of.
+/// The flag of a session that may lack something, and what of its queue is uncertain.
 fn doubts(id: &SessionId, queue: &Queue, kept: &str) -> Vec<(SessionId, Event)> {
     let flag = Event::RecordDamaged { lost: Vec::new(), kept: kept.to_owned() };
     let open = queue.iter().filter(|message| message.leg != Leg::Doubtful);

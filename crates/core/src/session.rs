@@ -91,9 +91,9 @@ pub struct Session {
     pub undelivered: Option<String>,
     /// Starts that have failed in a row.
     pub failed_starts: u32,
-    /// Records that may have been about it were lost, and nobody has taken note of it yet.
+    /// Records that may have been about it were lost, which the user has not acknowledged yet.
     pub damage: Option<Damage>,
-    /// What was done with what it holds took the daemon down, and nobody has taken note of it yet.
+    /// What was done with what it holds took the daemon down, which the user has not acknowledged yet.
     pub barred: Option<Bar>,
     /// When it was created.
     pub created_at: WallMs,
@@ -107,13 +107,13 @@ pub struct Session {
     pub snapshot: Option<SnapshotRef>,
     /// The snapshot of its worktree as the last process left it, while none runs.
     pub left_as: Option<SnapshotRef>,
-    /// Somebody waits for a snapshot by this operation.
+    /// A caller waits for a snapshot by this operation.
     pub saving: Option<OpId>,
     /// Why the last attempt to save the worktree failed, until one succeeds.
     pub unsaved: Option<String>,
     /// How the worktree was found before the last start.
     pub found: Option<Found>,
-    /// What somebody had the worktree brought back to, until the next start.
+    /// What the worktree was restored to, until the next start.
     pub restored: Option<Restored>,
     /// What changed in the worktree behind the agent's back, until it is told.
     pub changed: Option<PathList>,
@@ -127,7 +127,7 @@ pub struct Session {
 pub enum FolderState {
     /// As far as anybody knows it is there.
     Whole,
-    /// It was deleted under a running process, and nobody has taken note of it yet.
+    /// It was deleted under a running process, which the user has not acknowledged yet.
     Lost,
 }
 
@@ -137,7 +137,7 @@ pub enum FolderState {
 pub enum Spoken {
     /// Nothing, for sure.
     Nothing,
-    /// Something, or nobody knows.
+    /// Something, or that is unknown.
     Something,
 }
 
@@ -241,7 +241,7 @@ impl Session {
                 if self.asks.iter().any(|ask| ask.kind != AskKind::Doubt) {
                     return Some(SafeRule::WaitsForAnswer);
                 }
-                // What was just handed over may have begun a turn that nobody has told us of yet.
+                // What was just handed over may have begun a turn that we have not heard of yet.
                 (!self.turn.under_way() && self.ready && self.in_flight().is_none())
                     .then_some(SafeRule::TurnEnded)
             }

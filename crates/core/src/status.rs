@@ -20,7 +20,7 @@ pub enum Status {
     Paused,
     /// The process is being brought back.
     Resuming,
-    /// Nothing runs, for thrift; the next message wakes it.
+    /// Nothing runs, to save resources; the next message resumes it.
     Suspended,
     /// The process died uncleanly.
     Interrupted,

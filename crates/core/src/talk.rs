@@ -48,8 +48,8 @@ pub struct Ask {
     /// An answer may be on its way.
     #[serde(default)]
     pub answering: bool,
-    /// What can be answered, where that is not any text. Of none of these, only whoever sits at the
-    /// agent's terminal can choose.
+    /// What can be answered, where that is not any text. If there are none, only the user can
+    /// choose, at the agent's terminal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choices: Option<Vec<String>>,
 }
@@ -66,7 +66,7 @@ impl Ask {
         Self { choices: Some(choices.into_iter().map(Into::into).collect()), ..self }
     }
 
-    /// Whether only somebody at the agent's terminal can answer it.
+    /// Whether it can only be answered at the agent's terminal.
     pub fn only_at_terminal(&self) -> bool {
         self.choices.as_ref().is_some_and(Vec::is_empty)
     }

@@ -1,4 +1,4 @@
-//! A worktree while nobody looks: how it was saved, and how it was found again.
+//! A worktree between two runs: how it was saved, and how it was found again.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ pub enum Occasion {
     TurnEnded,
     /// Every writer is dead.
     ProcessEnded,
-    /// Somebody asked for it.
+    /// It was asked for.
     Asked,
 }
 
@@ -46,7 +46,7 @@ pub enum Found {
     },
 }
 
-/// What somebody had a worktree brought back to.
+/// What a worktree was restored to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restored {
     /// What it was brought back from.
@@ -100,7 +100,7 @@ pub enum Clearing {
     /// It is removed, with what is in no snapshot.
     Always,
     /// It is removed if a snapshot holds all of it, and stays otherwise: the configuration or the
-    /// session has it so, and nobody has asked for it now.
+    /// session has it so, and this call did not ask for it.
     IfPossible,
 }
 

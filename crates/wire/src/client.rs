@@ -28,7 +28,7 @@ pub struct Greeting {
     /// The build of the program. One that tells only its version is older than any that tells more.
     #[serde(flatten)]
     pub build: Build,
-    /// The daemon's: the name of its event log. Whoever has followed events under another name reads
+    /// The daemon's: the name of its event log. A client that has followed events under another name reads
     /// them anew, since numbers may have come again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_id: Option<String>,
@@ -229,7 +229,7 @@ pub enum Response {
         session: Box<SessionView>,
         already: bool,
     },
-    /// A session was made; what was chosen for whoever asked is in the notes.
+    /// A session was made; what was chosen for the caller is in the notes.
     Made {
         session: Box<SessionView>,
         notes: Vec<String>,

@@ -3,7 +3,7 @@
 //!
 //! Both the daemon and an attached terminal are clients of the same socket. A client's raw frame
 //! is input for the agent; its tag is an order number that is confirmed by [`Report::Wrote`], or
-//! 0 if nobody waits for it, as with keys, which an agent on pipes does not get. A holder's raw
+//! 0 if no client waits for it, as with keys, which an agent on pipes does not get. A holder's raw
 //! frame is output; its tag is the offset of its first byte in the session's log.
 
 use serde::{Deserialize, Serialize};
@@ -64,8 +64,8 @@ pub struct Launch {
     /// brings a terminal back to its usual modes, below everything that is on it.
     #[serde(default)]
     pub seam: Option<String>,
-    /// Written to the agent right after its start, before anything that a client sends: whoever
-    /// ordered the start may die in between.
+    /// Written to the agent right after its start, before anything that a client sends: the
+    /// daemon may die in between.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub first_words: String,
     /// Processes of an earlier start that a pause has left running on purpose.
@@ -153,7 +153,7 @@ pub struct Size {
 }
 
 impl Size {
-    /// The size of a terminal that nobody has looked at yet.
+    /// The size of a terminal that was not looked at yet.
     pub const USUAL: Self = Self { columns: 120, rows: 40 };
 
     /// The nearest size that programs survive: no emptiness, nothing that costs gigabytes.

@@ -42,7 +42,7 @@ pub struct SessionView {
     pub pending_tasks: Vec<String>,
     pub queued: usize,
     pub waiting_for: Option<WaitingFor>,
-    /// What it was asking when it was paused. Nobody can answer that: it went with the process.
+    /// What it was asking when it was paused. It cannot be answered: it went with the process.
     #[serde(default)]
     pub was_asking: Option<String>,
     pub auto_yes: bool,
@@ -94,7 +94,7 @@ pub struct SessionView {
     /// How the worktree was found before the last start.
     #[serde(default)]
     pub found: Option<Found>,
-    /// What somebody had the worktree brought back to, until the next start.
+    /// What the worktree was restored to, until the next start.
     #[serde(default)]
     pub restored: Option<Restored>,
     /// Why the worktree could not be saved the last time, where it could not.
@@ -103,12 +103,12 @@ pub struct SessionView {
     /// The worktree was removed by a pause; a resume brings it back.
     #[serde(default)]
     pub worktree_removed: bool,
-    /// Records of the log that may have been about it were lost to damage, and nobody has taken
-    /// note of it yet.
+    /// Records of the log that may have been about it were lost to damage, which the
+    /// user has not acknowledged yet.
     #[serde(default)]
     pub record_damaged: bool,
     /// What was done with what it holds and took the daemon down; nothing more is done with it until
-    /// somebody takes note.
+    /// the user acknowledges it.
     #[serde(default)]
     pub barred: Option<String>,
     /// Starts that have failed in a row. After three a message no longer wakes it.
@@ -228,8 +228,8 @@ pub struct WaitingFor {
     pub kind: AskKind,
     /// What it asks.
     pub text: String,
-    /// What can be answered, where that is not any text; none of it if only somebody at the
-    /// agent's terminal can choose.
+    /// What can be answered, where that is not any text; none of it if only the user can
+    /// choose, at the agent's terminal.
     #[serde(default)]
     pub choices: Option<Vec<String>>,
 }

@@ -55,7 +55,7 @@ fn choose(draft: &Draft<'_>, which: Option<AskId>) -> Result<Ask, Refusal> {
     }
 }
 
-/// What cannot be an answer is not handed over: nobody must believe that it was given.
+/// What cannot be an answer is not handed over, so that it is not taken for given.
 fn check(draft: &Draft<'_>, ask: &Ask, answer: &str) -> Result<(), Refusal> {
     let session = draft.session.name.clone();
     match &ask.choices {

@@ -215,7 +215,7 @@ pub(super) fn process_ended(draft: &mut Draft<'_>, generation: u32, exit: Exit) 
     }
 }
 
-/// Nobody ordered it. A command is judged by its exit status; an agent's lies, so its own signs
+/// The end was not ordered. A command is judged by its exit status; an agent's lies, so its own signs
 /// count.
 fn by_itself(draft: &mut Draft<'_>, former: &Session, end: End<'_>) {
     let first = draft.session.generation == 1;

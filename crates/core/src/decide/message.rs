@@ -87,11 +87,11 @@ pub(super) fn undeliverable(draft: &mut Draft<'_>, message: MessageId, why: Stri
     }
 }
 
-/// The agent was seen to take what it was last handed, or what was in doubt. What somebody typed
+/// The agent was seen to take what it was last handed, or what was in doubt. What the user typed
 /// into its terminal meanwhile is none of ours.
 pub(super) fn taken(draft: &mut Draft<'_>, spot: Spot, text: Option<&str>) {
     if draft.session.spec.traits.takes == Takes::Anytime {
-        // It may hold several that it has not looked at yet; nobody can say which one this is.
+        // It may hold several that it has not looked at yet; it is unknown which one this is.
         return;
     }
     let front = draft.session.queue.front().filter(|m| m.leg != Leg::Queued);
@@ -101,7 +101,7 @@ pub(super) fn taken(draft: &mut Draft<'_>, spot: Spot, text: Option<&str>) {
     }
 }
 
-/// Whether a text that an agent took holds a message. Blanks, control characters and what nobody sees
+/// Whether a text that an agent took holds a message. Blanks, control characters and invisible ones
 /// do not count: a terminal, or the program in it, changes them on the way.
 fn holds(taken: &str, message: &str) -> bool {
     let bare = |text: &str| -> String { text.chars().filter(|c| is_seen(*c)).collect() };
@@ -119,7 +119,7 @@ fn is_seen(c: char) -> bool {
     !(c.is_whitespace() || c.is_control() || ignorable)
 }
 
-/// Nobody can know any more whether the agent took it.
+/// It is unknown from here on whether the agent took it.
 pub(super) fn doubt_in_flight(draft: &mut Draft<'_>) {
     if let Some(message) = draft.session.in_flight().map(|m| m.id) {
         draft.event(Event::MessageDoubted { message });

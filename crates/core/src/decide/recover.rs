@@ -26,7 +26,7 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
             adopt(draft, generation, process, began_at);
             return;
         }
-        // Nobody waits for this process any more. While it holds the session, no other can start.
+        // This process is not wanted any more. While it holds the session, no other can start.
         World::Alive { generation, .. }
             if generation != draft.session.generation || !draft.session.expects_process() =>
         {
@@ -95,7 +95,7 @@ fn started_or_not(draft: &mut Draft<'_>, op: OpId, cause: StartCause, world: Wor
         }
         World::Ended { .. } => gone(draft, world),
         World::Gone { .. } => {
-            // Nothing was started. Whoever asked is gone, and with them the environment that the
+            // Nothing was started. The caller is gone, and with it the environment that the
             // process was to have: falling back loses nothing, guessing might.
             let why = "the daemon ended before the process was started".to_owned();
             draft.event(Event::StartFailed { op, fault: ResumeFault::System(why) });

@@ -1,5 +1,5 @@
-//! Saving the worktree beside any pause: at the end of a turn, of a process, or because somebody
-//! asks. None of these holds anything up.
+//! Saving the worktree beside any pause: at the end of a turn, of a process, or on request.
+//! None of these holds anything up.
 
 use crate::decision::Reply;
 use crate::draft::Draft;
@@ -30,8 +30,8 @@ pub(super) fn asked(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// After a start of the daemon: what somebody waits for is done again, and so is what the end of a
-/// process had led to, if nobody has seen it done.
+/// After a start of the daemon: what a caller waits for is done again, and so is what the end of a
+/// process had led to, if it is not known to be done.
 pub(super) fn again(draft: &mut Draft<'_>) {
     if let Some(op) = draft.session.saving {
         save(draft, Some(op), Occasion::Asked);

@@ -131,7 +131,7 @@ pub(super) fn resume(draft: &mut Draft<'_>, prompt: Option<String>) -> Result<()
             return Ok(());
         }
     }
-    // The prompt of somebody who finds it running already is a message like any other.
+    // A prompt for a session that runs already is a message like any other.
     if let Some(text) = prompt {
         draft.new_message(text);
     }
@@ -194,7 +194,7 @@ pub(super) fn checked(draft: &mut Draft<'_>, op: OpId, found: Option<Found>, uns
         let Unsaid { forgotten, unheard } = unsaid;
         draft.event(Event::StartChecked { op, found });
         for message in unheard {
-            // Somebody may have decided meanwhile.
+            // The user may have decided meanwhile.
             let doubted = |m: &Message| m.id == message && m.leg == Leg::Doubtful;
             if draft.session.queue.iter().any(doubted) {
                 draft.event(Event::MessageRequeued { message });
@@ -220,14 +220,14 @@ pub(super) fn process_started(
         matches!(draft.session.phase, Phase::Stopping { then: AfterStop::Rest, .. });
     if awaited_by_stop && draft.session.generation == generation && draft.session.process.is_none()
     {
-        // Somebody was faster: it has only just begun, and nothing keeps it from ending.
+        // A stop was faster: it has only just begun, and nothing keeps it from ending.
         draft.event(Event::ProcessStarted { op, process, began_at });
         draft.effect(Effect::StopProcess { generation, urgency: Urgency::Quiet });
         return;
     }
     if !at_step(draft, op, StartStep::Process) || draft.session.generation != generation {
         if draft.session.generation != generation || draft.session.process.is_none() {
-            // The start was given up before this was told. Nobody waits for the process.
+            // The start was given up before this was told. The process is not wanted any more.
             draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
         }
         return;
@@ -267,7 +267,7 @@ pub(super) fn time_is_up(draft: &mut Draft<'_>, op: OpId) {
     }
 }
 
-/// Nothing runs. Whoever has stopped it meanwhile has what they wanted.
+/// Nothing runs. A stop that was asked for meanwhile is fulfilled.
 pub(super) fn not_started(draft: &mut Draft<'_>, op: OpId, fault: ResumeFault) {
     if let Phase::Stopping { op, awaited, then: AfterStop::Rest } = draft.session.phase
         && draft.session.process.is_none()

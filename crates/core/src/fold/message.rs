@@ -85,7 +85,7 @@ impl Session {
         }
     }
 
-    /// Whoever sends to a session that is being stopped wants it back afterwards.
+    /// A message to a session that is being stopped brings it back afterwards.
     fn await_message(&mut self) {
         if let Phase::Stopping { awaited, .. } = &mut self.phase {
             *awaited = true;

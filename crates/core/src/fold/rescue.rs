@@ -40,7 +40,7 @@ impl Session {
         self.seen.stream = self.seen.stream.max(began_at);
         self.phase = Phase::Live;
         self.forget_process();
-        // Nobody knows what was said to it.
+        // It is unknown what was said to it.
         self.spoken = Spoken::Something;
         self.ran = true;
         self.failed_starts = 0;

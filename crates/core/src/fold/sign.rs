@@ -72,7 +72,7 @@ impl Session {
         }
     }
 
-    /// Whoever asks may have done so before its start was over.
+    /// The agent may have asked before its start was over.
     pub(super) fn tell_that_it_asks(&mut self) {
         let open = self.asks.iter().rev().find(|ask| ask.kind != AskKind::Doubt);
         if let Some(ask) = open {

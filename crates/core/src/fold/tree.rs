@@ -61,7 +61,7 @@ impl Session {
         }
         if let Some(Found::Changed { snapshot, paths }) = found {
             self.snapshot = Some(snapshot.clone());
-            // Whoever resumes after a failed start has been told already.
+            // The user was told of it at the failed start already.
             self.left_as = Some(snapshot.clone());
             self.changed = Some(paths.clone());
         }

@@ -12,7 +12,7 @@ use crate::tree::PathList;
 const CUT_OFF_NOTE: &str = "[glis] Your last step was cut off before it ended. \
      Check whether it took effect before you do anything again.\n\n";
 
-/// What an agent reads before the first message after its files were changed by somebody else.
+/// What an agent reads before the first message after its files were changed from outside.
 fn changed_note(paths: &PathList) -> String {
     format!(
         "[glis] While you were away, {} of your files changed: {}. \
