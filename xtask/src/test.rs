@@ -196,7 +196,7 @@ fn build(course: &mut Course) -> Outcome {
 /// End-to-end tests that are played on the release build as well, by the path of their file:
 /// processes that are killed or stopped, messages, disks that are full, files that are deleted,
 /// terminals. Places where a test has the daemon killed exist in debug builds only, so the tests
-/// that need them are not among these; what becomes of a fault of glis itself lives in the release
+/// that need them are not among these; what becomes of an internal error of glis lives in the release
 /// build.
 const RELEASED: [&str; 7] = [
     "daemon::tampered",

@@ -267,7 +267,7 @@ fn codex_comes_back_in_its_own_conversation_or_not_at_all() {
     let same = story_of(&as_asked(thread));
     check(&same, include_str!("recordings/codex-headless-resume.story"), "codex-headless-resume");
     let other = story_of(&as_asked("0199c0de-0000-7000-8000-000000000001"));
-    assert_eq!(other, format!("rejected: it came back with another one, {thread}\n"));
+    assert_eq!(other, format!("rejected: it came back in another conversation, {thread}\n"));
 }
 
 #[test]

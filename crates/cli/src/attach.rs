@@ -34,7 +34,7 @@ const INPUT_BYTES: usize = 64 * 1024;
 const CLEAR: &[u8] = b"\x1b[0m\x1b[?6l\x1b[r\x1b[<99u\x1b[=0u\x1b[H\x1b[2J";
 /// What a program expects of its alternate screen: the cursor saved, and nothing to be seen.
 const BEGIN_ALTERNATE: &[u8] = b"\x1b7\x1b[2J";
-/// The nearest to the main screen if nobody can paint it: the cursor is where it was.
+/// The nearest to the main screen if it cannot be painted: the cursor is where it was.
 const BLANK_MAIN: &[u8] = b"\x1b[2J\x1b8";
 /// A soft reset, because a hard one would leave the alternate screen and clear the shell's.
 const SOFT_RESET: &[u8] = b"\x1b[!p\x1b[0m\x1b(B\x0f\x1b[r\x1b[?7h\x1b[?25h\x1b[H\x1b[2J";
@@ -67,7 +67,7 @@ pub struct AttachSpec {
     /// What is told to who types where nothing takes keys; `None` sends them to the agent.
     pub keys_unwanted: Option<String>,
     /// Asked when a program leaves its alternate screen, or the session's size becomes ours: what
-    /// is to be seen then is known only to whoever has the log. Without it, the main screen begins
+    /// is to be seen then is known only to the daemon. Without it, the main screen begins
     /// blank, and what was made for another size stays clipped.
     pub repaint: Option<Repaint>,
     /// Who knows what becomes of the session when its process ends, and can bring it back. Without it,
@@ -88,7 +88,7 @@ pub enum Leave {
     NotRunning,
 }
 
-/// Shows a session until the user leaves, or until it ends where nobody knows what becomes of it. The
+/// Shows a session until the user leaves, or until it ends and no daemon can say what becomes of it. The
 /// terminal is as before afterwards.
 pub fn attach(spec: AttachSpec) -> io::Result<Leave> {
     let AttachSpec { paint, paint_size, from, holder_dir, detach, .. } = spec;
@@ -250,7 +250,7 @@ impl Terminal {
     }
 }
 
-/// Whether somebody could paint the screen.
+/// Whether the screen could be painted.
 enum Painted {
     Yes,
     No,
@@ -378,7 +378,7 @@ impl Attached<'_> {
     fn fit(&mut self, at: u64, size: Size) -> io::Result<()> {
         let former = self.paint_size.replace(size);
         if former != Some(size) && size == tty::size()? {
-            // Nobody who could paint it: it stays as it is.
+            // It cannot be painted: it stays as it is.
             let (Painted::Yes | Painted::No) =
                 self.terminal.paint_anew(at.max(self.terminal.shown))?;
         }

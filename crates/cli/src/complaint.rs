@@ -28,7 +28,7 @@ pub enum Kind {
     TimedOut,
     NoDaemon,
     Interrupted,
-    /// Whoever reads our output has seen enough. As in any pipe, that is no failure.
+    /// The reader of our output has seen enough. As in any pipe, that is no failure.
     ReaderGone,
 }
 
@@ -94,12 +94,14 @@ impl Complaint {
 
     /// The house has a daemon already.
     pub fn second_daemon(message: String) -> Self {
-        Self::new(Kind::Refused, message).hint("`glis daemon stop` ends it; its agents run on")
+        Self::new(Kind::Refused, message)
+            .hint("`glis daemon stop` ends it; its agents keep running")
     }
 
     /// The daemon cannot start.
     pub fn no_daemon(message: String) -> Self {
-        Self::new(Kind::NoDaemon, message).hint("mend that and ask again; agents that run, run on")
+        Self::new(Kind::NoDaemon, message)
+            .hint("fix this and retry; running agents are not affected")
     }
 
     #[must_use]
@@ -133,10 +135,12 @@ impl Complaint {
                 Self::new(Kind::Failed, message).hint("`glis show` tells how it stands")
             }
             Trouble::TimedOut => Self::new(Kind::TimedOut, format!("timed out: {message}"))
-                .hint("`glis show` tells what it is doing"),
+                .hint("`glis show` shows what it is doing"),
             Trouble::Storage => Self::new(Kind::Failed, message)
-                .hint("free some space or mend the disk, then ask again; `glis doctor` looks"),
-            Trouble::Internal => Self::new(Kind::Failed, message).hint("`glis doctor` looks"),
+                .hint("free some space or fix the disk, then retry; `glis doctor` checks both"),
+            Trouble::Internal => {
+                Self::new(Kind::Failed, message).hint("`glis doctor` looks for the cause")
+            }
         }
     }
 }
@@ -167,22 +171,22 @@ impl From<Refusal> for Complaint {
             Refusal::WrongStatus { session, status, verb } => wrong_status(&session, status, &verb),
             Refusal::Busy { session, with } => {
                 Self::new(Kind::Busy, format!("session `{session}` is busy with {with}"))
-                    .hint("ask again in a moment")
+                    .hint("try again in a moment")
             }
             Refusal::QueueFull { session, messages } => queue_full(&session, messages),
             Refusal::NotSafe { session, doing } => Self::new(
                 Kind::NotSafe,
-                format!("Agent not in safe state: {doing}; session `{session}` goes on"),
+                format!("Agent not in safe state: {doing}; session `{session}` keeps running"),
             )
             .hint(format!(
                 "`glis pause {session} --mode boundary` waits for its turn to end, \
-                 `--mode force` stops it as it is"
+                 `--mode force` stops it now"
             )),
             Refusal::TooLate { session } => Self::new(
                 Kind::Refused,
-                format!("session `{session}` is past the point of turning back"),
+                format!("too late to cancel: `{session}` is already being stopped"),
             )
-            .hint(format!("`glis resume {session}` once it is paused")),
+            .hint(format!("run `glis resume {session}` once it is paused")),
             Refusal::Cancelled { session } => {
                 Self::new(Kind::Refused, format!("the pause of `{session}` was cancelled"))
                     .hint(format!("`glis pause {session}` pauses it after all"))
@@ -198,14 +202,14 @@ impl From<Refusal> for Complaint {
             Refusal::InPlace { session, wish } => in_place(&session, wish),
             Refusal::NothingAsked { session } => {
                 Self::new(Kind::Refused, format!("session `{session}` asks nothing right now"))
-                    .hint(format!("`glis show {session}` tells what it is doing"))
+                    .hint(format!("`glis show {session}` shows what it is doing"))
             }
             Refusal::NotSent { session, why } => not_sent(&session, &why),
             Refusal::AttachedToItself { session } => attached_to_itself(&session),
             Refusal::WrongAsk { session, open } => wrong_ask(&session, &open),
             Refusal::AnswerUnderWay { session } => {
                 Self::new(Kind::Busy, format!("an answer for `{session}` is on its way already"))
-                    .hint(format!("`glis show {session}` tells when it has arrived"))
+                    .hint(format!("`glis show {session}` shows when it has arrived"))
             }
             Refusal::NotAChoice { session, mode, choices } => {
                 not_a_choice(&session, mode, &choices)
@@ -221,13 +225,13 @@ fn queue_full(session: &str, messages: usize) -> Complaint {
     Complaint::new(
         Kind::Busy,
         format!(
-            "{messages} messages wait for session `{session}`, and it takes no more: \
-             {} messages or {megabytes} MB are the most; this one was not stored",
+            "the queue of session `{session}` is full: this message was not stored \
+             ({messages} messages wait; the limit is {} messages or {megabytes} MB)",
             queue::MESSAGES_MAX
         ),
     )
     .hint(format!(
-        "`glis show {session}` tells what it waits for; send again once some are delivered"
+        "`glis show {session}` shows what it waits for; send again once some are delivered"
     ))
 }
 
@@ -238,7 +242,7 @@ fn not_sent(session: &str, why: &str) -> Complaint {
 
 fn attached_to_itself(session: &str) -> Complaint {
     let message = format!(
-        "this command runs inside `{session}`: attached to itself it would feed itself for ever"
+        "this command runs inside `{session}`: attached to itself, it would show its own output for ever"
     );
     Complaint::new(Kind::Refused, message)
         .hint(format!("attach from another terminal; `glis screen {session}` works here too"))
@@ -252,25 +256,27 @@ fn wrong_ask(session: &str, open: &[AskId]) -> Complaint {
 
 fn not_a_choice(session: &str, mode: Mode, choices: &[String]) -> Complaint {
     if choices.is_empty() {
-        let message = format!("what `{session}` asks is answered at its own terminal only");
+        let message =
+            format!("the question of `{session}` can only be answered at its own terminal");
         return Complaint::new(Kind::Refused, message).hint(format!("`glis attach {session}`"));
     }
     let choices = choices_of(choices);
-    let message = format!("what `{session}` asks has no such answer; it takes {choices}");
+    let message = format!("`{session}` does not take this answer; possible answers: {choices}");
     let hint = match mode {
         Mode::Terminal => format!("`glis attach {session}` for everything else"),
-        Mode::Headless => format!("`glis show {session}` tells what it asks"),
+        Mode::Headless => format!("`glis show {session}` shows what it asks"),
     };
     Complaint::new(Kind::Refused, message).hint(hint)
 }
 
 fn not_given(session: &str, why: &str) -> Complaint {
-    Complaint::new(Kind::Refused, format!("`{session}` was not answered: {why}"))
-        .hint(format!("`glis show {session}` tells what it asks and what it is doing"))
+    Complaint::new(Kind::Refused, format!("the answer was not given to `{session}`: {why}"))
+        .hint(format!("`glis show {session}` shows what it asks and what it is doing"))
 }
 
 fn place_taken(place: &str, by: &str) -> Complaint {
-    let message = format!("session `{by}` {AT_WORK} {place}, and two would undo each other");
+    let message =
+        format!("session `{by}` {AT_WORK} {place}; two agents there would overwrite each other");
     Complaint::new(Kind::Refused, message).hint(format!("`glis pause {by}` first"))
 }
 
@@ -291,10 +297,10 @@ fn in_place(session: &str, wish: InPlaceWish) -> Complaint {
 /// The steps of a pause lead with words of their own, and name what they are about here.
 fn failed(session: &str, step: &FailedStep, why: &str) -> Complaint {
     let what = match step {
-        FailedStep::Capture => Some("the screen cannot be kept"),
-        FailedStep::Conversation => Some("it cannot be made to last"),
+        FailedStep::Capture => Some("the screen could not be saved"),
+        FailedStep::Conversation => Some("it could not be synced to disk"),
         FailedStep::Stash => Some("the snapshot of the worktree failed"),
-        FailedStep::Interrupt => Some("it was not reached"),
+        FailedStep::Interrupt => Some("the agent could not be reached"),
         FailedStep::EndAll
         | FailedStep::Snapshot
         | FailedStep::Restore
@@ -315,13 +321,13 @@ fn failed(session: &str, step: &FailedStep, why: &str) -> Complaint {
     } else if why == NO_REPOSITORY {
         "`git init` in its folder makes snapshots possible".to_owned()
     } else {
-        "nothing was lost; mend the reason and ask again".to_owned()
+        "nothing was lost; fix the cause and retry".to_owned()
     };
     Complaint::new(Kind::Failed, message).hint(hint)
 }
 
 /// The daemon's words for a session that works where there is nothing to save into.
-const NO_REPOSITORY: &str = "it works in no git repository";
+const NO_REPOSITORY: &str = "it is not in a git repository";
 
 fn not_in_trash(given: &str) -> Complaint {
     let message = format!("there is no session `{given}` in the trash");
@@ -330,9 +336,10 @@ fn not_in_trash(given: &str) -> Complaint {
 
 fn would_be_lost(session: &str, left_out: &PathList) -> Complaint {
     let paths = left_out.line();
-    let message = format!("the worktree of `{session}` has what is in no snapshot: {paths}");
+    let message =
+        format!("these files of `{session}` are in no snapshot and would be lost: {paths}");
     Complaint::new(Kind::Refused, message).hint(format!(
-        "`glis pause {session}` keeps the worktree; --remove-worktree --force removes it with them"
+        "`glis pause {session}` keeps the worktree; --remove-worktree --force removes it and these files"
     ))
 }
 
@@ -369,7 +376,7 @@ fn wrong_status(session: &str, status: glis_core::Status, verb: &Verb) -> Compla
             format!("`glis restart {session}` begins anew, `glis screen {session}` shows its end")
         }
         Status::Created => format!("`glis send {session} TEXT` starts it"),
-        Status::Pausing | Status::Resuming => "ask again in a moment".to_owned(),
+        Status::Pausing | Status::Resuming => "try again in a moment".to_owned(),
         Status::Paused | Status::Suspended | Status::Interrupted => {
             format!("`glis resume {session}` brings it back")
         }
@@ -393,25 +400,25 @@ fn not_resumable(who: &Unresumable, why: &ResumeFault) -> Complaint {
     let mend = match why {
         ResumeFault::NoRef | ResumeFault::Rejected(_) => None,
         ResumeFault::WrongRoot(_) => Some(
-            "move what is there away, and resume again: the worktree comes back from its snapshot \
+            "move away what is there and resume again: the worktree is then restored from its snapshot \
              (or, if the repository was moved, move it back)",
         ),
         ResumeFault::NoDirectory(_) => Some(match site {
             Site::Worktree => "no snapshot holds it; bring it back with `git worktree add`",
-            Site::InPlace => "it works in place, in a folder of yours: bring that folder back",
+            Site::InPlace => "it works in your own folder: put that folder back",
         }),
-        ResumeFault::NotInstalled(_) => Some("install it, or mend PATH, and resume again"),
+        ResumeFault::NotInstalled(_) => Some("install it or fix PATH, and resume again"),
         ResumeFault::WrongVersion(_) => Some("install another version and resume again"),
         ResumeFault::NoTranscript(_) => Some("put the file back and resume again"),
         ResumeFault::Locked(_) => Some("end that process, then resume again"),
         ResumeFault::NotReady(_) => Some("`glis screen` shows what it said; nothing was lost"),
-        ResumeFault::System(_) => Some("nothing was lost; ask again"),
+        ResumeFault::System(_) => Some("nothing was lost; retry"),
         ResumeFault::NotRestored(_) => Some(
-            "nothing was lost; mend the repository and resume again, or `glis snapshots` \
-                  lists what else `glis restore` can bring back",
+            "nothing was lost; repair the repository and resume again, or see `glis snapshots` \
+                  for what else `glis restore` can bring back",
         ),
         ResumeFault::NoTerminal(_) => {
-            Some("nothing was lost; `glis doctor` looks; resume again once there is room for it")
+            Some("nothing was lost; `glis doctor` shows what is missing; then resume again")
         }
     };
     let id = agent_ref.as_deref().unwrap_or("none");

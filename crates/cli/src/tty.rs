@@ -68,7 +68,7 @@ pub enum Wake {
     End(i32),
 }
 
-/// Whether a signal wants us to end, for whoever has to put things in order first. While it
+/// Whether a signal wants us to end, for code that has to put things in order first. While it
 /// lives, such signals only are noted.
 pub struct Ending {
     signals: Signals,
@@ -221,7 +221,7 @@ fn write_some(bytes: &[u8]) -> io::Result<&[u8]> {
         Ok(count) => Ok(&bytes[count..]),
         Err(Errno::INTR) => Ok(bytes),
         Err(Errno::AGAIN) => {
-            // Somebody else has made the shared terminal non-blocking.
+            // Another process has made the shared terminal non-blocking.
             let mut ready = [PollFd::from_borrowed_fd(stdout(), PollFlags::OUT)];
             match poll(&mut ready, None) {
                 Ok(_) | Err(Errno::INTR) => Ok(bytes),

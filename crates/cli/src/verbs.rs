@@ -25,16 +25,16 @@ use serde_json::json;
 use std::io::{self, Write as _};
 use std::time::Duration;
 
-/// What is left to do for whoever called: other roles of the same program.
+/// What is left to do for the caller: other roles of the same program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// Nothing: exit with this status.
     Exit(u8),
     /// Be the daemon.
     Daemon {
-        /// Whoever started it reads JSON.
+        /// The command that started it prints JSON.
         json: bool,
-        /// In a session of its own, for whoever started it is about to leave.
+        /// In a session of its own, for the command that started it is about to end.
         detached: bool,
     },
     /// Show the whole promise in a minute.
@@ -167,7 +167,7 @@ impl Out {
     }
 
     fn complain(&self, complaint: &Complaint) -> u8 {
-        // Nobody left to tell is no reason to fail otherwise.
+        // A reader that is gone is no reason to fail otherwise.
         if complaint.told || complaint.kind == Kind::ReaderGone {
         } else if self.json && !output_is_closed() {
             drop(say(&complaint.json().to_string()));

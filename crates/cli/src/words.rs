@@ -144,7 +144,7 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("attached", (s.attached > 0).then(|| s.attached.to_string()));
     fact("created", Some(s.created_at.clone()));
     fact("last active", Some(s.last_active_at.clone()));
-    fact("last looked", s.last_accessed_at.clone());
+    fact("last viewed", s.last_accessed_at.clone());
     fact("paused", s.paused_at.clone());
     fact(
         if s.pause_rule.as_ref().is_some_and(SafeRule::is_forced) {
@@ -161,7 +161,7 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("found", s.found.as_ref().and_then(keep::found));
     fact("restored", s.restored.as_ref().map(|r| format!("from {}", r.snapshot.name)));
     fact("queued", (s.queued > 0).then(|| s.queued.to_string()));
-    fact("cut off", s.cut_off.then(|| "its last turn ended with its process".to_owned()));
+    fact("cut off", s.cut_off.then(|| "its process ended in the middle of a turn".to_owned()));
     fact("used", s.usage.map(used));
     fact("limit", s.limit_until.as_deref().map(limit));
     fact("ended with it", companions(&s.ended_processes));
@@ -177,7 +177,7 @@ pub(crate) fn whole(s: &SessionView) -> String {
         "barred",
         s.barred.as_ref().map(|bar| {
             let name = &s.name;
-            format!("{bar}; it is not tried again  (glis acknowledge {name} lets it be tried)")
+            format!("{bar}; it is not tried again  (glis acknowledge {name} allows it)")
         }),
     );
     fact("failed starts", (s.failed_starts > 0).then(|| failed_starts(s)));
@@ -189,7 +189,7 @@ pub(crate) fn whole(s: &SessionView) -> String {
 }
 
 fn damaged(name: &str) -> String {
-    format!("damaged, something may be missing  (glis acknowledge {name} takes note)")
+    format!("damaged, events may be missing  (glis acknowledge {name} clears this)")
 }
 
 fn used(usage: UsageView) -> String {
@@ -254,7 +254,7 @@ pub(crate) fn created(s: &SessionView, notes: &[String]) -> String {
 }
 
 /// Part of the refusal of a folder in which another session works.
-pub(crate) const AT_WORK: &str = "is at work in";
+pub(crate) const AT_WORK: &str = "is already running in";
 
 /// What `acknowledge` says.
 pub(crate) fn acknowledged(s: &SessionView) -> String {
@@ -263,7 +263,10 @@ pub(crate) fn acknowledged(s: &SessionView) -> String {
 
 /// What `attach` says where nothing takes keys.
 pub(crate) fn keys_unwanted(s: &SessionView) -> String {
-    format!("`{}` is headless: keys are not sent; ctrl+q leaves, `glis send` speaks", s.name)
+    format!(
+        "`{}` is headless: keys are not sent to it; ctrl+q detaches, `glis send` sends a message",
+        s.name
+    )
 }
 
 /// What `wait` says.
@@ -308,7 +311,7 @@ pub(crate) fn resumed(s: &SessionView) -> String {
     let how = match (&s.agent_session_ref, s.agent.as_str()) {
         (Some(id), _) => format!("in its own conversation {id}"),
         (None, "command") => "its command was started again in the same place".to_owned(),
-        (None, _) => "nothing was said to it before, so there is nothing to go on with".to_owned(),
+        (None, _) => "no message had been sent; it starts a new conversation".to_owned(),
     };
     let mut lines = vec![format!("`{}` is {}: {how}", s.name, s.status.word())];
     lines.extend(s.found.as_ref().and_then(keep::found));
@@ -430,7 +433,7 @@ pub(crate) fn entry(entry: &Entry) -> String {
 /// What `search` prints.
 pub(crate) fn hits(hits: &[Hit]) -> String {
     if hits.is_empty() {
-        return "nobody said that".to_owned();
+        return "no matches".to_owned();
     }
     let lines = hits.iter().map(|hit| {
         let voice = speaker(hit.voice);

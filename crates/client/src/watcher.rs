@@ -28,7 +28,7 @@ pub trait Watcher {
     fn note(&mut self, note: &str);
 }
 
-/// Tells nobody: for threads and services.
+/// Tells nothing: for threads and services.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Quiet;
 

@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Name of the file in a session's folder: the time, RFC 3339.
 const FILE: &str = "accessed";
 
-/// Whoever looks again and again is written down once in this time.
+/// Repeated looks are noted once in this time.
 const PACE_MS: WallMs = 60_000;
 
 /// The times that this daemon knows; the files are read once and written rarely.

@@ -98,7 +98,7 @@ pub(crate) struct Step<F> {
     task: Arc<Task>,
     /// Told once it is over.
     over: Notify,
-    /// Whoever takes this tells how it ended; nobody else does.
+    /// The one that takes this tells how it ended.
     failed: Mutex<Option<F>>,
 }
 
@@ -148,7 +148,7 @@ where
     let begun = time.now();
     let config = bounds.settings.now();
     let until = begun + time_for(&config, &session);
-    // Somebody waits for an operation; nobody waits for what is saved beside it.
+    // A caller waits for an operation, but not for what is saved beside it.
     let mut impatient_at = step.op.map(|_| begun + config.force_time());
     loop {
         let impatient = async {
@@ -171,9 +171,9 @@ where
     let ended = end(&bounds, &session, &step).await;
     let secs = time.now().saturating_duration_since(begun).as_secs();
     let why = if ended.is_empty() {
-        format!("no end after {secs} s; it was given up")
+        format!("not done after {secs} s; given up")
     } else {
-        format!("no end after {secs} s; ended {}", ended.join(", "))
+        format!("not done after {secs} s; ended {}", ended.join(", "))
     };
     crate::diary(&format!("session {}: {why}", session.id));
     let outcome = overdue(failed(why));
@@ -190,7 +190,7 @@ async fn make_way(bounds: &Bounds, session: &Session, task: &Arc<Task>) {
     crate::diary(&format!("session {}: ended what held it up: {ended}", session.id));
 }
 
-/// Ends every process that a step waits for, or whoever is before it, again and again until it comes
+/// Ends every process that a step or the work before it waits for, again and again until it comes
 /// back or it is clear that it does not. Says which they were.
 async fn end<F>(bounds: &Bounds, session: &Session, step: &Step<F>) -> Vec<String> {
     let mut named = Vec::new();

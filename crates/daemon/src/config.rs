@@ -270,8 +270,8 @@ impl Settings {
         self.held().fault.clone()
     }
 
-    /// Looks at the file, beside everything else, and reads it if it has changed. Nobody who only
-    /// wants to know what counts has to wait for a disk.
+    /// Looks at the file, beside everything else, and reads it if it has changed. A caller
+    /// that only wants to know a value never waits for a disk.
     pub(crate) async fn refresh(self: Arc<Self>) {
         drop(tokio::task::spawn_blocking(move || self.look()).await);
     }
@@ -290,7 +290,7 @@ impl Settings {
                 None
             }
             Err(fault) => {
-                crate::diary(&format!("{fault}; the former configuration counts"));
+                crate::diary(&format!("{fault}; the former configuration is used"));
                 Some(fault)
             }
         };
@@ -320,7 +320,7 @@ impl Config {
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let config: Self = toml::from_str(text).map_err(|fault| {
             let line = fault.span().map_or(1, |span| line_of(text, span.start));
-            // Whoever starts the daemon hears one line of it.
+            // The command that starts the daemon shows one line of it.
             let why = fault.message().split_whitespace().collect::<Vec<_>>().join(" ");
             format!("{shown}:{line}: {why}")
         })?;
@@ -367,7 +367,7 @@ impl Config {
         self.persona.get(name).cloned().ok_or_else(|| {
             let known: Vec<_> = self.persona.keys().map(String::as_str).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            format!("there is no persona {name:?} in the configuration; known are {known}")
+            format!("there is no persona {name:?} in the configuration; known: {known}")
         })
     }
 
@@ -452,7 +452,7 @@ mod tests {
         assert_eq!(config.persona(Some("critic")).unwrap().model.as_deref(), Some("opus"));
         assert_eq!(config.persona(None), Ok(Persona::default()));
         let told = config.persona(Some("poet")).unwrap_err();
-        assert!(told.ends_with("known are critic"), "{told}");
+        assert!(told.ends_with("known: critic"), "{told}");
         assert!(read("[persona.critic]\nmodle = \"opus\"\n").is_err());
     }
 

@@ -101,7 +101,7 @@ impl<A: Act> Controller<A> {
                 }
             }
         }
-        // Whoever writes to us now is told that nobody listens, instead of waiting for ever.
+        // A sender is told now that the mailbox is closed, instead of waiting for ever.
         drop(inbox);
         self.copies.close(&self.house, &self.log);
         Ok(())
@@ -115,7 +115,7 @@ impl<A: Act> Controller<A> {
         for mail in mails {
             match mail {
                 Mail::Input(input) => {
-                    // Only commands can be refused, so there is nobody to tell.
+                    // Only commands can be refused, and this is none.
                     drop(self.decide(input, &mut batch)?);
                 }
                 Mail::Command(command, answer) => {
@@ -135,7 +135,7 @@ impl<A: Act> Controller<A> {
             }
         }
         self.commit(&batch.events)?;
-        // Whoever asked learns the operation's number before its end can be published.
+        // The caller learns the operation's number before its end can be published.
         let closed = self.settle(due)?;
         for news in batch.published {
             drop(self.mailbox.news.send(Arc::new(news)));
@@ -269,7 +269,7 @@ impl<A: Act> Controller<A> {
         Ok(())
     }
 
-    /// Writes the log anew where somebody has deleted, moved or replaced its file: everything that was
+    /// Writes the log anew if its file was deleted, moved or replaced: everything that was
     /// ever recorded is still open.
     fn keep_log_in_place(&mut self) -> Result<(), LogFault> {
         if !self.log.is_away() {
@@ -284,7 +284,7 @@ impl<A: Act> Controller<A> {
     fn settle(&self, due: Vec<Due>) -> Result<bool, LogFault> {
         let mut closed = false;
         for due in due {
-            // Whoever has gone meanwhile does not need the answer.
+            // A caller that has gone meanwhile does not need the reply.
             match due {
                 Due::Reply(answer, reply) => drop(answer.send(reply)),
                 Due::Sessions(answer, sessions) => drop(answer.send(sessions)),

@@ -23,7 +23,7 @@ use tokio::sync::broadcast::error::RecvError;
 const EVENTS: u64 = 1000;
 /// Time after which they are made, if there are any.
 const PERIOD: Duration = Duration::from_secs(600);
-/// Records handed over at a time: few enough that nobody waits for their being read.
+/// Records handed over at a time: few enough that reading them delays nothing.
 const PIECE: u32 = 1000;
 /// Pieces that a daemon copies before it ends. What is left then is copied by the next one.
 const LAST_PIECES: usize = 8;
@@ -72,7 +72,7 @@ enum End {
 pub(crate) struct Copies {
     jobs: SyncSender<Job>,
     thread: JoinHandle<()>,
-    /// The last record that is copied; `None` while nobody knows yet.
+    /// The last record that is copied; `None` while that is not known yet.
     copied: Option<u64>,
     /// A copy is being written.
     under_way: bool,
@@ -141,7 +141,7 @@ impl Copies {
     }
 
     /// The log cannot be written any more. What is known of each session is left in its folder, since
-    /// nobody can tell what the next daemon will find.
+    /// it is not known what the next daemon will find.
     pub(crate) fn leave_cards(self, house: &House) {
         for session in house.all_sessions() {
             let card = session.card(house.last_seq());
@@ -193,7 +193,7 @@ impl Copies {
         self.under_way = self.jobs.try_send(Job::Copy(piece)).is_ok();
     }
 
-    /// Copies what is left, and waits until it is written. Nobody reads the controller's mail any
+    /// Copies what is left, and waits until it is written. The controller reads no mail any
     /// more.
     pub(crate) fn close(mut self, house: &House, log: &EventLog) {
         // Unknown is what the thread has not told before the end; it leaves out what it has.
@@ -284,7 +284,7 @@ impl Writer {
         }
     }
 
-    /// Once the controller is gone, nobody wants to know.
+    /// Once the controller is gone, this is told to no one.
     fn tell(&self, written: io::Result<u64>) {
         let written = written.inspect_err(|fault| {
             diary(&format!("no copy could be made in {}: {fault}", self.root.display()));
@@ -294,7 +294,7 @@ impl Writer {
 
     fn backup(&mut self, log_id: &str) -> io::Result<&mut Backup> {
         if self.backup.as_ref().is_none_or(|(id, _)| id != log_id) {
-            // A home that is gone is not made again here: nobody would look there.
+            // A home that is gone is not made again here: no daemon would look there.
             if self.root.parent().is_none_or(|state| !state.is_dir()) {
                 return Err(io::ErrorKind::NotFound.into());
             }
@@ -308,7 +308,7 @@ impl Writer {
     /// Writes a piece; up to which record there are copies now.
     fn copy(&mut self, piece: &Piece) -> io::Result<u64> {
         let Piece { log_id, after, records, state, end } = piece;
-        // Somebody may have deleted them meanwhile: then they are begun anew.
+        // They may have been deleted meanwhile: then they are begun anew.
         if !self.root.join(log_id).is_dir() {
             self.backup = None;
         }

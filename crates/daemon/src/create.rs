@@ -113,7 +113,7 @@ impl Creator {
         }
         // What was just changed must not be left out without a word.
         if let Some(fault) = self.settings.fault() {
-            return Err(wrong(fault, "mend that line; until then no session is made").into());
+            return Err(wrong(fault, "fix that line; until then no session can be made").into());
         }
         let config = self.settings.now();
         let persona = config.persona(wanted.persona.as_deref()).map_err(|message| {

@@ -1,4 +1,4 @@
-//! Looking for what is wrong, and saying how to mend it.
+//! Looks for problems, and says how to fix them.
 
 mod finding;
 mod log;
@@ -72,7 +72,7 @@ impl Doctor {
 }
 
 fn configuration(fault: String) -> Finding {
-    let hint = "mend it; until then the former configuration counts, and `glis new` is refused";
+    let hint = "fix it; until then the former configuration is used, and `glis new` is refused";
     finding("configuration", Health::Bad, fault, Some(hint))
 }
 
@@ -96,7 +96,7 @@ fn private(state: &Path) -> Finding {
             "home",
             Health::Warning,
             format!("{} has mode {mode:o}", state.display()),
-            Some("others can look into it: chmod 700 it"),
+            Some("other users can read it: `chmod 700` it"),
         ),
         Err(fault) => finding(
             "home",

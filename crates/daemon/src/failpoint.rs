@@ -1,6 +1,6 @@
 //! Places where a test can have the daemon die or fail. Those that kill exist in debug builds only;
-//! what becomes of a fault of glis itself has to be seen on the shipped program too, and whoever
-//! sets the daemon's environment may end it anyway.
+//! what becomes of an internal error of glis has to be seen on the shipped program too, and a user
+//! who sets the daemon's environment may end it anyway.
 
 use glis_core::Recorded;
 

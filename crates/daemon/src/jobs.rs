@@ -172,7 +172,7 @@ impl Jobs {
 fn barred(session: &Session, bar: &Bar) -> String {
     let name = &session.name;
     format!(
-        "it is not tried again: {}: {}; `glis acknowledge {name}` lets it be tried",
+        "it is not tried again: {}: {}; `glis acknowledge {name}` allows another try",
         bar.what, bar.why
     )
 }
@@ -213,7 +213,7 @@ mod tests {
         let op = OpId(7);
         let failed = move |why| Outcome::CaptureFailed { op, what: Captured::Screen, why };
         jobs.blocking(&session, (Kind::Start, "be a test"), failed, |_| panic!("as a test"));
-        let why = "a fault of glis itself: as a test".to_owned();
+        let why = "an internal error of glis: as a test".to_owned();
         assert_eq!(
             outcome(&mut inbox).await,
             Outcome::CaptureFailed { op, what: Captured::Screen, why }

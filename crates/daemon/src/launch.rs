@@ -94,7 +94,7 @@ impl Launcher {
                 .map_err(|fault| ResumeFault::WrongRoot(fault.to_string()))?;
             // Without a `.git` of its own, git would take it for a part of whatever lies around it.
             if roots.top.canonicalize().ok() != worktree.canonicalize().ok() {
-                let what = format!("{} is no worktree any more", worktree.display());
+                let what = format!("{} is no longer a worktree", worktree.display());
                 return Err(ResumeFault::WrongRoot(what));
             }
             if roots.main != Path::new(&session.spec.repo_root) {
@@ -152,7 +152,8 @@ impl Launcher {
             }
             if hello.generation >= generation {
                 // The log has lost its end. What runs there is not ours to judge.
-                let why = format!("process {} runs, of a start not on record", hello.process.pid);
+                let why =
+                    format!("process {} runs, but its start is not recorded", hello.process.pid);
                 return Err(ResumeFault::Locked(why));
             }
         }
@@ -192,7 +193,7 @@ impl Launcher {
             agent_home: start.home,
             warnings: start.warnings,
         };
-        // Before the process: whoever listens to it, also after a crash, has to find its transcript.
+        // Before the process: its supervisor, also after a crash, has to find its transcript.
         self.environments.note(&session.id, note);
         if start.plan.hooks == Hooks::File {
             mark_hooks(&dir, generation).map_err(system)?;
@@ -278,7 +279,7 @@ impl Launcher {
     }
 
     /// Sees to it that the agent finds its conversation: a copy is put back where it looks, and what lies
-    /// in a database has a fresh copy first, of whatever changed while nobody listened.
+    /// in a database has a fresh copy first, of whatever changed while the daemon did not listen.
     fn bring_back(
         &self,
         session: &Session,

@@ -30,7 +30,7 @@ impl Links {
     /// Queues a command, or says why it cannot be told.
     pub(crate) fn send(&self, id: &SessionId, command: HolderCommand) -> Result<(), String> {
         let way = self.table().get(id).cloned();
-        let way = way.ok_or("its process is not reached")?;
+        let way = way.ok_or("its process cannot be reached")?;
         way.try_send(command).map_err(|fault| match fault {
             mpsc::error::TrySendError::Full(_) => "too much is under way already".to_owned(),
             mpsc::error::TrySendError::Closed(_) => "its process is gone".to_owned(),
@@ -64,7 +64,7 @@ mod tests {
     fn a_command_without_a_way_is_refused_with_the_reason() {
         let (links, id) = (Links::default(), SessionId("s".to_owned()));
         let send = || links.send(&id, HolderCommand::Interrupt);
-        assert_eq!(send(), Err("its process is not reached".to_owned()));
+        assert_eq!(send(), Err("its process cannot be reached".to_owned()));
         let commands = links.open(&id);
         for _ in 0..WAITING_MAX {
             assert_eq!(send(), Ok(()));

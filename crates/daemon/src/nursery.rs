@@ -98,7 +98,7 @@ impl Open {
     /// Kills it; the holders it bore are processes of their own.
     fn end(mut self) {
         self.child.kill().ok();
-        // One that is stuck in the kernel dies when it comes out; nobody waits for that here.
+        // One that is stuck in the kernel dies when it comes out, which is not waited for here.
         drop(std::thread::Builder::new().spawn(move || self.child.wait()));
     }
 }

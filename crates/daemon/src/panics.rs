@@ -24,7 +24,7 @@ pub(crate) fn caught<T>(
 pub(crate) fn fault(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-    format!("a fault of glis itself: {}", text.unwrap_or("it did not say what"))
+    format!("an internal error of glis: {}", text.unwrap_or("it did not say what"))
 }
 
 #[cfg(test)]
@@ -34,7 +34,10 @@ mod tests {
     #[tokio::test]
     async fn a_panic_is_told_with_its_words() {
         let broken = async { panic!("as a test") };
-        assert_eq!(caught::<()>(broken).await, Err("a fault of glis itself: as a test".to_owned()));
+        assert_eq!(
+            caught::<()>(broken).await,
+            Err("an internal error of glis: as a test".to_owned())
+        );
         assert_eq!(caught(async { 7 }).await, Ok(7));
     }
 }

@@ -179,7 +179,7 @@ mod tests {
         let pools = Pools::default();
         for _ in 0..=MAKERS {
             let told = pools.run_blocking(Kind::Make, || -> () { panic!("as a test") }).await;
-            assert_eq!(told, Err("a fault of glis itself: as a test".to_owned()));
+            assert_eq!(told, Err("an internal error of glis: as a test".to_owned()));
         }
     }
 }

@@ -2,7 +2,7 @@
 //! them while it runs is made again; where the folder itself is another, the daemon has no house.
 //!
 //! The lock that counts is on the folder. A file can be deleted, and a lock on a deleted file keeps
-//! nobody out; a folder only goes with everything in it. The file is locked as well, since earlier
+//! no process out; a folder only goes with everything in it. The file is locked as well, since earlier
 //! versions look at nothing else, and since it says which process it is.
 
 use crate::config::Settings;
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use tokio::net::UnixListener;
 use tokio::sync::mpsc;
 
-/// How long a lock may be held by a process that lets nobody in: a daemon that is about to, or a
+/// How long a lock may be held by a process that lets no client in: a daemon that is about to, or a
 /// child of one that is gone and has not yet become another program.
 const LEFTOVER_TIME: Duration = Duration::from_secs(2);
 const LEFTOVER_PACE: Duration = Duration::from_millis(5);
@@ -183,7 +183,7 @@ impl Premises {
         matches!((there, identity(&self.folder)), (Ok(there), Ok(ours)) if there == ours)
     }
 
-    /// Gives the place up. The socket goes first: whoever comes now starts a daemon, which waits
+    /// Gives the place up. The socket goes first: the next command starts a daemon, which waits
     /// for the lock. In another folder of the same name nothing is ours.
     pub(crate) fn leave(&self) {
         if self.found(home::SOCKET) == *held(&self.socket) {
@@ -204,7 +204,7 @@ fn take_file(state: &Path) -> io::Result<Option<File>> {
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
             return Ok(None);
         }
-        // Deleted between the opening and the locking: it would keep nobody out.
+        // Deleted between the opening and the locking: it would keep no process out.
         let there = path.symlink_metadata().map(|facts| (facts.dev(), facts.ino()));
         if there.is_ok_and(|there| identity(&file).is_ok_and(|ours| ours == there)) {
             file.set_len(0)?;

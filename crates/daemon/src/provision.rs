@@ -219,9 +219,9 @@ impl SetUp<'_> {
             Some(status) if status.success() && in_time => Ok(()),
             Some(_) if !in_time => {
                 let how = format!("no end after {} s", provisions.setup_secs_max);
-                Err(format!("{how}; its last words: {}", last_words(&mut log)))
+                Err(format!("{how}; its last output: {}", last_words(&mut log)))
             }
-            Some(status) => Err(format!("{status}; its last words: {}", last_words(&mut log))),
+            Some(status) => Err(format!("{status}; its last output: {}", last_words(&mut log))),
         }
     }
 }

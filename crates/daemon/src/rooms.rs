@@ -222,7 +222,7 @@ impl Rooms {
             Err(_) if !premises.is_in_place() => {
                 serving.abort();
                 guarding.abort();
-                diary(&format!("{}; the agents run on", premises.moved()));
+                diary(&format!("{}; the agents keep running", premises.moved()));
                 return Ok(());
             }
             called => called?,

@@ -1,4 +1,4 @@
-//! Screens, derived from the raw log when somebody looks.
+//! Screens, derived from the raw output when they are asked for.
 
 use crate::durable;
 use crate::output::OutputLog;
@@ -22,7 +22,7 @@ const HASTE_BYTES: u64 = 2 * 1024 * 1024;
 /// Name of the captured screen in a session's folder.
 const CAPTURE: &str = "screen.json";
 
-/// A screen as somebody sees it.
+/// A screen with its size and offset.
 pub(crate) struct Picture {
     pub(crate) lines: Vec<String>,
     pub(crate) ansi: Vec<String>,
@@ -70,7 +70,7 @@ impl Screens {
         Ok(picture(&screen))
     }
 
-    /// The same for somebody who cannot wait: of a flood only the end is read.
+    /// The same for a caller that cannot wait: of a flood only the end is read.
     fn look_in_haste(&self, dir: &Path, id: &SessionId) -> io::Result<Picture> {
         let log = OutputLog::new(dir);
         let end = log.end();

@@ -124,7 +124,8 @@ async fn answer(state: &Arc<ServerState>, peer: &mut Peer, call: Call) -> io::Re
     // What was just changed in the configuration counts for what is asked next.
     Arc::clone(&state.settings).refresh().await;
     if request.may_start() && state.daemon.ending.load(Ordering::Relaxed) {
-        let message = "the daemon is ending and suspends its agents; ask again then".to_owned();
+        let message =
+            "the daemon is shutting down and suspends its agents; retry when it is done".to_owned();
         return peer.send(&Response::Trouble { kind: Trouble::Internal, message }).await;
     }
     if let Some(key) = key.filter(|_| is_kept(&request)) {

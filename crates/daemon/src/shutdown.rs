@@ -73,7 +73,7 @@ impl ShutdownSignals {
                 Ok(how)
             }
             Ok(why) = &mut self.homeless => {
-                diary(&format!("{why}; the agents run on"));
+                diary(&format!("{why}; the agents keep running"));
                 Ok(Shutdown::LeaveAgents)
             }
             _ = self.term.recv() => {
@@ -121,7 +121,10 @@ impl ShutdownSignals {
         };
         let left: Vec<_> = left.into_iter().map(named).collect();
         if !left.is_empty() {
-            diary(&format!("these agents could not be suspended and run on: {}", left.join(", ")));
+            diary(&format!(
+                "these agents could not be suspended and keep running: {}",
+                left.join(", ")
+            ));
         }
         Ok(left)
     }

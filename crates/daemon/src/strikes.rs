@@ -2,7 +2,7 @@
 //! down twice is not tried a third time.
 //!
 //! Work is noted in a file before it begins and struck out when it ends: two writes, no sync. A
-//! process that dies leaves the file as it was; only a power cut loses it, which is nobody's fault.
+//! process that dies leaves the file as it was; only a power cut loses it, which is no fault of the work.
 //! Nor is it the fault of any work if the daemon is killed from outside. So notes count only where
 //! the daemon ended itself (an abort, a fault of memory), which marks the first byte of the file.
 

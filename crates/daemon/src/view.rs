@@ -37,7 +37,7 @@ fn warnings(session: &Session, env: EnvNote, lost: Option<String>) -> Vec<String
     warnings.extend(whose(env.origin).filter(|_| session.process.is_some()).map(ToOwned::to_owned));
     warnings.extend(env.warnings);
     warnings.extend(left_behind(session));
-    let told = |place| format!("its transcript is not there ({place}): a resume will fail");
+    let told = |place| format!("its transcript is missing ({place}): a resume will fail");
     warnings.extend(lost.map(told));
     warnings
 }

@@ -40,7 +40,7 @@ impl Watch {
 
     /// Watches what is in a folder, and the folder.
     pub(crate) fn entries_of(&self, folder: &Path) -> io::Result<()> {
-        // What is only made anew took nobody's place: whatever was there had to go before.
+        // A file that is only made anew replaced nothing: what was there had to go before.
         let entries = WatchFlags::DELETE
             | WatchFlags::MOVED_FROM
             | WatchFlags::MOVED_TO

@@ -23,7 +23,7 @@ pub(crate) fn owner(session: &Session) -> String {
 
 /// Git could not even be started there, and would only say that something is missing.
 pub(crate) fn missing(repo: &Path) -> String {
-    format!("the repository {} is not there; move it back to where it was", repo.display())
+    format!("the repository {} is missing; move it back to where it was", repo.display())
 }
 
 /// That a worktree stands on no branch, and the way out.

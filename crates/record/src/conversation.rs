@@ -155,7 +155,7 @@ impl Conversation {
         (&*self.file).write_all(&line)
     }
 
-    /// The file, for whoever makes durable what was written. Shared: a further descriptor may be one
+    /// The file, to sync what was written. Shared: a further descriptor may be one
     /// too many.
     pub fn file(&self) -> Arc<File> {
         Arc::clone(&self.file)

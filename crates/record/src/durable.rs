@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Makes a file that somebody else writes last as it is now. One that is not there has nothing to
+/// Syncs a file that another process writes. One that is not there has nothing to
 /// lose.
 pub fn sync(path: &Path) -> io::Result<()> {
     let Some(file) = open_file(path)? else { return Ok(()) };
@@ -14,8 +14,8 @@ pub fn sync(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), sync_names)
 }
 
-/// Opens a file that somebody else writes, if there is one. What only looks like a file (a pipe that
-/// nobody writes to) would be waited for without end.
+/// Opens a file that another process writes, if there is one. What only looks like a file (a pipe
+/// without a writer) would be waited for without end.
 pub fn open_file(path: &Path) -> io::Result<Option<File>> {
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     match File::options().read(true).custom_flags(flags).open(path) {
@@ -73,7 +73,7 @@ pub fn private_folder(path: &Path) -> io::Result<()> {
     let above = path.parent().filter(|above| !above.as_os_str().is_empty());
     above.map_or(Ok(()), private_folder)?;
     match std::fs::DirBuilder::new().mode(0o700).create(path) {
-        // Somebody else was faster, or what is there is no folder.
+        // Another process was faster, or what is there is no folder.
         Err(fault) if fault.kind() != io::ErrorKind::AlreadyExists || !path.is_dir() => {
             return Err(fault);
         }

@@ -1,5 +1,5 @@
 //! Looking for words in all conversations. The index is derived: it is brought up to date when
-//! somebody searches, and made anew when it is lost or damaged.
+//! it is searched, and made anew when it is lost or damaged.
 
 use glis_wire::view::{Entry, Hit, Voice};
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -26,7 +26,7 @@ const TABLES: &str = "
 pub struct Source {
     /// The session's id.
     pub id: String,
-    /// Its name, for whoever reads the hits.
+    /// Its name, to be shown with the hits.
     pub name: String,
     /// The file.
     pub file: PathBuf,
@@ -102,7 +102,7 @@ fn attempt(
 }
 
 fn open(path: &Path) -> Result<Connection, SearchFault> {
-    // Made by us, so that nobody else can read it.
+    // Made by us, so that other users cannot read it.
     File::options().create(true).append(true).mode(0o600).open(path)?;
     let index = Connection::open(path)?;
     // What is lost in a power cut is read again.

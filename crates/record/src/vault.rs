@@ -1,4 +1,4 @@
-//! Copies of the agents' own transcripts, so that nobody's tidying up makes a session unresumable.
+//! Copies of the agents' own transcripts, so that deleting them does not make a session unresumable.
 //!
 //! A copy grows as its original does. An original that was rewritten is copied anew, and the former
 //! copy stays beside it; one that has lost something changes nothing. A conversation out of a database is copied as a whole whenever it has changed;
@@ -288,7 +288,7 @@ mod tests {
         for text in ["a/../b one\n", whole, whole] {
             assert_eq!(keep(text), (Standing::Whole, text.to_owned()));
         }
-        // What lost its end, all of it, or is somebody else's takes nothing from the copy.
+        // What lost its end, all of it, or belongs to another session takes nothing from the copy.
         for text in ["a/../b one\n", "", "garbage", "c one\ntwo\nthree\n"] {
             assert_eq!(keep(text), (Standing::Damaged, whole.to_owned()), "{text:?}");
         }

@@ -12,7 +12,7 @@ pub enum Scope {
     Send,
     /// Answer what agents ask as well.
     Answer,
-    /// Everything. Whoever can open the daemon's socket can do everything, so this is what a call has
+    /// Everything. A process that can open the daemon's socket can do everything, so this is what a call has
     /// that states nothing; a face that serves others states less for them.
     #[default]
     Manage,

@@ -74,7 +74,7 @@ fn one_folder_has_one_writer() -> Outcome {
     let second = ["new", "two", "--in-place", "--", "sleep", "100000"];
     let (status, error) = house.fails(&second)?;
     assert_eq!((status, &error["kind"]), (4, &json!("refused")), "{error}");
-    assert!(says(&error, "message", "`one` is at work in"), "{error}");
+    assert!(says(&error, "message", "`one` is already running in"), "{error}");
     assert!(says(&error, "hint", "`glis pause one`"), "{error}");
     assert_eq!(house.fails(&["show", "two"])?.0, 3, "nothing is left of what was refused");
     // In a worktree of its own it is in nobody's way; and who is paused does not write.
@@ -83,7 +83,7 @@ fn one_folder_has_one_writer() -> Outcome {
     house.json(&second)?;
     let (status, error) = house.fails(&["resume", "one"])?;
     assert_eq!(status, 4, "{error}");
-    assert!(says(&error, "message", "`two` is at work in"), "{error}");
+    assert!(says(&error, "message", "`two` is already running in"), "{error}");
     house.ok(&["stop", "two"])?;
     house.json(&["resume", "one"])?;
     let (status, error) = house.fails(&["send", "two", "wake up"])?;

@@ -278,7 +278,7 @@ fn an_agent_that_cannot_be_suspended_is_named_and_a_signal_ends_the_wait() -> Ou
     crate::support::house::await_gone(daemon)?;
     assert!(crate::support::house::lives(agent));
     let diary = std::fs::read_to_string(house.home().join("daemon.log"))?;
-    assert!(diary.contains("run on: blue"), "{diary}");
+    assert!(diary.contains("keep running: blue"), "{diary}");
     kill_process(holder, Signal::CONT)?;
     house.until("blue", "suspended")?;
     Ok(())

@@ -39,7 +39,7 @@ fn a_git_that_hangs_fails_a_plain_pause_and_the_agent_goes_on() -> Outcome {
     let (status, error) = refused?;
     assert_eq!(status, 1, "{error}");
     let message = text_of(&error, "message")?;
-    assert!(message.contains("no end after"), "{message}");
+    assert!(message.contains("not done after"), "{message}");
     assert_eq!(house.show("blue")?["pid"], session["pid"]);
     fs::remove_file(&flag)?;
     house.turn("blue", "say hello")?;
@@ -59,7 +59,7 @@ fn a_git_that_hangs_does_not_hold_up_a_forced_pause() -> Outcome {
     let paused = house.out_of_time("step", || house.json(&force))?;
     assert!(begun.elapsed() < BOUND);
     assert_eq!((&paused["status"], &paused["pid"]), (&"paused".into(), &Value::Null));
-    assert!(warnings(&paused).contains("no snapshot after the stop: no end after"), "{paused}");
+    assert!(warnings(&paused).contains("no snapshot after the stop: not done after"), "{paused}");
     assert!(warnings(&paused).contains("ended sleep (pid"), "{paused}");
     fs::remove_file(&flag)?;
     goes_on(&house, &session)?;

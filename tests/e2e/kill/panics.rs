@@ -43,7 +43,7 @@ fn a_panic_in_a_save_ends_that_save_and_nothing_else() -> Outcome {
         let (status, error) = house.fails(&["snapshot", "blue"])?;
         assert_eq!(status, 1, "{error}");
         let told = error["message"].as_str().unwrap_or_default();
-        assert!(told.contains("a fault of glis itself: a test asked for it"), "{told}");
+        assert!(told.contains("an internal error of glis: a test asked for it"), "{told}");
     }
     // A pause that cannot save is refused, and the agent goes on.
     house.turn("blue", "say hello")?;
@@ -63,7 +63,7 @@ fn a_panic_in_an_answer_is_told_to_whoever_asked() -> Outcome {
     let (status, error) = house.fails(&["new", "blue", "--agent", "rehearsal", "--headless"])?;
     assert_eq!(status, 1, "{error}");
     let told = error["message"].as_str().unwrap_or_default();
-    assert!(told.contains("a fault of glis itself"), "{told}");
+    assert!(told.contains("an internal error of glis"), "{told}");
     assert_eq!(house.show("red")?["name"], "red");
     assert_eq!(house.daemon_pid()?, daemon);
     Ok(())

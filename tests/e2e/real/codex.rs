@@ -73,7 +73,7 @@ fn a_question_about_trust_waits_for_somebody_at_the_terminal() -> Outcome {
     // Nothing was said yet, so the next process has nothing to go on with, and asks the same.
     house.json(&["pause", NAME])?;
     let told = house.ok(&["resume", NAME])?;
-    assert!(told.contains("nothing was said to it before"), "{told}");
+    assert!(told.contains("no message had been sent"), "{told}");
     let waiting = house.until(NAME, "waiting")?;
     assert_eq!((&waiting["queued"], &waiting["generation"]), (&json!(1), &json!(2)));
     assert_eq!(waiting["verdict"], ITSELF);

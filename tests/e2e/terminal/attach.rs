@@ -55,7 +55,7 @@ fn attach_paints_goes_on_live_takes_keys_and_leaves_no_trace() -> Outcome {
     tmux.until("one", |screen| screen.matches("h\u{e9}llo").count() == 2)?;
     assert_eq!(house.show("x")?["attached"], 1);
     tmux.key("one", "C-q")?;
-    tmux.left("one", "detached from `x`; it runs on")?;
+    tmux.left("one", "detached from `x`; it keeps running")?;
     is_given_back(&house, &tmux)?;
     // What happened in between is there when somebody comes back.
     house.ok(&["send", "x", "meanwhile"])?;
@@ -158,7 +158,7 @@ fn an_attached_terminal_does_not_notice_the_death_of_the_daemon() -> Outcome {
     tmux.line("one", "still here")?;
     tmux.sees("one", "got still here")?;
     tmux.key("one", "C-q")?;
-    tmux.left("one", "detached from `x`; it runs on")?;
+    tmux.left("one", "detached from `x`; it keeps running")?;
     is_given_back(&house, &tmux)
 }
 
@@ -198,7 +198,7 @@ fn keys_never_reach_an_agent_that_reads_a_protocol() -> Outcome {
     tmux.key("one", "q")?;
     tmux.key("one", "Enter")?;
     tmux.key("one", "C-q")?;
-    tmux.left("one", "detached from `x`; it runs on")?;
+    tmux.left("one", "detached from `x`; it keeps running")?;
     is_given_back(&house, &tmux)?;
     house.turn("x", "say again")?;
     let talk = house.talk("x")?;

@@ -80,7 +80,7 @@ fn every_conversation_is_searched_also_of_what_was_removed() -> Outcome {
         names
     };
     assert_eq!((names("assistant"), names("user")), (vec!["blue", "green"], vec!["blue", "green"]));
-    assert_eq!(house.ok(&["search", "wolf"])?, "nobody said that\n");
+    assert_eq!(house.ok(&["search", "wolf"])?, "no matches\n");
     fs::write(house.home().join("search.db"), "garbage")?;
     assert_eq!(house.json(&["search", "dormouse"])?.as_array().map(Vec::len), Some(4));
     house.ok(&["trash", "empty", "green", "--yes"])?;

@@ -73,7 +73,7 @@ impl Server {
         if thread.is_empty() {
             line.sign(Sign::RefRejected(error.to_owned()));
         } else if expected.is_some_and(|expected| expected != thread) {
-            line.sign(Sign::RefRejected(format!("it came back with another one, {thread}")));
+            line.sign(Sign::RefRejected(format!("it came back in another conversation, {thread}")));
         } else {
             thread.clone_into(&mut self.thread);
             line.sign(Sign::RefKnown(thread.to_owned()));

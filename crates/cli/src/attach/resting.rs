@@ -1,5 +1,5 @@
-//! A session whose process has ended while somebody looks: the last screen stays, a line tells what
-//! became of it, one key resumes it and another leaves. It goes on where somebody else resumes it.
+//! A session whose process has ended while a terminal is attached: the last screen stays, a line tells
+//! what became of it, one key resumes it and another leaves. It goes on if it is resumed elsewhere.
 
 use super::{INPUT_BYTES, Painting, Terminal, View, keys::Keys, read_input};
 use crate::attach::keys::Typed;
@@ -16,13 +16,13 @@ use std::time::{Duration, Instant};
 
 const CTRL_C: u8 = 0x03;
 
-/// Whoever is typing when the session is paused has not seen that yet: keys count only after this.
+/// A user who is typing when the session is paused has not seen that yet: keys count only after this.
 const TYPING_TIME: Duration = Duration::from_secs(1);
 
 /// The holder tells of an end before the daemon has taken it in. That takes a moment.
 const SETTLING_TIME: Duration = Duration::from_millis(100);
 
-/// How a session stands that somebody looks at.
+/// How a session stands that is looked at.
 pub struct Standing {
     /// Its screen.
     pub painting: Painting,
@@ -70,7 +70,7 @@ pub trait Companion {
 pub(super) enum From {
     /// A process that has ended, with its generation if it has told of its end itself.
     Process(Option<u32>),
-    /// No process: nobody can be typing to one.
+    /// No process that could be typed to.
     Nothing,
 }
 
@@ -90,7 +90,7 @@ pub(super) fn rest(
     companion: &mut dyn Companion,
     from: From,
 ) -> io::Result<Rested> {
-    // Nobody is there for the mouse or for special keys, and plain ones are easier to understand.
+    // No program takes the mouse or special keys now, and plain ones are easier to understand.
     terminal.tty.write_all(PLAIN_KEYS)?;
     let (ended, patience) = match from {
         From::Process(ended) => (ended, TYPING_TIME),

@@ -27,20 +27,22 @@ impl From<Fault> for Complaint {
             )
             .hint(
                 "use the newer glis; to go back to this one, `glis daemon stop` ends that daemon \
-                 (its agents run on) and the next command starts its own",
+                 (its agents keep running) and the next command starts its own",
             ),
             Fault::OtherProtocol { daemon } => Self::new(
                 Kind::NoDaemon,
                 format!("the daemon is {daemon}, which speaks another protocol"),
             )
-            .hint("`glis daemon stop` ends it, its agents run on; the next command starts one"),
+            .hint(
+                "`glis daemon stop` ends it, its agents keep running; the next command starts one",
+            ),
             Fault::Garbled(why) => Self::new(Kind::NoDaemon, why),
             Fault::Lost(why) => Self::new(
                 Kind::NoDaemon,
                 format!("the daemon went away before it answered ({why})"),
             )
-            .hint("agents run on; ask again, and the daemon starts anew and finds them"),
-            Fault::ReaderGone => Self::new(Kind::ReaderGone, "nobody reads on"),
+            .hint("agents keep running; retry, and a new daemon starts and finds them"),
+            Fault::ReaderGone => Self::new(Kind::ReaderGone, "the reader of the output is gone"),
             Fault::Refused(refusal) => refusal.into(),
             Fault::Unusable { message, hint } => Self::new(Kind::Usage, message).hint(hint),
             Fault::Trouble { kind, message } => Self::trouble(kind, message),
@@ -69,29 +71,29 @@ fn home(fault: HomeFault) -> Complaint {
 fn stuck(what: &Stuck, diary: &Path) -> Complaint {
     let (text, next) = match what {
         Stuck::StartedUnreachable => {
-            ("the daemon started, but cannot be reached".to_owned(), "ask again".to_owned())
+            ("the daemon started, but cannot be reached".to_owned(), "retry".to_owned())
         }
         Stuck::RunsUnreachable => {
-            ("a daemon runs, but cannot be reached".to_owned(), "ask again".to_owned())
+            ("a daemon runs, but cannot be reached".to_owned(), "retry".to_owned())
         }
         Stuck::Silent { pid, after } => (
             format!("the daemon (pid {pid}) does not answer for {} s", after.as_secs()),
-            format!("`kill -9 {pid}` ends it, its agents run on"),
+            format!("`kill -9 {pid}` ends it, its agents keep running"),
         ),
         Stuck::OtherStart { after } => (
             format!("another command is starting the daemon, for over {} s", after.as_secs()),
-            "end that command and ask again".to_owned(),
+            "end that command and retry".to_owned(),
         ),
         Stuck::NotReady { after } => (
             format!("the daemon is not ready after {} s", after.as_secs()),
-            "ask again in a while".to_owned(),
+            "retry in a while".to_owned(),
         ),
         Stuck::NotReplaced { daemon, why } => {
-            (format!("the daemon {daemon} cannot be replaced: {why}"), "ask again".to_owned())
+            (format!("the daemon {daemon} cannot be replaced: {why}"), "retry".to_owned())
         }
         Stuck::Unkillable { daemon } => (
             format!("the daemon {daemon} does not end, even when it is killed"),
-            "its disk may hang; ask again when it answers".to_owned(),
+            "its disk may hang; retry when it answers".to_owned(),
         ),
     };
     Complaint::new(Kind::NoDaemon, text)

@@ -60,7 +60,7 @@ fn a_pause_that_ran_out_of_time_says_so() {
     assert_eq!(
         Complaint::from(refusal).message,
         "Agent not in safe state: timeout waiting for safe state, it runs make; session `blue` \
-         goes on"
+         keeps running"
     );
 }
 

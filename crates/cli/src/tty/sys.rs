@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::pipe::{PipeFlags, pipe_with};
 
-/// Where the handler writes the numbers of signals; -1 while nobody wants them.
+/// Where the handler writes the numbers of signals; -1 while they are not wanted.
 static SIGNAL_PIPE: AtomicI32 = AtomicI32::new(-1);
 
 /// The pipe to the watchdog; -1 if there is none, or if it was told goodbye.
@@ -57,7 +57,7 @@ extern "C" fn note_signal(number: i32) {
     let pipe = SIGNAL_PIPE.load(Ordering::SeqCst);
     let byte = u8::try_from(number).unwrap_or(0);
     // SAFETY: `write` may be called in a handler; the byte outlives the call. A full pipe loses
-    // the signal, after thousands that nobody has read. `errno` is put back for whoever we
+    // the signal, after thousands that were not read. `errno` is put back for the code that we
     // interrupted.
     unsafe {
         let errno = libc::__errno_location();
@@ -119,7 +119,7 @@ pub(super) fn say_goodbye() {
     let leash = LEASH.swap(-1, Ordering::SeqCst);
     if leash != -1 {
         // SAFETY: the number is that of the open pipe until the watchdog's owner is dropped, and
-        // that takes it out first. If nobody reads any more, there is nobody to say goodbye to.
+        // that takes it out first. If the reader is gone, there is nothing to tell.
         unsafe { libc::write(leash, b".".as_ptr().cast(), 1) };
     }
 }
@@ -204,7 +204,7 @@ pub(crate) fn open_pty(columns: u16, rows: u16) -> io::Result<(OwnedFd, OwnedFd)
     if done != 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the call has succeeded and nobody else owns the descriptor.
+    // SAFETY: the call has succeeded and nothing else owns the descriptor.
     let master = unsafe { OwnedFd::from_raw_fd(master) };
     // SAFETY: as above.
     let slave = unsafe { OwnedFd::from_raw_fd(slave) };

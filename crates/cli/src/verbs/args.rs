@@ -8,7 +8,7 @@ use std::time::Duration;
 #[derive(Debug, Parser)]
 #[command(name = "glis", version, about, after_help = EXIT_CODES, disable_help_subcommand = false)]
 pub(crate) struct Cli {
-    /// One JSON document on standard output (streams: a line each)
+    /// Print one JSON document on standard output (streams: one line each)
     #[arg(long, global = true)]
     pub(crate) json: bool,
     #[command(subcommand)]
@@ -18,7 +18,7 @@ pub(crate) struct Cli {
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such session, \
 4 refused in this state, 5 agent not in a safe state, 6 cannot be resumed, 7 busy or timed out, \
 8 the daemon cannot be reached, 130 interrupted.\n\n\
-GLIS_HOME=DIR moves every file of glis into DIR, which begins with a slash.";
+GLIS_HOME=DIR (an absolute path) moves all files of glis into DIR.";
 
 const RESUME_KINDS: &str = "Why a session cannot be resumed (exit code 6), as `kind` in the JSON of \
 the error: no_ref, rejected, wrong_root, no_directory, not_restored, not_installed, wrong_version, \
@@ -26,28 +26,28 @@ no_transcript, no_terminal, locked, not_ready, system.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// The whole promise in a minute: offline, in a temporary home and repository
+    /// Show the whole promise in a minute: offline, in a temporary home and repository
     Demo,
-    /// A session in a worktree of its own, on a branch of its own
+    /// Start a session in its own worktree, on its own branch
     New(New),
-    /// Sessions, latest activity first
+    /// List sessions, latest activity first
     Ls {
-        /// Removed ones too
+        /// Include removed ones
         #[arg(long)]
         all: bool,
     },
-    /// Everything about one session
+    /// Show everything about one session
     Show {
         /// Name, id, or a unique beginning of the id
         name: String,
     },
-    /// The agent's terminal: the screen as it is, then live; ctrl+q detaches. When its process ends, the
-    /// last screen stays: `r` resumes, `q` leaves
+    /// Show the agent's terminal: the screen as it is, then live; ctrl+q detaches. When its process ends,
+    /// the last screen stays: `r` resumes, `q` leaves
     Attach {
         /// Name, id, or a unique beginning of the id
         name: String,
     },
-    /// One message: stored first, delivered once and in order; wakes a suspended session
+    /// Send one message: stored first, delivered once and in order; wakes a suspended session
     Send {
         /// Name, id, or a unique beginning of the id
         name: String,
@@ -55,47 +55,47 @@ pub(crate) enum Verb {
         #[arg(allow_hyphen_values = true)]
         text: String,
     },
-    /// Returns when the session is in one of these states
+    /// Wait until the session is in one of these states
     Wait(Wait),
-    /// Stops an agent and keeps everything
+    /// Stop an agent and keep everything
     Pause(Pause),
-    /// Brings an agent back, in its own conversation
+    /// Bring an agent back, in its own conversation
     #[command(after_help = RESUME_KINDS)]
     Resume(Resume),
-    /// A fresh start in the same worktree
+    /// Start a fresh conversation in the same worktree
     Restart(Restart),
-    /// Ends the process, keeps the session (suspended)
+    /// End the process and keep the session (suspended)
     Stop {
         /// Name, id, or a unique beginning of the id
         name: String,
     },
-    /// Puts a session into the trash; nothing is deleted
+    /// Move a session to the trash; nothing is deleted
     Rm(Rm),
-    /// Answers what a session asks
+    /// Answer what a session asks
     Answer(Answer),
-    /// Takes note of a damaged record or of a bar; `show` and `doctor` tell of them
+    /// Confirm that you know of a damaged record or a bar; `show` and `doctor` list them
     Acknowledge {
         /// Name, id, or a unique beginning of the id
         name: String,
     },
-    /// The conversation
+    /// Print the conversation
     Log {
         /// Name, id, or a unique beginning of the id
         name: String,
-        /// Go on as it grows
+        /// Keep printing as it grows
         #[arg(long, short)]
         follow: bool,
     },
-    /// Looks for words in all conversations, also of removed sessions
+    /// Search all conversations, also of removed sessions
     Search {
-        /// All of them have to occur; after `--` also words that begin with a hyphen
+        /// All of them must occur; after `--` also words that begin with a hyphen
         #[arg(required = true)]
         words: Vec<String>,
-        /// No more than so many
+        /// Maximum number of results
         #[arg(long, default_value_t = 50)]
         most: u32,
     },
-    /// The terminal's screen as text, running or not
+    /// Print the terminal's screen as text, running or not
     Screen {
         /// Name, id, or a unique beginning of the id
         name: String,
@@ -103,74 +103,74 @@ pub(crate) enum Verb {
         #[arg(long)]
         ansi: bool,
     },
-    /// The raw bytes that the agent printed
+    /// Print the raw bytes that the agent wrote
     Output {
         /// Name, id, or a unique beginning of the id
         name: String,
         /// First offset
         #[arg(long, default_value_t = 0)]
         from: u64,
-        /// Go on as it grows
+        /// Keep printing as it grows
         #[arg(long, short)]
         follow: bool,
     },
-    /// What has happened, one JSON object a line
+    /// Print what has happened, one JSON object a line
     Events {
         /// First sequence number
         #[arg(long, default_value_t = 1)]
         from: u64,
-        /// Go on as it happens
+        /// Keep printing as it happens
         #[arg(long, short)]
         follow: bool,
     },
-    /// Saves the worktree as it is, beside whatever goes on
+    /// Save the worktree as it is, without disturbing the agent
     Snapshot {
         /// Name, id, or a unique beginning of the id
         name: String,
     },
-    /// The snapshots of a session: when, why, what changed since the one before
+    /// List the snapshots of a session: when, why, what changed since the one before
     Snapshots {
         /// Name, id, or a unique beginning of the id
         name: String,
     },
-    /// What a session has done: committed, staged, written and untracked
+    /// Show what a session has changed: committed, staged, written and untracked
     Diff(Diff),
-    /// Brings a worktree back to what a snapshot holds; what is there is kept beside it
+    /// Restore a worktree from a snapshot; what is there is moved aside
     Restore(Restore),
-    /// What was removed
+    /// List, restore or delete removed sessions
     Trash {
         #[command(subcommand)]
         verb: TrashVerb,
     },
-    /// Looks for what is wrong and says how to mend it
+    /// Look for problems and say how to fix them
     Doctor(Doctor),
-    /// The daemon, which otherwise starts by itself
+    /// Control the daemon, which otherwise starts by itself
     Daemon {
         #[command(subcommand)]
         verb: DaemonVerb,
     },
-    /// Completions for a shell
+    /// Print completions for a shell
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// The manual page, for `man -l -`
+    /// Print the manual page, for `man -l -`
     Man,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DaemonVerb {
-    /// Starts it, if it does not run
+    /// Start it, if it does not run
     Start,
-    /// Ends it; the agents run on
+    /// End it; the agents keep running
     Stop {
         /// Suspend the agents first
         #[arg(long)]
         agents: bool,
     },
-    /// Says whether it runs
+    /// Say whether it runs
     Status,
-    /// Is the daemon, in the foreground
+    /// Run the daemon in the foreground
     Run {
         /// In a session of its own
         #[arg(long, hide = true)]
@@ -180,26 +180,26 @@ pub(crate) enum DaemonVerb {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TrashVerb {
-    /// What was removed, and until when it is kept
+    /// List removed sessions, and until when they are kept
     List,
-    /// Takes a session back out of the trash, as it was
+    /// Take a session out of the trash, as it was
     Restore {
         /// Name, id, or a unique beginning of the id
         name: String,
-        /// Another name, where the former one is taken
+        /// Another name, if the former one is taken
         #[arg(long = "name", value_name = "NEW")]
         rename: Option<String>,
     },
-    /// Deletes for good what is past its deadline
+    /// Delete for good what is past its deadline
     Empty(Empty),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Empty {
-    /// These ones, before their deadline
+    /// Delete these, before their deadline
     #[arg(conflicts_with = "all")]
     pub(crate) names: Vec<String>,
-    /// Everything, before its deadline
+    /// Delete everything, before its deadline
     #[arg(long)]
     pub(crate) all: bool,
     /// Do not ask
@@ -211,7 +211,7 @@ pub(crate) struct Empty {
 pub(crate) struct Diff {
     /// Name, id, or a unique beginning of the id
     pub(crate) name: String,
-    /// Only the files, and how many lines differ
+    /// List only the files, and how many lines differ
     #[arg(long)]
     pub(crate) stat: bool,
     /// Since this snapshot, instead of since the session began
@@ -223,23 +223,23 @@ pub(crate) struct Diff {
 pub(crate) struct Restore {
     /// Name, id, or a unique beginning of the id
     pub(crate) name: String,
-    /// The snapshot: its ref, the beginning of its last part, or of its commit; else how the session was left
+    /// The snapshot: its ref, the beginning of its last part, or of its commit; default: as the last process left it
     #[arg(long, value_name = "REF")]
     pub(crate) snapshot: Option<String>,
-    /// Into this folder, which must not exist yet; the session's own is left alone
+    /// Restore into this folder, which must not exist yet; the session's own is not touched
     #[arg(long, value_name = "DIR")]
     pub(crate) to: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    /// Break a throw-away house on purpose, and show that nothing was lost
+    /// Break a temporary home on purpose, and show that nothing is lost
     #[arg(long)]
     pub(crate) prove: bool,
-    /// How long to go on breaking it, such as 30s
+    /// How long to continue, such as 30s
     #[arg(long = "for", value_parser = duration, default_value = "30s", requires = "prove")]
     pub(crate) time: Duration,
-    /// The order of what is broken; a number that a former proof has told
+    /// Repeat the order of an earlier run, by the number that it printed
     #[arg(long, requires = "prove")]
     pub(crate) seed: Option<u64>,
 }
@@ -258,19 +258,19 @@ pub(crate) struct New {
     /// The first message
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) prompt: Option<String>,
-    /// A folder in the repository; this one if not given
+    /// A folder in the repository; default: this one
     #[arg(long)]
     pub(crate) repo: Option<PathBuf>,
-    /// Revision to begin from; the current one if not given
+    /// Revision to begin from; default: the current one
     #[arg(long)]
     pub(crate) base: Option<String>,
-    /// In the repository itself, without a worktree; nothing there is ever removed
+    /// Work in the repository itself, without a worktree; nothing there is ever removed
     #[arg(long)]
     pub(crate) in_place: bool,
     /// Without a terminal
     #[arg(long)]
     pub(crate) headless: bool,
-    /// A manner from the configuration: model, instructions, permissions, arguments
+    /// A persona from the configuration: model, instructions, permissions, arguments
     #[arg(long)]
     pub(crate) persona: Option<String>,
     /// Model
@@ -282,7 +282,7 @@ pub(crate) struct New {
     /// Reserved: this version has no rules yet to answer prompts by, and refuses it
     #[arg(long)]
     pub(crate) auto_yes: bool,
-    /// Remove the worktree at every pause, if a snapshot holds all of it; a resume brings it back
+    /// Remove the worktree at every pause, if a snapshot holds all of it; a resume restores it
     #[arg(long, conflicts_with_all = ["keep_worktree_on_pause", "in_place"])]
     pub(crate) remove_worktree_on_pause: bool,
     /// Keep the worktree at every pause, whatever the configuration says
@@ -314,13 +314,13 @@ pub(crate) struct Pause {
     /// All sessions that can be paused
     #[arg(long)]
     pub(crate) all: bool,
-    /// How much it may disturb
+    /// When to stop the agent
     #[arg(long, value_enum, default_value_t = Mode::Interrupt)]
     pub(crate) mode: Mode,
-    /// Call off a pause that is still waiting
+    /// Cancel a pause that is still waiting
     #[arg(long, conflicts_with = "mode")]
     pub(crate) cancel: bool,
-    /// Remove the worktree afterwards, if its snapshot holds all of it; a resume brings it back
+    /// Remove the worktree afterwards, if its snapshot holds all of it; a resume restores it
     #[arg(long, conflicts_with = "cancel")]
     pub(crate) remove_worktree: bool,
     /// Remove it even with files that are in no snapshot, such as ignored ones
@@ -329,14 +329,14 @@ pub(crate) struct Pause {
     /// Keep the worktree, whatever the session or the configuration says
     #[arg(long, conflicts_with_all = ["cancel", "remove_worktree"])]
     pub(crate) keep_worktree: bool,
-    /// What to do when the agent does not come to a safe state in time; else as configured
+    /// What to do if the agent does not reach a safe state in time; default: as configured
     #[arg(long, value_enum, conflicts_with = "cancel")]
     pub(crate) on_timeout: Option<OnTimeout>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnTimeout {
-    /// Call the pause off; the agent goes on
+    /// Give up the pause; the agent keeps running
     Refuse,
     /// Stop it all the same, and say so
     Force,
@@ -396,7 +396,7 @@ pub(crate) struct Answer {
     /// Which request, if several are open
     #[arg(long)]
     pub(crate) request: Option<String>,
-    /// With `allow`: everything alike too, until the session's process ends
+    /// With `allow`: also everything of the same kind, until the session's process ends
     #[arg(long)]
     pub(crate) for_session: bool,
 }
@@ -464,7 +464,7 @@ mod tests {
             panic!("no search");
         };
         assert_eq!((words, most), (vec!["one".to_owned()], 3));
-        // A word that nobody knows as an option is not taken for one, and not for a word either.
+        // An unknown option is not taken for an option, and not for a word either.
         assert!(parsed("glis search one --jsno").is_err());
         assert!(parsed("glis send x --json").is_err());
     }

@@ -54,7 +54,9 @@ pub(super) fn attach(name: &str, out: &Out) -> Result<(), Complaint> {
         Ok(_) | Err(_) => session,
     };
     let (word, text) = match left {
-        Leave::Detached => ("detached", format!("detached from `{}`; it runs on", session.name)),
+        Leave::Detached => {
+            ("detached", format!("detached from `{}`; it keeps running", session.name))
+        }
         Leave::NotRunning | Leave::Ended(_) | Leave::Lost => ("not_running", words::is(&session)),
     };
     let document = json!({"session": session.name, "left": word, "status": session.status});
@@ -147,7 +149,7 @@ impl Companion for Company {
         beside(move || {
             let waited = control::connect().and_then(|mut control| Ok(control.call(request)?));
             if waited.is_err() {
-                // Whoever looks next asks again; not at once, in case nobody answers at all.
+                // The next look asks again; not at once, in case no daemon answers at all.
                 std::thread::sleep(PACE);
             }
         })

@@ -1,4 +1,4 @@
-//! Leaving a pause that still waits: the daemon goes on with it, and whoever leaves is told so.
+//! Leaving a pause that still waits: the daemon goes on with it, and the user is told so.
 
 use super::Out;
 use crate::complaint::{Complaint, Kind};
@@ -29,7 +29,7 @@ pub(super) fn watch(which: &Which, out: &Out) {
 fn left_behind(which: &Which) -> Complaint {
     match pending(which) {
         None => Complaint::new(Kind::Interrupted, "interrupted; a pause that was begun goes on")
-            .hint("`glis ls` tells what became of it"),
+            .hint("`glis ls` shows what became of it"),
         Some(pending) => match pending.as_slice() {
             [] => Complaint::new(Kind::Interrupted, "interrupted; no pause is pending"),
             [only] => Complaint::new(

@@ -195,7 +195,7 @@ pub(super) fn restart(restart: &Restart, out: &Out) -> Result<(), Complaint> {
     out.document(&session, || words::restarted(&session))
 }
 
-/// What a session that runs is doing; none if nothing runs, or there is nobody to be asked about it.
+/// What a session that runs is doing; none if nothing runs, or if there is no terminal to ask at.
 fn running(control: &mut Client, name: &str) -> Result<Option<&'static str>, Complaint> {
     if !io::stdin().is_terminal() {
         return Ok(None);

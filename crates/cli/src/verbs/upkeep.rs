@@ -20,7 +20,10 @@ pub(super) fn doctor(out: &Out) -> Result<(), Complaint> {
     let bad = findings.iter().filter(|finding| finding.health == Health::Bad).count();
     if bad > 0 {
         let complaint = Complaint::new(Kind::Failed, format!("{bad} things are wrong"));
-        return Err(Complaint { told: out.json, ..complaint.hint("the hints above mend them") });
+        return Err(Complaint {
+            told: out.json,
+            ..complaint.hint("the hints above say how to fix them")
+        });
     }
     Ok(())
 }
@@ -46,11 +49,11 @@ pub(super) fn daemon(verb: &DaemonVerb, out: &Out) -> Result<(), Complaint> {
         }
         DaemonVerb::Stop { agents: false } => {
             if control::end_foreign()? {
-                let words = || "the daemon has ended; the agents run on".to_owned();
+                let words = || "the daemon has ended; the agents keep running".to_owned();
                 return out.document(&json!({"stopped": true}), words);
             }
             let control = control::connect_running()?;
-            stop(control, Request::DaemonStop { agents: false }, "the agents run on", out)
+            stop(control, Request::DaemonStop { agents: false }, "the agents keep running", out)
         }
         // Taken by another role of the program.
         DaemonVerb::Run { .. } => Ok(()),

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// As much of a command line as says which one it is.
 const COMMAND_CHARS_MAX: usize = 60;
-/// Beyond this many lines nobody reads; the JSON has all of them.
+/// More lines than this are not read; the JSON has all of them.
 const LINES_MAX: usize = 8;
 
 /// Several lines under one heading, or nothing.

@@ -1,4 +1,4 @@
-//! What became of a session whose process has ended while somebody looked, in a line.
+//! What became of a session whose process has ended while a terminal was attached, in a line.
 
 use super::plain;
 use glis_core::Status;

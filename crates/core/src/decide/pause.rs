@@ -14,7 +14,7 @@ use crate::session::{Pause, Phase, Rest};
 use crate::timer::{Span, TimerKey, When};
 use crate::tree::{Clearing, PathList, SnapshotRef};
 
-/// What somebody wants of a pause.
+/// What is asked of a pause.
 pub(super) struct Wish {
     pub(super) mode: PauseMode,
     pub(super) reason: PauseReason,
@@ -64,7 +64,7 @@ pub(super) fn begin(draft: &mut Draft<'_>, wish: &Wish) -> Result<(), Refusal> {
     }
 }
 
-/// Whether whoever asks for this pause wants the worktree removed. What is only usual for the session
+/// Whether this call for a pause wants the worktree removed. What is only usual for the session
 /// is no reason to refuse a pause, or to begin one again.
 fn asked_to_clear(clearing: Clearing) -> bool {
     match clearing {
@@ -121,7 +121,7 @@ fn hasten(draft: &mut Draft<'_>, op: OpId, former: PauseMode) {
     match mode {
         PauseMode::Boundary => {}
         PauseMode::Interrupt => {
-            // Whoever was told so before is being looked at already.
+            // An agent that was interrupted before is being looked at already.
             if step == PauseStep::Boundary && former == PauseMode::Boundary {
                 look(draft, op);
             }
@@ -251,7 +251,7 @@ fn force(draft: &mut Draft<'_>, op: OpId) {
     reach(draft, op, SafeRule::ForcedAfterWaiting, Reached::ByForce);
 }
 
-/// Nobody has told the agent to stop its turn, so waiting for it would be in vain.
+/// The agent was not told to stop its turn, so waiting for it would be in vain.
 pub(super) fn not_interrupted(draft: &mut Draft<'_>, generation: u32, why: String) {
     let Phase::Pausing(pause) = &draft.session.phase else { return };
     if pause.step != PauseStep::Interrupting || draft.session.generation != generation {

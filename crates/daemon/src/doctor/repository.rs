@@ -94,7 +94,7 @@ impl Repository {
                 "move it back to where it was: until then its sessions can be neither saved nor resumed",
             ),
             State::Broken(why) => bad(
-                format!("{path} is no sound repository any more: {why}"),
+                format!("{path} is no longer a valid repository: {why}"),
                 "if it was moved, move it back; else `git fsck` in it says what is broken",
             ),
             State::There { checkup, .. } => {
@@ -122,8 +122,8 @@ fn concerned(sessions: &[&Session]) -> String {
     format!("it has the sessions {}{more}", named.join(", "))
 }
 
-/// Snapshots of sessions that this log does not know. They are in order: another home, or that of
-/// somebody who copied the repository, has its own; a session that this home has lost is told by its
+/// Snapshots of sessions that this log does not know. They are in order: another home, or the home of
+/// another copy of the repository, has its own; a session that this home has lost is told by its
 /// folder.
 fn strangers(path: &Path, place: &str, ids: &[&String]) -> Option<Finding> {
     let first = ids.first()?;

@@ -94,7 +94,7 @@ fn changed(
         Difference::Gone => Some(about(
             session,
             Health::Bad,
-            format!("{} is no worktree any more", worktree.display()),
+            format!("{} is no longer a worktree", worktree.display()),
             "`glis restore NAME` puts what is there aside and brings the worktree back",
         )),
         Difference::Changed(changes) => {
@@ -155,7 +155,7 @@ fn agent(launcher: &Launcher, session: &Session) -> Option<Finding> {
     }
     let fault = match launcher.can_start(session) {
         Ok(warnings) => {
-            let hint = "it may work; `glis show NAME` tells if it does not";
+            let hint = "it may work; `glis show NAME` says if it does not";
             let told = (!warnings.is_empty()).then(|| warnings.join("; "));
             return told.map(|told| about(session, Health::Warning, told, hint));
         }
@@ -173,7 +173,7 @@ fn agent(launcher: &Launcher, session: &Session) -> Option<Finding> {
         | ResumeFault::NotReady(_)
         | ResumeFault::System(_)
         | ResumeFault::NotRestored(_)
-        | ResumeFault::NoTerminal(_) => "`glis resume NAME` tells more",
+        | ResumeFault::NoTerminal(_) => "`glis resume NAME` says more",
     };
     Some(about(session, Health::Bad, format!("its agent {}: {fault}", session.spec.agent), hint))
 }
@@ -186,7 +186,7 @@ fn holder(session: &Session, dir: &Path) -> Finding {
         }
         // A socket may be left of a holder that was killed; the lock goes with it.
         (_, Some(process)) if is_held(dir, session) => {
-            good(session, format!("process {} is held", process.pid))
+            good(session, format!("process {} runs, and its holder answers", process.pid))
         }
         (_, Some(process)) => about(
             session,
@@ -208,7 +208,7 @@ fn folder(session: &Session, dir: &Path) -> Option<Finding> {
     }
     let lost =
         "its folder was deleted while it ran: its output and conversation from before are lost";
-    let hint = "`glis acknowledge NAME` takes note of it";
+    let hint = "`glis acknowledge NAME` confirms that you know";
     (session.folder == FolderState::Lost)
         .then(|| about(session, Health::Warning, lost.to_owned(), hint))
 }
@@ -235,7 +235,7 @@ fn record(session: &Session) -> Option<Finding> {
 fn barred(session: &Session) -> Option<Finding> {
     let bar = session.barred.as_ref()?;
     let message = format!("{}: {}; it is not tried again", bar.what, bar.why);
-    let hint = "look at its worktree; `glis acknowledge` lets it be tried again";
+    let hint = "check its worktree; `glis acknowledge` allows another try";
     Some(about(session, Health::Bad, message, hint))
 }
 

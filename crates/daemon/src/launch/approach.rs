@@ -109,7 +109,7 @@ pub(super) fn find(
     if copy_helps {
         let warning = found.as_deref().map(|path| {
             format!(
-                "its transcript had lost something: our copy was put back, {} set aside",
+                "its transcript was incomplete: our copy was put back, {} was set aside",
                 path.display()
             )
         });
@@ -129,7 +129,7 @@ pub(super) fn find(
 fn rewritten(vault: &Vault) -> String {
     let copy = vault.copy();
     let folder = copy.parent().unwrap_or(&copy).display();
-    format!("its transcript was rewritten by somebody else; how it was is kept in {folder}")
+    format!("another program rewrote its transcript; the former one is kept in {folder}")
 }
 
 /// Lets the agent's own program take the copy back into its database, in the folder and with the

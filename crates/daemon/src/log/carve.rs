@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-/// What `SQLite` uses unless told otherwise; nobody tells it otherwise.
+/// What `SQLite` uses unless told otherwise, which we do not.
 pub(super) const PAGE: usize = 4096;
 const JOURNAL_HEAD: usize = 32;
 const FRAME_HEAD: usize = 24;

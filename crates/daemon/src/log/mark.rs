@@ -2,8 +2,8 @@
 
 use super::row::{FNV_START, fnv};
 
-/// Names a record: its number, its sum, and a sum over the sums of all up to it. Whoever has it can
-/// tell by one record whether a log is the same up to there, and by all of them whether each still
+/// Names a record: its number, its sum, and a sum over the sums of all up to it. It
+/// tells by one record whether a log is the same up to there, and by all of them whether each still
 /// is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mark {

@@ -54,7 +54,7 @@ pub(super) fn carry_over(
     }
     let loss = Loss::of(&main, &journal, &found, reach);
     let name = kept.file_name().unwrap_or_default().to_string_lossy();
-    // In the same file as what was saved: whoever finds the one finds the other.
+    // In the same file as what was saved, so that the two are found together.
     found.extend(loss.flags(&name));
     build(path, &found)?;
     settle(path).map_err(failed)?;
@@ -82,7 +82,7 @@ fn is_cut(main: &[u8]) -> bool {
     main.starts_with(b"SQLite format 3\0") && (main.len() / carve::PAGE) < said as usize
 }
 
-/// Leaves out what stands behind the first gap that nobody has been told of. A page holds its records
+/// Leaves out what stands behind the first gap that no event tells of. A page holds its records
 /// from its end on, so that of a page that was cut only the last of them are left: what they follow
 /// is gone, and a state that was folded from them never was.
 fn keep_beginning(found: &mut Vec<Recorded>) {
@@ -440,7 +440,7 @@ mod tests {
         let second = (9, "a".to_owned(), vec![(7, 7)]);
         assert_eq!(flagged(&path), [first.clone(), second], "and is told once");
         // The last record of all, which no later one gives away; and it was a flag itself, so that
-        // nobody knows any more whom the seventh was about.
+        // it is no longer known which session the seventh was about.
         bend("at = 9 WHERE seq = 9");
         let (a, b) = (vec![(7, 7), (9, 9)], vec![(7, 7)]);
         assert_eq!(flagged(&path), [first, (10, "a".to_owned(), a), (11, "b".to_owned(), b)]);

@@ -255,7 +255,7 @@ fn a_start_from_a_checkpoint_reads_only_what_follows() {
     assert_eq!((short.shortcut, short.salvage), (Shortcut::Taken, None));
     assert_eq!((short.log.end(), short.log.id()), (end, id.as_str()));
     assert_eq!(short.house, house);
-    // Whoever looks at all of them finds it.
+    // A check of all of them finds it.
     assert_eq!(short.log.check(Mark::default(), u64::MAX, u32::MAX).unwrap().damaged, [45]);
     assert!(short.log.check(checkpoint.mark, u64::MAX, u32::MAX).unwrap().damaged.is_empty());
 }

@@ -99,7 +99,9 @@ fn idle_secs(session: &Session) -> Option<u64> {
 pub(super) fn storage() -> Response {
     Response::Trouble {
         kind: Trouble::Storage,
-        message: "the event log cannot be written; agents run on, nothing was changed".to_owned(),
+        message:
+            "the event log cannot be written; nothing was changed, running agents are not affected"
+                .to_owned(),
     }
 }
 
@@ -176,7 +178,7 @@ async fn end_on_record(
     loop {
         let batch = state.mailbox.read(from, EVENTS_READ).await;
         let Some(last) = batch.last() else {
-            let why = "how it ended is not on record".to_owned();
+            let why = "it is not recorded how it ended".to_owned();
             let step = FailedStep::LearnEnd;
             return Err(Refusal::Failed { session: session.name.clone(), step, why });
         };

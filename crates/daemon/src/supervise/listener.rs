@@ -249,7 +249,7 @@ impl Listener {
         }
         if !confirmed && self.transcript().await.is_some() {
             // It was to go on in a conversation that there is, and is in another.
-            let why = format!("it came back with another one, {id}");
+            let why = format!("it came back in another conversation, {id}");
             self.sign(Spot::Screen, Sign::RefRejected(why)).await;
             return None;
         }

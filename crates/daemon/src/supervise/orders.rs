@@ -108,7 +108,7 @@ impl Link {
                     if let Err(fault) = self.listener.note_message(text) {
                         complain(&self.listener.id, &fault);
                     }
-                    // Whoever was spoken to counts as at work until its screen says otherwise.
+                    // An agent that got a message counts as busy until its screen says otherwise.
                     self.flows().await;
                     self.rest_at = Some(Instant::now() + WINDOW);
                 }

@@ -24,7 +24,7 @@ pub(super) struct Trace {
     process: ProcessMark,
     worktree: PathBuf,
     began_ms: u64,
-    /// Whether a conversation was begun by somebody in our folder, for those that were looked at.
+    /// Whether a user began the conversation in our folder, for those that were looked at.
     judged: HashMap<String, bool>,
     /// It was seen in the conversation that it is known by.
     pub(super) confirmed: bool,
@@ -33,7 +33,7 @@ pub(super) struct Trace {
 /// An id that the process works under.
 struct Open {
     given: OpenRef,
-    /// Whether it was begun by somebody in our folder; unknown while nothing is written there.
+    /// Whether a user began it in our folder; unknown while nothing is written there.
     ours: Option<bool>,
 }
 
@@ -63,7 +63,7 @@ impl Trace {
         choose(&open, current, self.began_ms).map(ToOwned::to_owned)
     }
 
-    /// Whether somebody began this conversation in our folder. The answer stays the same.
+    /// Whether a user began this conversation in our folder. The answer stays the same.
     fn judge(&mut self, agent: &dyn Agent, id: &str, transcript: &Path) -> Option<bool> {
         if let Some(judged) = self.judged.get(id) {
             return Some(*judged);
@@ -75,8 +75,8 @@ impl Trace {
     }
 }
 
-/// Somebody may begin another conversation at the terminal: then the agent holds both, and the later
-/// one counts as soon as something is written there. Helpers of the agent are not begun by somebody.
+/// A user may begin another conversation at the terminal: then the agent holds both, and the later one
+/// counts as soon as something is written there. Helpers of the agent are not begun by a user.
 fn choose<'o>(open: &'o [Open], current: Option<&str>, began_ms: u64) -> Option<&'o str> {
     let slack = u64::try_from(SLACK.as_millis()).unwrap_or_default();
     let since = began_ms.saturating_sub(slack);

@@ -83,11 +83,11 @@ impl Trees {
                 Ok(Some(Found::Changed { snapshot: named(&saved), paths: PathList::of(paths) }))
             }
             Ok(Difference::Gone) => Err(ResumeFault::WrongRoot(format!(
-                "{} is no worktree any more",
+                "{} is no longer a worktree",
                 worktree.display()
             ))),
             Err(SnapshotFault::InTheWay { path, .. }) => {
-                Err(ResumeFault::WrongRoot(format!("another one has the place {}", path.display())))
+                Err(ResumeFault::WrongRoot(format!("another worktree is at {}", path.display())))
             }
             Err(fault @ (SnapshotFault::Missing(_) | SnapshotFault::Incomplete { .. })) => {
                 crate::diary(&format!("session {}: not compared: {fault}", session.id));

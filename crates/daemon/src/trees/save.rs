@@ -64,7 +64,7 @@ impl Trees {
         };
         let worktree = match top(session) {
             Ok(Some(worktree)) => worktree,
-            Ok(None) => return none("it works in no git repository: its files were not saved"),
+            Ok(None) => return none("it is not in a git repository: its files were not saved"),
             Err(fault) => {
                 return Outcome::SnapshotFailed { op, moment, why: unsaved(session, &fault) };
             }
@@ -79,7 +79,7 @@ impl Trees {
                 Outcome::SnapshotTaken { op, moment, snapshot, left_out, warning: None }
             }
             Err(SnapshotFault::Gone(_)) if !worktree.exists() => {
-                none("its worktree is gone; the last snapshot stands")
+                none("its worktree is gone; the last snapshot is used")
             }
             Err(fault) => Outcome::SnapshotFailed { op, moment, why: unsaved(session, &fault) },
         }
@@ -122,7 +122,7 @@ impl Trees {
         let worktree = match top(session) {
             Ok(Some(worktree)) => worktree,
             Ok(None) => {
-                let why = "it works in no git repository".to_owned();
+                let why = "it is not in a git repository".to_owned();
                 return op.map(|op| Outcome::WorktreeNotSaved { op: Some(op), occasion, why });
             }
             Err(fault) => {

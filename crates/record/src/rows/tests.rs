@@ -49,7 +49,7 @@ fn what_is_in_use_is_read_as_far_as_it_was_said() {
     assert_eq!(words(&at(&path)).as_deref(), Some("one"));
     say(&database, "two");
     assert_eq!(state(&at(&path)).unwrap(), Some(State("2\none\ntwo".to_owned())));
-    // Half a sentence is none, and keeps nobody out.
+    // An unfinished transaction does not count, and locks no reader out.
     database.execute_batch("BEGIN IMMEDIATE").unwrap();
     say(&database, "three");
     assert_eq!(words(&at(&path)).as_deref(), Some("one two"));
@@ -109,7 +109,7 @@ fn what_knows_nothing_is_told_from_what_cannot_be_read() {
     std::fs::remove_file(&path).unwrap();
     let mut other = at(&path);
     drop(writer(&path));
-    other.id = "nobody".to_owned();
+    other.id = "unknown".to_owned();
     assert_eq!(words(&other), None);
 }
 
@@ -129,7 +129,7 @@ fn of_several_the_one_that_knows_is_asked() {
     );
 }
 
-/// Somebody opens, writes and closes it while it is read: what was read before that is not trusted.
+/// A process opens, writes and closes it while it is read: what was read before that is not trusted.
 #[test]
 fn what_has_changed_meanwhile_is_read_again() {
     let dir = tempfile::tempdir().unwrap();
