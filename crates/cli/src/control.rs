@@ -73,6 +73,10 @@ impl Watcher for Watch {
         // A program that reads standard output must not find this in it.
         drop(writeln!(io::stderr(), "note: {}", plain(note)));
     }
+
+    fn woken(&mut self, pid: i32) {
+        self.note(&format!("the daemon (pid {pid}) had been stopped; it was woken"));
+    }
 }
 
 fn line(what: Waiting) -> &'static str {

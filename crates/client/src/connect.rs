@@ -4,6 +4,7 @@ use crate::connection::{Client, stuck};
 use crate::fault::{Fault, Stuck};
 use crate::replace::end;
 use crate::start::{START_PACE, Started, Starter, start_daemon, turn_to_start};
+use crate::wake;
 use crate::watcher::{Waiting, Watcher};
 use glis_wire::build::Build;
 use glis_wire::call::{Origin, Scope};
@@ -53,7 +54,11 @@ impl Connector {
                 None => {}
             }
             if start_daemon(&self.home, &self.starter, watcher)? == Started::Elsewhere {
-                // Another daemon has the lock and no open socket: it is just coming or going.
+                // Another daemon has the lock and no open socket: it is just coming or going, or it
+                // was stopped.
+                if let Some(pid) = wake::if_stopped(&self.home) {
+                    watcher.woken(pid);
+                }
                 watcher.waiting(Waiting::ComingOrGoing, begun.elapsed());
                 std::thread::sleep(START_PACE);
             }
@@ -86,7 +91,10 @@ impl Connector {
             if met.is_some() || !has_daemon(&self.home) {
                 return Ok(met);
             }
-            // It is coming or going, or makes a socket again that was deleted.
+            // It is coming or going, or makes a socket again that was deleted, or was stopped.
+            if let Some(pid) = wake::if_stopped(&self.home) {
+                watcher.woken(pid);
+            }
             watcher.waiting(Waiting::ComingOrGoing, begun.elapsed());
             std::thread::sleep(START_PACE);
         }

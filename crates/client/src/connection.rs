@@ -2,6 +2,7 @@
 
 use crate::fault::{Fault, Stuck};
 use crate::surroundings::{environment, limits};
+use crate::wake;
 use crate::watcher::{PATIENCE, Waiting, Watcher};
 use glis_wire::build::Build;
 use glis_wire::call::{Origin, Scope};
@@ -82,6 +83,9 @@ impl Client {
                 Ok(frame) => return Ok(frame),
                 Err(fault) if !is_timeout(&fault) => return Ok(None),
                 Err(_) if begun.elapsed() < GREETING_TIME => {
+                    if let Some(pid) = wake::if_stopped(&self.home) {
+                        watcher.woken(pid);
+                    }
                     watcher.waiting(Waiting::Greeting, begun.elapsed());
                 }
                 Err(_) => break,

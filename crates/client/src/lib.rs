@@ -13,6 +13,7 @@ pub mod labels;
 mod replace;
 mod start;
 mod surroundings;
+mod wake;
 mod watcher;
 
 pub use connect::Connector;

@@ -26,6 +26,8 @@ pub trait Watcher {
     fn waiting(&mut self, what: Waiting, since: Duration);
     /// What a daemon that was started has to say to the person who caused it.
     fn note(&mut self, note: &str);
+    /// The daemon, which is this process, was stopped and goes on now.
+    fn woken(&mut self, pid: i32);
 }
 
 /// Tells nothing: for threads and services.
@@ -35,4 +37,5 @@ pub struct Quiet;
 impl Watcher for Quiet {
     fn waiting(&mut self, _what: Waiting, _since: Duration) {}
     fn note(&mut self, _note: &str) {}
+    fn woken(&mut self, _pid: i32) {}
 }

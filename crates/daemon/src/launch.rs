@@ -82,7 +82,7 @@ impl Launcher {
     pub(crate) fn check(&self, session: &Session) -> Result<Checked, ResumeFault> {
         let worktree = PathBuf::from(session.worktree.as_deref().unwrap_or_default());
         if !session.spec.in_place && !Path::new(&session.spec.repo_root).is_dir() {
-            let what = format!("its repository {} is not there", session.spec.repo_root);
+            let what = format!("its repository {} is missing", session.spec.repo_root);
             return Err(ResumeFault::System(format!("{what}; move it back to where it was")));
         }
         let found = self.trees.look(session)?;

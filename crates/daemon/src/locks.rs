@@ -36,13 +36,8 @@ fn lock_name(agent: &str, id: &str) -> String {
 
 /// The process that has locked a file, as the kernel's table of locks says.
 pub(crate) fn owner_of(lock: &Path) -> Option<i32> {
-    let inode = std::fs::metadata(lock).ok()?.ino().to_string();
-    let table = std::fs::read_to_string("/proc/locks").ok()?;
-    table.lines().find_map(|line| {
-        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-        let [_, "FLOCK", _, "WRITE", pid, file, ..] = fields[..] else { return None };
-        (file.rsplit(':').next() == Some(inode.as_str())).then(|| pid.parse().ok()).flatten()
-    })
+    let inode = std::fs::metadata(lock).ok()?.ino();
+    glis_wire::locks::owner_in(&std::fs::read_to_string("/proc/locks").ok()?, inode)
 }
 
 #[cfg(test)]

@@ -9,7 +9,8 @@ use crate::git::{
     with_umask,
 };
 use crate::moved::{Insides, real};
-use crate::scratch::common_of;
+use crate::scratch::{common_of, write_durably};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 /// How many names are tried when a branch exists already.
@@ -142,6 +143,20 @@ fn remove_half(root: &Path, plan: &Plan<'_>, start: Option<&str>) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// Puts the file back by which a worktree knows its repository, where it was deleted and git's own
+/// records still name the place. True if it was missing and is there again.
+pub fn relink(repo: &Path, path: &Path) -> Result<bool, SnapshotFault> {
+    let link = path.join(".git");
+    if !path.is_dir() || link.symlink_metadata().is_ok() {
+        return Ok(false);
+    }
+    let known = records(&common_of(repo)?).into_iter().find(|record| record.is_at(path));
+    let Some(record) = known else { return Ok(false) };
+    let line = [b"gitdir: ", record.dir.as_os_str().as_bytes(), b"\n"].concat();
+    write_durably(&link, &line)?;
+    Ok(true)
 }
 
 /// The worktree that is locked for this owner.

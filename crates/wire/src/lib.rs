@@ -7,5 +7,6 @@ pub mod client;
 pub mod frame;
 pub mod hold;
 pub mod home;
+pub mod locks;
 pub mod plain;
 pub mod view;

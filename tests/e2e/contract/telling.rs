@@ -148,7 +148,7 @@ fn a_repository_that_was_moved_away_is_named() -> Outcome {
     };
     for verb in ["resume", "snapshots"] {
         let said = ask(&[verb, "y"])?;
-        let wanted = format!("repository {} is not there", repo.display());
+        let wanted = format!("repository {} is missing", repo.display());
         assert!(said.contains(&wanted), "{verb}: {said}");
     }
     std::fs::rename(&away, &repo)?;

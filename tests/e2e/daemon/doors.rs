@@ -2,6 +2,8 @@
 
 use crate::support::house::{Background, House, Outcome, kill_and_wait};
 use crate::support::wreck::{Canary, Foreground, pid_of};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -270,7 +272,7 @@ fn an_agent_that_cannot_be_suspended_is_named_and_a_signal_ends_the_wait() -> Ou
     events.until(|event| event["event"] == "stop_began")?;
     // Nothing begins while it lasts.
     let (_, error) = house.fails(&["new", "red", "--agent", "rehearsal"])?;
-    assert!(error["message"].to_string().contains("ending"), "{error}");
+    assert!(error["message"].to_string().contains("shutting down"), "{error}");
     kill_process(Pid::from_raw(daemon).ok_or("no pid")?, Signal::TERM)?;
     let status = stop.0.wait()?;
     let told = said(&mut stop);
@@ -281,5 +283,24 @@ fn an_agent_that_cannot_be_suspended_is_named_and_a_signal_ends_the_wait() -> Ou
     assert!(diary.contains("keep running: blue"), "{diary}");
     kill_process(holder, Signal::CONT)?;
     house.until("blue", "suspended")?;
+    Ok(())
+}
+
+#[test]
+fn a_stopped_daemon_is_woken_by_the_next_command() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    let daemon = house.daemon_pid()?;
+    for without_socket in [false, true] {
+        kill_process(Pid::from_raw(daemon).ok_or("no pid")?, Signal::STOP)?;
+        if without_socket {
+            fs::remove_file(house.home().join("daemon.sock"))?;
+        }
+        let output = house.glis().arg("ls").output()?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        assert!(said.contains(&format!("the daemon (pid {daemon}) had been stopped")), "{said}");
+        assert_eq!(house.daemon_pid()?, daemon);
+    }
     Ok(())
 }

@@ -141,12 +141,12 @@ fn claude_terminal_is_told_nothing_that_it_does_not_offer() -> Outcome {
     let run = Step { tool: Some("Bash".to_owned()), input, ..Step::default() };
     play.send(&prompt("run it", &[run, text("done")]))?;
     play.until("waiting")?;
-    are_refused(&play, &[&["allow", "--for-session"]], "it takes allow|deny")?;
+    are_refused(&play, &[&["allow", "--for-session"]], "possible answers: allow|deny")?;
     play.house().json(&["answer", NAME, "allow"])?;
     play.until("idle")?;
     assert!(play.house().file(NAME, "asked.txt")?.exists());
     asks_for_a_colour(&play)?;
-    are_refused(&play, &[&["green"], &["allow"], &[""]], "it takes blue|red|deny")?;
+    are_refused(&play, &[&["green"], &["allow"], &[""]], "possible answers: blue|red|deny")?;
     play.house().json(&["answer", NAME, "red"])?;
     play.until("idle")?;
     Ok(())

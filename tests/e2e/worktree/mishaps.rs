@@ -103,7 +103,7 @@ fn an_emptied_worktree_inside_another_repository_is_not_taken_for_a_part_of_it()
     fs::remove_file(tree.join(".git"))?;
     let (status, error) = house.fails(&["resume", "blue"])?;
     assert_eq!(status, 6, "{error}");
-    assert!(text_of(&error, "message")?.contains("no worktree any more"), "{error}");
+    assert!(text_of(&error, "message")?.contains("no longer a worktree"), "{error}");
     house.json(&["restore", "blue"])?;
     house.json(&["resume", "blue"])?;
     assert_eq!(fs::read_to_string(tree.join("work.txt"))?, "mine");
@@ -310,5 +310,19 @@ fn a_pause_that_would_lose_something_is_refused_before_it_disturbs_the_agent() -
     assert_eq!(status, 4, "{error}");
     assert!(error.to_string().contains(".env"), "{error}");
     assert_eq!(house.show("blue")?["pid"], shown["pid"], "the agent goes on");
+    Ok(())
+}
+
+#[test]
+fn a_worktree_whose_git_file_was_deleted_is_saved_all_the_same() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    house.turn("blue", "write a.txt one")?;
+    let tree = PathBuf::from(text_of(&house.show("blue")?, "worktree")?);
+    fs::remove_file(tree.join(".git"))?;
+    house.json(&["pause", "blue"])?;
+    fs::remove_dir_all(&tree)?;
+    house.json(&["resume", "blue"])?;
+    assert_eq!(fs::read_to_string(tree.join("a.txt"))?, "one");
     Ok(())
 }

@@ -58,7 +58,7 @@ fn a_pause_that_could_not_save_does_not_disturb_the_agent() -> Outcome {
     for refused in verbs {
         assert_eq!(refused.status.code(), Some(1), "{refused:?}");
         let told = String::from_utf8(refused.stdout)?;
-        assert!(told.contains("is not there"), "{told}");
+        assert!(told.contains("is missing"), "{told}");
         assert!(told.contains(house.repo().to_str().ok_or("path")?), "{told}");
     }
     let session = house.show("blue")?;

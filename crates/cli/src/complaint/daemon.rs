@@ -41,7 +41,10 @@ impl From<Fault> for Complaint {
                 Kind::NoDaemon,
                 format!("the daemon went away before it answered ({why})"),
             )
-            .hint("agents keep running; retry, and a new daemon starts and finds them"),
+            .hint(
+                "what was asked may have been done: look with `glis ls` or `glis show NAME` before \
+                 you retry; agents keep running, and the next command starts a daemon that finds them",
+            ),
             Fault::ReaderGone => Self::new(Kind::ReaderGone, "the reader of the output is gone"),
             Fault::Refused(refusal) => refusal.into(),
             Fault::Unusable { message, hint } => Self::new(Kind::Usage, message).hint(hint),

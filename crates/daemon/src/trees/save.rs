@@ -25,6 +25,7 @@ impl Trees {
             Ok(None) => return Ok(()),
             Err(fault) => return Err(unsaved(session, &fault)),
         };
+        relink(session, &worktree);
         match glis_snapshot::can_save(&worktree, &repo) {
             // What is gone need not be saved; the last snapshot of it stands.
             Err(SnapshotFault::Gone(_)) if !worktree.exists() => Ok(()),
@@ -73,6 +74,7 @@ impl Trees {
             Moment::BeforeStop => "pause, before the stop",
             Moment::AfterStop => "pause, after the stop",
         };
+        relink(session, &worktree);
         match self.save(session, &worktree, why, Unreadable::Refuse) {
             Ok(saved) => {
                 let (snapshot, left_out) = (Some(named(&saved)), left_out(saved));
@@ -130,6 +132,9 @@ impl Trees {
                 return Some(Outcome::WorktreeNotSaved { op, occasion, why });
             }
         };
+        if occasion == Occasion::ProcessEnded {
+            relink(session, &worktree);
+        }
         Some(match self.save(session, &worktree, why, Unreadable::List) {
             Ok(saved) => {
                 if saved.fresh && occasion == Occasion::TurnEnded {
@@ -175,4 +180,18 @@ fn unsaved(session: &Session, fault: &SnapshotFault) -> String {
 /// What would be lost with the worktree.
 fn left_out(saved: Saved) -> PathList {
     PathList::of(losable(saved.not_captured).iter().map(glis_snapshot::NotCaptured::shown))
+}
+
+/// An agent may have deleted the `.git` file of its worktree. Its files are there all the same, and
+/// git still knows the place: they are saved rather than taken for gone.
+fn relink(session: &Session, worktree: &Path) {
+    if session.spec.in_place {
+        return;
+    }
+    let id = &session.id;
+    match glis_snapshot::worktree::relink(&repository(session), worktree) {
+        Ok(true) => crate::diary(&format!("session {id}: its worktree's .git file was put back")),
+        Ok(false) => {}
+        Err(fault) => crate::diary(&format!("session {id}: its worktree's .git file: {fault}")),
+    }
 }
