@@ -1,6 +1,8 @@
 //! Whoever means harm or is merely clumsy: broken homes, odd words, many shells at once.
 
+use crate::support::freezer::Freezer;
 use crate::support::house::{Background, House, Outcome};
+use crate::support::skip::skip;
 use crate::support::wreck::times_told;
 use serde_json::{Value, json};
 use std::ffi::OsStr;
@@ -332,17 +334,20 @@ fn a_demo_that_is_interrupted_leaves_nothing_behind() -> Outcome {
 
 #[test]
 fn a_daemon_that_does_not_answer_is_told_with_its_pid_and_its_diary() -> Outcome {
-    use rustix::process::{Pid, Signal, kill_process};
     let house = House::new()?;
+    // One that was merely stopped would be woken.
+    let Some(freezer) = Freezer::new() else {
+        return skip("no control group freezes processes here", None);
+    };
     house.ok(&["ls"])?;
     let daemon = house.daemon_pid()?;
-    kill_process(Pid::from_raw(daemon).ok_or("no pid")?, Signal::STOP)?;
+    freezer.freeze(daemon)?;
     let (status, error) = house.fails(&["ls"])?;
     assert_eq!((status, error["kind"].as_str()), (8, Some("no_daemon")), "{error}");
     let message = error["message"].as_str().unwrap_or_default();
     assert!(message.contains(&daemon.to_string()), "{message}");
     assert!(error["hint"].as_str().is_some_and(|hint| hint.contains("daemon.log")), "{error}");
-    kill_process(Pid::from_raw(daemon).ok_or("no pid")?, Signal::CONT)?;
+    freezer.thaw()?;
     assert_eq!(house.json(&["ls"])?, json!([]));
     Ok(())
 }
