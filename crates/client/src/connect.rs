@@ -56,9 +56,7 @@ impl Connector {
             if start_daemon(&self.home, &self.starter, watcher)? == Started::Elsewhere {
                 // Another daemon has the lock and no open socket: it is just coming or going, or it
                 // was stopped.
-                if let Some(pid) = wake::if_stopped(&self.home) {
-                    watcher.woken(pid);
-                }
+                wake::if_stopped(&self.home, watcher);
                 watcher.waiting(Waiting::ComingOrGoing, begun.elapsed());
                 std::thread::sleep(START_PACE);
             }
@@ -92,9 +90,7 @@ impl Connector {
                 return Ok(met);
             }
             // It is coming or going, or makes a socket again that was deleted, or was stopped.
-            if let Some(pid) = wake::if_stopped(&self.home) {
-                watcher.woken(pid);
-            }
+            wake::if_stopped(&self.home, watcher);
             watcher.waiting(Waiting::ComingOrGoing, begun.elapsed());
             std::thread::sleep(START_PACE);
         }

@@ -83,9 +83,7 @@ impl Client {
                 Ok(frame) => return Ok(frame),
                 Err(fault) if !is_timeout(&fault) => return Ok(None),
                 Err(_) if begun.elapsed() < GREETING_TIME => {
-                    if let Some(pid) = wake::if_stopped(&self.home) {
-                        watcher.woken(pid);
-                    }
+                    wake::if_stopped(&self.home, watcher);
                     watcher.waiting(Waiting::Greeting, begun.elapsed());
                 }
                 Err(_) => break,

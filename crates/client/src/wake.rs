@@ -1,12 +1,19 @@
 //! A daemon that was stopped is woken: by a signal to the very process that has its place.
 
+use crate::watcher::Watcher;
 use glis_wire::home::Home;
 use glis_wire::locks::owner_in;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::os::unix::fs::MetadataExt as _;
 
-/// Wakes the daemon of this house if it was stopped. Its process, if so.
-pub(crate) fn if_stopped(home: &Home) -> Option<i32> {
+/// Wakes the daemon of this house if it was stopped, and tells so.
+pub(crate) fn if_stopped(home: &Home, watcher: &mut dyn Watcher) {
+    if let Some(pid) = woken(home) {
+        watcher.woken(pid);
+    }
+}
+
+fn woken(home: &Home) -> Option<i32> {
     let pid = owner(home)?;
     let process = pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()?;
     // It had the place when it was opened, and it has it still: the number is no other's.

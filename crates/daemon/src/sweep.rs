@@ -2,19 +2,23 @@
 
 use crate::child::ends_within;
 use crate::exit::companions;
+use crate::turns::Turns;
 use glis_core::leftover::{Companion, Leftovers};
 use glis_core::session::Session;
 use glis_wire::hold::{ProcessMark, Swept};
-use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::LazyLock;
 
 /// A sweep asks, waits, kills and waits again: four seconds. On a machine that is drowning it may take
 /// some more.
 const SWEEP_SECS: u32 = 20;
+
+/// A sweep has its session's lock as a holder has: a second one at the same time would take the first
+/// for a holder that lives.
+static SWEEPS: LazyLock<Turns> = LazyLock::new(Turns::default);
 
 /// The processes that a pause has left running on purpose.
 pub(crate) fn kept(session: &Session) -> Vec<ProcessMark> {
@@ -29,8 +33,7 @@ pub(crate) fn kept(session: &Session) -> Vec<ProcessMark> {
 /// Ends what is left of the session whose folder is `dir`, except what is kept on purpose. A sweep that
 /// fails or is refused says so: what is left is not known then.
 pub(crate) fn sweep(dir: &Path, session: &Session) -> Leftovers {
-    let _turn = Turn::take(dir);
-    match run_sweep(dir, session) {
+    match SWEEPS.wait(&session.id, || run_sweep(dir, session)) {
         Ok(swept) => Leftovers {
             killed: companions(&swept.killed),
             stuck: companions(&swept.stuck),
@@ -41,31 +44,6 @@ pub(crate) fn sweep(dir: &Path, session: &Session) -> Leftovers {
             crate::diary(&format!("session {}: not swept: {fault}", session.id));
             Leftovers { unclear: Some(fault.to_string()), ..Leftovers::default() }
         }
-    }
-}
-
-/// A sweep has its session's lock as a holder has: a second one at the same time would take the first
-/// for a holder that lives.
-struct Turn(PathBuf);
-
-static TAKEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-static GIVEN_BACK: Condvar = Condvar::new();
-
-impl Turn {
-    fn take(dir: &Path) -> Self {
-        let taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut taken = GIVEN_BACK
-            .wait_while(taken, |taken| taken.contains(dir))
-            .unwrap_or_else(PoisonError::into_inner);
-        taken.insert(dir.to_owned());
-        Self(dir.to_owned())
-    }
-}
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        TAKEN.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
-        GIVEN_BACK.notify_all();
     }
 }
 

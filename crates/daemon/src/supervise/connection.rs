@@ -5,7 +5,7 @@ use super::aftermath::{tell_end, what_is_left};
 use super::link::{Link, complain};
 use super::listener::{Listener, Output};
 use super::supervisor::Supervisor;
-use crate::holder::{is_held, meet, wake_if_stopped};
+use crate::holder::{is_held, meet};
 use crate::links::HolderCommand;
 use crate::output::OutputLog;
 use crate::peer::Peer;
@@ -76,7 +76,7 @@ pub(super) async fn stay(
         pause = (pause * 2).min(AGAIN_LAST);
         met = Box::pin(meet(&dir)).await.ok();
         if met.is_none() && pause == AGAIN_LAST {
-            Box::pin(wake(&supervisor, &session)).await;
+            Box::pin(supervisor.wake_holder(&session.id, session.process.clone())).await;
         }
         if let Some(now) = supervisor.session(&session.id).await {
             // Another process is supervised by another task.
@@ -88,16 +88,6 @@ pub(super) async fn stay(
     }
     give_back(&supervisor, &session.id, commands).await;
     Box::pin(finish(&supervisor, *session, generation)).await;
-}
-
-/// A holder that cannot be reached for so long may have been stopped: then it goes on.
-async fn wake(supervisor: &Supervisor, session: &Session) {
-    let (dir, process) = (supervisor.dir(&session.id), session.process.clone());
-    let woken = supervisor.run_blocking(move || Ok(wake_if_stopped(&dir, process.as_ref()))).await;
-    if let Ok(Some(pid)) = woken {
-        let what = format!("its holder (pid {pid}) was stopped and has been woken");
-        complain(&session.id, &io::Error::other(what));
-    }
 }
 
 /// Commands that cannot be carried out any more are told as refused.

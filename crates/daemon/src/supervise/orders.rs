@@ -3,7 +3,6 @@
 use super::link::{Link, complain};
 use super::pending::Waits;
 use super::rate::WINDOW;
-use crate::holder::wake_if_stopped;
 use crate::links::HolderCommand;
 use crate::{locks, screens};
 use glis_agent::Source;
@@ -76,20 +75,10 @@ impl Link {
         self.peer.send_raw(order, bytes).await
     }
 
-    /// A holder that does not answer may have been stopped, which is no reason to be deaf for ever.
-    /// One that waits for its agent to read is not hurt by it.
+    /// A holder that has not answered in time is looked after.
     pub(super) async fn wake_holder(&mut self) {
-        let (dir, process) =
-            (self.listener.supervisor.dir(&self.listener.id), self.process.clone());
-        let woken = self
-            .listener
-            .supervisor
-            .run_blocking(move || Ok(wake_if_stopped(&dir, Some(&process))))
-            .await;
-        if let Ok(Some(pid)) = woken {
-            let what = format!("its holder (pid {pid}) was stopped and has been woken");
-            complain(&self.listener.id, &io::Error::other(what));
-        }
+        let process = Some(self.process.clone());
+        self.listener.supervisor.wake_holder(&self.listener.id, process).await;
         self.wake_at = Some(Instant::now() + ANSWER_TIME);
     }
 

@@ -2,13 +2,14 @@
 
 use crate::config::{Config, Settings};
 use crate::environments::Environments;
+use crate::holder::wake_if_stopped;
 use crate::links::Links;
 use crate::live::Live;
 use crate::mailbox::{Mailbox, Query};
 use crate::pools::{Kind, Pools};
 use glis_agent::Places;
 use glis_core::input::{Outcome, World};
-use glis_core::session::Session;
+use glis_core::session::{Process, Session};
 use glis_core::{Input, SessionId};
 use glis_wire::home::Home;
 use std::io;
@@ -85,6 +86,17 @@ impl Supervisor {
         work: impl FnOnce() -> io::Result<T> + Send + 'static,
     ) -> io::Result<T> {
         self.pools.run_blocking(Kind::Listen, work).await.map_err(io::Error::other)?
+    }
+
+    /// A holder that does not answer may have been stopped: then it goes on, and the diary tells. One
+    /// that waits for its agent to read is not hurt by it.
+    pub(super) async fn wake_holder(&self, id: &SessionId, process: Option<Process>) {
+        let dir = self.dir(id);
+        let woken = self.run_blocking(move || Ok(wake_if_stopped(&dir, process.as_ref()))).await;
+        if let Ok(Some(pid)) = woken {
+            let what = format!("its holder (pid {pid}) was stopped and has been woken");
+            crate::diary(&format!("session {id}: {what}"));
+        }
     }
 
     /// Does what may take seconds when a process has ended. `None` after a panic, which is in the
