@@ -4,6 +4,8 @@
 //! States that differ only in numbers that were given away count as one. With `CI` set, the searches
 //! together visit a million states; with `GLIS_STATES=N` each visits so many.
 
+#[path = "reasons/effect.rs"]
+mod reasons;
 #[path = "breadth/rules.rs"]
 mod rules;
 #[path = "breadth/state.rs"]

@@ -10,6 +10,8 @@ mod agent;
 mod daemon;
 #[path = "simulator/play.rs"]
 mod play;
+#[path = "reasons/effect.rs"]
+mod reasons;
 #[path = "simulator/rng.rs"]
 mod rng;
 #[path = "simulator/rules.rs"]

@@ -1,9 +1,9 @@
 //! What holds in every state, and of every event and effect that leads to one.
 
+use crate::reasons;
 use crate::state::State;
 use glis_core::effect::Effect;
 use glis_core::pause::PauseStep;
-use glis_core::session::StartStep;
 use glis_core::talk::{AskKind, Leg};
 use glis_core::{Event, House, Phase, Session, Subject};
 use std::collections::BTreeSet;
@@ -35,7 +35,7 @@ pub(crate) fn event(before: &Session, event: &Event) -> Verdict {
         must(saved, || format!("{id}: paused and not saved, at {:?}", pause.step))?;
     }
     if let Event::EndBegan { .. } = event {
-        let saved = !before.phase_step().is_some_and(|step| step != PauseStep::Saving);
+        let saved = !reasons::step_of(before).is_some_and(|step| step != PauseStep::Saving);
         must(saved, || format!("{id}: ended before it was saved"))?;
     }
     if let Some((op, _)) = event.ends(before) {
@@ -48,62 +48,13 @@ pub(crate) fn event(before: &Session, event: &Event) -> Verdict {
     Ok(())
 }
 
-trait StepOf {
-    fn phase_step(&self) -> Option<PauseStep>;
-}
-
-impl StepOf for Session {
-    fn phase_step(&self) -> Option<PauseStep> {
-        if let Phase::Pausing(pause) = &self.phase { Some(pause.step) } else { None }
-    }
-}
-
 /// Judges an effect by what is durable when it is dispatched.
 pub(crate) fn effect(house: &House, subject: &Subject, effect: &Effect) -> Verdict {
     let session = subject.session().and_then(|id| house.session(id));
     let Some(session) = session else { return Err(format!("{effect:?} for {subject}")) };
-    let step = session.phase_step();
-    let has_reason = match effect {
-        Effect::StartProcess { op, generation } => {
-            matches!(&session.phase, Phase::Starting(start)
-                if start.op == *op && start.step == StartStep::Process)
-                && session.generation == *generation
-        }
-        Effect::Deliver { message, .. } => session.in_flight().is_some_and(|m| m.id == *message),
-        Effect::GiveAnswer { ask, .. } => {
-            session.asks.iter().any(|open| open.id == ask.id && open.answering)
-        }
-        Effect::Interrupt { .. } => step == Some(PauseStep::Interrupting),
-        Effect::StopProcess { generation, .. } => {
-            step.is_none()
-                || step == Some(PauseStep::Ending)
-                || *generation != session.generation
-                || session.process.is_none()
-        }
-        Effect::PutAside { op }
-        | Effect::RestoreWorktree { op, .. }
-        | Effect::BringBack { op }
-        | Effect::Empty { op } => {
-            matches!(&session.phase, Phase::Chore { op: own, .. } if own == op)
-        }
-        Effect::ClearWorktree { .. } => {
-            step == Some(PauseStep::Clearing) && session.left_as.is_some()
-        }
-        Effect::CutSetUpShort => matches!(&session.phase, Phase::Stopping { .. }),
-        Effect::Sweep { .. } | Effect::CheckSave { .. } => step == Some(PauseStep::Boundary),
-        Effect::CaptureTerminal { .. } => step == Some(PauseStep::Capturing),
-        Effect::TakeSnapshot { .. } => {
-            matches!(step, Some(PauseStep::Saving | PauseStep::Sealing))
-        }
-        Effect::CutShort { op } => {
-            step.is_some() && session.operation().is_some_and(|(own, _)| own == *op)
-        }
-        Effect::MakeWorktree { .. }
-        | Effect::CheckStart { .. }
-        | Effect::SaveWorktree { .. }
-        | Effect::SetTimer { .. } => true,
-    };
-    must(has_reason, || format!("{effect:?} has no durable reason in {:?}", session.phase))
+    must(reasons::has_reason(session, effect), || {
+        format!("{effect:?} has no durable reason in {:?}", session.phase)
+    })
 }
 
 /// Judges the house as it stands.

@@ -1,5 +1,6 @@
 //! What must hold at every step, judged by the log and by the world together.
 
+use crate::reasons;
 use crate::world::World;
 use glis_core::input::{Command, Input, Outcome};
 use glis_core::pause::PauseStep;
@@ -180,54 +181,9 @@ impl Rules {
         let Some(session) = house.session(id) else {
             return Err(format!("{effect:?} for nobody"));
         };
-        let step = match &session.phase {
-            Phase::Pausing(pause) => Some(pause.step),
-            Phase::Starting(_)
-            | Phase::Live
-            | Phase::Stopping { .. }
-            | Phase::Rest(_)
-            | Phase::Chore { .. } => None,
-        };
-        let journalled = match effect {
-            Effect::StartProcess { op, generation } => {
-                matches!(&session.phase, Phase::Starting(start)
-                    if start.op == *op && start.step == StartStep::Process)
-                    && session.generation == *generation
-            }
-            Effect::Deliver { message, .. } => {
-                session.in_flight().is_some_and(|m| m.id == *message)
-            }
-            Effect::GiveAnswer { ask, .. } => {
-                session.asks.iter().any(|open| open.id == ask.id && open.answering)
-            }
-            Effect::Interrupt { .. } => step == Some(PauseStep::Interrupting),
-            Effect::StopProcess { generation, .. } => {
-                step.is_none()
-                    || step == Some(PauseStep::Ending)
-                    || *generation != session.generation
-                    || session.process.is_none()
-            }
-            Effect::PutAside { op }
-            | Effect::RestoreWorktree { op, .. }
-            | Effect::BringBack { op }
-            | Effect::Empty { op } => {
-                matches!(&session.phase, Phase::Chore { op: under_way, .. } if under_way == op)
-            }
-            Effect::ClearWorktree { .. } => {
-                step == Some(PauseStep::Clearing) && session.left_as.is_some()
-            }
-            Effect::CutSetUpShort => matches!(&session.phase, Phase::Stopping { .. }),
-            Effect::Sweep { .. } => step == Some(PauseStep::Boundary),
-            Effect::MakeWorktree { .. }
-            | Effect::CheckStart { .. }
-            | Effect::CheckSave { .. }
-            | Effect::CaptureTerminal { .. }
-            | Effect::TakeSnapshot { .. }
-            | Effect::SaveWorktree { .. }
-            | Effect::SetTimer { .. } => true,
-            Effect::CutShort { op } => matches!(&session.phase, Phase::Pausing(p) if p.op == *op),
-        };
-        must(journalled, || format!("{effect:?} has no durable reason in {:?}", session.phase))
+        must(reasons::has_reason(session, effect), || {
+            format!("{effect:?} has no durable reason in {:?}", session.phase)
+        })
     }
 
     /// Takes over what a log that others have judged tells about its messages.

@@ -1,0 +1,56 @@
+//! Why an effect may be dispatched: what is durable by then. For the search and the simulator.
+
+use glis_core::effect::Effect;
+use glis_core::pause::PauseStep;
+use glis_core::session::StartStep;
+use glis_core::{Phase, Session};
+
+/// The step of the pause that is under way.
+pub(crate) fn step_of(session: &Session) -> Option<PauseStep> {
+    if let Phase::Pausing(pause) = &session.phase { Some(pause.step) } else { None }
+}
+
+/// Whether what is durable of the session gives a reason for the effect.
+pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
+    let step = step_of(session);
+    match effect {
+        Effect::StartProcess { op, generation } => {
+            matches!(&session.phase, Phase::Starting(start)
+                if start.op == *op && start.step == StartStep::Process)
+                && session.generation == *generation
+        }
+        Effect::Deliver { message, .. } => session.in_flight().is_some_and(|m| m.id == *message),
+        Effect::GiveAnswer { ask, .. } => {
+            session.asks.iter().any(|open| open.id == ask.id && open.answering)
+        }
+        Effect::Interrupt { .. } => step == Some(PauseStep::Interrupting),
+        Effect::StopProcess { generation, .. } => {
+            step.is_none()
+                || step == Some(PauseStep::Ending)
+                || *generation != session.generation
+                || session.process.is_none()
+        }
+        Effect::PutAside { op }
+        | Effect::RestoreWorktree { op, .. }
+        | Effect::BringBack { op }
+        | Effect::Empty { op } => {
+            matches!(&session.phase, Phase::Chore { op: own, .. } if own == op)
+        }
+        Effect::ClearWorktree { .. } => {
+            step == Some(PauseStep::Clearing) && session.left_as.is_some()
+        }
+        Effect::CutSetUpShort => matches!(&session.phase, Phase::Stopping { .. }),
+        Effect::Sweep { .. } | Effect::CheckSave { .. } => step == Some(PauseStep::Boundary),
+        Effect::CaptureTerminal { .. } => step == Some(PauseStep::Capturing),
+        Effect::TakeSnapshot { .. } => {
+            matches!(step, Some(PauseStep::Saving | PauseStep::Sealing))
+        }
+        Effect::CutShort { op } => {
+            step.is_some() && session.operation().is_some_and(|(own, _)| own == *op)
+        }
+        Effect::MakeWorktree { .. }
+        | Effect::CheckStart { .. }
+        | Effect::SaveWorktree { .. }
+        | Effect::SetTimer { .. } => true,
+    }
+}
