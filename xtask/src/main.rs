@@ -7,6 +7,7 @@ mod bench;
 mod cargo;
 mod proc;
 mod record;
+mod shaky;
 mod skips;
 mod soak;
 mod test;

@@ -11,6 +11,7 @@ use crate::agents;
 use crate::belongings::Belongings;
 use crate::cargo::{self, Workspace, cargo};
 use crate::proc;
+use crate::shaky;
 use crate::skips;
 use crate::tools::{self, Missing};
 
@@ -42,6 +43,8 @@ struct Course {
     workspace: Workspace,
     timings: Vec<(&'static str, Duration)>,
     skipped: Vec<String>,
+    /// Tests that passed at the second try only.
+    shaky: Vec<String>,
     /// On a build server a skip of something that could be installed is a failure: nobody reads its
     /// log.
     strict: bool,
@@ -71,6 +74,7 @@ pub(crate) fn run(extent: Extent) -> Result<ExitCode> {
         workspace: Workspace::find()?,
         timings: Vec::new(),
         skipped: Vec::new(),
+        shaky: Vec::new(),
         strict: std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false"),
         failed: None,
     };
@@ -122,13 +126,17 @@ impl Course {
         for skipped in &self.skipped {
             println!("SKIPPED: {skipped}");
         }
+        for shaky in &self.shaky {
+            println!("SHAKY: {shaky} failed, and passed at the second try");
+        }
         let steps = self.timings.len();
-        let (skips, secs) = (self.skipped.len(), took.as_secs_f64());
+        let (skips, shaky) = (self.skipped.len(), self.shaky.len());
+        let secs = took.as_secs_f64();
         if let Some(why) = self.failed {
             println!("FAILED at step {steps} after {secs:.1} s: {why}");
             return ExitCode::FAILURE;
         }
-        println!("PASSED: {steps} steps in {secs:.1} s, {skips} skipped");
+        println!("PASSED: {steps} steps in {secs:.1} s, {skips} skipped, {shaky} shaky");
         ExitCode::SUCCESS
     }
 
@@ -208,15 +216,26 @@ const RELEASED: [&str; 7] = [
     "verbs::lifecycle",
 ];
 
-/// Runs tests that note down whether they were left out; those are told and counted.
+/// Runs tests that note down whether they were left out; those are told and counted, and so are
+/// those that passed at the second try.
 fn play(course: &mut Course, words: &[&str], variables: &[(&str, PathBuf)]) -> Outcome {
     let notes = course.workspace.target.join("skips");
-    // Of a former run; there need not be one.
-    fs::remove_file(&notes).ok();
+    let report = course.workspace.target.join(shaky::REPORT);
+    // Of a former run; there need not be any.
+    for former in [&notes, &report] {
+        fs::remove_file(former).ok();
+    }
     let variables = [variables, &[(skips::NOTES, notes.clone())]].concat();
     let outcome = course.cargo_with(words, &variables);
     for missing in skips::read(&notes) {
         course.skip(&missing);
+    }
+    course.shaky.extend(shaky::read(&report));
+    if matches!(outcome, Outcome::Passed) && course.shaky.len() > shaky::FORGIVEN_MAX {
+        return Outcome::Failed(format!(
+            "{} tests passed at the second try only",
+            course.shaky.len()
+        ));
     }
     outcome
 }
