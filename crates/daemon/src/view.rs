@@ -164,7 +164,9 @@ fn left_behind(session: &Session) -> Vec<String> {
                 .to_owned(),
         );
     }
-    told.extend(session.undelivered.as_ref().map(|why| format!("a message was not sent: {why}")));
+    told.extend(session.undelivered.as_ref().map(|why| {
+        format!("a message was not sent: {why}; `glis log {}` has its text", session.name)
+    }));
     told
 }
 

@@ -50,11 +50,46 @@ fn a_line_that_a_terminal_would_cut_is_refused_and_not_told_as_sent() -> Outcome
         let message = text_of(&error, "message")?;
         assert!(message.contains("4095") && message.contains("5000"), "{message}");
     }
-    assert!(house.talk("blue")?.iter().all(|(_, text)| text.len() < 4096));
+    let said = house.talk("blue")?;
+    assert!(said.iter().all(|(voice, _)| voice == "system"), "none is told as sent");
     assert_eq!(house.show("blue")?["queued"], 0);
     house.json(&["send", "blue", &"y".repeat(4095)])?;
     eventually("what fits arrives", || {
         house.ok(&["output", "blue"]).is_ok_and(|o| o.contains("got 4095"))
     })?;
     Ok(())
+}
+
+#[test]
+fn a_message_that_a_terminal_cannot_take_is_kept_whole_in_the_log() -> Outcome {
+    let house = House::new()?;
+    let reads = ["sh", "-c", "while read line; do echo \"got ${#line}\"; done"];
+    let unsent = |name: &str, text: &str| -> Outcome<bool> {
+        let talk = house.talk(name)?;
+        Ok(talk.iter().any(|(voice, said)| {
+            voice == "system" && said.starts_with("not sent: ") && said.ends_with(text)
+        }))
+    };
+    // As a prompt: `new` itself warns.
+    let prompt = "p".repeat(5000);
+    let made = [&["new", "blue", "--agent", "command", "--prompt", &prompt, "--"], &reads[..]];
+    let session = house.json(&made.concat())?;
+    let warnings = session["warnings"].to_string();
+    assert!(warnings.contains("5000") && warnings.contains("glis log blue"), "{session}");
+    assert!(unsent("blue", &prompt)?, "{:?}", house.talk("blue")?);
+    // Queued, where it cannot be known yet: warned of, and kept when the time comes.
+    house.ok(&["pause", "blue"])?;
+    let queued = format!("{}\nand a short line", "q".repeat(6000));
+    let sent = house.json(&["send", "blue", &queued])?;
+    assert!(text_of(&sent, "warning")?.contains("6000"), "{sent}");
+    house.ok(&["resume", "blue"])?;
+    eventually("it is in the log", || unsent("blue", &queued).unwrap_or_default())?;
+    let show = house.show("blue")?;
+    assert_eq!(show["queued"], 0, "{show}");
+    assert!(show["warnings"].to_string().contains("6000"), "{show}");
+    // It stands in no later message's way.
+    house.json(&["send", "blue", "short"])?;
+    eventually("the next arrives", || {
+        house.ok(&["output", "blue"]).is_ok_and(|o| o.contains("got 5"))
+    })
 }

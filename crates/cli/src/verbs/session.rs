@@ -10,9 +10,11 @@ use crate::words;
 use glis_client::Client;
 use glis_core::input::IfRunning;
 use glis_core::pause::{OnTimeout, PauseMode};
+use glis_core::spec::Mode as SessionMode;
 use glis_core::talk::{ALLOW_FOR_SESSION, AskKind};
 use glis_core::tree::Clearing;
 use glis_wire::client::{Action, NewSession, Request, Response, Which};
+use glis_wire::view::SessionView;
 use serde_json::json;
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 
@@ -116,6 +118,7 @@ pub(super) fn send(name: String, text: &str, out: &Out) -> Result<(), Complaint>
         text.to_owned()
     };
     let text = sayable(text)?;
+    let longest = text.lines().map(str::len).max().unwrap_or_default();
     let mut control = control::connect()?;
     let request = Request::Act { session: name, action: Action::Send { text } };
     let Response::Queued { session, message, before, status, idle_secs } =
@@ -123,12 +126,32 @@ pub(super) fn send(name: String, text: &str, out: &Out) -> Result<(), Complaint>
     else {
         return Err(unexpected());
     };
+    let warning = may_be_cut(&session, longest);
     let document = json!({
         "session": session.name, "message": message, "before": before,
         "status": status, "queued": session.queued, "not_started": words::unstarted(&session),
-        "waits_for": session.waiting_for,
+        "waits_for": session.waiting_for, "warning": warning,
     });
-    out.document(&document, || words::queued(&session, before, status, idle_secs))
+    out.document(&document, || {
+        let queued = words::queued(&session, before, status, idle_secs);
+        std::iter::once(queued).chain(warning).collect::<Vec<_>>().join("\n")
+    })
+}
+
+/// The longest line that a terminal takes which edits lines for its program.
+const LINE_BYTES_MAX: usize = 4095;
+
+/// What is to be known of a message that waits for a program whose terminal may not take it. Which
+/// mode that will be in, only the program decides.
+fn may_be_cut(session: &SessionView, longest: usize) -> Option<String> {
+    let edits = session.agent == "command" && session.mode == SessionMode::Terminal;
+    (edits && session.queued > 0 && longest > LINE_BYTES_MAX).then(|| {
+        format!(
+            "warning: a line of {longest} bytes; a terminal that edits lines takes {LINE_BYTES_MAX} at \
+             most. If it cannot be sent, `glis log {}` will say so and have its text",
+            session.name
+        )
+    })
 }
 
 pub(super) fn wait(wait: Wait, out: &Out) -> Result<(), Complaint> {

@@ -4,6 +4,7 @@ use super::carry::{Translated, carry_out, storage, until_ended};
 use super::keep;
 use super::state::ServerState;
 use super::steps::Steps;
+use super::wait;
 use crate::create::{Created, NotCreated, fresh_ref};
 use crate::environments::Caller;
 use crate::pools::Kind;
@@ -35,6 +36,9 @@ pub(super) async fn new(
         && let Err(refusal) = until_ended(state, steps, &mut news, &id, op).await?
     {
         return Ok(Response::Refused(refusal));
+    }
+    if wanted.prompt.as_deref().is_some_and(wait::may_be_cut) {
+        wait::until_prompted(state, &mut news, &id).await;
     }
     Ok(match state.session(&id).await {
         Some(session) => {

@@ -36,7 +36,8 @@ pub(super) async fn carry_out(
     }
     let question = wait::question_of(found.as_ref(), &command);
     // A message may be refused before the session is looked at again: this listens for it alone.
-    let mut handed_over = wait::may_be_cut(&command).then(|| state.mailbox.news.subscribe());
+    let long = matches!(&command, Command::Send { text, .. } if wait::may_be_cut(text));
+    let mut handed_over = long.then(|| state.mailbox.news.subscribe());
     let reply = match state.mailbox.command(command).await {
         Some(Ok(reply)) => reply,
         Some(Err(refusal)) => return Ok(Response::Refused(refusal)),

@@ -52,9 +52,17 @@ pub(super) async fn until_woken(
 const LINE_BYTES_MAX: usize = 4095;
 
 /// Whether a message may be one that a terminal would cut.
-pub(super) fn may_be_cut(command: &Command) -> bool {
-    let Command::Send { text, .. } = command else { return false };
+pub(super) fn may_be_cut(text: &str) -> bool {
     text.lines().any(|line| line.len() > LINE_BYTES_MAX)
+}
+
+/// Waits until a first message that a terminal may cut is handed over or refused. The session tells
+/// which.
+pub(super) async fn until_prompted(state: &ServerState, news: &mut News, id: &SessionId) {
+    let Some(session) = state.session(id).await else { return };
+    if let Some(sent) = session.in_flight() {
+        drop(until_handed_over(news, &session, sent.id).await);
+    }
 }
 
 /// Whether a message waits behind others or for the agent. One that is not in the queue any more was

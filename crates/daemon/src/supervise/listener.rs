@@ -428,6 +428,14 @@ impl Listener {
         Ok(())
     }
 
+    /// Writes down a message that can never be handed over, whole, and why.
+    pub(super) async fn note_unsent(&mut self, text: &str, why: &str) -> io::Result<()> {
+        let content = format!("not sent: {why}\n{text}");
+        self.conversation.add(Place::Ours, None, Said::new(Voice::System, content))?;
+        self.supervisor.live.conversation_grew();
+        self.sync().await
+    }
+
     /// The session as the log has it, with everything that was told before this.
     pub(super) async fn session(&self) -> Option<Session> {
         self.supervisor.session(&self.id).await

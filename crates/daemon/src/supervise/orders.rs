@@ -124,7 +124,12 @@ impl Link {
     /// What can never be handed over as it is.
     pub(super) async fn refused_for_good(&mut self, order: u64, why: String) {
         match self.answered(order) {
-            Some(Waits::Delivery(message, _)) => {
+            Some(Waits::Delivery(message, text)) => {
+                // It leaves the queue with this: its text is kept first.
+                if let Err(fault) = self.listener.note_unsent(&text, &why).await {
+                    complain(&self.listener.id, &fault);
+                    return self.outcome(Outcome::NotDelivered { message, why }).await;
+                }
                 self.outcome(Outcome::Undeliverable { message, why }).await;
             }
             Some(Waits::Answer(ask)) => self.outcome(Outcome::AnswerNotGiven { ask, why }).await,
