@@ -159,13 +159,7 @@ impl From<Refusal> for Complaint {
                 format!("more than one session's id begins with `{given}`"),
             )
             .hint("give more of the id, or the name"),
-            Refusal::NameTaken { name } => {
-                Self::new(Kind::Refused, format!("there is a session `{name}` already")).hint(
-                    format!(
-                        "choose another name (`trash restore` takes --name), or `glis rm {name}`"
-                    ),
-                )
-            }
+            Refusal::NameTaken { name } => name_taken(&name),
             Refusal::PlaceTaken { place, by } => place_taken(&place, &by),
             Refusal::BadName { name, why } => bad_name(&name, why),
             Refusal::WrongStatus { session, status, verb } => wrong_status(&session, status, &verb),
@@ -206,6 +200,7 @@ impl From<Refusal> for Complaint {
             }
             Refusal::NotSent { session, why } => not_sent(&session, &why),
             Refusal::AttachedToItself { session } => attached_to_itself(&session),
+            Refusal::ShowsCaller { session, inside } => shows_caller(&session, &inside),
             Refusal::WrongAsk { session, open } => wrong_ask(&session, &open),
             Refusal::AnswerUnderWay { session } => {
                 Self::new(Kind::Busy, format!("an answer for `{session}` is on its way already"))
@@ -218,6 +213,11 @@ impl From<Refusal> for Complaint {
             Refusal::Failed { session, step, why } => failed(&session, &step, &why),
         }
     }
+}
+
+fn name_taken(name: &str) -> Complaint {
+    Complaint::new(Kind::Refused, format!("there is a session `{name}` already"))
+        .hint(format!("choose another name (`trash restore` takes --name), or `glis rm {name}`"))
 }
 
 fn queue_full(session: &str, messages: usize) -> Complaint {
@@ -236,13 +236,26 @@ fn queue_full(session: &str, messages: usize) -> Complaint {
 }
 
 fn not_sent(session: &str, why: &str) -> Complaint {
-    Complaint::new(Kind::Refused, format!("the message was not sent to `{session}`: {why}"))
-        .hint("send it in shorter lines, or put it into a file and send the file's name")
+    Complaint::new(Kind::Refused, format!("the message was not sent to `{session}`: {why}")).hint(
+        format!(
+            "send it in shorter lines, or put it into a file and send the file's name; \
+             `glis log {session}` has its text"
+        ),
+    )
 }
 
 fn attached_to_itself(session: &str) -> Complaint {
     let message = format!(
-        "this command runs inside `{session}`: attached to itself, it would show its own output for ever"
+        "this command runs inside `{session}`: shown there, its output would repeat itself for ever"
+    );
+    Complaint::new(Kind::Refused, message)
+        .hint(format!("attach from another terminal; `glis screen {session}` works here too"))
+}
+
+fn shows_caller(session: &str, inside: &str) -> Complaint {
+    let message = format!(
+        "this command runs inside `{inside}`, and `{session}` shows `{inside}` already: they would \
+         show each other for ever"
     );
     Complaint::new(Kind::Refused, message)
         .hint(format!("attach from another terminal; `glis screen {session}` works here too"))

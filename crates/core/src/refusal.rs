@@ -127,6 +127,13 @@ pub enum Refusal {
         /// The session's name.
         session: String,
     },
+    /// The session shows the one that the command runs in, or one that does.
+    ShowsCaller {
+        /// The session's name.
+        session: String,
+        /// The session that the command runs in.
+        inside: String,
+    },
     /// Nothing waits for an answer.
     NothingAsked {
         /// The session's name.

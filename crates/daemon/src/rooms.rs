@@ -215,7 +215,9 @@ impl Rooms {
         });
         let (since, ending) = (Instant::now(), AtomicBool::new(false));
         let keys = Keys::new(&self.home.state, self.pools.clone());
-        let state = Arc::new(self.server(Daemon { build, since, shutdown, ending, keys }));
+        let watches = Arc::default();
+        let daemon = Daemon { build, since, shutdown, ending, keys, watches };
+        let state = Arc::new(self.server(daemon));
         let serving = tokio::spawn(serve::serve(Arc::clone(&state), listener, listeners));
         let called = match signals.next().await {
             // The log is the first to miss the folder that it lies in.

@@ -1,4 +1,5 @@
-//! What a terminal is not given: a session its own screen, and a line that it would cut.
+//! What a terminal is not given: a session its own screen, also by way of others, and a line that it
+//! would cut.
 
 use crate::support::house::{House, Outcome, eventually, program};
 use crate::support::wreck::text_of;
@@ -36,6 +37,93 @@ fn a_session_does_not_attach_to_itself() -> Outcome {
     house.command("green", &["sh", "-c", &other])?;
     house.follow(1)?;
     eventually("another session sees it", || house.show("blue").is_ok_and(|s| s["attached"] == 1))?;
+    Ok(())
+}
+
+/// The output of a session, as it is now.
+fn length_of(house: &House, name: &str) -> Outcome<u64> {
+    house.json(&["output", name])?["bytes"].as_u64().ok_or_else(|| "no length".into())
+}
+
+/// Runs a line in a session of its own, and returns what it came to.
+fn status_in(house: &House, name: &str, line: &str) -> Outcome<String> {
+    let script = format!("{line}; echo $? > status; sleep 600");
+    house.command(name, &["sh", "-c", &script])?;
+    let status = house.file(name, "status")?;
+    eventually("it ends", || fs::read_to_string(&status).is_ok_and(|s| s.ends_with('\n')))?;
+    Ok(fs::read_to_string(&status)?.trim().to_owned())
+}
+
+#[test]
+fn a_session_does_not_follow_its_own_output() -> Outcome {
+    let house = House::new()?;
+    let glis = program();
+    let glis = glis.to_str().ok_or("path")?;
+    assert_eq!(status_in(&house, "blue", &format!("{glis} output blue --follow"))?, "4");
+    assert!(house.ok(&["output", "blue"])?.contains("runs inside `blue`"));
+    // Without --follow it prints what there was when it began, and ends.
+    let line = format!("seq 1 1000; {glis} output green");
+    assert_eq!(status_in(&house, "green", &line)?, "0");
+    assert!(length_of(&house, "green")? < 20_000);
+    Ok(())
+}
+
+#[test]
+fn sessions_do_not_show_each_other() -> Outcome {
+    let house = House::new()?;
+    let glis = program();
+    let glis = glis.to_str().ok_or("path")?;
+    house.command("blue", &["sh"])?;
+    // Green shows blue, and red shows green.
+    house.command("green", &["sh", "-c", &format!("{glis} attach blue")])?;
+    eventually("it shows", || house.show("blue").is_ok_and(|s| s["attached"] == 1))?;
+    house.command("red", &["sh", "-c", &format!("{glis} output green --follow")])?;
+    eventually("it follows", || length_of(&house, "red").is_ok_and(|length| length > 0))?;
+    for target in ["green", "red"] {
+        for verb in [format!("attach {target}"), format!("output {target} --follow")] {
+            let status = house.file("blue", "status")?;
+            house.json(&["send", "blue", &format!("{glis} {verb}; echo $? > status")])?;
+            eventually("it is refused", || {
+                fs::read_to_string(&status).is_ok_and(|s| s.ends_with('\n'))
+            })?;
+            assert_eq!(fs::read_to_string(&status)?, "4\n", "{verb}");
+            fs::remove_file(&status)?;
+            let told = house.ok(&["output", "blue"])?;
+            assert!(told.contains(&format!("`{target}` shows `blue` already")), "{told}");
+        }
+    }
+    // What has ended shows no more.
+    house.ok(&["stop", "green"])?;
+    house.command("pink", &["sh"])?;
+    house.json(&["send", "blue", &format!("{glis} attach pink")])?;
+    eventually("blue shows another", || house.show("pink").is_ok_and(|s| s["attached"] == 1))
+}
+
+#[test]
+fn events_that_are_followed_inside_a_session_do_not_cause_further_ones() -> Outcome {
+    let house = House::new()?;
+    let glis = program();
+    let line = format!("{} events --follow", glis.to_str().ok_or("path")?);
+    for name in ["blue", "green"] {
+        house.command(name, &["sh", "-c", &line])?;
+    }
+    // Coming to rest is an event, and printed it would end the rest. What else happened at the
+    // beginning, such as a snapshot, is printed and followed by one rest more.
+    let rests = |name: &str| -> Outcome<bool> {
+        house.until(name, "idle")?;
+        let busy = ["wait", name, "--for", "busy", "--timeout", "8s"];
+        Ok(!house.glis().args(busy).output()?.status.success())
+    };
+    let rested = (0..4).any(|_| rests("blue").unwrap_or_default());
+    assert!(rested && house.show("green")?["status"] == "idle", "{}", house.ok(&["events"])?);
+    // What else happens is told, and what waited with it: nothing is left out.
+    house.command("red", &["sh"])?;
+    for name in ["blue", "green"] {
+        eventually("it is told", || {
+            let text = house.ok(&["output", name]).unwrap_or_default();
+            text.contains("screen_judged") && text.contains("\"name\":\"red\"")
+        })?;
+    }
     Ok(())
 }
 

@@ -51,6 +51,7 @@ pub(crate) fn refusal(refusal: &Refusal) -> String {
         | Refusal::Stopped { .. }
         | Refusal::AttachedToItself { .. }
         | Refusal::NotSent { .. }
+        | Refusal::ShowsCaller { .. }
         | Refusal::NothingAsked { .. }
         | Refusal::WrongAsk { .. }
         | Refusal::AnswerUnderWay { .. }

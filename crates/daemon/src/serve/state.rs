@@ -1,5 +1,6 @@
 //! Everything that a connection needs.
 
+use super::inside::Watches;
 use super::keys::Keys;
 use crate::config::Settings;
 use crate::create::Creator;
@@ -41,6 +42,8 @@ pub(crate) struct Daemon {
     pub(crate) ending: AtomicBool,
     /// What was called under which key.
     pub(crate) keys: Keys,
+    /// Which processes inside sessions show which others.
+    pub(crate) watches: Arc<Watches>,
 }
 
 impl ServerState {

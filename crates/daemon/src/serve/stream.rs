@@ -1,6 +1,5 @@
 //! Requests that are answered by a stream: output, conversation, events, and the way to a screen.
 
-use super::inside;
 use super::state::ServerState;
 use crate::mailbox::Query;
 use crate::output::OutputLog;
@@ -8,11 +7,13 @@ use crate::peer::Peer;
 use crate::pools::Kind;
 use crate::search::{self, Source};
 use crate::{conversation, view};
+use glis_core::session::Session;
 use glis_core::{Refusal, Status};
 use glis_screen::Output as _;
 use glis_wire::client::{Response, Trouble};
 use glis_wire::hold::{Order, Report, place};
 use std::io;
+use std::sync::Arc;
 use tokio::sync::broadcast::error::RecvError;
 
 const CHUNK_BYTES: usize = 256 * 1024;
@@ -27,9 +28,8 @@ pub(super) async fn attach(
         Ok(session) => session,
         Err(refusal) => return Ok(Response::Refused(refusal)),
     };
-    if peer.pid().is_some_and(|pid| inside::is_inside(&session, pid)) {
-        let name = session.name.clone();
-        return Ok(Response::Refused(Refusal::AttachedToItself { session: name }));
+    if let Err(refusal) = begin_watch(state, peer, &session).await {
+        return Ok(Response::Refused(refusal));
     }
     state.views.looked_at(&session);
     let picture = match state.views.screen(&session).await {
@@ -45,6 +45,23 @@ pub(super) async fn attach(
         size: picture.size,
         holder_dir: lives.then(|| dir.to_string_lossy().into_owned()),
     })
+}
+
+/// Notes who shows a session as it goes on, unless what is shown would come back to the session itself.
+async fn begin_watch(state: &ServerState, peer: &Peer, session: &Session) -> Result<(), Refusal> {
+    let Some(pid) = peer.pid() else { return Ok(()) };
+    let sessions = state.mailbox.query(Query::Living).await;
+    let (watches, target) = (Arc::clone(&state.daemon.watches), session.clone());
+    let begin = move || watches.begin(&sessions, &target, pid);
+    state.pools.run(Kind::Look, begin).await
+}
+
+/// Notes that the events are followed. Whether from inside a session.
+async fn is_inside(state: &ServerState, peer: &Peer) -> bool {
+    let Some(pid) = peer.pid() else { return false };
+    let sessions = state.mailbox.query(Query::Living).await;
+    let watches = Arc::clone(&state.daemon.watches);
+    state.pools.run(Kind::Look, move || watches.begin_events(&sessions, pid)).await
 }
 
 pub(super) async fn screen(state: &ServerState, given: &str) -> Response {
@@ -100,11 +117,17 @@ pub(super) async fn output(
         Ok(session) => session,
         Err(refusal) => return Ok(Response::Refused(refusal)),
     };
+    if follow && let Err(refusal) = begin_watch(state, peer, &session).await {
+        return Ok(Response::Refused(refusal));
+    }
     let dir = state.views.folder_of(&session);
     let log = OutputLog::new(&dir);
     let mut at = from;
     let asked = log.clone();
-    let oldest = state.pools.run(Kind::Look, move || asked.oldest()).await;
+    let (oldest, end) = state.pools.run(Kind::Look, move || (asked.oldest(), asked.end())).await;
+    // What a command inside the session prints is output again: without an end it would never come
+    // to one.
+    let end = if follow { u64::MAX } else { end };
     if oldest > from {
         peer.send(&Response::Cut { oldest }).await?;
     }
@@ -113,7 +136,9 @@ pub(super) async fn output(
     loop {
         loop {
             let asked = log.clone();
-            let chunk = state.pools.run(Kind::Look, move || asked.read(at, CHUNK_BYTES)).await?;
+            let most = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
+            let most = most.min(CHUNK_BYTES);
+            let chunk = state.pools.run(Kind::Look, move || asked.read(at, most)).await?;
             if chunk.bytes.is_empty() {
                 break;
             }
@@ -190,11 +215,17 @@ pub(super) async fn events(
 ) -> io::Result<Response> {
     let mut news = state.mailbox.news.subscribe();
     let mut next = from.max(1);
+    let inside = follow && is_inside(state, peer).await;
     loop {
         // The log itself is read until its end; the news only say when there is more.
         loop {
             let batch = state.mailbox.read(next, EVENTS_READ).await;
             let Some(last) = batch.last() else { break };
+            // Printed, they would be the cause of the next ones: they wait for something else.
+            let full = batch.len() as u64 >= u64::from(EVENTS_READ);
+            if inside && !full && batch.iter().all(|event| state.daemon.watches.is_echo(event)) {
+                break;
+            }
             next = last.seq + 1;
             for recorded in &batch {
                 peer.send(&Response::Event(view::event(recorded))).await?;
