@@ -50,7 +50,8 @@ pub enum Effect {
     StopProcess { generation: u32, urgency: Urgency },
     /// End what carries the session's mark and has no holder, as a step of a pause.
     Sweep { op: OpId },
-    /// End what the operation is doing, which has taken too long. Its outcome says so.
+    /// End what the operation is doing: it has taken too long, or nothing waits for it any more. Its
+    /// outcome says so.
     CutShort { op: OpId },
     /// Say when this time has come. A timer of the same key is forgotten.
     SetTimer { key: TimerKey, when: When },

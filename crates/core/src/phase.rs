@@ -54,12 +54,28 @@ pub enum AfterStop {
     },
     /// The session goes into the trash.
     Remove,
+    /// A forced pause, of a start that was called off for it.
+    Pause {
+        /// Why it was asked for.
+        reason: PauseReason,
+        /// What becomes of the worktree.
+        clearing: Clearing,
+    },
 }
 
 impl AfterStop {
     /// Whether nothing follows.
     pub fn is_rest(&self) -> bool {
         *self == Self::Rest
+    }
+
+    /// Whether the worktree is saved between the end of the process and what follows. A pause saves
+    /// by itself.
+    pub(crate) fn saves_first(&self) -> bool {
+        match self {
+            Self::Restart { .. } | Self::Remove => true,
+            Self::Rest | Self::Pause { .. } => false,
+        }
     }
 }
 

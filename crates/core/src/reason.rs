@@ -59,6 +59,8 @@ stored_as_text! {
     SafeRule {
         /// There is no process to be stopped.
         NothingRuns = "no process runs",
+        /// A start was under way, and was called off.
+        StartCalledOff = "its start was called off",
         /// The process has ended by itself.
         ProcessEnded = "the process has ended",
         /// The agent asks something and does nothing meanwhile.
@@ -82,6 +84,7 @@ impl SafeRule {
         match self {
             Self::Forced | Self::ForcedWhileWaiting | Self::ForcedAfterWaiting => true,
             Self::NothingRuns
+            | Self::StartCalledOff
             | Self::ProcessEnded
             | Self::WaitsForAnswer
             | Self::TurnEnded

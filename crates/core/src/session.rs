@@ -208,9 +208,11 @@ impl Session {
                 StartCause::Message | StartCause::Resume if !self.ran => Status::Created,
                 StartCause::Message | StartCause::Resume | StartCause::Restart => Status::Resuming,
             },
+            Phase::Pausing(_) | Phase::Stopping { then: AfterStop::Pause { .. }, .. } => {
+                Status::Pausing
+            }
             Phase::Stopping { .. } if !self.expects_process() => Status::Suspended,
             Phase::Live | Phase::Stopping { .. } => self.live_status(),
-            Phase::Pausing(_) => Status::Pausing,
             Phase::Rest(rest) | Phase::Chore { from: rest, .. } => rest.status(),
         }
     }
@@ -284,7 +286,7 @@ impl Session {
                 matches!(start.step, StartStep::Process | StartStep::Ready)
             }
             // A stop of a start waits for a process to come; what follows a stop waits for one to go.
-            Phase::Stopping { then, .. } => then.is_rest() || self.process.is_some(),
+            Phase::Stopping { then, .. } => !then.saves_first() || self.process.is_some(),
             Phase::Live => true,
             Phase::Pausing(_) => self.process.is_some(),
         }
@@ -393,6 +395,7 @@ impl Session {
                     AfterStop::Rest => Operation::Stop,
                     AfterStop::Restart { .. } => Operation::Restart,
                     AfterStop::Remove => Operation::Remove,
+                    AfterStop::Pause { .. } => Operation::Pause,
                 },
             )),
             Phase::Chore { op, chore, .. } => Some((

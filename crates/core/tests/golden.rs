@@ -67,7 +67,7 @@ variants! {
         User UserInterrupt Resource Error IdleTimeout Global RateLimit Budget Shutdown
     }
     on_timeout: OnTimeout { Refuse Force }
-    after: AfterStop { Rest Restart Remove }
+    after: AfterStop { Rest Restart Remove Pause }
     ending: Ending { Exited Signalled Unknown }
     clearing: Clearing { Keep IfAllIsSaved Always IfPossible }
     card_rest: CardRest { Paused Suspended Interrupted Completed Failed Created Archived }

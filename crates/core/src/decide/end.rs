@@ -22,6 +22,13 @@ pub(super) fn stop(draft: &mut Draft<'_>) -> Result<(), Refusal> {
             let restart = *op;
             stop_restart(draft, restart);
         }
+        // The start is being ended already; only what was to follow is called off.
+        Phase::Stopping { op, then: AfterStop::Pause { .. }, .. } => {
+            let pause = *op;
+            draft.event(Event::PauseCancelled { op: pause });
+            let op = draft.new_op();
+            draft.event(Event::StopBegan { op, then: AfterStop::Rest });
+        }
         Phase::Stopping { op, then: AfterStop::Rest, .. } => {
             // A second press means that the first was too gentle.
             let op = *op;
@@ -48,15 +55,19 @@ pub(super) fn stop(draft: &mut Draft<'_>) -> Result<(), Refusal> {
 }
 
 /// A stop wins over a pause that is under way: whatever that one waits for may never come.
-fn stop_pause(draft: &mut Draft<'_>, pause: &Pause) {
-    draft.event(Event::PauseCancelled { op: pause.op });
+fn stop_pause(draft: &mut Draft<'_>, under_way: &Pause) {
+    draft.event(Event::PauseCancelled { op: under_way.op });
+    if pause::works(under_way) {
+        // A git that hangs in it would stay.
+        draft.effect(Effect::CutShort { op: under_way.op });
+    }
     if draft.session.process.is_some() {
-        if pause.mode == PauseMode::Force || pause.step == PauseStep::Ending {
+        if under_way.mode == PauseMode::Force || under_way.step == PauseStep::Ending {
             halt::begin_as(draft, AfterStop::Rest, Urgency::Kill);
         } else {
             halt::begin(draft, AfterStop::Rest);
         }
-    } else if pause.from.is_none() {
+    } else if under_way.from.is_none() {
         // Its process has ended for the pause, and nothing is left to do but to say so.
         let op = draft.new_op();
         draft.event(Event::StopBegan { op, then: AfterStop::Rest });
@@ -122,7 +133,7 @@ fn awaits_save(draft: &Draft<'_>) -> Option<OpId> {
 fn go_on(draft: &mut Draft<'_>) {
     let Phase::Stopping { op, then, .. } = draft.session.phase.clone() else { return };
     match then {
-        AfterStop::Rest => {}
+        AfterStop::Rest | AfterStop::Pause { .. } => {}
         AfterStop::Restart { agent_ref, prompt } => {
             draft.event(Event::Suspended { op: None });
             start::begin_anew(draft, op, agent_ref, prompt);
@@ -138,20 +149,11 @@ fn go_on(draft: &mut Draft<'_>) {
 fn stop_start(draft: &mut Draft<'_>, start: OpId, step: StartStep) {
     let op = draft.new_op();
     draft.event(Event::StartCancelled { op: start });
-    match step {
-        // Looking has changed nothing, and what it finds comes too late to mean anything.
-        StartStep::Check => draft.event(Event::Suspended { op: Some(op) }),
-        // What is under way cannot be called back; once it is there, the stop goes on.
-        StartStep::Worktree => {
-            draft.event(Event::StopBegan { op, then: AfterStop::Rest });
-            draft.effect(Effect::CutSetUpShort);
-        }
-        StartStep::Process => draft.event(Event::StopBegan { op, then: AfterStop::Rest }),
-        StartStep::Ready => {
-            draft.event(Event::StopBegan { op, then: AfterStop::Rest });
-            let generation = draft.session.generation;
-            draft.effect(Effect::StopProcess { generation, urgency: Urgency::Quiet });
-        }
+    if step == StartStep::Check {
+        draft.event(Event::Suspended { op: Some(op) });
+        halt::look_no_further(draft, start);
+    } else {
+        halt::call_off(draft, (start, step), op, AfterStop::Rest);
     }
 }
 
@@ -205,6 +207,10 @@ pub(super) fn process_ended(draft: &mut Draft<'_>, generation: u32, exit: Exit) 
             let (op, awaited) = (*op, *awaited);
             draft.event(Event::Suspended { op: Some(op) });
             draft.wake = awaited;
+        }
+        Phase::Stopping { op, then: AfterStop::Pause { reason, clearing }, .. } => {
+            let (op, reason, clearing) = (*op, *reason, *clearing);
+            pause::begin_after_start(draft, op, reason, clearing);
         }
         Phase::Stopping { op, then: AfterStop::Restart { .. } | AfterStop::Remove, .. } => {
             let op = *op;

@@ -1,9 +1,11 @@
-//! Ending a process that runs, for whatever comes then.
+//! Ending a process that runs or is being started, for whatever comes then.
 
 use crate::draft::Draft;
 use crate::effect::{Effect, Urgency};
 use crate::event::Event;
-use crate::session::AfterStop;
+use crate::ids::OpId;
+use crate::session::{AfterStop, StartStep};
+use crate::timer::{Span, TimerKey, When};
 
 /// Ends it as gently as its turn allows.
 pub(super) fn begin(draft: &mut Draft<'_>, then: AfterStop) {
@@ -15,4 +17,38 @@ pub(super) fn begin_as(draft: &mut Draft<'_>, then: AfterStop, urgency: Urgency)
     let op = draft.new_op();
     draft.event(Event::StopBegan { op, then });
     draft.effect(Effect::StopProcess { generation: draft.session.generation, urgency });
+}
+
+/// Ends a start past its look, for what follows. What is under way cannot be called back: once it is
+/// there, it is ended.
+pub(super) fn call_off(
+    draft: &mut Draft<'_>,
+    (start, step): (OpId, StartStep),
+    op: OpId,
+    then: AfterStop,
+) {
+    let urgency = if then.is_rest() { Urgency::Quiet } else { Urgency::Kill };
+    draft.event(Event::StopBegan { op, then });
+    match step {
+        StartStep::Worktree => {
+            draft.effect(Effect::CutSetUpShort);
+            limit_making(draft, start);
+        }
+        StartStep::Check | StartStep::Process => {}
+        StartStep::Ready => {
+            let generation = draft.session.generation;
+            draft.effect(Effect::StopProcess { generation, urgency });
+        }
+    }
+}
+
+/// A worktree that is being made for an operation may take so long and no longer: git may hang.
+pub(super) fn limit_making(draft: &mut Draft<'_>, op: OpId) {
+    draft.timer(TimerKey::Step(op), When::After(Span::ForcedStep));
+}
+
+/// Ends the look of a start that was called off. It has changed nothing, and what it finds comes too
+/// late to mean anything; but a git that hangs in it would stay, and keep the worktree to itself.
+pub(super) fn look_no_further(draft: &mut Draft<'_>, start: OpId) {
+    draft.effect(Effect::CutShort { op: start });
 }

@@ -1,6 +1,6 @@
 //! Pausing: fence, look, interrupt, safe state, capture, snapshot, stop, snapshot, confirm.
 
-use super::save;
+use super::{halt, save, start};
 use crate::decision::Reply;
 use crate::draft::Draft;
 use crate::effect::{Effect, Urgency};
@@ -10,7 +10,7 @@ use crate::leftover::Leftovers;
 use crate::pause::{Moment, OnTimeout, PauseMode, PauseReason, PauseStep};
 use crate::reason::{FailedStep, SafeRule, Verb};
 use crate::refusal::{InPlaceWish, Refusal};
-use crate::session::{Pause, Phase, Rest};
+use crate::session::{AfterStop, Pause, Phase, Rest, StartStep};
 use crate::timer::{Span, TimerKey, When};
 use crate::tree::{Clearing, PathList, SnapshotRef};
 
@@ -46,6 +46,16 @@ pub(super) fn begin(draft: &mut Draft<'_>, wish: &Wish) -> Result<(), Refusal> {
             }
             Ok(())
         }
+        Phase::Starting(begun) if mode == PauseMode::Force => {
+            let start = (begun.op, begun.step);
+            call_off_start(draft, start, reason, clearing);
+            Ok(())
+        }
+        Phase::Stopping { op, then: AfterStop::Pause { .. }, .. } => {
+            let op = *op;
+            draft.reply(Reply::Pending(op));
+            Ok(())
+        }
         Phase::Starting(_) | Phase::Stopping { .. } | Phase::Chore { .. } => Err(draft.busy()),
         Phase::Rest(Rest::Completed | Rest::Failed(_) | Rest::Archived) => {
             Err(draft.wrong_status(Verb::Pause))
@@ -61,6 +71,40 @@ pub(super) fn begin(draft: &mut Draft<'_>, wish: &Wish) -> Result<(), Refusal> {
             }
             Ok(())
         }
+    }
+}
+
+/// A forced pause wins over a start that is under way: whatever that one waits for may never come.
+fn call_off_start(
+    draft: &mut Draft<'_>,
+    (start, step): (OpId, StartStep),
+    reason: PauseReason,
+    clearing: Clearing,
+) {
+    let op = draft.new_op();
+    draft.event(Event::StartCancelled { op: start });
+    if step == StartStep::Check {
+        halt::look_no_further(draft, start);
+        begin_after_start(draft, op, reason, clearing);
+    } else {
+        halt::call_off(draft, (start, step), op, AfterStop::Pause { reason, clearing });
+    }
+}
+
+/// Pauses a session whose start was called off for it: nothing of that start runs any more.
+pub(super) fn begin_after_start(
+    draft: &mut Draft<'_>,
+    op: OpId,
+    reason: PauseReason,
+    clearing: Clearing,
+) {
+    let (mode, on_timeout) = (PauseMode::Force, OnTimeout::Force);
+    draft.event(Event::Suspended { op: None });
+    draft.event(Event::PauseBegan { op, mode, reason, on_timeout, clearing });
+    if draft.session.leftovers.trouble().is_some() {
+        go_on_from_rest(draft, op);
+    } else {
+        reach(draft, op, SafeRule::StartCalledOff, Reached::Safely);
     }
 }
 
@@ -178,6 +222,9 @@ pub(super) fn cancel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
             draft.event(Event::PauseCancelled { op });
             Ok(())
         }
+        Phase::Stopping { then: AfterStop::Pause { .. }, .. } => {
+            Err(Refusal::TooLate { session: draft.session.name.clone() })
+        }
         Phase::Starting(_)
         | Phase::Live
         | Phase::Stopping { .. }
@@ -217,15 +264,22 @@ fn limit_step(draft: &mut Draft<'_>, op: OpId) {
 
 /// A step that is still under way is ended; what came of it is told as of any other.
 pub(super) fn step_is_overdue(draft: &mut Draft<'_>, op: OpId) {
-    let Phase::Pausing(pause) = &draft.session.phase else { return };
-    let works = match pause.step {
+    let Phase::Pausing(pause) = &draft.session.phase else {
+        start::making_is_overdue(draft, op);
+        return;
+    };
+    if pause.op == op && works(pause) {
+        draft.effect(Effect::CutShort { op });
+    }
+}
+
+/// Whether something is being done outside for the present step of a pause, beside ending the agent.
+pub(super) fn works(pause: &Pause) -> bool {
+    match pause.step {
         // It is looked at whether the worktree can be saved, or for what a process has left.
         PauseStep::Boundary => pause.mode == PauseMode::Interrupt || pause.from.is_some(),
         PauseStep::Capturing | PauseStep::Saving | PauseStep::Sealing | PauseStep::Clearing => true,
         PauseStep::Interrupting | PauseStep::Ending => false,
-    };
-    if pause.op == op && works {
-        draft.effect(Effect::CutShort { op });
     }
 }
 

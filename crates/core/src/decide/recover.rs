@@ -3,7 +3,7 @@
 //! An operation goes on from where its journal ends; its steps may be repeated safely. What may
 //! not be repeated (typing into an agent) is left as it is, and asked about.
 
-use super::{chore, end, message, pause, save, start};
+use super::{chore, end, halt, message, pause, save, start};
 use crate::draft::Draft;
 use crate::effect::{Effect, Urgency};
 use crate::event::Event;
@@ -63,6 +63,7 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
         },
         Phase::Stopping { op, .. } if draft.session.worktree.is_none() => {
             draft.effect(Effect::MakeWorktree { op });
+            halt::limit_making(draft, op);
         }
         // Its process is gone; what it left may not be saved yet.
         Phase::Stopping { op, .. } if !draft.session.expects_process() => {

@@ -1,6 +1,6 @@
 //! Bringing a process up: new sessions, resume, restart.
 
-use super::halt;
+use super::{halt, pause};
 use crate::claims;
 use crate::decision::{Decision, Reply};
 use crate::draft::Draft;
@@ -52,10 +52,9 @@ pub(super) fn create(
 }
 
 pub(super) fn worktree_made(draft: &mut Draft<'_>, made: Event) {
-    if let Some((stop, awaited)) = stopped_early(draft) {
+    if let Some(stop) = stopped_early(draft) {
         draft.event(made);
-        draft.event(Event::Suspended { op: Some(stop) });
-        draft.wake = awaited;
+        stop.nothing_runs(draft);
         return;
     }
     let Some(op) = made.op().filter(|op| at_step(draft, *op, StartStep::Worktree)) else { return };
@@ -68,7 +67,7 @@ pub(super) fn worktree_made(draft: &mut Draft<'_>, made: Event) {
 }
 
 pub(super) fn worktree_failed(draft: &mut Draft<'_>, op: OpId, why: String) {
-    if let Some((op, _)) = stopped_early(draft) {
+    if let Some(Stopped { op, .. }) = stopped_early(draft) {
         draft.event(Event::CreationFailed { op, why });
         return;
     }
@@ -77,18 +76,39 @@ pub(super) fn worktree_failed(draft: &mut Draft<'_>, op: OpId, why: String) {
     }
 }
 
-/// The stop that waits for the worktree of a new session: half made it would be in everybody's way.
-fn stopped_early(draft: &Draft<'_>) -> Option<(OpId, bool)> {
-    match draft.session.phase {
-        Phase::Stopping { op, awaited, .. } if draft.session.worktree.is_none() => {
-            Some((op, awaited))
+/// A stop that waits for what the start that it ends has under way.
+struct Stopped {
+    op: OpId,
+    awaited: bool,
+    then: AfterStop,
+}
+
+impl Stopped {
+    fn of(draft: &Draft<'_>) -> Option<Self> {
+        let Phase::Stopping { op, awaited, then } = &draft.session.phase else { return None };
+        Some(Self { op: *op, awaited: *awaited, then: then.clone() })
+    }
+
+    /// What was under way is over, and no process came of it.
+    fn nothing_runs(self, draft: &mut Draft<'_>) {
+        if let AfterStop::Pause { reason, clearing } = self.then {
+            pause::begin_after_start(draft, self.op, reason, clearing);
+        } else {
+            draft.event(Event::Suspended { op: Some(self.op) });
+            draft.wake = self.awaited;
         }
-        Phase::Stopping { .. }
-        | Phase::Starting(_)
-        | Phase::Live
-        | Phase::Pausing(_)
-        | Phase::Rest(_)
-        | Phase::Chore { .. } => None,
+    }
+}
+
+/// The stop that waits for the worktree of a new session: half made it would be in everybody's way.
+fn stopped_early(draft: &Draft<'_>) -> Option<Stopped> {
+    Stopped::of(draft).filter(|_| draft.session.worktree.is_none())
+}
+
+/// A worktree is still being made for a session that was stopped meanwhile: git hangs.
+pub(super) fn making_is_overdue(draft: &mut Draft<'_>, op: OpId) {
+    if stopped_early(draft).is_some() {
+        draft.effect(Effect::CutShort { op });
     }
 }
 
@@ -216,13 +236,15 @@ pub(super) fn process_started(
     process: Process,
     began_at: u64,
 ) {
-    let awaited_by_stop =
-        matches!(draft.session.phase, Phase::Stopping { then: AfterStop::Rest, .. });
-    if awaited_by_stop && draft.session.generation == generation && draft.session.process.is_none()
+    let stop = Stopped::of(draft).filter(|stop| !stop.then.saves_first());
+    if let Some(stop) = stop
+        && draft.session.generation == generation
+        && draft.session.process.is_none()
     {
         // A stop was faster: it has only just begun, and nothing keeps it from ending.
         draft.event(Event::ProcessStarted { op, process, began_at });
-        draft.effect(Effect::StopProcess { generation, urgency: Urgency::Quiet });
+        let urgency = if stop.then.is_rest() { Urgency::Quiet } else { Urgency::Kill };
+        draft.effect(Effect::StopProcess { generation, urgency });
         return;
     }
     if !at_step(draft, op, StartStep::Process) || draft.session.generation != generation {
@@ -269,11 +291,10 @@ pub(super) fn time_is_up(draft: &mut Draft<'_>, op: OpId) {
 
 /// Nothing runs. A stop that was asked for meanwhile is fulfilled.
 pub(super) fn not_started(draft: &mut Draft<'_>, op: OpId, fault: ResumeFault) {
-    if let Phase::Stopping { op, awaited, then: AfterStop::Rest } = draft.session.phase
+    if let Some(stop) = Stopped::of(draft).filter(|stop| !stop.then.saves_first())
         && draft.session.process.is_none()
     {
-        draft.event(Event::Suspended { op: Some(op) });
-        draft.wake = awaited;
+        stop.nothing_runs(draft);
         return;
     }
     failed(draft, op, StartStep::Process, fault);

@@ -14,7 +14,7 @@ states! {
         resume => busy with pause
         resume go on => busy with pause
         restart => busy with pause
-        stop => pause cancelled, stop began, suspended | do save after the end | pending
+        stop => pause cancelled, stop began, suspended | do cut short, save after the end | pending
         rm => busy with pause
         rm and stop => busy with pause
         answer allow => refused: nothing asked

@@ -54,7 +54,7 @@ fn a_stop_while_the_start_is_looked_into_is_over_at_once() {
         &format!(
             "{IDLE}\n{PAUSED}\n{}",
             "resume
-            stop => start cancelled, suspended | pending
+            stop => start cancelled, suspended | do cut short | pending
             checked => nothing
             unfit => nothing"
         ),
@@ -89,7 +89,7 @@ fn a_stop_waits_for_the_worktree_of_a_new_session() {
 #[test]
 fn a_restart_that_was_stopped_keeps_the_former_conversation() {
     for rest in [
-        "stop => start cancelled, suspended | pending",
+        "stop => start cancelled, suspended | do cut short | pending",
         "checked\nstop\nunstarted => suspended",
         "checked\nstop\nstarted\ntold ref-3\nended => process ended, suspended | do save after the end",
         "checked\nstop\ncrash\nfound gone => process ended, suspended | do save after the end",

@@ -125,7 +125,7 @@ fn a_stop_wins_over_a_pause_that_waits() {
             BUSY,
             "pause force
             captured
-            stop => pause cancelled, stop began | do kill | pending
+            stop => pause cancelled, stop began | do cut short, kill | pending
             saved => nothing
             ended => process ended, suspended | do save after the end",
         ],
@@ -136,8 +136,11 @@ fn a_stop_wins_over_a_pause_that_waits() {
 
 #[test]
 fn a_stop_of_a_pause_that_found_nothing_running_only_calls_it_off() {
-    let stage = told(Kind::Agent, &[IDLE, "stop\nended\npause\nstop => pause cancelled | already"])
-        .unwrap();
+    let stage = told(
+        Kind::Agent,
+        &[IDLE, "stop\nended\npause\nstop => pause cancelled | do cut short | already"],
+    )
+    .unwrap();
     assert_eq!(status(&stage), Some(Status::Suspended));
 }
 
@@ -198,4 +201,57 @@ fn a_step_that_has_its_time_behind_it_is_cut_short_and_one_that_is_over_is_not()
         ],
     )
     .unwrap();
+}
+
+#[test]
+fn a_forced_pause_calls_a_start_off_whatever_it_waits_for() {
+    let paused = "captured => terminal captured | do take snapshot
+                  saved => snapshot taken, paused";
+    let called_off = "suspended, pause began, safe state reached | do capture terminal";
+    for (start, story) in [
+        ("new do it", format!("made => worktree made, {called_off}")),
+        ("new do it\nmade\nchecked", format!("unstarted => {called_off}")),
+        (
+            "new do it\nmade\nchecked",
+            format!(
+                "started => process started | do kill
+                 ended => process ended, {called_off}"
+            ),
+        ),
+    ] {
+        let stage = told(Kind::Agent, &[start, "pause force", &story, paused]).unwrap();
+        let session = stage.session().unwrap();
+        assert_eq!(session.status(), Status::Paused, "{story}");
+        assert_eq!(session.rule, "its start was called off");
+        assert_eq!(session.queue.len(), 1, "what was to be said to it is kept");
+    }
+}
+
+#[test]
+fn a_start_that_was_called_off_for_a_pause_is_paused_after_a_crash_too() {
+    let stage = told(
+        Kind::Agent,
+        &["new do it
+            pause force => start cancelled, stop began | do cut set-up short | pending
+            crash
+            found gone => do make worktree
+            step overdue => do cut short
+            made => worktree made, suspended, pause began, safe state reached | do capture terminal
+            captured
+            saved => snapshot taken, paused
+            resume => start began | do check start | pending"],
+    );
+    assert_eq!(status(&stage.unwrap()), Some(Status::Created));
+}
+
+#[test]
+fn a_worktree_whose_git_hangs_holds_a_stop_up_for_a_while_and_no_longer() {
+    let stage = told(
+        Kind::Agent,
+        &["new do it
+            stop => start cancelled, stop began | do cut set-up short | pending
+            step overdue => do cut short
+            unmade => creation failed"],
+    );
+    assert_eq!(status(&stage.unwrap()), Some(Status::Archived));
 }

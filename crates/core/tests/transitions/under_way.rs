@@ -9,7 +9,7 @@ states! {
         send hello => message queued | queued while created
         pause => busy with new
         pause interrupt => busy with new
-        pause force => busy with new
+        pause force => start cancelled, stop began | do cut set-up short | pending
         cancel => refused: created
         resume => pending
         resume go on => message queued | pending
@@ -29,7 +29,7 @@ states! {
         send hello => message queued | queued while created
         pause => busy with new
         pause interrupt => busy with new
-        pause force => busy with new
+        pause force => start cancelled, stop began | pending
         cancel => refused: created
         resume => pending
         resume go on => message queued | pending
@@ -42,6 +42,26 @@ states! {
         restore => busy with new
         return => refused: created
         empty => refused: created
+        acknowledge => already
+    ";
+
+    a_session_whose_start_is_called_off_for_a_pause: Kind::Agent, ["new\nmade\nchecked\npause force"], "
+        send hello => message queued | queued while pausing
+        pause => pending
+        pause interrupt => pending
+        pause force => pending
+        cancel => refused: too late
+        resume => busy with pause
+        resume go on => busy with pause
+        restart => busy with pause
+        stop => pause cancelled, stop began | pending
+        rm => busy with pause
+        rm and stop => busy with pause
+        answer allow => refused: nothing asked
+        snapshot => save began | do save | pending
+        restore => busy with pause
+        return => refused: pausing
+        empty => refused: pausing
         acknowledge => already
     ";
 
@@ -74,7 +94,7 @@ states! {
         resume => busy with pause
         resume go on => busy with pause
         restart => busy with pause
-        stop => pause cancelled, stop began | do stop with an interrupt | pending
+        stop => pause cancelled, stop began | do cut short, stop with an interrupt | pending
         rm => busy with pause
         rm and stop => busy with pause
         answer allow => refused: nothing asked
@@ -114,7 +134,7 @@ states! {
         resume => busy with pause
         resume go on => busy with pause
         restart => busy with pause
-        stop => pause cancelled, stop began | do stop quietly | pending
+        stop => pause cancelled, stop began | do cut short, stop quietly | pending
         rm => busy with pause
         rm and stop => busy with pause
         answer allow => refused: nothing asked
@@ -134,7 +154,7 @@ states! {
         resume => busy with pause
         resume go on => busy with pause
         restart => busy with pause
-        stop => pause cancelled, stop began | do stop quietly | pending
+        stop => pause cancelled, stop began | do cut short, stop quietly | pending
         rm => busy with pause
         rm and stop => busy with pause
         answer allow => refused: nothing asked
@@ -174,7 +194,7 @@ states! {
         resume => busy with pause
         resume go on => busy with pause
         restart => busy with pause
-        stop => pause cancelled, stop began, suspended | do save after the end | pending
+        stop => pause cancelled, stop began, suspended | do cut short, save after the end | pending
         rm => busy with pause
         rm and stop => busy with pause
         answer allow => refused: nothing asked
@@ -189,12 +209,12 @@ states! {
         send hello => message queued | queued while resuming
         pause => busy with resume
         pause interrupt => busy with resume
-        pause force => busy with resume
+        pause force => start cancelled, suspended, pause began, safe state reached | do cut short, capture terminal | pending
         cancel => refused: resuming
         resume => pending
         resume go on => message queued | pending
         restart => busy with resume
-        stop => start cancelled, suspended | pending
+        stop => start cancelled, suspended | do cut short | pending
         rm => busy with resume
         rm and stop => busy with resume
         answer allow => refused: nothing asked
@@ -209,7 +229,7 @@ states! {
         send hello => message queued | queued while resuming
         pause => busy with resume
         pause interrupt => busy with resume
-        pause force => busy with resume
+        pause force => start cancelled, stop began | do kill | pending
         cancel => refused: resuming
         resume => pending
         resume go on => message queued | pending
@@ -229,12 +249,12 @@ states! {
         send hello => message queued | queued while resuming
         pause => busy with restart
         pause interrupt => busy with restart
-        pause force => busy with restart
+        pause force => start cancelled, suspended, pause began, safe state reached | do cut short, capture terminal | pending
         cancel => refused: resuming
         resume => pending
         resume go on => message queued | pending
         restart => busy with restart
-        stop => start cancelled, suspended | pending
+        stop => start cancelled, suspended | do cut short | pending
         rm => busy with restart
         rm and stop => busy with restart
         answer allow => refused: nothing asked
@@ -249,12 +269,12 @@ states! {
         send hello => message queued | queued while resuming
         pause => busy with a wake-up
         pause interrupt => busy with a wake-up
-        pause force => busy with a wake-up
+        pause force => start cancelled, suspended, pause began, safe state reached | do cut short, capture terminal | pending
         cancel => refused: resuming
         resume => pending
         resume go on => message queued | pending
         restart => busy with a wake-up
-        stop => start cancelled, suspended | pending
+        stop => start cancelled, suspended | do cut short | pending
         rm => busy with a wake-up
         rm and stop => busy with a wake-up
         answer allow => refused: nothing asked
