@@ -110,6 +110,7 @@ mod daemon {
     pub(crate) mod client;
     pub(crate) mod doors;
     pub(crate) mod outside;
+    mod service;
     mod tampered;
     pub(crate) mod upgrade;
 }

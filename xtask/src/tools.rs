@@ -4,14 +4,15 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// What the tests of terminals, of system calls, of peers, of disks that lose their power and of
-/// other users look for: a program and the package that has it.
+/// What the tests of terminals, of system calls, of peers, of disks that lose their power, of
+/// other users and of services look for: a program and the package that has it.
 const WANTED: &[(&str, &str)] = &[
     ("tmux", "tmux"),
     ("strace", "strace"),
     ("dtach", "dtach"),
     ("mkfs.ext4", "e2fsprogs"),
     ("setpriv", "util-linux"),
+    ("systemd-analyze", "systemd"),
 ];
 
 /// What is missing and stays missing.

@@ -7,6 +7,7 @@ mod keep;
 mod look;
 mod many;
 mod parting;
+mod service;
 mod session;
 mod upkeep;
 

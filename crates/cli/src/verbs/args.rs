@@ -170,6 +170,10 @@ pub(crate) enum DaemonVerb {
     },
     /// Say whether it runs
     Status,
+    /// Make it a service of your systemd, which starts at your login; the agents outlive it
+    Install,
+    /// End and remove that service; the agents keep running
+    Uninstall,
     /// Run the daemon in the foreground
     Run {
         /// In a session of its own

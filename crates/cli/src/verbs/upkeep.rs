@@ -1,7 +1,7 @@
 //! Verbs about glis itself.
 
 use super::args::{Cli, DaemonVerb};
-use super::{Out, ask, unexpected};
+use super::{Out, ask, service, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
 use crate::words;
@@ -55,6 +55,8 @@ pub(super) fn daemon(verb: &DaemonVerb, out: &Out) -> Result<(), Complaint> {
             let control = control::connect_running()?;
             stop(control, Request::DaemonStop { agents: false }, "the agents keep running", out)
         }
+        DaemonVerb::Install => service::install(out),
+        DaemonVerb::Uninstall => service::uninstall(out),
         // Taken by another role of the program.
         DaemonVerb::Run { .. } => Ok(()),
     }

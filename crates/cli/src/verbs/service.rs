@@ -1,0 +1,254 @@
+//! The daemon as a service of the user's own systemd: it runs from the login on, or from the boot.
+//!
+//! Only the daemon itself is ended with the service (`KillMode=process`): the agents and their
+//! holders run on, and the next daemon finds them.
+
+use super::Out;
+use crate::complaint::{Complaint, Kind};
+use crate::control;
+use serde_json::json;
+use std::env;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// The first line of every unit that we write. A file without it is not ours to touch.
+const MARK: &str = "# Written by `glis daemon install`; `glis daemon uninstall` removes it.";
+
+/// The unit's name, where `GLIS_HOME` is not set.
+const NAME: &str = "glis.service";
+
+/// What the service starts.
+#[derive(Debug, PartialEq, Eq)]
+struct Service {
+    program: PathBuf,
+    /// The value of `GLIS_HOME`, if it is set.
+    home: Option<PathBuf>,
+    /// The path on which agents are found that no command starts.
+    path: String,
+}
+
+/// Writes the unit and starts it, where systemd runs for this user.
+pub(super) fn install(out: &Out) -> Result<(), Complaint> {
+    let service = Service::of_this_process()?;
+    let file = service.file()?;
+    refuse_foreign(&file)?;
+    write(&file, &service.unit()).map_err(|fault| {
+        let why = format!("the unit {} cannot be written: {fault}", file.display());
+        Complaint::new(Kind::Failed, why).hint("fix this and retry; nothing else was changed")
+    })?;
+    let name = service.name();
+    let started = manager_runs();
+    if started {
+        // One that runs already has the place that the service needs. Its agents run on.
+        if let Some(mut control) = control::connect_running()? {
+            super::ask(&mut control, glis_wire::client::Request::DaemonStop { agents: false })?;
+            control.until_closed();
+        }
+        systemctl(&["daemon-reload"])?;
+        systemctl(&["enable", &name])?;
+        systemctl(&["restart", &name])?;
+    }
+    let lingers = lingers();
+    let document = json!({"unit": file, "name": name, "started": started, "lingers": lingers});
+    out.document(&document, || installed(&file, &name, started, lingers))
+}
+
+/// Ends the service and removes its unit. The agents keep running.
+pub(super) fn uninstall(out: &Out) -> Result<(), Complaint> {
+    let service = Service::of_this_process()?;
+    let file = service.file()?;
+    if !file.exists() {
+        let words = || format!("there is no service: {} does not exist", file.display());
+        return out.document(&json!({"unit": file, "removed": false}), words);
+    }
+    refuse_foreign(&file)?;
+    let manager = manager_runs();
+    if manager {
+        systemctl(&["disable", "--now", &service.name()])?;
+    }
+    fs::remove_file(&file).map_err(|fault| {
+        let why = format!("the unit {} cannot be removed: {fault}", file.display());
+        Complaint::new(Kind::Failed, why).hint("remove the file by hand")
+    })?;
+    if manager {
+        systemctl(&["daemon-reload"])?;
+    }
+    let words = || {
+        format!(
+            "removed the service {}; agents keep running, and any command starts a daemon",
+            service.name()
+        )
+    };
+    out.document(&json!({"unit": file, "removed": true}), words)
+}
+
+fn installed(file: &Path, name: &str, started: bool, lingers: Option<bool>) -> String {
+    let mut lines = vec![format!("wrote {}", file.display())];
+    lines.push(if started {
+        format!("the daemon runs as {name} now; `systemctl --user status {name}` shows it")
+    } else {
+        format!(
+            "systemd does not run for this user here, so it was not started; where it does: \
+             systemctl --user enable --now {name}"
+        )
+    });
+    if lingers == Some(false) {
+        lines.push(
+            "it starts when you log in; for a start with the machine: loginctl enable-linger"
+                .to_owned(),
+        );
+    }
+    lines.join("\n")
+}
+
+impl Service {
+    fn of_this_process() -> Result<Self, Complaint> {
+        let program = env::current_exe().ok().filter(|program| program.is_file());
+        let program = program.ok_or_else(|| {
+            Complaint::new(Kind::Failed, "the program that this command runs was deleted or moved")
+                .hint("install glis where it stays, and run that one")
+        })?;
+        // A home that no daemon would take is refused here already.
+        control::find_home()?;
+        let home = env::var_os(glis_wire::home::VARIABLE).filter(|home| !home.is_empty());
+        let path = env::var("PATH").unwrap_or_default();
+        Ok(Self { program, home: home.map(PathBuf::from), path })
+    }
+
+    /// A home that was moved has a service of its own.
+    fn name(&self) -> String {
+        let Some(home) = &self.home else { return NAME.to_owned() };
+        let letter = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
+        let home: String = home.to_string_lossy().chars().map(letter).collect();
+        format!("glis-{}.service", home.trim_matches('-'))
+    }
+
+    /// Where the user's systemd looks for it.
+    fn file(&self) -> Result<PathBuf, Complaint> {
+        let folder = |name: &str| {
+            let folder = env::var_os(name).map(PathBuf::from);
+            folder.filter(|folder| folder.is_absolute())
+        };
+        let config = folder("XDG_CONFIG_HOME")
+            .or_else(|| folder("HOME").map(|home| home.join(".config")))
+            .ok_or_else(|| {
+                Complaint::new(Kind::Usage, "neither HOME nor XDG_CONFIG_HOME names a folder")
+                    .hint("set HOME to your home folder")
+            })?;
+        Ok(config.join("systemd/user").join(self.name()))
+    }
+
+    fn unit(&self) -> String {
+        let home = self.home.iter().map(|home| {
+            format!("Environment={}\n", quoted(&format!("GLIS_HOME={}", home.display())))
+        });
+        format!(
+            "{MARK}\n\
+             [Unit]\n\
+             Description=glis keeps AI coding agents alive\n\
+             \n\
+             [Service]\n\
+             Type=exec\n\
+             ExecStart={program} daemon run\n\
+             Environment={path}\n\
+             {home}\
+             # The agents outlive the daemon: only it is ended, and what runs out of memory is one agent.\n\
+             KillMode=process\n\
+             OOMPolicy=continue\n\
+             TasksMax=infinity\n\
+             Restart=on-failure\n\
+             RestartSec=1\n\
+             # Another daemon has the house.\n\
+             RestartPreventExitStatus=4\n\
+             \n\
+             [Install]\n\
+             WantedBy=default.target\n",
+            program = quoted(&self.program.to_string_lossy().replace('$', "$$")),
+            path = quoted(&format!("PATH={}", self.path)),
+            home = home.collect::<String>(),
+        )
+    }
+}
+
+/// One word of a unit: in quotes, and with nothing in it that systemd would expand.
+fn quoted(word: &str) -> String {
+    let word = word.replace('%', "%%").replace('\\', "\\\\").replace('"', "\\\"");
+    format!("\"{}\"", word.replace('\n', "\\n"))
+}
+
+fn refuse_foreign(file: &Path) -> Result<(), Complaint> {
+    match fs::read_to_string(file) {
+        Ok(text) if text.starts_with(MARK) => Ok(()),
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(()),
+        Ok(_) | Err(_) => {
+            let why = format!("{} was not written by glis, and is left alone", file.display());
+            Err(Complaint::new(Kind::Refused, why).hint("move it away and retry"))
+        }
+    }
+}
+
+/// Whole or not at all.
+fn write(file: &Path, text: &str) -> io::Result<()> {
+    let folder = file.parent().unwrap_or(Path::new("/"));
+    fs::create_dir_all(folder)?;
+    let draft = folder.join(format!(".glis.{}.tmp", std::process::id()));
+    let mut open = fs::File::create(&draft)?;
+    let written = open.write_all(text.as_bytes()).and_then(|()| open.sync_all());
+    written.and_then(|()| fs::rename(&draft, file)).inspect_err(|_| drop(fs::remove_file(&draft)))
+}
+
+/// Whether systemd runs for this user, and can be reached.
+fn manager_runs() -> bool {
+    run("systemctl", &["--user", "show-environment"]).is_ok_and(|done| done.status.success())
+}
+
+/// Whether the user's services start with the machine; `None` where that cannot be told.
+fn lingers() -> Option<bool> {
+    let user = env::var("USER").ok()?;
+    let done = run("loginctl", &["show-user", &user, "--property=Linger", "--value"]).ok()?;
+    let answer = String::from_utf8_lossy(&done.stdout);
+    done.status.success().then(|| answer.trim() == "yes")
+}
+
+fn systemctl(words: &[&str]) -> Result<(), Complaint> {
+    let line = format!("systemctl --user {}", words.join(" "));
+    let failed = |why: &str| {
+        Complaint::new(Kind::Failed, format!("`{line}` failed: {}", why.trim()))
+            .hint("fix this and retry; the agents keep running")
+    };
+    let done = run("systemctl", &[&["--user"], words].concat())
+        .map_err(|fault| failed(&fault.to_string()))?;
+    if done.status.success() { Ok(()) } else { Err(failed(&String::from_utf8_lossy(&done.stderr))) }
+}
+
+fn run(program: &str, words: &[&str]) -> io::Result<Output> {
+    Command::new(program).args(words).stdin(Stdio::null()).output()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn service(program: &str, home: Option<&str>) -> Service {
+        let home = home.map(PathBuf::from);
+        Service { program: program.into(), home, path: "/usr/bin:/opt/50% \"x\"".to_owned() }
+    }
+
+    #[test]
+    fn what_systemd_would_expand_is_kept_from_it() {
+        let unit = service("/opt/a b/$x/glis", Some("/home/u/100%")).unit();
+        assert!(unit.contains("ExecStart=\"/opt/a b/$$x/glis\" daemon run\n"), "{unit}");
+        assert!(unit.contains("Environment=\"PATH=/usr/bin:/opt/50%% \\\"x\\\"\"\n"), "{unit}");
+        assert!(unit.contains("Environment=\"GLIS_HOME=/home/u/100%%\"\n"), "{unit}");
+        assert!(unit.contains("\nKillMode=process\n"), "{unit}");
+    }
+
+    #[test]
+    fn a_home_of_its_own_has_a_service_of_its_own() {
+        assert_eq!(service("/glis", None).name(), "glis.service");
+        let named = service("/glis", Some("/home/u/other home")).name();
+        assert_eq!(named, "glis-home-u-other-home.service");
+    }
+}
