@@ -109,6 +109,7 @@ mod log {
 mod daemon {
     pub(crate) mod client;
     pub(crate) mod doors;
+    mod origins;
     pub(crate) mod outside;
     mod service;
     mod tampered;

@@ -34,7 +34,7 @@ fn session(agent: &str, mode: Mode) -> Option<Session> {
     let (op, name, agent_ref) = (OpId(1), "blue".to_owned(), some("a-ref"));
     let event = Event::SessionCreated { op, name, spec: Box::new(spec), agent_ref };
     let mut house = House::default();
-    house.apply(&Recorded { seq: 1, at: 0, subject: id.clone().into(), event });
+    house.apply(&Recorded::new(1, 0, id.clone().into(), event));
     house.session(&id).cloned()
 }
 

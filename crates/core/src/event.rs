@@ -4,6 +4,7 @@
 mod about;
 mod ends;
 
+use crate::caller::Origin;
 use crate::card::Card;
 use crate::ids::{AskId, MessageId, OpId};
 use crate::leftover::Leftovers;
@@ -13,6 +14,7 @@ use crate::refusal::ResumeFault;
 use crate::safe::ScreenState;
 use crate::session::{AfterStop, Process, StartCause, WallMs};
 use crate::spec::Spec;
+use crate::status::Status;
 use crate::subject::Subject;
 use crate::talk::Ask;
 use crate::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
@@ -30,6 +32,19 @@ pub struct Recorded {
     pub subject: Subject,
     /// What happened.
     pub event: Event,
+    /// Who asked for what led to it, where a call did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Origin>,
+    /// The status of its session, where it has become another one with this event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<Status>,
+}
+
+impl Recorded {
+    /// An event of which nothing more is known.
+    pub fn new(seq: u64, at: WallMs, subject: Subject, event: Event) -> Self {
+        Self { seq, at, subject, event, from: None, status: None }
+    }
 }
 
 /// Where in an agent's words a sign was seen.

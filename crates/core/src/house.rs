@@ -1,11 +1,13 @@
 //! All sessions together: how they change, and how one of them is found.
 
+use crate::caller::{Callers, Origin};
 use crate::event::{Event, Recorded};
 use crate::fold;
 use crate::ids::{MessageId, OpId, SessionId};
 use crate::refusal::Refusal;
-use crate::session::Session;
+use crate::session::{Session, WallMs};
 use crate::status::Status;
+use crate::subject::Subject;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -18,6 +20,8 @@ pub const FOLD: &str = env!("GLIS_FOLD");
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct House {
     sessions: BTreeMap<SessionId, Session>,
+    /// Who asked for what is not over yet.
+    callers: BTreeMap<SessionId, Callers>,
     /// Sequence number of the last event that was applied.
     last_seq: u64,
     next_op: u64,
@@ -30,6 +34,45 @@ impl House {
         self.last_seq = recorded.seq;
         self.count(&recorded.event);
         fold::apply(&mut self.sessions, recorded);
+        self.learn_caller(recorded);
+    }
+
+    /// Gives an event its place in the log and folds it in. It is from whom it is said to be from, or
+    /// else from the caller whose operation, message or answer it goes back to.
+    pub fn record(
+        &mut self,
+        at: WallMs,
+        subject: Subject,
+        event: Event,
+        from: Option<&Origin>,
+    ) -> Recorded {
+        let former = subject.session().and_then(|id| self.sessions.get(id));
+        let caller = || {
+            let callers = self.callers.get(subject.session()?)?;
+            callers.of(former, &event)
+        };
+        let from = from.or_else(caller).cloned();
+        let status = former.map(Session::status);
+        let seq = self.last_seq + 1;
+        let mut recorded = Recorded { from, ..Recorded::new(seq, at, subject, event) };
+        self.apply(&recorded);
+        let session = recorded.subject.session().and_then(|id| self.sessions.get(id));
+        recorded.status = session.map(Session::status).filter(|now| status != Some(*now));
+        recorded
+    }
+
+    fn learn_caller(&mut self, recorded: &Recorded) {
+        let Some(id) = recorded.subject.session() else { return };
+        let Some(session) = self.sessions.get(id) else { return };
+        let from = recorded.from.as_ref();
+        if from.is_none() && !self.callers.contains_key(id) {
+            return;
+        }
+        let callers = self.callers.entry(id.clone()).or_default();
+        callers.learn(session, &recorded.event, from);
+        if callers.is_empty() {
+            self.callers.remove(id);
+        }
     }
 
     /// Sequence number of the last event that was applied.

@@ -5,6 +5,7 @@
 //! only then carries out the effects. Nothing here reads a clock, a file or the environment.
 #![forbid(unsafe_code)]
 
+pub mod caller;
 pub mod card;
 mod claims;
 mod decide;
@@ -35,6 +36,7 @@ pub mod talk;
 pub mod timer;
 pub mod tree;
 
+pub use caller::{Face, Origin};
 pub use card::Card;
 pub use decision::{Decision, Reply};
 pub use effect::Effect;

@@ -7,7 +7,7 @@ use crate::mailbox::{Mail, Mailbox, Occasion, Published, Query};
 use crate::panics::fault;
 use glis_core::reason::FailedStep;
 use glis_core::{
-    Decision, Effect, Event, House, Input, OpId, Recorded, Refusal, Reply, Session, Subject,
+    Decision, Effect, Event, House, Input, OpId, Origin, Recorded, Refusal, Reply, Session, Subject,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -116,10 +116,11 @@ impl<A: Act> Controller<A> {
             match mail {
                 Mail::Input(input) => {
                     // Only commands can be refused, and this is none.
-                    drop(self.decide(input, &mut batch)?);
+                    drop(self.decide(input, None, &mut batch)?);
                 }
-                Mail::Command(command, answer) => {
-                    let reply = self.decide(Input::Command(command), &mut batch)?;
+                Mail::Command(command, from, answer) => {
+                    let input = Input::Command(command);
+                    let reply = self.decide(input, from.as_ref(), &mut batch)?;
                     due.push(Due::Reply(answer, reply));
                 }
                 Mail::Query(query, answer) => due.push(Due::Sessions(answer, self.find(&query))),
@@ -164,6 +165,7 @@ impl<A: Act> Controller<A> {
     fn decide(
         &mut self,
         input: Input,
+        from: Option<&Origin>,
         batch: &mut Batch,
     ) -> Result<Result<Reply, Refusal>, LogFault> {
         let subject = input.subject();
@@ -178,7 +180,7 @@ impl<A: Act> Controller<A> {
         }));
         let why = match decided {
             Ok(Err(refusal)) => return Ok(Err(refusal)),
-            Ok(Ok(decision)) => match self.record(decision, batch) {
+            Ok(Ok(decision)) => match self.record(decision, from, batch) {
                 Ok(reply) => return Ok(Ok(reply)),
                 Err(why) => {
                     let why = self.blame(&why, kind, &subject);
@@ -199,7 +201,7 @@ impl<A: Act> Controller<A> {
             if let Subject::Session(session) = subject {
                 let broke = Input::Broke { session, what: kind.to_owned(), why: why.clone() };
                 if let Ok(decision) = self.house.decide(broke) {
-                    self.record(decision, batch).map_err(LogFault::Broken)?;
+                    self.record(decision, None, batch).map_err(LogFault::Broken)?;
                 }
             }
             batch.broken = Some(why);
@@ -220,13 +222,17 @@ impl<A: Act> Controller<A> {
     }
 
     /// Folds a decision into the state. After an error the state is not to be trusted.
-    fn record(&mut self, decision: Decision, batch: &mut Batch) -> Result<Reply, String> {
+    fn record(
+        &mut self,
+        decision: Decision,
+        from: Option<&Origin>,
+        batch: &mut Batch,
+    ) -> Result<Reply, String> {
         let at = crate::clock::now().as_millisecond();
         let (before, told) = (batch.events.len(), batch.published.len());
         let folded = catch_unwind(AssertUnwindSafe(|| {
             for (subject, event) in decision.events {
-                let recorded = Recorded { seq: self.house.last_seq() + 1, at, subject, event };
-                self.house.apply(&recorded);
+                let recorded = self.house.record(at, subject, event, from);
                 let ended = self.ended(&recorded.subject, &recorded.event);
                 batch.published.push(Published { recorded: recorded.clone(), ended });
                 batch.events.push(recorded);
@@ -247,7 +253,7 @@ impl<A: Act> Controller<A> {
         let event = Event::Barred { what: "decide on it".to_owned(), why: why.clone() };
         let at = crate::clock::now().as_millisecond();
         let seq = self.committed + 1;
-        match self.log.append(&[Recorded { seq, at, subject, event }]) {
+        match self.log.append(&[Recorded::new(seq, at, subject, event)]) {
             Ok(()) => LogFault::Broken(why),
             Err(fault) => fault,
         }

@@ -9,7 +9,7 @@ use crate::program;
 use glis_core::decision::Reply;
 use glis_core::name;
 use glis_core::spec::{Mode, RefOrigin, Spec};
-use glis_core::{Command, OpId, Refusal, SessionId};
+use glis_core::{Command, OpId, Origin, Refusal, SessionId};
 use glis_snapshot::GitFault;
 use glis_wire::client::NewSession;
 use glis_wire::home::Home;
@@ -81,6 +81,7 @@ impl Creator {
         &self,
         wanted: &NewSession,
         caller: Option<&Caller>,
+        from: Option<&Origin>,
     ) -> Result<Created, NotCreated> {
         for _ in 0..NAMINGS {
             let (id, command, notes) =
@@ -88,7 +89,7 @@ impl Creator {
             if let Some(caller) = caller {
                 self.environments.remember(&id, caller.clone());
             }
-            let op = match self.mailbox.command(command).await {
+            let op = match self.mailbox.command(command, from.cloned()).await {
                 Some(Ok(Reply::Pending(op))) => Some(op),
                 Some(Ok(Reply::Done | Reply::Already | Reply::Queued { .. })) => None,
                 Some(Err(Refusal::NameTaken { .. })) if wanted.name.is_none() => continue,

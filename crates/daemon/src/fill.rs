@@ -65,9 +65,7 @@ impl Scribe {
         for event in events {
             let seq = self.house.last_seq() + 1;
             let at = 1_700_000_000_000 + i64::try_from(seq).unwrap_or_default();
-            let recorded = Recorded { seq, at, subject: session.clone().into(), event };
-            self.house.apply(&recorded);
-            self.piece.push(recorded);
+            self.piece.push(self.house.record(at, session.clone().into(), event, None));
         }
         if self.piece.len() >= PIECE { self.write() } else { Ok(()) }
     }
@@ -141,7 +139,7 @@ pub(crate) fn session() -> glis_core::Session {
     let id = SessionId("s".to_owned());
     let mut house = House::default();
     for (seq, event) in (1..).zip(born(1)) {
-        house.apply(&Recorded { seq, at: 0, subject: id.clone().into(), event });
+        house.apply(&Recorded::new(seq, 0, id.clone().into(), event));
     }
     house.session(&id).cloned().unwrap_or_else(|| unreachable!("it was born"))
 }

@@ -228,7 +228,7 @@ mod tests {
         let begun = Event::PauseBegan { op, mode, reason, on_timeout, clearing: Clearing::Keep };
         let mut house = House::default();
         for (seq, event) in (1..).zip(crate::fill::born(1).into_iter().chain([begun])) {
-            house.apply(&Recorded { seq, at: 0, subject: calm.id.clone().into(), event });
+            house.apply(&Recorded::new(seq, 0, calm.id.clone().into(), event));
         }
         let session = house.session(&calm.id).unwrap().clone();
         let (go_on, gate) = std::sync::mpsc::channel::<()>();

@@ -2,7 +2,7 @@
 
 use crate::log::{Checked, Mark};
 use glis_core::decision::Reply;
-use glis_core::{Command, Input, OpId, Recorded, Refusal, Session};
+use glis_core::{Command, Input, OpId, Origin, Recorded, Refusal, Session};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
@@ -15,8 +15,8 @@ const LISTENERS_BEHIND_MAX: usize = 1024;
 pub(crate) enum Mail {
     /// Something happened.
     Input(Input),
-    /// A request, whose sender waits for the answer.
-    Command(Command, oneshot::Sender<Result<Reply, Refusal>>),
+    /// A request, from a call or by the daemon itself, whose sender waits for the answer.
+    Command(Command, Option<Origin>, oneshot::Sender<Result<Reply, Refusal>>),
     /// A look at sessions.
     Query(Query, oneshot::Sender<Vec<Session>>),
     /// A look at events.
@@ -97,9 +97,14 @@ impl Mailbox {
         log_id.clone_into(&mut known);
     }
 
-    pub(crate) async fn command(&self, command: Command) -> Option<Result<Reply, Refusal>> {
+    /// Asks for something, on behalf of a call or of the daemon itself.
+    pub(crate) async fn command(
+        &self,
+        command: Command,
+        from: Option<Origin>,
+    ) -> Option<Result<Reply, Refusal>> {
         let (answer, wait) = oneshot::channel();
-        self.mail.send(Mail::Command(command, answer)).await.ok()?;
+        self.mail.send(Mail::Command(command, from, answer)).await.ok()?;
         wait.await.ok()
     }
 

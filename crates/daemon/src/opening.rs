@@ -5,7 +5,7 @@ use crate::cards::{self, sessions_folder};
 use crate::copies::{self, Stale};
 use crate::fault::DaemonFault;
 use crate::log::{self, Aids, Checkpoint, EventLog, Salvage, Scope, Shortcut, backup};
-use glis_core::{House, Recorded};
+use glis_core::House;
 use glis_wire::home::Home;
 use std::path::Path;
 
@@ -87,10 +87,7 @@ fn restore(home: &Home, root: &Path, why: &str) -> Result<Opened, DaemonFault> {
         let sources = (root.display().to_string(), sessions_folder(home).display().to_string());
         let at = crate::clock::now().as_millisecond();
         for (session, event) in house.after_a_loss(&cards, (&sources.0, &sources.1)) {
-            let recorded =
-                Recorded { seq: house.last_seq() + 1, at, subject: session.into(), event };
-            house.apply(&recorded);
-            records.push(recorded);
+            records.push(house.record(at, session.into(), event, None));
         }
     }
     let fault = |fault: log::LogFault| DaemonFault::Log(fault.to_string());

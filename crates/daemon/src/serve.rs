@@ -24,7 +24,7 @@ use crate::panics::caught;
 use crate::peer::Peer;
 use crate::shutdown::{Shutdown, ShutdownRequest};
 use glis_core::Status;
-use glis_wire::call::Scope;
+use glis_wire::call::{Origin, Scope};
 use glis_wire::client::{Call, Greeting, PROTOCOL, Request, Response, Trouble};
 use glis_wire::view::DaemonView;
 use rustix::net::sockopt::socket_peercred;
@@ -129,7 +129,7 @@ async fn answer(state: &Arc<ServerState>, peer: &mut Peer, call: Call) -> io::Re
         return peer.send(&Response::Trouble { kind: Trouble::Internal, message }).await;
     }
     if let Some(key) = key.filter(|_| is_kept(&request)) {
-        let response = once(state, &key, request, env).await;
+        let response = once(state, &key, (request, from), env).await;
         return peer.send(&response).await;
     }
     let reply = match request {
@@ -170,7 +170,9 @@ async fn answer(state: &Arc<ServerState>, peer: &mut Peer, call: Call) -> io::Re
         | Request::Act { .. }
         | Request::ActEach { .. }
         | Request::TrashAct { .. }
-        | Request::RestoreTo { .. } => change(state, &mut Steps::To(peer), request, env).await?,
+        | Request::RestoreTo { .. } => {
+            change(state, &mut Steps::To(peer, from), request, env).await?
+        }
     };
     peer.send(&reply).await
 }
@@ -186,14 +188,14 @@ fn is_kept(request: &Request) -> bool {
 async fn once(
     state: &Arc<ServerState>,
     key: &str,
-    request: Request,
+    (request, from): (Request, Origin),
     env: Option<Caller>,
 ) -> Response {
     if let Known::Said(response) = state.daemon.keys.begin(key, &request).await {
         return *response;
     }
     let trouble = |kind, message| Response::Trouble { kind, message };
-    let response = match caught(change(state, &mut Steps::Unseen, request, env)).await {
+    let response = match caught(change(state, &mut Steps::Unseen(from), request, env)).await {
         Ok(Ok(response)) => response,
         Ok(Err(fault)) => trouble(Trouble::Unknown, fault.to_string()),
         Err(message) => {

@@ -170,7 +170,7 @@ async fn suspend_all(jobs: &Jobs) {
         for session in sessions {
             if let Some(command) = ending(&session, press) {
                 // A refusal means that it cannot be ended yet; the next round sees.
-                drop(jobs.mailbox.command(command).await);
+                drop(jobs.mailbox.command(command, None).await);
             }
         }
         pressed |= late;

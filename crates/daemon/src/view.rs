@@ -193,6 +193,12 @@ pub(crate) fn event(recorded: &Recorded) -> Value {
     for (key, value) in fields {
         flat.entry(key).or_insert(discreet(value));
     }
+    if let Some(from) = &recorded.from {
+        flat.entry("from").or_insert(discreet(json!(from)));
+    }
+    if let Some(status) = recorded.status {
+        flat.entry("status").or_insert(json!(status));
+    }
     Value::Object(flat)
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn connector(house: &House) -> Outcome<Connector> {
 }
 
 /// The next events, up to the first that is wanted, with their numbers.
-fn until(events: &mut Subscription, wanted: &str) -> Outcome<Vec<(u64, Value)>> {
+pub(super) fn until(events: &mut Subscription, wanted: &str) -> Outcome<Vec<(u64, Value)>> {
     let mut seen = Vec::new();
     loop {
         let News::Event { seq, event } = events.next()? else {
@@ -123,7 +123,7 @@ fn output(holder: &mut Holder, until: &str) -> Outcome<(u64, String)> {
     }
 }
 
-fn act(action: Action) -> Request {
+pub(super) fn act(action: Action) -> Request {
     Request::Act { session: "x".to_owned(), action }
 }
 

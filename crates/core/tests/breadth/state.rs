@@ -234,7 +234,7 @@ impl State {
         for (subject, event) in decision.events {
             let id = subject.session().ok_or("an event about no session")?.clone();
             let before = self.house.session(&id).cloned();
-            let recorded = Recorded { seq: self.house.last_seq() + 1, at: 0, subject, event };
+            let recorded = Recorded::new(self.house.last_seq() + 1, 0, subject, event);
             self.house.apply(&recorded);
             if let Some(before) = &before {
                 rules::event(before, &recorded.event)?;

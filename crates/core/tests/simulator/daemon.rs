@@ -86,7 +86,7 @@ impl Daemon {
             touched.insert(subject.clone());
             let input = &why(&subject);
             let seq = self.house.last_seq() + 1;
-            let recorded = Recorded { seq, at: i64::try_from(seq).unwrap_or(0), subject, event };
+            let recorded = Recorded::new(seq, i64::try_from(seq).unwrap_or(0), subject, event);
             self.note(|| format!("   {} {}: {:?}", seq, recorded.subject, recorded.event));
             let before = session_of(&self.house, &recorded.subject).cloned();
             self.house.apply(&recorded);

@@ -365,7 +365,7 @@ fn written(stage: &mut Stage, at: u64, sign: Sign) -> Option<usize> {
     let count = events.len();
     for (session, event) in events {
         let seq = stage.house.last_seq() + 1;
-        let recorded = Recorded { seq, at: 0, subject: session, event };
+        let recorded = Recorded::new(seq, 0, session, event);
         stage.house.apply(&recorded);
         stage.log.push(recorded);
     }

@@ -215,7 +215,7 @@ fn a_damaged_record_is_flagged_until_somebody_takes_note() {
     assert_eq!(stage.play("acknowledge").unwrap(), "already");
     for seq in [100, 101] {
         let event = Event::RecordDamaged { lost: vec![(3, 4), (9, 9)], kept: "there".to_owned() };
-        let recorded = Recorded { seq, at: 0, subject: crate::script::Stage::id().into(), event };
+        let recorded = Recorded::new(seq, 0, crate::script::Stage::id().into(), event);
         stage.house.apply(&recorded);
         stage.log.push(recorded);
     }
@@ -231,7 +231,7 @@ fn by_card_alone(stage: &Stage, session: &Session) -> House {
     let mut house = House::default();
     for (session, event) in house.after_a_loss(&cards, ("backup", "folder")) {
         let seq = house.last_seq() + 1;
-        house.apply(&Recorded { seq, at: 99, subject: session.into(), event });
+        house.apply(&Recorded::new(seq, 99, session.into(), event));
     }
     house
 }
@@ -299,7 +299,7 @@ fn what_broke_bars_its_session_until_somebody_takes_note() {
     let told = crate::words::decision(&stage.house.decide(broke("save")).unwrap());
     assert_eq!(told, "barred");
     let event = Event::Barred { what: "save".to_owned(), why: "it died".to_owned() };
-    let recorded = Recorded { seq: 100, at: 0, subject: crate::script::Stage::id().into(), event };
+    let recorded = Recorded::new(100, 0, crate::script::Stage::id().into(), event);
     stage.house.apply(&recorded);
     stage.log.push(recorded);
     // The first reason stands.

@@ -15,7 +15,8 @@ use glis_core::spec::{Mode, RefOrigin, SignSource, Spec, Takes, Traits};
 use glis_core::talk::{Ask, AskKind};
 use glis_core::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
 use glis_core::{
-    AskId, House, Input, MessageId, OpId, Phase, Recorded, Session, SessionId, TimerKey,
+    AskId, Face, House, Input, MessageId, OpId, Origin, Phase, Recorded, Session, SessionId,
+    TimerKey,
 };
 
 /// What kind of program a session runs.
@@ -89,6 +90,9 @@ impl Stage {
             return self.crash();
         }
         let input = self.input(line)?;
+        // Each command is from a caller that is called like it.
+        let origin = Origin { face: Face::Chat, who: line.to_owned() };
+        let from = matches!(input, Input::Command(_)).then_some(&origin);
         match self.house.decide(input) {
             Err(refusal) => Ok(words::refusal(&refusal)),
             Ok(decision) => {
@@ -96,9 +100,7 @@ impl Stage {
                 for (session, event) in decision.events {
                     let seq = self.house.last_seq() + 1;
                     let at = i64::try_from(seq).unwrap_or(0);
-                    let recorded = Recorded { seq, at, subject: session, event };
-                    self.house.apply(&recorded);
-                    self.log.push(recorded);
+                    self.log.push(self.house.record(at, session, event, from));
                 }
                 Ok(told)
             }

@@ -16,7 +16,7 @@ fn id(name: &str) -> SessionId {
 
 fn record(house: &mut House, decision: Decision) {
     for (subject, event) in decision.events {
-        house.apply(&Recorded { seq: house.last_seq() + 1, at: 0, subject, event });
+        house.apply(&Recorded::new(house.last_seq() + 1, 0, subject, event));
     }
 }
 

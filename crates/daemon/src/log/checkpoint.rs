@@ -85,7 +85,7 @@ mod tests {
     fn some() -> Checkpoint {
         let mut house = House::default();
         for (seq, event) in (1..).zip(fill::born(1)) {
-            house.apply(&Recorded { seq, at: 7, subject: SessionId("s".to_owned()).into(), event });
+            house.apply(&Recorded::new(seq, 7, SessionId("s".to_owned()).into(), event));
         }
         let seq = house.last_seq();
         Checkpoint { house, mark: Mark { seq, sum: -5, chain: u64::MAX } }

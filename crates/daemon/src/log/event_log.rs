@@ -104,12 +104,13 @@ impl EventLog {
                 let mut insert = tx.prepare_cached(
                     "INSERT INTO events (seq, at, session, body, sum) VALUES (?1, ?2, ?3, ?4, ?5)",
                 )?;
-                for Recorded { seq, at, subject, event } in events {
-                    let body = body_of(event)?;
-                    let subject = subject.stored();
-                    let sum = sum_of(*seq, *at, &subject, &body);
-                    insert.execute(params![signed(*seq), at, subject, body, sum])?;
-                    end.add(*seq, sum);
+                for recorded in events {
+                    let (seq, at) = (recorded.seq, recorded.at);
+                    let body = body_of(recorded)?;
+                    let subject = recorded.subject.stored();
+                    let sum = sum_of(seq, at, &subject, &body);
+                    insert.execute(params![signed(seq), at, subject, body, sum])?;
+                    end.add(seq, sum);
                 }
             }
             tx.commit()?;

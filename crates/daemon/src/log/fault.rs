@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 /// Form of the log. A larger number on disk was written by a newer program. In the first form a
-/// record's sum was that of its body alone; such records stay as they are and stay readable.
-pub(super) const FORM: i64 = 2;
+/// record's sum was that of its body alone, in the second its body was the event alone; such records
+/// stay as they are and stay readable.
+pub(super) const FORM: i64 = 3;
 
 /// What can go wrong with the log.
 #[derive(Debug, thiserror::Error)]

@@ -1,7 +1,9 @@
 //! A record as it is stored: its row, and the sum over all of it.
 
 use super::carve::{Carved, carve};
-use glis_core::{Event, Recorded, Subject};
+use glis_core::{Event, Origin, Recorded, Status, Subject};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// One row as it is stored; `None` where the record is damaged.
 pub(super) struct Row {
@@ -15,9 +17,8 @@ pub(super) fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
     let recorded = || -> Option<Recorded> {
         let (at, session, body): (i64, String, String) =
             (row.get(1).ok()?, row.get(2).ok()?, row.get(3).ok()?);
-        let event: Event = serde_json::from_str(&body).ok()?;
         is_sound(row.get(4).ok()?, seq, at, &session, &body).then_some(())?;
-        Some(Recorded { seq, at, subject: Subject::of(session), event })
+        read(seq, at, session, &body)
     };
     Ok(Row { seq, sum: row.get(4).unwrap_or_default(), recorded: recorded() })
 }
@@ -26,12 +27,7 @@ pub(super) fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
 pub(super) fn carved(main: &[u8], journal: &[u8]) -> Vec<Recorded> {
     let records = carve(main, journal, is_whole).into_values();
     let recorded = records.filter_map(|carved| {
-        Some(Recorded {
-            seq: u64::try_from(carved.seq).ok()?,
-            at: carved.at,
-            event: serde_json::from_str(&carved.body).ok()?,
-            subject: Subject::of(carved.session),
-        })
+        read(u64::try_from(carved.seq).ok()?, carved.at, carved.session, &carved.body)
     });
     recorded.collect()
 }
@@ -51,12 +47,43 @@ pub(super) fn is_sound(sum: i64, seq: u64, at: i64, session: &str, body: &str) -
 
 /// The sum of a record as it is written.
 pub(super) fn sum_of_record(recorded: &Recorded) -> rusqlite::Result<i64> {
-    let body = body_of(&recorded.event)?;
+    let body = body_of(recorded)?;
     Ok(sum_of(recorded.seq, recorded.at, &recorded.subject.stored(), &body))
 }
 
-pub(super) fn body_of(event: &Event) -> rusqlite::Result<String> {
-    serde_json::to_string(event).map_err(|f| rusqlite::Error::ToSqlConversionFailure(Box::new(f)))
+/// An event of which more is known than itself, as it is stored. Of most nothing is, and they are stored
+/// alone, as every event was in the form before this one.
+#[derive(Serialize, Deserialize)]
+struct Noted<'r> {
+    event: Cow<'r, Event>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    from: Option<Cow<'r, Origin>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    status: Option<Status>,
+}
+
+/// What a body begins with that has more than the event. No event has this name.
+const NOTED: &str = "{\"event\":";
+
+pub(super) fn body_of(recorded: &Recorded) -> rusqlite::Result<String> {
+    let Recorded { event, from, status, .. } = recorded;
+    let body = if from.is_none() && status.is_none() {
+        serde_json::to_string(event)
+    } else {
+        let (event, from) = (Cow::Borrowed(event), from.as_ref().map(Cow::Borrowed));
+        serde_json::to_string(&Noted { event, from, status: *status })
+    };
+    body.map_err(|fault| rusqlite::Error::ToSqlConversionFailure(Box::new(fault)))
+}
+
+fn read(seq: u64, at: i64, session: String, body: &str) -> Option<Recorded> {
+    let subject = Subject::of(session);
+    if !body.starts_with(NOTED) {
+        return Some(Recorded::new(seq, at, subject, serde_json::from_str(body).ok()?));
+    }
+    let Noted { event, from, status } = serde_json::from_str(body).ok()?;
+    let (event, from) = (event.into_owned(), from.map(Cow::into_owned));
+    Some(Recorded { seq, at, subject, event, from, status })
 }
 
 /// The sum over everything that a record says. What stands before the body has a fixed length or

@@ -196,7 +196,7 @@ impl Loss {
         let at = crate::clock::now().as_millisecond();
         let flag = |(seq, (session, lost)): (u64, (&SessionId, &Vec<u64>))| {
             let event = Event::RecordDamaged { lost: stretches(lost), kept: kept.to_owned() };
-            Recorded { seq, at, subject: session.clone().into(), event }
+            Recorded::new(seq, at, session.clone().into(), event)
         };
         (self.next_seq..).zip(&self.concerned).map(flag).collect()
     }
@@ -398,11 +398,8 @@ mod tests {
         ];
         let recorded: Vec<_> = (1..)
             .zip(life)
-            .map(|(seq, (name, event))| Recorded {
-                seq,
-                at: 7,
-                subject: SessionId(name.to_owned()).into(),
-                event,
+            .map(|(seq, (name, event))| {
+                Recorded::new(seq, 7, SessionId(name.to_owned()).into(), event)
             })
             .collect();
         log.append(&recorded).unwrap();

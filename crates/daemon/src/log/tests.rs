@@ -4,12 +4,12 @@ use super::event_log::TABLES;
 use super::fault::FORM;
 use super::*;
 use glis_core::SessionId;
-use glis_core::{Event, OpId};
+use glis_core::{Event, Face, OpId, Origin, Status};
 use rusqlite::{Connection, params};
 
 pub(super) fn record(seq: u64) -> Recorded {
     let event = Event::Archived { op: OpId(seq), place: "x".repeat(200) };
-    Recorded { seq, at: 7, subject: SessionId("s".to_owned()).into(), event }
+    Recorded::new(seq, 7, SessionId("s".to_owned()).into(), event)
 }
 
 pub(super) fn filled(path: &Path, count: u64) {
@@ -41,6 +41,41 @@ fn what_was_appended_is_read_again() {
     assert_eq!(salvage, None);
     let log = opened(&path).log;
     assert_eq!(log.read(4, 3).unwrap(), vec![record(4), record(5), record(6)]);
+}
+
+#[test]
+fn who_an_event_is_from_and_what_status_it_led_to_are_part_of_its_record() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("events.db");
+    let from = Some(Origin { face: Face::Chat, who: "42 \u{1f43f}".to_owned() });
+    let records = [
+        Recorded { from: from.clone(), ..record(1) },
+        Recorded { status: Some(Status::Archived), ..record(2) },
+        Recorded { event: Event::Completed, from, status: Some(Status::Completed), ..record(3) },
+        record(4),
+    ];
+    opened(&path).log.append(&records).unwrap();
+    assert_eq!(opened(&path).log.read(1, 9).unwrap(), records);
+    // A bit of it is a bit of the record.
+    let mut bytes = std::fs::read(&path).unwrap();
+    let hit = bytes.windows(6).position(|part| part == b"\"chat\"").unwrap();
+    bytes[hit + 1] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    let (seen, salvage) = reopened(&path);
+    assert_eq!(salvage.map(|salvage| salvage.lost.len()), Some(1));
+    assert_eq!(seen, [1, 2, 4]);
+    assert_eq!(opened(&path).log.read(1, 2).unwrap(), &records[..2]);
+}
+
+/// The form before: a body is the event alone.
+#[test]
+fn a_record_without_anything_beside_its_event_is_stored_as_ever() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("events.db");
+    opened(&path).log.append(&[record(1)]).unwrap();
+    let db = Connection::open(&path).unwrap();
+    let body: String = db.query_row("SELECT body FROM events", [], |row| row.get(0)).unwrap();
+    assert_eq!(body, serde_json::to_string(&record(1).event).unwrap());
 }
 
 #[test]
@@ -220,7 +255,7 @@ fn records_of_the_first_form_stay_readable() {
         .unwrap()
         .pragma_query_value(None, "user_version", |row| row.get(0))
         .unwrap();
-    assert_eq!(form, 2, "an older program must not take the fresh records for damaged ones");
+    assert_eq!(form, FORM, "an older program must not take the fresh records for damaged ones");
 }
 
 /// A log of so many records, and a checkpoint of its first ones.

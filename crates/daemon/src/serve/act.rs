@@ -27,7 +27,7 @@ pub(super) async fn new(
 ) -> io::Result<Response> {
     // Listening begins before anything is asked for, so that its end cannot be missed.
     let mut news = state.mailbox.news.subscribe();
-    let created = match state.creator.create(&wanted, caller.as_ref()).await {
+    let created = match state.creator.create(&wanted, caller.as_ref(), Some(steps.from())).await {
         Ok(created) => created,
         Err(why) => return Ok(not_created(why)),
     };

@@ -38,7 +38,7 @@ pub(super) async fn carry_out(
     // A message may be refused before the session is looked at again: this listens for it alone.
     let long = matches!(&command, Command::Send { text, .. } if wait::may_be_cut(text));
     let mut handed_over = long.then(|| state.mailbox.news.subscribe());
-    let reply = match state.mailbox.command(command).await {
+    let reply = match state.mailbox.command(command, Some(steps.from().clone())).await {
         Some(Ok(reply)) => reply,
         Some(Err(refusal)) => return Ok(Response::Refused(refusal)),
         None => return Ok(storage()),

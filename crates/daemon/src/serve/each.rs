@@ -32,11 +32,11 @@ pub(super) async fn act_each(
     let mut under_way = JoinSet::new();
     for (at, name) in names.into_iter().enumerate() {
         let (state, places) = (Arc::clone(state), Arc::clone(&places));
-        let (action, env) = (action.clone(), env.clone());
+        let (action, env, from) = (action.clone(), env.clone(), steps.from().clone());
         under_way.spawn(async move {
             // Never closed, so there is a place for each in the end.
             let _place = places.acquire().await;
-            (at, act::act(&state, &mut Steps::Unseen, &name, action, env).await)
+            (at, act::act(&state, &mut Steps::Unseen(from), &name, action, env).await)
         });
     }
     let (mut early, mut told) = (BTreeMap::new(), Vec::new());
