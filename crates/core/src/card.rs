@@ -6,9 +6,9 @@
 use crate::pause::PauseRecord;
 use crate::queue::Queue;
 use crate::safe::ScreenState;
-use crate::session::{Phase, Process, Rest, Seen, Session, Trashed, WallMs};
+use crate::session::{Phase, Process, Rest, Run, Seen, Session, Trashed, WallMs};
 use crate::spec::Spec;
-use crate::talk::{Ask, Turn};
+use crate::talk::{Ask, AskKind, Turn};
 use crate::tree::SnapshotRef;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -88,7 +88,7 @@ pub enum CardRest {
 impl Session {
     /// Its card, after the event of this number.
     pub fn card(&self, seq: u64) -> Card {
-        let runs = self.process.is_some();
+        let runs = self.runs();
         let rest = self.trashed.as_ref().map_or_else(|| self.resting(), |t| t.from.clone());
         let trashed = self.trashed.as_ref().map(|trashed| (trashed.at, trashed.place.clone()));
         Card {
@@ -102,11 +102,11 @@ impl Session {
             former_refs: self.former_refs.clone(),
             ran: self.ran,
             generation: self.generation,
-            process: self.process.clone(),
-            ready: self.ready,
-            turn: self.turn.clone(),
-            screen: Some(self.screen.clone()),
-            asks: self.asks.clone(),
+            process: self.process().cloned(),
+            ready: self.is_ready(),
+            turn: self.turn().clone(),
+            screen: Some(self.screen().clone()),
+            asks: self.asks(),
             queue: self.queue.clone(),
             cut_off: self.cut_off,
             seen: self.seen,
@@ -127,11 +127,14 @@ impl Session {
         self.former_refs.clone_from(&card.former_refs);
         self.ran = card.ran || rest.is_none();
         self.generation = card.generation;
-        self.process.clone_from(&card.process);
-        self.ready = card.ready && rest.is_none();
-        self.turn = card.turn.clone();
-        self.screen = card.screen.clone().unwrap_or(ScreenState::Flowing);
-        self.asks.clone_from(&card.asks);
+        self.run = card.process.clone().map(|process| Run {
+            ready: card.ready && rest.is_none(),
+            turn: card.turn.clone(),
+            screen: card.screen.clone().unwrap_or(ScreenState::Flowing),
+            // What is in doubt, the queue knows.
+            asks: card.asks.iter().filter(|ask| ask.kind != AskKind::Doubt).cloned().collect(),
+            ..Run::of(process)
+        });
         self.queue = card.queue.clone();
         self.cut_off = card.cut_off;
         self.seen = card.seen;

@@ -14,7 +14,7 @@ pub(crate) fn check_place<'s>(
 ) -> Result<(), Refusal> {
     let at_work = |session: &Session| match &session.phase {
         Phase::Starting(_) | Phase::Live | Phase::Stopping { .. } => true,
-        Phase::Pausing(_) => session.process.is_some(),
+        Phase::Pausing(_) => session.runs(),
         Phase::Rest(_) | Phase::Chore { .. } => false,
     };
     let stands = |session: &Session| match &session.worktree {

@@ -250,7 +250,7 @@ fn take_outcome(draft: &mut Draft<'_>, outcome: Outcome) {
         }
         Outcome::Swept { op, left } => pause::swept(draft, op, left),
         Outcome::FolderLost => {
-            if draft.session.folder == FolderState::Whole && draft.session.process.is_some() {
+            if draft.session.folder == FolderState::Whole && draft.session.runs() {
                 draft.event(Event::FolderLost);
             }
         }

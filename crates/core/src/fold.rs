@@ -11,12 +11,11 @@ use crate::ids::SessionId;
 use crate::leftover::Leftovers;
 use crate::pause::PauseStep;
 use crate::queue::Queue;
-use crate::safe::ScreenState;
 use crate::session::{
-    FolderState, Phase, Rest, Seen, Session, SetAside, Spoken, Start, StartCause, StartStep, WallMs,
+    FolderState, Phase, Rest, Run, Seen, Session, SetAside, Spoken, Start, StartCause, StartStep,
+    WallMs,
 };
 use crate::spec::{RefOrigin, Spec};
-use crate::talk::{AskKind, Turn};
 use std::collections::BTreeMap;
 
 pub(crate) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Recorded) {
@@ -70,14 +69,8 @@ impl Session {
             ran: false,
             set_aside: None,
             generation: 0,
-            process: None,
-            ready: false,
-            rejected: None,
-            spoken: Spoken::Nothing,
-            turn: Turn::default(),
-            screen: ScreenState::Flowing,
+            run: None,
             rule: "it is new".to_owned(),
-            asks: Vec::new(),
             queue: Queue::default(),
             cut_off: false,
             seen: Seen::default(),
@@ -222,7 +215,7 @@ impl Session {
             Event::StartBegan { op, cause, generation } => {
                 let from = self.resting();
                 self.generation = *generation;
-                self.forget_process();
+                self.run = None;
                 self.found = None;
                 let step = StartStep::Check;
                 let (op, cause) = (*op, *cause);
@@ -233,16 +226,20 @@ impl Session {
                 self.step(StartStep::Process);
             }
             Event::ProcessStarted { process, began_at, .. } => {
-                self.process = Some(process.clone());
+                self.run = Some(Run::of(process.clone()));
                 self.left_as = None;
                 self.seen.stream = self.seen.stream.max(*began_at);
                 self.step(StartStep::Ready);
             }
             Event::StartEnded { cause, .. } => self.end_start(at, *cause),
-            Event::RefRejected { why, .. } => self.rejected = Some(why.clone()),
+            Event::RefRejected { why, .. } => {
+                if let Some(run) = &mut self.run {
+                    run.rejected = Some(why.clone());
+                }
+            }
             Event::StartFailed { fault, .. } => {
                 self.failed_starts += 1;
-                self.process = None;
+                self.run = None;
                 self.put_back();
                 self.phase = match &self.phase {
                     Phase::Starting(start) if start.cause == StartCause::New => {
@@ -311,14 +308,12 @@ impl Session {
                 self.phase = Phase::Stopping { op: *op, awaited: false, then: then.clone() };
             }
             Event::ProcessEnded { left, .. } => {
-                self.cut_off |= self.turn.under_way();
+                let run = self.run.take();
+                self.cut_off |= run.as_ref().is_some_and(|run| run.turn.under_way());
                 // Who has told no id and was told nothing has not begun a conversation.
-                let began = self.spoken == Spoken::Something || self.agent_ref.is_some();
+                let spoken = run.is_some_and(|run| run.spoken == Spoken::Something);
+                let began = spoken || self.agent_ref.is_some();
                 self.ran &= began || self.spec.traits.refs != RefOrigin::Learned;
-                self.process = None;
-                self.ready = false;
-                self.turn = Turn::default();
-                self.asks.retain(|ask| ask.kind == AskKind::Doubt);
                 self.leftovers.clone_from(left);
                 if let Phase::Pausing(pause) = &mut self.phase
                     && pause.step == PauseStep::Ending

@@ -27,6 +27,7 @@ pub mod reason;
 pub mod redact;
 pub mod refusal;
 mod rescue;
+pub mod run;
 pub mod safe;
 pub mod session;
 pub mod spec;

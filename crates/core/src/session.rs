@@ -7,10 +7,11 @@ pub use crate::phase::{AfterStop, Chore, Pause, Phase, Rest, Start, StartCause, 
 use crate::queue::Queue;
 use crate::reason::{Operation, SafeRule};
 use crate::refusal::Site;
+pub use crate::run::{Process, Run, Spoken};
 use crate::safe::ScreenState;
 use crate::spec::{Mode, RefOrigin, SignSource, Spec};
 use crate::status::Status;
-use crate::talk::{Ask, AskKind, Leg, Message, Turn};
+use crate::talk::{Ask, Leg, Message};
 pub use crate::timer::WallMs;
 use crate::tree::{Found, PathList, Restored, SnapshotRef};
 use serde::{Deserialize, Serialize};
@@ -18,17 +19,6 @@ use std::collections::BTreeMap;
 
 /// One failure may be chance, and the second haste; what fails three times fails again.
 pub const FAILED_STARTS_MAX: u32 = 3;
-
-/// A process, beyond the reuse of its number.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Process {
-    /// Process id.
-    pub pid: i32,
-    /// Start time in clock ticks since boot.
-    pub start_ticks: u64,
-    /// The boot that both belong to.
-    pub boot_id: String,
-}
 
 /// Everything that is known about a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,22 +47,10 @@ pub struct Session {
     pub set_aside: Option<Box<SetAside>>,
     /// Goes up with every start of its process.
     pub generation: u32,
-    /// The agent's process, while one is known to live.
-    pub process: Option<Process>,
-    /// The agent showed that it takes messages.
-    pub ready: bool,
-    /// The agent refused to begin, for this reason, and is being ended.
-    pub rejected: Option<String>,
-    /// What was said to its process.
-    pub spoken: Spoken,
-    /// Its turn, by structured signs.
-    pub turn: Turn,
-    /// Its screen, where that is all there is.
-    pub screen: ScreenState,
+    /// What is known of the agent's process, while one is known to live.
+    pub run: Option<Run>,
     /// Which rule decided the last change of status.
     pub rule: String,
-    /// What it asks.
-    pub asks: Vec<Ask>,
     /// Messages not yet taken, oldest first.
     pub queue: Queue,
     /// The last turn ended with the process, not by itself.
@@ -129,16 +107,6 @@ pub enum FolderState {
     Whole,
     /// It was deleted under a running process, which the user has not acknowledged yet.
     Lost,
-}
-
-/// Whether anything was said to a process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Spoken {
-    /// Nothing, for sure.
-    Nothing,
-    /// Something, or that is unknown.
-    Something,
 }
 
 /// What damage to the log has done to a session's record.
@@ -218,17 +186,17 @@ impl Session {
     }
 
     fn live_status(&self) -> Status {
-        if !self.asks.is_empty() {
+        if self.is_asked_about() {
             return Status::Waiting;
         }
         match self.spec.traits.signs {
             SignSource::Structured => {
                 // A message on its way, or about to be, is work that is about to begin.
                 let comes = self.queue.iter().any(|message| message.leg != Leg::Doubtful);
-                let works = !self.ready || self.turn.under_way() || comes;
+                let works = !self.is_ready() || self.turn().under_way() || comes;
                 if works { Status::Busy } else { Status::Idle }
             }
-            SignSource::Screen => match self.screen {
+            SignSource::Screen => match self.screen() {
                 ScreenState::Flowing => Status::Busy,
                 ScreenState::Silent | ScreenState::AtPrompt { .. } => Status::Idle,
                 ScreenState::Asking { .. } => Status::Waiting,
@@ -240,14 +208,14 @@ impl Session {
     pub fn safe_rule(&self) -> Option<SafeRule> {
         match self.spec.traits.signs {
             SignSource::Structured => {
-                if self.asks.iter().any(|ask| ask.kind != AskKind::Doubt) {
+                if !self.asked().is_empty() {
                     return Some(SafeRule::WaitsForAnswer);
                 }
                 // What was just handed over may have begun a turn that we have not heard of yet.
-                (!self.turn.under_way() && self.ready && self.in_flight().is_none())
+                (!self.turn().under_way() && self.is_ready() && self.in_flight().is_none())
                     .then_some(SafeRule::TurnEnded)
             }
-            SignSource::Screen => match &self.screen {
+            SignSource::Screen => match self.screen() {
                 ScreenState::AtPrompt { pattern } => Some(SafeRule::Other(format!(
                     "quiet for 5 s with the prompt {pattern:?} in the last line"
                 ))),
@@ -261,17 +229,17 @@ impl Session {
 
     /// What keeps the agent from being in a safe state, for a person.
     pub fn doing(&self) -> String {
-        if let Some(tool) = self.turn.tools.last() {
+        if let Some(tool) = self.turn().tools.last() {
             let what = if tool.what.is_empty() { &tool.id } else { &tool.what };
             return format!("it runs {what}");
         }
-        if self.turn.background > 0 {
+        if self.turn().background > 0 {
             return "it has work in the background".to_owned();
         }
-        if !self.turn.open && self.in_flight().is_some() {
+        if !self.turn().open && self.in_flight().is_some() {
             return "a message is on its way to it".to_owned();
         }
-        match (self.spec.traits.signs, &self.screen) {
+        match (self.spec.traits.signs, self.screen()) {
             (SignSource::Structured, _) => "its turn is still open".to_owned(),
             (SignSource::Screen, ScreenState::Flowing) => "it still prints".to_owned(),
             (SignSource::Screen, _) => "it is silent, but shows no prompt".to_owned(),
@@ -286,9 +254,9 @@ impl Session {
                 matches!(start.step, StartStep::Process | StartStep::Ready)
             }
             // A stop of a start waits for a process to come; what follows a stop waits for one to go.
-            Phase::Stopping { then, .. } => !then.saves_first() || self.process.is_some(),
+            Phase::Stopping { then, .. } => !then.saves_first() || self.runs(),
             Phase::Live => true,
-            Phase::Pausing(_) => self.process.is_some(),
+            Phase::Pausing(_) => self.runs(),
         }
     }
 
@@ -430,7 +398,19 @@ impl Session {
     /// Whether its agent refuses to begin, and has handed back a message for that reason.
     pub fn refuses_to_work(&self) -> bool {
         let handed_back = |message: &Message| message.leg == Leg::Queued && message.refused > 0;
-        self.rejected.is_some() && self.queue.front().is_some_and(handed_back)
+        self.rejected().is_some() && self.queue.front().is_some_and(handed_back)
+    }
+
+    /// Everything that waits for a person: our doubts, whose messages are older than whatever the
+    /// agent does, and then what the agent asks.
+    pub fn asks(&self) -> Vec<Ask> {
+        let doubtful = self.queue.iter().filter(|message| message.leg == Leg::Doubtful);
+        doubtful.map(Message::doubt).chain(self.asked().iter().cloned()).collect()
+    }
+
+    /// Whether anything waits for a person.
+    pub fn is_asked_about(&self) -> bool {
+        !self.asked().is_empty() || self.queue.iter().any(|message| message.leg == Leg::Doubtful)
     }
 
     /// The message that is on its way, if any.

@@ -24,6 +24,13 @@ pub struct Message {
     pub refused: u32,
 }
 
+impl Message {
+    /// The question whether it is to be sent again.
+    pub(crate) fn doubt(&self) -> Ask {
+        Ask::new(AskId(format!("doubt-{}", self.id.0)), AskKind::Doubt, self.text.clone())
+    }
+}
+
 /// How far a message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

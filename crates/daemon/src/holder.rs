@@ -119,7 +119,7 @@ fn is_holder(pid: i32) -> bool {
 /// Whether a holder lives for a session: it has the lock, or it is known by its agent although its
 /// folder or its lock is gone.
 pub(crate) fn is_held(dir: &Path, session: &Session) -> bool {
-    is_locked(dir) || session.process.as_ref().is_some_and(|p| by_agent(p).is_some())
+    is_locked(dir) || session.process().is_some_and(|p| by_agent(p).is_some())
 }
 
 /// Has a holder look after its files, if one holds the session's lock or its agent.

@@ -130,7 +130,7 @@ impl Launcher {
         let (agent, id) = (agent_of(session).ok()?, session.agent_ref.as_deref()?);
         let is_kept = Vault::of(&self.home.session(&session.id.0), id).is_filled();
         // It writes down what it does when it has done it.
-        if is_kept || !session.ran || session.turn.under_way() {
+        if is_kept || !session.ran || session.turn().under_way() {
             return None;
         }
         let home = self.environments.noted(&session.id).agent_home;

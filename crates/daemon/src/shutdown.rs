@@ -115,7 +115,7 @@ impl ShutdownSignals {
                 call = self.next() => drop(call?),
             }
         };
-        let named = |session: Session| match session.process {
+        let named = |session: Session| match session.process() {
             Some(process) => format!("{} (pid {})", session.name, process.pid),
             None => session.name,
         };

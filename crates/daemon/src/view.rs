@@ -34,7 +34,7 @@ pub(crate) struct Beside {
 fn warnings(session: &Session, env: EnvNote, lost: Option<String>) -> Vec<String> {
     let pause = session.pause_record();
     let mut warnings = pause.map(|record| record.warnings.clone()).unwrap_or_default();
-    warnings.extend(whose(env.origin).filter(|_| session.process.is_some()).map(ToOwned::to_owned));
+    warnings.extend(whose(env.origin).filter(|_| session.runs()).map(ToOwned::to_owned));
     warnings.extend(env.warnings);
     warnings.extend(left_behind(session));
     let told = |place| format!("its transcript is missing ({place}): a resume will fail");
@@ -47,7 +47,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
     let Beside { audience, gap_at, env, digest, lost, detached, accessed_at } = beside;
     let pause = session.pause_record();
     // A process that runs may still write it.
-    let is_gone = lost.is_some() && session.process.is_none();
+    let is_gone = lost.is_some() && !session.runs();
     let env_names = env.names.clone();
     let warnings = warnings(session, env, lost);
     SessionView {
@@ -62,7 +62,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         worktree: session.worktree.clone(),
         branch: session.branch.clone(),
         detached,
-        pid: session.process.as_ref().map(|process| process.pid),
+        pid: session.process().map(|process| process.pid),
         created_at: time(session.created_at),
         last_active_at: time(session.last_active_at),
         paused_at: session.paused_at.map(time),
@@ -76,7 +76,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         last_action: digest.last_action,
         pending_tasks: digest.pending,
         queued: session.queue.len(),
-        waiting_for: session.asks.first().map(waiting_for),
+        waiting_for: session.asks().first().map(waiting_for),
         was_asking: pause.and_then(|record| record.question.clone()),
         auto_yes: session.spec.auto_yes,
         generation: session.generation,
@@ -154,7 +154,7 @@ fn whose(origin: EnvOrigin) -> Option<&'static str> {
 /// What a person should know about the end of the last process, and about what is missing.
 fn left_behind(session: &Session) -> Vec<String> {
     let mut told = Vec::new();
-    if session.process.is_none() {
+    if !session.runs() {
         told.extend(session.leftovers.notes.iter().cloned());
         told.extend(session.leftovers.trouble());
     }

@@ -3,7 +3,7 @@
 use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
-use crate::ids::{AskId, MessageId};
+use crate::ids::AskId;
 use crate::refusal::Refusal;
 use crate::session::Phase;
 use crate::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, Leg};
@@ -42,7 +42,7 @@ pub(super) fn answer(
 
 fn choose(draft: &Draft<'_>, which: Option<AskId>) -> Result<Ask, Refusal> {
     let session = draft.session.name.clone();
-    let asks = &draft.session.asks;
+    let asks = draft.session.asks();
     let wrong = || Refusal::WrongAsk {
         session: draft.session.name.clone(),
         open: asks.iter().map(|ask| ask.id.clone()).collect(),
@@ -74,8 +74,8 @@ fn check(draft: &Draft<'_>, ask: &Ask, answer: &str) -> Result<(), Refusal> {
 
 /// Our own question: `allow` sends the doubtful message again, anything else drops it.
 fn decide_doubt(draft: &mut Draft<'_>, ask: &Ask, answer: &str) -> Result<(), Refusal> {
-    let mut doubtful = draft.session.queue.iter().filter(|m| m.leg == Leg::Doubtful).map(|m| m.id);
-    let Some(message) = doubtful.find(|id| doubt_of(ask) == Some(*id)) else {
+    let mut doubtful = draft.session.queue.iter().filter(|m| m.leg == Leg::Doubtful);
+    let Some(message) = doubtful.find(|message| message.doubt().id == ask.id).map(|m| m.id) else {
         return Err(Refusal::NothingAsked { session: draft.session.name.clone() });
     };
     draft.event(if answer == ALLOW {
@@ -86,20 +86,16 @@ fn decide_doubt(draft: &mut Draft<'_>, ask: &Ask, answer: &str) -> Result<(), Re
     Ok(())
 }
 
-fn doubt_of(ask: &Ask) -> Option<MessageId> {
-    ask.id.0.strip_prefix("doubt-")?.parse().ok().map(MessageId)
-}
-
 /// Handed over; the agent's own sign ends the question. A screen gives none: there it is gone.
 pub(super) fn given(draft: &mut Draft<'_>, id: &AskId) {
     let from_screen = id.0.starts_with("screen-");
-    if from_screen && draft.session.asks.iter().any(|ask| ask.id == *id) {
+    if from_screen && draft.session.asked().iter().any(|ask| ask.id == *id) {
         draft.event(Event::AskGone { ask: id.clone(), spot: None });
     }
 }
 
 pub(super) fn not_given(draft: &mut Draft<'_>, id: AskId, why: String) {
-    if draft.session.asks.iter().any(|ask| ask.id == id && ask.answering) {
+    if draft.session.asked().iter().any(|ask| ask.id == id && ask.answering) {
         draft.event(Event::AnswerFailed { ask: id, why });
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn stop(draft: &mut Draft<'_>) -> Result<(), Refusal> {
             let op = *op;
             draft.reply(Reply::Pending(op));
             let generation = draft.session.generation;
-            if draft.session.process.is_some() {
+            if draft.session.runs() {
                 draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
             }
         }
@@ -61,7 +61,7 @@ fn stop_pause(draft: &mut Draft<'_>, under_way: &Pause) {
         // A git that hangs in it would stay.
         draft.effect(Effect::CutShort { op: under_way.op });
     }
-    if draft.session.process.is_some() {
+    if draft.session.runs() {
         if under_way.mode == PauseMode::Force || under_way.step == PauseStep::Ending {
             halt::begin_as(draft, AfterStop::Rest, Urgency::Kill);
         } else {
@@ -82,7 +82,7 @@ fn stop_pause(draft: &mut Draft<'_>, under_way: &Pause) {
 fn stop_restart(draft: &mut Draft<'_>, restart: OpId) {
     let op = draft.new_op();
     draft.event(Event::StartCancelled { op: restart });
-    if draft.session.process.is_some() {
+    if draft.session.runs() {
         draft.event(Event::StopBegan { op, then: AfterStop::Rest });
     } else {
         draft.event(Event::Suspended { op: Some(op) });
@@ -115,7 +115,7 @@ pub(super) fn not_saved(draft: &mut Draft<'_>, op: Option<OpId>, occasion: Occas
 fn awaits_save(draft: &Draft<'_>) -> Option<OpId> {
     match &draft.session.phase {
         Phase::Stopping { op, then: AfterStop::Restart { .. } | AfterStop::Remove, .. }
-            if draft.session.process.is_none() =>
+            if !draft.session.runs() =>
         {
             Some(*op)
         }
@@ -171,8 +171,8 @@ pub(super) fn process_ended(draft: &mut Draft<'_>, generation: u32, exit: Exit) 
     match &draft.session.phase {
         Phase::Starting(begun) => {
             let (op, cause) = (begun.op, begun.cause);
-            let fault = match &former.rejected {
-                Some(why) => ResumeFault::Rejected(why.clone()),
+            let fault = match former.rejected() {
+                Some(why) => ResumeFault::Rejected(why.to_owned()),
                 None => ResumeFault::NotReady(format!(
                     "it ended before it was ready ({})",
                     end.in_full()
@@ -231,7 +231,7 @@ fn by_itself(draft: &mut Draft<'_>, former: &Session, end: End<'_>) {
             draft.event(Event::Failed { why: end.told() });
         }
         (RefOrigin::Chosen | RefOrigin::Learned, Ending::Exited(_) | Ending::Signalled(_))
-            if first && !former.ready =>
+            if first && !former.is_ready() =>
         {
             let ended = format!("it ended before it was ready: {}", end.in_full());
             draft.event(Event::Failed { why: reason(former, ended) });
@@ -239,20 +239,20 @@ fn by_itself(draft: &mut Draft<'_>, former: &Session, end: End<'_>) {
         (RefOrigin::Chosen | RefOrigin::Learned, Ending::Exited(_) | Ending::Signalled(_))
             if former.refuses_to_work() =>
         {
-            let told = former.rejected.as_deref().unwrap_or_default();
+            let told = former.rejected().unwrap_or_default();
             let told = if end.last_words.is_empty() { told } else { end.last_words };
             let why = format!("it refused to begin ({}): {told}", end.told());
             draft.event(Event::Failed { why });
         }
         (RefOrigin::Chosen | RefOrigin::Learned, Ending::Exited(0))
-            if !former.turn.open && !former.turn.due =>
+            if !former.turn().open && !former.turn().due =>
         {
             draft.event(Event::Suspended { op: None });
         }
         (_, Ending::Exited(_) | Ending::Signalled(_) | Ending::Unknown) => {
             // Who is killed says nothing about it.
             let complained = matches!(end.ending, Ending::Exited(status) if *status != 0);
-            let ended = if former.ready && !complained { end.told() } else { end.in_full() };
+            let ended = if former.is_ready() && !complained { end.told() } else { end.in_full() };
             draft.event(Event::Interrupted { why: reason(former, ended) });
         }
     }
@@ -260,8 +260,8 @@ fn by_itself(draft: &mut Draft<'_>, former: &Session, end: End<'_>) {
 
 /// That we ended it says nothing; why we did does.
 fn reason(former: &Session, ended: String) -> String {
-    match &former.rejected {
-        Some(why) if former.ready => why.clone(),
+    match former.rejected() {
+        Some(why) if former.is_ready() => why.to_owned(),
         Some(why) => format!("it refused to begin: {why}"),
         None => ended,
     }

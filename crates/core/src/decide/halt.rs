@@ -9,7 +9,7 @@ use crate::timer::{Span, TimerKey, When};
 
 /// Ends it as gently as its turn allows.
 pub(super) fn begin(draft: &mut Draft<'_>, then: AfterStop) {
-    let gentle = if draft.session.turn.under_way() { Urgency::Interrupt } else { Urgency::Quiet };
+    let gentle = if draft.session.turn().under_way() { Urgency::Interrupt } else { Urgency::Quiet };
     begin_as(draft, then, gentle);
 }
 

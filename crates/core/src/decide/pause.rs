@@ -410,7 +410,7 @@ pub(super) fn saved(draft: &mut Draft<'_>, op: OpId, moment: Moment, taken: Take
             return;
         }
         draft.event(Event::SnapshotTaken { op, snapshot, warning });
-        if draft.session.process.is_some() {
+        if draft.session.runs() {
             draft.event(Event::EndBegan { op });
             draft.effect(Effect::StopProcess {
                 generation: draft.session.generation,

@@ -47,7 +47,7 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
             StartStep::Check => draft.effect(Effect::CheckStart { op: begun.op }),
             StartStep::Process => started_or_not(draft, begun.op, begun.cause, world),
             StartStep::Ready => match world {
-                World::Alive { generation, .. } if draft.session.rejected.is_some() => {
+                World::Alive { generation, .. } if draft.session.rejected().is_some() => {
                     draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
                 }
                 World::Alive { .. } => draft.timer(TimerKey::Ready(begun.op), When::ready()),
@@ -55,7 +55,7 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
             },
         },
         Phase::Live => match world {
-            World::Alive { generation, .. } if draft.session.rejected.is_some() => {
+            World::Alive { generation, .. } if draft.session.rejected().is_some() => {
                 draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
             }
             World::Alive { .. } => settle_live(draft),
@@ -110,8 +110,13 @@ fn started_or_not(draft: &mut Draft<'_>, op: OpId, cause: StartCause, world: Wor
 /// It ran on without us. What was being typed when the daemon died may or may not have arrived.
 fn settle_live(draft: &mut Draft<'_>) {
     message::doubt_in_flight(draft);
-    let answering: Vec<_> =
-        draft.session.asks.iter().filter(|ask| ask.answering).map(|ask| ask.id.clone()).collect();
+    let answering: Vec<_> = draft
+        .session
+        .asked()
+        .iter()
+        .filter(|ask| ask.answering)
+        .map(|ask| ask.id.clone())
+        .collect();
     for ask in answering {
         let why = "the daemon ended while the answer was on its way".to_owned();
         draft.event(Event::AnswerFailed { ask, why });
@@ -133,7 +138,7 @@ fn pauses_from_rest(draft: &Draft<'_>) -> bool {
 
 fn pausing(draft: &mut Draft<'_>, op: OpId, step: PauseStep, world: World) {
     let lives = matches!(world, World::Alive { .. });
-    if !lives && draft.session.process.is_some() {
+    if !lives && draft.session.runs() {
         gone(draft, world);
         if !matches!(step, PauseStep::Capturing | PauseStep::Saving) {
             return;

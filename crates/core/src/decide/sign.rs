@@ -11,7 +11,7 @@ use crate::session::Phase;
 use crate::talk::{Ask, AskKind};
 
 pub(super) fn take(draft: &mut Draft<'_>, spot: Spot, sign: Sign) {
-    if already_seen(draft, spot) || draft.session.process.is_none() {
+    if already_seen(draft, spot) || !draft.session.runs() {
         return;
     }
     match sign {
@@ -22,35 +22,35 @@ pub(super) fn take(draft: &mut Draft<'_>, spot: Spot, sign: Sign) {
         }
         Sign::Ready => {
             // An agent that is ready again has done what it took.
-            if !draft.session.ready || draft.session.turn.due {
+            if !draft.session.is_ready() || draft.session.turn().due {
                 draft.event(Event::BecameReady { spot });
             }
             start::became_ready(draft);
         }
         Sign::TookMessage { text } => message::taken(draft, spot, text.as_deref()),
         Sign::TurnBegan => {
-            if !draft.session.turn.open {
+            if !draft.session.turn().open {
                 draft.event(Event::TurnBegan { spot });
             }
         }
         Sign::ToolBegan { tool, what } => draft.event(Event::ToolBegan { tool, what, spot }),
         Sign::ToolEnded(tool) => draft.event(Event::ToolEnded { tool, spot }),
         Sign::Background(running) => {
-            if draft.session.turn.background != running {
+            if draft.session.turn().background != running {
                 draft.event(Event::BackgroundChanged { running, spot });
             }
         }
         Sign::TurnEnded => turn_ended(draft, spot, Cut::No),
         Sign::TurnCut => turn_ended(draft, spot, Cut::Yes),
         Sign::Asked(ask) => {
-            if !draft.session.asks.iter().any(|known| known.id == ask.id) {
+            if !draft.session.asked().iter().any(|known| known.id == ask.id) {
                 draft.event(Event::Asked { ask, spot });
             }
             // Who asks runs, and may wait for the answer before it takes a message.
             start::became_ready(draft);
         }
         Sign::AskGone(ask) => {
-            if draft.session.asks.iter().any(|known| known.id == ask) {
+            if draft.session.asked().iter().any(|known| known.id == ask) {
                 draft.event(Event::AskGone { ask, spot: Some(spot) });
             }
         }
@@ -65,7 +65,7 @@ pub(super) fn take(draft: &mut Draft<'_>, spot: Spot, sign: Sign) {
         Sign::MessageRefused(why) => {
             message::refused(draft, why.clone());
             // It ends by itself, and what it says then is better than anything about a kill.
-            if draft.session.rejected.is_none() {
+            if draft.session.rejected().is_none() {
                 draft.event(Event::RefRejected { why, spot });
             }
         }
@@ -80,7 +80,7 @@ enum Cut {
 }
 
 fn turn_ended(draft: &mut Draft<'_>, spot: Spot, cut: Cut) {
-    if draft.session.turn.open || draft.session.turn.due {
+    if draft.session.turn().open || draft.session.turn().due {
         draft.event(Event::TurnEnded { spot, cut: cut == Cut::Yes });
     }
     if matches!(draft.session.phase, Phase::Stopping { .. }) {
@@ -95,7 +95,7 @@ fn turn_ended(draft: &mut Draft<'_>, spot: Spot, cut: Cut) {
 /// first is the reason, what follows from that is not.
 fn rejected(draft: &mut Draft<'_>, why: String, spot: Spot) {
     let goes_on = matches!(draft.session.phase, Phase::Starting(_) | Phase::Live);
-    if goes_on && draft.session.rejected.is_none() {
+    if goes_on && draft.session.rejected().is_none() {
         draft.event(Event::RefRejected { why, spot });
         let generation = draft.session.generation;
         draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
@@ -114,12 +114,12 @@ fn already_seen(draft: &Draft<'_>, spot: Spot) -> bool {
 /// A question on a screen becomes an ask, named by its place in the log, so that an answer to one
 /// never meets another. It is gone when the screen moves on.
 fn judge_screen(draft: &mut Draft<'_>, state: ScreenState) {
-    if draft.session.screen == state {
+    if *draft.session.screen() == state {
         return;
     }
     let open: Vec<AskId> = draft
         .session
-        .asks
+        .asked()
         .iter()
         .filter(|ask| ask.id.0.starts_with("screen-"))
         .map(|ask| ask.id.clone())

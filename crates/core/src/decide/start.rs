@@ -239,7 +239,7 @@ pub(super) fn process_started(
     let stop = Stopped::of(draft).filter(|stop| !stop.then.saves_first());
     if let Some(stop) = stop
         && draft.session.generation == generation
-        && draft.session.process.is_none()
+        && !draft.session.runs()
     {
         // A stop was faster: it has only just begun, and nothing keeps it from ending.
         draft.event(Event::ProcessStarted { op, process, began_at });
@@ -248,7 +248,7 @@ pub(super) fn process_started(
         return;
     }
     if !at_step(draft, op, StartStep::Process) || draft.session.generation != generation {
-        if draft.session.generation != generation || draft.session.process.is_none() {
+        if draft.session.generation != generation || !draft.session.runs() {
             // The start was given up before this was told. The process is not wanted any more.
             draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
         }
@@ -276,7 +276,7 @@ pub(super) fn process_started(
 /// The agent showed that it takes messages: a start that waited for this is over.
 pub(super) fn became_ready(draft: &mut Draft<'_>) {
     if let Phase::Starting(Start { op, cause, step: StartStep::Ready, .. }) = draft.session.phase
-        && draft.session.rejected.is_none()
+        && draft.session.rejected().is_none()
     {
         draft.event(Event::StartEnded { op, cause });
     }
@@ -292,7 +292,7 @@ pub(super) fn time_is_up(draft: &mut Draft<'_>, op: OpId) {
 /// Nothing runs. A stop that was asked for meanwhile is fulfilled.
 pub(super) fn not_started(draft: &mut Draft<'_>, op: OpId, fault: ResumeFault) {
     if let Some(stop) = Stopped::of(draft).filter(|stop| !stop.then.saves_first())
-        && draft.session.process.is_none()
+        && !draft.session.runs()
     {
         stop.nothing_runs(draft);
         return;

@@ -193,7 +193,7 @@ impl Event {
             | Self::Archived { .. }
             | Self::Returned { .. } => true,
             // To a session that runs it is handed over soon; here it may wait for long.
-            Self::MessageQueued { .. } => session.process.is_none(),
+            Self::MessageQueued { .. } => !session.runs(),
             Self::SessionCreated { .. }
             | Self::CreationFailed { .. }
             | Self::StartBegan { .. }

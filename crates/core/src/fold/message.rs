@@ -1,9 +1,9 @@
 //! The fold, as far as messages are concerned.
 
 use crate::event::Event;
-use crate::ids::{AskId, MessageId};
+use crate::ids::MessageId;
 use crate::session::{Phase, Session, Spoken};
-use crate::talk::{Ask, AskKind, Leg, Message};
+use crate::talk::{Leg, Message};
 
 impl Session {
     #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
@@ -21,7 +21,9 @@ impl Session {
                 self.await_message();
             }
             Event::DeliveryBegan { message } => {
-                self.spoken = Spoken::Something;
+                if let Some(run) = &mut self.run {
+                    run.spoken = Spoken::Something;
+                }
                 "a message is on its way to it".clone_into(&mut self.rule);
                 self.set_leg(*message, Leg::Sent);
                 let (noted, changed) = (std::mem::take(&mut self.cut_off), self.changed.take());
@@ -41,19 +43,18 @@ impl Session {
             Event::MessageRequeued { message } => {
                 self.set_leg(*message, Leg::Queued);
                 self.take_note_back(*message);
-                self.drop_doubt(*message);
                 self.await_message();
             }
             Event::MessageTaken { message, spot } => {
-                self.turn.due |= spot.is_some();
+                if let Some(run) = &mut self.run {
+                    run.turn.due |= spot.is_some();
+                }
                 self.undelivered = None;
                 self.queue.remove(*message);
-                self.drop_doubt(*message);
             }
             Event::MessageDropped { message } => {
                 self.take_note_back(*message);
                 self.queue.remove(*message);
-                self.drop_doubt(*message);
             }
             Event::MessageRefused { message, why } => {
                 self.rule = format!("a message was not handed over: {why}");
@@ -61,12 +62,7 @@ impl Session {
                 self.take_note_back(*message);
                 self.queue.remove(*message);
             }
-            Event::MessageDoubted { message } => {
-                self.set_leg(*message, Leg::Doubtful);
-                let text = self.queue.iter().find(|m| m.id == *message).map(|m| m.text.clone());
-                let text = text.unwrap_or_default();
-                self.asks.push(Ask::new(doubt(*message), AskKind::Doubt, text));
-            }
+            Event::MessageDoubted { message } => self.set_leg(*message, Leg::Doubtful),
             _ => {}
         }
     }
@@ -91,14 +87,4 @@ impl Session {
             *awaited = true;
         }
     }
-
-    fn drop_doubt(&mut self, message: MessageId) {
-        let id = doubt(message);
-        self.asks.retain(|ask| ask.id != id);
-    }
-}
-
-/// The name of the question whether a message is to be sent again.
-fn doubt(message: MessageId) -> AskId {
-    AskId(format!("doubt-{}", message.0))
 }

@@ -4,7 +4,6 @@ use crate::event::Event;
 use crate::pause::{PauseRecord, PauseStep};
 use crate::reason::SafeRule;
 use crate::session::{Pause, Phase, Rest, Session, WallMs};
-use crate::talk::AskKind;
 
 impl Session {
     #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
@@ -56,13 +55,13 @@ impl Session {
     }
 
     fn question(&self) -> Option<String> {
-        self.asks.iter().find(|a| a.kind != AskKind::Doubt).map(|a| a.text.clone())
+        self.asked().first().map(|ask| ask.text.clone())
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "`apply_pause` sends only steps here")]
     fn go_on_with_pause(&mut self, at: WallMs, event: &Event) {
         let asks = self.question();
-        let runs = self.process.is_some();
+        let runs = self.runs();
         let Phase::Pausing(pause) = &mut self.phase else { return };
         let again = matches!(pause.from, Some(Rest::Paused(_)));
         match event {
@@ -119,7 +118,7 @@ impl Session {
         if let Phase::Pausing(pause) = &mut self.phase {
             self.phase = match pause.from.take() {
                 Some(rest) => Phase::Rest(rest),
-                None if self.process.is_none() => Phase::Rest(Rest::Interrupted),
+                None if !self.runs() => Phase::Rest(Rest::Interrupted),
                 None => Phase::Live,
             };
         }

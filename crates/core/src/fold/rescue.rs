@@ -2,9 +2,7 @@
 //! flags of sessions whose records were damaged.
 
 use crate::event::Event;
-use crate::safe::ScreenState;
-use crate::session::{Bar, Damage, FolderState, Phase, Process, Session, Spoken};
-use crate::talk::{AskKind, Turn};
+use crate::session::{Bar, Damage, FolderState, Phase, Process, Run, Session, Spoken};
 
 impl Session {
     #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
@@ -36,26 +34,14 @@ impl Session {
     /// session. How far it is, it tells itself.
     fn adopt(&mut self, generation: u32, process: &Process, began_at: u64) {
         self.generation = generation;
-        self.process = Some(process.clone());
+        // It is unknown what was said to it.
+        self.run = Some(Run { spoken: Spoken::Something, ..Run::of(process.clone()) });
         self.seen.stream = self.seen.stream.max(began_at);
         self.phase = Phase::Live;
-        self.forget_process();
-        // It is unknown what was said to it.
-        self.spoken = Spoken::Something;
         self.ran = true;
         self.failed_starts = 0;
         self.paused_at = None;
         self.former_refs.extend(self.set_aside.take().and_then(|aside| aside.agent_ref));
         "it was found running, of a start that is not on record".clone_into(&mut self.rule);
-    }
-
-    /// Everything that was known about a former process says nothing about the next one.
-    pub(super) fn forget_process(&mut self) {
-        self.ready = false;
-        self.rejected = None;
-        self.spoken = Spoken::Nothing;
-        self.turn = Turn::default();
-        self.screen = ScreenState::Flowing;
-        self.asks.retain(|ask| ask.kind == AskKind::Doubt);
     }
 }

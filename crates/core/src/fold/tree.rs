@@ -16,7 +16,7 @@ impl Session {
                 // One that comes late may have been taken under the next process's hands.
                 let is_left = match self.phase {
                     Phase::Rest(_) => true,
-                    Phase::Stopping { .. } => self.process.is_none(),
+                    Phase::Stopping { .. } => !self.runs(),
                     Phase::Starting(_) | Phase::Live | Phase::Pausing(_) | Phase::Chore { .. } => {
                         false
                     }

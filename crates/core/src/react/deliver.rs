@@ -30,7 +30,10 @@ pub(super) fn next(draft: &mut Draft<'_>) {
     let may = match session.spec.traits.takes {
         Takes::Anytime => true,
         Takes::WhenIdle => {
-            session.ready && !session.turn.open && !session.turn.due && session.asks.is_empty()
+            session.is_ready()
+                && !session.turn().open
+                && !session.turn().due
+                && !session.is_asked_about()
         }
     };
     let Some(next) = session.queue.front() else { return };

@@ -12,7 +12,7 @@ pub(super) fn go_on_if_safe(draft: &mut Draft<'_>) {
     let op = pause.op;
     let cut = pause.step == PauseStep::Interrupting && draft.session.cut_off;
     if matches!(pause.step, PauseStep::Boundary | PauseStep::Interrupting)
-        && draft.session.process.is_some()
+        && draft.session.runs()
         && let Some(rule) = draft.session.safe_rule()
     {
         let rule = if cut { SafeRule::TurnInterrupted } else { rule };

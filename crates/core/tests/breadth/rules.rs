@@ -4,7 +4,7 @@ use crate::reasons;
 use crate::state::State;
 use glis_core::effect::Effect;
 use glis_core::pause::PauseStep;
-use glis_core::talk::{AskKind, Leg};
+use glis_core::talk::Leg;
 use glis_core::{Event, House, Phase, Session, Subject};
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ pub(crate) fn event(before: &Session, event: &Event) -> Verdict {
             return Err(format!("{id}: paused out of {:?}", before.phase));
         };
         must(pause.op == *op, || format!("{id}: another pause has ended"))?;
-        must(before.process.is_none(), || format!("{id}: paused with a process"))?;
+        must(!before.runs(), || format!("{id}: paused with a process"))?;
         must(before.leftovers.trouble().is_none(), || format!("{id}: paused with leftovers"))?;
         let saved = match pause.step {
             PauseStep::Saving => pause.from.is_some(),
@@ -66,7 +66,7 @@ pub(crate) fn house(house: &House) -> Verdict {
     let mut folders = BTreeSet::new();
     for session in house.all_sessions() {
         stands(session)?;
-        if session.process.is_some() {
+        if session.runs() {
             let folder = session.worktree.as_ref();
             must(folders.insert(folder), || format!("two are at work in {folder:?}"))?;
         }
@@ -77,15 +77,10 @@ pub(crate) fn house(house: &House) -> Verdict {
 fn stands(session: &Session) -> Verdict {
     let id = &session.id;
     if let Phase::Rest(_) | Phase::Chore { .. } = &session.phase {
-        must(session.process.is_none(), || format!("{id}: rests with a process"))?;
-        let asks = session.asks.iter().any(|ask| ask.kind != AskKind::Doubt);
-        must(!asks, || format!("{id}: asks, and no process runs"))?;
+        must(!session.runs(), || format!("{id}: rests with a process"))?;
     }
     let ahead = session.queue.iter().skip(1).all(|m| m.leg != Leg::Sent);
     must(ahead, || format!("{id}: more than one message on its way"))?;
-    let doubts = session.asks.iter().filter(|ask| ask.kind == AskKind::Doubt).count();
-    let doubtful = session.queue.iter().filter(|m| m.leg == Leg::Doubtful).count();
-    must(doubts == doubtful, || format!("{id}: {doubts} doubts, {doubtful} doubtful"))?;
     must(session.set_aside.is_none() || session.operation().is_some(), || {
         format!("{id}: something is set aside and no restart is under way")
     })

@@ -21,14 +21,14 @@ pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
         }
         Effect::Deliver { message, .. } => session.in_flight().is_some_and(|m| m.id == *message),
         Effect::GiveAnswer { ask, .. } => {
-            session.asks.iter().any(|open| open.id == ask.id && open.answering)
+            session.asks().iter().any(|open| open.id == ask.id && open.answering)
         }
         Effect::Interrupt { .. } => step == Some(PauseStep::Interrupting),
         Effect::StopProcess { generation, .. } => {
             step.is_none()
                 || step == Some(PauseStep::Ending)
                 || *generation != session.generation
-                || session.process.is_none()
+                || !session.runs()
         }
         Effect::PutAside { op }
         | Effect::RestoreWorktree { op, .. }

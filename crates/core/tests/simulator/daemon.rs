@@ -181,7 +181,7 @@ impl Daemon {
         let agent = world.sites.get_mut(id).and_then(|site| site.agents.first_mut());
         let Some(agent) = agent else { return Ok(()) };
         let known = self.house.session(id);
-        if known.is_none_or(|s| s.process.is_none() || s.generation != agent.generation) {
+        if known.is_none_or(|s| !s.runs() || s.generation != agent.generation) {
             return Ok(());
         }
         let (generation, said) = (agent.generation, agent.said.clone());

@@ -250,7 +250,7 @@ impl Play {
             .daemon
             .house
             .session(&session)
-            .map(|session| session.asks.iter().map(|ask| ask.id.clone()).collect())
+            .map(|session| session.asks().iter().map(|ask| ask.id.clone()).collect())
             .unwrap_or_default();
         let ask = match self.rng.below(4) {
             0 => None,
@@ -328,7 +328,7 @@ impl Play {
         let Some(agent) = site.and_then(|site| site.agents.first_mut()) else { return Ok(false) };
         let known = self.daemon.house.session(session);
         // Nobody reads before the holder has told of the process.
-        if known.is_none_or(|s| s.process.is_none() || s.generation != agent.generation) {
+        if known.is_none_or(|s| !s.runs() || s.generation != agent.generation) {
             return Ok(false);
         }
         let Some((spot, sign)) = agent.said.get(agent.read).cloned() else { return Ok(false) };

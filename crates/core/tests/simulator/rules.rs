@@ -5,7 +5,7 @@ use crate::world::World;
 use glis_core::input::{Command, Input, Outcome};
 use glis_core::pause::PauseStep;
 use glis_core::session::{Rest, StartStep};
-use glis_core::talk::{AskKind, Leg};
+use glis_core::talk::Leg;
 use glis_core::{
     Effect, Event, House, MessageId, OpId, Phase, Recorded, Reply, Session, SessionId, Status,
 };
@@ -76,7 +76,7 @@ impl Rules {
             Event::AnswerBegan { ask, .. } => {
                 let asked = matches!(input, Input::Command(Command::Answer { .. }));
                 must(asked, || format!("{ask} is answered and nobody did"))?;
-                let open = before.asks.iter().any(|open| open.id == *ask && !open.answering);
+                let open = before.asked().iter().any(|open| open.id == *ask && !open.answering);
                 must(open, || format!("{id}: {ask} is answered while an answer is on its way"))?;
                 *self.answers.entry((id.clone(), ask.0.clone())).or_default() += 1;
                 Ok(())
@@ -235,15 +235,10 @@ impl Rules {
         }
         let id = &session.id;
         if let Phase::Rest(_) = &session.phase {
-            must(session.process.is_none(), || format!("{id}: rests with a process"))?;
-            let asks = session.asks.iter().any(|ask| ask.kind != AskKind::Doubt);
-            must(!asks, || format!("{id}: nobody is there who could ask"))?;
+            must(!session.runs(), || format!("{id}: rests with a process"))?;
         }
         let ahead = session.queue.iter().skip(1).all(|m| m.leg != Leg::Sent);
         must(ahead, || format!("{id}: more than one message on its way"))?;
-        let doubts = session.asks.iter().filter(|ask| ask.kind == AskKind::Doubt).count();
-        let doubtful = session.queue.iter().filter(|m| m.leg == Leg::Doubtful).count();
-        must(doubts == doubtful, || format!("{id}: {doubts} doubts, {doubtful} doubtful"))?;
         must(session.set_aside.is_none() || session.operation().is_some(), || {
             format!("{id}: something is set aside and no restart is under way")
         })

@@ -59,7 +59,7 @@ fn nothing_is_asked_any_more_once_a_start_has_failed() {
         ended"
     );
     let stage = check(Kind::Agent, &story).unwrap();
-    assert_eq!(stage.session().unwrap().asks, []);
+    assert_eq!(stage.session().unwrap().asks(), []);
 }
 
 #[test]
@@ -222,10 +222,10 @@ fn two_questions_on_one_screen_have_two_names() {
         screen delete?",
     )
     .unwrap();
-    let first = stage.session().unwrap().asks[0].id.clone();
+    let first = stage.session().unwrap().asks()[0].id.clone();
     stage.play("screen flowing").unwrap();
     stage.play("screen delete?").unwrap();
-    let second = stage.session().unwrap().asks[0].id.clone();
+    let second = stage.session().unwrap().asks()[0].id.clone();
     assert_ne!(first, second);
     let stale = stage.house.decide(Input::Command(Command::Answer {
         session: Stage::id(),
@@ -278,7 +278,7 @@ fn a_session_cannot_take_the_id_of_another() {
         agent_ref: None,
     }));
     assert_eq!(again, Err(Refusal::NameTaken { name: "s1".to_owned() }));
-    assert_eq!(stage.session().unwrap().asks.iter().find(|a| a.id == AskId(String::new())), None);
+    assert_eq!(stage.session().unwrap().asks().iter().find(|a| a.id == AskId(String::new())), None);
 }
 
 #[test]

@@ -161,7 +161,7 @@ fn a_process_that_the_log_has_forgotten_is_taken_over() {
         let session = stage.session().unwrap();
         assert_eq!(session.phase, Phase::Live, "{beginning}");
         let generation = session.generation;
-        assert!(generation >= 3 && session.process.is_some(), "{beginning}");
+        assert!(generation >= 3 && session.runs(), "{beginning}");
         assert_eq!(stage.play("crash").unwrap(), "as before");
         assert_eq!(stage.play("found alive").unwrap(), "nothing");
         stage.play("ready").unwrap();
@@ -257,10 +257,10 @@ fn a_session_is_known_again_by_its_card() {
             let ids = (session.name.clone(), session.agent_ref.clone(), session.generation);
             let place =
                 (session.worktree.clone(), session.branch.clone(), session.snapshot.clone());
-            (session.process.clone(), ids, place, session.trashed.clone(), session.queue.len())
+            (session.process().cloned(), ids, place, session.trashed.clone(), session.queue.len())
         };
         assert_eq!(told(after), told(before), "{story}");
-        let starts = before.process.is_none() && before.operation().is_some();
+        let starts = !before.runs() && before.operation().is_some();
         assert!(starts || after.status() == before.status(), "{story}: {:?}", after.status());
         let removed = before.status() == Status::Archived;
         assert_eq!(after.damage.is_some(), !removed, "{story}");

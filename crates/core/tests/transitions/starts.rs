@@ -82,7 +82,7 @@ fn a_first_start_that_failed_is_tried_again_by_a_resume() {
         stage.play("resume").unwrap();
         stage.play("checked").unwrap();
         stage.play("started").unwrap();
-        assert!(stage.session().unwrap().process.is_some(), "{beginning}");
+        assert!(stage.session().unwrap().runs(), "{beginning}");
     }
     let over = "new\nmade\nchecked\nstarted\nended 1\nresume => refused: failed";
     told(Kind::Command, &[over]).unwrap();

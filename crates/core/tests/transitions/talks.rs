@@ -218,7 +218,7 @@ fn a_sign_that_the_message_was_taken_ends_the_doubt() {
         &[IDLE, DOUBT, "took => message taken\nanswer allow => refused: nothing asked"],
     )
     .unwrap();
-    assert_eq!(stage.session().unwrap().asks, []);
+    assert_eq!(stage.session().unwrap().asks(), []);
 }
 
 #[test]
@@ -356,7 +356,7 @@ fn a_question_on_a_screen_is_asked_until_the_screen_moves_on() {
         answer y => answer began | do give answer y"],
     )
     .unwrap();
-    let ask = stage.session().unwrap().asks[0].id.clone();
+    let ask = stage.session().unwrap().asks()[0].id.clone();
     assert_eq!(stage.play(&format!("given {ask}")).unwrap(), "ask gone");
     assert_eq!(
         stage.play("screen sure?").unwrap(),
@@ -521,7 +521,7 @@ fn an_agent_that_refuses_to_begin_fails_and_keeps_the_message() {
         ],
     )
     .unwrap();
-    assert!(stage.session().unwrap().asks.is_empty());
+    assert!(stage.session().unwrap().asks().is_empty());
     let story = "send one\ndelivered\nrefuses no trust\nended 55";
     let stage = told(Kind::Agent, &[IDLE, story]).unwrap();
     let why = "it refused to begin (exit status 55): no trust";

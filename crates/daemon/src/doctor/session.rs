@@ -179,7 +179,7 @@ fn agent(launcher: &Launcher, session: &Session) -> Option<Finding> {
 }
 
 fn holder(session: &Session, dir: &Path) -> Finding {
-    match (&session.phase, session.process.as_ref()) {
+    match (&session.phase, session.process()) {
         (Phase::Rest(Rest::Interrupted), _) => {
             let message = "its process died uncleanly".to_owned();
             about(session, Health::Warning, message, "glis resume brings it back")
@@ -200,7 +200,7 @@ fn holder(session: &Session, dir: &Path) -> Finding {
 
 /// A folder that was deleted or moved under a running process.
 fn folder(session: &Session, dir: &Path) -> Option<Finding> {
-    if session.process.is_some() && !dir.is_dir() {
+    if session.runs() && !dir.is_dir() {
         let message = format!("its folder {} is gone while its process runs", dir.display());
         let hint = "`glis pause NAME` and `glis stop NAME` still work; \
                     if it was moved, move it back first";
@@ -215,7 +215,7 @@ fn folder(session: &Session, dir: &Path) -> Option<Finding> {
 
 /// Processes of it that could not be ended.
 fn leftovers(session: &Session) -> Option<Finding> {
-    let trouble = session.leftovers.trouble().filter(|_| session.process.is_none())?;
+    let trouble = session.leftovers.trouble().filter(|_| !session.runs())?;
     let hint = "end it by hand, or `glis pause NAME`, which tries again";
     Some(about(session, Health::Bad, trouble, hint))
 }

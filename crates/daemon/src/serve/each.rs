@@ -78,7 +78,7 @@ fn is_meant(session: &Session, action: &Action) -> bool {
         Action::Pause { .. } => session.can_pause() && session.status() != Status::Created,
         Action::CancelPause => session.status() == Status::Pausing,
         Action::Resume { .. } => session.status() == Status::Paused,
-        Action::Stop => session.process.is_some(),
+        Action::Stop => session.runs(),
         Action::Send { .. }
         | Action::Restart { .. }
         | Action::Remove { .. }

@@ -119,7 +119,7 @@ fn around(pid: i32, sessions: &[Session]) -> Vec<SessionId> {
     }
     let is_around = |session: &&Session| {
         // A process may ask before it is on record that it runs: then the mark alone tells.
-        let agent = session.process.as_ref().map(|agent| agent.pid);
+        let agent = session.process().map(|agent| agent.pid);
         let holder = || agent.and_then(parent_of).filter(|parent| *parent > 1);
         marks.contains(&session.id)
             || agent.is_some_and(|agent| family.contains(&agent))

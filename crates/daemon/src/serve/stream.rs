@@ -37,7 +37,7 @@ pub(super) async fn attach(
         Err(fault) => return Ok(trouble(&fault)),
     };
     peer.send_raw(picture.offset, &picture.paint).await?;
-    let lives = session.process.is_some();
+    let lives = session.runs();
     let dir = state.home.session(&session.id.0);
     Ok(Response::Attached {
         session: Box::new(state.views.one(&session).await),

@@ -110,9 +110,9 @@ pub(super) async fn until_handed_over(
 /// The question of an agent that an answer is for, as the session was before it.
 pub(super) fn question_of(session: Option<&Session>, command: &Command) -> Option<AskId> {
     let Command::Answer { ask: which, .. } = command else { return None };
-    let asks = session?.asks.iter();
+    let asks = session?.asks().into_iter();
     let mut meant = asks.filter(|ask| which.as_ref().is_none_or(|id| ask.id == *id));
-    meant.next().filter(|ask| ask.kind != AskKind::Doubt).map(|ask| ask.id.clone())
+    meant.next().filter(|ask| ask.kind != AskKind::Doubt).map(|ask| ask.id)
 }
 
 /// Waits until the agent was seen to take the answer, or it is clear that it was not given. Who goes

@@ -76,7 +76,7 @@ pub(super) async fn stay(
         pause = (pause * 2).min(AGAIN_LAST);
         met = Box::pin(meet(&dir)).await.ok();
         if met.is_none() && pause == AGAIN_LAST {
-            Box::pin(supervisor.wake_holder(&session.id, session.process.clone())).await;
+            Box::pin(supervisor.wake_holder(&session.id, session.process().cloned())).await;
         }
         if let Some(now) = supervisor.session(&session.id).await {
             // Another process is supervised by another task.
@@ -128,7 +128,7 @@ pub(super) async fn finish(supervisor: &Arc<Supervisor>, session: Session, gener
 
 /// The last words of an agent that came after the connection ended are on disk.
 pub(super) async fn hear_the_rest(supervisor: &Arc<Supervisor>, session: &Session, output: Output) {
-    if session.process.is_none() {
+    if !session.runs() {
         return;
     }
     let (own, known) = (Arc::clone(supervisor), session.clone());

@@ -37,7 +37,7 @@ pub(super) async fn see_to_end(
     if watch.ended_within(&mut news, granted + BESIDE_LADDER).await {
         return;
     }
-    let process = session.process.clone();
+    let process = session.process().cloned();
     let at = dir.clone();
     let found = supervisor.run_ending(move || Holder::find(&at, process.as_ref())).await;
     let holder = found.flatten();
@@ -89,7 +89,7 @@ impl Watch<'_> {
         let until = Instant::now() + time;
         loop {
             let now = self.supervisor.session(self.id).await;
-            let runs = |now: &Session| now.generation == self.generation && now.process.is_some();
+            let runs = |now: &Session| now.generation == self.generation && now.runs();
             if !now.as_ref().is_some_and(runs) {
                 return true;
             }

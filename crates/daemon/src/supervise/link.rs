@@ -101,19 +101,19 @@ impl Link {
             orders: HashMap::new(),
             next_order: 1,
             wake_at: None,
-            flowing: session.screen == ScreenState::Flowing,
+            flowing: *session.screen() == ScreenState::Flowing,
             rate: Rate::default(),
             look_at: None,
             moved_at: Instant::now(),
             keep_at: None,
             typing: None,
             dialog: session
-                .asks
+                .asked()
                 .iter()
                 .map(|ask| &ask.id)
                 .find(|id| id.0.starts_with(DIALOG))
                 .cloned(),
-            unknown: session.process.is_none(),
+            unknown: !session.runs(),
             catching_up: None,
             caught_up: None,
         }

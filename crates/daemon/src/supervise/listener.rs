@@ -128,7 +128,7 @@ impl Listener {
             trace: None,
             on_screen: None,
             end,
-            ready: session.ready,
+            ready: session.is_ready(),
             hearing: Hearing::Live,
         })
     }
@@ -227,7 +227,7 @@ impl Listener {
         self.trace = worktree.and_then(|worktree| Trace::new(process, worktree));
         if silent {
             // Only its screen tells when what it asked there is gone.
-            let asked = session.asks.iter().find(|ask| ask.kind == AskKind::Approval);
+            let asked = session.asked().iter().find(|ask| ask.kind == AskKind::Approval);
             self.on_screen = asked.cloned().map(OnScreen::seen);
         }
     }

@@ -31,7 +31,7 @@ pub(super) async fn recover(supervisor: &Arc<Supervisor>, session: Session) {
         if still_held(&supervisor, &session).await {
             faults::until_gone(&supervisor, &session).await;
         }
-        if session.process.is_some() {
+        if session.runs() {
             let generation = session.generation;
             return faults::finish(&supervisor, session, generation).await;
         }
@@ -47,7 +47,7 @@ async fn find_out(supervisor: &Arc<Supervisor>, session: Session) {
     let generation = session.generation;
     if !session.expects_process() {
         if is_locked(&dir)
-            && let Some((peer, hello)) = find_holder(&dir, session.process.as_ref()).await
+            && let Some((peer, hello)) = find_holder(&dir, session.process()).await
             && is_adoptable(&supervisor.home, &session, &hello)
         {
             return adopt(supervisor, session, (peer, hello)).await;
@@ -58,7 +58,7 @@ async fn find_out(supervisor: &Arc<Supervisor>, session: Session) {
         supervisor.tell_world(session.id, world).await;
         return;
     }
-    let found = find_holder(&dir, session.process.as_ref()).await;
+    let found = find_holder(&dir, session.process()).await;
     if let Some((peer, hello)) = found {
         if hello.generation == generation {
             return stay_until_caught_up(supervisor, session, (peer, hello)).await;
@@ -66,7 +66,7 @@ async fn find_out(supervisor: &Arc<Supervisor>, session: Session) {
         if is_adoptable(&supervisor.home, &session, &hello) {
             return adopt(supervisor, session, (peer, hello)).await;
         }
-    } else if session.process.is_some() && still_held(supervisor, &session).await {
+    } else if session.runs() && still_held(supervisor, &session).await {
         // It lives and does not speak. What the log says of it stays true until it does.
         let commands = supervisor.links.open(&session.id);
         let standing = Standing::Unclear(None);

@@ -97,7 +97,7 @@ impl Link {
         let sent = self.sent.map(|sent| sent.message);
         let on_its_way = sent.is_some_and(|message| is_on_its_way(&session, message));
         let wanted = matches!(session.phase, Phase::Pausing(_));
-        if !wanted || !(on_its_way || session.turn.under_way()) {
+        if !wanted || !(on_its_way || session.turn().under_way()) {
             self.held = None;
             return Ok(());
         }
