@@ -23,6 +23,7 @@ mod support {
 mod verbs {
     mod each;
     mod environment;
+    mod key;
     mod lifecycle;
     mod limits;
     mod new;

@@ -19,6 +19,14 @@ pub(crate) fn be(build: Build) {
     OWN.set(build).ok();
 }
 
+/// The key of the change that this process asks for.
+static KEY: OnceLock<String> = OnceLock::new();
+
+/// Takes note of the key of the change that this process asks for.
+pub(crate) fn name_change(key: String) {
+    KEY.set(key).ok();
+}
+
 fn own_build() -> &'static Build {
     OWN.get_or_init(|| Build { version: env!("CARGO_PKG_VERSION").to_owned(), build: 0 })
 }
@@ -30,7 +38,11 @@ pub fn find_home() -> Result<Home, Complaint> {
 
 /// Connects to the daemon, and starts it if there is none. One of an older build is replaced.
 pub(crate) fn connect() -> Result<Client, Complaint> {
-    Ok(connector()?.connect(&mut Watch::default())?)
+    let mut client = connector()?.connect(&mut Watch::default())?;
+    if let Some(key) = KEY.get() {
+        client.name_next(key);
+    }
+    Ok(client)
 }
 
 /// Connects to a daemon that runs, of whatever build; `None` if there is none.

@@ -66,6 +66,14 @@ where
         Err(fault) => return Next::Exit(misunderstood(&fault)),
     };
     let out = Out { json: cli.json };
+    if let Some(key) = cli.key {
+        if !cli.verb.as_ref().is_some_and(Verb::takes_key) {
+            let complaint = Complaint::new(Kind::Usage, "`--key` names a change; this is none")
+                .hint("leave it out: what only looks can be repeated as it is");
+            return Next::Exit(out.complain(&complaint));
+        }
+        control::name_change(key);
+    }
     let done = match cli.verb {
         None => help(&out),
         Some(Verb::Demo) => return Next::Demo { json: cli.json },

@@ -182,6 +182,26 @@ fn a_caller_does_no_more_than_its_scope() -> Outcome {
     Ok(())
 }
 
+/// A button may be pressed late, when another question stands in its place.
+#[test]
+fn a_service_answers_only_what_it_names() -> Outcome {
+    let house = House::new()?;
+    let mut connector = connector(&house)?;
+    house.rehearsal("x")?;
+    house.ok(&["send", "x", "question Which colour?"])?;
+    let asks = house.until("x", "waiting")?;
+    let answer = |ask: Option<String>| act(Action::Answer { ask, answer: "blue".to_owned() });
+    for face in [Face::Tui, Face::Web, Face::Chat] {
+        connector.origin.face = face;
+        let refused = connector.connect(&mut Quiet)?.call(answer(None));
+        assert!(matches!(refused, Err(Fault::Trouble { kind: Trouble::BadInput, .. })), "{face:?}");
+    }
+    assert_eq!(house.show("x")?["waiting_for"], asks["waiting_for"]);
+    let named = text_of(&asks["waiting_for"], "request")?;
+    connector.connect(&mut Quiet)?.call(answer(Some(named)))?;
+    house.until("x", "idle").map(drop)
+}
+
 /// Also where a service sends its environment all the same.
 #[test]
 fn the_environment_of_a_service_is_not_the_agents() -> Outcome {

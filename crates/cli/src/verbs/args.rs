@@ -11,8 +11,50 @@ pub(crate) struct Cli {
     /// Print one JSON document on standard output (streams: one line each)
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Name this change: repeated under the same key within a day it changes nothing and gets the first
+    /// answer, also over a restart of the daemon
+    #[arg(long, global = true, value_name = "KEY")]
+    pub(crate) key: Option<String>,
     #[command(subcommand)]
     pub(crate) verb: Option<Verb>,
+}
+
+impl Verb {
+    /// Whether it is one change, which a key can name.
+    pub(crate) fn takes_key(&self) -> bool {
+        match self {
+            Self::New(_)
+            | Self::Send { .. }
+            | Self::Pause(_)
+            | Self::Resume(_)
+            | Self::Restart(_)
+            | Self::Stop { .. }
+            | Self::Rm(_)
+            | Self::Answer(_)
+            | Self::Acknowledge { .. }
+            | Self::Snapshot { .. }
+            | Self::Restore(_)
+            | Self::Trash { verb: TrashVerb::Restore { .. } } => true,
+            // What the trash is emptied of is a change for each session.
+            Self::Trash { verb: TrashVerb::Empty(_) | TrashVerb::List }
+            | Self::Demo
+            | Self::Ls { .. }
+            | Self::Show { .. }
+            | Self::Attach { .. }
+            | Self::Wait(_)
+            | Self::Log { .. }
+            | Self::Search { .. }
+            | Self::Screen { .. }
+            | Self::Output { .. }
+            | Self::Events { .. }
+            | Self::Snapshots { .. }
+            | Self::Diff(_)
+            | Self::Doctor(_)
+            | Self::Daemon { .. }
+            | Self::Completions { .. }
+            | Self::Man => false,
+        }
+    }
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such session, \
