@@ -88,6 +88,7 @@ mod hung {
     mod git;
     mod holder;
     mod processes;
+    mod set_up;
     mod strays;
 }
 

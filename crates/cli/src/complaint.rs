@@ -5,7 +5,7 @@ mod daemon;
 use crate::words::{AT_WORK, ask::choices_of, plain};
 use glis_core::name::BadName;
 use glis_core::queue;
-use glis_core::reason::{FailedStep, Verb};
+use glis_core::reason::{FailedStep, Operation, Verb};
 use glis_core::refusal::{InPlaceWish, ResumeFault, Site};
 use glis_core::spec::Mode;
 use glis_core::tree::PathList;
@@ -163,10 +163,7 @@ impl From<Refusal> for Complaint {
             Refusal::PlaceTaken { place, by } => place_taken(&place, &by),
             Refusal::BadName { name, why } => bad_name(&name, why),
             Refusal::WrongStatus { session, status, verb } => wrong_status(&session, status, &verb),
-            Refusal::Busy { session, with } => {
-                Self::new(Kind::Busy, format!("session `{session}` is busy with {with}"))
-                    .hint("try again in a moment")
-            }
+            Refusal::Busy { session, with } => busy(&session, &with),
             Refusal::QueueFull { session, messages } => queue_full(&session, messages),
             Refusal::NotSafe { session, doing } => Self::new(
                 Kind::NotSafe,
@@ -218,6 +215,26 @@ impl From<Refusal> for Complaint {
 fn name_taken(name: &str) -> Complaint {
     Complaint::new(Kind::Refused, format!("there is a session `{name}` already"))
         .hint(format!("choose another name (`trash restore` takes --name), or `glis rm {name}`"))
+}
+
+/// What is under way may hang; a start and a pause can be ended.
+fn busy(session: &str, with: &Operation) -> Complaint {
+    let hint = match with {
+        Operation::New | Operation::WakeUp | Operation::Resume | Operation::Restart => format!(
+            "try again in a moment; if it hangs, `glis pause {session} --mode force` or `glis stop \
+             {session}` calls it off"
+        ),
+        Operation::Pause => {
+            format!("try again in a moment; if it hangs, `glis stop {session}` overrules it")
+        }
+        Operation::Stop
+        | Operation::Remove
+        | Operation::Restore
+        | Operation::Return
+        | Operation::Empty
+        | Operation::Other(_) => "try again in a moment".to_owned(),
+    };
+    Complaint::new(Kind::Busy, format!("session `{session}` is busy with {with}")).hint(hint)
 }
 
 fn queue_full(session: &str, messages: usize) -> Complaint {

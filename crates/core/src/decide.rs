@@ -213,8 +213,9 @@ fn take_outcome(draft: &mut Draft<'_>, outcome: Outcome) {
             start::worktree_made(draft, Event::WorktreeMade { op, worktree, branch, notes });
         }
         Outcome::WorktreeFailed { op, why } => start::worktree_failed(draft, op, why),
-        Outcome::StartChecked { op, found, forgotten, unheard } => {
-            start::checked(draft, op, found, Unsaid { forgotten, unheard });
+        Outcome::StartChecked { op, found, set_up, forgotten, unheard } => {
+            let checked = Event::StartChecked { op, found, set_up };
+            start::checked(draft, op, checked, Unsaid { forgotten, unheard });
         }
         Outcome::StartUnfit { op, fault } => start::failed(draft, op, StartStep::Check, fault),
         Outcome::ProcessNotStarted { op, fault } => start::not_started(draft, op, fault),

@@ -102,6 +102,9 @@ pub enum Event {
         op: OpId,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         found: Option<Found>,
+        /// The set-up of the worktree was cut short before and ran again: what came of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        set_up: Option<Vec<String>>,
     },
     /// The holder reports a process.
     ProcessStarted { op: OpId, process: Process, began_at: u64 },

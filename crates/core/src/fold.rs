@@ -221,8 +221,9 @@ impl Session {
                 let (op, cause) = (*op, *cause);
                 self.phase = Phase::Starting(Start { op, cause, step, from });
             }
-            Event::StartChecked { found, .. } => {
+            Event::StartChecked { found, set_up, .. } => {
                 self.find_tree(found.as_ref());
+                self.notes = set_up.clone().unwrap_or_else(|| std::mem::take(&mut self.notes));
                 self.step(StartStep::Process);
             }
             Event::ProcessStarted { process, began_at, .. } => {

@@ -205,6 +205,7 @@ pub enum Outcome {
     StartChecked {
         op: OpId,
         found: Option<Found>,
+        set_up: Option<Vec<String>>,
         forgotten: Vec<String>,
         unheard: Vec<MessageId>,
     },

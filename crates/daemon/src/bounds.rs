@@ -78,7 +78,7 @@ impl Bounds {
 /// less; this is for what nothing waits for, or nothing that has a limit of its own.
 fn time_for(config: &Config, session: &Session) -> Duration {
     match &session.phase {
-        Phase::Starting(start) if start.step == StartStep::Worktree => {
+        Phase::Starting(start) if matches!(start.step, StartStep::Worktree | StartStep::Check) => {
             let provisions = config.provisions(&session.spec.repo_root);
             STEP_TIME + Duration::from_secs(provisions.setup_secs_max.into())
         }

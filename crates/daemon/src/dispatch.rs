@@ -83,13 +83,15 @@ impl Act for Dispatcher {
 
 impl Dispatcher {
     fn check_start(&self, session: &Session, op: OpId) {
-        let what = (Kind::Tree, "look at its worktree");
+        // A set-up that was cut short left a note, and may run again: such have places of their own.
+        let kind = if session.notes.is_empty() { Kind::Tree } else { Kind::Make };
+        let what = (kind, "look at its worktree");
         let failed = move |why| Outcome::StartUnfit { op, fault: ResumeFault::System(why) };
         let launcher = Arc::clone(&self.launcher);
         self.jobs.in_turn(session, what, failed, move |session| {
             Some(match launcher.check(session) {
-                Ok(Checked { found, forgotten, unheard }) => {
-                    Outcome::StartChecked { op, found, forgotten, unheard }
+                Ok(Checked { found, set_up, forgotten, unheard }) => {
+                    Outcome::StartChecked { op, found, set_up, forgotten, unheard }
                 }
                 Err(fault) => Outcome::StartUnfit { op, fault },
             })

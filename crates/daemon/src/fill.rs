@@ -127,7 +127,7 @@ pub(crate) fn born(n: u64) -> Vec<Event> {
             notes: Vec::new(),
         },
         Event::StartBegan { op, cause: StartCause::New, generation: 1 },
-        Event::StartChecked { op, found: None },
+        Event::StartChecked { op, found: None, set_up: None },
         Event::ProcessStarted { op, process, began_at: 0 },
         Event::StartEnded { op, cause: StartCause::New },
     ]

@@ -34,6 +34,8 @@ use tokio::runtime::Handle;
 pub(crate) struct Checked {
     /// How the worktree was found.
     pub(crate) found: Option<tree::Found>,
+    /// What came of a set-up that ran again.
+    pub(crate) set_up: Option<Vec<String>>,
     /// Messages that the agent took and has never heard of.
     pub(crate) forgotten: Vec<String>,
     /// Messages in doubt that it has never heard of either.
@@ -102,11 +104,15 @@ impl Launcher {
                 return Err(ResumeFault::WrongRoot(format!("{at} belongs to {to}")));
             }
         }
+        let set_up = self.trees.set_up_again(session, &worktree);
+        if glis_snapshot::is_over() {
+            return Err(ResumeFault::System("it was called off".to_owned()));
+        }
         let start = self.prepare(session)?;
         // Last: a start that fails has changed nothing.
         Trees::reattach(session);
         if !start.tells_what_was_heard(session) {
-            return Ok(Checked { found, forgotten: Vec::new(), unheard: Vec::new() });
+            return Ok(Checked { found, set_up, forgotten: Vec::new(), unheard: Vec::new() });
         }
         let Prepared { messages, transcript, .. } = start;
         let unheard = heard::unheard(session, transcript.as_ref());
@@ -115,7 +121,7 @@ impl Launcher {
         } else {
             Vec::new()
         };
-        Ok(Checked { found, forgotten, unheard })
+        Ok(Checked { found, set_up, forgotten, unheard })
     }
 
     /// Whether a start would find its program and its transcript, and what is odd about them. Nothing is

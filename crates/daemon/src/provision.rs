@@ -5,6 +5,7 @@ use crate::config::{Provisions, Settings};
 use crate::environments::{Env, Environments};
 use glis_core::SessionId;
 use glis_core::session::Session;
+use glis_snapshot::Task;
 use glis_wire::home::Home;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::HashMap;
@@ -21,6 +22,10 @@ const LOG: &str = "setup.log";
 /// it may still run.
 const BEGUN: &str = "setup.begun";
 const ENDED: &str = "setup.ended";
+/// That a person cut it short, so that the next start runs it again.
+const CUT_SHORT: &str = "setup.cut";
+/// How often what is left of one that was ended is looked for: it may be forking.
+const SWEEPS_MAX: usize = 10;
 /// How much of its last words is told.
 const LAST_BYTES: u64 = 400;
 
@@ -54,16 +59,38 @@ impl Provision {
             if !dir.join(ENDED).exists() {
                 notes.push(format!("its set-up was cut short, see {}", dir.join(LOG).display()));
             }
-        } else if let Some(command) = &provisions.setup {
-            let env = self.environments.of_next_start(session).0;
-            // Its files are the user's, not ours.
-            let command = format!("umask {:04o}\n{command}", self.umask);
-            let place = SetUp { ups: &self.set_ups, id: &session.id, worktree, dir: &dir };
-            if let Err(why) = place.run(&command, &provisions, env) {
-                notes.push(format!("the set-up command failed: {why}"));
-            }
+        } else {
+            notes.extend(self.set_up(session, worktree, &provisions));
         }
         notes
+    }
+
+    /// Runs a set-up once more that was cut short; `None` if there is none.
+    pub(crate) fn provide_again(&self, session: &Session, worktree: &Path) -> Option<Vec<String>> {
+        if !self.home.session(&session.id.0).join(CUT_SHORT).exists() {
+            return None;
+        }
+        let provisions = self.settings.now().provisions(&session.spec.repo_root);
+        let mut notes = self.bring(session, worktree);
+        notes.extend(self.set_up(session, worktree, &provisions));
+        Some(notes)
+    }
+
+    /// Runs the set-up command, if there is one, and says why it failed.
+    fn set_up(
+        &self,
+        session: &Session,
+        worktree: &Path,
+        provisions: &Provisions,
+    ) -> Option<String> {
+        let command = provisions.setup.as_ref()?;
+        let env = self.environments.of_next_start(session).0;
+        // Its files are the user's, not ours.
+        let command = format!("umask {:04o}\n{command}", self.umask);
+        let dir = self.home.session(&session.id.0);
+        let place = SetUp { ups: &self.set_ups, id: &session.id, worktree, dir: &dir };
+        let failed = place.run(&command, provisions, env).err()?;
+        Some(format!("the set-up command failed: {failed}"))
     }
 
     /// Ends the set-up command of a session, or keeps it from beginning.
@@ -194,7 +221,10 @@ impl SetUp<'_> {
     /// Runs the command in the worktree, with the caller's environment, and waits for its end.
     fn run(&self, command: &str, provisions: &Provisions, env: Env) -> Result<(), String> {
         let told = |fault: io::Error| fault.to_string();
-        let stopped = || Err("the session was stopped".to_owned());
+        let stopped = || {
+            File::create(self.dir.join(CUT_SHORT)).map_err(told)?;
+            Err("the session was stopped; the next start runs it again".to_owned())
+        };
         crate::durable::private_folder(self.dir).map_err(told)?;
         let mut log = File::options()
             .create(true)
@@ -206,6 +236,9 @@ impl SetUp<'_> {
         crate::durable::write(self.dir, BEGUN, b"").map_err(told)?;
         let mut shell = shell(command);
         shell.current_dir(self.worktree).env_clear().envs(env).env("PWD", self.worktree);
+        // By this what has left its process group is found.
+        let task = Task::current();
+        shell.envs(task.as_deref().map(Task::variable));
         shell.stdin(Stdio::null()).process_group(0);
         shell.stdout(log.try_clone().map_err(told)?).stderr(log.try_clone().map_err(told)?);
         let Some(mut child) = self.ups.begin(self.id, &mut shell).map_err(told)? else {
@@ -213,16 +246,21 @@ impl SetUp<'_> {
         };
         let in_time = ends_within(&child, provisions.setup_secs_max);
         let status = self.ups.collect(self.id, &mut child).map_err(told)?;
-        File::create(self.dir.join(ENDED)).map_err(told)?;
-        match status {
-            None => stopped(),
-            Some(status) if status.success() && in_time => Ok(()),
-            Some(_) if !in_time => {
-                let how = format!("no end after {} s", provisions.setup_secs_max);
-                Err(format!("{how}; its last output: {}", last_words(&mut log)))
-            }
-            Some(status) => Err(format!("{status}; its last output: {}", last_words(&mut log))),
+        // A start that was called off has ended its task, and with it this.
+        let status = status.filter(|_| !glis_snapshot::is_over());
+        if let Some(task) = task.filter(|_| status.is_none() || !in_time) {
+            let ended = std::iter::repeat_with(|| task.end()).take(SWEEPS_MAX);
+            ended.take_while(|ended| !ended.is_empty()).for_each(drop);
         }
+        let Some(status) = status else { return stopped() };
+        File::create(self.dir.join(ENDED)).map_err(told)?;
+        fs::remove_file(self.dir.join(CUT_SHORT)).ok();
+        let how = match (in_time, status.success()) {
+            (true, true) => return Ok(()),
+            (true, false) => status.to_string(),
+            (false, _) => format!("no end after {} s", provisions.setup_secs_max),
+        };
+        Err(format!("{how}; its last output: {}", last_words(&mut log)))
     }
 }
 

@@ -39,6 +39,11 @@ impl Task {
         current()
     }
 
+    /// The variable by which a process of this task is known.
+    pub fn variable(&self) -> (&'static str, String) {
+        (VARIABLE, self.mark.clone())
+    }
+
     /// Does something as this task.
     pub fn run<T>(self: &Arc<Self>, work: impl FnOnce() -> T) -> T {
         within(Some(Arc::clone(self)), work)
@@ -80,7 +85,7 @@ pub(crate) fn within<T>(task: Option<Arc<Task>>, work: impl FnOnce() -> T) -> T 
 
 /// The variable that a call of git gets, if it is made for a task.
 pub(crate) fn variable() -> Option<(&'static str, String)> {
-    current().map(|task| (VARIABLE, task.mark.clone()))
+    current().map(|task| task.variable())
 }
 
 /// Ends a process if it carries the mark. The handle is opened first: a process that carries

@@ -1,15 +1,16 @@
 //! A git that hangs while a worktree is saved.
 
 use crate::support::held::{BOUND, goes_on, held, warnings};
-use crate::support::house::{Background, House, Outcome};
+use crate::support::house::{Background, House, Outcome, await_gone, eventually};
 use crate::support::wreck::{marked, text_of};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A git that hangs as long as a file is there, and the file.
+/// A git that hangs as long as a file is there, and the file. Each that hangs adds its number to it.
+/// A second file can say in which words of a call it hangs.
 fn hanging_git(house: &mut House) -> Outcome<PathBuf> {
     let bin = house.folder().join("bin");
     fs::create_dir(&bin)?;
@@ -18,14 +19,31 @@ fn hanging_git(house: &mut House) -> Outcome<PathBuf> {
     let real = std::env::split_paths(&path).map(|dir| dir.join("git")).find(|git| git.exists());
     let real = real.ok_or("no git")?;
     let script = format!(
-        "#!/bin/sh\nif [ -e '{}' ]; then exec sleep 1000; fi\nexec '{}' \"$@\"\n",
-        flag.display(),
-        real.display()
+        "#!/bin/sh\nif [ -e '{flag}' ]; then case \"$*\" in *\"$(cat '{flag}.at')\"*)\n\
+         echo $$ >> '{flag}'; exec sleep 1000;; esac; fi\nexec '{}' \"$@\"\n",
+        real.display(),
+        flag = flag.display(),
     );
+    fs::write(flag.with_extension("at"), "")?;
     fs::write(bin.join("git"), script)?;
     fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755))?;
     house.surround("PATH", format!("{}:{path}", bin.display()));
     Ok(flag)
+}
+
+/// The processes of git that hang, or did.
+fn hung(flag: &Path) -> Vec<i32> {
+    let told = fs::read_to_string(flag).unwrap_or_default();
+    told.lines().filter_map(|line| line.parse().ok()).collect()
+}
+
+fn awaits_hung(flag: &Path) -> Outcome {
+    eventually("git hangs", || !hung(flag).is_empty())
+}
+
+/// None of them is left.
+fn none_hangs(flag: &Path) -> Outcome {
+    hung(flag).into_iter().try_for_each(await_gone)
 }
 
 #[test]
@@ -75,12 +93,81 @@ fn a_stop_wins_over_a_pause_whose_git_hangs() -> Outcome {
     fs::write(&flag, "")?;
     let mut pause = Background::start(house.glis().args(["pause", "blue"]))?;
     house.follow(1)?.until(|e| e["event"] == "terminal_captured")?;
+    awaits_hung(&flag)?;
+    let before = hung(&flag);
     let begun = Instant::now();
     let stopped = house.json(&["stop", "blue"])?;
     assert!(begun.elapsed() < Duration::from_secs(30));
     assert_eq!(stopped["status"], "suspended");
     assert_eq!(pause.0.wait()?.code(), Some(4), "the pause was overruled");
     assert_eq!(marked(&text_of(&session, "id")?), Vec::<i32>::new());
+    // What is saved after the stop hangs as well, and has its own time.
+    before.into_iter().try_for_each(await_gone)?;
     fs::remove_file(&flag)?;
+    Ok(())
+}
+
+#[test]
+fn a_stop_of_a_start_whose_git_hangs_ends_both_at_once() -> Outcome {
+    let mut house = House::new()?;
+    let flag = hanging_git(&mut house)?;
+    let (session, _) = held(&house)?;
+    house.json(&["stop", "blue"])?;
+    house.ok(&["snapshot", "blue"])?;
+    fs::write(&flag, "")?;
+    let mut resume = Background::start(house.glis().args(["resume", "blue"]))?;
+    awaits_hung(&flag)?;
+    let begun = Instant::now();
+    assert_eq!(house.json(&["stop", "blue"])?["status"], "suspended");
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    assert_eq!(resume.0.wait()?.code(), Some(4), "the start was called off");
+    none_hangs(&flag)?;
+    fs::remove_file(&flag)?;
+    goes_on(&house, &session)
+}
+
+#[test]
+fn a_forced_pause_of_a_start_whose_git_hangs_calls_it_off() -> Outcome {
+    let mut house = House::of_moved_time()?;
+    let flag = hanging_git(&mut house)?;
+    let (session, _) = held(&house)?;
+    house.json(&["stop", "blue"])?;
+    house.ok(&["snapshot", "blue"])?;
+    fs::write(&flag, "")?;
+    let mut resume = Background::start(house.glis().args(["resume", "blue"]))?;
+    awaits_hung(&flag)?;
+    let (status, error) = house.fails(&["pause", "blue"])?;
+    assert_eq!(status, 7, "{error}");
+    assert!(text_of(&error, "hint")?.contains("glis pause blue --mode force"), "{error}");
+    let force = ["pause", "blue", "--mode", "force"];
+    let paused = house.out_of_time("step", || house.json(&force))?;
+    assert_eq!(paused["status"], "paused");
+    assert_eq!(resume.0.wait()?.code(), Some(4), "the start was called off");
+    assert!(warnings(&paused).contains("no snapshot before the stop"), "{paused}");
+    none_hangs(&flag)?;
+    fs::remove_file(&flag)?;
+    goes_on(&house, &session)?;
+    assert_eq!(fs::read_to_string(house.file("blue", "a.txt")?)?, "one");
+    Ok(())
+}
+
+#[test]
+fn a_worktree_that_is_never_made_holds_a_stop_up_for_a_while_and_no_longer() -> Outcome {
+    let mut house = House::of_moved_time()?;
+    let flag = hanging_git(&mut house)?;
+    fs::write(flag.with_extension("at"), "worktree add")?;
+    fs::write(&flag, "")?;
+    let words = ["new", "blue", "--agent", "rehearsal", "--headless"];
+    let mut new = Background::start(house.glis().args(words))?;
+    awaits_hung(&flag)?;
+    let (status, error) = house.out_of_time("step", || house.fails(&["stop", "blue"]))?;
+    let message = text_of(&error, "message")?;
+    assert_eq!(status, 1, "{error}");
+    assert!(message.contains("create the worktree") && message.contains("ended sleep"), "{error}");
+    assert!(!new.0.wait()?.success());
+    none_hangs(&flag)?;
+    // Nothing of it is in the way of another try.
+    fs::remove_file(&flag)?;
+    house.rehearsal("blue")?;
     Ok(())
 }

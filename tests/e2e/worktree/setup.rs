@@ -65,7 +65,9 @@ fn a_stop_ends_a_set_up_that_runs() -> Outcome {
     let house = House::new()?;
     let repo = house.repo().canonicalize()?.display().to_string();
     let began = house.folder().join("began");
-    let setup = format!("echo $$ > {}; sleep 600 & wait", began.display());
+    // The next start runs it again: then it ends.
+    let began = began.display().to_string();
+    let setup = format!("[ -e {began} ] && exit; echo $$ > {began}; sleep 600 & wait");
     house.configure(&format!("[repository.{repo:?}]\nsetup = {setup:?}\n"))?;
     let words = ["new", "blue", "--agent", "rehearsal", "--headless", "--prompt", "say hello"];
     let mut new = house.glis().args(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;

@@ -15,7 +15,6 @@ use crate::session::{AfterStop, Phase, Process, Rest, Start, StartCause, StartSt
 use crate::spec::{RefOrigin, SignSource, Spec};
 use crate::talk::{Leg, Message};
 use crate::timer::{TimerKey, When};
-use crate::tree::Found;
 
 pub(super) fn create(
     house: &House,
@@ -209,10 +208,10 @@ pub(super) struct Unsaid {
     pub(super) unheard: Vec<MessageId>,
 }
 
-pub(super) fn checked(draft: &mut Draft<'_>, op: OpId, found: Option<Found>, unsaid: Unsaid) {
+pub(super) fn checked(draft: &mut Draft<'_>, op: OpId, checked: Event, unsaid: Unsaid) {
     if at_step(draft, op, StartStep::Check) {
         let Unsaid { forgotten, unheard } = unsaid;
-        draft.event(Event::StartChecked { op, found });
+        draft.event(checked);
         for message in unheard {
             // The user may have decided meanwhile.
             let doubted = |m: &Message| m.id == message && m.leg == Leg::Doubtful;

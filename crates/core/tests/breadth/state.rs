@@ -282,6 +282,7 @@ impl State {
             Effect::CheckStart { op } => Outcome::StartChecked {
                 op: *op,
                 found: None,
+                set_up: None,
                 forgotten: Vec::new(),
                 unheard: Vec::new(),
             },

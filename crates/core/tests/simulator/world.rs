@@ -77,6 +77,7 @@ impl Site {
         Outcome::StartChecked {
             op,
             found: self.look(session),
+            set_up: None,
             forgotten: Vec::new(),
             unheard: Vec::new(),
         }

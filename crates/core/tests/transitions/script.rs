@@ -367,7 +367,7 @@ fn exit(told: &str) -> Exit {
 fn checked(op: OpId, told: &str, unheard: Vec<MessageId>) -> Outcome {
     let texts = told.split('|').filter(|text| !text.is_empty() && found(text).is_none());
     let forgotten = texts.map(str::to_owned).collect();
-    Outcome::StartChecked { op, found: found(told), forgotten, unheard }
+    Outcome::StartChecked { op, found: found(told), set_up: None, forgotten, unheard }
 }
 
 /// Plays a story and compares every line that says what it leads to.

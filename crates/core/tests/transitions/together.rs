@@ -42,8 +42,13 @@ fn running(house: &mut House, name: &str, folder: &str) -> Result<(), Refusal> {
         notes: Vec::new(),
     };
     let process = Process { pid: 1, start_ticks: 1, boot_id: String::new() };
-    let checked =
-        |op| Outcome::StartChecked { op, found: None, forgotten: Vec::new(), unheard: Vec::new() };
+    let checked = |op| Outcome::StartChecked {
+        op,
+        found: None,
+        set_up: None,
+        forgotten: Vec::new(),
+        unheard: Vec::new(),
+    };
     let started =
         |op| Outcome::ProcessStarted { op, generation: 1, process: process.clone(), began_at: 0 };
     let steps: [&dyn Fn(OpId) -> Outcome; 3] = [&made, &checked, &started];

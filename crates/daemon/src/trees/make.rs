@@ -47,6 +47,12 @@ impl Trees {
         }
     }
 
+    /// Runs the set-up of a worktree once more that was cut short, and says what could not be done.
+    pub(crate) fn set_up_again(&self, session: &Session, worktree: &Path) -> Option<Vec<String>> {
+        let notes = self.provision.provide_again(session, worktree)?;
+        Some(notes.into_iter().chain(empty_submodules(worktree)).collect())
+    }
+
     /// `PLACE/REPOSITORY/NAME-ID`: readable, and never the place of an earlier session.
     fn place(&self, session: &Session, repo: &Path) -> PathBuf {
         let root = self.settings.now().worktree.place.as_ref().map(PathBuf::from);
