@@ -55,7 +55,7 @@ fn not_started(home: &Home, fault: &io::Error) -> Fault {
 pub(crate) fn turn_to_start(home: &Home, watcher: &mut dyn Watcher) -> Result<File, Fault> {
     let open = || {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&home.state)?;
-        let path = home.state.join("daemon.gate");
+        let path = home.state.join("daemon.start");
         File::options().write(true).create(true).truncate(false).mode(0o600).open(path)
     };
     let file = open().map_err(|fault| not_started(home, &fault))?;

@@ -58,7 +58,7 @@ fn a_daemon_that_is_stopped_keeps_its_place_without_any_file() -> Outcome {
     let pid = daemon.pid()?.to_string();
     let signal = |name: &str| Command::new("kill").args([name, &pid]).status();
     signal("-STOP")?;
-    for file in ["daemon.lock", "daemon.sock", "daemon.gate"] {
+    for file in ["daemon.lock", "daemon.sock", "daemon.start"] {
         drop(std::fs::remove_file(house.home().join(file)));
     }
     let second = house.glis().args(["daemon", "run"]).output();
