@@ -1,6 +1,7 @@
 //! All sessions together: how they change, and how one of them is found.
 
-use crate::caller::{Callers, Origin};
+use crate::caller::Origin;
+use crate::callers::Callers;
 use crate::event::{Event, Recorded};
 use crate::fold;
 use crate::ids::{MessageId, OpId, SessionId};

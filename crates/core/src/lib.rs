@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod caller;
+mod callers;
 pub mod card;
 mod claims;
 mod decide;

@@ -1,7 +1,7 @@
 //! The cards of sessions, in their own folders: read when the log is gone.
 
-use crate::durable;
 use glis_core::{Card, SessionId};
+use glis_record::durable;
 use glis_wire::home::Home;
 use std::collections::BTreeMap;
 use std::io;

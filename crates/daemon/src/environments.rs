@@ -106,7 +106,7 @@ impl Environments {
         let dir = self.home.session(&id.0);
         let written = serde_json::to_vec(&note)
             .map_err(io::Error::from)
-            .and_then(|bytes| crate::durable::write(&dir, NOTE, &bytes));
+            .and_then(|bytes| glis_record::durable::write(&dir, NOTE, &bytes));
         if let Err(fault) = written {
             crate::diary(&format!("session {id}: the names of its variables: {fault}"));
         }

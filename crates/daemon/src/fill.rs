@@ -1,12 +1,13 @@
 //! A log as long as years of use would make it, for measuring how fast the daemon starts with it.
 
+use crate::copies;
 use crate::fault::DaemonFault;
 use crate::log::{Aids, Backup, Checkpoint, EventLog, LogFault};
-use crate::{copies, durable};
 use glis_core::event::{Ending, Spot};
 use glis_core::session::{Process, StartCause};
 use glis_core::spec::{Mode, RefOrigin, SignSource, Spec, Takes, Traits};
 use glis_core::{Event, House, MessageId, OpId, Recorded, SessionId};
+use glis_record::durable;
 use glis_wire::home::Home;
 
 /// Sessions that the events are about.

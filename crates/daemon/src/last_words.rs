@@ -1,7 +1,7 @@
 //! What a process wrote last, for a person: on its standard error, or on the screen it had.
 
-use crate::output::OutputLog;
 use crate::reading::read_from;
+use glis_record::output::OutputLog;
 use glis_screen::{Output as _, Screen, printable};
 use glis_wire::hold::{ExitRecord, Size, place};
 use glis_wire::plain::without_escapes;

@@ -66,7 +66,6 @@ use crate::premises::Premises;
 use crate::rooms::Rooms;
 use crate::strikes::Strikes;
 use glis_core::Session;
-use glis_record::{conversation, durable, location, output, rows, search, vault};
 use glis_wire::build::Build;
 use glis_wire::home::Home;
 use rustix::fs::Mode;
@@ -147,7 +146,7 @@ pub fn detach() {
 /// The state folder: ours, private, not a link to somewhere else.
 fn prepare(state: &Path) -> Result<(), DaemonFault> {
     let fault = |why: String| DaemonFault::Folder { path: state.to_owned(), why };
-    durable::private_folder(state).map_err(|f| fault(f.to_string()))?;
+    glis_record::durable::private_folder(state).map_err(|f| fault(f.to_string()))?;
     let facts = state.symlink_metadata().map_err(|f| fault(f.to_string()))?;
     if facts.is_symlink() {
         return Err(fault("it is a symbolic link; name its target instead".to_owned()));

@@ -1,9 +1,9 @@
 //! What is known about a session beside the log, and forgotten with the daemon.
 
-use crate::conversation::{self, Digest};
 use crate::exit::recorded_end;
-use crate::output::OutputLog;
 use glis_core::SessionId;
+use glis_record::conversation::{self, Digest};
+use glis_record::output::OutputLog;
 use glis_wire::home::Home;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

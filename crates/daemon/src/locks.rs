@@ -1,6 +1,6 @@
 //! Locks that tell who lives: a holder has the lock of its session and of its agent's session id.
 
-use crate::vault::file_name;
+use glis_record::vault::file_name;
 use glis_wire::hold::place;
 use glis_wire::home::Home;
 use rustix::fs::{FlockOperation, flock};

@@ -225,7 +225,7 @@ impl SetUp<'_> {
             File::create(self.dir.join(CUT_SHORT)).map_err(told)?;
             Err("the session was stopped; the next start runs it again".to_owned())
         };
-        crate::durable::private_folder(self.dir).map_err(told)?;
+        glis_record::durable::private_folder(self.dir).map_err(told)?;
         let mut log = File::options()
             .create(true)
             .truncate(true)
@@ -233,7 +233,7 @@ impl SetUp<'_> {
             .write(true)
             .open(self.dir.join(LOG))
             .map_err(told)?;
-        crate::durable::write(self.dir, BEGUN, b"").map_err(told)?;
+        glis_record::durable::write(self.dir, BEGUN, b"").map_err(told)?;
         let mut shell = shell(command);
         shell.current_dir(self.worktree).env_clear().envs(env).env("PWD", self.worktree);
         // By this what has left its process group is found.

@@ -1,6 +1,6 @@
 //! Reading a file that another process appends to.
 
-use crate::durable;
+use glis_record::durable;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 

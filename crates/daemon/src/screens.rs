@@ -1,11 +1,11 @@
 //! Screens, derived from the raw output when they are asked for.
 
-use crate::durable;
-use crate::output::OutputLog;
 use glis_core::SessionId;
 use glis_core::pause::{Captured as What, PauseMode};
 use glis_core::safe::Look;
 use glis_core::session::{Phase, Session};
+use glis_record::durable;
+use glis_record::output::OutputLog;
 use glis_screen::{Output as _, Screen};
 use glis_wire::hold::{Size, place};
 use serde::{Deserialize, Serialize};
@@ -159,7 +159,7 @@ pub(crate) fn capture(
     dir: &Path,
     session: &Session,
 ) -> Result<u64, (What, io::Error)> {
-    let talk = durable::sync(&crate::conversation::file_of(dir));
+    let talk = durable::sync(&glis_record::conversation::file_of(dir));
     talk.map_err(|fault| (What::Conversation, fault))?;
     capture_screen(screens, session, dir).map_err(|fault| (What::Screen, fault))
 }

@@ -6,8 +6,8 @@
 //! Nor is it the fault of any work if the daemon is killed from outside. So notes count only where
 //! the daemon ended itself (an abort, a fault of memory), which marks the first byte of the file.
 
-use crate::durable;
 use glis_core::SessionId;
+use glis_record::durable;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;

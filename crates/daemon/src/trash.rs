@@ -1,10 +1,10 @@
 //! What was removed: put aside as it was, taken back, or deleted for good.
 
-use crate::durable::private_folder;
 use crate::worktrees::{owner, repository};
 use glis_core::OpId;
 use glis_core::input::Outcome;
 use glis_core::session::Session;
+use glis_record::durable::private_folder;
 use glis_snapshot::{Shelf, worktree};
 use glis_wire::home::Home;
 use std::io;

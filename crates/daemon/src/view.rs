@@ -1,12 +1,12 @@
 //! Sessions and events as the outside sees them.
 
-use crate::conversation::{Account, Digest};
 use crate::environments::{EnvNote, EnvOrigin};
 use glis_core::leftover::Companion;
 use glis_core::redact::redact;
 use glis_core::session::{FolderState, Session, WallMs};
 use glis_core::talk::Ask;
 use glis_core::{Event, Recorded};
+use glis_record::conversation::{Account, Digest};
 use glis_wire::view::{CompanionView, DetachedView, SessionView, UsageView, WaitingFor};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;

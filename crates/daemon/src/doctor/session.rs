@@ -242,11 +242,11 @@ fn barred(session: &Session) -> Option<Finding> {
 /// A conversation with lines that cannot be read: what they said is lost, the rest is not.
 fn conversation(session: &Session, dir: &Path) -> Option<Finding> {
     let subject = format!("session {}", session.name);
-    let (message, hint) = match crate::conversation::damaged_lines(dir) {
+    let (message, hint) = match glis_record::conversation::damaged_lines(dir) {
         Ok(0) => return None,
         Ok(count) => (format!("{count} damaged lines in its conversation"), "they are left out"),
         Err(fault) => (format!("its conversation: {fault}"), "it must be a readable file"),
     };
-    let hint = format!("{hint}: {}", crate::conversation::file_of(dir).display());
+    let hint = format!("{hint}: {}", glis_record::conversation::file_of(dir).display());
     Some(finding(&subject, Health::Warning, message, Some(&hint)))
 }

@@ -1,10 +1,10 @@
 //! What an agent's process finds around it: its variables, and a terminal whose former screen stays.
 
 use crate::environments::Env;
-use crate::output::OutputLog;
 use crate::screens;
 use glis_agent::LaunchPlan;
 use glis_core::spec::Mode;
+use glis_record::output::OutputLog;
 use glis_screen::Output as _;
 use glis_snapshot::git::MISLEADING;
 use glis_wire::hold::{MARK, MARK_GENERATION, Size};

@@ -5,8 +5,8 @@
 //! another log mean other records.
 
 use super::row::{FNV_START, fnv};
-use crate::durable;
 use glis_core::Recorded;
+use glis_record::durable;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;

@@ -4,9 +4,9 @@
 
 use super::mark::Mark;
 use super::row::{FNV_START, fnv};
-use crate::durable;
 use glis_core::House;
 use glis_core::house::FOLD;
+use glis_record::durable;
 use std::io;
 use std::path::Path;
 

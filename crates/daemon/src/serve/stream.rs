@@ -2,13 +2,14 @@
 
 use super::state::ServerState;
 use crate::mailbox::Query;
-use crate::output::OutputLog;
 use crate::peer::Peer;
 use crate::pools::Kind;
-use crate::search::{self, Source};
-use crate::{conversation, view};
+use crate::view;
 use glis_core::session::Session;
 use glis_core::{Refusal, Status};
+use glis_record::conversation;
+use glis_record::output::OutputLog;
+use glis_record::search::{self, Source};
 use glis_screen::Output as _;
 use glis_wire::client::{Response, Trouble};
 use glis_wire::hold::{Order, Report, place};

@@ -1,8 +1,8 @@
 //! Recovers output lost when a holder is killed, from the agent's own transcript.
 
-use crate::conversation;
 use glis_agent::Heard;
 use glis_core::input::Sign;
+use glis_record::conversation;
 use glis_wire::view::{Entry, Voice};
 use std::collections::HashMap;
 use std::io;

@@ -4,9 +4,9 @@
 //! is what this very process holds, and only an id that was given after it had begun: programs look
 //! into old conversations as well.
 
-use crate::durable;
 use crate::process::start_ticks;
 use glis_agent::{Agent, OpenRef, RefFile};
+use glis_record::durable;
 use glis_wire::hold::ProcessMark;
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Read as _};

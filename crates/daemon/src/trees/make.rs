@@ -1,11 +1,11 @@
 //! Making the worktree of a fresh session.
 
 use super::Trees;
-use crate::durable::private_folder;
 use crate::worktrees::{owner, typed};
 use glis_core::OpId;
 use glis_core::input::Outcome;
 use glis_core::session::Session;
+use glis_record::durable::private_folder;
 use glis_snapshot::worktree::{self, Plan};
 use std::path::{Path, PathBuf};
 
