@@ -18,7 +18,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("how processes begin", &["launch"]),
     ("subsystems", &["controller", "supervise", "trees", "create", "shutdown"]),
     ("steps of operations", &["jobs"]),
-    ("limits, and the log's way in", &["bounds", "opening", "fill", "premises"]),
+    ("limits, and the log's way in", &["bounds", "opening", "fill", "premises", "strays"]),
     (
         "what subsystems share",
         &[

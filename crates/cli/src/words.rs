@@ -460,6 +460,16 @@ pub(crate) fn daemon(view: &DaemonView) -> String {
     )
 }
 
+/// What `ls` says of agents that are on no record.
+pub(crate) fn unregistered(pids: &[i32]) -> String {
+    let pids: Vec<_> = pids.iter().map(ToString::to_string).collect();
+    format!(
+        "warning: {} agents of this home run and are on no record (pid {}): `glis doctor` says more",
+        pids.len(),
+        pids.join(", ")
+    )
+}
+
 /// What `doctor` prints.
 pub(crate) fn findings(findings: &[Finding]) -> String {
     let lines = findings.iter().map(|finding| {

@@ -13,9 +13,11 @@ use crate::launch::Launcher;
 use crate::locks::is_locked;
 use crate::mailbox::{Mailbox, Query};
 use crate::pools::{Kind, Pools};
+use crate::strays::{self, Stray};
 use crate::trees::Trees;
 use crate::worktrees;
 use glis_core::session::Session;
+use glis_wire::hold::place;
 use glis_wire::home::Home;
 use glis_wire::view::{Finding, Health};
 use std::collections::BTreeSet;
@@ -49,7 +51,10 @@ impl Doctor {
             findings.extend(settings.fault().map(configuration));
             findings.extend(trash(&all, settings.now().trash.days));
             let known: BTreeSet<String> = all.iter().map(|session| session.id.0.clone()).collect();
-            findings.extend(strangers(&sessions_folder(&home), &known));
+            let folder = sessions_folder(&home);
+            let strays = strays::find(&folder, &known);
+            findings.extend(strays.iter().map(|found| stray(found, &folder)));
+            findings.extend(strangers(&folder, &known, &strays));
             let mut living = repository::by_path(&sessions);
             // Those of removed sessions may hold what is of interest, too.
             for path in all.iter().map(worktrees::repository) {
@@ -143,13 +148,30 @@ fn trash(all: &[Session], days: u32) -> Option<Finding> {
     })
 }
 
+/// An agent that the log does not know.
+fn stray(found: &Stray, folder: &Path) -> Finding {
+    let Stray { session, holder, agent, .. } = found;
+    let pid = agent.unwrap_or(*holder);
+    let message = format!(
+        "process {pid} of session {session} runs, and the event log does not know the session: its \
+         home was deleted while it ran, or its log was replaced"
+    );
+    let output = folder.join(session).join(place::OUTPUT);
+    let hint = format!(
+        "put the former home or log back, if there is one; else `kill {pid}` ends it. What it printed \
+         last is in {}",
+        output.display()
+    );
+    finding("agents", Health::Bad, message, Some(&hint))
+}
+
 /// Folders of sessions that the log does not know: it lost them, or is another one.
-fn strangers(folder: &Path, known: &BTreeSet<String>) -> Vec<Finding> {
+fn strangers(folder: &Path, known: &BTreeSet<String>, strays: &[Stray]) -> Vec<Finding> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_dir());
-    let strange = paths.filter(|path| {
-        path.file_name().is_none_or(|name| !known.contains(name.to_string_lossy().as_ref()))
-    });
+    let told = |name: &str| known.contains(name) || strays.iter().any(|s| s.session == name);
+    let strange = paths
+        .filter(|path| path.file_name().is_none_or(|name| !told(name.to_string_lossy().as_ref())));
     let told = strange.map(|path| {
         let runs = is_locked(&path);
         let (health, what) =

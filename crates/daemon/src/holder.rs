@@ -20,6 +20,9 @@ const GREETING_TIME: Duration = Duration::from_secs(2);
 /// A holder binds its socket within milliseconds of taking its lock; one that does not in this
 /// time never will.
 const BIRTH_TIME: Duration = Duration::from_secs(5);
+/// A holder that is told to look after its files makes a deleted folder again in a fifth of a second.
+/// One whose folder was moved makes none.
+const MENDING_TIME: Duration = Duration::from_secs(2);
 const BIRTH_PACE: Duration = Duration::from_millis(5);
 /// A holder whose agent has ended serves its last readers for some seconds at most.
 const FORMER_TIME: Duration = Duration::from_secs(8);
@@ -105,7 +108,7 @@ fn by_agent(agent: &Process) -> Option<Holder> {
 }
 
 /// Whether this is a holder of this program, of whatever version.
-fn is_holder(pid: i32) -> bool {
+pub(crate) fn is_holder(pid: i32) -> bool {
     let Ok(line) = std::fs::read(format!("/proc/{pid}/cmdline")) else { return false };
     let program = |pid: &str| {
         let path = std::fs::read_link(format!("/proc/{pid}/exe")).ok()?;
@@ -122,16 +125,20 @@ pub(crate) fn is_held(dir: &Path, session: &Session) -> bool {
     is_locked(dir) || session.process().is_some_and(|p| by_agent(p).is_some())
 }
 
-/// Has a holder look after its files, if one holds the session's lock or its agent.
-fn nudge(dir: &Path, process: Option<&Process>) {
-    if let Some(holder) = Holder::find(dir, process) {
-        pidfd_send_signal(&holder.handle, Signal::URG).ok();
-    }
+/// Has a holder look after its files, if one holds the session's lock or its agent. Whether there is
+/// one.
+fn nudge(dir: &Path, process: Option<&Process>) -> bool {
+    let found = Holder::find(dir, process);
+    found.is_some_and(|holder| pidfd_send_signal(&holder.handle, Signal::URG).is_ok())
 }
 
-/// Wakes a session's holder if it was stopped. Its number, if so.
+/// Wakes a session's holder if it was stopped. Its number, if so. One whose socket is gone is told to
+/// look after it.
 pub(crate) fn wake_if_stopped(dir: &Path, process: Option<&Process>) -> Option<i32> {
     let holder = Holder::find(dir, process)?;
+    if !dir.join(place::SOCKET).exists() {
+        pidfd_send_signal(&holder.handle, Signal::URG).ok();
+    }
     is_stopped(holder.pid).then(|| {
         holder.wake();
         holder.pid
@@ -152,16 +159,19 @@ pub(crate) async fn meet(dir: &Path) -> io::Result<(Peer, Hello)> {
 /// Connects to the holder of the session in `dir`, if one lives. One that was being born when the
 /// last daemon died is waited for: its lock tells.
 pub(crate) async fn find_holder(dir: &Path, process: Option<&Process>) -> Option<(Peer, Hello)> {
-    let patience = tokio::time::Instant::now() + BIRTH_TIME;
-    if is_locked(dir) && !dir.join(place::SOCKET).exists() {
-        // Its socket may have been deleted: the holder makes another one.
-        nudge(dir, process);
-    }
+    let begun = tokio::time::Instant::now();
+    // Its socket may have been deleted, or its whole folder: the holder makes another one.
+    let nudged = !dir.join(place::SOCKET).exists() && nudge(dir, process);
     loop {
         if let Ok(found) = meet(dir).await {
             return Some(found);
         }
-        if !is_locked(dir) || tokio::time::Instant::now() > patience {
+        let patience = match (is_locked(dir), nudged) {
+            (true, _) => BIRTH_TIME,
+            (false, true) => MENDING_TIME,
+            (false, false) => Duration::ZERO,
+        };
+        if begun.elapsed() > patience {
             return None;
         }
         tokio::time::sleep(BIRTH_PACE).await;

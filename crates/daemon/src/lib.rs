@@ -42,6 +42,7 @@ mod rooms;
 mod screens;
 mod serve;
 mod shutdown;
+mod strays;
 mod strikes;
 mod supervise;
 mod sweep;

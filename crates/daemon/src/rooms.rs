@@ -1,5 +1,6 @@
 //! The rooms of the daemon: each subsystem made once, and handed to those that need it.
 
+use crate::cards::sessions_folder;
 use crate::config::Settings;
 use crate::create::Creator;
 use crate::diary;
@@ -14,12 +15,13 @@ use crate::live::Live;
 use crate::locks::is_locked;
 use crate::log::LogFault;
 use crate::mailbox::{Mail, Mailbox, Query};
-use crate::pools::Pools;
+use crate::pools::{Kind, Pools};
 use crate::premises::Premises;
 use crate::provision::Provision;
 use crate::screens::Screens;
 use crate::serve::{self, Daemon, Keys, ServerState};
 use crate::shutdown::{Shutdown, ShutdownSignals};
+use crate::strays::Strays;
 use crate::strikes::Strikes;
 use crate::supervise::Supervisor;
 use crate::timers::Timers;
@@ -32,9 +34,12 @@ use glis_wire::build::Build;
 use glis_wire::home::Home;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::net::UnixListener;
 use tokio::sync::{mpsc, oneshot};
+
+/// All processes of a machine are looked at in some milliseconds.
+const STRAYS_TIME: Duration = Duration::from_secs(1);
 
 /// The subsystems, as they are made. No subsystem sees this: each is handed what it needs.
 pub(crate) struct Rooms {
@@ -197,6 +202,18 @@ impl Rooms {
         strikes.forget_out();
     }
 
+    /// Finds agents of this home that are on no record, before a front end is told what there is.
+    async fn look_for_strays(&self) -> Arc<Strays> {
+        let strays = Arc::<Strays>::default();
+        let all = self.mailbox.query(Query::All).await;
+        let known = all.into_iter().map(|session| session.id.0).collect();
+        let (own, folder) = (Arc::clone(&strays), sessions_folder(&self.home));
+        let look = self.pools.run_blocking(Kind::Look, move || own.look(&folder, &known));
+        // A process that the kernel cannot tell of now is found later, and nothing waits for it.
+        drop(tokio::time::timeout(STRAYS_TIME, look).await);
+        strays
+    }
+
     /// Serves front ends until the daemon is told to end.
     pub(crate) async fn serve(
         &self,
@@ -216,7 +233,8 @@ impl Rooms {
         let (since, ending) = (Instant::now(), AtomicBool::new(false));
         let keys = Keys::new(&self.home.state, self.pools.clone());
         let watches = Arc::default();
-        let daemon = Daemon { build, since, shutdown, ending, keys, watches };
+        let strays = self.look_for_strays().await;
+        let daemon = Daemon { build, since, shutdown, ending, keys, watches, strays };
         let state = Arc::new(self.server(daemon));
         let serving = tokio::spawn(serve::serve(Arc::clone(&state), listener, listeners));
         let called = match signals.next().await {

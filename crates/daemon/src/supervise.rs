@@ -8,6 +8,7 @@ mod ending;
 mod faults;
 mod link;
 mod listener;
+mod moving;
 mod orders;
 mod pending;
 mod rate;

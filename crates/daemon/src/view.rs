@@ -160,7 +160,7 @@ fn left_behind(session: &Session) -> Vec<String> {
     }
     if session.folder == FolderState::Lost {
         told.push(
-            "its folder was deleted while it ran: its output and conversation from before are lost"
+            "its folder was deleted while it ran: earlier output and conversation may be lost"
                 .to_owned(),
         );
     }

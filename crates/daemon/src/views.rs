@@ -72,7 +72,17 @@ impl Views {
             detached: worktrees::detached(session),
             accessed_at: self.accesses.last(&self.home.session(&id.0), id),
         };
-        view::session(session, beside)
+        let mut view = view::session(session, beside);
+        let dir = self.home.session(&id.0);
+        if session.process().is_some() && !dir.is_dir() {
+            let name = &session.name;
+            view.warnings.push(format!(
+                "its folder {} is gone while its process runs; `glis pause {name}` and `glis stop \
+                 {name}` still work",
+                dir.display()
+            ));
+        }
+        view
     }
 
     /// Notes that a person looks at a session. One that was removed is left as it is.

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Write as _};
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::FileExt as _;
 
 use rustix::fs::Dir;
@@ -17,6 +18,9 @@ const SEGMENT_BYTES_MIN: u64 = 64 * 1024;
 
 /// The cap is kept to within this part of it, because whole files are removed.
 const SEGMENTS_USUAL: u64 = 16;
+
+/// As much as is copied at once.
+const COPY_BYTES: usize = 64 * 1024;
 
 /// The log of one session, open at its end.
 #[derive(Debug)]
@@ -67,6 +71,31 @@ impl Log {
         };
         let bytes = segments.iter().map(|segment| segment.len).sum();
         Ok(Self { folder, segments: segments.into(), file, end, bytes, bytes_max, broken: false })
+    }
+
+    /// A log in another folder that goes on where this one ends. The file that is written to is open,
+    /// so that its bytes are there though it was deleted: they come along, and with them the screen.
+    pub(crate) fn moved_to(&self, folder: Folder, bytes_max: u64) -> io::Result<Self> {
+        let last = self.segments.back().filter(|last| last.end() == self.end);
+        let start = last.map_or(self.end, |last| last.start);
+        let mut log = Self::open(folder, bytes_max, start)?;
+        if let Some(file) = self.file.as_ref().filter(|_| log.end == start) {
+            // It is open for writing alone.
+            let deleted = File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+            let mut piece = vec![0; COPY_BYTES];
+            while log.end < self.end {
+                let len = deleted.read_at(&mut piece, log.end - start)?;
+                if len == 0 {
+                    break;
+                }
+                log.append(&piece[..len]).map_err(|gap| gap.why)?;
+            }
+        }
+        if log.end < self.end {
+            log.abandon();
+            log.end = self.end;
+        }
+        Ok(log)
     }
 
     /// Offset of the next byte.

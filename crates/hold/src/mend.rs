@@ -11,7 +11,6 @@ use glis_wire::hold::{Report, place};
 
 use crate::folder::{Folder, LockFault};
 use crate::holder::Holder;
-use crate::log::Log;
 use crate::{complain, family, mending, socket};
 
 /// A folder that cannot be made now may be possible later; for ever is not tried.
@@ -48,14 +47,16 @@ impl Holder {
     /// be reached and what it says is kept from here on.
     fn remake(&mut self) -> io::Result<()> {
         let path = Path::new(&self.facts.dir);
-        // Where the whole home was deleted, no daemon will ever look for the folder.
-        if !path.parent().is_some_and(Path::is_dir) {
+        // The folder of all sessions may be gone with it. Where the whole home was deleted, it stays
+        // deleted: a daemon that begins there anew asks for the folder.
+        if !path.ancestors().nth(2).is_some_and(Path::is_dir) {
             return Err(io::ErrorKind::NotFound.into());
         }
         let folder = Folder::open(path)?;
         let lock = own_lock(&folder)?;
         let end = self.output.end();
-        let log = Log::open(folder.below(place::OUTPUT)?, self.facts.log_bytes_max, end)?;
+        let below = folder.below(place::OUTPUT)?;
+        let log = self.output.log_in(below, self.facts.log_bytes_max)?;
         let listener = socket::listen(&folder)?;
         self.locks.push((String::new(), lock));
         self.listen_on(listener)?;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
+use crate::folder::Folder;
 use crate::log::{Log, LogGap};
 use crate::ring::{RING_BYTES, Ring};
 
@@ -37,6 +38,11 @@ impl Output {
     pub(crate) fn new(log: Log) -> std::io::Result<Self> {
         let ring = Ring::new(log.end())?;
         Ok(Self { source: None, ring, log, scratch: Vec::new(), quiet_since: None })
+    }
+
+    /// A log in another folder that goes on where this one ends, with the last of what it held.
+    pub(crate) fn log_in(&self, folder: Folder, bytes_max: u64) -> std::io::Result<Log> {
+        self.log.moved_to(folder, bytes_max)
     }
 
     /// Keeps what comes from here on in another log; the former one is gone.

@@ -88,6 +88,21 @@ impl Conversation {
         Ok(Self { file, clock, generation, stream_seen, hooks_seen, under: known, account })
     }
 
+    /// Goes on in another folder, where the one that it lay in was deleted. The file is open, so that
+    /// everything in it is still there to be copied.
+    pub fn move_to(&mut self, dir: &Path) -> io::Result<()> {
+        let path = file_of(dir);
+        let mut fresh =
+            OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
+        if fresh.metadata()?.len() == 0 {
+            let mut former = self.file.try_clone()?;
+            former.seek(SeekFrom::Start(0))?;
+            io::copy(&mut former, &mut fresh)?;
+        }
+        self.file = Arc::new(fresh);
+        Ok(())
+    }
+
     /// How far the session's output has been written down.
     pub fn stream_seen(&self) -> u64 {
         self.stream_seen

@@ -291,6 +291,9 @@ pub struct DaemonView {
     /// Names the event log. Under another name its numbers mean other events.
     #[serde(default)]
     pub log_id: String,
+    /// Agents of this home that run and are on no record.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unregistered: Vec<i32>,
 }
 
 /// One thing that `doctor` looked at.

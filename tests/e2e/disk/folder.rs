@@ -93,3 +93,81 @@ fn a_session_whose_folder_is_moved_is_ended_by_who_it_is() -> Outcome {
     assert!(!lives(holder));
     Ok(())
 }
+
+#[test]
+fn a_deleted_folder_is_told_at_the_next_look_and_nothing_said_is_lost() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    house.turn("blue", "say before")?;
+    house.in_terminal("green")?;
+    house.turn("green", "say before")?;
+    for name in ["blue", "green"] {
+        let dir = folder(&house, &text_of(&house.show(name)?, "id")?);
+        fs::remove_dir_all(&dir)?;
+        let told = warnings(&house.show(name)?);
+        assert!(
+            told.contains("is gone while") || told.contains("its folder was deleted"),
+            "{told}"
+        );
+        // Its screen comes along, so that a message is typed at its prompt, and so do its words.
+        house.turn(name, "say after")?;
+        for word in ["before", "after"] {
+            eventually("it is in the log", || {
+                house.talk(name).is_ok_and(|said| said.iter().any(|(_, text)| text == word))
+            })?;
+        }
+    }
+    // What was acknowledged is not told again by the next daemon.
+    house.follow(1)?.until(|e| e["event"] == "folder_lost")?;
+    eventually("it is told", || {
+        house.show("blue").is_ok_and(|s| warnings(&s).contains("its folder was deleted"))
+    })?;
+    house.json(&["acknowledge", "blue"])?;
+    house.kill_daemon()?;
+    assert_eq!(warnings(&house.show("blue")?), "[]");
+    Ok(())
+}
+
+#[test]
+fn the_folders_of_all_sessions_deleted_without_a_daemon_lose_no_agent() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    house.json(&["send", "blue", "run until [ -e go ]; do sleep 0.05; done\nsay done"])?;
+    house.until("blue", "busy")?;
+    let session = house.show("blue")?;
+    let go = house.file("blue", "go")?;
+    house.kill_daemon()?;
+    fs::remove_dir_all(house.home().join("sessions"))?;
+    let shown = house.show("blue")?;
+    assert_eq!(shown["pid"], session["pid"]);
+    assert!(warnings(&shown).contains("its folder was deleted"), "{shown}");
+    fs::write(go, "")?;
+    house.until("blue", "idle")?;
+    house.turn("blue", "say more")?;
+    let said = house.talk("blue")?;
+    for word in ["done", "more"] {
+        assert!(said.iter().any(|(_, text)| text == word), "{said:?}");
+    }
+    assert_eq!(house.json(&["pause", "blue"])?["status"], "paused");
+    Ok(())
+}
+
+#[test]
+fn an_agent_whose_home_is_deleted_is_told_with_its_number() -> Outcome {
+    let house = House::new()?;
+    let (session, holder) = held(&house)?;
+    let (id, pid) = (text_of(&session, "id")?, session["pid"].to_string());
+    house.kill_daemon()?;
+    fs::remove_dir_all(house.home())?;
+    let listed = house.glis().arg("ls").output()?;
+    let told = String::from_utf8(listed.stderr)?;
+    assert!(listed.status.success() && told.contains(&format!("(pid {pid})")), "{told}");
+    assert_eq!(house.json(&["daemon", "status"])?["unregistered"].to_string(), format!("[{pid}]"));
+    let doctor = String::from_utf8(house.glis().arg("doctor").output()?.stdout)?;
+    assert!(doctor.contains(&id) && doctor.contains(&format!("`kill {pid}` ends it")), "{doctor}");
+    eventually("what it prints is kept again", || folder(&house, &id).join("output").is_dir())?;
+    crate::support::house::kill_and_wait(pid.parse()?)?;
+    eventually("its holder goes with it", || !lives(holder))?;
+    assert_eq!(String::from_utf8(house.glis().arg("ls").output()?.stderr)?, "");
+    Ok(())
+}

@@ -11,9 +11,15 @@ use serde_json::json;
 use std::io::{self, Write as _};
 
 pub(super) fn ls(request: Request, out: &Out) -> Result<(), Complaint> {
-    let Response::Sessions(sessions) = ask(&mut control::connect()?, request)? else {
+    let mut control = control::connect()?;
+    let Response::Sessions(sessions) = ask(&mut control, request)? else {
         return Err(unexpected());
     };
+    if let Response::Daemon(daemon) = ask(&mut control, Request::DaemonStatus)?
+        && !daemon.unregistered.is_empty()
+    {
+        drop(writeln!(io::stderr(), "{}", words::unregistered(&daemon.unregistered)));
+    }
     out.document(&sessions, || words::table(&sessions))
 }
 

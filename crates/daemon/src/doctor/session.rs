@@ -206,8 +206,7 @@ fn folder(session: &Session, dir: &Path) -> Option<Finding> {
                     if it was moved, move it back first";
         return Some(about(session, Health::Bad, message, hint));
     }
-    let lost =
-        "its folder was deleted while it ran: its output and conversation from before are lost";
+    let lost = "its folder was deleted while it ran: earlier output and conversation may be lost";
     let hint = "`glis acknowledge NAME` confirms that you know";
     (session.folder == FolderState::Lost)
         .then(|| about(session, Health::Warning, lost.to_owned(), hint))

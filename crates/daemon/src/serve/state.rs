@@ -8,6 +8,7 @@ use crate::doctor::Doctor;
 use crate::mailbox::{Mailbox, Query};
 use crate::pools::Pools;
 use crate::shutdown::ShutdownRequest;
+use crate::strays::Strays;
 use crate::trees::Trees;
 use crate::views::Views;
 use glis_core::session::Session;
@@ -44,6 +45,8 @@ pub(crate) struct Daemon {
     pub(crate) keys: Keys,
     /// Which processes inside sessions show which others.
     pub(crate) watches: Arc<Watches>,
+    /// Agents that run and are on no record.
+    pub(crate) strays: Arc<Strays>,
 }
 
 impl ServerState {

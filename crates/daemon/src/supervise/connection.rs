@@ -54,7 +54,7 @@ pub(super) async fn stay(
             match Box::pin(link(&supervisor, &session, (peer, &hello), is_unclear)).await {
                 Ok(mut link) => {
                     if hello.folder_lost {
-                        supervisor.tell(&session.id, Outcome::FolderLost).await;
+                        supervisor.tell_folder_lost(&session.id).await;
                     }
                     if let Standing::Unclear(waits) = standing {
                         link.catching_up = Some(hello);

@@ -235,7 +235,8 @@ impl Link {
                     "its folder was deleted; output is kept from {at} on"
                 ));
                 complain(&self.listener.id, &lost);
-                self.outcome(Outcome::FolderLost).await;
+                self.listener.move_house().await?;
+                self.listener.supervisor.tell_folder_lost(&self.listener.id).await;
             }
             Report::Ended(record) => self.collect(&record).await?,
             Report::Audience { clients } => {

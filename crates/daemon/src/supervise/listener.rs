@@ -44,7 +44,7 @@ pub(super) struct Listener {
     pub(super) id: SessionId,
     pub(super) generation: u32,
     pub(super) dialect: Box<dyn Dialect>,
-    conversation: Conversation,
+    pub(super) conversation: Conversation,
     agent_ref: Option<String>,
     agent: &'static dyn Agent,
     /// Where the agent keeps its files.
@@ -53,7 +53,7 @@ pub(super) struct Listener {
     transcript: Option<PathBuf>,
     transcript_at: u64,
     /// How far its hooks were listened to, once it was found where those of this run begin.
-    hooks_at: Option<u64>,
+    pub(super) hooks_at: Option<u64>,
     /// How its id is found, where it does not tell it.
     trace: Option<Trace>,
     /// What it asks on its screen.

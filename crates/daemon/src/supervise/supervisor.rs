@@ -88,6 +88,18 @@ impl Supervisor {
         self.pools.run_blocking(Kind::Listen, work).await.map_err(io::Error::other)?
     }
 
+    /// A holder has lost its folder and made another one. It tells so for as long as it lives, and once
+    /// is enough: a person may have taken note. What says that it was told goes with the folder.
+    pub(super) async fn tell_folder_lost(&self, id: &SessionId) {
+        let note = self.dir(id).join("loss-told");
+        let known = note.clone();
+        if self.run_blocking(move || Ok(known.exists())).await.unwrap_or_default() {
+            return;
+        }
+        self.tell(id, Outcome::FolderLost).await;
+        drop(self.run_blocking(move || std::fs::write(note, "")).await);
+    }
+
     /// A holder that does not answer may have been stopped: then it goes on, and the diary tells. One
     /// that waits for its agent to read is not hurt by it.
     pub(super) async fn wake_holder(&self, id: &SessionId, process: Option<Process>) {
