@@ -85,6 +85,7 @@ mod kill {
 
 /// Processes that are stopped, hang, or cannot be ended.
 mod hung {
+    mod files;
     mod git;
     mod holder;
     mod processes;

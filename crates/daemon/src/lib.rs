@@ -164,3 +164,6 @@ fn prepare(state: &Path) -> Result<(), DaemonFault> {
 
 /// Longer than any daemon lives.
 const THREADS_STAY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+
+#[cfg(test)]
+mod tests;
