@@ -388,12 +388,11 @@ fn bad_name(name: &str, why: BadName) -> Complaint {
 
 fn wrong_status(session: &str, status: glis_core::Status, verb: &Verb) -> Complaint {
     use glis_core::Status;
-    let message = match (verb, status) {
-        (Verb::Resume, _) => {
-            let status = status.word();
-            format!("nothing to resume in `{session}`: instance not paused, status: {status}")
-        }
-        _ => format!("cannot {verb} `{session}`, status: {}", status.word()),
+    let word = status.word();
+    let message = if *verb == Verb::Resume {
+        format!("nothing to resume in `{session}`: instance not paused, status: {word}")
+    } else {
+        format!("cannot {verb} `{session}`, status: {word}")
     };
     let hint = match status {
         Status::Busy | Status::Idle | Status::Waiting if *verb == Verb::Remove => {

@@ -142,18 +142,13 @@ impl Session {
         self.created_at = card.created_at;
         self.snapshot.clone_from(&card.snapshot);
         self.left_as.clone_from(&card.left_as);
-        self.paused_at = match &rest {
-            Some(Rest::Paused(record)) => Some(record.at),
-            Some(_) | None => None,
-        };
+        self.paused_at =
+            if let Some(Rest::Paused(record)) = &rest { Some(record.at) } else { None };
         self.trashed = card.trashed.clone().map(|(at, place)| {
             Box::new(Trashed { at, place, from: rest.clone().unwrap_or(Rest::Interrupted) })
         });
-        self.phase = match rest {
-            _ if self.trashed.is_some() => Phase::Rest(Rest::Archived),
-            Some(rest) => Phase::Rest(rest),
-            None => Phase::Live,
-        };
+        let rest = if self.trashed.is_some() { Some(Rest::Archived) } else { rest };
+        self.phase = rest.map_or(Phase::Live, Phase::Rest);
         "it was known by its own folder alone".clone_into(&mut self.rule);
     }
 }

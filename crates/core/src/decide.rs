@@ -18,7 +18,7 @@ use crate::event::Event;
 use crate::house::House;
 use crate::ids::SessionId;
 use crate::input::{Command, Hearing, Input, Outcome, Together};
-use crate::pause::Captured;
+use crate::pause::{Captured, PauseWish};
 use crate::react::{follow, settle};
 use crate::reason::FailedStep;
 use crate::refusal::Refusal;
@@ -154,7 +154,7 @@ fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
         Command::New { .. } => {}
         Command::Send { text, .. } => message::send(draft, text)?,
         Command::Pause { mode, reason, on_timeout, clearing, .. } => {
-            pause::begin(draft, &pause::Wish { mode, reason, on_timeout, clearing })?;
+            pause::begin(draft, PauseWish { mode, reason, on_timeout, clearing })?;
         }
         Command::CancelPause { .. } => pause::cancel(draft)?,
         Command::Resume { prompt, .. } => start::resume(draft, prompt)?,

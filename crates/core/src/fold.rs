@@ -1,21 +1,23 @@
 //! The fold: how each event changes a session.
 
+mod end;
 mod message;
 mod pause;
 mod rescue;
 mod sign;
+mod start;
 mod tree;
 
 use crate::event::{Event, Recorded, Spot};
 use crate::ids::SessionId;
 use crate::leftover::Leftovers;
-use crate::pause::PauseStep;
+use crate::pause::PauseWish;
 use crate::queue::Queue;
 use crate::session::{
-    FolderState, Phase, Rest, Run, Seen, Session, SetAside, Spoken, Start, StartCause, StartStep,
-    WallMs,
+    Bar, Chore, FolderState, Phase, Rest, Seen, Session, Start, StartCause, StartStep, WallMs,
 };
-use crate::spec::{RefOrigin, Spec};
+use crate::spec::Spec;
+use pause::Progress;
 use std::collections::BTreeMap;
 
 pub(crate) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Recorded) {
@@ -100,92 +102,136 @@ impl Session {
 }
 
 impl Session {
-    /// Folds one event in. Each family of events has its own function below.
+    /// Folds one event in: every event is named once, with what takes it in.
     #[expect(clippy::too_many_lines, reason = "every event is named once")]
     pub(crate) fn apply(&mut self, at: WallMs, event: &Event) {
         self.last_active_at = at;
         self.account(event);
-        // Every event is named here, so that a new one stops the compiler.
         match event {
             // Of a start that was called off, what was set aside counts again once nothing runs.
             Event::SessionCreated { .. }
             | Event::SessionRecovered { .. }
             | Event::StartCancelled { .. } => {}
-            Event::WorktreeMade { .. }
-            | Event::CreationFailed { .. }
-            | Event::CreationEnded { .. }
-            | Event::StartBegan { .. }
-            | Event::StartChecked { .. }
-            | Event::ProcessStarted { .. }
-            | Event::StartEnded { .. }
-            | Event::RefRejected { .. }
-            | Event::StartFailed { .. }
-            | Event::RestartBegan { .. }
-            | Event::AgentRefLearned { .. } => self.apply_start(at, event),
-            Event::MessageQueued { .. }
-            | Event::DeliveryBegan { .. }
-            | Event::DeliveryRefused { .. }
-            | Event::MessageTaken { .. }
-            | Event::MessageDoubted { .. }
-            | Event::MessageRequeued { .. }
-            | Event::MessageRefused { .. }
-            | Event::MessageDropped { .. } => self.apply_message(event),
-            Event::BecameReady { .. }
-            | Event::TurnBegan { .. }
-            | Event::ToolBegan { .. }
-            | Event::ToolEnded { .. }
-            | Event::BackgroundChanged { .. }
-            | Event::TurnEnded { .. }
-            | Event::Asked { .. }
-            | Event::AskGone { .. }
-            | Event::AnswerBegan { .. }
-            | Event::AnswerFailed { .. }
-            | Event::LimitReached { .. }
-            | Event::ScreenJudged { .. } => self.apply_sign(event),
-            Event::PauseBegan { .. }
-            | Event::PauseHastened { .. }
-            | Event::InterruptBegan { .. }
-            | Event::SafeStateReached { .. }
-            | Event::TerminalCaptured { .. }
-            | Event::CaptureMissed { .. }
-            | Event::SnapshotTaken { .. }
-            | Event::EndBegan { .. }
-            | Event::Paused { .. }
-            | Event::PauseCancelled { .. }
+
+            Event::WorktreeMade { worktree, branch, notes, .. } => {
+                self.take_place(worktree, branch.as_ref(), notes);
+            }
+            Event::CreationFailed { .. } => self.rest_as(Rest::Archived),
+            Event::CreationEnded { .. } => self.rest_as(Rest::Created),
+            Event::StartBegan { op, cause, generation } => {
+                self.begin_start(*op, *cause, *generation);
+            }
+            Event::StartChecked { found, set_up, .. } => {
+                self.check_start(found.as_ref(), set_up.as_deref());
+            }
+            Event::ProcessStarted { process, began_at, .. } => {
+                self.begin_run(process, *began_at);
+            }
+            Event::StartEnded { cause, .. } => self.end_start(at, *cause),
+            Event::RefRejected { why, .. } => self.reject(why),
+            Event::StartFailed { fault, .. } => self.fail_start(fault),
+            Event::RestartBegan { agent_ref, prompt, .. } => {
+                self.begin_restart(agent_ref.as_ref(), prompt.as_ref());
+            }
+            Event::AgentRefLearned { agent_ref, .. } => self.learn_ref(agent_ref),
+
+            Event::MessageQueued { message, text, first } => {
+                self.queue_message(*message, text, *first);
+            }
+            Event::DeliveryBegan { message } => self.begin_delivery(*message),
+            Event::DeliveryRefused { message, why } => self.refuse_delivery(*message, why),
+            Event::MessageTaken { message, spot } => self.take_message(*message, *spot),
+            Event::MessageDoubted { message } => self.doubt_message(*message),
+            Event::MessageRequeued { message } => self.requeue_message(*message),
+            Event::MessageRefused { message, why } => self.refuse_message(*message, why),
+            Event::MessageDropped { message } => self.drop_message(*message),
+
+            Event::BecameReady { .. } => self.become_ready(),
+            Event::TurnBegan { .. } => self.begin_turn(),
+            Event::ToolBegan { tool, what, .. } => self.begin_tool(tool, what),
+            Event::ToolEnded { tool, .. } => self.end_tool(tool),
+            Event::BackgroundChanged { running, .. } => self.change_background(*running),
+            Event::TurnEnded { cut, .. } => self.end_turn(*cut),
+            Event::Asked { ask, .. } => self.add_ask(ask),
+            Event::AskGone { ask, .. } => self.drop_ask(ask),
+            Event::AnswerBegan { ask, .. } => self.set_answering(ask, true),
+            Event::AnswerFailed { ask, .. } => self.set_answering(ask, false),
+            Event::LimitReached { reset_at, .. } => self.reach_limit(reset_at),
+            Event::ScreenJudged { state } => self.judge_screen(state),
+
+            Event::PauseBegan { op, mode, reason, on_timeout, clearing } => {
+                let (mode, reason, on_timeout, clearing) = (*mode, *reason, *on_timeout, *clearing);
+                self.begin_pause(at, *op, PauseWish { mode, reason, on_timeout, clearing });
+            }
+            Event::PauseHastened { mode, on_timeout, .. } => self.hasten(*mode, *on_timeout),
+            Event::InterruptBegan { .. } => self.move_pause(Progress::Interrupted),
+            Event::SafeStateReached { rule, forced, .. } => self.reach_safe_state(rule, *forced),
+            Event::TerminalCaptured { screen_at, .. } => self.keep_screen(*screen_at),
+            Event::CaptureMissed { why, .. } => self.miss_screen(why),
+            Event::SnapshotTaken { snapshot, warning, .. } => {
+                self.keep_snapshot(snapshot.as_ref(), warning.as_ref());
+            }
+            Event::EndBegan { .. } => {
+                let runs = self.runs();
+                self.move_pause(Progress::Saved { runs });
+            }
+            Event::ClearingBegan { .. } => self.move_pause(Progress::Sealed),
+            Event::WorktreeCleared { leftover, .. } => self.clear_worktree(leftover.as_ref()),
+            Event::WorktreeStays { why, .. } => self.warn_of_pause(why.clone()),
+            Event::Paused { .. } => self.end_pause(at),
+            Event::PauseCancelled { .. }
             | Event::PauseRefused { .. }
             | Event::PauseFailed { .. }
-            | Event::ClearingBegan { .. }
-            | Event::WorktreeCleared { .. }
-            | Event::WorktreeStays { .. }
-            | Event::PauseBarred { .. } => self.apply_pause(at, event),
-            Event::StopBegan { .. }
-            | Event::ProcessEnded { .. }
-            | Event::LeftoversSwept { .. }
-            | Event::Suspended { .. }
-            | Event::Interrupted { .. }
-            | Event::Completed
-            | Event::Failed { .. } => self.apply_rest(event),
-            Event::SaveBegan { .. }
-            | Event::WorktreeSaved { .. }
-            | Event::WorktreeNotSaved { .. }
-            | Event::RestoreBegan { .. }
-            | Event::WorktreeRestored { .. }
-            | Event::RestoreFailed { .. } => self.apply_tree(event),
-            Event::RemovalBegan { .. }
+            | Event::PauseBarred { .. } => self.fall_back_from_pause(),
+
+            Event::StopBegan { op, then } => self.begin_stop(*op, then),
+            Event::ProcessEnded { left, .. } => self.end_run(left),
+            Event::LeftoversSwept { left, .. } => self.leftovers.clone_from(left),
+            Event::Suspended { op } => self.suspend(*op),
+            Event::Interrupted { why } => self.interrupt(why),
+            Event::Completed => self.complete(),
+            Event::Failed { why } => self.fail(why),
+
+            Event::SaveBegan { op } => self.saving = Some(*op),
+            Event::WorktreeSaved { op, snapshot, occasion, generation } => {
+                self.end_save(*op);
+                self.take_save(snapshot, *occasion, *generation);
+            }
+            Event::WorktreeNotSaved { op, why, .. } => {
+                self.end_save(*op);
+                self.unsaved = Some(why.clone());
+            }
+            Event::WorktreeRestored { snapshot, notes, .. } => {
+                self.take_restored(snapshot, notes);
+            }
+
+            Event::RestoreBegan { op, snapshot } => {
+                self.begin_chore(*op, Chore::Restore(snapshot.clone()));
+            }
+            Event::RemovalBegan { op } => self.begin_chore(*op, Chore::PutAside),
+            Event::ReturnBegan { op, name } => self.begin_chore(*op, Chore::Return(name.clone())),
+            Event::EmptyingBegan { op } => self.begin_chore(*op, Chore::Empty),
+            Event::RestoreFailed { .. }
             | Event::RemovalFailed { .. }
-            | Event::Archived { .. }
-            | Event::ReturnBegan { .. }
-            | Event::Returned { .. }
             | Event::ReturnFailed { .. }
-            | Event::EmptyingBegan { .. }
-            | Event::Emptied { .. }
-            | Event::EmptyingFailed { .. } => self.apply_trash(at, event),
-            Event::ProcessAdopted { .. }
-            | Event::RecordDamaged { .. }
-            | Event::FolderLost
-            | Event::DamageAcknowledged
-            | Event::Barred { .. }
-            | Event::BarLifted => self.apply_rescue(event),
+            | Event::EmptyingFailed { .. } => self.rest_as(self.resting()),
+            Event::Archived { place, .. } => self.archive(at, place),
+            Event::Returned { .. } => self.bring_back(),
+            Event::Emptied { .. } => self.empty(),
+
+            Event::ProcessAdopted { generation, process, began_at } => {
+                self.adopt(*generation, process, *began_at);
+            }
+            Event::RecordDamaged { lost, kept } => self.note_damage(lost, kept),
+            Event::FolderLost => self.folder = FolderState::Lost,
+            Event::DamageAcknowledged => {
+                self.damage = None;
+                self.folder = FolderState::Whole;
+            }
+            Event::Barred { what, why } => {
+                self.barred = Some(Bar { what: what.clone(), why: why.clone() });
+            }
+            Event::BarLifted => self.barred = None,
         }
     }
 
@@ -201,167 +247,8 @@ impl Session {
         }
     }
 
-    #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
-    fn apply_start(&mut self, at: WallMs, event: &Event) {
-        match event {
-            Event::WorktreeMade { worktree, branch, notes, .. } => {
-                self.notes.clone_from(notes);
-                self.worktree = Some(worktree.clone());
-                self.branch.clone_from(branch);
-                self.step(StartStep::Check);
-            }
-            Event::CreationFailed { .. } => self.phase = Phase::Rest(Rest::Archived),
-            Event::CreationEnded { .. } => self.phase = Phase::Rest(Rest::Created),
-            Event::StartBegan { op, cause, generation } => {
-                let from = self.resting();
-                self.generation = *generation;
-                self.run = None;
-                self.found = None;
-                let step = StartStep::Check;
-                let (op, cause) = (*op, *cause);
-                self.phase = Phase::Starting(Start { op, cause, step, from });
-            }
-            Event::StartChecked { found, set_up, .. } => {
-                self.find_tree(found.as_ref());
-                self.notes = set_up.clone().unwrap_or_else(|| std::mem::take(&mut self.notes));
-                self.step(StartStep::Process);
-            }
-            Event::ProcessStarted { process, began_at, .. } => {
-                self.run = Some(Run::of(process.clone()));
-                self.left_as = None;
-                self.seen.stream = self.seen.stream.max(*began_at);
-                self.step(StartStep::Ready);
-            }
-            Event::StartEnded { cause, .. } => self.end_start(at, *cause),
-            Event::RefRejected { why, .. } => {
-                if let Some(run) = &mut self.run {
-                    run.rejected = Some(why.clone());
-                }
-            }
-            Event::StartFailed { fault, .. } => {
-                self.failed_starts += 1;
-                self.run = None;
-                self.put_back();
-                self.phase = match &self.phase {
-                    Phase::Starting(start) if start.cause == StartCause::New => {
-                        Phase::Rest(Rest::Failed(fault.to_string()))
-                    }
-                    _ => Phase::Rest(match self.resting() {
-                        Rest::Failed(_) => Rest::Failed(fault.to_string()),
-                        rest => rest,
-                    }),
-                };
-                self.rule = format!("its last start failed: {fault}");
-            }
-            Event::RestartBegan { agent_ref, prompt, .. } => {
-                let (ran, cut_off) = (self.ran, self.cut_off);
-                let transcript = self.seen.transcript;
-                let former = self.enter(agent_ref.clone());
-                self.set_aside = Some(Box::new(SetAside {
-                    prompt: prompt.clone(),
-                    agent_ref: former,
-                    ran,
-                    cut_off,
-                    transcript,
-                }));
-                self.ran = false;
-                self.cut_off = false;
-            }
-            Event::AgentRefLearned { agent_ref, .. } => {
-                let former = self.enter(Some(agent_ref.clone()));
-                self.former_refs.extend(former);
-            }
-            _ => {}
-        }
-    }
-
-    /// Goes over to another conversation of the agent's, and returns the id of the former one. A
-    /// place in a transcript belongs to one conversation: each has its own, also when the agent
-    /// comes back to it.
-    fn enter(&mut self, agent_ref: Option<String>) -> Option<String> {
-        let former = std::mem::replace(&mut self.agent_ref, agent_ref);
-        if let Some(former) = &former {
-            self.seen_before.insert(former.clone(), self.seen.transcript);
-        }
-        let known = self.agent_ref.as_ref().and_then(|id| self.seen_before.get(id));
-        self.seen.transcript = known.copied().unwrap_or_default();
-        former
-    }
-
-    fn end_start(&mut self, at: WallMs, cause: StartCause) {
-        "its process was started".clone_into(&mut self.rule);
-        self.tell_that_it_asks();
-        self.phase = Phase::Live;
-        // What never ran cannot come back.
-        if cause != StartCause::New && self.ran {
-            self.resumed_at = Some(at);
-        }
-        self.ran = true;
-        self.failed_starts = 0;
-        self.paused_at = None;
-        self.former_refs.extend(self.set_aside.take().and_then(|aside| aside.agent_ref));
-    }
-
-    #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
-    fn apply_rest(&mut self, event: &Event) {
-        match event {
-            Event::StopBegan { op, then } => {
-                self.phase = Phase::Stopping { op: *op, awaited: false, then: then.clone() };
-            }
-            Event::ProcessEnded { left, .. } => {
-                let run = self.run.take();
-                self.cut_off |= run.as_ref().is_some_and(|run| run.turn.under_way());
-                // Who has told no id and was told nothing has not begun a conversation.
-                let spoken = run.is_some_and(|run| run.spoken == Spoken::Something);
-                let began = spoken || self.agent_ref.is_some();
-                self.ran &= began || self.spec.traits.refs != RefOrigin::Learned;
-                self.leftovers.clone_from(left);
-                if let Phase::Pausing(pause) = &mut self.phase
-                    && pause.step == PauseStep::Ending
-                {
-                    pause.step = PauseStep::Sealing;
-                }
-            }
-            Event::Suspended { op } => {
-                let stopped = op.is_some() || matches!(self.phase, Phase::Stopping { .. });
-                let rule = if stopped { "it was stopped" } else { "it ended by itself" };
-                rule.clone_into(&mut self.rule);
-                self.put_back();
-                self.phase = Phase::Rest(Rest::Suspended);
-            }
-            Event::Interrupted { why } => {
-                self.rule = format!("its process died: {why}");
-                self.phase = Phase::Rest(Rest::Interrupted);
-            }
-            Event::LeftoversSwept { left, .. } => self.leftovers.clone_from(left),
-            Event::Completed => {
-                "its command ended well".clone_into(&mut self.rule);
-                self.phase = Phase::Rest(Rest::Completed);
-            }
-            Event::Failed { why } => {
-                self.rule = match self.spec.traits.refs {
-                    RefOrigin::None => "the command failed".to_owned(),
-                    RefOrigin::Chosen | RefOrigin::Learned => why.clone(),
-                };
-                self.phase = Phase::Rest(Rest::Failed(why.clone()));
-            }
-            _ => {}
-        }
-    }
-
-    /// A restart that failed, or was stopped before its end, has changed nothing.
-    fn put_back(&mut self) {
-        if let Some(aside) = self.set_aside.take() {
-            self.agent_ref = aside.agent_ref;
-            self.ran = aside.ran;
-            self.cut_off = aside.cut_off;
-            self.seen.transcript = aside.transcript;
-        }
-    }
-
-    fn step(&mut self, to: StartStep) {
-        if let Phase::Starting(start) = &mut self.phase {
-            start.step = to;
-        }
+    /// Comes to rest.
+    fn rest_as(&mut self, rest: Rest) {
+        self.phase = Phase::Rest(rest);
     }
 }

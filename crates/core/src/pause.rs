@@ -2,7 +2,7 @@
 
 use crate::reason::SafeRule;
 use crate::timer::WallMs;
-use crate::tree::SnapshotRef;
+use crate::tree::{Clearing, SnapshotRef};
 use serde::{Deserialize, Serialize};
 
 /// What keeping a screen keeps besides.
@@ -12,6 +12,19 @@ pub enum Captured {
     Screen,
     /// The conversation up to there.
     Conversation,
+}
+
+/// What is asked of a pause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PauseWish {
+    /// How much it may disturb.
+    pub mode: PauseMode,
+    /// Why.
+    pub reason: PauseReason,
+    /// What happens when the agent does not come to a safe state.
+    pub on_timeout: OnTimeout,
+    /// What becomes of the worktree.
+    pub clearing: Clearing,
 }
 
 /// What a pause has to tell afterwards.

@@ -175,6 +175,13 @@ pub struct Pause {
     pub clearing: Clearing,
 }
 
+impl Pause {
+    /// Whether the session was paused already, and only its worktree is still to go.
+    pub(crate) fn is_again(&self) -> bool {
+        matches!(self.from, Some(Rest::Paused(_)))
+    }
+}
+
 impl Rest {
     /// The public word.
     pub fn status(&self) -> Status {

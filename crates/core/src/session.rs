@@ -240,9 +240,18 @@ impl Session {
             return "a message is on its way to it".to_owned();
         }
         match (self.spec.traits.signs, self.screen()) {
-            (SignSource::Structured, _) => "its turn is still open".to_owned(),
+            (
+                SignSource::Structured,
+                ScreenState::Flowing
+                | ScreenState::Silent
+                | ScreenState::AtPrompt { .. }
+                | ScreenState::Asking { .. },
+            ) => "its turn is still open".to_owned(),
             (SignSource::Screen, ScreenState::Flowing) => "it still prints".to_owned(),
-            (SignSource::Screen, _) => "it is silent, but shows no prompt".to_owned(),
+            (
+                SignSource::Screen,
+                ScreenState::Silent | ScreenState::AtPrompt { .. } | ScreenState::Asking { .. },
+            ) => "it is silent, but shows no prompt".to_owned(),
         }
     }
 

@@ -249,7 +249,10 @@ fn by_itself(draft: &mut Draft<'_>, former: &Session, end: End<'_>) {
         {
             draft.event(Event::Suspended { op: None });
         }
-        (_, Ending::Exited(_) | Ending::Signalled(_) | Ending::Unknown) => {
+        (
+            RefOrigin::None | RefOrigin::Chosen | RefOrigin::Learned,
+            Ending::Exited(_) | Ending::Signalled(_) | Ending::Unknown,
+        ) => {
             // Who is killed says nothing about it.
             let complained = matches!(end.ending, Ending::Exited(status) if *status != 0);
             let ended = if former.is_ready() && !complained { end.told() } else { end.in_full() };

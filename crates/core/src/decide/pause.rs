@@ -7,23 +7,15 @@ use crate::effect::{Effect, Urgency};
 use crate::event::Event;
 use crate::ids::OpId;
 use crate::leftover::Leftovers;
-use crate::pause::{Moment, OnTimeout, PauseMode, PauseReason, PauseStep};
+use crate::pause::{Moment, OnTimeout, PauseMode, PauseReason, PauseStep, PauseWish};
 use crate::reason::{FailedStep, SafeRule, Verb};
 use crate::refusal::{InPlaceWish, Refusal};
 use crate::session::{AfterStop, Pause, Phase, Rest, StartStep};
 use crate::timer::{Span, TimerKey, When};
 use crate::tree::{Clearing, PathList, SnapshotRef};
 
-/// What is asked of a pause.
-pub(super) struct Wish {
-    pub(super) mode: PauseMode,
-    pub(super) reason: PauseReason,
-    pub(super) on_timeout: OnTimeout,
-    pub(super) clearing: Clearing,
-}
-
-pub(super) fn begin(draft: &mut Draft<'_>, wish: &Wish) -> Result<(), Refusal> {
-    let Wish { mode, reason, on_timeout, clearing } = *wish;
+pub(super) fn begin(draft: &mut Draft<'_>, wish: PauseWish) -> Result<(), Refusal> {
+    let PauseWish { mode, reason, on_timeout, clearing } = wish;
     let asked = asked_to_clear(clearing);
     if asked && draft.session.spec.in_place {
         let session = draft.session.name.clone();

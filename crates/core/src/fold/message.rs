@@ -1,70 +1,71 @@
 //! The fold, as far as messages are concerned.
 
-use crate::event::Event;
+use crate::event::Spot;
 use crate::ids::MessageId;
 use crate::session::{Phase, Session, Spoken};
 use crate::talk::{Leg, Message};
 
 impl Session {
-    #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
-    pub(super) fn apply_message(&mut self, event: &Event) {
-        match event {
-            Event::MessageQueued { message, text, first } => {
-                let (id, text) = (*message, text.clone());
-                let leg = Leg::Queued;
-                let message = Message { id, text, leg, noted: false, changed: None, refused: 0 };
-                if *first {
-                    self.queue.push_first(message);
-                } else {
-                    self.queue.push(message);
-                }
-                self.await_message();
-            }
-            Event::DeliveryBegan { message } => {
-                if let Some(run) = &mut self.run {
-                    run.spoken = Spoken::Something;
-                }
-                "a message is on its way to it".clone_into(&mut self.rule);
-                self.set_leg(*message, Leg::Sent);
-                let (noted, changed) = (std::mem::take(&mut self.cut_off), self.changed.take());
-                if let Some(message) = self.queue.get_mut(*message) {
-                    message.noted = noted;
-                    message.changed = changed;
-                }
-            }
-            Event::DeliveryRefused { message, why } => {
-                self.rule = format!("a message waits: {why}");
-                self.set_leg(*message, Leg::Queued);
-                if let Some(message) = self.queue.get_mut(*message) {
-                    message.refused += 1;
-                }
-                self.take_note_back(*message);
-            }
-            Event::MessageRequeued { message } => {
-                self.set_leg(*message, Leg::Queued);
-                self.take_note_back(*message);
-                self.await_message();
-            }
-            Event::MessageTaken { message, spot } => {
-                if let Some(run) = &mut self.run {
-                    run.turn.due |= spot.is_some();
-                }
-                self.undelivered = None;
-                self.queue.remove(*message);
-            }
-            Event::MessageDropped { message } => {
-                self.take_note_back(*message);
-                self.queue.remove(*message);
-            }
-            Event::MessageRefused { message, why } => {
-                self.rule = format!("a message was not handed over: {why}");
-                self.undelivered = Some(why.clone());
-                self.take_note_back(*message);
-                self.queue.remove(*message);
-            }
-            Event::MessageDoubted { message } => self.set_leg(*message, Leg::Doubtful),
-            _ => {}
+    pub(super) fn queue_message(&mut self, id: MessageId, text: &str, first: bool) {
+        let (text, leg) = (text.to_owned(), Leg::Queued);
+        let message = Message { id, text, leg, noted: false, changed: None, refused: 0 };
+        if first {
+            self.queue.push_first(message);
+        } else {
+            self.queue.push(message);
         }
+        self.await_message();
+    }
+
+    pub(super) fn begin_delivery(&mut self, message: MessageId) {
+        if let Some(run) = &mut self.run {
+            run.spoken = Spoken::Something;
+        }
+        "a message is on its way to it".clone_into(&mut self.rule);
+        self.set_leg(message, Leg::Sent);
+        let (noted, changed) = (std::mem::take(&mut self.cut_off), self.changed.take());
+        if let Some(message) = self.queue.get_mut(message) {
+            message.noted = noted;
+            message.changed = changed;
+        }
+    }
+
+    pub(super) fn refuse_delivery(&mut self, message: MessageId, why: &str) {
+        self.rule = format!("a message waits: {why}");
+        self.set_leg(message, Leg::Queued);
+        if let Some(message) = self.queue.get_mut(message) {
+            message.refused += 1;
+        }
+        self.take_note_back(message);
+    }
+
+    pub(super) fn take_message(&mut self, message: MessageId, spot: Option<Spot>) {
+        if let Some(run) = &mut self.run {
+            run.turn.due |= spot.is_some();
+        }
+        self.undelivered = None;
+        self.queue.remove(message);
+    }
+
+    pub(super) fn doubt_message(&mut self, message: MessageId) {
+        self.set_leg(message, Leg::Doubtful);
+    }
+
+    pub(super) fn requeue_message(&mut self, message: MessageId) {
+        self.set_leg(message, Leg::Queued);
+        self.take_note_back(message);
+        self.await_message();
+    }
+
+    pub(super) fn refuse_message(&mut self, message: MessageId, why: &str) {
+        self.rule = format!("a message was not handed over: {why}");
+        self.undelivered = Some(why.to_owned());
+        self.drop_message(message);
+    }
+
+    pub(super) fn drop_message(&mut self, message: MessageId) {
+        self.take_note_back(message);
+        self.queue.remove(message);
     }
 
     fn set_leg(&mut self, message: MessageId, leg: Leg) {

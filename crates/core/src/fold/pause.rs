@@ -1,38 +1,67 @@
 //! The fold, as far as pauses are concerned.
 
-use crate::event::Event;
-use crate::pause::{PauseRecord, PauseStep};
+use crate::ids::OpId;
+use crate::pause::{OnTimeout, PauseMode, PauseRecord, PauseStep, PauseWish};
 use crate::reason::SafeRule;
 use crate::session::{Pause, Phase, Rest, Session, WallMs};
+use crate::tree::SnapshotRef;
+
+/// What brings a pause from one step to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// The agent was told to stop its turn.
+    Interrupted,
+    /// The agent may be stopped.
+    Safe,
+    /// The screen is kept, or the pause goes on without it.
+    Captured,
+    /// The worktree is saved, and a process runs or has ended meanwhile.
+    Saved { runs: bool },
+    /// The process has ended.
+    ProcessEnded,
+    /// The worktree was saved once more, and is to be removed.
+    Sealed,
+}
+
+impl PauseStep {
+    /// The step that follows. No step of a pause is decided on anywhere else.
+    fn after(self, progress: Progress) -> Self {
+        match progress {
+            Progress::Interrupted => Self::Interrupting,
+            Progress::Safe => Self::Capturing,
+            Progress::Captured => Self::Saving,
+            Progress::Saved { runs: true } => Self::Ending,
+            Progress::Saved { runs: false } => Self::Sealing,
+            // Of any other step, the outcome that is under way finds no process.
+            Progress::ProcessEnded if self == Self::Ending => Self::Sealing,
+            Progress::ProcessEnded => self,
+            Progress::Sealed => Self::Clearing,
+        }
+    }
+}
 
 impl Session {
-    #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
-    pub(super) fn apply_pause(&mut self, at: WallMs, event: &Event) {
-        match event {
-            Event::PauseBegan { .. } => self.begin_pause(at, event),
-            Event::PauseCancelled { .. }
-            | Event::PauseRefused { .. }
-            | Event::PauseFailed { .. }
-            | Event::PauseBarred { .. } => self.fall_back_from_pause(),
-            Event::SnapshotTaken { snapshot, .. } => {
-                self.keep_snapshot(snapshot.as_ref());
-                self.go_on_with_pause(at, event);
-            }
-            _ => self.go_on_with_pause(at, event),
+    /// The pause that is under way.
+    fn pause(&mut self) -> Option<&mut Pause> {
+        if let Phase::Pausing(pause) = &mut self.phase { Some(pause) } else { None }
+    }
+
+    pub(super) fn move_pause(&mut self, progress: Progress) {
+        if let Some(pause) = self.pause() {
+            pause.step = pause.step.after(progress);
         }
     }
 
-    fn begin_pause(&mut self, at: WallMs, event: &Event) {
-        let Event::PauseBegan { op, mode, reason, on_timeout, clearing } = event else { return };
+    pub(super) fn begin_pause(&mut self, at: WallMs, op: OpId, wish: PauseWish) {
+        let PauseWish { mode, reason, on_timeout, clearing } = wish;
         let from = (!self.expects_process()).then(|| self.resting());
-        let record = match &from {
+        let record = if let Some(Rest::Paused(record)) = &from {
             // It is paused already; only its worktree is still to go.
-            Some(Rest::Paused(record)) => {
-                PauseRecord { snapshots: Vec::new(), warnings: Vec::new(), ..(**record).clone() }
-            }
-            _ => PauseRecord {
+            PauseRecord { snapshots: Vec::new(), warnings: Vec::new(), ..(**record).clone() }
+        } else {
+            PauseRecord {
                 at,
-                reason: *reason,
+                reason,
                 rule: SafeRule::Other(String::new()),
                 forced: false,
                 screen_at: 0,
@@ -40,81 +69,90 @@ impl Session {
                 snapshots: Vec::new(),
                 warnings: Vec::new(),
                 cleared: false,
-            },
+            }
         };
-        self.phase = Phase::Pausing(Pause {
-            op: *op,
-            mode: *mode,
-            reason: *reason,
-            on_timeout: *on_timeout,
-            step: PauseStep::Boundary,
-            record,
-            from,
-            clearing: *clearing,
-        });
+        let step = PauseStep::Boundary;
+        self.phase =
+            Phase::Pausing(Pause { op, mode, reason, on_timeout, step, record, from, clearing });
     }
 
     fn question(&self) -> Option<String> {
         self.asked().first().map(|ask| ask.text.clone())
     }
 
-    #[expect(clippy::wildcard_enum_match_arm, reason = "`apply_pause` sends only steps here")]
-    fn go_on_with_pause(&mut self, at: WallMs, event: &Event) {
-        let asks = self.question();
-        let runs = self.runs();
-        let Phase::Pausing(pause) = &mut self.phase else { return };
-        let again = matches!(pause.from, Some(Rest::Paused(_)));
-        match event {
-            Event::PauseHastened { mode, on_timeout, .. } => {
-                pause.mode = *mode;
-                pause.on_timeout = *on_timeout;
-            }
-            Event::InterruptBegan { .. } => pause.step = PauseStep::Interrupting,
-            Event::SafeStateReached { rule, forced, .. } => {
-                pause.step = PauseStep::Capturing;
-                if !again {
-                    pause.record.rule.clone_from(rule);
-                    pause.record.forced = *forced;
-                }
-                pause.record.question = pause.record.question.take().or(asks);
-            }
-            Event::TerminalCaptured { screen_at, .. } => {
-                pause.step = PauseStep::Saving;
-                pause.record.screen_at = *screen_at;
-            }
-            Event::CaptureMissed { why, .. } => {
-                pause.step = PauseStep::Saving;
-                pause.record.warnings.push(format!("its screen was not kept: {why}"));
-            }
-            Event::SnapshotTaken { snapshot, warning, .. } => {
-                pause.record.snapshots.extend(snapshot.clone());
-                // Said of both snapshots, it is said once.
-                let known = |said: &String| pause.record.warnings.contains(said);
-                let warning = warning.clone().filter(|said| !known(said));
-                pause.record.warnings.extend(warning);
-            }
-            Event::EndBegan { .. } => {
-                pause.step = if runs { PauseStep::Ending } else { PauseStep::Sealing };
-            }
-            Event::ClearingBegan { .. } => pause.step = PauseStep::Clearing,
-            Event::WorktreeCleared { leftover, .. } => {
-                pause.record.cleared = true;
-                pause.record.warnings.extend(leftover.clone());
-            }
-            Event::WorktreeStays { why, .. } => pause.record.warnings.push(why.clone()),
-            Event::Paused { .. } => {
-                if !again {
-                    pause.record.at = at;
-                    self.paused_at = Some(at);
-                }
-                self.rule = pause.record.rule.to_string();
-                self.phase = Phase::Rest(Rest::Paused(Box::new(pause.record.clone())));
-            }
-            _ => {}
+    pub(super) fn hasten(&mut self, mode: PauseMode, on_timeout: OnTimeout) {
+        if let Some(pause) = self.pause() {
+            pause.mode = mode;
+            pause.on_timeout = on_timeout;
         }
     }
 
-    fn fall_back_from_pause(&mut self) {
+    pub(super) fn reach_safe_state(&mut self, rule: &SafeRule, forced: bool) {
+        let asks = self.question();
+        self.move_pause(Progress::Safe);
+        let Some(pause) = self.pause() else { return };
+        if !pause.is_again() {
+            pause.record.rule.clone_from(rule);
+            pause.record.forced = forced;
+        }
+        pause.record.question = pause.record.question.take().or(asks);
+    }
+
+    pub(super) fn keep_screen(&mut self, screen_at: u64) {
+        self.move_pause(Progress::Captured);
+        if let Some(pause) = self.pause() {
+            pause.record.screen_at = screen_at;
+        }
+    }
+
+    pub(super) fn miss_screen(&mut self, why: &str) {
+        self.move_pause(Progress::Captured);
+        self.warn_of_pause(format!("its screen was not kept: {why}"));
+    }
+
+    /// Takes in a snapshot of a pause. Without one, nothing tells how the worktree was left.
+    pub(super) fn keep_snapshot(
+        &mut self,
+        snapshot: Option<&SnapshotRef>,
+        warning: Option<&String>,
+    ) {
+        if let Some(snapshot) = snapshot {
+            self.snapshot = Some(snapshot.clone());
+            self.unsaved = None;
+        }
+        self.left_as = snapshot.cloned();
+        let Some(pause) = self.pause() else { return };
+        pause.record.snapshots.extend(snapshot.cloned());
+        // Said of both snapshots, it is said once.
+        let known = |said: &&String| pause.record.warnings.contains(said);
+        let warning = warning.filter(|said| !known(said)).cloned();
+        pause.record.warnings.extend(warning);
+    }
+
+    pub(super) fn clear_worktree(&mut self, leftover: Option<&String>) {
+        if let Some(pause) = self.pause() {
+            pause.record.cleared = true;
+            pause.record.warnings.extend(leftover.cloned());
+        }
+    }
+
+    pub(super) fn warn_of_pause(&mut self, warning: String) {
+        if let Some(pause) = self.pause() {
+            pause.record.warnings.push(warning);
+        }
+    }
+
+    pub(super) fn end_pause(&mut self, at: WallMs) {
+        let Phase::Pausing(pause) = &mut self.phase else { return };
+        if !pause.is_again() {
+            pause.record.at = at;
+            self.paused_at = Some(at);
+        }
+        self.rule = pause.record.rule.to_string();
+        self.phase = Phase::Rest(Rest::Paused(Box::new(pause.record.clone())));
+    }
+
+    pub(super) fn fall_back_from_pause(&mut self) {
         if let Phase::Pausing(pause) = &mut self.phase {
             self.phase = match pause.from.take() {
                 Some(rest) => Phase::Rest(rest),

@@ -1,54 +1,40 @@
 //! The fold, as far as worktrees, snapshots and the trash are concerned.
 
-use crate::event::Event;
+use crate::ids::OpId;
 use crate::session::{Chore, Phase, Rest, Session, Trashed, WallMs};
 use crate::tree::{Found, Occasion, Restored, SnapshotRef};
 
 impl Session {
-    #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
-    pub(super) fn apply_tree(&mut self, event: &Event) {
-        match event {
-            Event::SaveBegan { op } => self.saving = Some(*op),
-            Event::WorktreeSaved { op, snapshot, occasion, generation } => {
-                self.saving.take_if(|saving| Some(*saving) == *op);
-                self.snapshot = Some(snapshot.clone());
-                self.unsaved = None;
-                // One that comes late may have been taken under the next process's hands.
-                let is_left = match self.phase {
-                    Phase::Rest(_) => true,
-                    Phase::Stopping { .. } => !self.runs(),
-                    Phase::Starting(_) | Phase::Live | Phase::Pausing(_) | Phase::Chore { .. } => {
-                        false
-                    }
-                };
-                if *occasion == Occasion::ProcessEnded && *generation == self.generation && is_left
-                {
-                    self.left_as = Some(snapshot.clone());
-                }
-            }
-            Event::WorktreeNotSaved { op, why, .. } => {
-                self.saving.take_if(|saving| Some(*saving) == *op);
-                self.unsaved = Some(why.clone());
-            }
-            Event::RestoreBegan { op, snapshot } => {
-                let (op, from) = (*op, self.resting());
-                self.phase = Phase::Chore { op, chore: Chore::Restore(snapshot.clone()), from };
-            }
-            Event::WorktreeRestored { snapshot, notes, .. } => {
-                self.left_as = Some(snapshot.clone());
-                // What is there is what the snapshot holds.
-                self.unsaved = None;
-                self.found = None;
-                self.restored = Some(Restored { snapshot: snapshot.clone(), notes: notes.clone() });
-                let mut rest = self.resting();
-                if let Rest::Paused(record) = &mut rest {
-                    record.cleared = false;
-                }
-                self.phase = Phase::Rest(rest);
-            }
-            Event::RestoreFailed { .. } => self.phase = Phase::Rest(self.resting()),
-            _ => {}
+    /// A save is over, whatever came of it.
+    pub(super) fn end_save(&mut self, op: Option<OpId>) {
+        self.saving.take_if(|saving| Some(*saving) == op);
+    }
+
+    pub(super) fn take_save(&mut self, snapshot: &SnapshotRef, why: Occasion, generation: u32) {
+        self.snapshot = Some(snapshot.clone());
+        self.unsaved = None;
+        // One that comes late may have been taken under the next process's hands.
+        let is_left = match self.phase {
+            Phase::Rest(_) => true,
+            Phase::Stopping { .. } => !self.runs(),
+            Phase::Starting(_) | Phase::Live | Phase::Pausing(_) | Phase::Chore { .. } => false,
+        };
+        if why == Occasion::ProcessEnded && generation == self.generation && is_left {
+            self.left_as = Some(snapshot.clone());
         }
+    }
+
+    pub(super) fn take_restored(&mut self, snapshot: &SnapshotRef, notes: &[String]) {
+        self.left_as = Some(snapshot.clone());
+        // What is there is what the snapshot holds.
+        self.unsaved = None;
+        self.found = None;
+        self.restored = Some(Restored { snapshot: snapshot.clone(), notes: notes.to_vec() });
+        let mut rest = self.resting();
+        if let Rest::Paused(record) = &mut rest {
+            record.cleared = false;
+        }
+        self.rest_as(rest);
     }
 
     /// Takes in how the worktree was found before a start.
@@ -67,45 +53,26 @@ impl Session {
         }
     }
 
-    /// Takes in a snapshot of a pause. Without one, nothing tells how the worktree was left.
-    pub(super) fn keep_snapshot(&mut self, snapshot: Option<&SnapshotRef>) {
-        if let Some(snapshot) = snapshot {
-            self.snapshot = Some(snapshot.clone());
-            self.unsaved = None;
-        }
-        self.left_as = snapshot.cloned();
+    pub(super) fn begin_chore(&mut self, op: OpId, chore: Chore) {
+        self.phase = Phase::Chore { op, chore, from: self.resting() };
     }
 
-    #[expect(clippy::wildcard_enum_match_arm, reason = "`apply` sends only this family here")]
-    pub(super) fn apply_trash(&mut self, at: WallMs, event: &Event) {
-        let resting = self.resting();
-        let chore = |op, chore| Phase::Chore { op, chore, from: resting.clone() };
-        match event {
-            Event::RemovalBegan { op } => self.phase = chore(*op, Chore::PutAside),
-            Event::ReturnBegan { op, name } => {
-                self.phase = chore(*op, Chore::Return(name.clone()));
-            }
-            Event::EmptyingBegan { op } => self.phase = chore(*op, Chore::Empty),
-            Event::RemovalFailed { .. }
-            | Event::ReturnFailed { .. }
-            | Event::EmptyingFailed { .. } => self.phase = Phase::Rest(resting),
-            Event::Archived { place, .. } => {
-                let place = place.clone();
-                self.trashed = Some(Box::new(Trashed { at, place, from: resting }));
-                self.phase = Phase::Rest(Rest::Archived);
-            }
-            Event::Returned { .. } => {
-                if let Phase::Chore { chore: Chore::Return(name), .. } = &self.phase {
-                    self.name.clone_from(name);
-                }
-                let from = self.trashed.take().map_or(Rest::Interrupted, |trashed| trashed.from);
-                self.phase = Phase::Rest(from);
-            }
-            Event::Emptied { .. } => {
-                self.trashed = None;
-                self.phase = Phase::Rest(Rest::Archived);
-            }
-            _ => {}
+    pub(super) fn archive(&mut self, at: WallMs, place: &str) {
+        let (place, from) = (place.to_owned(), self.resting());
+        self.trashed = Some(Box::new(Trashed { at, place, from }));
+        self.rest_as(Rest::Archived);
+    }
+
+    pub(super) fn bring_back(&mut self) {
+        if let Phase::Chore { chore: Chore::Return(name), .. } = &self.phase {
+            self.name.clone_from(name);
         }
+        let from = self.trashed.take().map_or(Rest::Interrupted, |trashed| trashed.from);
+        self.rest_as(from);
+    }
+
+    pub(super) fn empty(&mut self) {
+        self.trashed = None;
+        self.rest_as(Rest::Archived);
     }
 }

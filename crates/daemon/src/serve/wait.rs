@@ -73,7 +73,6 @@ pub(super) fn is_waiting(session: &Session, message: MessageId) -> bool {
 }
 
 /// Waits until a message is known to be handed over or refused, or it is clear that it has to wait.
-#[expect(clippy::wildcard_enum_match_arm, reason = "no other event settles a message")]
 pub(super) async fn until_handed_over(
     news: &mut News,
     session: &Session,
@@ -89,18 +88,18 @@ pub(super) async fn until_handed_over(
             if !published.recorded.subject.is(&session.id) {
                 continue;
             }
-            match &published.recorded.event {
-                Event::MessageRefused { message: of, why } if *of == message => {
-                    let (session, why) = (session.name.clone(), why.clone());
-                    return Err(Refusal::NotSent { session, why });
-                }
-                Event::MessageTaken { message: of, .. }
-                | Event::DeliveryRefused { message: of, .. }
-                    if *of == message =>
-                {
-                    return Ok(());
-                }
-                _ => {}
+            let event = &published.recorded.event;
+            if let Event::MessageRefused { message: of, why } = event
+                && *of == message
+            {
+                let (session, why) = (session.name.clone(), why.clone());
+                return Err(Refusal::NotSent { session, why });
+            }
+            if let Event::MessageTaken { message: of, .. }
+            | Event::DeliveryRefused { message: of, .. } = event
+                && *of == message
+            {
+                return Ok(());
             }
         }
     };

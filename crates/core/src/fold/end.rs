@@ -1,0 +1,50 @@
+//! The fold, as far as the ends of processes are concerned.
+
+use super::pause::Progress;
+use crate::ids::OpId;
+use crate::leftover::Leftovers;
+use crate::session::{AfterStop, Phase, Rest, Session, Spoken};
+use crate::spec::RefOrigin;
+
+impl Session {
+    pub(super) fn begin_stop(&mut self, op: OpId, then: &AfterStop) {
+        self.phase = Phase::Stopping { op, awaited: false, then: then.clone() };
+    }
+
+    pub(super) fn end_run(&mut self, left: &Leftovers) {
+        let run = self.run.take();
+        self.cut_off |= run.as_ref().is_some_and(|run| run.turn.under_way());
+        // Who has told no id and was told nothing has not begun a conversation.
+        let spoken = run.is_some_and(|run| run.spoken == Spoken::Something);
+        let began = spoken || self.agent_ref.is_some();
+        self.ran &= began || self.spec.traits.refs != RefOrigin::Learned;
+        self.leftovers.clone_from(left);
+        self.move_pause(Progress::ProcessEnded);
+    }
+
+    pub(super) fn suspend(&mut self, op: Option<OpId>) {
+        let stopped = op.is_some() || matches!(self.phase, Phase::Stopping { .. });
+        let rule = if stopped { "it was stopped" } else { "it ended by itself" };
+        rule.clone_into(&mut self.rule);
+        self.put_back();
+        self.rest_as(Rest::Suspended);
+    }
+
+    pub(super) fn interrupt(&mut self, why: &str) {
+        self.rule = format!("its process died: {why}");
+        self.rest_as(Rest::Interrupted);
+    }
+
+    pub(super) fn complete(&mut self) {
+        "its command ended well".clone_into(&mut self.rule);
+        self.rest_as(Rest::Completed);
+    }
+
+    pub(super) fn fail(&mut self, why: &str) {
+        self.rule = match self.spec.traits.refs {
+            RefOrigin::None => "the command failed".to_owned(),
+            RefOrigin::Chosen | RefOrigin::Learned => why.to_owned(),
+        };
+        self.rest_as(Rest::Failed(why.to_owned()));
+    }
+}
