@@ -14,21 +14,13 @@ fn session(agent: &str, mode: Mode) -> Option<Session> {
     let traits = find(agent)?.traits(mode, &argv);
     let some = |word: &str| Some(word.to_owned());
     let spec = Spec {
-        agent: agent.to_owned(),
-        mode,
-        traits,
-        repo_root: "/repo".to_owned(),
         in_place: true,
-        base: None,
         argv,
-        prompt: None,
         model: some("a-model"),
         persona: some("careful"),
         system_prompt: some("Be careful."),
         permission_mode: some("a-mode"),
-        idle_timeout_secs: 600,
-        auto_yes: false,
-        remove_worktree: None,
+        ..Spec::plain(agent, mode, traits, "/repo")
     };
     let id = SessionId("id".to_owned());
     let (op, name, agent_ref) = (OpId(1), "blue".to_owned(), some("a-ref"));

@@ -63,8 +63,8 @@ pub struct Card {
     pub last_active_at: WallMs,
     #[serde(default)]
     pub snapshot: Option<SnapshotRef>,
-    #[serde(default)]
-    pub left_as: Option<SnapshotRef>,
+    #[serde(default, rename = "left_as")]
+    pub baseline: Option<SnapshotRef>,
     /// Where it was put and when, if it was removed.
     #[serde(default)]
     pub trashed: Option<(WallMs, String)>,
@@ -114,7 +114,7 @@ impl Session {
             created_at: self.created_at,
             last_active_at: self.last_active_at,
             snapshot: self.snapshot.clone(),
-            left_as: self.left_as.clone(),
+            baseline: self.baseline.clone(),
             trashed,
         }
     }
@@ -141,7 +141,7 @@ impl Session {
         self.seen_before.clone_from(&card.seen_before);
         self.created_at = card.created_at;
         self.snapshot.clone_from(&card.snapshot);
-        self.left_as.clone_from(&card.left_as);
+        self.baseline.clone_from(&card.baseline);
         self.paused_at =
             if let Some(Rest::Paused(record)) = &rest { Some(record.at) } else { None };
         self.trashed = card.trashed.clone().map(|(at, place)| {

@@ -89,7 +89,7 @@ impl Session {
             resumed_at: None,
             paused_at: None,
             snapshot: None,
-            left_as: None,
+            baseline: None,
             saving: None,
             unsaved: None,
             notes: Vec::new(),

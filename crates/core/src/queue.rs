@@ -5,7 +5,7 @@
 //! places and the one message.
 
 use crate::ids::MessageId;
-use crate::talk::{Leg, Message};
+use crate::talk::{Delivery, Message};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::{VecDeque, vec_deque};
 use std::sync::Arc;
@@ -58,7 +58,8 @@ impl Queue {
     /// Puts a message before all others, but for those that the user has yet to decide on:
     /// nothing overtakes them.
     pub(crate) fn push_first(&mut self, message: Message) {
-        let decided = self.iter().position(|m| m.leg == Leg::Queued).unwrap_or(self.len());
+        let decided =
+            self.iter().position(|m| m.delivery == Delivery::Queued).unwrap_or(self.len());
         Arc::make_mut(&mut self.0).insert(decided, Arc::new(message));
     }
 

@@ -5,7 +5,7 @@ use crate::event::Event;
 use crate::house::House;
 use crate::ids::SessionId;
 use crate::queue::Queue;
-use crate::talk::Leg;
+use crate::talk::Delivery;
 use std::collections::BTreeMap;
 
 impl House {
@@ -41,7 +41,7 @@ fn is_ahead(house: &House, cards: &BTreeMap<SessionId, Card>, id: &SessionId) ->
 /// The flag of a session that may lack something, and what of its queue is uncertain.
 fn doubts(id: &SessionId, queue: &Queue, kept: &str) -> Vec<(SessionId, Event)> {
     let flag = Event::RecordDamaged { lost: Vec::new(), kept: kept.to_owned() };
-    let open = queue.iter().filter(|message| message.leg != Leg::Doubtful);
+    let open = queue.iter().filter(|message| message.delivery != Delivery::Doubtful);
     let doubted = open.map(|message| Event::MessageDoubted { message: message.id });
     std::iter::once(flag).chain(doubted).map(|event| (id.clone(), event)).collect()
 }

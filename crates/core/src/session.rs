@@ -11,7 +11,7 @@ pub use crate::run::{Process, Run, Spoken};
 use crate::safe::ScreenState;
 use crate::spec::{Mode, RefOrigin, SignSource, Spec};
 use crate::status::Status;
-use crate::talk::{Ask, Leg, Message};
+use crate::talk::{Ask, Delivery, Message};
 pub use crate::timer::WallMs;
 use crate::tree::{Found, PathList, Restored, SnapshotRef};
 use serde::{Deserialize, Serialize};
@@ -84,7 +84,7 @@ pub struct Session {
     /// The latest snapshot of its worktree.
     pub snapshot: Option<SnapshotRef>,
     /// The snapshot of its worktree as the last process left it, while none runs.
-    pub left_as: Option<SnapshotRef>,
+    pub baseline: Option<SnapshotRef>,
     /// A caller waits for a snapshot by this operation.
     pub saving: Option<OpId>,
     /// Why the last attempt to save the worktree failed, until one succeeds.
@@ -192,7 +192,7 @@ impl Session {
         match self.spec.traits.signs {
             SignSource::Structured => {
                 // A message on its way, or about to be, is work that is about to begin.
-                let comes = self.queue.iter().any(|message| message.leg != Leg::Doubtful);
+                let comes = self.queue.iter().any(|message| message.delivery != Delivery::Doubtful);
                 let works = !self.is_ready() || self.turn().under_way() || comes;
                 if works { Status::Busy } else { Status::Idle }
             }
@@ -396,7 +396,7 @@ impl Session {
     /// Whether its last process has left something that no snapshot is known to hold.
     pub fn is_left_unsaved(&self) -> bool {
         let at_rest = matches!(&self.phase, Phase::Rest(rest) if *rest != Rest::Archived);
-        at_rest && self.generation > 0 && self.worktree.is_some() && self.left_as.is_none()
+        at_rest && self.generation > 0 && self.worktree.is_some() && self.baseline.is_none()
     }
 
     /// Why it failed, if it did.
@@ -406,24 +406,26 @@ impl Session {
 
     /// Whether its agent refuses to begin, and has handed back a message for that reason.
     pub fn refuses_to_work(&self) -> bool {
-        let handed_back = |message: &Message| message.leg == Leg::Queued && message.refused > 0;
+        let handed_back =
+            |message: &Message| message.delivery == Delivery::Queued && message.refused > 0;
         self.rejected().is_some() && self.queue.front().is_some_and(handed_back)
     }
 
     /// Everything that waits for a person: our doubts, whose messages are older than whatever the
     /// agent does, and then what the agent asks.
     pub fn asks(&self) -> Vec<Ask> {
-        let doubtful = self.queue.iter().filter(|message| message.leg == Leg::Doubtful);
+        let doubtful = self.queue.iter().filter(|message| message.delivery == Delivery::Doubtful);
         doubtful.map(Message::doubt).chain(self.asked().iter().cloned()).collect()
     }
 
     /// Whether anything waits for a person.
     pub fn is_asked_about(&self) -> bool {
-        !self.asked().is_empty() || self.queue.iter().any(|message| message.leg == Leg::Doubtful)
+        !self.asked().is_empty()
+            || self.queue.iter().any(|message| message.delivery == Delivery::Doubtful)
     }
 
     /// The message that is on its way, if any.
     pub fn in_flight(&self) -> Option<&Message> {
-        self.queue.front().filter(|message| message.leg == Leg::Sent)
+        self.queue.front().filter(|message| message.delivery == Delivery::Sent)
     }
 }

@@ -94,3 +94,30 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remove_worktree: Option<bool>,
 }
+
+/// Idle time after which a session may be suspended, if nothing else is asked for: long enough to
+/// read an answer.
+pub const IDLE_TIMEOUT_SECS: u64 = 600;
+
+impl Spec {
+    /// A session of its own worktree, of which nothing is asked beyond what it cannot do without.
+    pub fn plain(agent: &str, mode: Mode, traits: Traits, repo_root: &str) -> Self {
+        Self {
+            agent: agent.to_owned(),
+            mode,
+            traits,
+            repo_root: repo_root.to_owned(),
+            in_place: false,
+            base: None,
+            argv: Vec::new(),
+            prompt: None,
+            model: None,
+            persona: None,
+            system_prompt: None,
+            permission_mode: None,
+            idle_timeout_secs: IDLE_TIMEOUT_SECS,
+            auto_yes: false,
+            remove_worktree: None,
+        }
+    }
+}

@@ -12,7 +12,8 @@ pub struct Message {
     /// Its text.
     pub text: String,
     /// How far it is.
-    pub leg: Leg,
+    #[serde(rename = "leg")]
+    pub delivery: Delivery,
     /// It carries the note that the last turn was cut off.
     #[serde(default)]
     pub noted: bool,
@@ -34,7 +35,7 @@ impl Message {
 /// How far a message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Leg {
+pub enum Delivery {
     /// Stored.
     Queued,
     /// Perhaps handed over, not yet seen to be taken.

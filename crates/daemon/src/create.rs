@@ -8,16 +8,13 @@ use crate::pools::{Kind, Pools};
 use crate::program;
 use glis_core::decision::Reply;
 use glis_core::name;
-use glis_core::spec::{Mode, RefOrigin, Spec};
+use glis_core::spec::{IDLE_TIMEOUT_SECS, Mode, RefOrigin, Spec};
 use glis_core::{Command, OpId, Origin, Refusal, SessionId};
 use glis_snapshot::GitFault;
 use glis_wire::client::NewSession;
 use glis_wire::home::Home;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Idle time after which a session may be suspended, unless it says otherwise.
-const IDLE_TIMEOUT_SECS: u64 = 600;
 
 /// The agents that are looked for where none is named, in this order.
 const USUAL_AGENTS: [&str; 4] = ["claude", "codex", "opencode", "gemini"];

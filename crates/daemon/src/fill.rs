@@ -92,27 +92,10 @@ fn told(fault: &LogFault) -> DaemonFault {
 
 pub(crate) fn born(n: u64) -> Vec<Event> {
     let op = OpId(n);
-    let spec = Spec {
-        agent: "rehearsal".to_owned(),
-        mode: Mode::Headless,
-        traits: Traits {
-            refs: RefOrigin::Chosen,
-            signs: SignSource::Structured,
-            takes: Takes::WhenIdle,
-        },
-        repo_root: "/nowhere".to_owned(),
-        in_place: true,
-        base: None,
-        argv: Vec::new(),
-        prompt: None,
-        model: None,
-        persona: None,
-        system_prompt: None,
-        permission_mode: None,
-        idle_timeout_secs: 600,
-        auto_yes: false,
-        remove_worktree: None,
-    };
+    let traits =
+        Traits { refs: RefOrigin::Chosen, signs: SignSource::Structured, takes: Takes::WhenIdle };
+    let plain = Spec::plain("rehearsal", Mode::Headless, traits, "/nowhere");
+    let spec = Spec { in_place: true, ..plain };
     let process = Process { pid: 1, start_ticks: 1, boot_id: "none".to_owned() };
     vec![
         Event::SessionCreated {

@@ -6,7 +6,7 @@ use crate::event::Event;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
 use crate::session::Phase;
-use crate::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, Leg};
+use crate::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, Delivery};
 
 pub(super) fn answer(
     draft: &mut Draft<'_>,
@@ -74,7 +74,7 @@ fn check(draft: &Draft<'_>, ask: &Ask, answer: &str) -> Result<(), Refusal> {
 
 /// Our own question: `allow` sends the doubtful message again, anything else drops it.
 fn decide_doubt(draft: &mut Draft<'_>, ask: &Ask, answer: &str) -> Result<(), Refusal> {
-    let mut doubtful = draft.session.queue.iter().filter(|m| m.leg == Leg::Doubtful);
+    let mut doubtful = draft.session.queue.iter().filter(|m| m.delivery == Delivery::Doubtful);
     let Some(message) = doubtful.find(|message| message.doubt().id == ask.id).map(|m| m.id) else {
         return Err(Refusal::NothingAsked { session: draft.session.name.clone() });
     };

@@ -8,7 +8,7 @@ use crate::reason::Verb;
 use crate::refusal::Refusal;
 use crate::session::{AfterStop, Phase, Rest};
 use crate::spec::Takes;
-use crate::talk::{Leg, Message};
+use crate::talk::{Delivery, Message};
 use crate::timer::{TimerKey, When};
 
 /// Each waits twice as long as the one before. What is refused for more than a minute is refused
@@ -94,7 +94,7 @@ pub(super) fn taken(draft: &mut Draft<'_>, spot: Spot, text: Option<&str>) {
         // It may hold several that it has not looked at yet; it is unknown which one this is.
         return;
     }
-    let front = draft.session.queue.front().filter(|m| m.leg != Leg::Queued);
+    let front = draft.session.queue.front().filter(|m| m.delivery != Delivery::Queued);
     let ours = |m: &&Message| text.is_none_or(|text| holds(text, &m.text));
     if let Some(message) = front.filter(ours).map(|m| m.id) {
         draft.event(Event::MessageTaken { message, spot: Some(spot) });

@@ -458,7 +458,7 @@ fn clearing(draft: &Draft<'_>) -> Clearing {
 fn clear(draft: &mut Draft<'_>, op: OpId) {
     if clearing(draft) == Clearing::Keep || draft.session.spec.in_place {
         confirm(draft, op);
-    } else if draft.session.left_as.is_some() {
+    } else if draft.session.baseline.is_some() {
         draft.event(Event::ClearingBegan { op });
         take_step(draft, op, Effect::ClearWorktree { op });
     } else {

@@ -13,7 +13,7 @@ use crate::leftover::Leftovers;
 use crate::pause::{Moment, PauseMode, PauseStep};
 use crate::refusal::ResumeFault;
 use crate::session::{Phase, Process, Rest, StartCause, StartStep};
-use crate::talk::Leg;
+use crate::talk::Delivery;
 use crate::timer::{TimerKey, When};
 
 pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
@@ -83,7 +83,7 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
 /// delivered since, so nothing of it is repeated: a person decides, or the agent's own words do.
 fn adopt(draft: &mut Draft<'_>, generation: u32, process: Process, began_at: u64) {
     draft.event(Event::ProcessAdopted { generation, process, began_at });
-    let open = draft.session.queue.iter().filter(|m| m.leg != Leg::Doubtful);
+    let open = draft.session.queue.iter().filter(|m| m.delivery != Delivery::Doubtful);
     for message in open.map(|m| m.id).collect::<Vec<_>>() {
         draft.event(Event::MessageDoubted { message });
     }

@@ -13,7 +13,7 @@ use crate::reason::Verb;
 use crate::refusal::{Refusal, ResumeFault};
 use crate::session::{AfterStop, Phase, Process, Rest, Start, StartCause, StartStep};
 use crate::spec::{RefOrigin, SignSource, Spec};
-use crate::talk::{Leg, Message};
+use crate::talk::{Delivery, Message};
 use crate::timer::{TimerKey, When};
 
 pub(super) fn create(
@@ -214,7 +214,7 @@ pub(super) fn checked(draft: &mut Draft<'_>, op: OpId, checked: Event, unsaid: U
         draft.event(checked);
         for message in unheard {
             // The user may have decided meanwhile.
-            let doubted = |m: &Message| m.id == message && m.leg == Leg::Doubtful;
+            let doubted = |m: &Message| m.id == message && m.delivery == Delivery::Doubtful;
             if draft.session.queue.iter().any(doubted) {
                 draft.event(Event::MessageRequeued { message });
             }

@@ -3,12 +3,12 @@
 use crate::event::Spot;
 use crate::ids::MessageId;
 use crate::session::{Phase, Session, Spoken};
-use crate::talk::{Leg, Message};
+use crate::talk::{Delivery, Message};
 
 impl Session {
     pub(super) fn queue_message(&mut self, id: MessageId, text: &str, first: bool) {
-        let (text, leg) = (text.to_owned(), Leg::Queued);
-        let message = Message { id, text, leg, noted: false, changed: None, refused: 0 };
+        let (text, delivery) = (text.to_owned(), Delivery::Queued);
+        let message = Message { id, text, delivery, noted: false, changed: None, refused: 0 };
         if first {
             self.queue.push_first(message);
         } else {
@@ -22,7 +22,7 @@ impl Session {
             run.spoken = Spoken::Something;
         }
         "a message is on its way to it".clone_into(&mut self.rule);
-        self.set_leg(message, Leg::Sent);
+        self.set_delivery(message, Delivery::Sent);
         let (noted, changed) = (std::mem::take(&mut self.cut_off), self.changed.take());
         if let Some(message) = self.queue.get_mut(message) {
             message.noted = noted;
@@ -32,7 +32,7 @@ impl Session {
 
     pub(super) fn refuse_delivery(&mut self, message: MessageId, why: &str) {
         self.rule = format!("a message waits: {why}");
-        self.set_leg(message, Leg::Queued);
+        self.set_delivery(message, Delivery::Queued);
         if let Some(message) = self.queue.get_mut(message) {
             message.refused += 1;
         }
@@ -48,11 +48,11 @@ impl Session {
     }
 
     pub(super) fn doubt_message(&mut self, message: MessageId) {
-        self.set_leg(message, Leg::Doubtful);
+        self.set_delivery(message, Delivery::Doubtful);
     }
 
     pub(super) fn requeue_message(&mut self, message: MessageId) {
-        self.set_leg(message, Leg::Queued);
+        self.set_delivery(message, Delivery::Queued);
         self.take_note_back(message);
         self.await_message();
     }
@@ -68,9 +68,9 @@ impl Session {
         self.queue.remove(message);
     }
 
-    fn set_leg(&mut self, message: MessageId, leg: Leg) {
+    fn set_delivery(&mut self, message: MessageId, delivery: Delivery) {
         if let Some(message) = self.queue.get_mut(message) {
-            message.leg = leg;
+            message.delivery = delivery;
         }
     }
 

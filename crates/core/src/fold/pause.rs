@@ -120,7 +120,7 @@ impl Session {
             self.snapshot = Some(snapshot.clone());
             self.unsaved = None;
         }
-        self.left_as = snapshot.cloned();
+        self.baseline = snapshot.cloned();
         let Some(pause) = self.pause() else { return };
         pause.record.snapshots.extend(snapshot.cloned());
         // Said of both snapshots, it is said once.

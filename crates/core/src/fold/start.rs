@@ -33,7 +33,7 @@ impl Session {
 
     pub(super) fn begin_run(&mut self, process: &Process, began_at: u64) {
         self.run = Some(Run::of(process.clone()));
-        self.left_as = None;
+        self.baseline = None;
         self.seen.stream = self.seen.stream.max(began_at);
         self.step(StartStep::Ready);
     }

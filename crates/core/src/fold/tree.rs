@@ -20,12 +20,12 @@ impl Session {
             Phase::Starting(_) | Phase::Live | Phase::Pausing(_) | Phase::Chore { .. } => false,
         };
         if why == Occasion::ProcessEnded && generation == self.generation && is_left {
-            self.left_as = Some(snapshot.clone());
+            self.baseline = Some(snapshot.clone());
         }
     }
 
     pub(super) fn take_restored(&mut self, snapshot: &SnapshotRef, notes: &[String]) {
-        self.left_as = Some(snapshot.clone());
+        self.baseline = Some(snapshot.clone());
         // What is there is what the snapshot holds.
         self.unsaved = None;
         self.found = None;
@@ -48,7 +48,7 @@ impl Session {
         if let Some(Found::Changed { snapshot, paths }) = found {
             self.snapshot = Some(snapshot.clone());
             // The user was told of it at the failed start already.
-            self.left_as = Some(snapshot.clone());
+            self.baseline = Some(snapshot.clone());
             self.changed = Some(paths.clone());
         }
     }

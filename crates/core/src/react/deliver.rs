@@ -5,7 +5,7 @@ use crate::effect::Effect;
 use crate::event::Event;
 use crate::session::Phase;
 use crate::spec::{SignSource, Takes};
-use crate::talk::Leg;
+use crate::talk::Delivery;
 use crate::tree::PathList;
 
 /// What an agent reads before the first message after its turn was cut off.
@@ -37,7 +37,7 @@ pub(super) fn next(draft: &mut Draft<'_>) {
         }
     };
     let Some(next) = session.queue.front() else { return };
-    if !may || next.leg != Leg::Queued {
+    if !may || next.delivery != Delivery::Queued {
         return;
     }
     let (message, mut text) = (next.id, next.text.clone());

@@ -4,7 +4,7 @@ use crate::decide::start;
 use crate::draft::Draft;
 use crate::event::Event;
 use crate::session::StartCause;
-use crate::talk::Leg;
+use crate::talk::Delivery;
 
 /// A message is reason enough to start what sleeps. What is paused stays paused.
 pub(super) fn if_wanted(draft: &mut Draft<'_>) {
@@ -16,7 +16,7 @@ pub(super) fn if_wanted(draft: &mut Draft<'_>) {
     let wanted = arrived || draft.wake;
     // Behind a message in doubt it waits, but not for ever: the look before the start may find out
     // what became of that one, and a session that runs can be asked.
-    let waits = draft.session.queue.iter().any(|m| m.leg == Leg::Queued);
+    let waits = draft.session.queue.iter().any(|m| m.delivery == Delivery::Queued);
     if draft.session.wakes() && wanted && waits {
         let reply = draft.decision.reply.clone();
         let op = draft.new_op();

@@ -4,7 +4,7 @@ use crate::reasons;
 use crate::state::State;
 use glis_core::effect::Effect;
 use glis_core::pause::PauseStep;
-use glis_core::talk::Leg;
+use glis_core::talk::Delivery;
 use glis_core::{Event, House, Phase, Session, Subject};
 use std::collections::BTreeSet;
 
@@ -79,7 +79,7 @@ fn stands(session: &Session) -> Verdict {
     if let Phase::Rest(_) | Phase::Chore { .. } = &session.phase {
         must(!session.runs(), || format!("{id}: rests with a process"))?;
     }
-    let ahead = session.queue.iter().skip(1).all(|m| m.leg != Leg::Sent);
+    let ahead = session.queue.iter().skip(1).all(|m| m.delivery != Delivery::Sent);
     must(ahead, || format!("{id}: more than one message on its way"))?;
     must(session.set_aside.is_none() || session.operation().is_some(), || {
         format!("{id}: something is set aside and no restart is under way")

@@ -74,23 +74,7 @@ pub(crate) fn command(in_place: bool) -> Spec {
 }
 
 fn spec(traits: Traits, in_place: bool) -> Spec {
-    Spec {
-        agent: "it".to_owned(),
-        mode: Mode::Terminal,
-        traits,
-        repo_root: "/r".to_owned(),
-        in_place,
-        base: None,
-        argv: Vec::new(),
-        prompt: None,
-        model: None,
-        persona: None,
-        system_prompt: None,
-        permission_mode: None,
-        idle_timeout_secs: 600,
-        auto_yes: false,
-        remove_worktree: None,
-    }
+    Spec { in_place, ..Spec::plain("it", Mode::Terminal, traits, "/r") }
 }
 
 impl State {

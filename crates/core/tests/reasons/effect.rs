@@ -37,7 +37,7 @@ pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
             matches!(&session.phase, Phase::Chore { op: own, .. } if own == op)
         }
         Effect::ClearWorktree { .. } => {
-            step == Some(PauseStep::Clearing) && session.left_as.is_some()
+            step == Some(PauseStep::Clearing) && session.baseline.is_some()
         }
         Effect::CutSetUpShort => matches!(&session.phase, Phase::Stopping { .. }),
         Effect::Sweep { .. } | Effect::CheckSave { .. } => step == Some(PauseStep::Boundary),

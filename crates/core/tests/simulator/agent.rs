@@ -38,23 +38,8 @@ impl Kind {
             }
             Self::Command => (Mode::Terminal, RefOrigin::None, SignSource::Screen, Takes::Anytime),
         };
-        Spec {
-            agent: format!("{self:?}"),
-            mode,
-            traits: Traits { refs, signs, takes },
-            repo_root: String::new(),
-            in_place: false,
-            base: None,
-            argv: Vec::new(),
-            prompt,
-            model: None,
-            persona: None,
-            system_prompt: None,
-            permission_mode: None,
-            idle_timeout_secs: 600,
-            auto_yes: false,
-            remove_worktree: None,
-        }
+        let plain = Spec::plain(&format!("{self:?}"), mode, Traits { refs, signs, takes }, "");
+        Spec { prompt, ..plain }
     }
 }
 

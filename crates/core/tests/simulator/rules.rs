@@ -5,7 +5,7 @@ use crate::world::World;
 use glis_core::input::{Command, Input, Outcome};
 use glis_core::pause::PauseStep;
 use glis_core::session::{Rest, StartStep};
-use glis_core::talk::Leg;
+use glis_core::talk::Delivery;
 use glis_core::{
     Effect, Event, House, MessageId, OpId, Phase, Recorded, Reply, Session, SessionId, Status,
 };
@@ -237,7 +237,7 @@ impl Rules {
         if let Phase::Rest(_) = &session.phase {
             must(!session.runs(), || format!("{id}: rests with a process"))?;
         }
-        let ahead = session.queue.iter().skip(1).all(|m| m.leg != Leg::Sent);
+        let ahead = session.queue.iter().skip(1).all(|m| m.delivery != Delivery::Sent);
         must(ahead, || format!("{id}: more than one message on its way"))?;
         must(session.set_aside.is_none() || session.operation().is_some(), || {
             format!("{id}: something is set aside and no restart is under way")

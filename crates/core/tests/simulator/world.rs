@@ -86,7 +86,7 @@ impl Site {
     /// Compares the worktree with how it was left, and brings it back if it is gone.
     fn look(&mut self, session: &Session) -> Option<Found> {
         let kept = |snapshot: &SnapshotRef| self.kept.get(&snapshot.name).copied();
-        match (self.tree, &session.left_as, &session.snapshot) {
+        match (self.tree, &session.baseline, &session.snapshot) {
             (Some(tree), Some(left), _) if kept(left) == Some(tree) => Some(Found::Untouched),
             (Some(_), Some(_), _) => {
                 let snapshot = self.save();

@@ -4,7 +4,7 @@
 use crate::script::{Kind, Stage, check};
 use crate::table::{IDLE, PAUSED};
 use glis_core::session::FAILED_STARTS_MAX;
-use glis_core::talk::Leg;
+use glis_core::talk::Delivery;
 use glis_core::{Event, House, Input, Phase, Recorded, Session, Status};
 
 #[test]
@@ -264,7 +264,10 @@ fn a_session_is_known_again_by_its_card() {
         assert!(starts || after.status() == before.status(), "{story}: {:?}", after.status());
         let removed = before.status() == Status::Archived;
         assert_eq!(after.damage.is_some(), !removed, "{story}");
-        assert!(after.queue.iter().all(|message| message.leg == Leg::Doubtful), "{story}");
+        assert!(
+            after.queue.iter().all(|message| message.delivery == Delivery::Doubtful),
+            "{story}"
+        );
     }
 }
 

@@ -41,23 +41,7 @@ impl Kind {
             }
             Self::Command => (Mode::Terminal, RefOrigin::None, SignSource::Screen, Takes::Anytime),
         };
-        Spec {
-            agent: "it".to_owned(),
-            mode,
-            traits: Traits { refs, signs, takes },
-            repo_root: "/r".to_owned(),
-            in_place: false,
-            base: None,
-            argv: Vec::new(),
-            prompt: None,
-            model: None,
-            persona: None,
-            system_prompt: None,
-            permission_mode: None,
-            idle_timeout_secs: 600,
-            auto_yes: false,
-            remove_worktree: None,
-        }
+        Spec::plain("it", mode, Traits { refs, signs, takes }, "/r")
     }
 }
 

@@ -40,7 +40,7 @@ fn a_running_session_is_put_into_the_trash_as_one_operation() {
     );
     let session = stage.unwrap().session().cloned().unwrap();
     assert_eq!(session.phase, Phase::Rest(Rest::Suspended), "it comes back as it was left");
-    assert_eq!(session.left_as.map(|left| left.name).as_deref(), Some("snap-70"));
+    assert_eq!(session.baseline.map(|left| left.name).as_deref(), Some("snap-70"));
 }
 
 #[test]

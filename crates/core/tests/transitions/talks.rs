@@ -2,7 +2,7 @@
 
 use crate::script::{Kind, Stage, check};
 use crate::table::{BUSY, IDLE, PAUSED};
-use glis_core::talk::Leg;
+use glis_core::talk::Delivery;
 
 fn told(kind: Kind, story: &[&str]) -> Result<Stage, String> {
     check(kind, &story.join("\n"))
@@ -147,8 +147,8 @@ fn a_message_on_its_way_to_a_process_that_dies_is_doubted() {
         ],
     )
     .unwrap();
-    let legs: Vec<_> = stage.session().unwrap().queue.iter().map(|m| m.leg).collect();
-    assert_eq!(legs, [Leg::Doubtful, Leg::Queued], "nothing overtakes it");
+    let deliveries: Vec<_> = stage.session().unwrap().queue.iter().map(|m| m.delivery).collect();
+    assert_eq!(deliveries, [Delivery::Doubtful, Delivery::Queued], "nothing overtakes it");
 }
 
 #[test]

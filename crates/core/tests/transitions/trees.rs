@@ -129,7 +129,7 @@ fn what_changed_is_told_even_if_the_first_start_fails() {
 fn only_a_rest_tells_how_a_worktree_was_left() {
     let left = |parts: &[&str]| {
         let stage = told(parts).unwrap();
-        stage.session().unwrap().left_as.as_ref().map(|snapshot| snapshot.name.clone())
+        stage.session().unwrap().baseline.as_ref().map(|snapshot| snapshot.name.clone())
     };
     assert_eq!(left(&[IDLE, "turn began\nturn ended\nkept after turn"]), None);
     assert_eq!(left(&[IDLE, "stop\nended\nkept after end"]).as_deref(), Some("snap-70"));

@@ -73,7 +73,7 @@ fn changed(
     worktree: &Path,
     repository: &mut Repository,
 ) -> Option<Finding> {
-    let left = session.left_as.as_ref().filter(|_| matches!(session.phase, Phase::Rest(_)))?;
+    let left = session.baseline.as_ref().filter(|_| matches!(session.phase, Phase::Rest(_)))?;
     if !repository.is_there() {
         return None;
     }

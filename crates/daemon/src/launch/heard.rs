@@ -3,7 +3,7 @@
 use super::approach::Transcript;
 use glis_core::MessageId;
 use glis_core::session::Session;
-use glis_core::talk::Leg;
+use glis_core::talk::Delivery;
 use serde_json::Value;
 
 /// Messages that a process took with it before its agent had written them down. Only the last one
@@ -23,7 +23,7 @@ pub(super) fn forgotten(
 /// and what it goes on with does not hold them. One that is there may be another with the same
 /// words, so that stays a question.
 pub(super) fn unheard(session: &Session, transcript: Option<&Transcript>) -> Vec<MessageId> {
-    let doubtful = session.queue.iter().filter(|message| message.leg == Leg::Doubtful);
+    let doubtful = session.queue.iter().filter(|message| message.delivery == Delivery::Doubtful);
     let mut doubtful = doubtful.peekable();
     if doubtful.peek().is_none() {
         return Vec::new();

@@ -133,7 +133,7 @@ pub(super) async fn chosen(
     session: &Session,
     given: Option<String>,
 ) -> Result<String, Box<Response>> {
-    let left = session.left_as.as_ref().or(session.snapshot.as_ref());
+    let left = session.baseline.as_ref().or(session.snapshot.as_ref());
     if let (None, Some(left)) = (&given, left.filter(|_| session.status() != Status::Archived)) {
         return Ok(left.name.clone());
     }

@@ -59,7 +59,7 @@ impl Trees {
         if !session.spec.in_place && is_gone(&worktree)? {
             let missing = || ResumeFault::NoDirectory(worktree.display().to_string());
             // What is to come back is what was left, and only without that the latest.
-            let kept = session.left_as.clone().or_else(|| session.snapshot.clone());
+            let kept = session.baseline.clone().or_else(|| session.snapshot.clone());
             let snapshot = kept.ok_or_else(missing)?;
             let restored = restore_to(session, &snapshot.name, &worktree);
             let restored = restored.map_err(|fault| {
@@ -73,7 +73,7 @@ impl Trees {
             return Ok(Some(Found::Restored { snapshot, notes }));
         }
         lock::set_stale_aside(&self.jobs, session, &worktree);
-        let Some(left) = &session.left_as else { return Ok(None) };
+        let Some(left) = &session.baseline else { return Ok(None) };
         match glis_snapshot::compare(&worktree, &repository(session), &left.name, &self.limits()) {
             Ok(Difference::Untouched) => Ok(Some(Found::Untouched)),
             Ok(Difference::Changed(changes)) => {
@@ -127,7 +127,7 @@ impl Trees {
             op,
             why: format!("Failed to remove worktree: {why}"),
         };
-        let (Some(worktree), Some(snapshot)) = (&session.worktree, &session.left_as) else {
+        let (Some(worktree), Some(snapshot)) = (&session.worktree, &session.baseline) else {
             return stays("there is no snapshot of it".to_owned());
         };
         let takes_all =
