@@ -5,7 +5,7 @@ mod daemon;
 use crate::words::{AT_WORK, ask::choices_of, plain};
 use glis_core::name::BadName;
 use glis_core::queue;
-use glis_core::reason::{FailedStep, Operation, Verb};
+use glis_core::reason::{FailedStep, Operation, Verb, Why};
 use glis_core::refusal::{InPlaceWish, ResumeFault, Site};
 use glis_core::spec::Mode;
 use glis_core::tree::PathList;
@@ -325,7 +325,7 @@ fn in_place(session: &str, wish: InPlaceWish) -> Complaint {
 }
 
 /// The steps of a pause lead with words of their own, and name what they are about here.
-fn failed(session: &str, step: &FailedStep, why: &str) -> Complaint {
+fn failed(session: &str, step: &FailedStep, why: &Why) -> Complaint {
     let what = match step {
         FailedStep::Capture => Some("the screen could not be saved"),
         FailedStep::Conversation => Some("it could not be synced to disk"),
@@ -348,16 +348,13 @@ fn failed(session: &str, step: &FailedStep, why: &str) -> Complaint {
     };
     let hint = if *step == FailedStep::Interrupt {
         format!("`glis pause {session} --mode force` stops it as it is")
-    } else if why == NO_REPOSITORY {
+    } else if *why == Why::NoRepository {
         "`git init` in its folder makes snapshots possible".to_owned()
     } else {
         "nothing was lost; fix the cause and retry".to_owned()
     };
     Complaint::new(Kind::Failed, message).hint(hint)
 }
-
-/// The daemon's words for a session that works where there is nothing to save into.
-const NO_REPOSITORY: &str = "it is not in a git repository";
 
 fn not_in_trash(given: &str) -> Complaint {
     let message = format!("there is no session `{given}` in the trash");

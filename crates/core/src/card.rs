@@ -5,6 +5,7 @@
 
 use crate::pause::PauseRecord;
 use crate::queue::Queue;
+use crate::rule::Rule;
 use crate::safe::ScreenState;
 use crate::session::{Phase, Process, Rest, Run, Seen, Session, Trashed, WallMs};
 use crate::spec::Spec;
@@ -149,7 +150,7 @@ impl Session {
         });
         let rest = if self.trashed.is_some() { Some(Rest::Archived) } else { rest };
         self.phase = rest.map_or(Phase::Live, Phase::Rest);
-        "it was known by its own folder alone".clone_into(&mut self.rule);
+        self.rule = Rule::Recovered;
     }
 }
 

@@ -9,7 +9,7 @@ use crate::card::Card;
 use crate::ids::{AskId, MessageId, OpId};
 use crate::leftover::Leftovers;
 use crate::pause::{OnTimeout, PauseMode, PauseReason};
-use crate::reason::{FailedStep, SafeRule};
+use crate::reason::{FailedStep, SafeRule, Why};
 use crate::refusal::ResumeFault;
 use crate::safe::ScreenState;
 use crate::session::{AfterStop, Process, StartCause, WallMs};
@@ -264,7 +264,7 @@ pub enum Event {
     /// The worktree is saved, beside any pause.
     WorktreeSaved { op: Option<OpId>, occasion: Occasion, generation: u32, snapshot: SnapshotRef },
     /// It could not be saved.
-    WorktreeNotSaved { op: Option<OpId>, occasion: Occasion, why: String },
+    WorktreeNotSaved { op: Option<OpId>, occasion: Occasion, why: Why },
     /// The worktree is to be as this snapshot has it.
     RestoreBegan { op: OpId, snapshot: String },
     /// It is; what was there before is kept beside it.

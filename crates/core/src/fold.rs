@@ -13,6 +13,7 @@ use crate::ids::SessionId;
 use crate::leftover::Leftovers;
 use crate::pause::PauseWish;
 use crate::queue::Queue;
+use crate::rule::Rule;
 use crate::session::{
     Bar, Chore, FolderState, Phase, Rest, Seen, Session, Start, StartCause, StartStep, WallMs,
 };
@@ -72,7 +73,7 @@ impl Session {
             set_aside: None,
             generation: 0,
             run: None,
-            rule: "it is new".to_owned(),
+            rule: Rule::New,
             queue: Queue::default(),
             cut_off: false,
             seen: Seen::default(),

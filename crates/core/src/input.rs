@@ -4,6 +4,7 @@ use crate::event::{Ending, Spot};
 use crate::ids::{AskId, MessageId, OpId, SessionId};
 use crate::leftover::Leftovers;
 use crate::pause::{Captured, Moment, OnTimeout, PauseMode, PauseReason};
+use crate::reason::Why;
 use crate::refusal::ResumeFault;
 use crate::safe::ScreenState;
 use crate::session::Process;
@@ -316,7 +317,7 @@ pub enum Outcome {
     WorktreeNotSaved {
         op: Option<OpId>,
         occasion: Occasion,
-        why: String,
+        why: Why,
     },
     WorktreeCleared {
         op: OpId,

@@ -30,6 +30,7 @@ pub mod reason;
 pub mod redact;
 pub mod refusal;
 mod rescue;
+pub mod rule;
 pub mod run;
 pub mod safe;
 pub mod session;

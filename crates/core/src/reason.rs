@@ -57,6 +57,8 @@ macro_rules! stored_as_text {
 stored_as_text! {
     /// Why a pause may stop an agent, or does so all the same. What a screen shows is told in full.
     SafeRule {
+        /// It has not come to that yet.
+        NotYet = "",
         /// There is no process to be stopped.
         NothingRuns = "no process runs",
         /// A start was under way, and was called off.
@@ -83,7 +85,8 @@ impl SafeRule {
     pub fn is_forced(&self) -> bool {
         match self {
             Self::Forced | Self::ForcedWhileWaiting | Self::ForcedAfterWaiting => true,
-            Self::NothingRuns
+            Self::NotYet
+            | Self::NothingRuns
             | Self::StartCalledOff
             | Self::ProcessEnded
             | Self::WaitsForAnswer
@@ -123,6 +126,14 @@ stored_as_text! {
         Decide = "decide on it",
         /// The daemon learns how an operation ended.
         LearnEnd = "learn of the end",
+    }
+}
+
+stored_as_text! {
+    /// Why something outside failed: as it was told, or by name where a front end goes by it.
+    Why {
+        /// The session works where there is nothing to save into.
+        NoRepository = "it is not in a git repository",
     }
 }
 

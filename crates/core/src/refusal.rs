@@ -1,6 +1,6 @@
 //! Why the house does not do what it was asked. Nothing has changed when one of these is returned.
 
-use crate::reason::{FailedStep, Operation, Verb};
+use crate::reason::{FailedStep, Operation, Verb, Why};
 use crate::{ids::AskId, name::BadName, spec::Mode, status::Status, tree::PathList};
 use serde::{Deserialize, Serialize};
 
@@ -174,7 +174,7 @@ pub enum Refusal {
         /// What was being done.
         step: FailedStep,
         /// The reason as it was given.
-        why: String,
+        why: Why,
     },
 }
 

@@ -5,8 +5,9 @@ use crate::leftover::Leftovers;
 use crate::pause::PauseRecord;
 pub use crate::phase::{AfterStop, Chore, Pause, Phase, Rest, Start, StartCause, StartStep};
 use crate::queue::Queue;
-use crate::reason::{Operation, SafeRule};
+use crate::reason::{Operation, SafeRule, Why};
 use crate::refusal::Site;
+use crate::rule::Rule;
 pub use crate::run::{Process, Run, Spoken};
 use crate::safe::ScreenState;
 use crate::spec::{Mode, RefOrigin, SignSource, Spec};
@@ -50,7 +51,7 @@ pub struct Session {
     /// What is known of the agent's process, while one is known to live.
     pub run: Option<Run>,
     /// Which rule decided the last change of status.
-    pub rule: String,
+    pub rule: Rule,
     /// Messages not yet taken, oldest first.
     pub queue: Queue,
     /// The last turn ended with the process, not by itself.
@@ -88,7 +89,7 @@ pub struct Session {
     /// A caller waits for a snapshot by this operation.
     pub saving: Option<OpId>,
     /// Why the last attempt to save the worktree failed, until one succeeds.
-    pub unsaved: Option<String>,
+    pub unsaved: Option<Why>,
     /// How the worktree was found before the last start.
     pub found: Option<Found>,
     /// What the worktree was restored to, until the next start.
@@ -224,34 +225,6 @@ impl Session {
                 ))),
                 ScreenState::Flowing | ScreenState::Silent => None,
             },
-        }
-    }
-
-    /// What keeps the agent from being in a safe state, for a person.
-    pub fn doing(&self) -> String {
-        if let Some(tool) = self.turn().tools.last() {
-            let what = if tool.what.is_empty() { &tool.id } else { &tool.what };
-            return format!("it runs {what}");
-        }
-        if self.turn().background > 0 {
-            return "it has work in the background".to_owned();
-        }
-        if !self.turn().open && self.in_flight().is_some() {
-            return "a message is on its way to it".to_owned();
-        }
-        match (self.spec.traits.signs, self.screen()) {
-            (
-                SignSource::Structured,
-                ScreenState::Flowing
-                | ScreenState::Silent
-                | ScreenState::AtPrompt { .. }
-                | ScreenState::Asking { .. },
-            ) => "its turn is still open".to_owned(),
-            (SignSource::Screen, ScreenState::Flowing) => "it still prints".to_owned(),
-            (
-                SignSource::Screen,
-                ScreenState::Silent | ScreenState::AtPrompt { .. } | ScreenState::Asking { .. },
-            ) => "it is silent, but shows no prompt".to_owned(),
         }
     }
 

@@ -195,7 +195,11 @@ impl<A: Act> Controller<A> {
         };
         if asked {
             let step = FailedStep::Decide;
-            return Ok(Err(Refusal::Failed { session: self.name_of(&subject), step, why }));
+            return Ok(Err(Refusal::Failed {
+                session: self.name_of(&subject),
+                step,
+                why: why.into(),
+            }));
         }
         if !was_barred && batch.broken.is_none() {
             if let Subject::Session(session) = subject {

@@ -141,7 +141,7 @@ impl Trees {
         occasion: Occasion,
         generation: u32,
     ) {
-        let failed = move |why| Outcome::WorktreeNotSaved { op, occasion, why };
+        let failed = move |why: String| Outcome::WorktreeNotSaved { op, occasion, why: why.into() };
         let trees = Arc::clone(self);
         let work = move |session: &Session| trees.save_beside(session, op, occasion, generation);
         if occasion != Occasion::TurnEnded {

@@ -4,7 +4,7 @@ use super::*;
 use glis_core::refusal::ResumeFault as Fault;
 
 fn of_pause(step: FailedStep) -> String {
-    let (session, why) = ("blue".to_owned(), "no".to_owned());
+    let (session, why) = ("blue".to_owned(), Why::Other("no".to_owned()));
     Complaint::from(Refusal::Failed { session, step, why }).message
 }
 

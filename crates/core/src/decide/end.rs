@@ -9,8 +9,9 @@ use crate::event::{Ending, Event};
 use crate::ids::OpId;
 use crate::input::Exit;
 use crate::pause::{PauseMode, PauseStep};
-use crate::reason::FailedStep;
+use crate::reason::{FailedStep, Why};
 use crate::refusal::{Refusal, ResumeFault};
+use crate::rule::NotSafe;
 use crate::session::{AfterStop, Pause, Phase, Session, StartStep};
 use crate::spec::RefOrigin;
 use crate::tree::Occasion;
@@ -102,7 +103,7 @@ pub(super) fn saved(draft: &mut Draft<'_>, saved: Saved) {
 }
 
 /// Takes in that a save has failed; a stop that has waited for it goes on all the same.
-pub(super) fn not_saved(draft: &mut Draft<'_>, op: Option<OpId>, occasion: Occasion, why: String) {
+pub(super) fn not_saved(draft: &mut Draft<'_>, op: Option<OpId>, occasion: Occasion, why: Why) {
     if op.is_some() && op == awaits_save(draft) {
         draft.event(Event::WorktreeNotSaved { op: None, occasion, why });
         go_on(draft);
@@ -196,7 +197,7 @@ pub(super) fn process_ended(draft: &mut Draft<'_>, generation: u32, exit: Exit) 
             let unasked = !ordered && under_way.step == PauseStep::Boundary;
             if unasked && draft.session.spec.traits.refs == RefOrigin::None {
                 // It came to its own end before anybody disturbed it.
-                let doing = format!("it ended by itself first ({})", end.told());
+                let doing = NotSafe::Ended(end.told()).to_string();
                 draft.event(Event::PauseRefused { op, doing });
                 by_itself(draft, &former, end);
             } else {

@@ -10,6 +10,7 @@ use crate::leftover::Leftovers;
 use crate::pause::{Moment, OnTimeout, PauseMode, PauseReason, PauseStep, PauseWish};
 use crate::reason::{FailedStep, SafeRule, Verb};
 use crate::refusal::{InPlaceWish, Refusal};
+use crate::rule::NotSafe;
 use crate::session::{AfterStop, Pause, Phase, Rest, StartStep};
 use crate::timer::{Span, TimerKey, When};
 use crate::tree::{Clearing, PathList, SnapshotRef};
@@ -286,7 +287,7 @@ pub(super) fn time_is_up(draft: &mut Draft<'_>, op: OpId) {
     }
     match pause.on_timeout {
         OnTimeout::Refuse => {
-            let doing = format!("timeout waiting for safe state, {}", draft.session.doing());
+            let doing = NotSafe::TimedOut(draft.session.doing()).to_string();
             draft.event(Event::PauseRefused { op, doing });
         }
         OnTimeout::Force => force(draft, op),

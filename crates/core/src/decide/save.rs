@@ -6,7 +6,7 @@ use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
 use crate::ids::OpId;
-use crate::reason::Verb;
+use crate::reason::{Verb, Why};
 use crate::refusal::Refusal;
 use crate::session::Phase;
 use crate::status::Status;
@@ -67,7 +67,7 @@ pub(super) fn succeeded(draft: &mut Draft<'_>, saved: Saved) {
 }
 
 /// Takes in that a save has failed.
-pub(super) fn failed(draft: &mut Draft<'_>, op: Option<OpId>, occasion: Occasion, why: String) {
+pub(super) fn failed(draft: &mut Draft<'_>, op: Option<OpId>, occasion: Occasion, why: Why) {
     let news = match op {
         Some(op) => draft.session.saving == Some(op),
         None => draft.session.unsaved.as_ref() != Some(&why),

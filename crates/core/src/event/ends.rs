@@ -2,7 +2,7 @@
 
 use super::Event;
 use crate::ids::OpId;
-use crate::reason::FailedStep;
+use crate::reason::{FailedStep, Why};
 use crate::refusal::Refusal;
 use crate::session::Session;
 
@@ -11,8 +11,8 @@ impl Event {
     #[expect(clippy::too_many_lines, reason = "every event is named once")]
     pub fn ends(&self, session: &Session) -> Option<(OpId, Result<(), Refusal>)> {
         let name = || session.name.clone();
-        let failed =
-            |step, why: &str| Refusal::Failed { session: name(), step, why: why.to_owned() };
+        let failed = |step, why| Refusal::Failed { session: name(), step, why };
+        let told = |step, why: &str| failed(step, Why::from(why.to_owned()));
         match self {
             Self::CreationEnded { op }
             | Self::StartEnded { op, .. }
@@ -24,17 +24,17 @@ impl Event {
             | Self::WorktreeSaved { op: Some(op), .. }
             | Self::Suspended { op: Some(op) } => Some((*op, Ok(()))),
             Self::WorktreeNotSaved { op: Some(op), why, .. } => {
-                Some((*op, Err(failed(FailedStep::Snapshot, why))))
+                Some((*op, Err(failed(FailedStep::Snapshot, why.clone()))))
             }
-            Self::RestoreFailed { op, why } => Some((*op, Err(failed(FailedStep::Restore, why)))),
-            Self::ReturnFailed { op, why } => Some((*op, Err(failed(FailedStep::Return, why)))),
-            Self::EmptyingFailed { op, why } => Some((*op, Err(failed(FailedStep::Empty, why)))),
+            Self::RestoreFailed { op, why } => Some((*op, Err(told(FailedStep::Restore, why)))),
+            Self::ReturnFailed { op, why } => Some((*op, Err(told(FailedStep::Return, why)))),
+            Self::EmptyingFailed { op, why } => Some((*op, Err(told(FailedStep::Empty, why)))),
             Self::PauseBarred { op, left_out } => {
                 let (session, left_out) = (name(), left_out.clone());
                 Some((*op, Err(Refusal::WouldBeLost { session, left_out })))
             }
             Self::CreationFailed { op, why } => {
-                Some((*op, Err(failed(FailedStep::MakeWorktree, why))))
+                Some((*op, Err(told(FailedStep::MakeWorktree, why))))
             }
             Self::StartFailed { op, fault } => Some((
                 *op,
@@ -51,8 +51,8 @@ impl Event {
             Self::PauseRefused { op, doing } => {
                 Some((*op, Err(Refusal::NotSafe { session: name(), doing: doing.clone() })))
             }
-            Self::PauseFailed { op, step, why } => Some((*op, Err(failed(step.clone(), why)))),
-            Self::RemovalFailed { op, why } => Some((*op, Err(failed(FailedStep::PutAside, why)))),
+            Self::PauseFailed { op, step, why } => Some((*op, Err(told(step.clone(), why)))),
+            Self::RemovalFailed { op, why } => Some((*op, Err(told(FailedStep::PutAside, why)))),
             Self::WorktreeSaved { op: None, .. }
             | Self::Suspended { op: None }
             | Self::WorktreeNotSaved { op: None, .. }

@@ -3,6 +3,7 @@
 use super::pause::Progress;
 use crate::ids::OpId;
 use crate::leftover::Leftovers;
+use crate::rule::Rule;
 use crate::session::{AfterStop, Phase, Rest, Session, Spoken};
 use crate::spec::RefOrigin;
 
@@ -24,26 +25,25 @@ impl Session {
 
     pub(super) fn suspend(&mut self, op: Option<OpId>) {
         let stopped = op.is_some() || matches!(self.phase, Phase::Stopping { .. });
-        let rule = if stopped { "it was stopped" } else { "it ended by itself" };
-        rule.clone_into(&mut self.rule);
+        self.rule = if stopped { Rule::Stopped } else { Rule::EndedByItself };
         self.put_back();
         self.rest_as(Rest::Suspended);
     }
 
     pub(super) fn interrupt(&mut self, why: &str) {
-        self.rule = format!("its process died: {why}");
+        self.rule = Rule::Died(why.to_owned());
         self.rest_as(Rest::Interrupted);
     }
 
     pub(super) fn complete(&mut self) {
-        "its command ended well".clone_into(&mut self.rule);
+        self.rule = Rule::Completed;
         self.rest_as(Rest::Completed);
     }
 
     pub(super) fn fail(&mut self, why: &str) {
         self.rule = match self.spec.traits.refs {
-            RefOrigin::None => "the command failed".to_owned(),
-            RefOrigin::Chosen | RefOrigin::Learned => why.to_owned(),
+            RefOrigin::None => Rule::CommandFailed,
+            RefOrigin::Chosen | RefOrigin::Learned => Rule::AgentFailed(why.to_owned()),
         };
         self.rest_as(Rest::Failed(why.to_owned()));
     }

@@ -2,6 +2,7 @@
 
 use crate::event::Spot;
 use crate::ids::MessageId;
+use crate::rule::Rule;
 use crate::session::{Phase, Session, Spoken};
 use crate::talk::{Delivery, Message};
 
@@ -21,7 +22,7 @@ impl Session {
         if let Some(run) = &mut self.run {
             run.spoken = Spoken::Something;
         }
-        "a message is on its way to it".clone_into(&mut self.rule);
+        self.rule = Rule::Delivering;
         self.set_delivery(message, Delivery::Sent);
         let (noted, changed) = (std::mem::take(&mut self.cut_off), self.changed.take());
         if let Some(message) = self.queue.get_mut(message) {
@@ -31,7 +32,7 @@ impl Session {
     }
 
     pub(super) fn refuse_delivery(&mut self, message: MessageId, why: &str) {
-        self.rule = format!("a message waits: {why}");
+        self.rule = Rule::MessageWaits(why.to_owned());
         self.set_delivery(message, Delivery::Queued);
         if let Some(message) = self.queue.get_mut(message) {
             message.refused += 1;
@@ -58,7 +59,7 @@ impl Session {
     }
 
     pub(super) fn refuse_message(&mut self, message: MessageId, why: &str) {
-        self.rule = format!("a message was not handed over: {why}");
+        self.rule = Rule::MessageRefused(why.to_owned());
         self.undelivered = Some(why.to_owned());
         self.drop_message(message);
     }

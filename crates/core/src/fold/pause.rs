@@ -3,6 +3,7 @@
 use crate::ids::OpId;
 use crate::pause::{OnTimeout, PauseMode, PauseRecord, PauseStep, PauseWish};
 use crate::reason::SafeRule;
+use crate::rule::Rule;
 use crate::session::{Pause, Phase, Rest, Session, WallMs};
 use crate::tree::SnapshotRef;
 
@@ -62,7 +63,7 @@ impl Session {
             PauseRecord {
                 at,
                 reason,
-                rule: SafeRule::Other(String::new()),
+                rule: SafeRule::NotYet,
                 forced: false,
                 screen_at: 0,
                 question: self.question(),
@@ -148,7 +149,7 @@ impl Session {
             pause.record.at = at;
             self.paused_at = Some(at);
         }
-        self.rule = pause.record.rule.to_string();
+        self.rule = Rule::Paused(pause.record.rule.clone());
         self.phase = Phase::Rest(Rest::Paused(Box::new(pause.record.clone())));
     }
 

@@ -1,6 +1,7 @@
 //! The fold of what comes to the rescue of a log: processes that live beyond its end, and the
 //! flags of sessions whose records were damaged.
 
+use crate::rule::Rule;
 use crate::session::{Damage, Phase, Process, Run, Session, Spoken};
 
 impl Session {
@@ -23,6 +24,6 @@ impl Session {
         self.failed_starts = 0;
         self.paused_at = None;
         self.former_refs.extend(self.set_aside.take().and_then(|aside| aside.agent_ref));
-        "it was found running, of a start that is not on record".clone_into(&mut self.rule);
+        self.rule = Rule::Adopted;
     }
 }

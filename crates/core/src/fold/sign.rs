@@ -1,19 +1,17 @@
 //! The fold, as far as an agent's signs are concerned. Only a process gives signs.
 
 use crate::ids::AskId;
+use crate::rule::Rule;
 use crate::safe::ScreenState;
 use crate::session::{Phase, Session, Spoken};
 use crate::talk::{Ask, Tool};
-
-/// Why an agent with a used-up allowance does nothing, or nothing yet.
-const LIMIT_RULE: &str = "the agent's usage limit is reached";
 
 impl Session {
     pub(super) fn become_ready(&mut self) {
         let Some(run) = &mut self.run else { return };
         run.ready = true;
         run.turn.due = false;
-        "the agent is ready".clone_into(&mut self.rule);
+        self.rule = Rule::Ready;
     }
 
     pub(super) fn begin_turn(&mut self) {
@@ -23,7 +21,7 @@ impl Session {
         run.turn.due = false;
         // If it lasts, the turn will say so.
         self.limit_until = None;
-        "the agent began a turn".clone_into(&mut self.rule);
+        self.rule = Rule::TurnBegan;
     }
 
     pub(super) fn begin_tool(&mut self, id: &str, what: &str) {
@@ -67,7 +65,7 @@ impl Session {
         let Some(run) = &mut self.run else { return };
         run.asks.retain(|a| a.id != *ask);
         if !self.is_asked_about() {
-            "the agent asks no more".clone_into(&mut self.rule);
+            self.rule = Rule::AsksNoMore;
         }
     }
 
@@ -80,41 +78,30 @@ impl Session {
 
     pub(super) fn reach_limit(&mut self, reset_at: &str) {
         self.limit_until = Some(reset_at.to_owned());
-        LIMIT_RULE.clone_into(&mut self.rule);
+        self.rule = Rule::LimitReached;
     }
 
     /// The agent may have asked before its start was over.
     pub(super) fn tell_that_it_asks(&mut self) {
         if let Some(ask) = self.asked().last() {
             let program = ask.only_at_terminal();
-            let who = if program { "its program itself asks" } else { "the agent asks" };
-            self.rule = format!("{who} something");
+            self.rule = if program { Rule::ProgramAsks } else { Rule::AgentAsks };
         }
     }
 
     pub(super) fn judge_screen(&mut self, state: &ScreenState) {
         let Some(run) = &mut self.run else { return };
         run.screen = state.clone();
-        self.rule = match state {
-            ScreenState::Flowing => "its output flows".to_owned(),
-            ScreenState::Silent => "no output for 5 s, no prompt in the last line".to_owned(),
-            ScreenState::AtPrompt { pattern } => {
-                format!("quiet, and the last line ends in {pattern:?}")
-            }
-            ScreenState::Asking { pattern, .. } => {
-                format!("quiet, and the last line asks with {pattern:?}")
-            }
-        };
+        self.rule = Rule::Screen(state.clone());
     }
 
     fn note_turn_ended(&mut self) {
-        let rule = if self.limit_until.is_some() {
-            LIMIT_RULE
+        self.rule = if self.limit_until.is_some() {
+            Rule::LimitReached
         } else if self.turn().background == 0 {
-            "the agent ended its turn"
+            Rule::TurnEnded
         } else {
-            "the agent ended its turn and has work in the background"
+            Rule::WorksInBackground
         };
-        rule.clone_into(&mut self.rule);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::ids::OpId;
 use crate::refusal::ResumeFault;
+use crate::rule::Rule;
 use crate::session::{
     Phase, Process, Rest, Run, Session, SetAside, Start, StartCause, StartStep, WallMs,
 };
@@ -39,7 +40,7 @@ impl Session {
     }
 
     pub(super) fn end_start(&mut self, at: WallMs, cause: StartCause) {
-        "its process was started".clone_into(&mut self.rule);
+        self.rule = Rule::Started;
         self.tell_that_it_asks();
         self.phase = Phase::Live;
         // What never ran cannot come back.
@@ -67,7 +68,7 @@ impl Session {
         let rest = self.resting();
         let failed = is_new || matches!(rest, Rest::Failed(_));
         self.rest_as(if failed { Rest::Failed(fault.to_string()) } else { rest });
-        self.rule = format!("its last start failed: {fault}");
+        self.rule = Rule::StartFailed(fault.clone());
     }
 
     pub(super) fn begin_restart(&mut self, agent_ref: Option<&String>, prompt: Option<&String>) {

@@ -339,7 +339,7 @@ fn failed(effect: &Effect) -> Option<Outcome> {
         }
         Effect::PutAside { op } => Outcome::NotPutAside { op: *op, why },
         Effect::SaveWorktree { op, occasion, .. } => {
-            Outcome::WorktreeNotSaved { op: *op, occasion: *occasion, why }
+            Outcome::WorktreeNotSaved { op: *op, occasion: *occasion, why: why.into() }
         }
         Effect::ClearWorktree { op } => Outcome::WorktreeStays { op: *op, why },
         Effect::RestoreWorktree { op, .. } => Outcome::NotRestored { op: *op, why },

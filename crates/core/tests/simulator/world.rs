@@ -157,7 +157,7 @@ impl Site {
                 Outcome::CanSave { op: *op }
             }
             Effect::SaveWorktree { op, occasion, .. } if fails => {
-                Outcome::WorktreeNotSaved { op: *op, occasion: *occasion, why }
+                Outcome::WorktreeNotSaved { op: *op, occasion: *occasion, why: why.into() }
             }
             Effect::SaveWorktree { op, occasion, generation } => Outcome::WorktreeSaved {
                 op: *op,

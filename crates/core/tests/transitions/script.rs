@@ -303,7 +303,7 @@ impl Stage {
             "unkept" => Outcome::WorktreeNotSaved {
                 op: self.asked_for(rest),
                 occasion: occasion(rest),
-                why,
+                why: why.into(),
             },
             _ => return None,
         })

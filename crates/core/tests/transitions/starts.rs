@@ -303,11 +303,11 @@ fn a_process_that_never_got_ready_has_the_last_word() {
         start failed: not ready | do save after the end",
     ];
     let stage = told(Kind::Agent, &again).unwrap();
-    assert!(stage.session().unwrap().rule.contains("broken settings"));
+    assert!(stage.session().unwrap().rule.to_string().contains("broken settings"));
     let later =
         [IDLE, "ended unknown: noise => process ended, interrupted | do save after the end"];
     let stage = told(Kind::Agent, &later).unwrap();
-    assert!(!stage.session().unwrap().rule.contains("noise"), "nobody said it");
+    assert!(!stage.session().unwrap().rule.to_string().contains("noise"), "nobody said it");
 }
 
 /// A pause by force, to its end.

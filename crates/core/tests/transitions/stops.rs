@@ -54,7 +54,7 @@ fn what_cannot_be_saved_keeps_nobody_from_a_restart_and_is_told() {
             unkept after the stop => worktree not saved, suspended, restart began, start began | do check start"
         ),
     );
-    assert_eq!(stage.unwrap().session().unwrap().unsaved.as_deref(), Some("no"));
+    assert_eq!(stage.unwrap().session().unwrap().unsaved, Some("no".to_owned().into()));
 }
 
 #[test]

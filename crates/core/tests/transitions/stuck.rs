@@ -3,6 +3,8 @@
 
 use crate::script::{Kind, Stage, check};
 use crate::table::{BUSY, IDLE};
+use glis_core::reason::SafeRule;
+use glis_core::rule::Rule;
 use glis_core::session::FolderState;
 use glis_core::{Refusal, Session, Status};
 
@@ -32,7 +34,7 @@ fn a_pause_is_not_confirmed_while_a_process_cannot_be_ended() {
     assert_eq!(stage.session().unwrap().leftovers.stuck[0].pid, 9);
     let ended = stage.log.iter().find_map(|r| r.event.ends(stage.session().unwrap())?.1.err());
     let Some(Refusal::Failed { why, .. }) = ended else { panic!("{ended:?}") };
-    assert!(why.contains("pid 9"), "{why}");
+    assert!(why.stored().contains("pid 9"), "{why}");
 }
 
 #[test]
@@ -222,7 +224,7 @@ fn a_forced_pause_calls_a_start_off_whatever_it_waits_for() {
         let stage = told(Kind::Agent, &[start, "pause force", &story, paused]).unwrap();
         let session = stage.session().unwrap();
         assert_eq!(session.status(), Status::Paused, "{story}");
-        assert_eq!(session.rule, "its start was called off");
+        assert_eq!(session.rule, Rule::Paused(SafeRule::StartCalledOff));
         assert_eq!(session.queue.len(), 1, "what was to be said to it is kept");
     }
 }

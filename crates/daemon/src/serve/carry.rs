@@ -179,7 +179,7 @@ async fn end_on_record(
     loop {
         let batch = state.mailbox.read(from, EVENTS_READ).await;
         let Some(last) = batch.last() else {
-            let why = "it is not recorded how it ended".to_owned();
+            let why = "it is not recorded how it ended".to_owned().into();
             let step = FailedStep::LearnEnd;
             return Err(Refusal::Failed { session: session.name.clone(), step, why });
         };

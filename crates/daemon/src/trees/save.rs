@@ -6,6 +6,7 @@ use crate::worktrees::{missing, repository, top};
 use glis_core::OpId;
 use glis_core::input::Outcome;
 use glis_core::pause::Moment;
+use glis_core::reason::Why;
 use glis_core::session::Session;
 use glis_core::tree::{Occasion, PathList, SnapshotRef};
 use glis_snapshot::{
@@ -124,11 +125,11 @@ impl Trees {
         let worktree = match top(session) {
             Ok(Some(worktree)) => worktree,
             Ok(None) => {
-                let why = "it is not in a git repository".to_owned();
+                let why = Why::NoRepository;
                 return op.map(|op| Outcome::WorktreeNotSaved { op: Some(op), occasion, why });
             }
             Err(fault) => {
-                let why = unsaved(session, &fault);
+                let why = unsaved(session, &fault).into();
                 return Some(Outcome::WorktreeNotSaved { op, occasion, why });
             }
         };
@@ -144,7 +145,10 @@ impl Trees {
             }
             // A worktree that was removed is not a fault of saving it.
             Err(SnapshotFault::Gone(_)) if op.is_none() && !worktree.exists() => return None,
-            Err(fault) => Outcome::WorktreeNotSaved { op, occasion, why: unsaved(session, &fault) },
+            Err(fault) => {
+                let why = unsaved(session, &fault).into();
+                Outcome::WorktreeNotSaved { op, occasion, why }
+            }
         })
     }
 
