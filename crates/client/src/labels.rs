@@ -58,23 +58,81 @@ pub fn ago(time: &str) -> String {
     }
 }
 
+/// What is being done after each step of an operation.
+const STEPS: [(&str, &str); 19] = [
+    ("session_created", "making the worktree"),
+    ("worktree_made", "starting the agent"),
+    ("start_began", "starting the agent"),
+    ("start_checked", "starting the agent"),
+    ("process_started", "waiting for the agent to get ready"),
+    ("pause_began", "PAUSING... after this turn"),
+    ("interrupt_began", "PAUSING... waiting for a safe state"),
+    ("safe_state_reached", "saving the screen"),
+    ("terminal_captured", "saving the worktree"),
+    ("save_began", "saving the worktree"),
+    ("end_began", "ending the process"),
+    ("stop_began", "ending the process"),
+    ("process_ended", "saving what it left"),
+    ("removal_began", "moving it to the trash"),
+    ("clearing_began", "removing the worktree"),
+    ("restore_began", "restoring the worktree"),
+    ("return_began", "taking it out of the trash"),
+    ("emptying_began", "deleting it"),
+    ("capture_missed", "saving the worktree"),
+];
+
 /// What is being done at a step of an operation, for a person who waits.
 pub fn step(event: &Value) -> Option<&'static str> {
-    Some(match event.get("event")?.as_str()? {
-        "session_created" => "making the worktree",
-        "worktree_made" | "start_began" | "start_checked" => "starting the agent",
-        "process_started" => "waiting for the agent to get ready",
-        "pause_began" => "PAUSING... after this turn",
-        "interrupt_began" => "PAUSING... waiting for a safe state",
-        "safe_state_reached" => "saving the screen",
-        "terminal_captured" | "save_began" => "saving the worktree",
-        "end_began" | "stop_began" => "ending the process",
-        "process_ended" => "saving what it left",
-        "removal_began" => "moving it to the trash",
-        "clearing_began" => "removing the worktree",
-        "restore_began" => "restoring the worktree",
-        "return_began" => "taking it out of the trash",
-        "emptying_began" => "deleting it",
-        _ => return None,
-    })
+    let name = event.get("event")?.as_str()?;
+    STEPS.iter().find(|(known, _)| *known == name).map(|(_, label)| *label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// A line of every event that was ever stored.
+    const STORED: &str = include_str!("../../core/tests/golden/events.jsonl");
+
+    #[test]
+    fn every_step_that_has_a_label_is_an_event() {
+        let names = STORED.lines().map(|line| {
+            let event = serde_json::from_str::<Value>(line).unwrap()["event"].clone();
+            match event.as_object() {
+                Some(fields) => fields.keys().next().cloned().unwrap_or_default(),
+                None => event.as_str().unwrap_or_default().to_owned(),
+            }
+        });
+        let names: BTreeSet<String> = names.collect();
+        for (event, _) in STEPS {
+            assert!(names.contains(event), "{event}");
+        }
+        let told = step(&serde_json::json!({"event": "end_began", "op": 7}));
+        assert_eq!((told, step(&serde_json::json!({}))), (Some("ending the process"), None));
+    }
+
+    /// They stand in a line beside others, on a phone as well.
+    #[test]
+    fn labels_are_short_and_no_sentences() {
+        for (_, label) in STEPS {
+            assert!(label.chars().count() <= 36 && !label.ends_with('.'), "{label}");
+        }
+        for time in ["2020-01-01T00:00:00Z", "9999-01-01T00:00:00Z", "no time"] {
+            assert!(ago(time).len() <= 6, "{time}: {}", ago(time));
+        }
+        assert_eq!((ago("9999-01-01T00:00:00Z"), ago("no time")), ("0s".into(), "-".into()));
+    }
+
+    #[test]
+    fn no_two_states_have_one_mark_unless_both_pass_by_themselves() {
+        for (at, one) in Status::ALL.into_iter().enumerate() {
+            for other in Status::ALL.into_iter().skip(at + 1) {
+                let both_pass = one == Status::Pausing && other == Status::Resuming;
+                assert_eq!(mark(one) == mark(other), both_pass, "{one:?} {other:?}");
+            }
+        }
+        let bad = Status::ALL.into_iter().filter(|status| tone(*status) == Tone::Bad);
+        assert_eq!(bad.collect::<Vec<_>>(), [Status::Interrupted, Status::Failed]);
+    }
 }

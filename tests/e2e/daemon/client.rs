@@ -61,6 +61,12 @@ fn events_go_on_over_the_death_of_the_daemon() -> Outcome {
     let all: Vec<u64> = (1..=numbers.len() as u64).collect();
     assert_eq!(numbers, all, "every event once, in order");
     assert_eq!(events.position().1, numbers.len() as u64 + 1);
+    // Where one subscriber ends, another goes on another day.
+    let (log_id, next) = events.position();
+    let mut later = Subscription::new(connector(&house)?, log_id.map(ToOwned::to_owned), next);
+    house.ok(&["stop", "x"])?;
+    let rest = until(&mut later, "suspended")?;
+    assert_eq!(rest.first().map(|(seq, _)| *seq), Some(next));
     Ok(())
 }
 
@@ -85,6 +91,8 @@ fn a_holder_is_followed_from_an_offset() -> Outcome {
     let dir = house.home().join("sessions").join(text_of(&shown, "id")?);
     let mut holder = Holder::follow(&dir, 2)?;
     assert_eq!(output(&mut holder, "gun")?, (2, "gun".to_owned()));
+    // The bytes are the holder's: a daemon that dies interrupts no one who looks.
+    house.kill_daemon()?;
     holder.write(b"\n");
     let (_, rest) = output(&mut holder, "ended")?;
     assert!(rest.trim_start().ends_with("ended"), "{rest:?}");

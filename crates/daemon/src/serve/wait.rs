@@ -78,6 +78,33 @@ pub(super) async fn until_handed_over(
     session: &Session,
     message: MessageId,
 ) -> Result<(), Refusal> {
+    let not_sent = |why: &String| {
+        let (session, why) = (session.name.clone(), why.clone());
+        Err(Refusal::NotSent { session, why })
+    };
+    let settled = until_settled(news, session, |event| {
+        if let Event::MessageRefused { message: of, why } = event
+            && *of == message
+        {
+            return Some(not_sent(why));
+        }
+        let over = matches!(
+            event,
+            Event::MessageTaken { message: of, .. } | Event::DeliveryRefused { message: of, .. }
+                if *of == message
+        );
+        over.then_some(Ok(()))
+    });
+    settled.await
+}
+
+/// Waits until an event of a session settles something, as `settle` says, but no longer than for what an
+/// agent does at once.
+async fn until_settled(
+    news: &mut News,
+    session: &Session,
+    settle: impl Fn(&Event) -> Option<Result<(), Refusal>>,
+) -> Result<(), Refusal> {
     let settled = async {
         loop {
             let published = match news.recv().await {
@@ -85,21 +112,10 @@ pub(super) async fn until_handed_over(
                 Err(broadcast::error::RecvError::Lagged(_)) => continue,
                 Err(broadcast::error::RecvError::Closed) => return Ok(()),
             };
-            if !published.recorded.subject.is(&session.id) {
-                continue;
-            }
-            let event = &published.recorded.event;
-            if let Event::MessageRefused { message: of, why } = event
-                && *of == message
+            if published.recorded.subject.is(&session.id)
+                && let Some(settled) = settle(&published.recorded.event)
             {
-                let (session, why) = (session.name.clone(), why.clone());
-                return Err(Refusal::NotSent { session, why });
-            }
-            if let Event::MessageTaken { message: of, .. }
-            | Event::DeliveryRefused { message: of, .. } = event
-                && *of == message
-            {
-                return Ok(());
+                return settled;
             }
         }
     };
@@ -125,29 +141,17 @@ pub(super) async fn until_heard(
         let (session, why) = (session.name.clone(), why.to_owned());
         Err(Refusal::AnswerNotGiven { session, why })
     };
-    let heard = async {
-        loop {
-            let published = match news.recv().await {
-                Ok(published) => published,
-                Err(broadcast::error::RecvError::Lagged(_)) => continue,
-                Err(broadcast::error::RecvError::Closed) => return Ok(()),
-            };
-            if !published.recorded.subject.is(&session.id) {
-                continue;
-            }
-            let event = &published.recorded.event;
-            if matches!(event, Event::AskGone { ask, .. } if ask == question) {
-                return Ok(());
-            }
-            if let Event::AnswerFailed { ask, why } = event
-                && ask == question
-            {
-                return not_given(why);
-            }
-            if matches!(event, Event::ProcessEnded { .. }) {
-                return not_given("its process ended before it took the answer");
-            }
+    let heard = until_settled(news, session, |event| {
+        if matches!(event, Event::AskGone { ask, .. } if ask == question) {
+            return Some(Ok(()));
         }
-    };
-    tokio::time::timeout(HEARING_TIME, heard).await.unwrap_or(Ok(()))
+        if let Event::AnswerFailed { ask, why } = event
+            && ask == question
+        {
+            return Some(not_given(why));
+        }
+        let ended = matches!(event, Event::ProcessEnded { .. });
+        ended.then(|| not_given("its process ended before it took the answer"))
+    });
+    heard.await
 }
