@@ -18,6 +18,13 @@ use tokio::time::{sleep, timeout};
 /// Nothing that is done for one session takes longer than this on a machine that works: the largest
 /// worktrees are written in some minutes.
 const STEP_TIME: Duration = Duration::from_secs(600);
+/// A git that works uses the processor or moves bytes all the time. One that has done neither for so
+/// long waits for something that does not come: a filter, a lock, a disk.
+const STALL_TIME: Duration = Duration::from_secs(60);
+/// The same for a caller that only looks, and can ask again.
+const LOOK_STALL_TIME: Duration = Duration::from_secs(10);
+/// How often a stall is looked for within its time.
+const STALL_LOOKS: u32 = 4;
 /// What was ended is gone at once, or sits in the kernel.
 const END_TIME: Duration = Duration::from_secs(2);
 const END_PACE: Duration = Duration::from_millis(100);
@@ -150,7 +157,8 @@ where
     let until = begun + time_for(&config, &session);
     // A caller waits for an operation, but not for what is saved beside it.
     let mut impatient_at = step.op.map(|_| begun + config.force_time());
-    loop {
+    let mut stall = std::pin::pin!(stall(&time, &step.task, Only::Processes, STALL_TIME));
+    let stalled = loop {
         let impatient = async {
             match impatient_at {
                 Some(at) => time.sleep_until(at).await,
@@ -163,18 +171,16 @@ where
                 make_way(&bounds, &session, &step.task).await;
             }
             () = step.over.notified() => return,
-            () = step.overdue.notified() => break,
-            () = time.sleep_until(until) => break,
+            () = step.overdue.notified() => break None,
+            () = time.sleep_until(until) => break None,
+            () = &mut stall => break Some(STALL_TIME),
         }
-    }
+    };
     let Some(failed) = step.take() else { return };
     let ended = end(&bounds, &session, &step).await;
     let secs = time.now().saturating_duration_since(begun).as_secs();
-    let why = if ended.is_empty() {
-        format!("not done after {secs} s; given up")
-    } else {
-        format!("not done after {secs} s; ended {}", ended.join(", "))
-    };
+    let late = stalled.map_or(format!("not done after {secs} s"), hangs);
+    let why = format!("{late}; {}", given_up(&ended));
     crate::diary(&format!("session {}: {why}", session.id));
     let outcome = overdue(failed(why));
     bounds.mailbox.tell(Input::Outcome { session: session.id, outcome }).await;
@@ -213,6 +219,73 @@ async fn end<F>(bounds: &Bounds, session: &Session, step: &Step<F>) -> Vec<Strin
     };
     timeout(END_TIME, ending).await.ok();
     named
+}
+
+/// What counts as hung.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Only {
+    /// A process that does nothing. Our own threads may wait for their turn.
+    Processes,
+    /// Whatever does not move.
+    Anything,
+}
+
+/// Waits until a task has not moved for so long.
+async fn stall(time: &Time, task: &Arc<Task>, only: Only, span: Duration) {
+    let mut last = (None, time.now());
+    loop {
+        time.sleep(span / STALL_LOOKS).await;
+        let own = Arc::clone(task);
+        let effort = tokio::task::spawn_blocking(move || own.effort()).await.ok().flatten();
+        let judged = effort.filter(|e| only == Only::Anything || e.has_processes());
+        if judged.is_none() || judged != last.0 {
+            last = (judged, time.now());
+        } else if time.now().saturating_duration_since(last.1) >= span {
+            return;
+        }
+    }
+}
+
+fn hangs(span: Duration) -> String {
+    format!("it hangs, nothing moved for {} s", span.as_secs())
+}
+
+fn given_up(ended: &[String]) -> String {
+    if ended.is_empty() { "given up".to_owned() } else { format!("ended {}", ended.join(", ")) }
+}
+
+impl Bounds {
+    /// Waits for a look that does `work` as `task`. One that hangs is ended, and that is its answer.
+    pub(crate) async fn ask<T>(
+        &self,
+        task: &Arc<Task>,
+        work: impl Future<Output = Result<T, String>>,
+    ) -> Result<T, String> {
+        let mut work = std::pin::pin!(work);
+        tokio::select! {
+            done = &mut work => return done,
+            () = stall(&self.time, task, Only::Anything, LOOK_STALL_TIME) => {}
+        }
+        let mut named = Vec::new();
+        let ending = async {
+            loop {
+                let own = Arc::clone(task);
+                let ended = tokio::task::spawn_blocking(move || own.end()).await;
+                let ended = ended.unwrap_or_default();
+                let fresh: Vec<_> = ended.into_iter().filter(|one| !named.contains(one)).collect();
+                named.extend(fresh);
+                // It may go on with another call, which hangs as well.
+                tokio::select! {
+                    _ = &mut work => return,
+                    () = sleep(END_PACE) => {}
+                }
+            }
+        };
+        timeout(END_TIME, ending).await.ok();
+        let why = format!("{}; {}", hangs(LOOK_STALL_TIME), given_up(&named));
+        crate::diary(&format!("a look: {why}"));
+        Err(why)
+    }
 }
 
 /// What came of a step that took too long. A forced pause goes on without some of them.

@@ -3,8 +3,9 @@
 
 use crate::config::{Persona, Settings};
 use crate::environments::{Caller, Env, Environments};
+use crate::jobs::Jobs;
 use crate::mailbox::{Mailbox, Query};
-use crate::pools::{Kind, Pools};
+use crate::pools::Kind;
 use crate::program;
 use glis_core::decision::Reply;
 use glis_core::name;
@@ -68,7 +69,7 @@ pub(crate) struct Creator {
     pub(crate) settings: Arc<Settings>,
     pub(crate) mailbox: Mailbox,
     pub(crate) environments: Arc<Environments>,
-    pub(crate) pools: Pools,
+    pub(crate) jobs: Arc<Jobs>,
 }
 
 impl Creator {
@@ -219,7 +220,7 @@ impl Creator {
     }
 
     async fn root_of(&self, dir: PathBuf, site: Site) -> Result<String, Wrong> {
-        let found = self.pools.run_blocking(Kind::Look, move || {
+        let found = self.jobs.ask(Kind::Look, move || {
             let dir = dir.canonicalize().map_err(|fault| {
                 wrong(format!("{}: {fault}", dir.display()), "--repo names a folder that is there")
             })?;
@@ -268,7 +269,7 @@ impl Creator {
                 Err(GitFault::Refused { .. } | GitFault::NoRepository(_)) => Ok(None),
             },
         };
-        let found = self.pools.run_blocking(Kind::Look, move || commit(&dir)).await;
+        let found = self.jobs.ask(Kind::Look, move || commit(&dir)).await;
         found.map_err(panicked)?
     }
 }

@@ -5,14 +5,14 @@ mod log;
 mod repository;
 mod session;
 
-use self::finding::finding;
+use self::finding::{HUNG, finding};
 use self::repository::Repository;
 use crate::cards::sessions_folder;
 use crate::config::Settings;
 use crate::launch::Launcher;
 use crate::locks::is_locked;
 use crate::mailbox::{Mailbox, Query};
-use crate::pools::{Kind, Pools};
+use crate::pools::Kind;
 use crate::strays::{self, Stray};
 use crate::trees::Trees;
 use crate::worktrees;
@@ -22,11 +22,15 @@ use glis_wire::home::Home;
 use glis_wire::view::{Finding, Health};
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Below this, agents and snapshots begin to fail.
 const DISK_BYTES_LOW: u64 = 512 * 1024 * 1024;
+
+/// So many looks that hang, ten seconds each, tell what is wrong; the rest of that repository is not
+/// looked at.
+const HUNG_MAX: u32 = 3;
 
 /// Looks for what is wrong.
 pub(crate) struct Doctor {
@@ -35,45 +39,111 @@ pub(crate) struct Doctor {
     pub(crate) mailbox: Mailbox,
     pub(crate) trees: Arc<Trees>,
     pub(crate) launcher: Arc<Launcher>,
-    pub(crate) pools: Pools,
 }
 
 impl Doctor {
     pub(crate) async fn examine(&self) -> Vec<Finding> {
         let sessions = self.mailbox.query(Query::Living).await;
         let all = self.mailbox.query(Query::All).await;
+        let known: Arc<BTreeSet<String>> = Arc::new(all.iter().map(|s| s.id.0.clone()).collect());
+        let mut living = repository::by_path(sessions);
+        // Those of removed sessions may hold what is of interest, too.
+        for path in all.iter().map(worktrees::repository) {
+            living.entry(path).or_default();
+        }
+        let mut findings = vec![self.ask(git).await.unwrap_or_else(|why| git_hangs(&why))];
+        findings.extend(self.house(all, Arc::clone(&known)).await);
+        for (path, sessions) in living {
+            findings.extend(self.repository(path, sessions, &known).await);
+        }
+        findings
+    }
+
+    async fn ask<T: Send + 'static>(
+        &self,
+        look: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, String> {
+        self.trees.ask(Kind::Ask, look).await
+    }
+
+    /// What belongs to no session and needs no git.
+    async fn house(&self, all: Vec<Session>, known: Arc<BTreeSet<String>>) -> Vec<Finding> {
         let log = log::examine(&self.home, &self.mailbox).await;
         let (home, settings) = (self.home.clone(), Arc::clone(&self.settings));
-        let (trees, launcher) = (Arc::clone(&self.trees), Arc::clone(&self.launcher));
         let look = move || {
-            let mut findings = vec![git(), private(&home.state), disk(&home.state)];
+            let mut findings = vec![private(&home.state), disk(&home.state)];
             findings.extend(log);
             findings.extend(settings.fault().map(configuration));
             findings.extend(trash(&all, settings.now().trash.days));
-            let known: BTreeSet<String> = all.iter().map(|session| session.id.0.clone()).collect();
             let folder = sessions_folder(&home);
             let strays = strays::find(&folder, &known);
             findings.extend(strays.iter().map(|found| stray(found, &folder)));
             findings.extend(strangers(&folder, &known, &strays));
-            let mut living = repository::by_path(&sessions);
-            // Those of removed sessions may hold what is of interest, too.
-            for path in all.iter().map(worktrees::repository) {
-                living.entry(path).or_default();
-            }
-            for (path, sessions) in living {
-                let mut repository = Repository::open(path, &sessions);
-                findings.extend(repository.findings(&sessions, &known));
-                for session in sessions {
-                    let dir = home.session(&session.id.0);
-                    let (own, start) = ((session, dir.as_path()), launcher.as_ref());
-                    findings.extend(session::examine(own, &trees, start, &mut repository));
-                }
-            }
             findings
         };
         let fault = |why| vec![finding("doctor", Health::Bad, why, None)];
-        self.pools.run_blocking(Kind::Ask, look).await.unwrap_or_else(fault)
+        self.ask(look).await.unwrap_or_else(fault)
     }
+
+    /// A repository and its sessions, one look each: one that hangs hides no other.
+    async fn repository(
+        &self,
+        path: PathBuf,
+        sessions: Vec<Session>,
+        known: &Arc<BTreeSet<String>>,
+    ) -> Vec<Finding> {
+        let sessions = Arc::new(sessions);
+        let (own, of, known) = (path.clone(), Arc::clone(&sessions), Arc::clone(known));
+        let open = move || {
+            let repository = Repository::open(own, &of);
+            let findings = repository.findings(&of, &known);
+            (repository, findings)
+        };
+        let (mut repository, mut findings) = match self.ask(open).await {
+            Ok(opened) => opened,
+            Err(why) => return vec![repository::hangs(&path, &sessions, &why)],
+        };
+        let mut hung = 0;
+        for session in sessions.iter().cloned() {
+            let (trees, launcher) = (Arc::clone(&self.trees), Arc::clone(&self.launcher));
+            let (dir, name) = (self.home.session(&session.id.0), session.name.clone());
+            let look = move || {
+                let own = (&session, dir.as_path());
+                let findings = session::examine(own, &trees, &launcher, &mut repository);
+                (repository, findings)
+            };
+            match self.ask(look).await {
+                Ok((back, found)) => {
+                    repository = back;
+                    findings.extend(found);
+                }
+                Err(why) => {
+                    findings.push(session::hangs(&name, &why));
+                    hung += 1;
+                    // The former one is in the hands of what hangs.
+                    let (own, of) = (path.clone(), Arc::clone(&sessions));
+                    let again = self.ask(move || Repository::open(own, &of)).await;
+                    match again {
+                        Ok(again) if hung < HUNG_MAX => repository = again,
+                        Ok(_) => {
+                            let why = format!("{HUNG_MAX} looks at its sessions hang");
+                            findings.push(repository::hangs(&path, &sessions, &why));
+                            return findings;
+                        }
+                        Err(why) => {
+                            findings.push(repository::hangs(&path, &sessions, &why));
+                            return findings;
+                        }
+                    }
+                }
+            }
+        }
+        findings
+    }
+}
+
+fn git_hangs(why: &str) -> Finding {
+    finding("git", Health::Bad, format!("`git --version`: {why}"), Some(HUNG))
 }
 
 fn configuration(fault: String) -> Finding {

@@ -12,6 +12,7 @@ use crate::turns::Turns;
 use glis_core::input::Outcome;
 use glis_core::session::{Bar, Session};
 use glis_core::{Input, SessionId};
+use glis_snapshot::Task;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,6 +63,17 @@ impl Jobs {
     /// The turns of sessions, whose files are worked on one after the other.
     pub(crate) fn turns(&self) -> &Turns {
         &self.bounds.turns
+    }
+
+    /// Looks at something by git, on a thread of this kind. A look that hangs is ended, and told.
+    pub(crate) async fn ask<T: Send + 'static>(
+        &self,
+        kind: Kind,
+        look: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, String> {
+        let task = Task::new();
+        let own = Arc::clone(&task);
+        self.bounds.ask(&task, self.pools.run_blocking(kind, move || own.run(look))).await
     }
 
     /// Does something beside everything else.

@@ -6,6 +6,7 @@
 use crate::pools::{Kind, Pools, passed_on};
 use glis_core::SessionId;
 use glis_core::session::Session;
+use glis_snapshot::Task;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,8 +21,8 @@ const LOOK_TIME: Duration = Duration::from_secs(3);
 pub(crate) struct Looks {
     pools: Pools,
     time: Duration,
-    /// Since when each session is being looked at.
-    under_way: Mutex<HashMap<SessionId, Instant>>,
+    /// Since when each session is being looked at, and by what.
+    under_way: Mutex<HashMap<SessionId, (Instant, Arc<Task>)>>,
     /// Told whenever one has ended.
     ended: Notify,
 }
@@ -75,7 +76,9 @@ impl Looks {
                     Err(_) => break true,
                 }
             };
-            if !hangs {
+            if hangs {
+                self.end_hung().await;
+            } else {
                 passed_on(work.await).await;
                 if is_busy {
                     timeout(self.time, ended).await.ok();
@@ -88,7 +91,7 @@ impl Looks {
     fn left<T>(&self, sessions: &[Session], seen: &[Option<T>]) -> Vec<usize> {
         let under_way = self.table();
         let hangs = |session: &Session| {
-            under_way.get(&session.id).is_some_and(|since| since.elapsed() >= self.time)
+            under_way.get(&session.id).is_some_and(|(since, _)| since.elapsed() >= self.time)
         };
         let unseen = sessions.iter().zip(seen).enumerate().filter(|(_, (_, seen))| seen.is_none());
         unseen.filter(|(_, (session, _))| !hangs(session)).map(|(at, _)| at).collect()
@@ -103,7 +106,7 @@ impl Looks {
         tell: &mpsc::Sender<Seen<T>>,
     ) {
         for (at, session) in left.iter().filter_map(|at| Some((*at, sessions.get(*at)?))) {
-            let seen = self.begin(session).map(|_under_way| look(session));
+            let seen = self.begin(session).map(|own| own.task.run(|| look(session)));
             if tell.try_send((at, seen)).is_err() {
                 return;
             }
@@ -116,11 +119,25 @@ impl Looks {
         if under_way.contains_key(&session.id) {
             return None;
         }
-        under_way.insert(session.id.clone(), Instant::now());
-        Some(UnderWay { looks: self, id: session.id.clone() })
+        let (id, task) = (session.id.clone(), Task::new());
+        under_way.insert(id.clone(), (Instant::now(), Arc::clone(&task)));
+        Some(UnderWay { looks: self, id, task })
     }
 
-    fn table(&self) -> MutexGuard<'_, HashMap<SessionId, Instant>> {
+    /// Ends every git that a look waits for which has taken too long.
+    async fn end_hung(&self) {
+        let hangs = |(since, task): &(Instant, Arc<Task>)| {
+            (since.elapsed() >= self.time).then(|| Arc::clone(task))
+        };
+        let tasks: Vec<_> = self.table().values().filter_map(hangs).collect();
+        let end = move || tasks.iter().flat_map(|task| task.end()).collect::<Vec<_>>();
+        let ended = tokio::task::spawn_blocking(end).await.unwrap_or_default();
+        if !ended.is_empty() {
+            crate::diary(&format!("a look hangs; ended {}", ended.join(", ")));
+        }
+    }
+
+    fn table(&self) -> MutexGuard<'_, HashMap<SessionId, (Instant, Arc<Task>)>> {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -129,6 +146,7 @@ impl Looks {
 struct UnderWay<'l> {
     looks: &'l Looks,
     id: SessionId,
+    task: Arc<Task>,
 }
 
 impl Drop for UnderWay<'_> {

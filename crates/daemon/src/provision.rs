@@ -244,7 +244,8 @@ impl SetUp<'_> {
         let Some(mut child) = self.ups.begin(self.id, &mut shell).map_err(told)? else {
             return stopped();
         };
-        let in_time = ends_within(&child, provisions.setup_secs_max);
+        // It has its own limit, and may well wait for something.
+        let in_time = glis_snapshot::patiently(|| ends_within(&child, provisions.setup_secs_max));
         let status = self.ups.collect(self.id, &mut child).map_err(told)?;
         // A start that was called off has ended its task, and with it this.
         let status = status.filter(|_| !glis_snapshot::is_over());

@@ -142,7 +142,7 @@ impl Rooms {
                 settings: Arc::clone(&settings),
                 mailbox: mailbox.clone(),
                 environments: Arc::clone(&self.environments),
-                pools: pools.clone(),
+                jobs: Arc::clone(&self.jobs),
             },
             doctor: Doctor {
                 home: home.clone(),
@@ -150,7 +150,6 @@ impl Rooms {
                 mailbox: mailbox.clone(),
                 trees: Arc::clone(&self.trees),
                 launcher: Arc::clone(&self.launcher),
-                pools: pools.clone(),
             },
             trees: Arc::clone(&self.trees),
             home,

@@ -79,10 +79,14 @@ impl Bench {
         Self { folder, home, repo, settings, environments, pools, mailbox, told, records }
     }
 
-    fn trees(&self) -> Arc<Trees> {
+    fn jobs(&self) -> Arc<Jobs> {
         let strikes = Strikes::open(&self.home.state, |_| Ok(()));
         let (settings, time) = (Arc::clone(&self.settings), Time::default());
-        let jobs = Jobs::new(self.mailbox.clone(), settings, strikes, self.pools.clone(), time);
+        Jobs::new(self.mailbox.clone(), settings, strikes, self.pools.clone(), time)
+    }
+
+    fn trees(&self) -> Arc<Trees> {
+        let jobs = self.jobs();
         let (settings, environments) = (Arc::clone(&self.settings), Arc::clone(&self.environments));
         let provision = Provision::new(self.home.clone(), settings, environments, UMASK);
         Trees::new(self.home.clone(), Arc::clone(&self.settings), jobs, provision, UMASK)

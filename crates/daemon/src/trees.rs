@@ -52,6 +52,15 @@ impl Trees {
         Arc::new(Self { home, settings, jobs, provision, pace: Pace::default(), umask })
     }
 
+    /// Looks at worktrees or snapshots, for a caller that waits. A look that hangs is ended, and told.
+    pub(crate) async fn ask<T: Send + 'static>(
+        &self,
+        kind: Kind,
+        look: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, String> {
+        self.jobs.ask(kind, look).await
+    }
+
     /// Makes a worktree. A set-up command may take minutes: that has places of its own.
     pub(crate) fn make(self: &Arc<Self>, session: &Session, op: OpId) {
         let failed = move |why| Outcome::WorktreeFailed { op, why };

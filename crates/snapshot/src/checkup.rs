@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A repository that is being looked at.
 pub struct Checkup {
@@ -144,7 +144,7 @@ impl Checkup {
 
 /// Trees that were read. Sessions of one repository have most of their folders in common.
 #[derive(Default)]
-struct Trees(HashMap<Oid, Rc<Vec<Item>>>);
+struct Trees(HashMap<Oid, Arc<Vec<Item>>>);
 
 impl Trees {
     /// The files below a tree, by its name; none if there is no such tree.
@@ -165,12 +165,12 @@ impl Trees {
         all: &mut Vec<Item>,
     ) -> Result<(), SnapshotFault> {
         let entries = if let Some(entries) = self.0.get(&tree) {
-            Rc::clone(entries)
+            Arc::clone(entries)
         } else {
             let broken = || SnapshotFault::Broken(format!("the tree {tree} cannot be read"));
             let raw = objects.read(&tree.to_string())?.ok_or_else(broken)?;
-            let entries = Rc::new(entries(&raw, tree.as_bytes().len()).ok_or_else(broken)?);
-            self.0.insert(tree, Rc::clone(&entries));
+            let entries = Arc::new(entries(&raw, tree.as_bytes().len()).ok_or_else(broken)?);
+            self.0.insert(tree, Arc::clone(&entries));
             entries
         };
         for Item { mode, oid, path } in entries.iter() {

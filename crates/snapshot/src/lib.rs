@@ -69,4 +69,4 @@ pub use save::{SaveRequest, Saved, save};
 pub use standing::{BranchStand, Detached, detached, reattach};
 pub use state::{NotCaptured, Why};
 pub use sweep::{Swept, stale_locks, sweep};
-pub use task::{Task, is_over};
+pub use task::{Effort, Task, is_over, patiently};

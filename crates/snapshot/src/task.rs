@@ -7,7 +7,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::cell::RefCell;
 use std::fs;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// The variable that carries the mark.
 const VARIABLE: &str = "GLIS_TASK";
@@ -21,6 +21,25 @@ thread_local! {
 pub struct Task {
     mark: String,
     over: AtomicBool,
+    /// Goes up with every step of our own threads.
+    steps: AtomicU64,
+    /// How many of them wait for something that may take its time.
+    patient: AtomicUsize,
+}
+
+/// What a task has done so far. If it is the same a while later, the task has not moved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Effort {
+    steps: u64,
+    /// Each of its processes, with the time that it has used and the bytes that it has moved.
+    processes: Vec<(i32, [u64; 4])>,
+}
+
+impl Effort {
+    /// Whether a process of the task is there.
+    pub fn has_processes(&self) -> bool {
+        !self.processes.is_empty()
+    }
 }
 
 impl Task {
@@ -31,7 +50,8 @@ impl Task {
         // The time keeps those of a daemon that had the same number apart.
         let since = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
         let mark = format!("{}-{number}-{}", std::process::id(), since.as_nanos());
-        Arc::new(Self { mark, over: AtomicBool::new(false) })
+        let (over, steps) = (AtomicBool::new(false), AtomicU64::new(0));
+        Arc::new(Self { mark, over, steps, patient: AtomicUsize::new(0) })
     }
 
     /// What this thread works for, if it works for a task.
@@ -53,11 +73,77 @@ impl Task {
     /// running; a caller that wants that calls this again.
     pub fn end(&self) -> Vec<String> {
         self.over.store(true, Ordering::Relaxed);
-        let wanted = format!("{VARIABLE}={}", self.mark).into_bytes();
-        let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-        let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        pids.filter_map(|pid: i32| end(pid, &wanted)).collect()
+        let wanted = self.entry();
+        pids().filter_map(|pid| end(pid, &wanted)).collect()
     }
+
+    /// What it has done so far; `None` while it waits for something that may take its time.
+    pub fn effort(&self) -> Option<Effort> {
+        if self.patient.load(Ordering::Relaxed) > 0 {
+            return None;
+        }
+        let wanted = self.entry();
+        let own = pids().filter(|pid| carries(*pid, &wanted));
+        let processes = own.map(|pid| (pid, used(pid))).collect();
+        Some(Effort { steps: self.steps.load(Ordering::Relaxed), processes })
+    }
+
+    fn entry(&self) -> Vec<u8> {
+        format!("{VARIABLE}={}", self.mark).into_bytes()
+    }
+}
+
+/// Waits for something that may take its time, as the task of this thread: it does not count as hung.
+pub fn patiently<T>(wait: impl FnOnce() -> T) -> T {
+    /// Ends the waiting, also after a panic.
+    struct Waits(Option<Arc<Task>>);
+    impl Drop for Waits {
+        fn drop(&mut self) {
+            if let Some(task) = &self.0 {
+                task.patient.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+    }
+    let task = current();
+    if let Some(task) = &task {
+        task.patient.fetch_add(1, Ordering::Relaxed);
+    }
+    let _waits = Waits(task);
+    wait()
+}
+
+/// This thread has come a step further with its task.
+pub(crate) fn step() {
+    CURRENT.with_borrow(|task| {
+        if let Some(task) = task {
+            task.steps.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+}
+
+fn pids() -> impl Iterator<Item = i32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// Whether a process carries a mark.
+fn carries(pid: i32, wanted: &[u8]) -> bool {
+    let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    environ.split(|byte| *byte == 0).any(|entry| entry == wanted)
+}
+
+/// The processor time of a process, in user and system mode, and the bytes that it has read and
+/// written. What cannot be read does not change.
+fn used(pid: i32) -> [u64; 4] {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // Behind the name, which may hold anything: the state first, and the times as 12th and 13th.
+    let behind = stat.rsplit_once(") ").map_or("", |(_, behind)| behind);
+    let mut times = behind.split(' ').skip(11).map(|field| field.parse().unwrap_or(0));
+    let io = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
+    let mut bytes = io.lines().filter_map(|line| line.split_once("char: ")?.1.parse().ok());
+    let [user, system] = [times.next(), times.next()].map(Option::unwrap_or_default);
+    let [read, written] = [bytes.next(), bytes.next()].map(Option::unwrap_or_default);
+    [user, system, read, written]
 }
 
 /// Whether the caller of this thread's task has stopped waiting.
@@ -85,23 +171,34 @@ pub(crate) fn within<T>(task: Option<Arc<Task>>, work: impl FnOnce() -> T) -> T 
 
 /// The variable that a call of git gets, if it is made for a task.
 pub(crate) fn variable() -> Option<(&'static str, String)> {
+    step();
     current().map(|task| task.variable())
 }
 
 /// Ends a process if it carries the mark. The handle is opened first: a process that carries
 /// the mark afterwards is the one that it is a handle on.
 fn end(pid: i32, wanted: &[u8]) -> Option<String> {
-    let carries = || {
-        let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environ.split(|byte| *byte == 0).any(|entry| entry == wanted)
-    };
-    if !carries() {
+    if !carries(pid, wanted) {
         return None;
     }
     let handle = pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()?;
+    let described = describe(pid);
+    let ended = carries(pid, wanted) && pidfd_send_signal(handle, Signal::KILL).is_ok();
+    ended.then_some(described)
+}
+
+/// A process as a person would look for it: what it does, its number, and where.
+fn describe(pid: i32) -> String {
     let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-    let ended = carries() && pidfd_send_signal(handle, Signal::KILL).is_ok();
-    ended.then(|| format!("{} (pid {pid})", name.trim()))
+    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words: Vec<_> = line.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
+    // Our settings come first, each behind a `-c`.
+    let settings = words.iter().skip(1).take_while(|word| *word == "-c" || word.contains('='));
+    let verb = words.get(1 + settings.count()).filter(|_| name.trim() == "git");
+    let verb = verb.map(|verb| format!(" {verb}")).unwrap_or_default();
+    let place = fs::read_link(format!("/proc/{pid}/cwd"));
+    let place = place.map(|at| format!(" in {}", at.display())).unwrap_or_default();
+    format!("{}{verb} (pid {pid}){place}", name.trim())
 }
 
 #[cfg(test)]
@@ -122,8 +219,10 @@ mod tests {
         let mut hangs = task.run(start);
         let mut goes_on = other.run(start);
         // Between its fork and its exec a process has the environment of its parent.
+        let at_rest = std::iter::repeat_with(|| task.effort().unwrap()).find(Effort::has_processes);
+        assert!(at_rest.is_some() && task.run(|| patiently(|| task.effort())).is_none());
         let named = std::iter::repeat_with(|| task.end()).find(|ended| !ended.is_empty()).unwrap();
-        assert_eq!(named, vec![format!("git (pid {})", hangs.id())]);
+        assert_eq!(named, vec![format!("git hash-object (pid {}) in /", hangs.id())]);
         assert!(!hangs.wait().unwrap().success());
         drop(goes_on.stdin.take());
         assert!(goes_on.wait().unwrap().success());

@@ -107,6 +107,7 @@ impl Root {
     /// Opens something below the top without ever following a link: an agent may put one in place
     /// of a folder at any moment.
     fn open_below(&self, path: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
+        crate::task::step();
         let path = if path.is_empty() { b"." } else { path };
         let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let strict = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;

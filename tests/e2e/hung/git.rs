@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// A git that hangs as long as a file is there, and the file. Each that hangs adds its number to it.
-/// A second file can say in which words of a call it hangs.
+/// A second file can say in which folder, or in which words of a call, it hangs.
 fn hanging_git(house: &mut House) -> Outcome<PathBuf> {
     let bin = house.folder().join("bin");
     fs::create_dir(&bin)?;
@@ -19,7 +19,7 @@ fn hanging_git(house: &mut House) -> Outcome<PathBuf> {
     let real = std::env::split_paths(&path).map(|dir| dir.join("git")).find(|git| git.exists());
     let real = real.ok_or("no git")?;
     let script = format!(
-        "#!/bin/sh\nif [ -e '{flag}' ]; then case \"$*\" in *\"$(cat '{flag}.at')\"*)\n\
+        "#!/bin/sh\nif [ -e '{flag}' ]; then case \"$PWD $*\" in *\"$(cat '{flag}.at')\"*)\n\
          echo $$ >> '{flag}'; exec sleep 1000;; esac; fi\nexec '{}' \"$@\"\n",
         real.display(),
         flag = flag.display(),
@@ -169,5 +169,65 @@ fn a_worktree_that_is_never_made_holds_a_stop_up_for_a_while_and_no_longer() -> 
     // Nothing of it is in the way of another try.
     fs::remove_file(&flag)?;
     house.rehearsal("blue")?;
+    Ok(())
+}
+
+#[test]
+fn a_look_whose_git_hangs_is_ended_and_hides_no_other_session() -> Outcome {
+    let mut house = House::of_moved_time()?;
+    let flag = hanging_git(&mut house)?;
+    held(&house)?;
+    house.rehearsal("green")?;
+    for name in ["blue", "green"] {
+        house.turn(name, "write b.txt two")?;
+        house.json(&["pause", name])?;
+    }
+    fs::write(house.file("blue", "b.txt")?, "three")?;
+    fs::write(flag.with_extension("at"), text_of(&house.show("blue")?, "worktree")?)?;
+    fs::write(&flag, "")?;
+    let (status, error) = house.while_time_flies(|| house.fails(&["diff", "blue"]))?;
+    let message = text_of(&error, "message")?;
+    assert_eq!(status, 1, "{error}");
+    assert!(message.contains("it hangs") && message.contains("sleep (pid"), "{error}");
+    none_hangs(&flag)?;
+    house.ok(&["diff", "green"])?;
+    let doctor = house.while_time_flies(|| house.glis().args(["doctor", "--json"]).output())?;
+    let findings: Value = serde_json::from_slice(&doctor.stdout)?;
+    let of = |name: &str| -> Vec<String> {
+        let all = findings["findings"].as_array().or(findings.as_array());
+        let own = all.into_iter().flatten().filter(|f| f["subject"] == format!("session {name}"));
+        own.map(Value::to_string).collect()
+    };
+    assert!(of("blue").concat().contains("it could not be looked at"), "{findings}");
+    assert!(of("green").iter().any(|f| f.contains("worktree /")), "{findings}");
+    none_hangs(&flag)?;
+    fs::remove_file(&flag)?;
+    house.ok(&["diff", "blue"])?;
+    Ok(())
+}
+
+#[test]
+fn a_git_that_does_nothing_is_ended_and_named_whatever_waits_for_it() -> Outcome {
+    let mut house = House::of_moved_time()?;
+    let flag = hanging_git(&mut house)?;
+    let (session, _) = held(&house)?;
+    house.json(&["stop", "blue"])?;
+    house.ok(&["snapshot", "blue"])?;
+    fs::write(&flag, "")?;
+    let new = ["new", "green", "--agent", "rehearsal", "--headless"];
+    for (verb, status) in [(&["snapshot", "blue"][..], 1), (&["resume", "blue"], 6), (&new, 1)] {
+        if verb == new {
+            fs::write(flag.with_extension("at"), "worktree add")?;
+        }
+        let (code, error) = house.while_time_flies(|| house.fails(verb))?;
+        assert_eq!(code, status, "{verb:?}: {error}");
+        let message = text_of(&error, "message")?;
+        assert!(message.contains("it hangs") && message.contains("ended sleep (pid"), "{message}");
+        assert!(message.contains(") in /"), "{message}");
+        none_hangs(&flag)?;
+    }
+    fs::remove_file(&flag)?;
+    goes_on(&house, &session)?;
+    house.rehearsal("green")?;
     Ok(())
 }

@@ -2,6 +2,10 @@
 
 use glis_wire::view::{Finding, Health};
 
+/// What to do about a git that hangs.
+pub(super) const HUNG: &str = "look there for a disk that does not answer, a lock or a filter that \
+                               waits; then `glis doctor` again";
+
 /// A finding about `subject`, with the way out.
 pub(super) fn finding(
     subject: &str,

@@ -1,7 +1,7 @@
 //! What can be wrong with a repository: moved away, broken, snapshots that are not whole, locks of
 //! processes that are gone. All its sessions are looked at together: git takes its time for each call.
 
-use super::finding::finding;
+use super::finding::{HUNG, finding};
 use crate::worktrees;
 use glis_core::session::Session;
 use glis_snapshot::{Checkup, Difference, Limits, Shelf, SnapshotFault};
@@ -29,7 +29,7 @@ enum State {
 
 impl Repository {
     /// Looks at a repository and at the snapshots that its sessions would come back from.
-    pub(super) fn open(path: PathBuf, sessions: &[&Session]) -> Self {
+    pub(super) fn open(path: PathBuf, sessions: &[Session]) -> Self {
         let state = if path.is_dir() {
             match Checkup::open(&path) {
                 Ok(checkup) => {
@@ -76,10 +76,9 @@ impl Repository {
     }
 
     /// What is to be said about the repository itself.
-    pub(super) fn findings(&self, sessions: &[&Session], known: &BTreeSet<String>) -> Vec<Finding> {
+    pub(super) fn findings(&self, sessions: &[Session], known: &BTreeSet<String>) -> Vec<Finding> {
         // A session in place may work in no repository at all.
-        let all: Vec<&Session> =
-            sessions.iter().copied().filter(|session| !session.spec.in_place).collect();
+        let all: Vec<&Session> = sessions.iter().filter(|session| !session.spec.in_place).collect();
         let path = self.path.display();
         let bad = |message: String, hint: &str| {
             if all.is_empty() {
@@ -151,11 +150,18 @@ fn locks(path: &Path) -> Option<Finding> {
     Some(finding("repository", Health::Warning, message, Some(hint)))
 }
 
+/// A repository that could not be looked at, with those of its sessions that nothing is told about.
+pub(super) fn hangs(path: &Path, sessions: &[Session], why: &str) -> Finding {
+    let all: Vec<&Session> = sessions.iter().collect();
+    let message = format!("{}: {why}; {}", path.display(), concerned(&all));
+    finding("repository", Health::Bad, message, Some(HUNG))
+}
+
 /// The sessions of each repository.
-pub(super) fn by_path(sessions: &[Session]) -> BTreeMap<PathBuf, Vec<&Session>> {
-    let mut all: BTreeMap<PathBuf, Vec<&Session>> = BTreeMap::new();
+pub(super) fn by_path(sessions: Vec<Session>) -> BTreeMap<PathBuf, Vec<Session>> {
+    let mut all: BTreeMap<PathBuf, Vec<Session>> = BTreeMap::new();
     for session in sessions {
-        all.entry(worktrees::repository(session)).or_default().push(session);
+        all.entry(worktrees::repository(&session)).or_default().push(session);
     }
     all
 }

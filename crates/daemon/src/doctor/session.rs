@@ -1,6 +1,6 @@
 //! What can be wrong with one session: its worktree, its snapshot, its holder, its agent.
 
-use super::finding::finding;
+use super::finding::{HUNG, finding};
 use super::repository::Repository;
 use crate::holder::is_held;
 use crate::launch::Launcher;
@@ -33,6 +33,12 @@ pub(super) fn examine(
     }
     findings.extend(agent(launcher, session));
     findings
+}
+
+/// A session that could not be looked at.
+pub(super) fn hangs(name: &str, why: &str) -> Finding {
+    let message = format!("it could not be looked at: {why}");
+    finding(&format!("session {name}"), Health::Bad, message, Some(HUNG))
 }
 
 fn about(session: &Session, health: Health, message: String, hint: &str) -> Finding {

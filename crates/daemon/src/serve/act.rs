@@ -78,7 +78,7 @@ async fn refuse_to_lose(state: &ServerState, session: &Session) -> Result<(), Bo
     let (trees, looked_at) = (Arc::clone(&state.trees), session.clone());
     let look = move || trees.would_lose(&looked_at);
     // What cannot be looked at is left to the pause itself.
-    let left_out = state.pools.run_blocking(Kind::Ask, look).await.unwrap_or_default();
+    let left_out = state.trees.ask(Kind::Ask, look).await.unwrap_or_default();
     if left_out.total == 0 {
         return Ok(());
     }

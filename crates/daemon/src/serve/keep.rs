@@ -49,13 +49,13 @@ fn failed(fault: &SnapshotFault) -> Response {
     }
 }
 
-/// Asks git, on a thread of this kind.
+/// Asks git, which may hang.
 async fn ask_git<T: Send + 'static>(
     state: &ServerState,
     kind: Kind,
     work: impl FnOnce() -> Result<T, SnapshotFault> + Send + 'static,
 ) -> Result<T, Box<Response>> {
-    match state.pools.run_blocking(kind, work).await {
+    match state.trees.ask(kind, work).await {
         Ok(done) => done.map_err(|fault| Box::new(failed(&fault))),
         Err(fault) => Err(Box::new(trouble(fault))),
     }
@@ -196,10 +196,11 @@ pub(super) async fn diff(
         Ok(sides) => sides,
         Err(answer) => return Ok(*answer),
     };
-    let (pools, trees) = (state.pools.clone(), Arc::clone(&state.trees));
+    let trees = Arc::clone(&state.trees);
     let (parts, mut sent) = mpsc::channel(PARTS);
     let work = tokio::spawn(async move {
-        pools.run_blocking(Kind::Ask, move || differences(&trees, &sides, parts)).await
+        let own = Arc::clone(&trees);
+        trees.ask(Kind::Ask, move || differences(&own, &sides, parts)).await
     });
     let mut at = 0;
     while let Some(part) = sent.recv().await {
@@ -269,7 +270,9 @@ struct Parts(mpsc::Sender<Vec<u8>>);
 
 impl Write for Parts {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.blocking_send(bytes.to_vec()).map_err(|_| io::ErrorKind::BrokenPipe)?;
+        // A person may read slowly.
+        glis_snapshot::patiently(|| self.0.blocking_send(bytes.to_vec()))
+            .map_err(|_| io::ErrorKind::BrokenPipe)?;
         Ok(bytes.len())
     }
 

@@ -15,7 +15,7 @@ fn creator(bench: &Bench) -> Creator {
         settings: Arc::clone(&bench.settings),
         mailbox: bench.mailbox.clone(),
         environments: Arc::clone(&bench.environments),
-        pools: bench.pools.clone(),
+        jobs: bench.jobs(),
     }
 }
 

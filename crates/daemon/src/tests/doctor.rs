@@ -13,7 +13,6 @@ fn doctor(bench: &Bench) -> Doctor {
         mailbox: bench.mailbox.clone(),
         trees: bench.trees(),
         launcher: bench.launcher(),
-        pools: bench.pools.clone(),
     }
 }
 
