@@ -85,7 +85,14 @@ impl Launcher {
         let worktree = PathBuf::from(session.worktree.as_deref().unwrap_or_default());
         if !session.spec.in_place && !Path::new(&session.spec.repo_root).is_dir() {
             let what = format!("its repository {} is missing", session.spec.repo_root);
-            return Err(ResumeFault::System(format!("{what}; move it back to where it was")));
+            let branch = session.branch.as_deref().unwrap_or("BRANCH");
+            return Err(ResumeFault::System(format!(
+                "{what}; move it back to where it was, or begin from its branch where it is now: `glis \
+                 new NAME --repo DIR --base {branch}`"
+            )));
+        }
+        if session.spec.in_place && !worktree.is_dir() {
+            return Err(ResumeFault::NoDirectory(worktree.display().to_string()));
         }
         let found = self.trees.look(session)?;
         if !worktree.is_dir() {

@@ -212,3 +212,45 @@ fn trash_past_its_deadline_is_told() -> Outcome {
     assert_eq!(complaints(&house)?, []);
     Ok(())
 }
+
+#[test]
+fn a_folder_of_the_users_own_that_is_gone_has_a_hint_that_helps() -> Outcome {
+    let house = House::new()?;
+    let own = house.folder().join("own");
+    fs::create_dir(&own)?;
+    let place = own.to_str().ok_or("path")?;
+    let new = ["new", "blue", "--agent", "rehearsal", "--headless", "--in-place", "--repo", place];
+    house.json(&new)?;
+    house.turn("blue", "write a.txt hello")?;
+    house.ok(&["stop", "blue"])?;
+    fs::remove_dir_all(&own)?;
+    only(&house, "bad", "it works in place, and its folder", "move it back, or make it anew")?;
+    let (status, error) = house.fails(&["resume", "blue"])?;
+    assert_eq!((status, &error["kind"]), (6, &Value::from("no_directory")), "{error}");
+    assert!(text_of(&error, "hint")?.contains("make it anew"), "{error}");
+    // What the hints say is so.
+    fs::create_dir(&own)?;
+    assert_eq!(complaints(&house)?, []);
+    house.ok(&["resume", "blue"])?;
+    Ok(())
+}
+
+#[test]
+fn a_repository_that_was_moved_has_a_way_on_where_it_is_now() -> Outcome {
+    let house = House::new()?;
+    let (session, _) = paused(&house)?;
+    let moved = house.folder().join("elsewhere");
+    fs::rename(house.repo(), &moved)?;
+    // Not in the repository, which is where it usually stands.
+    let glis = |args: &[&str]| house.glis().current_dir(house.folder()).args(args).output();
+    let doctor = String::from_utf8(glis(&["doctor"])?.stdout)?;
+    assert!(doctor.contains("glis new NAME --repo DIR --base BRANCH"), "{doctor}");
+    let told = String::from_utf8(glis(&["resume", "blue"])?.stderr)?;
+    let branch = text_of(&session, "branch")?;
+    assert!(told.contains(&format!("--base {branch}")), "{told}");
+    let place = moved.to_str().ok_or("path")?;
+    let new = ["new", "on", "--agent", "rehearsal", "--repo", place, "--base", branch.as_str()];
+    let made = glis(&new)?;
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    Ok(())
+}

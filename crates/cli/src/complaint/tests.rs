@@ -107,5 +107,5 @@ fn a_session_in_place_gets_hints_that_help_there() {
         why: Fault::NoDirectory("/gone".to_owned()),
     };
     let hint = Complaint::from(refusal).hint.unwrap_or_default();
-    assert!(hint.contains("put that folder back") && !hint.contains("worktree add"), "{hint}");
+    assert!(hint.contains("put that back") && !hint.contains("worktree add"), "{hint}");
 }

@@ -90,7 +90,9 @@ impl Repository {
         match &self.state {
             State::Gone => bad(
                 format!("the repository {path} was moved away or deleted"),
-                "move it back to where it was: until then its sessions can be neither saved nor resumed",
+                "move it back to where it was: until then its sessions can be neither saved nor resumed. To \
+                 go on where it is now: `glis new NAME --repo DIR --base BRANCH`, with the branch of a \
+                 session; `git -C DIR for-each-ref refs/glis` lists the snapshots",
             ),
             State::Broken(why) => bad(
                 format!("{path} is no longer a valid repository: {why}"),

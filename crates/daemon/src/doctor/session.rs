@@ -61,6 +61,9 @@ fn worktree(trees: &Trees, session: &Session, repository: &mut Repository) -> Fi
         );
     }
     if !Path::new(path).is_dir() {
+        if session.spec.in_place {
+            return folder_of_user_gone(session, path);
+        }
         let hint = if session.snapshot.is_some() {
             "`glis resume NAME` brings it back as it was last saved, and so does `glis restore NAME`"
         } else {
@@ -70,6 +73,13 @@ fn worktree(trees: &Trees, session: &Session, repository: &mut Repository) -> Fi
     }
     changed(trees, session, Path::new(path), repository)
         .unwrap_or_else(|| good(session, format!("worktree {path}")))
+}
+
+/// A folder of the user's own is never made and never restored by us.
+fn folder_of_user_gone(session: &Session, path: &str) -> Finding {
+    let message = format!("it works in place, and its folder {path} is gone");
+    let hint = "move it back, or make it anew: `glis resume NAME` goes on in what is there then";
+    about(session, Health::Bad, message, hint)
 }
 
 /// Changes in the worktree since its agent left it.
@@ -171,6 +181,7 @@ fn agent(launcher: &Launcher, session: &Session) -> Option<Finding> {
         ResumeFault::NotInstalled(_) => "install it, or put it on the PATH that `glis resume` sees",
         ResumeFault::WrongVersion(_) => "install a version that is known to work",
         ResumeFault::NoTranscript(_) => "`glis restart NAME` begins a fresh conversation",
+        ResumeFault::NoDirectory(_) if session.spec.in_place => "its folder has to be there again",
         ResumeFault::NoRef
         | ResumeFault::Rejected(_)
         | ResumeFault::WrongRoot(_)
