@@ -431,7 +431,9 @@ fn not_resumable(who: &Unresumable, why: &ResumeFault) -> Complaint {
         ),
         ResumeFault::NoDirectory(_) => Some(match site {
             Site::Worktree => "no snapshot holds it; bring it back with `git worktree add`",
-            Site::InPlace => "it works in your own folder: put that back, or make it anew, and resume",
+            Site::InPlace => {
+                "it works in your own folder: put that back, or make it anew, and resume"
+            }
         }),
         ResumeFault::NotInstalled(_) => Some("install it or fix PATH, and resume again"),
         ResumeFault::WrongVersion(_) => Some("install another version and resume again"),

@@ -95,3 +95,20 @@ fn s15_secrets_are_not_published_and_reach_the_agent_whole() -> Outcome {
     assert!(!diary.contains(secret), "{diary}");
     Ok(())
 }
+
+#[test]
+fn a_restart_of_the_daemon_is_no_activity() -> Outcome {
+    let house = House::new()?;
+    // It has printed more than counts as silence, and stands at a prompt.
+    house
+        .command("blue", &["sh", "-c", "seq 1 100; while printf '$ ' && read line; do :; done"])?;
+    let before = house.until("blue", "idle")?;
+    let events = house.events(&text_of(&before, "id")?)?;
+    house.kill_daemon()?;
+    let wait = ["wait", "blue", "--for", "busy", "--timeout", "6s"];
+    assert_eq!(house.fails(&wait)?.0, 7, "it was not busy");
+    let after = house.show("blue")?;
+    assert_eq!(after["last_active_at"], before["last_active_at"]);
+    assert_eq!(house.events(&text_of(&before, "id")?)?, events);
+    Ok(())
+}

@@ -97,6 +97,8 @@ pub(super) struct Terminal {
     prompt: String,
     /// The last prompt that was interrupted: its hook may be heard after that.
     cut: String,
+    /// The last prompt whose interruption was seen on the screen alone.
+    seen_cut: String,
     /// The last prompt whose end a hook told of, and the last one that is complete in the transcript.
     /// A turn is over when both are the present one: the transcript is written a moment later.
     stopped: String,
@@ -305,7 +307,9 @@ impl Terminal {
             self.tell_denied(line);
             self.tools.clear();
             self.cut.clone_from(&self.written);
-            self.tell_use(line, Some(Outcome::Interrupted));
+            // Told already, if the screen showed it before.
+            let told = !self.cut.is_empty() && self.cut == self.seen_cut;
+            self.tell_use(line, (!told).then_some(Outcome::Interrupted));
             self.ask_is_gone(line);
             // A later prompt may have begun before this was read.
             if self.prompt == self.cut {
@@ -396,7 +400,7 @@ impl Dialect for Terminal {
     fn at_rest(&mut self, shown: &Shown) -> Option<Sign> {
         let over = matches!(shown, Shown::Prompt | Shown::Draft) && !self.prompt.is_empty();
         over.then(|| {
-            self.prompt.clear();
+            self.seen_cut = std::mem::take(&mut self.prompt);
             Sign::TurnCut
         })
     }

@@ -178,6 +178,9 @@ impl Link {
                 self.read_transcript().await?;
             }
             Source::Screen => {
+                // What was printed before this daemon says nothing about now.
+                let known = self.catching_up.as_ref().map_or(0, |hello| hello.end);
+                self.listener.end = self.listener.end.max(known);
                 self.peer.send(&Order::Watch { beyond: self.listener.end }).await?;
                 self.rest_at = Some(Instant::now() + WINDOW);
             }

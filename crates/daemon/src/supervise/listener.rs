@@ -6,7 +6,7 @@ use super::supervisor::Supervisor;
 use super::trace::Trace;
 use crate::mailbox::{Mail, Query};
 use crate::reading::read_from;
-use glis_agent::{Agent, Dialect, Heard, Places, Rows, Said, Source, hooks};
+use glis_agent::{Agent, Dialect, Heard, Outcome, Places, Rows, Said, Source, hooks};
 use glis_core::event::Spot;
 use glis_core::input::{Hearing, Sign};
 use glis_core::session::Session;
@@ -424,6 +424,14 @@ impl Listener {
     /// Writes down a message that the agent itself will not confirm.
     pub(super) fn note_message(&mut self, content: String) -> io::Result<()> {
         self.conversation.add(Place::Ours, None, Said::new(Voice::User, content))?;
+        self.supervisor.live.conversation_grew();
+        Ok(())
+    }
+
+    /// Writes down that a turn was cut off, where only the screen tells it.
+    pub(super) fn note_cut(&mut self) -> io::Result<()> {
+        let said = Said { outcome: Some(Outcome::Interrupted), ..Said::new(Voice::System, "") };
+        self.conversation.add(Place::Ours, self.agent_ref.as_deref(), said)?;
         self.supervisor.live.conversation_grew();
         Ok(())
     }

@@ -81,6 +81,9 @@ impl Link {
             if Instant::now() < still_at {
                 self.rest_at = Some(still_at);
             } else if let Some(sign) = self.listener.dialect.at_rest(&shown) {
+                if sign == Sign::TurnCut {
+                    self.listener.note_cut()?;
+                }
                 self.listener.sign(Spot::Screen, sign).await;
             }
             self.judge_sent(&shown).await;
