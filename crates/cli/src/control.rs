@@ -27,6 +27,16 @@ pub(crate) fn name_change(key: String) {
     KEY.set(key).ok();
 }
 
+/// Whether the change that this process asks for has a key.
+pub(crate) fn names_change() -> bool {
+    KEY.get().is_some()
+}
+
+/// The program's name, version and build.
+pub(crate) fn version() -> String {
+    format!("glis {}", own_build())
+}
+
 fn own_build() -> &'static Build {
     OWN.get_or_init(|| Build { version: env!("CARGO_PKG_VERSION").to_owned(), build: 0 })
 }

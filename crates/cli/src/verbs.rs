@@ -16,10 +16,11 @@ use crate::control;
 use crate::progress::Progress;
 use crate::streams::{output_is_closed, write_out};
 use args::{Cli, DaemonVerb, Verb};
+use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
-use glis_client::{Client, Streamed, labels};
+use glis_client::{Client, Fault, Streamed, labels};
 use glis_wire::build::Build;
-use glis_wire::client::{Request, Response};
+use glis_wire::client::{Request, Response, Which};
 use look::Dress;
 use serde::Serialize;
 use serde_json::json;
@@ -105,7 +106,10 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::Stop { name } => session::stop(name, out),
         Verb::Rm(rm) => session::rm(&rm, out),
         Verb::Answer(answer) => session::answer(answer, out),
-        Verb::Acknowledge { name } => session::acknowledge(name, out),
+        Verb::Acknowledge { names, all } => {
+            let which = if all { Which::All } else { Which::Named(names) };
+            session::acknowledge(&which, out)
+        }
         Verb::Log { name, follow } => look::log(Request::Log { session: name, follow }, out),
         Verb::Search { words, most } => look::search(&words, most, out),
         Verb::Screen { name, ansi: true } => look::screen(name, Dress::Coloured, out),
@@ -137,7 +141,12 @@ fn help(out: &Out) -> Result<(), Complaint> {
 /// JSON.
 fn misunderstood(fault: &clap::Error) -> u8 {
     if !fault.use_stderr() {
-        let told = say(&fault.render().to_string());
+        // Only the program itself knows its build.
+        let told = if fault.kind() == ErrorKind::DisplayVersion {
+            say(&control::version())
+        } else {
+            say(&fault.render().to_string())
+        };
         return told.map_or_else(|unsaid| Out { json: false }.complain(&unsaid), |()| 0);
     }
     if std::env::args_os().take_while(|arg| arg != "--").any(|arg| arg == "--json") {
@@ -196,8 +205,19 @@ pub(crate) fn say(text: &str) -> Result<(), Complaint> {
     write_out(format!("{text}\n").as_bytes())
 }
 
-/// Asks, and keeps a person who has to wait informed.
+/// Asks, and keeps a person who has to wait informed. A change with a key whose daemon went away is
+/// asked for once more: what was done already gets its first response.
 pub(crate) fn ask(control: &mut Client, request: Request) -> Result<Response, Complaint> {
+    match ask_once(control, request.clone()) {
+        Err(Fault::Lost(_)) if control::names_change() => {
+            *control = control::connect()?;
+            Ok(ask_once(control, request)?)
+        }
+        answer => Ok(answer?),
+    }
+}
+
+fn ask_once(control: &mut Client, request: Request) -> Result<Response, Fault> {
     let mut progress = Progress::new("waiting");
     let answer = control.call_seeing(request, |streamed| {
         match streamed {

@@ -1,6 +1,6 @@
 //! Connecting: to the daemon of this build, or to one that runs, of whatever build.
 
-use crate::connection::{Client, stuck};
+use crate::connection::{Client, open_socket, stuck};
 use crate::fault::{Fault, Stuck};
 use crate::replace::end;
 use crate::start::{START_PACE, Started, Starter, start_daemon, turn_to_start};
@@ -17,6 +17,9 @@ use std::time::{Duration, Instant};
 
 /// A daemon that is neither reachable nor gone in this time needs a person to look at it.
 const START_TIME: Duration = Duration::from_secs(20);
+
+/// Between two attempts to start a daemon where another has the place.
+const ELSEWHERE_TIME: Duration = Duration::from_secs(1);
 
 /// Makes connections to the daemon of one house, for one program.
 #[derive(Debug, Clone)]
@@ -58,10 +61,20 @@ impl Connector {
                 // was stopped.
                 wake::if_stopped(&self.home, watcher);
                 watcher.waiting(Waiting::ComingOrGoing, begun.elapsed());
-                std::thread::sleep(START_PACE);
+                self.await_turn(begun);
             }
         }
         Err(stuck(&self.home, Stuck::StartedUnreachable))
+    }
+
+    /// Waits while another daemon has the place and no socket. A process that is started meanwhile
+    /// could only say so: one a second is enough to notice what the lock does not tell.
+    fn await_turn(&self, begun: Instant) {
+        let until = Instant::now() + ELSEWHERE_TIME;
+        let is_over = || Instant::now() > until || begun.elapsed() > START_TIME;
+        while !is_over() && has_daemon(&self.home) && !has_socket(&self.home) {
+            std::thread::sleep(START_PACE);
+        }
     }
 
     /// Connects to a daemon that runs, of whatever build; `None` if there is none. Nothing is started
@@ -112,6 +125,11 @@ impl Connector {
             }
         }
     }
+}
+
+/// Whether a daemon listens.
+fn has_socket(home: &Home) -> bool {
+    open_socket(home).is_ok()
 }
 
 /// Whether a process has the place of this house's daemon, reachable or not.

@@ -262,7 +262,7 @@ fn lost(fault: &io::Error) -> Fault {
 }
 
 /// Through an open folder, so that the path always fits into a socket's address.
-fn open_socket(home: &Home) -> io::Result<UnixStream> {
+pub(crate) fn open_socket(home: &Home) -> io::Result<UnixStream> {
     let folder = File::open(&home.state)?;
     let path = PathBuf::from(format!("/proc/self/fd/{}/{}", folder.as_raw_fd(), home::SOCKET));
     UnixStream::connect(path)

@@ -3,6 +3,7 @@
 use crate::watcher::Watcher;
 use glis_wire::home::Home;
 use glis_wire::locks::owner_in;
+use glis_wire::stat::Stat;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::os::unix::fs::MetadataExt as _;
 
@@ -28,7 +29,6 @@ fn owner(home: &Home) -> Option<i32> {
 }
 
 fn is_stopped(pid: i32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let state = status.lines().find_map(|line| line.strip_prefix("State:"));
-    state.is_some_and(|state| state.trim_start().starts_with(['T', 't']))
+    let line = std::fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
+    Stat::parse(&line).is_some_and(|stat| stat.is_stopped())
 }

@@ -313,6 +313,10 @@ impl Config {
             Ok(facts) if facts.len() > FILE_BYTES_MAX => {
                 return Err(format!("{shown} is too large for a configuration file"));
             }
+            // A pipe would be waited at for ever.
+            Ok(facts) if !facts.is_file() => {
+                return Err(format!("cannot read {shown}: it is not a file; move it away"));
+            }
             Ok(_) => {}
         }
         let text = std::fs::read_to_string(path)

@@ -6,6 +6,7 @@
 
 use glis_core::session::Process;
 use glis_wire::hold::ProcessMark;
+use glis_wire::stat::Stat;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::os::fd::OwnedFd;
 
@@ -14,33 +15,18 @@ pub(crate) fn process_of(mark: &ProcessMark) -> Process {
     Process { pid: mark.pid, start_ticks: mark.start_ticks, boot_id: mark.boot_id.clone() }
 }
 
-/// The fields of `/proc/PID/stat` that are used here.
-struct Stat {
-    state: u8,
-    parent: i32,
-    start_ticks: u64,
-}
-
-/// Its name may contain anything, so fields are counted from the last bracket.
 fn stat(pid: i32) -> Option<Stat> {
-    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    let close = stat.iter().rposition(|byte| *byte == b')')?;
-    let rest = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
-    let mut fields = rest.split_ascii_whitespace();
-    let state = *fields.next()?.as_bytes().first()?;
-    let parent = fields.next()?.parse().ok()?;
-    // Field 22 of the whole line; the parent is the fourth.
-    Some(Stat { state, parent, start_ticks: fields.nth(17)?.parse().ok()? })
+    Stat::parse(&std::fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// The same of a process that has not ended: a zombie only waits to be collected.
+/// The same of a process that has not ended.
 fn living(pid: i32) -> Option<Stat> {
-    stat(pid).filter(|stat| !matches!(stat.state, b'Z' | b'X' | b'x'))
+    stat(pid).filter(|stat| !stat.is_over())
 }
 
-/// Whether the process was stopped, as `kill -STOP` and a debugger do.
+/// Whether the process was stopped.
 pub(crate) fn is_stopped(pid: i32) -> bool {
-    stat(pid).is_some_and(|stat| matches!(stat.state, b'T' | b't'))
+    stat(pid).is_some_and(|stat| stat.is_stopped())
 }
 
 /// When a process that has not ended began, in clock ticks since the machine did.

@@ -1,6 +1,7 @@
 //! Looking for words in all conversations. The index is derived: it is brought up to date when
 //! it is searched, and made anew when it is lost or damaged.
 
+use glis_wire::plain::without_escapes;
 use glis_wire::view::{Entry, Hit, Voice};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::fs::File;
@@ -12,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 /// Name of the index, beside the event log.
 pub const FILE: &str = "search.db";
 /// Another form of the tables is another number, and the index is made anew.
-const FORM: i64 = 1;
+const FORM: i64 = 2;
 /// How many words around a hit are shown.
 const SNIPPET_WORDS: u32 = 12;
 
@@ -153,7 +154,13 @@ fn catch_up(index: &mut Connection, source: &Source) -> Result<(), SearchFault> 
         if let Ok(entry) = serde_json::from_slice::<Entry>(&line) {
             work.execute(
                 "INSERT INTO talk (content, session, at, voice) VALUES (?1, ?2, ?3, ?4)",
-                params![entry.content, source.id, entry.timestamp, word(entry.voice)],
+                // A word may be coloured in the middle.
+                params![
+                    without_escapes(&entry.content),
+                    source.id,
+                    entry.timestamp,
+                    word(entry.voice)
+                ],
             )?;
         }
     }
@@ -246,6 +253,14 @@ mod tests {
         assert_eq!(rig.find("fox").len(), 2);
         assert_eq!(rig.find("fox").len(), 2, "and each once");
         assert!(rig.find("wolf").is_empty());
+    }
+
+    #[test]
+    fn a_word_is_found_however_it_was_coloured() {
+        let rig = Rig::new();
+        rig.say(0, "er\u{1b}[1;31mror\u{1b}[0m in \u{1b}[4mmain\u{1b}[0m");
+        assert_eq!(rig.find("error"), ["name of 1: error in main"]);
+        assert!(rig.find("31m").is_empty());
     }
 
     #[test]

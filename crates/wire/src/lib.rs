@@ -9,4 +9,5 @@ pub mod hold;
 pub mod home;
 pub mod locks;
 pub mod plain;
+pub mod stat;
 pub mod view;

@@ -1,11 +1,12 @@
 //! One daemon per house, whoever starts it, whatever lies about, wherever the house stands.
 
 use crate::support::house::{Background, House, Outcome, kill_and_wait};
-use crate::support::wreck::{Canary, Foreground, pid_of};
+use crate::support::wreck::{Canary, Foreground, pid_of, text_of};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 #[test]
 fn a_second_daemon_says_that_one_runs_already() -> Outcome {
@@ -302,5 +303,60 @@ fn a_stopped_daemon_is_woken_by_the_next_command() -> Outcome {
         assert!(said.contains(&format!("the daemon (pid {daemon}) had been stopped")), "{said}");
         assert_eq!(house.daemon_pid()?, daemon);
     }
+    Ok(())
+}
+
+#[test]
+fn what_stands_in_the_place_of_a_file_is_told_with_the_way_out() -> Outcome {
+    let house = House::new()?;
+    fs::create_dir_all(house.home())?;
+    // A pipe without a writer would be read for ever.
+    let config = house.home().join("config.toml");
+    let made = Command::new("mkfifo").arg(&config).status()?;
+    assert!(made.success());
+    let (status, error) = house.fails(&["ls"])?;
+    assert_eq!(status, 8, "{error}");
+    assert!(text_of(&error, "message")?.contains("it is not a file; move it away"), "{error}");
+    fs::remove_file(&config)?;
+    fs::create_dir(house.home().join("events.db"))?;
+    let (status, error) = house.fails(&["ls"])?;
+    assert_eq!(status, 8, "{error}");
+    assert!(text_of(&error, "message")?.contains("it is a folder; move it away"), "{error}");
+    fs::remove_dir(house.home().join("events.db"))?;
+    house.ok(&["ls"])?;
+    Ok(())
+}
+
+#[test]
+fn the_version_is_told_with_the_build() -> Outcome {
+    let house = House::new()?;
+    let told = house.ok(&["-V"])?;
+    let daemon =
+        house.json(&["daemon", "start"]).and_then(|_| house.json(&["daemon", "status"]))?;
+    let build = daemon["build"].as_u64().ok_or("no build")?;
+    let version = text_of(&daemon, "version")?;
+    assert_eq!(told.trim(), format!("glis {version} build {build}"));
+    Ok(())
+}
+
+#[test]
+fn a_change_with_a_key_is_asked_for_again_when_its_daemon_goes_away() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    let go = house.file("blue", "go")?;
+    house.json(&["send", "blue", "run until [ -e go ]; do sleep 0.05; done"])?;
+    house.until("blue", "busy")?;
+    let pause = ["--json", "--key", "k1", "pause", "blue", "--mode", "boundary"];
+    let mut command = house.glis();
+    let asked = command.args(pause).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    house.until("blue", "pausing")?;
+    house.kill_daemon()?;
+    fs::write(go, "")?;
+    // It was begun by the daemon that died, so the next one says that, and begins it no second time.
+    let told = asked.wait_with_output()?;
+    let error: Value = serde_json::from_slice(&told.stdout)?;
+    assert_eq!(told.status.code(), Some(1), "{error}");
+    assert!(text_of(&error["error"], "message")?.contains("it is not done again"), "{error}");
+    house.until("blue", "paused")?;
     Ok(())
 }

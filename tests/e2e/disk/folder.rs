@@ -123,6 +123,9 @@ fn a_deleted_folder_is_told_at_the_next_look_and_nothing_said_is_lost() -> Outco
         house.show("blue").is_ok_and(|s| warnings(&s).contains("its folder was deleted"))
     })?;
     house.json(&["acknowledge", "blue"])?;
+    let noted = house.json(&["acknowledge", "--all"])?;
+    assert_eq!(noted.as_array().map(Vec::len), Some(1), "{noted}");
+    assert_eq!(noted[0]["name"], "green");
     house.kill_daemon()?;
     assert_eq!(warnings(&house.show("blue")?), "[]");
     Ok(())

@@ -117,8 +117,12 @@ pub(crate) enum Verb {
     Answer(Answer),
     /// Confirm that you know of a damaged record or a bar; `show` and `doctor` list them
     Acknowledge {
-        /// Name, id, or a unique beginning of the id
-        name: String,
+        /// Names, ids, or unique beginnings of ids
+        #[arg(required_unless_present = "all", conflicts_with = "all")]
+        names: Vec<String>,
+        /// All sessions that are flagged
+        #[arg(long)]
+        all: bool,
     },
     /// Print the conversation
     Log {

@@ -246,14 +246,8 @@ pub(super) fn stop(name: String, out: &Out) -> Result<(), Complaint> {
     each(control::connect()?, &Which::Named(vec![name]), &Action::Stop, out, words::stopped)
 }
 
-pub(super) fn acknowledge(name: String, out: &Out) -> Result<(), Complaint> {
-    each(
-        control::connect()?,
-        &Which::Named(vec![name]),
-        &Action::Acknowledge,
-        out,
-        words::acknowledged,
-    )
+pub(super) fn acknowledge(which: &Which, out: &Out) -> Result<(), Complaint> {
+    each(control::connect()?, which, &Action::Acknowledge, out, words::acknowledged)
 }
 
 pub(super) fn rm(rm: &Rm, out: &Out) -> Result<(), Complaint> {

@@ -46,11 +46,13 @@ pub(crate) struct EventLog {
     pub(super) end: Mark,
 }
 
+const IS_FOLDER: &str = "it is a folder; move it away, and the log is made anew from its copies";
+
 impl EventLog {
     pub(super) fn open_sound(path: &Path) -> Result<Self, LogFault> {
         let open = |why: String| LogFault::Open { path: path.to_owned(), why };
         if path.is_dir() {
-            return Err(open("it is a folder".to_owned()));
+            return Err(open(IS_FOLDER.to_owned()));
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let db = Connection::open_with_flags(path, flags).map_err(|f| open(f.to_string()))?;

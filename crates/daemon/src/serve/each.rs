@@ -6,7 +6,7 @@ use super::steps::Steps;
 use crate::environments::Caller;
 use crate::mailbox::Query;
 use glis_core::Status;
-use glis_core::session::Session;
+use glis_core::session::{FolderState, Session};
 use glis_wire::client::{Action, Response, Trouble, Which};
 use std::collections::BTreeMap;
 use std::io;
@@ -79,11 +79,14 @@ fn is_meant(session: &Session, action: &Action) -> bool {
         Action::CancelPause => session.status() == Status::Pausing,
         Action::Resume { .. } => session.status() == Status::Paused,
         Action::Stop => session.runs(),
+        Action::Acknowledge => {
+            let lost = session.folder == FolderState::Lost;
+            lost || session.damage.is_some() || session.barred.is_some()
+        }
         Action::Send { .. }
         | Action::Restart { .. }
         | Action::Remove { .. }
         | Action::Answer { .. }
-        | Action::Acknowledge
         | Action::Snapshot
         | Action::Restore { .. } => true,
     }
