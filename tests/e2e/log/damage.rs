@@ -385,7 +385,8 @@ fn the_doctor_names_sessions_that_the_log_has_lost() -> Outcome {
     let output = wreck.house.glis().args(["--json", "doctor"]).output()?;
     let told = String::from_utf8(output.stdout)?;
     assert!(told.contains("does not know") && told.contains(&wreck.id), "{told}");
-    assert!(told.contains("its agent runs") && !output.status.success(), "{told}");
+    let agent = format!("process {} of session {} runs", wreck.agent, wreck.id);
+    assert!(told.contains(&agent) && !output.status.success(), "{told}");
     assert!(lives(wreck.agent));
     Ok(())
 }

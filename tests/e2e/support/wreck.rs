@@ -142,12 +142,18 @@ pub(crate) fn recorded(home: &Path) -> Outcome<Vec<OnDisk>> {
     let mut events = Vec::new();
     for row in rows {
         let (seq, at, body) = row?;
-        let event: Value = serde_json::from_str(&body)?;
+        let mut stored: Value = serde_json::from_str(&body)?;
+        let event = event_in(&mut stored);
         let word = event.as_object().and_then(|fields| fields.keys().next()).map(String::as_str);
         let name = word.or(event.as_str()).unwrap_or_default().to_owned();
         events.push(OnDisk { seq, at, name, body });
     }
     Ok(events)
+}
+
+/// The event in a record's body: alone, or beside who it is from and the status that it leads to.
+fn event_in(body: &mut Value) -> &mut Value {
+    if body.get("event").is_some() { &mut body["event"] } else { body }
 }
 
 /// Rewrites events on disk, as somebody else would have recorded them; how many have changed. The
@@ -164,10 +170,10 @@ pub(crate) fn rewrite(home: &Path, change: impl Fn(&mut Value)) -> Outcome<usize
     let db = rusqlite::Connection::open(home.join("events.db"))?;
     let mut changed = 0;
     for OnDisk { seq, body, .. } in recorded(home)? {
-        let mut event: Value = serde_json::from_str(&body)?;
-        change(&mut event);
-        if event != serde_json::from_str::<Value>(&body)? {
-            let body = event.to_string();
+        let mut stored: Value = serde_json::from_str(&body)?;
+        change(event_in(&mut stored));
+        if stored != serde_json::from_str::<Value>(&body)? {
+            let body = stored.to_string();
             let update = "UPDATE events SET body = ?1, sum = ?2 WHERE seq = ?3";
             changed +=
                 db.execute(update, rusqlite::params![body, sum(&body), seq.cast_signed()])?;
