@@ -95,7 +95,11 @@ fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
 fn timer_fired(mut draft: Draft<'_>, key: TimerKey) -> Decision {
     match key {
         TimerKey::SafeState(op) => pause::time_is_up(&mut draft, op),
-        TimerKey::Step(op) => pause::step_is_overdue(&mut draft, op),
+        // Of the two at most one is under way.
+        TimerKey::Step(op) => {
+            pause::step_is_overdue(&mut draft, op);
+            start::making_is_overdue(&mut draft, op);
+        }
         TimerKey::Ready(op) => start::time_is_up(&mut draft, op),
         // Whatever has happened to it meanwhile, it waits no longer for this.
         TimerKey::Retry(message) => {

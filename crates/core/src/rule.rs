@@ -4,8 +4,6 @@
 use crate::reason::SafeRule;
 use crate::refusal::ResumeFault;
 use crate::safe::ScreenState;
-use crate::session::Session;
-use crate::spec::SignSource;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -145,28 +143,6 @@ impl fmt::Display for NotSafe {
         match self {
             Self::TimedOut(doing) => write!(f, "timeout waiting for safe state, {doing}"),
             Self::Ended(how) => write!(f, "it ended by itself first ({how})"),
-        }
-    }
-}
-
-impl Session {
-    /// What keeps the agent from being in a safe state.
-    pub fn doing(&self) -> Doing {
-        let turn = self.turn();
-        if let Some(tool) = turn.tools.last() {
-            let what = if tool.what.is_empty() { &tool.id } else { &tool.what };
-            return Doing::Tool(what.clone());
-        }
-        if turn.background > 0 {
-            return Doing::Background;
-        }
-        if !turn.open && self.in_flight().is_some() {
-            return Doing::Receiving;
-        }
-        match (self.spec.traits.signs, *self.screen() == ScreenState::Flowing) {
-            (SignSource::Structured, true | false) => Doing::TurnOpen,
-            (SignSource::Screen, true) => Doing::Printing,
-            (SignSource::Screen, false) => Doing::Silent,
         }
     }
 }

@@ -1,7 +1,6 @@
 //! One run of an agent's process: what is known of it, from its start to its end.
 
 use crate::safe::ScreenState;
-use crate::session::Session;
 use crate::talk::{Ask, Turn};
 use serde::{Deserialize, Serialize};
 
@@ -46,9 +45,6 @@ pub enum Spoken {
     Something,
 }
 
-/// Where nothing runs, no turn is under way.
-static NO_TURN: Turn = Turn { due: false, open: false, tools: Vec::new(), background: 0 };
-
 impl Run {
     /// A process that has only just begun.
     pub(crate) fn of(process: Process) -> Self {
@@ -61,42 +57,5 @@ impl Run {
             screen: ScreenState::Flowing,
             asks: Vec::new(),
         }
-    }
-}
-
-impl Session {
-    /// The agent's process, while one is known to live.
-    pub fn process(&self) -> Option<&Process> {
-        self.run.as_ref().map(|run| &run.process)
-    }
-
-    /// Whether a process is known to live.
-    pub fn runs(&self) -> bool {
-        self.run.is_some()
-    }
-
-    /// Whether the agent showed that it takes messages.
-    pub fn is_ready(&self) -> bool {
-        self.run.as_ref().is_some_and(|run| run.ready)
-    }
-
-    /// Why the agent refused to begin, if it did.
-    pub(crate) fn rejected(&self) -> Option<&str> {
-        self.run.as_ref()?.rejected.as_deref()
-    }
-
-    /// The agent's turn, by structured signs.
-    pub fn turn(&self) -> &Turn {
-        self.run.as_ref().map_or(&NO_TURN, |run| &run.turn)
-    }
-
-    /// The screen of a program that gives no better sign.
-    pub fn screen(&self) -> &ScreenState {
-        self.run.as_ref().map_or(&ScreenState::Flowing, |run| &run.screen)
-    }
-
-    /// What the agent asks, oldest first. Our own doubts are not among it.
-    pub fn asked(&self) -> &[Ask] {
-        self.run.as_ref().map_or(&[], |run| &run.asks)
     }
 }

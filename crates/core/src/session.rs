@@ -7,12 +7,12 @@ pub use crate::phase::{AfterStop, Chore, Pause, Phase, Rest, Start, StartCause, 
 use crate::queue::Queue;
 use crate::reason::{Operation, SafeRule, Why};
 use crate::refusal::Site;
-use crate::rule::Rule;
+use crate::rule::{Doing, Rule};
 pub use crate::run::{Process, Run, Spoken};
 use crate::safe::ScreenState;
 use crate::spec::{Mode, RefOrigin, SignSource, Spec};
 use crate::status::Status;
-use crate::talk::{Ask, Delivery, Message};
+use crate::talk::{Ask, Delivery, Message, Turn};
 pub use crate::timer::WallMs;
 use crate::tree::{Found, PathList, Restored, SnapshotRef};
 use serde::{Deserialize, Serialize};
@@ -167,7 +167,45 @@ pub struct Seen {
     pub hooks: u64,
 }
 
+/// Where nothing runs, no turn is under way.
+static NO_TURN: Turn = Turn { due: false, open: false, tools: Vec::new(), background: 0 };
+
 impl Session {
+    /// The agent's process, while one is known to live.
+    pub fn process(&self) -> Option<&Process> {
+        self.run.as_ref().map(|run| &run.process)
+    }
+
+    /// Whether a process is known to live.
+    pub fn runs(&self) -> bool {
+        self.run.is_some()
+    }
+
+    /// Whether the agent showed that it takes messages.
+    pub fn is_ready(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| run.ready)
+    }
+
+    /// Why the agent refused to begin, if it did.
+    pub(crate) fn rejected(&self) -> Option<&str> {
+        self.run.as_ref()?.rejected.as_deref()
+    }
+
+    /// The agent's turn, by structured signs.
+    pub fn turn(&self) -> &Turn {
+        self.run.as_ref().map_or(&NO_TURN, |run| &run.turn)
+    }
+
+    /// The screen of a program that gives no better sign.
+    pub fn screen(&self) -> &ScreenState {
+        self.run.as_ref().map_or(&ScreenState::Flowing, |run| &run.screen)
+    }
+
+    /// What the agent asks, oldest first. Our own doubts are not among it.
+    pub fn asked(&self) -> &[Ask] {
+        self.run.as_ref().map_or(&[], |run| &run.asks)
+    }
+
     /// The public word for what it is doing.
     pub fn status(&self) -> Status {
         match &self.phase {
@@ -202,6 +240,26 @@ impl Session {
                 ScreenState::Silent | ScreenState::AtPrompt { .. } => Status::Idle,
                 ScreenState::Asking { .. } => Status::Waiting,
             },
+        }
+    }
+
+    /// What keeps the agent from being in a safe state.
+    pub fn doing(&self) -> Doing {
+        let turn = self.turn();
+        if let Some(tool) = turn.tools.last() {
+            let what = if tool.what.is_empty() { &tool.id } else { &tool.what };
+            return Doing::Tool(what.clone());
+        }
+        if turn.background > 0 {
+            return Doing::Background;
+        }
+        if !turn.open && self.in_flight().is_some() {
+            return Doing::Receiving;
+        }
+        match (self.spec.traits.signs, *self.screen() == ScreenState::Flowing) {
+            (SignSource::Structured, true | false) => Doing::TurnOpen,
+            (SignSource::Screen, true) => Doing::Printing,
+            (SignSource::Screen, false) => Doing::Silent,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Pausing: fence, look, interrupt, safe state, capture, snapshot, stop, snapshot, confirm.
 
-use super::{halt, save, start};
+use super::{halt, save};
 use crate::decision::Reply;
 use crate::draft::Draft;
 use crate::effect::{Effect, Urgency};
@@ -257,10 +257,7 @@ fn limit_step(draft: &mut Draft<'_>, op: OpId) {
 
 /// A step that is still under way is ended; what came of it is told as of any other.
 pub(super) fn step_is_overdue(draft: &mut Draft<'_>, op: OpId) {
-    let Phase::Pausing(pause) = &draft.session.phase else {
-        start::making_is_overdue(draft, op);
-        return;
-    };
+    let Phase::Pausing(pause) = &draft.session.phase else { return };
     if pause.op == op && works(pause) {
         draft.effect(Effect::CutShort { op });
     }
