@@ -54,7 +54,7 @@ impl Callers {
                 .retain(|known, _| Some(*known) == under_way || Some(*known) == session.saving);
             self.operations.insert(op, from.clone());
         }
-        if let Some((op, _)) = event.ends(session) {
+        if let Some((op, _)) = event.ends() {
             self.operations.remove(&op);
         }
         if let (Event::MessageQueued { message, .. }, Some(from)) = (event, from) {

@@ -7,7 +7,7 @@ use crate::mailbox::{Mail, Mailbox, Occasion, Published, Query};
 use crate::panics::fault;
 use glis_core::reason::FailedStep;
 use glis_core::{
-    Decision, Effect, Event, House, Input, OpId, Origin, Recorded, Refusal, Reply, Session, Subject,
+    Decision, Effect, Event, House, Input, Origin, Recorded, Refusal, Reply, Session, Subject,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -145,9 +145,7 @@ impl<A: Act> Controller<A> {
             return Err(LogFault::Broken(why));
         }
         for (subject, effect) in batch.effects {
-            if let Some(session) = session_of(&self.house, &subject) {
-                self.actor.carry_out(effect, session);
-            }
+            self.carry_out(&subject, effect);
         }
         // Only now: before, the state was ahead of the log.
         self.copies.card(&batch.events, &self.house);
@@ -237,7 +235,7 @@ impl<A: Act> Controller<A> {
         let folded = catch_unwind(AssertUnwindSafe(|| {
             for (subject, event) in decision.events {
                 let recorded = self.house.record(at, subject, event, from);
-                let ended = self.ended(&recorded.subject, &recorded.event);
+                let ended = recorded.event.ends();
                 batch.published.push(Published { recorded: recorded.clone(), ended });
                 batch.events.push(recorded);
             }
@@ -263,8 +261,17 @@ impl<A: Act> Controller<A> {
         }
     }
 
-    fn ended(&self, subject: &Subject, event: &Event) -> Option<(OpId, Result<(), Refusal>)> {
-        session_of(&self.house, subject).and_then(|session| event.ends(session))
+    /// Every effect of today is about a session that is there. One that is not would be missed, so it
+    /// is told.
+    fn carry_out(&self, subject: &Subject, effect: Effect) {
+        let session = match subject {
+            Subject::Session(id) => self.house.session(id),
+            Subject::House | Subject::Plan(_) => None,
+        };
+        match session {
+            Some(session) => self.actor.carry_out(effect, session),
+            None => crate::diary(&format!("nothing carries out an effect about {subject}")),
+        }
     }
 
     fn commit(&mut self, events: &[Recorded]) -> Result<(), LogFault> {

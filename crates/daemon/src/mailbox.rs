@@ -2,7 +2,7 @@
 
 use crate::log::{Checked, Mark};
 use glis_core::decision::Reply;
-use glis_core::{Command, Input, OpId, Origin, Recorded, Refusal, Session};
+use glis_core::{Command, End, Input, OpId, Origin, Recorded, Refusal, Session};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
@@ -56,7 +56,7 @@ pub(crate) enum Occasion {
 #[derive(Debug, Clone)]
 pub(crate) struct Published {
     pub(crate) recorded: Recorded,
-    pub(crate) ended: Option<(OpId, Result<(), Refusal>)>,
+    pub(crate) ended: Option<(OpId, End)>,
 }
 
 /// The sending side, for every other part of the daemon.

@@ -1,18 +1,18 @@
 //! Which events end an operation, and how.
 
 use super::Event;
+use crate::failure::{End, Failure};
 use crate::ids::OpId;
 use crate::reason::{FailedStep, Why};
-use crate::refusal::Refusal;
-use crate::session::Session;
 
 impl Event {
-    /// Whether this ends the operation `op`, and how. `session` is the session's name.
+    /// The operation that this ends, and how.
     #[expect(clippy::too_many_lines, reason = "every event is named once")]
-    pub fn ends(&self, session: &Session) -> Option<(OpId, Result<(), Refusal>)> {
-        let name = || session.name.clone();
-        let failed = |step, why| Refusal::Failed { session: name(), step, why };
-        let told = |step, why: &str| failed(step, Why::from(why.to_owned()));
+    pub fn ends(&self) -> Option<(OpId, End)> {
+        let ended = |op: &OpId, failure| Some((*op, Err(failure)));
+        let failed = |op: &OpId, step, why: &str| {
+            ended(op, Failure::Failed { step, why: Why::from(why.to_owned()) })
+        };
         match self {
             Self::CreationEnded { op }
             | Self::StartEnded { op, .. }
@@ -24,35 +24,23 @@ impl Event {
             | Self::WorktreeSaved { op: Some(op), .. }
             | Self::Suspended { op: Some(op) } => Some((*op, Ok(()))),
             Self::WorktreeNotSaved { op: Some(op), why, .. } => {
-                Some((*op, Err(failed(FailedStep::Snapshot, why.clone()))))
+                ended(op, Failure::Failed { step: FailedStep::Snapshot, why: why.clone() })
             }
-            Self::RestoreFailed { op, why } => Some((*op, Err(told(FailedStep::Restore, why)))),
-            Self::ReturnFailed { op, why } => Some((*op, Err(told(FailedStep::Return, why)))),
-            Self::EmptyingFailed { op, why } => Some((*op, Err(told(FailedStep::Empty, why)))),
+            Self::RestoreFailed { op, why } => failed(op, FailedStep::Restore, why),
+            Self::ReturnFailed { op, why } => failed(op, FailedStep::Return, why),
+            Self::EmptyingFailed { op, why } => failed(op, FailedStep::Empty, why),
+            Self::CreationFailed { op, why } => failed(op, FailedStep::MakeWorktree, why),
+            Self::PauseFailed { op, step, why } => failed(op, step.clone(), why),
+            Self::RemovalFailed { op, why } => failed(op, FailedStep::PutAside, why),
             Self::PauseBarred { op, left_out } => {
-                let (session, left_out) = (name(), left_out.clone());
-                Some((*op, Err(Refusal::WouldBeLost { session, left_out })))
+                ended(op, Failure::WouldBeLost { left_out: left_out.clone() })
             }
-            Self::CreationFailed { op, why } => {
-                Some((*op, Err(told(FailedStep::MakeWorktree, why))))
-            }
-            Self::StartFailed { op, fault } => Some((
-                *op,
-                Err(Refusal::NotResumable {
-                    session: name(),
-                    agent: session.spec.agent.clone(),
-                    agent_ref: session.agent_ref.clone(),
-                    site: session.site(),
-                    why: fault.clone(),
-                }),
-            )),
-            Self::StartCancelled { op } => Some((*op, Err(Refusal::Stopped { session: name() }))),
-            Self::PauseCancelled { op } => Some((*op, Err(Refusal::Cancelled { session: name() }))),
+            Self::StartFailed { op, fault } => ended(op, Failure::NotStarted(fault.clone())),
+            Self::StartCancelled { op } => ended(op, Failure::Stopped),
+            Self::PauseCancelled { op } => ended(op, Failure::Cancelled),
             Self::PauseRefused { op, doing } => {
-                Some((*op, Err(Refusal::NotSafe { session: name(), doing: doing.clone() })))
+                ended(op, Failure::NotSafe { doing: doing.clone() })
             }
-            Self::PauseFailed { op, step, why } => Some((*op, Err(told(step.clone(), why)))),
-            Self::RemovalFailed { op, why } => Some((*op, Err(told(FailedStep::PutAside, why)))),
             Self::WorktreeSaved { op: None, .. }
             | Self::Suspended { op: None }
             | Self::WorktreeNotSaved { op: None, .. }

@@ -38,7 +38,7 @@ pub(crate) fn event(before: &Session, event: &Event) -> Verdict {
         let saved = !reasons::step_of(before).is_some_and(|step| step != PauseStep::Saving);
         must(saved, || format!("{id}: ended before it was saved"))?;
     }
-    if let Some((op, _)) = event.ends(before) {
+    if let Some((op, _)) = event.ends() {
         let under_way = before.operation().is_some_and(|(own, _)| own == op);
         let asked = before.saving == Some(op);
         // A stop that finds nothing to wait for is over as soon as it has begun.

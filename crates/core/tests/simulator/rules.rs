@@ -227,7 +227,7 @@ impl Rules {
     /// Judges a session as it stands after a decision.
     pub(crate) fn stands(&mut self, session: &Session, recorded: &[Recorded]) -> Verdict {
         for event in recorded.iter().map(|r| &r.event) {
-            if let Some((op, _)) = event.ends(session) {
+            if let Some((op, _)) = event.ends() {
                 self.promised.remove(&op);
                 let first = self.ended.insert(op);
                 must(first, || format!("{op:?} ends twice, by {event:?}"))?;

@@ -4,7 +4,7 @@ use crate::script::{Kind, Stage, check};
 use crate::table::{BUSY, IDLE, PAUSED};
 use glis_core::reason::SafeRule;
 use glis_core::session::{Phase, Rest};
-use glis_core::{Event, Refusal, Status};
+use glis_core::{Event, Failure, Status};
 
 fn told(kind: Kind, story: &[&str]) -> Result<Stage, String> {
     check(kind, &story.join("\n"))
@@ -144,10 +144,10 @@ fn an_agent_that_does_not_listen_is_left_alone_or_forced() {
     )
     .unwrap();
     assert_eq!(stage.session().unwrap().status(), Status::Busy);
-    let (event, session) = (&stage.log.last().unwrap().event, stage.session().unwrap());
-    let (_, end) = event.ends(session).unwrap();
+    let event = &stage.log.last().unwrap().event;
+    let (_, end) = event.ends().unwrap();
     let doing = "timeout waiting for safe state, it runs bash".to_owned();
-    assert_eq!(end, Err(Refusal::NotSafe { session: "blue".to_owned(), doing }));
+    assert_eq!(end, Err(Failure::NotSafe { doing }));
     told(
         Kind::Agent,
         &[

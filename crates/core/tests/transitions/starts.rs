@@ -2,7 +2,7 @@
 
 use crate::script::{Kind, Stage, check};
 use crate::table::{BUSY, IDLE, PAUSED};
-use glis_core::{Refusal, Status};
+use glis_core::{Failure, Status};
 
 fn told(kind: Kind, story: &[&str]) -> Result<Stage, String> {
     check(kind, &story.join("\n"))
@@ -148,8 +148,8 @@ fn a_resume_that_fails_leaves_the_session_paused() {
         assert_eq!(session.status(), Status::Paused);
         assert!(session.paused_at.is_some());
         assert_eq!(session.queue.len(), 1, "the message is kept");
-        let (_, end) = stage.log.last().unwrap().event.ends(session).unwrap();
-        assert!(matches!(end, Err(Refusal::NotResumable { .. })), "{end:?}");
+        let (_, end) = stage.log.last().unwrap().event.ends().unwrap();
+        assert!(matches!(end, Err(Failure::NotStarted(_))), "{end:?}");
     }
 }
 

@@ -6,7 +6,7 @@ use crate::table::{BUSY, IDLE};
 use glis_core::reason::SafeRule;
 use glis_core::rule::Rule;
 use glis_core::session::FolderState;
-use glis_core::{Refusal, Session, Status};
+use glis_core::{Failure, Session, Status};
 
 fn told(kind: Kind, story: &[&str]) -> Result<Stage, String> {
     check(kind, &story.join("\n"))
@@ -32,8 +32,8 @@ fn a_pause_is_not_confirmed_while_a_process_cannot_be_ended() {
     .unwrap();
     assert_eq!(status(&stage), Some(Status::Interrupted));
     assert_eq!(stage.session().unwrap().leftovers.stuck[0].pid, 9);
-    let ended = stage.log.iter().find_map(|r| r.event.ends(stage.session().unwrap())?.1.err());
-    let Some(Refusal::Failed { why, .. }) = ended else { panic!("{ended:?}") };
+    let ended = stage.log.iter().find_map(|r| r.event.ends()?.1.err());
+    let Some(Failure::Failed { why, .. }) = ended else { panic!("{ended:?}") };
     assert!(why.stored().contains("pid 9"), "{why}");
 }
 

@@ -1,6 +1,6 @@
 //! Requests that change something: translated into commands, waited for until they are true.
 
-use super::carry::{Translated, carry_out, storage, until_ended};
+use super::carry::{Translated, carry_out, failed, storage, until_ended};
 use super::keep;
 use super::state::ServerState;
 use super::steps::Steps;
@@ -33,9 +33,9 @@ pub(super) async fn new(
     };
     let Created { id, op, notes } = created;
     if let Some(op) = op
-        && let Err(refusal) = until_ended(state, steps, &mut news, &id, op).await?
+        && let Err(failure) = until_ended(state, steps, &mut news, &id, op).await?
     {
-        return Ok(Response::Refused(refusal));
+        return failed(state, &id, failure).await;
     }
     if wanted.prompt.as_deref().is_some_and(wait::may_be_cut) {
         wait::until_prompted(state, &mut news, &id).await;

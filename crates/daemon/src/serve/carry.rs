@@ -9,7 +9,7 @@ use crate::view;
 use glis_core::decision::Reply;
 use glis_core::reason::FailedStep;
 use glis_core::session::{Phase, Rest};
-use glis_core::{Command, OpId, Refusal, Session, SessionId};
+use glis_core::{Command, End, Failure, OpId, Session, SessionId};
 use glis_wire::client::{Response, Trouble};
 use std::io;
 use std::sync::Arc;
@@ -69,9 +69,19 @@ pub(super) async fn carry_out(
         }
         Reply::Pending(op) => match until_ended(state, steps, &mut news, &id, op).await? {
             Ok(()) => done(state, &id, Change::Made).await,
-            Err(refusal) => Ok(Response::Refused(refusal)),
+            Err(failure) => failed(state, &id, failure).await,
         },
     }
+}
+
+/// What is told of an operation that did not come to what was asked for.
+pub(super) async fn failed(
+    state: &ServerState,
+    id: &SessionId,
+    failure: Failure,
+) -> io::Result<Response> {
+    let session = state.session(id).await;
+    Ok(session.map_or_else(storage, |session| Response::Refused(failure.told(&session))))
 }
 
 /// Whether a start can follow from this. A command that comes while a process runs, or while one is on
@@ -131,7 +141,7 @@ pub(super) async fn until_ended(
     news: &mut broadcast::Receiver<Arc<Published>>,
     id: &SessionId,
     op: OpId,
-) -> io::Result<Result<(), Refusal>> {
+) -> io::Result<End> {
     let mut seen_to = 0;
     loop {
         let published = tokio::select! {
@@ -170,22 +180,17 @@ pub(super) async fn until_ended(
 }
 
 /// How an operation that is over came to its end, by the log.
-async fn end_on_record(
-    state: &ServerState,
-    session: &Session,
-    op: OpId,
-    mut from: u64,
-) -> Result<(), Refusal> {
+async fn end_on_record(state: &ServerState, session: &Session, op: OpId, mut from: u64) -> End {
     loop {
         let batch = state.mailbox.read(from, EVENTS_READ).await;
         let Some(last) = batch.last() else {
             let why = "it is not recorded how it ended".to_owned().into();
             let step = FailedStep::LearnEnd;
-            return Err(Refusal::Failed { session: session.name.clone(), step, why });
+            return Err(Failure::Failed { step, why });
         };
         from = last.seq + 1;
         let ours = batch.iter().filter(|recorded| recorded.subject.is(&session.id));
-        let mut ends = ours.filter_map(|recorded| recorded.event.ends(session));
+        let mut ends = ours.filter_map(|recorded| recorded.event.ends());
         if let Some((_, result)) = ends.find(|(ended, _)| *ended == op) {
             return result;
         }
