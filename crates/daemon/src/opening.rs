@@ -6,6 +6,7 @@ use crate::copies::{self, Stale};
 use crate::fault::DaemonFault;
 use crate::log::{self, Aids, Checkpoint, EventLog, Salvage, Scope, Shortcut, backup};
 use glis_core::House;
+use glis_wire::hold::place;
 use glis_wire::home::Home;
 use std::path::Path;
 
@@ -74,7 +75,7 @@ fn has_sessions(home: &Home) -> bool {
 fn restore(home: &Home, root: &Path, why: &str) -> Result<Opened, DaemonFault> {
     let (copied, cards) = (backup::read(root), cards::read(home));
     if copied.records.is_empty() && cards.is_empty() {
-        return Err(lost_log(home));
+        return if only_remade(home) { begin_anew(home) } else { Err(lost_log(home)) };
     }
     let mut records = copied.records;
     let mut house = House::default();
@@ -109,6 +110,27 @@ fn restore(home: &Home, root: &Path, why: &str) -> Result<Opened, DaemonFault> {
     );
     let (stale, notes) = (Stale::Yes, vec![note.clone()]);
     Ok(Opened { log: opened.log, house: opened.house, stale, notes, told: Some(note) })
+}
+
+/// Whether all there is of sessions are folders that their holders have made again: the home was
+/// deleted while they ran.
+fn only_remade(home: &Home) -> bool {
+    let Ok(entries) = std::fs::read_dir(sessions_folder(home)) else { return false };
+    let mut folders = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir());
+    folders.all(|folder| {
+        // One that is being made at this moment is empty.
+        let is_empty = std::fs::read_dir(&folder).is_ok_and(|mut inside| inside.next().is_none());
+        is_empty || folder.join(place::REMADE).exists()
+    })
+}
+
+fn begin_anew(home: &Home) -> Result<Opened, DaemonFault> {
+    let opened = EventLog::open(&home.events(), Aids::default());
+    let opened = opened.map_err(|fault| DaemonFault::Log(fault.to_string()))?;
+    let note =
+        "the home was deleted while agents ran; it begins anew, and `glis doctor` names them";
+    let (stale, notes) = (Stale::Yes, vec![note.to_owned()]);
+    Ok(Opened { log: opened.log, house: opened.house, stale, notes, told: Some(note.to_owned()) })
 }
 
 fn lost_log(home: &Home) -> DaemonFault {

@@ -53,6 +53,8 @@ impl Holder {
             return Err(io::ErrorKind::NotFound.into());
         }
         let folder = Folder::open(path)?;
+        // First of all: a daemon that begins in a home that was deleted must not miss a log for it.
+        drop(folder.append(place::REMADE)?);
         let lock = own_lock(&folder)?;
         let end = self.output.end();
         let below = folder.below(place::OUTPUT)?;

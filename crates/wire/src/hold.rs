@@ -29,6 +29,8 @@ pub mod place {
     pub const ERRORS: &str = "errors";
     /// What the holder itself has to complain about.
     pub const COMPLAINTS: &str = "hold.err";
+    /// Says that the holder has made the folder again: what else was in it is gone.
+    pub const REMADE: &str = "remade";
 }
 
 /// Environment variable that marks every process of a session with the session's id.

@@ -1,8 +1,9 @@
 //! A session's folder that is deleted or moved while its process runs.
 
-use crate::support::held::{BOUND, held, warnings};
+use crate::support::held::{BOUND, held, signal, warnings};
 use crate::support::house::{House, Outcome, eventually, lives};
 use crate::support::wreck::{folder, marked, text_of};
+use rustix::process::Signal;
 use std::fs;
 use std::time::Instant;
 
@@ -162,6 +163,10 @@ fn an_agent_whose_home_is_deleted_is_told_with_its_number() -> Outcome {
     let (id, pid) = (text_of(&session, "id")?, session["pid"].to_string());
     house.kill_daemon()?;
     fs::remove_dir_all(house.home())?;
+    // Its holder may be faster than the next command: it makes its folder where a home is.
+    fs::create_dir(house.home())?;
+    signal(holder, Signal::URG)?;
+    eventually("it makes its folder", || folder(&house, &id).join("remade").exists())?;
     let listed = house.glis().arg("ls").output()?;
     let told = String::from_utf8(listed.stderr)?;
     assert!(listed.status.success() && told.contains(&format!("(pid {pid})")), "{told}");
@@ -172,5 +177,9 @@ fn an_agent_whose_home_is_deleted_is_told_with_its_number() -> Outcome {
     crate::support::house::kill_and_wait(pid.parse()?)?;
     eventually("its holder goes with it", || !lives(holder))?;
     assert_eq!(String::from_utf8(house.glis().arg("ls").output()?.stderr)?, "");
+    // And the home can be begun with.
+    house.rehearsal("green")?;
+    house.kill_daemon()?;
+    assert_eq!(house.show("green")?["status"], "created");
     Ok(())
 }

@@ -459,3 +459,27 @@ fn choice(input: &Value) -> Offer {
     }
     Offer::Choice(options.iter().map(|option| text(option, "/label").to_owned()).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interruption_that_the_screen_has_shown_is_not_told_again() {
+        let hook =
+            b"{\"hook_event_name\":\"UserPromptSubmit\",\"prompt_id\":\"p\",\"prompt\":\"x\"}\n";
+        let cut =
+            b"{\"type\":\"user\",\"promptId\":\"p\",\"message\":{\"content\":[{\"type\":\"text\",\
+                    \"text\":\"[Request interrupted by user]\"}]}}\n";
+        let told = |heard: Vec<Heard>| -> usize {
+            let outcomes = heard.iter().filter_map(|heard| heard.said.as_ref()?.outcome);
+            outcomes.filter(|outcome| *outcome == Outcome::Interrupted).count()
+        };
+        for (shown, times) in [(Shown::Other, 1), (Shown::Prompt, 0)] {
+            let mut terminal = Terminal::default();
+            drop(terminal.overhear(0, hook));
+            assert_eq!(terminal.at_rest(&shown), (times == 0).then_some(Sign::TurnCut));
+            assert_eq!(told(terminal.read(0, cut)), times, "{shown:?}");
+        }
+    }
+}
