@@ -19,7 +19,7 @@ use crate::pools::{Kind, Pools};
 use crate::premises::Premises;
 use crate::provision::Provision;
 use crate::screens::Screens;
-use crate::serve::{self, Daemon, Keys, ServerState};
+use crate::serve::{self, Daemon, Keys, Owed, ServerState};
 use crate::shutdown::{Shutdown, ShutdownSignals};
 use crate::strays::Strays;
 use crate::strikes::Strikes;
@@ -231,9 +231,9 @@ impl Rooms {
         });
         let (since, ending) = (Instant::now(), AtomicBool::new(false));
         let keys = Keys::new(&self.home.state, self.pools.clone());
-        let watches = Arc::default();
+        let (owed, watches) = (Owed::default(), Arc::default());
         let strays = self.look_for_strays().await;
-        let daemon = Daemon { build, since, shutdown, ending, keys, watches, strays };
+        let daemon = Daemon { build, since, shutdown, ending, keys, owed, watches, strays };
         let state = Arc::new(self.server(daemon));
         let serving = tokio::spawn(serve::serve(Arc::clone(&state), listener, listeners));
         let called = match signals.next().await {
@@ -244,7 +244,11 @@ impl Rooms {
                 diary(&format!("{}; the agents keep running", premises.moved()));
                 return Ok(());
             }
-            called => called?,
+            Err(fault) => {
+                state.daemon.owed.fail().await;
+                return Err(fault);
+            }
+            Ok(called) => called,
         };
         let left = match called {
             Shutdown::LeaveAgents => Vec::new(),

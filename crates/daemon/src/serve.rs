@@ -7,12 +7,15 @@ mod entitled;
 mod inside;
 mod keep;
 mod keys;
+mod owed;
 mod state;
 mod steps;
 mod stream;
+mod unwritten;
 mod wait;
 
 pub(crate) use keys::Keys;
+pub(crate) use owed::Owed;
 pub(crate) use state::{Daemon, ServerState};
 
 use self::keys::Known;
@@ -119,6 +122,8 @@ async fn answer(state: &Arc<ServerState>, peer: &mut Peer, call: Call) -> io::Re
     if let Some(refused) = entitled::refuse(&request, &from, scope) {
         return peer.send(&refused).await;
     }
+    // Held until the response has left.
+    let _debt = state.daemon.owed.note(&request);
     // A service has an environment for itself, and none for those whom it serves.
     let env = env.filter(|_| !from.face.is_service()).map(|env| Caller { env, limits });
     // What was just changed in the configuration counts for what is asked next.

@@ -1,9 +1,10 @@
 //! Disks that are full, read-only or gone: nothing is confirmed that is not true, agents live on.
 
-use crate::support::house::{House, Outcome, eventually, lives};
+use crate::support::house::{House, Outcome, await_gone, eventually, lives};
 use crate::support::skip::skip;
-use crate::support::wreck::{agents, each_entry_once, folder, pid_of, text_of};
+use crate::support::wreck::{agents, each_entry_once, folder, marked, pid_of, text_of};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use serde_json::Value;
 use std::ffi::CString;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -72,6 +73,44 @@ fn a_full_disk_stops_a_pause_and_no_agent() -> Outcome {
     each_entry_once(&house, "blue")?;
     let diary = std::fs::read_to_string(house.home().join("daemon.log"))?;
     assert!(!diary.contains("panicked"), "{diary}");
+    Ok(())
+}
+
+#[test]
+fn on_a_full_disk_an_agent_is_ended_all_the_same_and_the_truth_is_told() -> Outcome {
+    for verb in [&["stop", "blue"][..], &["pause", "blue", "--mode", "force"]] {
+        let house = House::new()?;
+        let Some(disk) = Small::at(&house.home(), "size=4m,mode=700", MountFlags::empty())? else {
+            return Ok(());
+        };
+        house.rehearsal("blue")?;
+        let before = house.turn("blue", "run sleep 600 >/dev/null 2>&1 & ;; write a.txt one")?;
+        let id = text_of(&before, "id")?;
+        let daemon = house.daemon_pid()?;
+        // What is still to be recorded would end the daemon before it is asked for anything.
+        house.follow(1)?.until(|e| e["event"] == "worktree_saved")?;
+        let ballast = disk.fill()?;
+        let begun = std::time::Instant::now();
+        let (status, error) = house.fails(verb)?;
+        assert!(begun.elapsed() < std::time::Duration::from_secs(40), "{verb:?} {error}");
+        let message = text_of(&error, "message")?;
+        assert_eq!(status, 1, "{error}");
+        let pid = pid_of(&before)?;
+        assert!(message.contains(&format!("its agent (pid {pid}) and all")), "{message}");
+        assert!(message.contains("could not be written down"), "{message}");
+        assert!(text_of(&error, "hint")?.contains("free some space"), "{error}");
+        assert!(!lives(pid) && marked(&id).is_empty(), "{message}");
+        std::fs::remove_file(ballast)?;
+        await_gone(daemon)?;
+        // It is found as it is: ended, and not paused.
+        let found = house.show("blue")?;
+        assert_eq!((&found["status"], &found["pid"]), (&"interrupted".into(), &Value::Null));
+        house.json(&["resume", "blue"])?;
+        house.turn("blue", "say found")?;
+        assert_eq!(std::fs::read_to_string(house.file("blue", "a.txt")?)?, "one");
+        each_entry_once(&house, "blue")?;
+        house.json(&["pause", "blue"])?;
+    }
     Ok(())
 }
 

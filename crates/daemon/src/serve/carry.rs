@@ -2,7 +2,7 @@
 
 use super::state::ServerState;
 use super::steps::Steps;
-use super::wait;
+use super::{unwritten, wait};
 use crate::environments::Caller;
 use crate::mailbox::Published;
 use crate::view;
@@ -11,6 +11,7 @@ use glis_core::reason::FailedStep;
 use glis_core::session::{Phase, Rest};
 use glis_core::{Command, End, Failure, OpId, Session, SessionId};
 use glis_wire::client::{Response, Trouble};
+use glis_wire::hold::Ladder;
 use std::io;
 use std::sync::Arc;
 use tokio::sync::broadcast;
@@ -38,10 +39,11 @@ pub(super) async fn carry_out(
     // A message may be refused before the session is looked at again: this listens for it alone.
     let long = matches!(&command, Command::Send { text, .. } if wait::may_be_cut(text));
     let mut handed_over = long.then(|| state.mailbox.news.subscribe());
+    let ladder = unwritten::ladder_of(state, &command);
     let reply = match state.mailbox.command(command, Some(steps.from().clone())).await {
         Some(Ok(reply)) => reply,
         Some(Err(refusal)) => return Ok(Response::Refused(refusal)),
-        None => return Ok(storage()),
+        None => return Ok(without_log(state, found.as_ref(), ladder).await),
     };
     match reply {
         Reply::Done => {
@@ -67,10 +69,30 @@ pub(super) async fn carry_out(
             let idle_secs = found.as_ref().and_then(idle_secs);
             Ok(Response::Queued { session, message: message.0, before, status, idle_secs })
         }
-        Reply::Pending(op) => match until_ended(state, steps, &mut news, &id, op).await? {
-            Ok(()) => done(state, &id, Change::Made).await,
-            Err(failure) => failed(state, &id, failure).await,
-        },
+        Reply::Pending(op) => {
+            let ended = tokio::select! {
+                ended = until_ended(state, steps, &mut news, &id, op) => ended?,
+                () = state.daemon.owed.log_failed() => {
+                    return Ok(without_log(state, found.as_ref(), ladder).await);
+                }
+            };
+            match ended {
+                Ok(()) => done(state, &id, Change::Made).await,
+                Err(failure) => failed(state, &id, failure).await,
+            }
+        }
+    }
+}
+
+/// What is done where nothing can be written down: an agent that is to be ended by this ladder is ended.
+async fn without_log(
+    state: &ServerState,
+    session: Option<&Session>,
+    ladder: Option<Ladder>,
+) -> Response {
+    match (session, ladder) {
+        (Some(session), Some(ladder)) => unwritten::end(state, session, ladder).await,
+        (Some(_) | None, _) => storage(),
     }
 }
 

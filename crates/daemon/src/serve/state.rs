@@ -2,6 +2,7 @@
 
 use super::inside::Watches;
 use super::keys::Keys;
+use super::owed::Owed;
 use crate::config::Settings;
 use crate::create::Creator;
 use crate::doctor::Doctor;
@@ -43,6 +44,8 @@ pub(crate) struct Daemon {
     pub(crate) ending: AtomicBool,
     /// What was called under which key.
     pub(crate) keys: Keys,
+    /// What callers are owed if the log fails.
+    pub(crate) owed: Owed,
     /// Which processes inside sessions show which others.
     pub(crate) watches: Arc<Watches>,
     /// Agents that run and are on no record.
