@@ -290,7 +290,7 @@ fn take_outcome(draft: &mut Draft<'_>, outcome: Outcome) {
         Outcome::NotBroughtBack { op, why } => {
             chore::ended(draft, op, Of::Return, Event::ReturnFailed { op, why });
         }
-        Outcome::Emptied { op } => chore::ended(draft, op, Of::Empty, Event::Emptied { op }),
+        Outcome::Emptied { op } => chore::emptied(draft, op),
         Outcome::NotEmptied { op, why } => {
             chore::ended(draft, op, Of::Empty, Event::EmptyingFailed { op, why });
         }

@@ -24,7 +24,10 @@ use std::collections::BTreeMap;
 pub(crate) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Recorded) {
     // No event is about the house or a plan yet.
     let Some(id) = recorded.subject.session() else { return };
-    if let Some(session) = born(id, recorded.at, &recorded.event) {
+    if let Event::Emptied { .. } = &recorded.event {
+        // Nothing is left of it but the log.
+        sessions.remove(id);
+    } else if let Some(session) = born(id, recorded.at, &recorded.event) {
         sessions.insert(id.clone(), session);
     } else if let Some(session) = sessions.get_mut(id) {
         session.apply(recorded.at, &recorded.event);

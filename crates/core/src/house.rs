@@ -64,7 +64,10 @@ impl House {
 
     fn learn_caller(&mut self, recorded: &Recorded) {
         let Some(id) = recorded.subject.session() else { return };
-        let Some(session) = self.sessions.get(id) else { return };
+        let Some(session) = self.sessions.get(id) else {
+            self.callers.remove(id);
+            return;
+        };
         let from = recorded.from.as_ref();
         if from.is_none() && !self.callers.contains_key(id) {
             return;
@@ -86,7 +89,7 @@ impl House {
         self.sessions.values().filter(|s| s.status() != Status::Archived)
     }
 
-    /// All sessions, removed ones included.
+    /// All sessions, removed ones included until the trash is emptied of them.
     pub fn all_sessions(&self) -> impl Iterator<Item = &Session> {
         self.sessions.values()
     }

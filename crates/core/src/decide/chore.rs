@@ -13,6 +13,7 @@ use crate::name;
 use crate::reason::Verb;
 use crate::refusal::{InPlaceWish, Refusal};
 use crate::session::{AfterStop, Chore, Phase, Rest};
+use crate::tree::Occasion;
 
 pub(super) fn remove(draft: &mut Draft<'_>, running: IfRunning) -> Result<(), Refusal> {
     match &draft.session.phase {
@@ -133,6 +134,20 @@ pub(super) fn ended(draft: &mut Draft<'_>, op: OpId, of: Of, how: Event) {
     if *own == op && of.is(chore) {
         draft.event(how);
     }
+}
+
+/// Nothing is left of it, so a caller that waits for a save of it is told now.
+pub(super) fn emptied(draft: &mut Draft<'_>, op: OpId) {
+    let Phase::Chore { op: own, chore: Chore::Empty, .. } = &draft.session.phase else { return };
+    if *own != op {
+        return;
+    }
+    if let Some(saving) = draft.session.saving {
+        let why = "the trash was emptied of it".to_owned().into();
+        let (op, occasion) = (Some(saving), Occasion::Asked);
+        draft.event(Event::WorktreeNotSaved { op, occasion, why });
+    }
+    draft.event(Event::Emptied { op });
 }
 
 /// Which chore a report is about.

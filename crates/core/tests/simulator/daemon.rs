@@ -96,8 +96,9 @@ impl Daemon {
         for subject in touched {
             let told = self.log.get(first..).unwrap_or_default();
             let told: Vec<_> = told.iter().filter(|r| r.subject == subject).cloned().collect();
+            self.rules.ends(&told)?;
             if let Some(session) = session_of(&self.house, &subject) {
-                self.rules.stands(session, &told)?;
+                Rules::stands(session)?;
             }
         }
         if self.log.len() > first {

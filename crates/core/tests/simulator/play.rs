@@ -151,7 +151,8 @@ impl Play {
 
     fn create(&mut self) -> Result<(), String> {
         let kind = *self.rng.pick(&Kind::ALL).unwrap_or(&Kind::Chosen);
-        let id = SessionId(format!("s{}", self.daemon.house.all_sessions().count()));
+        // Also of those that are gone, none has it.
+        let id = SessionId(format!("s{}", self.world.kinds.len()));
         let name = format!("n{}", self.rng.below(6));
         let prompt = self.rng.percent(50).then(|| "begin".to_owned());
         let agent_ref = self.mint(kind);

@@ -107,6 +107,11 @@ impl Rules {
                 let front = before.queue.front().is_some_and(|m| m.id == *message);
                 must(front, || format!("{id}: {message:?} overtakes another"))?;
             }
+            // What waited for it goes with it, as the user wished.
+            Event::Emptied { .. } => {
+                let gone = self.queued.iter().filter(|(_, session)| *session == id);
+                self.settled.extend(gone.map(|(message, _)| *message));
+            }
             Event::MessageTaken { message, .. } => {
                 let handed = world.sites.get(id).is_some_and(|s| s.handed.contains_key(message));
                 // A sign does not say which message was taken: see `World::ghosts`.
@@ -224,8 +229,8 @@ impl Rules {
         must(site.agents.len() <= 1, || format!("{id}: two processes"))
     }
 
-    /// Judges a session as it stands after a decision.
-    pub(crate) fn stands(&mut self, session: &Session, recorded: &[Recorded]) -> Verdict {
+    /// Takes note of what has ended.
+    pub(crate) fn ends(&mut self, recorded: &[Recorded]) -> Verdict {
         for event in recorded.iter().map(|r| &r.event) {
             if let Some((op, _)) = event.ends() {
                 self.promised.remove(&op);
@@ -233,6 +238,11 @@ impl Rules {
                 must(first, || format!("{op:?} ends twice, by {event:?}"))?;
             }
         }
+        Ok(())
+    }
+
+    /// Judges a session as it stands after a decision.
+    pub(crate) fn stands(session: &Session) -> Verdict {
         let id = &session.id;
         if let Phase::Rest(_) = &session.phase {
             must(!session.runs(), || format!("{id}: rests with a process"))?;

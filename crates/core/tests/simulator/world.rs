@@ -214,7 +214,10 @@ impl World {
         luck: Luck,
     ) -> Result<Option<Outcome>, String> {
         let Some(session) = house.session(id) else {
-            return Err(format!("{effect:?} for a session that does not exist"));
+            // The trash was emptied of it while this was under way, or before it was done again.
+            let was_there = self.kinds.contains_key(id);
+            let stray = || format!("{effect:?} for a session that does not exist");
+            return was_there.then_some(None).ok_or_else(stray);
         };
         let fails = luck == Luck::Mixed && rng.percent(7);
         let why = "bad luck".to_owned();

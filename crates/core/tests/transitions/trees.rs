@@ -247,8 +247,8 @@ fn what_was_emptied_does_not_come_back() {
         crash => as before
         found gone => do empty
         emptied => emptied
-        empty => already
-        return => refused: archived",
+        empty => refused: no such session
+        return => refused: no such session",
     ])
     .unwrap();
 }

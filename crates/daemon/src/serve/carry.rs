@@ -52,9 +52,9 @@ pub(super) async fn carry_out(
             {
                 return Ok(Response::Refused(refusal));
             }
-            done(state, &id, Change::Made).await
+            done(state, &id, found, Change::Made).await
         }
-        Reply::Already => done(state, &id, Change::Needless).await,
+        Reply::Already => done(state, &id, found, Change::Needless).await,
         Reply::Queued { message, before, status } => {
             let session = wait::until_woken(state, &mut news, &id).await;
             let Some(session) = session else { return Ok(storage()) };
@@ -77,7 +77,7 @@ pub(super) async fn carry_out(
                 }
             };
             match ended {
-                Ok(()) => done(state, &id, Change::Made).await,
+                Ok(()) => done(state, &id, found, Change::Made).await,
                 Err(failure) => failed(state, &id, failure).await,
             }
         }
@@ -146,9 +146,15 @@ enum Change {
     Needless,
 }
 
-async fn done(state: &ServerState, id: &SessionId, change: Change) -> io::Result<Response> {
+/// `found` is the session as it was before: what was emptied from the trash is told as it was.
+async fn done(
+    state: &ServerState,
+    id: &SessionId,
+    found: Option<Session>,
+    change: Change,
+) -> io::Result<Response> {
     let already = change == Change::Needless;
-    Ok(match state.session(id).await {
+    Ok(match state.session(id).await.or(found) {
         Some(session) => {
             Response::Done { session: Box::new(state.views.one(&session).await), already }
         }
@@ -188,10 +194,7 @@ pub(super) async fn until_ended(
                 let session = state.session(id).await;
                 let operation = session.as_ref().and_then(Session::operation);
                 if operation.is_none_or(|(under_way, _)| under_way != op) {
-                    let Some(session) = session else {
-                        return Err(io::ErrorKind::BrokenPipe.into());
-                    };
-                    return Ok(end_on_record(state, &session, op, seen_to + 1).await);
+                    return Ok(end_on_record(state, id, op, seen_to + 1).await);
                 }
             }
             Err(broadcast::error::RecvError::Closed) => {
@@ -202,7 +205,7 @@ pub(super) async fn until_ended(
 }
 
 /// How an operation that is over came to its end, by the log.
-async fn end_on_record(state: &ServerState, session: &Session, op: OpId, mut from: u64) -> End {
+async fn end_on_record(state: &ServerState, id: &SessionId, op: OpId, mut from: u64) -> End {
     loop {
         let batch = state.mailbox.read(from, EVENTS_READ).await;
         let Some(last) = batch.last() else {
@@ -211,7 +214,7 @@ async fn end_on_record(state: &ServerState, session: &Session, op: OpId, mut fro
             return Err(Failure::Failed { step, why });
         };
         from = last.seq + 1;
-        let ours = batch.iter().filter(|recorded| recorded.subject.is(&session.id));
+        let ours = batch.iter().filter(|recorded| recorded.subject.is(id));
         let mut ends = ours.filter_map(|recorded| recorded.event.ends());
         if let Some((_, result)) = ends.find(|(ended, _)| *ended == op) {
             return result;
