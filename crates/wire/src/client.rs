@@ -391,6 +391,12 @@ impl Request {
         }
     }
 
+    /// Whether this ends agents whatever else hangs or is full. Asked for twice, it comes to the same.
+    pub fn ends_whatever_happens(&self) -> bool {
+        let (Self::Act { action, .. } | Self::ActEach { action, .. }) = self else { return false };
+        matches!(action, Action::Stop | Action::Pause { mode: PauseMode::Force, .. })
+    }
+
     /// Whether this may start a process, and so needs the caller's environment.
     pub fn may_start(&self) -> bool {
         match self {

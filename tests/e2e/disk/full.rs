@@ -115,6 +115,38 @@ fn on_a_full_disk_an_agent_is_ended_all_the_same_and_the_truth_is_told() -> Outc
 }
 
 #[test]
+fn on_a_full_disk_an_agent_at_work_is_ended_too() -> Outcome {
+    // What it does meanwhile cannot be recorded either, and may end the daemon at any moment.
+    for verb in [
+        &["stop", "blue"][..],
+        &["pause", "blue", "--mode", "force"],
+        &["pause", "--all", "--mode", "force"],
+    ] {
+        let house = House::new()?;
+        let Some(disk) = Small::at(&house.home(), "size=4m,mode=700", MountFlags::empty())? else {
+            return Ok(());
+        };
+        house.rehearsal("blue")?;
+        house.ok(&["send", "blue", "stream 4000 20"])?;
+        let before = house.until("blue", "busy")?;
+        let id = text_of(&before, "id")?;
+        let ballast = disk.fill()?;
+        let begun = std::time::Instant::now();
+        let output = house.glis().args(verb).output()?;
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(begun.elapsed() < std::time::Duration::from_secs(40), "{verb:?} {told}");
+        assert_eq!(output.status.code(), Some(1), "{verb:?} {told}");
+        assert!(!lives(pid_of(&before)?) && marked(&id).is_empty(), "{verb:?} {told}");
+        std::fs::remove_file(ballast)?;
+        let found = house.until("blue", "interrupted")?;
+        assert_eq!(found["pid"], Value::Null);
+        house.json(&["resume", "blue"])?;
+        each_entry_once(&house, "blue")?;
+    }
+    Ok(())
+}
+
+#[test]
 fn a_disk_that_fills_up_while_the_agent_talks_loses_no_word() -> Outcome {
     let house = House::new()?;
     house.rehearsal("blue")?;

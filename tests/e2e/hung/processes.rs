@@ -59,6 +59,22 @@ fn a_stop_says_what_it_could_not_end() -> Outcome {
 }
 
 #[test]
+fn a_session_with_a_process_that_cannot_be_ended_is_not_removed() -> Outcome {
+    let Some(freezer) = Freezer::new() else { return skip(NO_FREEZER, None) };
+    let house = House::new()?;
+    let (_, child) = with_child(&house)?;
+    freezer.freeze(child)?;
+    let (status, error) = house.fails(&["rm", "blue", "--stop"])?;
+    assert_eq!(status, 1, "{error}");
+    assert!(text_of(&error, "message")?.contains(&format!("pid {child}")), "{error}");
+    assert_eq!(house.show("blue")?["status"], "interrupted");
+    freezer.thaw()?;
+    eventually("it dies once it can", || !lives(child))?;
+    house.ok(&["rm", "blue"])?;
+    Ok(())
+}
+
+#[test]
 fn a_flood_of_output_does_not_delay_a_forced_pause() -> Outcome {
     let house = House::new()?;
     house.command(

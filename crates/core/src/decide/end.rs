@@ -213,9 +213,17 @@ pub(super) fn process_ended(draft: &mut Draft<'_>, generation: u32, exit: Exit) 
             let (op, reason, clearing) = (*op, *reason, *clearing);
             pause::begin_after_start(draft, op, reason, clearing);
         }
-        Phase::Stopping { op, then: AfterStop::Restart { .. } | AfterStop::Remove, .. } => {
-            let op = *op;
-            save::after_end(draft, Some(op));
+        Phase::Stopping {
+            op,
+            then: then @ (AfterStop::Restart { .. } | AfterStop::Remove),
+            ..
+        } => {
+            let (op, removes) = (*op, *then == AfterStop::Remove);
+            match (removes, trouble) {
+                // What is still there may still write into what would be put aside.
+                (true, Some(why)) => draft.event(Event::RemovalFailed { op, why }),
+                (true | false, _) => save::after_end(draft, Some(op)),
+            }
         }
         Phase::Live => by_itself(draft, &former, end),
         Phase::Rest(_) | Phase::Chore { .. } => {}

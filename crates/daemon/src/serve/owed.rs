@@ -1,7 +1,6 @@
 //! Who is owed the end of an agent when the log fails: the daemon stays until each has its answer.
 
-use glis_core::pause::PauseMode;
-use glis_wire::client::{Action, Request};
+use glis_wire::client::Request;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -28,9 +27,7 @@ impl Drop for Debt<'_> {
 impl Owed {
     /// Notes a request that ends an agent whatever happens to the log.
     pub(super) fn note(&self, request: &Request) -> Option<Debt<'_>> {
-        let Request::Act { action, .. } = request else { return None };
-        let ends = matches!(action, Action::Stop | Action::Pause { mode: PauseMode::Force, .. });
-        ends.then(|| {
+        request.ends_whatever_happens().then(|| {
             self.count.send_modify(|count| *count += 1);
             Debt(self)
         })
