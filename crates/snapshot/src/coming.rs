@@ -137,7 +137,8 @@ pub(crate) fn sweep(common: &Path) -> Result<usize, SnapshotFault> {
     for record in records(common) {
         // Either it is marked, or git was told that it has arrived.
         let to = record.path.as_deref().and_then(|path| match mark_of(&record) {
-            Some(_) => place_of(path),
+            // Where git was told that it has arrived, and its lock does not say so yet, it is at its place.
+            Some(_) => place_of(path).or_else(|| Some(path.to_owned())),
             None => Some(path.to_owned()).filter(|to| hidden_sibling(to, "coming").exists()),
         });
         let mark = match (&to, mark_of(&record)) {

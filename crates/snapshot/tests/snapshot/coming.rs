@@ -163,6 +163,32 @@ fn what_is_known_to_git_and_has_not_arrived_is_brought_back_again() -> Outcome {
     Ok(())
 }
 
+/// As above, and git's lock still says that it is on its way.
+#[test]
+fn what_git_was_told_of_before_its_lock_was_changed_is_no_riddle() -> Outcome {
+    let house = full_house()?;
+    let before = portraits(&house)?;
+    let saved = house.save()?;
+    wipe(&house)?;
+    house.restore(&saved.reference, &house.tree)?;
+    let place = house.tree.canonicalize()?;
+    let named = house.repo.join("place");
+    fs::write(&named, place.as_os_str().as_encoded_bytes())?;
+    let name = git(&house.repo, &["hash-object", "place"])?;
+    fs::remove_file(named)?;
+    git(&house.repo, &["worktree", "unlock", &place.to_string_lossy()])?;
+    let reason = format!("glis brings it back, {}, for owner", &name[..16]);
+    git(&house.repo, &["worktree", "lock", "--reason", &reason, &place.to_string_lossy()])?;
+    fs::rename(&house.tree, coming(&house))?;
+    assert_eq!(sweep(&house.repo)?.comings, 1);
+    assert!(!coming(&house).exists(), "it is swept with its record");
+    house.restore(&saved.reference, &house.tree)?;
+    for (was, is) in before.iter().zip(&portraits(&house)?) {
+        assert_same(was, is);
+    }
+    assert_known(&house)
+}
+
 #[test]
 fn what_is_in_the_way_moves_with_all_that_is_inside() -> Outcome {
     let house = full_house()?;
