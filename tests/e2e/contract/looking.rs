@@ -102,7 +102,10 @@ fn a_restart_of_the_daemon_is_no_activity() -> Outcome {
     // It has printed more than counts as silence, and stands at a prompt.
     house
         .command("blue", &["sh", "-c", "seq 1 100; while printf '$ ' && read line; do :; done"])?;
-    let before = house.until("blue", "idle")?;
+    house.until("blue", "idle")?;
+    // Its files are saved right after that, which is the last thing to happen.
+    house.follow(1)?.until(|event| event["event"] == "worktree_saved")?;
+    let before = house.show("blue")?;
     let events = house.events(&text_of(&before, "id")?)?;
     house.kill_daemon()?;
     let wait = ["wait", "blue", "--for", "busy", "--timeout", "6s"];
