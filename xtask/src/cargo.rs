@@ -32,6 +32,11 @@ impl Workspace {
     pub(crate) fn release(&self, program: &str) -> PathBuf {
         self.target.join("release").join(program)
     }
+
+    /// A program of the build that the tests are made with.
+    pub(crate) fn debug(&self, program: &str) -> PathBuf {
+        self.target.join("debug").join(program)
+    }
 }
 
 /// The cargo that runs us, or the one on the path.

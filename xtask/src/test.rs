@@ -245,7 +245,11 @@ fn play(course: &mut Course, words: &[&str], variables: &[(&str, PathBuf)]) -> O
 fn tests(course: &mut Course) -> Outcome {
     let before = Belongings::look();
     let run: &[&str] = if cargo::has("nextest") { &["nextest", "run"] } else { &["test"] };
-    let outcome = play(course, &[run, &["--workspace"]].concat(), &[]);
+    // What was built a moment ago need not be looked at by the tests again.
+    let next = course.workspace.debug("glis-next");
+    let built = course.timings.iter().any(|(step, _)| *step == "build");
+    let variables = if built { vec![("GLIS_NEXT", next)] } else { Vec::new() };
+    let outcome = play(course, &[run, &["--workspace"]].concat(), &variables);
     let touched = before.differences(&Belongings::look());
     if !matches!(outcome, Outcome::Passed) || touched.is_empty() {
         return outcome;
