@@ -31,11 +31,7 @@ macro_rules! play {
                 a_pause_in_the_middle_of_an_answer
                 a_pause_in_the_middle_of_a_tool
                 the_agent_is_killed_in_the_middle_of_an_answer
-                the_daemon_is_killed_in_the_middle_of_an_answer
                 both_are_killed_in_the_middle_of_an_answer
-                a_killed_agent_leaves_no_tool_behind
-                two_resumes_at_once_start_one_process
-                a_message_while_it_is_busy_comes_after
                 its_worktree_comes_back_with_its_conversation
                 what_is_said_after_a_fresh_start_is_in_the_log_once
                 its_persona_counts_after_every_resume
@@ -51,7 +47,8 @@ macro_rules! play {
     };
 }
 
-/// All stories there are: for an agent that asks.
+/// All stories there are: for an agent that asks. Those in which the agent has no part of its own, since
+/// a daemon dies or processes are swept whatever they are, are played here alone: others start slowly.
 macro_rules! play_all {
     ($part:ident, $constant:expr, $($more:ident)*) => {
         play!(
@@ -65,6 +62,10 @@ macro_rules! play_all {
             an_approval_is_allowed
             an_approval_is_denied
             an_approval_waits_over_a_restart_of_the_daemon
+            the_daemon_is_killed_in_the_middle_of_an_answer
+            a_killed_agent_leaves_no_tool_behind
+            two_resumes_at_once_start_one_process
+            a_message_while_it_is_busy_comes_after
         );
     };
 }
@@ -93,10 +94,16 @@ play_all!(
     a_transcript_that_was_damaged_is_put_back
     a_message_right_before_a_pause_is_neither_stuck_nor_lost
 );
-play_all!(
+play!(
     opencode_headless,
     OPENCODE_HEADLESS,
     what_its_holder_had_not_read_is_in_the_conversation
+    what_it_took_before_it_wrote_anything_down_is_said_again
+    what_a_tool_did_is_kept_before_its_turn_ends
+    a_transcript_that_was_deleted_is_put_back
+    a_conversation_that_is_gone_is_an_error
+    an_approval_is_allowed
+    an_approval_is_denied
 );
 // With nobody at a terminal it has nothing that it could ask for.
 play!(
