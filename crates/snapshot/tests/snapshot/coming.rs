@@ -177,7 +177,8 @@ fn what_git_was_told_of_before_its_lock_was_changed_is_no_riddle() -> Outcome {
     let name = git(&house.repo, &["hash-object", "place"])?;
     fs::remove_file(named)?;
     git(&house.repo, &["worktree", "unlock", &place.to_string_lossy()])?;
-    let reason = format!("glis brings it back, {}, for owner", &name[..16]);
+    let mark: String = name.chars().take(16).collect();
+    let reason = format!("glis brings it back, {mark}, for owner");
     git(&house.repo, &["worktree", "lock", "--reason", &reason, &place.to_string_lossy()])?;
     fs::rename(&house.tree, coming(&house))?;
     assert_eq!(sweep(&house.repo)?.comings, 1);
