@@ -205,13 +205,11 @@ pub(crate) fn say(text: &str) -> Result<(), Complaint> {
     write_out(format!("{text}\n").as_bytes())
 }
 
-/// Asks, and keeps a person who has to wait informed. What may be asked for twice is asked for once
-/// more if its daemon went away: a change with a key, whose first response is told again, and the end
-/// of an agent.
+/// Asks, and keeps a person who has to wait informed. A change with a key whose daemon went away is
+/// asked for once more: what was done already gets its first response.
 pub(crate) fn ask(control: &mut Client, request: Request) -> Result<Response, Complaint> {
-    let repeats = control::names_change() || request.ends_whatever_happens();
     match ask_once(control, request.clone()) {
-        Err(Fault::Lost(_)) if repeats => {
+        Err(Fault::Lost(_)) if control::names_change() => {
             *control = control::connect()?;
             Ok(ask_once(control, request)?)
         }

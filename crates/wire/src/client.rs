@@ -391,7 +391,7 @@ impl Request {
         }
     }
 
-    /// Whether this ends agents whatever else hangs or is full. Asked for twice, it comes to the same.
+    /// Whether this ends agents whatever else hangs or is full.
     pub fn ends_whatever_happens(&self) -> bool {
         let (Self::Act { action, .. } | Self::ActEach { action, .. }) = self else { return false };
         matches!(action, Action::Stop | Action::Pause { mode: PauseMode::Force, .. })

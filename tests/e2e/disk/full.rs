@@ -132,7 +132,11 @@ fn on_a_full_disk_an_agent_at_work_is_ended_too() -> Outcome {
         let id = text_of(&before, "id")?;
         let ballast = disk.fill()?;
         let begun = std::time::Instant::now();
-        let output = house.glis().args(verb).output()?;
+        let mut output = house.glis().args(verb).output()?;
+        if output.status.code() == Some(8) {
+            // The daemon died of another record while it was asked: the next one is asked.
+            output = house.glis().args(verb).output()?;
+        }
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(begun.elapsed() < std::time::Duration::from_secs(40), "{verb:?} {told}");
         assert_eq!(output.status.code(), Some(1), "{verb:?} {told}");
