@@ -52,6 +52,12 @@ pub trait Agent: Sync {
         true
     }
 
+    /// Whether a line of its transcript is part of the conversation that it goes on with, and no note of
+    /// its own about what it was about to do.
+    fn goes_on_with(&self, _line: &[u8]) -> bool {
+        true
+    }
+
     /// The session id that a file stands for which its process has open, for an agent that does not
     /// tell it otherwise.
     fn ref_of_file(&self, _path: &str) -> Option<OpenRef> {

@@ -13,7 +13,9 @@ use crate::reserved::{Letters, Reserved};
 use crate::storage::{FileLocation, Registered};
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
+use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// Asks before everything that is not known to be harmless. Stated always: what the program does
 /// without it has changed before.
@@ -56,6 +58,13 @@ const OURS: Reserved = Reserved {
 };
 
 pub(crate) struct Claude;
+
+/// What a line of a transcript is.
+#[derive(Deserialize)]
+struct Kind<'l> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'l, str>,
+}
 
 impl Agent for Claude {
     fn traits(&self, _mode: Mode, _argv: &[String]) -> Traits {
@@ -127,6 +136,14 @@ impl Agent for Claude {
     fn holds_messages(&self, transcript: &[u8]) -> bool {
         let said = [b"\"type\":\"user\"".as_slice(), b"\"type\":\"assistant\"".as_slice()];
         said.iter().any(|word| transcript.windows(word.len()).any(|window| window == *word))
+    }
+
+    /// It notes down each request and each prompt beside the conversation (`api-request-blob`,
+    /// `last-prompt`, `queue-operation`), the request even before the message itself: killed in between,
+    /// it has the words on record and has never heard them.
+    fn goes_on_with(&self, line: &[u8]) -> bool {
+        let kind = serde_json::from_slice::<Kind<'_>>(line).map(|line| line.kind);
+        kind.is_ok_and(|kind| ["user", "assistant", "system", "attachment"].contains(&&*kind))
     }
 
     fn packages(&self) -> &'static [&'static str] {

@@ -122,12 +122,10 @@ impl Launcher {
             return Ok(Checked { found, set_up, forgotten: Vec::new(), unheard: Vec::new() });
         }
         let Prepared { messages, transcript, .. } = start;
-        let unheard = heard::unheard(session, transcript.as_ref());
-        let forgotten = if session.ran {
-            heard::forgotten(session, messages, transcript.as_ref())
-        } else {
-            Vec::new()
-        };
+        let known = (agent_of(session)?, transcript.as_ref());
+        let unheard = heard::unheard(session, known);
+        let forgotten =
+            if session.ran { heard::forgotten(session, messages, known) } else { Vec::new() };
         Ok(Checked { found, set_up, forgotten, unheard })
     }
 
