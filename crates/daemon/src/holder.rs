@@ -214,7 +214,7 @@ pub(crate) async fn evict(home: &Home, session: &Session) -> Option<String> {
         order_end(peer, AT_ONCE, Children::StopAll).await.ok()
     };
     drop(tokio::time::timeout(EVICTION_TIME, asked).await);
-    await_former(&dir);
+    drop(tokio::task::spawn_blocking(move || await_former(&dir)).await);
     if stray(home, session).is_none_or(|left| left.pid != pid) {
         return Some(format!("its former holder (pid {pid}) was woken and has ended"));
     }

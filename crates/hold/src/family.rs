@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 
 use glis_wire::hold::{MARK, ProcessMark};
+use glis_wire::stat::Stat;
 
 /// A command line longer than this is of no use to a reader.
 const COMMAND_CHARS_MAX: usize = 200;
@@ -172,20 +173,10 @@ fn look(pid: i32) -> Option<Process> {
     parse_stat(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// The program's name may contain anything, brackets and line ends included, so fields are
-/// counted from the last bracket.
 fn parse_stat(pid: i32, stat: &[u8]) -> Option<Process> {
-    let close = stat.iter().rposition(|byte| *byte == b')')?;
-    let rest = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
-    let mut fields = rest.split_ascii_whitespace();
-    let state = fields.next()?;
-    let parent = fields.next()?.parse().ok()?;
-    let group = fields.next()?.parse().ok()?;
-    let session = fields.next()?.parse().ok()?;
-    // Field 22 of the whole line; the state is the third.
-    let start_ticks = fields.nth(15)?.parse().ok()?;
-    let zombie = matches!(state, "Z" | "X");
-    Some(Process { pid, parent, group, session, start_ticks, zombie })
+    let stat = Stat::parse(stat)?;
+    let Stat { parent, group, session, start_ticks, .. } = stat;
+    Some(Process { pid, parent, group, session, start_ticks, zombie: stat.is_over() })
 }
 
 fn carries(pid: i32, mark: &[u8]) -> bool {

@@ -7,21 +7,28 @@ pub struct Stat {
     pub state: u8,
     /// Its parent.
     pub parent: i32,
+    /// Its process group.
+    pub group: i32,
+    /// Its session, as the kernel means it.
+    pub session: i32,
     /// When it began, in clock ticks since the machine did.
     pub start_ticks: u64,
 }
 
 impl Stat {
-    /// Reads the line. The process's name may contain anything, so fields are counted from the last
-    /// bracket.
+    /// Reads the line. The process's name may contain anything, brackets and line ends included, so
+    /// fields are counted from the last bracket.
     pub fn parse(line: &[u8]) -> Option<Self> {
         let close = line.iter().rposition(|byte| *byte == b')')?;
         let rest = std::str::from_utf8(line.get(close + 1..)?).ok()?;
         let mut fields = rest.split_ascii_whitespace();
         let state = *fields.next()?.as_bytes().first()?;
         let parent = fields.next()?.parse().ok()?;
-        // Field 22 of the whole line; the parent is the fourth.
-        Some(Self { state, parent, start_ticks: fields.nth(17)?.parse().ok()? })
+        let group = fields.next()?.parse().ok()?;
+        let session = fields.next()?.parse().ok()?;
+        // Field 22 of the whole line; the state is the third.
+        let start_ticks = fields.nth(15)?.parse().ok()?;
+        Some(Self { state, parent, group, session, start_ticks })
     }
 
     /// Whether the process was stopped, as `kill -STOP` and a debugger do.
@@ -41,9 +48,9 @@ mod tests {
 
     #[test]
     fn a_name_with_brackets_and_blanks_hides_nothing() {
-        let line = b"7 (a) T (b) S) T 3 7 7 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 4711 9 9";
+        let line = b"7 (a) T (b) S) T 3 5 6 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 4711 9 9";
         let stat = Stat::parse(line).unwrap();
-        assert_eq!(stat, Stat { state: b'T', parent: 3, start_ticks: 4711 });
+        assert_eq!(stat, Stat { state: b'T', parent: 3, group: 5, session: 6, start_ticks: 4711 });
         assert!(stat.is_stopped() && !stat.is_over());
         assert_eq!(Stat::parse(b"nonsense"), None);
     }

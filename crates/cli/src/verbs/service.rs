@@ -3,7 +3,7 @@
 //! Only the daemon itself is ended with the service (`KillMode=process`): the agents and their
 //! holders run on, and the next daemon finds them.
 
-use super::Out;
+use super::{Out, upkeep};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
 use serde_json::json;
@@ -42,10 +42,7 @@ pub(super) fn install(out: &Out) -> Result<(), Complaint> {
     let started = manager_runs();
     if started {
         // One that runs already has the place that the service needs. Its agents run on.
-        if let Some(mut control) = control::connect_running()? {
-            super::ask(&mut control, glis_wire::client::Request::DaemonStop { agents: false })?;
-            control.until_closed();
-        }
+        upkeep::end_running()?;
         systemctl(&["daemon-reload"])?;
         systemctl(&["enable", &name])?;
         systemctl(&["restart", &name])?;

@@ -44,17 +44,10 @@ pub(super) fn daemon(verb: &DaemonVerb, out: &Out) -> Result<(), Complaint> {
         },
         DaemonVerb::Stop { agents: true } => {
             // They may run on without a daemon, and only one can suspend them.
-            let control = Some(control::connect()?);
-            stop(control, Request::DaemonStop { agents: true }, "the agents are suspended", out)
+            end(&mut control::connect()?, Request::DaemonStop { agents: true })?;
+            ended(true, "the agents are suspended", out)
         }
-        DaemonVerb::Stop { agents: false } => {
-            if control::end_foreign()? {
-                let words = || "the daemon has ended; the agents keep running".to_owned();
-                return out.document(&json!({"stopped": true}), words);
-            }
-            let control = control::connect_running()?;
-            stop(control, Request::DaemonStop { agents: false }, "the agents keep running", out)
-        }
+        DaemonVerb::Stop { agents: false } => ended(end_running()?, "the agents keep running", out),
         DaemonVerb::Install => service::install(out),
         DaemonVerb::Uninstall => service::uninstall(out),
         // Taken by another role of the program.
@@ -69,19 +62,32 @@ fn status(control: &mut Client) -> Result<DaemonView, Complaint> {
     Ok(view)
 }
 
-fn stop(
-    control: Option<Client>,
-    request: Request,
-    agents: &str,
-    out: &Out,
-) -> Result<(), Complaint> {
-    let Some(mut control) = control else {
-        return out.document(&json!({"stopped": false}), || "the daemon does not run".to_owned());
-    };
-    ask(&mut control, request)?;
+/// Ends a daemon that runs, of whatever build; the agents keep running. Whether there was one.
+pub(super) fn end_running() -> Result<bool, Complaint> {
+    if control::end_foreign()? {
+        return Ok(true);
+    }
+    let Some(mut control) = control::connect_running()? else { return Ok(false) };
+    end(&mut control, Request::DaemonStop { agents: false })?;
+    Ok(true)
+}
+
+fn end(control: &mut Client, request: Request) -> Result<(), Complaint> {
+    ask(control, request)?;
     // It has ended when it closes the connection.
     control.until_closed();
-    out.document(&json!({"stopped": true}), || format!("the daemon has ended; {agents}"))
+    Ok(())
+}
+
+fn ended(stopped: bool, agents: &str, out: &Out) -> Result<(), Complaint> {
+    let words = || {
+        if stopped {
+            format!("the daemon has ended; {agents}")
+        } else {
+            "the daemon does not run".to_owned()
+        }
+    };
+    out.document(&json!({"stopped": stopped}), words)
 }
 
 pub(super) fn completions(shell: clap_complete::Shell, out: &Out) -> Result<(), Complaint> {
