@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 /// Form of the log. A larger number on disk was written by a newer program. In the first form a
-/// record's sum was that of its body alone, in the second its body was the event alone; such records
-/// stay as they are and stay readable.
-pub(super) const FORM: i64 = 3;
+/// record's sum was that of its body alone, in the second its body was the event alone, in the third
+/// nothing happened by itself (no suspension, gate or rule); such records stay as they are and stay
+/// readable.
+pub(super) const FORM: i64 = 4;
 
 /// What can go wrong with the log.
 #[derive(Debug, thiserror::Error)]
