@@ -1,0 +1,23 @@
+//! Whether something that an agent asks may be answered for a person.
+//!
+//! A wrong yes runs a program that nobody wanted, so everything here asks when in doubt. A command
+//! line is read by a lexer for a small language in which all shells agree ([`argv`]); a rule allows
+//! one program with listed flags and kinds of arguments ([`Rule`]); programs and paths are looked up
+//! on the disk, through links ([`Place`]). Patterns on text serve only prompts that carry neither a
+//! command nor an edit ([`Patterns`]).
+
+mod argv;
+mod defaults;
+mod edit;
+mod judge;
+mod patterns;
+mod place;
+mod rule;
+mod why;
+
+pub use argv::{LINE_BYTES_MAX, argv};
+pub use judge::{Judge, RejectAction, Request, Settings, Verdict};
+pub use patterns::{BadPattern, Patterns};
+pub use place::Place;
+pub use rule::{BadRule, Kind, Rule};
+pub use why::{NotPlain, Why};

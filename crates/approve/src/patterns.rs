@@ -1,0 +1,94 @@
+//! Patterns on the text of a prompt: what is rejected, and what is accepted where no command and no
+//! edit is asked for.
+//!
+//! A reject pattern disregards case and an accept pattern does not: a rejection that was not meant
+//! costs a look, an acceptance that was not meant may cost everything.
+
+use regex::{Regex, RegexBuilder};
+
+/// A compiled pattern is at most this large, so that no configuration can eat the daemon's memory.
+const COMPILED_BYTES_MAX: usize = 256 * 1024;
+
+/// What a prompt is answered with a yes for, unless the configuration says otherwise.
+pub(crate) const ACCEPT: [&str; 4] =
+    [r"Do you want to proceed\?", r"Continue\?", r"\[Y/n\]", "Press Enter to continue"];
+
+/// What is answered with a no.
+pub(crate) const REJECT: [&str; 3] = ["delete|remove|rm -rf", "force push", "drop database"];
+
+/// A pattern that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadPattern {
+    /// As it was written.
+    pub pattern: String,
+    /// What is wrong with it, in the words of the library that reads it.
+    pub why: String,
+}
+
+/// The patterns of a configuration, ready for use.
+#[derive(Debug)]
+pub struct Patterns {
+    reject: Vec<Regex>,
+    accept: Vec<Regex>,
+}
+
+impl Patterns {
+    /// Reads them all.
+    pub fn new<T: AsRef<str>>(reject: &[T], accept: &[T]) -> Result<Self, BadPattern> {
+        let read = |patterns: &[T], any_case| -> Result<Vec<Regex>, BadPattern> {
+            patterns.iter().map(|pattern| compile(pattern.as_ref(), any_case)).collect()
+        };
+        Ok(Self { reject: read(reject, Case::Any)?, accept: read(accept, Case::AsWritten)? })
+    }
+
+    /// The first pattern that rejects a text.
+    pub(crate) fn rejects(&self, text: &str) -> Option<&str> {
+        first(&self.reject, text)
+    }
+
+    /// The first pattern that accepts a text.
+    pub(crate) fn accepts(&self, text: &str) -> Option<&str> {
+        first(&self.accept, text)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Case {
+    Any,
+    AsWritten,
+}
+
+fn compile(pattern: &str, case: Case) -> Result<Regex, BadPattern> {
+    RegexBuilder::new(pattern)
+        .case_insensitive(case == Case::Any)
+        .size_limit(COMPILED_BYTES_MAX)
+        .build()
+        .map_err(|why| BadPattern { pattern: pattern.to_owned(), why: why.to_string() })
+}
+
+fn first<'a>(patterns: &'a [Regex], text: &str) -> Option<&'a str> {
+    patterns.iter().find(|pattern| pattern.is_match(text)).map(Regex::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rejecting_disregards_case_and_accepting_does_not() {
+        let patterns = Patterns::new(&REJECT, &ACCEPT).unwrap();
+        assert_eq!(patterns.rejects("Delete it?"), Some("delete|remove|rm -rf"));
+        assert_eq!(patterns.rejects("proceed?"), None);
+        assert_eq!(patterns.accepts("Continue?"), Some(r"Continue\?"));
+        assert_eq!(patterns.accepts("continue?"), None);
+    }
+
+    #[test]
+    fn a_pattern_that_cannot_be_read_or_is_too_large_is_named() {
+        let bad = Patterns::new(&["("], &[]).unwrap_err();
+        assert_eq!(bad.pattern, "(");
+        assert!(bad.why.contains("unclosed group"), "{}", bad.why);
+        let large = Patterns::new(&[], &[r"\w{500}{50}"]).unwrap_err();
+        assert!(large.why.contains("size limit"), "{}", large.why);
+    }
+}

@@ -1,0 +1,264 @@
+//! A rule: one program, the flags that it may be given, the kinds of its arguments.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::argv::argv;
+use crate::why::Why;
+
+/// What an argument is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A path that stays in the worktree.
+    Path,
+    /// Digits.
+    Number,
+    /// Any word that is no flag.
+    Word,
+}
+
+/// A rule as it is written in the configuration. No word that it does not name is allowed.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// The program's name, as it is found on the agent's path.
+    pub program: String,
+    /// Flags of one letter, which may be joined: `-la`.
+    #[serde(default)]
+    pub letters: String,
+    /// Flags as whole words, `--` among them.
+    #[serde(default)]
+    pub flags: Vec<String>,
+    /// Flags with a value behind them: as the next word, or in the same one if the flag's name ends
+    /// with `=`.
+    #[serde(default)]
+    pub values: BTreeMap<String, Kind>,
+    /// The arguments that must be there, in order.
+    #[serde(default)]
+    pub arguments: Vec<Kind>,
+    /// Any number of these may follow.
+    #[serde(default)]
+    pub rest: Option<Kind>,
+    /// Lines that it must allow; tried when it is read.
+    #[serde(default)]
+    pub r#match: Vec<String>,
+    /// Lines that it must not allow.
+    #[serde(default)]
+    pub not_match: Vec<String>,
+}
+
+/// What is wrong with a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BadRule {
+    /// The program's name is no plain word.
+    Program(String),
+    /// A letter that cannot be a flag.
+    Letter(char),
+    /// A flag that does not begin with `-`.
+    Flag(String),
+    /// A flag that is listed with a value and without one.
+    Twice(String),
+    /// There is no line that it must allow, so there is nothing that shows what it means.
+    NoExample,
+    /// A line that it must allow and does not.
+    NotMatched(String),
+    /// A line that it must not allow and does.
+    Matched(String),
+}
+
+/// A line that a rule fits: the words that have to be paths in the worktree.
+pub(crate) type Paths<'a> = Vec<&'a str>;
+
+impl Rule {
+    /// Whether the rule means anything, and what its examples say it means.
+    pub fn check(&self) -> Result<(), BadRule> {
+        self.check_words()?;
+        if self.r#match.is_empty() {
+            return Err(BadRule::NoExample);
+        }
+        for line in &self.r#match {
+            if !self.allows_on_paper(line) {
+                return Err(BadRule::NotMatched(line.clone()));
+            }
+        }
+        for line in &self.not_match {
+            if self.allows_on_paper(line) {
+                return Err(BadRule::Matched(line.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_words(&self) -> Result<(), BadRule> {
+        let plain = argv(&self.program).is_ok_and(|words| words == [self.program.as_str()]);
+        if !plain {
+            return Err(BadRule::Program(self.program.clone()));
+        }
+        if let Some(odd) = self.letters.chars().find(|letter| !letter.is_ascii_alphanumeric()) {
+            return Err(BadRule::Letter(odd));
+        }
+        for flag in self.flags.iter().chain(self.values.keys()) {
+            if !flag.starts_with('-') {
+                return Err(BadRule::Flag(flag.clone()));
+            }
+        }
+        let twice = |flag: &&String| self.flags.contains(flag) || self.is_letters(flag);
+        match self.values.keys().find(twice) {
+            Some(flag) => Err(BadRule::Twice(flag.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether it allows a line as far as that can be told without a worktree.
+    fn allows_on_paper(&self, line: &str) -> bool {
+        let Ok(words) = argv(line) else { return false };
+        let Some((program, words)) = words.split_first() else { return false };
+        let paths = self.fit(words);
+        let inside =
+            |path: &&str| !path.starts_with('/') && path.split('/').all(|part| part != "..");
+        *program == self.program && paths.is_ok_and(|paths| paths.iter().all(inside))
+    }
+
+    /// The paths among the words behind the program's name, or the first word that is not allowed;
+    /// none if words are missing.
+    pub(crate) fn fit<'a>(&self, words: &'a [String]) -> Result<Paths<'a>, Option<&'a str>> {
+        let mut paths = Vec::new();
+        let mut wanted = self.arguments.iter().copied();
+        let mut words = words.iter().map(String::as_str);
+        while let Some(word) = words.next() {
+            if !word.starts_with('-') || word == "-" {
+                let kind = wanted.next().or(self.rest).ok_or(Some(word))?;
+                take(kind, word, &mut paths)?;
+            } else if let Some(kind) = self.values.get(word).filter(|_| !word.ends_with('=')) {
+                take(*kind, words.next().ok_or(None)?, &mut paths)?;
+            } else if let Some((kind, value)) = self.joined(word) {
+                take(kind, value, &mut paths).map_err(|_| Some(word))?;
+            } else if !self.flags.iter().any(|flag| flag == word) && !self.is_letters(word) {
+                return Err(Some(word));
+            }
+        }
+        if wanted.next().is_some() { Err(None) } else { Ok(paths) }
+    }
+
+    /// The value in a word such as `--lines=5`, if that form is listed.
+    fn joined<'a>(&self, word: &'a str) -> Option<(Kind, &'a str)> {
+        let at = word.find('=')?;
+        let (flag, value) = word.split_at_checked(at + 1)?;
+        self.values.get(flag).map(|kind| (*kind, value))
+    }
+
+    fn is_letters(&self, word: &str) -> bool {
+        let letters = word.strip_prefix('-').unwrap_or_default();
+        !letters.is_empty() && letters.chars().all(|letter| self.letters.contains(letter))
+    }
+
+    /// Why a line is not allowed by this rule.
+    pub(crate) fn refusal(&self, word: Option<&str>) -> Why {
+        Why::Word { program: self.program.clone(), word: word.map(str::to_owned) }
+    }
+}
+
+/// Takes a word for an argument of a kind, if it is one.
+fn take<'a>(kind: Kind, word: &'a str, paths: &mut Paths<'a>) -> Result<(), Option<&'a str>> {
+    let flag = word.starts_with('-');
+    let fits = match kind {
+        Kind::Path => !flag && !word.is_empty(),
+        Kind::Number => !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()),
+        Kind::Word => !flag,
+    };
+    if !fits {
+        return Err(Some(word));
+    }
+    if kind == Kind::Path {
+        paths.push(word);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule() -> Rule {
+        Rule {
+            program: "head".to_owned(),
+            letters: "qv".to_owned(),
+            flags: vec!["--".to_owned(), "--quiet".to_owned()],
+            values: [("-n", Kind::Number), ("--lines=", Kind::Number), ("--from", Kind::Path)]
+                .map(|(flag, kind)| (flag.to_owned(), kind))
+                .into(),
+            arguments: vec![Kind::Word],
+            rest: Some(Kind::Path),
+            r#match: vec!["head x".to_owned()],
+            not_match: Vec::new(),
+        }
+    }
+
+    fn fit(line: &str) -> Result<Vec<String>, Option<String>> {
+        let words = argv(line).unwrap();
+        match rule().fit(&words[1..]) {
+            Ok(paths) => Ok(paths.into_iter().map(str::to_owned).collect()),
+            Err(word) => Err(word.map(str::to_owned)),
+        }
+    }
+
+    #[test]
+    fn only_what_is_listed_fits() {
+        let paths = |paths: &[&str]| Ok(paths.iter().map(|path| (*path).to_owned()).collect());
+        let not = |word: &str| Err(Some(word.to_owned()));
+        for (line, wanted) in [
+            ("head w", paths(&[])),
+            ("head w a b", paths(&["a", "b"])),
+            ("head -qv -n 5 --lines=5 --quiet -- w a", paths(&["a"])),
+            ("head --from c w a", paths(&["c", "a"])),
+            ("head", Err(None)),
+            ("head w -n", Err(None)),
+            ("head -n x w", not("x")),
+            ("head -n5 w", not("-n5")),
+            ("head --lines 5 w", not("--lines")),
+            ("head --lines= w", not("--lines=")),
+            ("head --lines=x w", not("--lines=x")),
+            ("head --quie w", not("--quie")),
+            ("head -qx w", not("-qx")),
+            ("head -n= w", not("-n=")),
+            ("head w ''", not("")),
+            ("head w -", not("-")),
+            ("head -- -x", not("-x")),
+            ("head --from -q w", not("-q")),
+        ] {
+            assert_eq!(fit(line), wanted, "{line}");
+        }
+        let none = Rule { rest: None, ..rule() };
+        assert_eq!(none.fit(&["w".to_owned(), "a".to_owned()]), Err(Some("a")));
+    }
+
+    #[test]
+    fn a_rule_that_does_not_mean_what_it_shows_is_refused() {
+        let text = |text: &str| text.to_owned();
+        let check = |change: fn(&mut Rule)| {
+            let mut rule = rule();
+            change(&mut rule);
+            rule.check()
+        };
+        assert_eq!(check(|_| ()), Ok(()));
+        assert_eq!(check(|rule| rule.program = "a b".into()), Err(BadRule::Program(text("a b"))));
+        assert_eq!(check(|rule| rule.program = "./a".into()), Err(BadRule::Program(text("./a"))));
+        assert_eq!(check(|rule| rule.letters = "a-".into()), Err(BadRule::Letter('-')));
+        assert_eq!(check(|rule| rule.flags.push("x".into())), Err(BadRule::Flag(text("x"))));
+        assert_eq!(check(|rule| rule.letters.push('n')), Err(BadRule::Twice(text("-n"))));
+        assert_eq!(check(|rule| rule.flags.push("-n".into())), Err(BadRule::Twice(text("-n"))));
+        assert_eq!(check(|rule| rule.r#match.clear()), Err(BadRule::NoExample));
+        for line in ["tail x", "head", "head 'x", "head w /etc/passwd", "head w a/../.."] {
+            let mut rule = rule();
+            rule.r#match.push(line.to_owned());
+            assert_eq!(rule.check(), Err(BadRule::NotMatched(text(line))));
+            rule.r#match.pop();
+            rule.not_match.push(line.to_owned());
+            assert_eq!(rule.check(), Ok(()), "{line}");
+        }
+        let allowed = check(|rule| rule.not_match.push("head w a".into()));
+        assert_eq!(allowed, Err(BadRule::Matched(text("head w a"))));
+    }
+}

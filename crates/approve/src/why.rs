@@ -1,0 +1,73 @@
+//! Why something is left to a person.
+
+use std::path::PathBuf;
+
+/// Why a line is not read at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotPlain {
+    /// There is nothing in it.
+    Empty,
+    /// It is longer than a person reads.
+    TooLong,
+    /// A character that a shell may take for something else.
+    Character(char),
+    /// A quote that is never closed.
+    OpenQuote,
+    /// A word in the program's place that a shell may take for something else.
+    Program(String),
+}
+
+/// Why a request is left to a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    /// The command line is not plain.
+    NotPlain(NotPlain),
+    /// No rule is about this program.
+    NoRule {
+        /// Its name.
+        program: String,
+    },
+    /// There are rules about this program; none allows this word, or that there is none.
+    Word {
+        /// The program's name.
+        program: String,
+        /// The word that none of them allows, if it is one.
+        word: Option<String>,
+    },
+    /// The program is on no folder of the agent's path.
+    NoProgram {
+        /// Its name.
+        program: String,
+    },
+    /// The program that would run lies where the agent writes.
+    ProgramInside {
+        /// The file.
+        file: PathBuf,
+    },
+    /// The agent's path has a folder in it whose place depends on where the command runs.
+    LoosePath {
+        /// That folder as it is written there.
+        folder: String,
+    },
+    /// A path leads out of the worktree, or it cannot be told where it leads.
+    PathOutside {
+        /// As it was written.
+        path: String,
+    },
+    /// A file that decides what other programs do.
+    Steers {
+        /// As it was written.
+        path: String,
+    },
+    /// A prompt that no pattern knows.
+    NoPattern,
+    /// A reject pattern fits, and the settings say to leave such a thing to a person.
+    Rejectable {
+        /// The pattern.
+        pattern: String,
+    },
+    /// An edit, and the settings allow none.
+    Edits,
+    /// A kind of request that is never answered by rule.
+    Unknown,
+}
