@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// What the tests of terminals, of system calls, of peers, of disks that lose their power, of
-/// other users and of services look for: a program and the package that has it.
+/// other users, of services and of command lines look for: a program and the package that has it.
 const WANTED: &[(&str, &str)] = &[
     ("tmux", "tmux"),
     ("strace", "strace"),
@@ -13,6 +13,11 @@ const WANTED: &[(&str, &str)] = &[
     ("mkfs.ext4", "e2fsprogs"),
     ("setpriv", "util-linux"),
     ("systemd-analyze", "systemd"),
+    ("bash", "bash"),
+    ("dash", "dash"),
+    ("zsh", "zsh"),
+    ("busybox", "busybox"),
+    ("mksh", "mksh"),
 ];
 
 /// What is missing and stays missing.
