@@ -17,6 +17,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("glis-agent", &["glis-core", "glis-wire"]),
     ("glis-screen", &["glis-wire"]),
     ("glis-record", &["glis-wire", "glis-agent", "glis-screen"]),
+    ("glis-config", &["glis-core", "glis-wire", "glis-agent"]),
     ("glis-snapshot", &[]),
     ("glis-approve", &[]),
     ("glis-hold", &["glis-wire"]),
@@ -24,10 +25,18 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("glis-relay", &[]),
     (
         "glis-daemon",
-        &["glis-core", "glis-wire", "glis-agent", "glis-screen", "glis-record", "glis-snapshot"],
+        &[
+            "glis-core",
+            "glis-wire",
+            "glis-agent",
+            "glis-config",
+            "glis-screen",
+            "glis-record",
+            "glis-snapshot",
+        ],
     ),
     ("glis-client", &["glis-core", "glis-wire"]),
-    ("glis-cli", &["glis-core", "glis-wire", "glis-client"]),
+    ("glis-cli", &["glis-core", "glis-wire", "glis-config", "glis-client"]),
     ("glis-prove", &["glis-cli"]),
     (
         "glis",

@@ -21,6 +21,7 @@ mod support {
 
 /// What each verb does, and what a session begins with.
 mod verbs {
+    mod config;
     mod each;
     mod environment;
     mod key;

@@ -42,7 +42,7 @@ const FLOORS: &[(&str, &[&str])] = &[
         "tables",
         &["cards", "environments", "last_words", "links", "log", "pools", "strikes", "turns"],
     ),
-    ("configuration", &["config"]),
+    ("configuration", &["settings"]),
     ("the diary", &["diary"]),
     (
         "the ground",

@@ -1,9 +1,9 @@
 //! What a fresh agent is told about a conversation it does not have.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// How much it is told.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
     /// With headings, and what is left to do as a list.

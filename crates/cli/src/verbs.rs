@@ -3,6 +3,7 @@
 mod act;
 mod args;
 mod attach;
+mod config;
 mod keep;
 mod look;
 mod many;
@@ -124,6 +125,9 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::Restore(restore) => keep::restore(restore, out),
         Verb::Trash { verb } => keep::trash(verb, out),
         Verb::Doctor(_) => upkeep::doctor(out),
+        Verb::Config { verb } => config::config(&verb, out),
+        Verb::Daemon { verb: DaemonVerb::Install } => service::install(out),
+        Verb::Daemon { verb: DaemonVerb::Uninstall } => service::uninstall(out),
         Verb::Daemon { verb } => upkeep::daemon(&verb, out),
         Verb::Completions { shell } => upkeep::completions(shell, out),
         Verb::Man => upkeep::man(out),

@@ -1,10 +1,11 @@
 //! Everything that is done for a session has a bound. What hangs is ended where that is possible and
 //! left behind where it is not; its operation ends with a reason, and what comes late is ignored.
 
-use crate::config::{Config, Settings};
 use crate::mailbox::Mailbox;
+use crate::settings::Settings;
 use crate::timers::Time;
 use crate::turns::Turns;
+use glis_config::Config;
 use glis_core::input::Outcome;
 use glis_core::session::{Phase, Session, StartStep};
 use glis_core::{Input, OpId};

@@ -1,12 +1,13 @@
 //! Making a session: its persona, its agent, where it begins, its id and its name. One function for
 //! everything that makes one. What cannot be made is refused with the way out.
 
-use crate::config::{Persona, Settings};
 use crate::environments::{Caller, Env, Environments};
 use crate::jobs::Jobs;
 use crate::mailbox::{Mailbox, Query};
 use crate::pools::Kind;
 use crate::program;
+use crate::settings::Settings;
+use glis_config::{Config, Persona};
 use glis_core::decision::Reply;
 use glis_core::name;
 use glis_core::spec::{IDLE_TIMEOUT_SECS, Mode, RefOrigin, Spec};
@@ -19,6 +20,9 @@ use std::sync::Arc;
 
 /// The agents that are looked for where none is named, in this order.
 const USUAL_AGENTS: [&str; 4] = ["claude", "codex", "opencode", "gemini"];
+
+/// The persona of those who name none.
+const USUAL_PERSONA: &str = "default";
 
 /// So many branches are named where a base is not there.
 const BRANCHES_SHOWN: usize = 8;
@@ -115,7 +119,8 @@ impl Creator {
             return Err(wrong(fault, "fix that line; until then no session can be made").into());
         }
         let config = self.settings.now();
-        let persona = config.persona(wanted.persona.as_deref()).map_err(|message| {
+        let persona_name = persona_name(wanted, &config);
+        let persona = config.persona(persona_name.as_deref()).map_err(|message| {
             let file = self.home.config_file();
             wrong(message, format!("[persona.NAME] in {} makes one", file.display()))
         })?;
@@ -151,7 +156,7 @@ impl Creator {
             argv,
             prompt: wanted.prompt.clone(),
             model: wanted.model.clone().or(persona.model),
-            persona: wanted.persona.clone(),
+            persona: persona_name,
             system_prompt: persona.system_prompt,
             permission_mode: persona.permission_mode,
             idle_timeout_secs: wanted.idle_timeout_secs.unwrap_or(IDLE_TIMEOUT_SECS),
@@ -272,6 +277,21 @@ impl Creator {
         let found = self.jobs.ask(Kind::Look, move || commit(&dir)).await;
         found.map_err(panicked)?
     }
+}
+
+/// The persona that a session gets: the one that was asked for, or else the one called `default`. That
+/// one is for agents: a program gets no arguments of it, and another agent than its own gets none.
+fn persona_name(wanted: &NewSession, config: &Config) -> Option<String> {
+    let usual = || {
+        let (name, persona) = config.persona.get_key_value(USUAL_PERSONA)?;
+        let fits = match (wanted.agent.as_deref(), persona.agent.as_deref()) {
+            (Some(agent), Some(own)) => agent == own,
+            (Some(agent), None) => agent != "command",
+            (None, _) => wanted.argv.is_empty(),
+        };
+        fits.then(|| name.clone())
+    };
+    wanted.persona.clone().or_else(usual)
 }
 
 fn no_such_agent(name: &str) -> Wrong {

@@ -1,6 +1,5 @@
 //! Sends every effect to the part of the daemon that carries it out. The only file that knows them all.
 
-use crate::config::Settings;
 use crate::controller::Act;
 use crate::jobs::Jobs;
 use crate::launch::{Checked, Launcher};
@@ -9,6 +8,7 @@ use crate::pools::Kind;
 use crate::process::process_of;
 use crate::provision::Provision;
 use crate::screens::{self, Screens};
+use crate::settings::Settings;
 use crate::supervise::Supervisor;
 use crate::sweep::sweep;
 use crate::timers::Timers;

@@ -2,13 +2,14 @@
 //! left of it if the whole daemon dies.
 
 use crate::bounds::Bounds;
-use crate::config::{Config, Settings};
 use crate::mailbox::{Mailbox, Query};
 use crate::panics::fault;
 use crate::pools::{Kind, Place, Pools};
+use crate::settings::Settings;
 use crate::strikes::Strikes;
 use crate::timers::Time;
 use crate::turns::Turns;
+use glis_config::Config;
 use glis_core::input::Outcome;
 use glis_core::session::{Bar, Session};
 use glis_core::{Input, SessionId};

@@ -4,10 +4,10 @@ mod approach;
 mod heard;
 mod surroundings;
 
-use crate::config::Settings;
 use crate::environments::{Env, EnvNote, EnvOrigin, Environments};
 use crate::nursery::Nursery;
 use crate::program::{self, Versions};
+use crate::settings::Settings;
 use crate::sweep::{kept, sweep};
 use crate::trees::Trees;
 use crate::{holder, locks};

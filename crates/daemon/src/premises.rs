@@ -5,9 +5,9 @@
 //! no process out; a folder only goes with everything in it. The file is locked as well, since earlier
 //! versions look at nothing else, and since it says which process it is.
 
-use crate::config::Settings;
 use crate::fault::DaemonFault;
 use crate::mailbox::{Mail, Mailbox};
+use crate::settings::Settings;
 use crate::watch::{Change, Watch};
 use crate::{diary, peer};
 use glis_wire::home::{self, Home};

@@ -1,8 +1,9 @@
 //! Provisioning: what a fresh worktree gets beside its commit: chosen files of the main one, and a set-up command.
 
 use crate::child::ends_within;
-use crate::config::{Provisions, Settings};
 use crate::environments::{Env, Environments};
+use crate::settings::Settings;
+use glis_config::Provisions;
 use glis_core::SessionId;
 use glis_core::session::Session;
 use glis_snapshot::Task;

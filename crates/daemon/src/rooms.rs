@@ -1,7 +1,6 @@
 //! The rooms of the daemon: each subsystem made once, and handed to those that need it.
 
 use crate::cards::sessions_folder;
-use crate::config::Settings;
 use crate::create::Creator;
 use crate::diary;
 use crate::dispatch::Dispatcher;
@@ -20,6 +19,7 @@ use crate::premises::Premises;
 use crate::provision::Provision;
 use crate::screens::Screens;
 use crate::serve::{self, Daemon, Keys, Owed, ServerState};
+use crate::settings::Settings;
 use crate::shutdown::{Shutdown, ShutdownSignals};
 use crate::strays::Strays;
 use crate::strikes::Strikes;

@@ -8,7 +8,6 @@ mod supervisor;
 mod trees;
 mod views;
 
-use crate::config::Settings;
 use crate::environments::{Caller, Environments};
 use crate::jobs::Jobs;
 use crate::launch::Launcher;
@@ -16,6 +15,7 @@ use crate::log::Checked;
 use crate::mailbox::{Mail, Mailbox, Query};
 use crate::pools::Pools;
 use crate::provision::Provision;
+use crate::settings::Settings;
 use crate::strikes::Strikes;
 use crate::timers::Time;
 use crate::trees::Trees;

@@ -9,8 +9,9 @@ mod time;
 
 pub(crate) use time::Time;
 
-use crate::config::{Config, Settings};
 use crate::mailbox::Mailbox;
+use crate::settings::Settings;
+use glis_config::Config;
 use glis_core::timer::{Span, When};
 use glis_core::{Input, Subject, TimerKey};
 use std::collections::HashMap;

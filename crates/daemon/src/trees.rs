@@ -9,11 +9,11 @@ mod save;
 
 pub(crate) use lock::stale as stale_lock;
 
-use crate::config::Settings;
 use crate::jobs::Jobs;
 use crate::mailbox::Query;
 use crate::pools::Kind;
 use crate::provision::Provision;
+use crate::settings::Settings;
 use crate::trash;
 use glis_core::OpId;
 use glis_core::input::Outcome;

@@ -26,6 +26,27 @@ fn a_persona_is_what_it_was_when_the_session_was_made() -> Outcome {
 }
 
 #[test]
+fn the_persona_called_default_is_for_agents_that_name_none() -> Outcome {
+    let house = House::new()?;
+    house.configure(
+        "[persona.default]\nagent = \"rehearsal\"\nmodel = \"usual\"\n\n\
+         [persona.critic]\nagent = \"rehearsal\"\nmodel = \"keen\"\n",
+    )?;
+    let made = |arguments: &[&str]| -> Outcome<(serde_json::Value, serde_json::Value)> {
+        let made = house.json(&[&["new"], arguments].concat())?;
+        Ok((made["persona"].clone(), made["model"].clone()))
+    };
+    let usual = (json!("default"), json!("usual"));
+    assert_eq!(made(&["plain", "--headless"])?, usual);
+    assert_eq!(made(&["named", "--headless", "--agent", "rehearsal"])?, usual);
+    let keen = (json!("critic"), json!("keen"));
+    assert_eq!(made(&["judge", "--headless", "--persona", "critic"])?, keen);
+    // A program is no agent of that persona.
+    assert_eq!(made(&["program", "--", "cat"])?, (json!(null), json!(null)));
+    Ok(())
+}
+
+#[test]
 fn a_persona_counts_as_soon_as_it_is_written_down() -> Outcome {
     let house = House::new()?;
     house.rehearsal("first")?;

@@ -50,6 +50,7 @@ impl Verb {
             | Self::Snapshots { .. }
             | Self::Diff(_)
             | Self::Doctor(_)
+            | Self::Config { .. }
             | Self::Daemon { .. }
             | Self::Completions { .. }
             | Self::Man => false,
@@ -190,6 +191,11 @@ pub(crate) enum Verb {
     },
     /// Look for problems and say how to fix them
     Doctor(Doctor),
+    /// Show or check the configuration file; works without the daemon
+    Config {
+        #[command(subcommand)]
+        verb: ConfigVerb,
+    },
     /// Control the daemon, which otherwise starts by itself
     Daemon {
         #[command(subcommand)]
@@ -202,6 +208,16 @@ pub(crate) enum Verb {
     },
     /// Print the manual page, for `man -l -`
     Man,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigVerb {
+    /// Print every key with its value, and whether that is the default or from which line of the file
+    Show,
+    /// Print where the file is
+    Path,
+    /// Print every fault of the file, each with its line
+    Check,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,7 +1,7 @@
 //! Verbs about glis itself.
 
 use super::args::{Cli, DaemonVerb};
-use super::{Out, ask, service, unexpected};
+use super::{Out, ask, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
 use crate::words;
@@ -48,10 +48,8 @@ pub(super) fn daemon(verb: &DaemonVerb, out: &Out) -> Result<(), Complaint> {
             ended(true, "the agents are suspended", out)
         }
         DaemonVerb::Stop { agents: false } => ended(end_running()?, "the agents keep running", out),
-        DaemonVerb::Install => service::install(out),
-        DaemonVerb::Uninstall => service::uninstall(out),
-        // Taken by another role of the program.
-        DaemonVerb::Run { .. } => Ok(()),
+        // Taken before.
+        DaemonVerb::Install | DaemonVerb::Uninstall | DaemonVerb::Run { .. } => Ok(()),
     }
 }
 

@@ -3,11 +3,11 @@
 use super::inside::Watches;
 use super::keys::Keys;
 use super::owed::Owed;
-use crate::config::Settings;
 use crate::create::Creator;
 use crate::doctor::Doctor;
 use crate::mailbox::{Mailbox, Query};
 use crate::pools::Pools;
+use crate::settings::Settings;
 use crate::shutdown::ShutdownRequest;
 use crate::strays::Strays;
 use crate::trees::Trees;

@@ -1,13 +1,14 @@
 //! What every part of the supervision of holders needs.
 
-use crate::config::{Config, Settings};
 use crate::environments::Environments;
 use crate::holder::wake_if_stopped;
 use crate::links::Links;
 use crate::live::Live;
 use crate::mailbox::{Mailbox, Query};
 use crate::pools::{Kind, Pools};
+use crate::settings::Settings;
 use glis_agent::Places;
+use glis_config::Config;
 use glis_core::input::{Outcome, World};
 use glis_core::session::{Process, Session};
 use glis_core::{Input, SessionId};

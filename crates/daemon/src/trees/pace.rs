@@ -1,6 +1,6 @@
 //! How often running sessions are saved: each not too often, and not all at once.
 
-use crate::config::SnapshotConfig;
+use glis_config::SnapshotConfig;
 use glis_core::SessionId;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

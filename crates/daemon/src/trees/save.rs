@@ -1,8 +1,8 @@
 //! Saving a worktree: for a pause, beside it, and for a look that leaves no trace.
 
 use super::Trees;
-use crate::config::TURN_ENDED;
 use crate::worktrees::{missing, repository, top};
+use glis_config::SnapshotConfig;
 use glis_core::OpId;
 use glis_core::input::Outcome;
 use glis_core::pause::Moment;
@@ -10,9 +10,13 @@ use glis_core::reason::Why;
 use glis_core::session::Session;
 use glis_core::tree::{Occasion, PathList, SnapshotRef};
 use glis_snapshot::{
-    GitFault, Glance, Limits, SaveRequest, Saved, SnapshotFault, Unreadable, losable,
+    GitFault, Glance, Keep, Limits, SaveRequest, Saved, SnapshotFault, Unreadable, losable,
 };
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Why a snapshot at the end of a turn was taken. Only these are ever thinned out.
+const TURN_ENDED: &str = "a turn ended";
 
 impl Trees {
     /// Says why the worktree of a session could not be saved right now, if that is known already.
@@ -164,10 +168,20 @@ impl Trees {
     }
 
     fn thin(&self, session: &Session) {
-        let keep = self.settings.now().snapshot.keep();
+        let keep = keep(&self.settings.now().snapshot);
         if let Err(fault) = glis_snapshot::thin(&repository(session), &session.id.0, &keep) {
             crate::diary(&format!("session {}: its old snapshots: {fault}", session.id));
         }
+    }
+}
+
+fn keep(config: &SnapshotConfig) -> Keep {
+    Keep {
+        why: TURN_ENDED,
+        // The last one is what a session is brought back from.
+        latest: config.keep_latest.max(1),
+        younger_than: Duration::from_secs(config.keep_days.saturating_mul(24 * 60 * 60)),
+        number_max: config.keep_max,
     }
 }
 

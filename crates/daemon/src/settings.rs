@@ -1,0 +1,108 @@
+//! The configuration that counts: read again when its file has changed.
+
+use glis_config::Config;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The configuration as its file has it. What is changed there counts from the next request on, or
+/// from when its folder tells; a file with a fault changes nothing.
+pub(crate) struct Settings {
+    path: PathBuf,
+    held: Mutex<Held>,
+}
+
+struct Held {
+    mark: Mark,
+    config: Arc<Config>,
+    fault: Option<String>,
+}
+
+/// By what a file is known to be another one than before; nothing if it is not there.
+type Mark = Option<(u64, u64, i64, i64, i64, i64)>;
+
+fn mark(path: &Path) -> Mark {
+    let facts = std::fs::metadata(path).ok()?;
+    let (modified, changed) = (facts.mtime_nsec(), facts.ctime_nsec());
+    Some((facts.ino(), facts.len(), facts.mtime(), modified, facts.ctime(), changed))
+}
+
+impl Settings {
+    /// Reads the file for the first time.
+    pub(crate) fn read(path: PathBuf) -> Result<Self, String> {
+        // Marked first: what is changed while it is read is read again.
+        let mark = mark(&path);
+        let config = Config::read(&path).map_err(|unread| unread.to_string())?;
+        let config = Arc::new(config);
+        Ok(Self { path, held: Mutex::new(Held { mark, config, fault: None }) })
+    }
+
+    /// What counts.
+    pub(crate) fn now(&self) -> Arc<Config> {
+        Arc::clone(&self.held().config)
+    }
+
+    /// What is wrong with the file as it is. Then the former one counts.
+    pub(crate) fn fault(&self) -> Option<String> {
+        self.held().fault.clone()
+    }
+
+    /// Looks at the file, beside everything else, and reads it if it has changed. A caller
+    /// that only wants to know a value never waits for a disk.
+    pub(crate) async fn refresh(self: Arc<Self>) {
+        drop(tokio::task::spawn_blocking(move || self.look()).await);
+    }
+
+    fn look(&self) {
+        let mark = mark(&self.path);
+        if mark == self.held().mark {
+            return;
+        }
+        let read = Config::read(&self.path).map_err(|unread| unread.to_string());
+        let mut held = self.held();
+        held.mark = mark;
+        held.fault = match read {
+            Ok(config) => {
+                held.config = Arc::new(config);
+                None
+            }
+            Err(fault) => {
+                crate::diary(&format!("{fault}; the former configuration is used"));
+                Some(fault)
+            }
+        };
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changed_file_counts_and_a_broken_one_does_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        let settings = Settings::read(path.clone()).unwrap();
+        assert_eq!(settings.now().default_agent, None);
+        let agent = |name: &str| {
+            std::fs::write(&path, format!("default_agent = \"{name}\"\n")).unwrap();
+            settings.look();
+            settings.now().default_agent.clone()
+        };
+        assert_eq!(agent("one").as_deref(), Some("one"));
+        assert_eq!(agent("two").as_deref(), Some("two"));
+        std::fs::write(&path, "default_agent = 3\n").unwrap();
+        settings.look();
+        assert_eq!(settings.now().default_agent.as_deref(), Some("two"));
+        assert!(settings.fault().is_some_and(|fault| fault.contains("config.toml:1: ")));
+        assert_eq!(agent("three").as_deref(), Some("three"));
+        assert_eq!(settings.fault(), None);
+        std::fs::remove_file(&path).unwrap();
+        settings.look();
+        assert_eq!(settings.now().default_agent, None);
+    }
+}
