@@ -16,8 +16,7 @@ use crate::decision::{Decision, Reply};
 use crate::draft::Draft;
 use crate::event::Event;
 use crate::house::House;
-use crate::ids::SessionId;
-use crate::input::{Command, Hearing, Input, Outcome, Together};
+use crate::input::{Command, Hearing, Input, Outcome};
 use crate::pause::{Captured, PauseWish};
 use crate::react::{follow, settle};
 use crate::reason::FailedStep;
@@ -34,14 +33,13 @@ impl House {
         decide(self, input)
     }
 
-    /// Says what asking several sessions at once leads to, and changes nothing: one decision, to be
-    /// recorded as one, and a reply for each. Those that are refused keep the others from nothing.
+    /// Says what several commands at once lead to, and changes nothing: one decision, to be recorded
+    /// as one, and a reply for each. Those that are refused keep the others from nothing.
     pub fn decide_together(
         &self,
-        sessions: &[SessionId],
-        wish: &Together,
+        commands: Vec<Command>,
     ) -> (Decision, Vec<Result<Reply, Refusal>>) {
-        together(self, sessions, wish)
+        together(self, commands)
     }
 }
 
@@ -115,28 +113,25 @@ fn command_of(house: &House, command: Command) -> Result<Decision, Refusal> {
     if let Command::New { id, name, spec, agent_ref } = &command {
         return start::create(house, id, name, spec, agent_ref.as_deref());
     }
-    let subject = Input::Command(command.clone()).subject();
-    let unknown = || Refusal::NoSuchSession { given: subject.to_string() };
-    let draft = subject.session().and_then(|session| Draft::of(house, session));
-    let mut draft = draft.ok_or_else(unknown)?;
+    let session = command.session();
+    let unknown = || Refusal::NoSuchSession { given: session.0.clone() };
+    let mut draft = Draft::of(house, session).ok_or_else(unknown)?;
     obey(&mut draft, command)?;
     Ok(settle(draft))
 }
 
 /// Each sees the house as it will be after those before it.
-fn together(
-    house: &House,
-    sessions: &[SessionId],
-    wish: &Together,
-) -> (Decision, Vec<Result<Reply, Refusal>>) {
-    let mut known = sessions.iter().filter_map(|id| Draft::of(house, id));
+fn together(house: &House, commands: Vec<Command>) -> (Decision, Vec<Result<Reply, Refusal>>) {
+    let mut known = commands.iter().filter_map(|command| Draft::of(house, command.session()));
     let Some(mut draft) = known.next() else {
-        let unknown = |id: &SessionId| Err(Refusal::NoSuchSession { given: id.0.clone() });
-        return (Decision::default(), sessions.iter().map(unknown).collect());
+        let unknown =
+            |command: &Command| Err(Refusal::NoSuchSession { given: command.session().0.clone() });
+        return (Decision::default(), commands.iter().map(unknown).collect());
     };
     let mut replies = Vec::new();
-    for id in sessions {
-        let obeyed = draft.turn_to(id).and_then(|()| obey(&mut draft, wish.command(id.clone())));
+    for command in commands {
+        let id = command.session().clone();
+        let obeyed = draft.turn_to(&id).and_then(|()| obey(&mut draft, command));
         replies.push(obeyed.map(|()| {
             follow(&mut draft);
             std::mem::take(&mut draft.decision.reply)

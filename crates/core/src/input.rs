@@ -69,23 +69,8 @@ impl Input {
     /// What this is about.
     pub fn subject(&self) -> Subject {
         match self {
-            Self::Command(
-                Command::New { id: session, .. }
-                | Command::Send { session, .. }
-                | Command::Pause { session, .. }
-                | Command::CancelPause { session }
-                | Command::Resume { session, .. }
-                | Command::Restart { session, .. }
-                | Command::Stop { session }
-                | Command::Remove { session, .. }
-                | Command::Snapshot { session }
-                | Command::Restore { session, .. }
-                | Command::Return { session, .. }
-                | Command::Empty { session }
-                | Command::Acknowledge { session }
-                | Command::Answer { session, .. },
-            )
-            | Self::Outcome { session, .. }
+            Self::Command(command) => command.session().clone().into(),
+            Self::Outcome { session, .. }
             | Self::Sign { session, .. }
             | Self::Broke { session, .. }
             | Self::Observed { session, .. } => session.clone().into(),
@@ -153,27 +138,24 @@ pub enum Command {
     Answer { session: SessionId, ask: Option<AskId>, answer: String },
 }
 
-/// What can be asked of several sessions at once, as one decision.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields are those of the command of the same name")]
-pub enum Together {
-    /// Pause each of them.
-    Pause { mode: PauseMode, reason: PauseReason, on_timeout: OnTimeout, clearing: Clearing },
-    /// Resume each of them.
-    Resume,
-    /// Stop each of them.
-    Stop,
-}
-
-impl Together {
-    /// What this is for one of them.
-    pub(crate) fn command(&self, session: SessionId) -> Command {
-        match *self {
-            Self::Pause { mode, reason, on_timeout, clearing } => {
-                Command::Pause { session, mode, reason, on_timeout, clearing }
-            }
-            Self::Resume => Command::Resume { session, prompt: None },
-            Self::Stop => Command::Stop { session },
+impl Command {
+    /// The session that is meant.
+    pub fn session(&self) -> &SessionId {
+        match self {
+            Self::New { id: session, .. }
+            | Self::Send { session, .. }
+            | Self::Pause { session, .. }
+            | Self::CancelPause { session }
+            | Self::Resume { session, .. }
+            | Self::Restart { session, .. }
+            | Self::Stop { session }
+            | Self::Remove { session, .. }
+            | Self::Snapshot { session }
+            | Self::Restore { session, .. }
+            | Self::Return { session, .. }
+            | Self::Empty { session }
+            | Self::Acknowledge { session }
+            | Self::Answer { session, .. } => session,
         }
     }
 }

@@ -7,7 +7,8 @@ use crate::mailbox::{Mail, Mailbox, Occasion, Published, Query};
 use crate::panics::fault;
 use glis_core::reason::FailedStep;
 use glis_core::{
-    Decision, Effect, Event, House, Input, Origin, Recorded, Refusal, Reply, Session, Subject,
+    Command, Decision, Effect, Event, House, Input, Origin, Recorded, Refusal, Reply, Session,
+    Subject,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -18,6 +19,7 @@ const BATCH_MAX: usize = 256;
 /// What is told once the events are durable.
 enum Due {
     Reply(oneshot::Sender<Result<Reply, Refusal>>, Result<Reply, Refusal>),
+    Replies(oneshot::Sender<Vec<Result<Reply, Refusal>>>, Vec<Result<Reply, Refusal>>),
     Sessions(oneshot::Sender<Vec<Session>>, Vec<Session>),
     Events(oneshot::Sender<Vec<Recorded>>, u64, u32),
     Checked(oneshot::Sender<Option<Checked>>, Option<Checked>),
@@ -123,6 +125,10 @@ impl<A: Act> Controller<A> {
                     let reply = self.decide(input, from.as_ref(), &mut batch)?;
                     due.push(Due::Reply(answer, reply));
                 }
+                Mail::Together(commands, from, answer) => {
+                    let replies = self.decide_together(commands, from.as_ref(), &mut batch)?;
+                    due.push(Due::Replies(answer, replies));
+                }
                 Mail::Query(query, answer) => due.push(Due::Sessions(answer, self.find(&query))),
                 Mail::Read { from, max, answer } => due.push(Due::Events(answer, from, max)),
                 Mail::Check { after, to, max, answer } => {
@@ -209,6 +215,36 @@ impl<A: Act> Controller<A> {
             batch.broken = Some(why);
         }
         Ok(Ok(Reply::Done))
+    }
+
+    /// Decides on several commands at once. After a panic in that, each is decided on alone, so that
+    /// one session that cannot be decided on keeps the others from nothing.
+    fn decide_together(
+        &mut self,
+        commands: Vec<Command>,
+        from: Option<&Origin>,
+        batch: &mut Batch,
+    ) -> Result<Vec<Result<Reply, Refusal>>, LogFault> {
+        let barred = |command: &Command| {
+            self.house.session(command.session()).is_some_and(|session| session.barred.is_some())
+        };
+        // A fold that panics leaves a state that is not to be trusted. Where that may happen, each is
+        // decided on alone, with what that is worth.
+        if !commands.iter().any(barred) {
+            let decided = catch_unwind(AssertUnwindSafe(|| {
+                failpoint::reach("decide", "command");
+                self.house.decide_together(commands.clone())
+            }));
+            if let Ok((decision, replies)) = decided {
+                let about = commands.first().map(|command| command.session().clone().into());
+                return match self.record(decision, from, batch) {
+                    Ok(_) => Ok(replies),
+                    Err(why) => Err(self.give_up(about.unwrap_or(Subject::House), why)),
+                };
+            }
+        }
+        let alone = commands.into_iter();
+        alone.map(|command| self.decide(Input::Command(command), from, batch)).collect()
     }
 
     fn name_of(&self, subject: &Subject) -> String {
@@ -304,6 +340,7 @@ impl<A: Act> Controller<A> {
             // A caller that has gone meanwhile does not need the reply.
             match due {
                 Due::Reply(answer, reply) => drop(answer.send(reply)),
+                Due::Replies(answer, replies) => drop(answer.send(replies)),
                 Due::Sessions(answer, sessions) => drop(answer.send(sessions)),
                 Due::Events(answer, from, max) => drop(answer.send(self.log.read(from, max)?)),
                 Due::Checked(answer, checked) => drop(answer.send(checked)),

@@ -17,6 +17,8 @@ pub(crate) enum Mail {
     Input(Input),
     /// A request, from a call or by the daemon itself, whose sender waits for the answer.
     Command(Command, Option<Origin>, oneshot::Sender<Result<Reply, Refusal>>),
+    /// Several requests at once, decided on together.
+    Together(Vec<Command>, Option<Origin>, oneshot::Sender<Vec<Result<Reply, Refusal>>>),
     /// A look at sessions.
     Query(Query, oneshot::Sender<Vec<Session>>),
     /// A look at events.
@@ -105,6 +107,17 @@ impl Mailbox {
     ) -> Option<Result<Reply, Refusal>> {
         let (answer, wait) = oneshot::channel();
         self.mail.send(Mail::Command(command, from, answer)).await.ok()?;
+        wait.await.ok()
+    }
+
+    /// Asks for several things at once: one decision, and a reply to each.
+    pub(crate) async fn together(
+        &self,
+        commands: Vec<Command>,
+        from: Option<Origin>,
+    ) -> Option<Vec<Result<Reply, Refusal>>> {
+        let (answer, wait) = oneshot::channel();
+        self.mail.send(Mail::Together(commands, from, answer)).await.ok()?;
         wait.await.ok()
     }
 

@@ -11,6 +11,7 @@ mod owed;
 mod state;
 mod steps;
 mod stream;
+mod together;
 mod unwritten;
 mod wait;
 
@@ -175,6 +176,7 @@ async fn answer(state: &Arc<ServerState>, peer: &mut Peer, call: Call) -> io::Re
         | Request::Act { .. }
         | Request::ActEach { .. }
         | Request::TrashAct { .. }
+        | Request::TrashEmpty { .. }
         | Request::RestoreTo { .. } => {
             change(state, &mut Steps::To(peer, from), request, env).await?
         }
@@ -228,6 +230,7 @@ async fn change(
         Request::TrashAct { session, action } => {
             keep::trash_act(state, steps, &session, action).await
         }
+        Request::TrashEmpty { which } => keep::empty_trash(state, steps, which).await,
         Request::RestoreTo { session, snapshot, to } => {
             Ok(keep::restore_to(state, &session, snapshot, to).await)
         }

@@ -156,6 +156,11 @@ async fn control(
             Mail::Command(command, from, answer) => {
                 drop(answer.send(decide(&records, Input::Command(command), from.as_ref())));
             }
+            Mail::Together(commands, from, answer) => {
+                let each = commands.into_iter();
+                let decide = |command| decide(&records, Input::Command(command), from.as_ref());
+                drop(answer.send(each.map(decide).collect()));
+            }
             Mail::Query(query, answer) => {
                 let records = records.lock().unwrap_or_else(PoisonError::into_inner);
                 drop(answer.send(find(&records.house, &query)));

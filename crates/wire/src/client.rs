@@ -130,6 +130,10 @@ pub enum Request {
         session: String,
         action: TrashAction,
     },
+    /// Deletes what the trash has of these, for good.
+    TrashEmpty {
+        which: Discard,
+    },
     Doctor,
     DaemonStatus,
     DaemonStop {
@@ -145,6 +149,18 @@ pub enum Which {
     Named(Vec<String>),
     /// All with which it can be done, latest activity first.
     All,
+}
+
+/// Which removed sessions are deleted for good.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Discard {
+    /// Those past their deadline.
+    Due,
+    /// Everything in the trash.
+    All,
+    /// These, in this order.
+    Named(Vec<String>),
 }
 
 /// What a front end wants done with a session.
@@ -387,6 +403,7 @@ impl Request {
             Self::RestoreTo { .. }
             | Self::New(_)
             | Self::TrashAct { .. }
+            | Self::TrashEmpty { .. }
             | Self::DaemonStop { .. } => Scope::Manage,
         }
     }
@@ -428,6 +445,7 @@ impl Request {
             | Self::Search { .. }
             | Self::Trash
             | Self::TrashAct { .. }
+            | Self::TrashEmpty { .. }
             | Self::Doctor
             | Self::DaemonStatus
             | Self::DaemonStop { .. } => false,

@@ -1,11 +1,14 @@
 //! What was ever said to a holder, or by one, stays understood: holders outlive upgrades.
 //!
-//! `golden/hold.jsonl` holds a line of each word. Lines are added, none is ever edited.
+//! `golden/hold.jsonl` holds a line of each word, `golden/client.jsonl` one of each request that was added
+//! since faces other than ours could speak to the daemon. Lines are added, none is ever edited.
 
+use glis_wire::client::Request;
 use glis_wire::hold::{Birth, Launch, Order, Report};
 use serde::{Deserialize, Serialize};
 
 const GOLDEN: &str = include_str!("golden/hold.jsonl");
+const REQUESTS: &str = include_str!("golden/client.jsonl");
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -58,6 +61,15 @@ fn every_word_is_understood_and_said_as_it_was() {
 }
 
 #[test]
+fn every_request_is_understood_and_said_as_it_was() {
+    for line in REQUESTS.lines() {
+        let request: Request =
+            serde_json::from_str(line).map_err(|why| format!("{line}\n{why}")).unwrap();
+        assert_eq!(serde_json::to_string(&request).unwrap(), line);
+    }
+}
+
+#[test]
 fn words_from_a_later_version_may_have_more_fields() {
     let later = r#"{"output":{"end":9,"colour":"blue"}}"#;
     assert_eq!(serde_json::from_str::<Report>(later).unwrap(), Report::Output { end: 9 });
@@ -74,7 +86,8 @@ fn the_protocols_page_names_every_word_and_every_request() {
     }
     let requests = "new list show attach act send pause cancel_pause resume restart stop \
                     remove answer wait log screen output events doctor daemon_status \
-                    daemon_stop snapshot snapshots diff restore restore_to search trash trash_act";
+                    daemon_stop snapshot snapshots diff restore restore_to search trash trash_act \
+                    trash_empty act_each";
     for request in requests.split_whitespace() {
         assert!(page.contains(&format!("`{request}`")), "{request}");
     }

@@ -56,6 +56,9 @@ fn every_verb_that_changes_something_can_be_repeated_under_its_key() -> Outcome 
     twice(&["rm", "blue", "--stop"], "7")?;
     twice(&["trash", "restore", "blue"], "8")?;
     assert_eq!(house.show("blue")?["id"], made["id"]);
+    house.rehearsal("red")?;
+    house.ok(&["rm", "red", "--stop"])?;
+    assert_eq!(twice(&["trash", "empty", "--all", "--yes"], "9")?["deleted"][0], "red");
     let events = house.events(made["id"].as_str().ok_or("no id")?)?;
     for once in ["session_created", "paused", "restart_began", "archived", "returned"] {
         assert_eq!(events.iter().filter(|event| *event == once).count(), 1, "{once}: {events:?}");
@@ -67,7 +70,7 @@ fn every_verb_that_changes_something_can_be_repeated_under_its_key() -> Outcome 
 fn a_key_is_refused_where_nothing_is_changed() -> Outcome {
     let house = House::new()?;
     for verb in
-        [&["ls"][..], &["events"], &["trash", "empty"], &["daemon", "status"], &["attach", "x"]]
+        [&["ls"][..], &["events"], &["trash", "list"], &["daemon", "status"], &["attach", "x"]]
     {
         let (exit, error) = house.fails(&[verb, &["--key", "1"]].concat())?;
         assert_eq!(exit, 2, "{verb:?}");

@@ -54,8 +54,10 @@ fn the_trash_is_emptied_only_of_what_is_due_or_named() -> Outcome {
     house.configure("[trash]\ndays = 0\n")?;
     house.rehearsal("green")?;
     house.ok(&["daemon", "stop"])?;
+    house.rehearsal("red")?;
     house.json(&["rm", "green"])?;
-    assert_eq!(house.json(&["trash", "empty"])?["deleted"], json!(["green"]));
+    house.json(&["rm", "red", "--stop"])?;
+    assert_eq!(house.json(&["trash", "empty"])?["deleted"], json!(["red", "green"]));
     Ok(())
 }
 

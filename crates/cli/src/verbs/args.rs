@@ -34,9 +34,8 @@ impl Verb {
             | Self::Acknowledge { .. }
             | Self::Snapshot { .. }
             | Self::Restore(_)
-            | Self::Trash { verb: TrashVerb::Restore { .. } } => true,
-            // What the trash is emptied of is a change for each session.
-            Self::Trash { verb: TrashVerb::Empty(_) | TrashVerb::List }
+            | Self::Trash { verb: TrashVerb::Restore { .. } | TrashVerb::Empty(_) } => true,
+            Self::Trash { verb: TrashVerb::List }
             | Self::Demo
             | Self::Ls { .. }
             | Self::Show { .. }

@@ -1,6 +1,6 @@
 //! Verbs about what is kept: snapshots, differences, the trash.
 
-use super::act::act;
+use super::act::{act, acted};
 use super::args::{Diff, Empty, Restore, TrashVerb};
 use super::session::confirmed;
 use super::{Out, ask, say, unexpected};
@@ -9,7 +9,7 @@ use crate::control;
 use crate::streams::write_out;
 use crate::words::keep as words;
 use glis_client::{Client, Streamed};
-use glis_wire::client::{Action, Request, Response, TrashAction};
+use glis_wire::client::{Action, Discard, Request, Response, TrashAction};
 use glis_wire::view::{SnapshotView, TrashView};
 use serde_json::json;
 
@@ -103,27 +103,31 @@ fn removed(control: &mut Client) -> Result<Vec<TrashView>, Complaint> {
 /// Deletes what is past its deadline, or what is named, for good.
 fn empty(control: &mut Client, wish: &Empty, out: &Out) -> Result<(), Complaint> {
     let Empty { names, all, yes } = wish;
-    let there = removed(control)?;
-    let wanted: Vec<(String, String)> = if names.is_empty() {
-        let due = there.iter().filter(|item| *all || item.due);
-        due.map(|item| (item.id.clone(), item.name.clone())).collect()
-    } else {
-        names.iter().map(|name| (name.clone(), name.clone())).collect()
+    let which = match (names.as_slice(), *all) {
+        ([], true) => Discard::All,
+        ([], false) => Discard::Due,
+        (names, _) => Discard::Named(names.to_vec()),
     };
-    let early = *all || !names.is_empty();
-    if early && !wanted.is_empty() && !*yes {
-        let what = wanted.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", ");
-        let question = format!("Delete {what} for good, before the deadline?");
+    if !*yes {
+        let what = match &which {
+            Discard::Due => Vec::new(),
+            Discard::All => removed(control)?.into_iter().map(|item| item.name).collect(),
+            Discard::Named(names) => names.clone(),
+        };
+        let question = format!("Delete {} for good, before the deadline?", what.join(", "));
         let reason = "deleting before the deadline has to be confirmed";
-        if !confirmed(&question, reason)? {
+        if !what.is_empty() && !confirmed(&question, reason)? {
             return Err(Complaint::new(Kind::Refused, "nothing was deleted"));
         }
     }
+    let Response::Each(each) = ask(control, Request::TrashEmpty { which })? else {
+        return Err(unexpected());
+    };
     let (mut deleted, mut failed) = (Vec::new(), None);
-    for (session, name) in wanted {
+    for response in each {
         // One that cannot be deleted keeps no other from it.
-        match ask(control, Request::TrashAct { session, action: TrashAction::Empty }) {
-            Ok(_) => deleted.push(name),
+        match acted(response) {
+            Ok((session, _)) => deleted.push(session.name),
             Err(complaint) => failed = failed.or(Some(complaint)),
         }
     }

@@ -4,7 +4,7 @@ use crate::rng::Rng;
 use crate::rules::Rules;
 use crate::world::{Luck, World};
 use glis_core::event::Ending;
-use glis_core::input::{Command, Hearing, Outcome, Together};
+use glis_core::input::{Command, Hearing, Outcome};
 use glis_core::{Decision, Effect, House, Input, Recorded, Session, SessionId, Subject, TimerKey};
 use std::collections::BTreeSet;
 
@@ -55,21 +55,20 @@ impl Daemon {
     pub(crate) fn feed_together(
         &mut self,
         world: &World,
-        ids: &[SessionId],
-        (wish, command): (&Together, impl Fn(SessionId) -> Command),
+        commands: &[Command],
     ) -> Result<(), String> {
-        self.note(|| format!("-> {wish:?} of {ids:?}"));
-        let (decision, replies) = self.house.decide_together(ids, wish);
-        let of = |subject: &Subject| {
-            let id = subject.session().cloned();
-            Input::Command(command(id.unwrap_or_else(|| SessionId(String::new()))))
-        };
-        for (id, reply) in ids.iter().zip(&replies) {
+        self.note(|| format!("-> {commands:?}"));
+        let (decision, replies) = self.house.decide_together(commands.to_vec());
+        let asked = |subject: &Subject| commands.iter().find(|c| subject.is(c.session()));
+        for (command, reply) in commands.iter().zip(&replies) {
+            let id = command.session();
             self.note(|| format!("   {id}: {reply:?}"));
             if let Ok(reply) = reply {
                 self.rules.replied(Some(id), reply)?;
             }
         }
+        let stray = || Command::Stop { session: SessionId(String::new()) };
+        let of = |subject: &Subject| Input::Command(asked(subject).cloned().unwrap_or_else(stray));
         self.carry(world, decision, of)
     }
 

@@ -7,7 +7,7 @@ use crate::rules::Rules;
 use crate::world::{Luck, Site, World};
 use glis_core::effect::Effect;
 use glis_core::event::Ending;
-use glis_core::input::{Command, Exit, Hearing, IfRunning, Outcome, Together};
+use glis_core::input::{Command, Exit, Hearing, IfRunning, Outcome};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::tree::Clearing;
 use glis_core::{AskId, Event, Input, Recorded, SessionId};
@@ -213,22 +213,17 @@ impl Play {
     fn together(&mut self, ids: &[SessionId]) -> Result<(), String> {
         let (mode, reason) = (PauseMode::Interrupt, PauseReason::Global);
         let (on_timeout, clearing) = (OnTimeout::Force, Clearing::Keep);
-        match self.rng.below(3) {
-            0 => {
-                let wish = Together::Pause { mode, reason, on_timeout, clearing };
-                let command =
-                    |session| Command::Pause { session, mode, reason, on_timeout, clearing };
-                self.daemon.feed_together(&self.world, ids, (&wish, command))
+        let which = self.rng.below(3);
+        let command = |session: &SessionId| {
+            let session = session.clone();
+            match which {
+                0 => Command::Pause { session, mode, reason, on_timeout, clearing },
+                1 => Command::Stop { session },
+                _ => Command::Resume { session, prompt: None },
             }
-            1 => {
-                let command = |session| Command::Stop { session };
-                self.daemon.feed_together(&self.world, ids, (&Together::Stop, command))
-            }
-            _ => {
-                let command = |session| Command::Resume { session, prompt: None };
-                self.daemon.feed_together(&self.world, ids, (&Together::Resume, command))
-            }
-        }
+        };
+        let commands: Vec<_> = ids.iter().map(command).collect();
+        self.daemon.feed_together(&self.world, &commands)
     }
 
     /// Something with the worktree or the trash. It may be refused: that is a case, too.

@@ -1,7 +1,7 @@
 //! Stories of several sessions in one decision.
 
 use crate::script::Kind;
-use glis_core::input::{Command, Outcome, Together};
+use glis_core::input::{Command, Outcome};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::session::Process;
 use glis_core::spec::Spec;
@@ -72,14 +72,15 @@ fn several_are_paused_in_one_decision_and_one_that_cannot_be_keeps_no_other() {
     let mut house = House::default();
     running(&mut house, "blue", "/a").unwrap();
     running(&mut house, "red", "/b").unwrap();
-    let pause = Together::Pause {
+    let pause = |name: &str| Command::Pause {
+        session: id(name),
         mode: PauseMode::Boundary,
         reason: PauseReason::Global,
         on_timeout: OnTimeout::Refuse,
         clearing: Clearing::Keep,
     };
-    let all = ["blue", "green", "red"].map(id);
-    let (decision, replies) = house.decide_together(&all, &pause);
+    let all = ["blue", "green", "red"].map(pause);
+    let (decision, replies) = house.decide_together(all.to_vec());
     let begun = decision.events.iter().filter(|(_, e)| matches!(e, Event::PauseBegan { .. }));
     assert_eq!(begun.count(), 2);
     let [Ok(Reply::Pending(first)), Err(Refusal::NoSuchSession { .. }), Ok(Reply::Pending(last))] =
@@ -101,7 +102,8 @@ fn a_decision_sees_what_it_has_already_decided() {
     stop(&mut house, "blue").unwrap();
     running(&mut house, "red", "/a").unwrap();
     stop(&mut house, "red").unwrap();
-    let (decision, replies) = house.decide_together(&[id("blue"), id("red")], &Together::Resume);
+    let resume = |name: &str| Command::Resume { session: id(name), prompt: None };
+    let (decision, replies) = house.decide_together(vec![resume("blue"), resume("red")]);
     assert!(matches!(replies.as_slice(), [Ok(Reply::Pending(_)), Err(Refusal::PlaceTaken { .. })]));
     record(&mut house, decision);
     assert_eq!(house.session(&id("red")).unwrap().status(), Status::Suspended);

@@ -86,7 +86,7 @@ async fn refuse_to_lose(state: &ServerState, session: &Session) -> Result<(), Bo
     Err(Box::new(Response::Refused(Refusal::WouldBeLost { session: name, left_out })))
 }
 
-async fn translate(state: &ServerState, given: &str, action: Action) -> Translated {
+pub(super) async fn translate(state: &ServerState, given: &str, action: Action) -> Translated {
     let found = state.find(given).await.map_err(|refusal| Box::new(Response::Refused(refusal)))?;
     let session = found.id.clone();
     let command = match action {

@@ -9,7 +9,7 @@ use crate::view;
 use glis_core::decision::Reply;
 use glis_core::reason::FailedStep;
 use glis_core::session::{Phase, Rest};
-use glis_core::{Command, End, Failure, OpId, Session, SessionId};
+use glis_core::{AskId, Command, End, Failure, OpId, Refusal, Session, SessionId};
 use glis_wire::client::{Response, Trouble};
 use glis_wire::hold::Ladder;
 use std::io;
@@ -21,64 +21,101 @@ const EVENTS_READ: u32 = 500;
 
 pub(super) type Translated = Result<(SessionId, Command), Box<Response>>;
 
+/// Asks for something and waits until it is true.
 pub(super) async fn carry_out(
     state: &ServerState,
     steps: &mut Steps<'_>,
     (id, command): (SessionId, Command),
     env: Option<Caller>,
 ) -> io::Result<Response> {
-    // Listening begins before anything is asked for, so that its end cannot be missed.
-    let mut news = state.mailbox.news.subscribe();
-    let found = state.session(&id).await;
-    if let Some(env) = env
-        && may_begin_start(&command, found.as_ref())
-    {
-        state.creator.environments.remember(&id, env);
+    let asked = Asked::new(state, id, &command, env).await;
+    let reply = state.mailbox.command(command, Some(steps.from().clone())).await;
+    asked.settle(state, steps, reply).await
+}
+
+/// What is needed to wait for what comes of a command.
+pub(super) struct Asked {
+    id: SessionId,
+    /// The session as it was before.
+    found: Option<Session>,
+    news: broadcast::Receiver<Arc<Published>>,
+    /// A message may be refused before the session is looked at again: this listens for it alone.
+    handed_over: Option<broadcast::Receiver<Arc<Published>>>,
+    question: Option<AskId>,
+    ladder: Option<Ladder>,
+}
+
+impl Asked {
+    /// Before the command is handed in: listening begins here, so that its end cannot be missed.
+    pub(super) async fn new(
+        state: &ServerState,
+        id: SessionId,
+        command: &Command,
+        env: Option<Caller>,
+    ) -> Self {
+        let news = state.mailbox.news.subscribe();
+        let found = state.session(&id).await;
+        if let Some(env) = env
+            && may_begin_start(command, found.as_ref())
+        {
+            state.creator.environments.remember(&id, env);
+        }
+        let question = wait::question_of(found.as_ref(), command);
+        let long = matches!(command, Command::Send { text, .. } if wait::may_be_cut(text));
+        let handed_over = long.then(|| state.mailbox.news.subscribe());
+        let ladder = unwritten::ladder_of(state, command);
+        Self { id, found, news, handed_over, question, ladder }
     }
-    let question = wait::question_of(found.as_ref(), &command);
-    // A message may be refused before the session is looked at again: this listens for it alone.
-    let long = matches!(&command, Command::Send { text, .. } if wait::may_be_cut(text));
-    let mut handed_over = long.then(|| state.mailbox.news.subscribe());
-    let ladder = unwritten::ladder_of(state, &command);
-    let reply = match state.mailbox.command(command, Some(steps.from().clone())).await {
-        Some(Ok(reply)) => reply,
-        Some(Err(refusal)) => return Ok(Response::Refused(refusal)),
-        None => return Ok(without_log(state, found.as_ref(), ladder).await),
-    };
-    match reply {
-        Reply::Done => {
-            if let (Some(session), Some(ask)) = (&found, question)
-                && let Err(refusal) = wait::until_heard(&mut news, session, &ask).await
-            {
-                return Ok(Response::Refused(refusal));
-            }
-            done(state, &id, found, Change::Made).await
-        }
-        Reply::Already => done(state, &id, found, Change::Needless).await,
-        Reply::Queued { message, before, status } => {
-            let session = wait::until_woken(state, &mut news, &id).await;
-            let Some(session) = session else { return Ok(storage()) };
-            // What waits in the queue is not handed over by waiting for it.
-            if let Some(handed_over) = &mut handed_over
-                && !wait::is_waiting(&session, message)
-                && let Err(refusal) = wait::until_handed_over(handed_over, &session, message).await
-            {
-                return Ok(Response::Refused(refusal));
-            }
-            let session = Box::new(state.views.one(&session).await);
-            let idle_secs = found.as_ref().and_then(idle_secs);
-            Ok(Response::Queued { session, message: message.0, before, status, idle_secs })
-        }
-        Reply::Pending(op) => {
-            let ended = tokio::select! {
-                ended = until_ended(state, steps, &mut news, &id, op) => ended?,
-                () = state.daemon.owed.log_failed() => {
-                    return Ok(without_log(state, found.as_ref(), ladder).await);
+
+    /// Waits until what was asked for is true. `reply` is none if the controller has ended.
+    pub(super) async fn settle(
+        self,
+        state: &ServerState,
+        steps: &mut Steps<'_>,
+        reply: Option<Result<Reply, Refusal>>,
+    ) -> io::Result<Response> {
+        let Self { id, found, mut news, mut handed_over, question, ladder } = self;
+        let reply = match reply {
+            Some(Ok(reply)) => reply,
+            Some(Err(refusal)) => return Ok(Response::Refused(refusal)),
+            None => return Ok(without_log(state, found.as_ref(), ladder).await),
+        };
+        match reply {
+            Reply::Done => {
+                if let (Some(session), Some(ask)) = (&found, question)
+                    && let Err(refusal) = wait::until_heard(&mut news, session, &ask).await
+                {
+                    return Ok(Response::Refused(refusal));
                 }
-            };
-            match ended {
-                Ok(()) => done(state, &id, found, Change::Made).await,
-                Err(failure) => failed(state, &id, failure).await,
+                done(state, &id, found, Change::Made).await
+            }
+            Reply::Already => done(state, &id, found, Change::Needless).await,
+            Reply::Queued { message, before, status } => {
+                let session = wait::until_woken(state, &mut news, &id).await;
+                let Some(session) = session else { return Ok(storage()) };
+                // What waits in the queue is not handed over by waiting for it.
+                if let Some(handed_over) = &mut handed_over
+                    && !wait::is_waiting(&session, message)
+                    && let Err(refusal) =
+                        wait::until_handed_over(handed_over, &session, message).await
+                {
+                    return Ok(Response::Refused(refusal));
+                }
+                let session = Box::new(state.views.one(&session).await);
+                let idle_secs = found.as_ref().and_then(idle_secs);
+                Ok(Response::Queued { session, message: message.0, before, status, idle_secs })
+            }
+            Reply::Pending(op) => {
+                let ended = tokio::select! {
+                    ended = until_ended(state, steps, &mut news, &id, op) => ended?,
+                    () = state.daemon.owed.log_failed() => {
+                        return Ok(without_log(state, found.as_ref(), ladder).await);
+                    }
+                };
+                match ended {
+                    Ok(()) => done(state, &id, found, Change::Made).await,
+                    Err(failure) => failed(state, &id, failure).await,
+                }
             }
         }
     }

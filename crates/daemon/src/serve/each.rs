@@ -1,13 +1,14 @@
-//! One verb for several sessions: begun for all at once, told in the order that was asked for.
+//! One verb for several sessions: one decision for all of them, told in the order that was asked for.
 
 use super::act;
 use super::state::ServerState;
 use super::steps::Steps;
+use super::together::carry_out_together;
 use crate::environments::Caller;
 use crate::mailbox::Query;
 use glis_core::Status;
 use glis_core::session::{FolderState, Session};
-use glis_wire::client::{Action, Response, Trouble, Which};
+use glis_wire::client::{Action, Response, Which};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
@@ -28,40 +29,36 @@ pub(super) async fn act_each(
         Which::Named(names) => names,
         Which::All => all(state, &action).await,
     };
+    let translate = |state: Arc<ServerState>, name: String| {
+        let action = action.clone();
+        async move { act::translate(&state, &name, action).await }
+    };
+    let wanted = side_by_side(state, names, translate).await?;
+    carry_out_together(state, steps, wanted, env).await
+}
+
+/// Looks at several things at once, as many as leave places for other callers.
+async fn side_by_side<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
+    state: &Arc<ServerState>,
+    names: Vec<String>,
+    look: impl Fn(Arc<ServerState>, String) -> F,
+) -> io::Result<Vec<T>> {
     let places = Arc::new(Semaphore::new(AT_ONCE));
     let mut under_way = JoinSet::new();
     for (at, name) in names.into_iter().enumerate() {
-        let (state, places) = (Arc::clone(state), Arc::clone(&places));
-        let (action, env, from) = (action.clone(), env.clone(), steps.from().clone());
+        let (looking, places) = (look(Arc::clone(state), name), Arc::clone(&places));
         under_way.spawn(async move {
             // Never closed, so there is a place for each in the end.
             let _place = places.acquire().await;
-            (at, act::act(&state, &mut Steps::Unseen(from), &name, action, env).await)
+            (at, looking.await)
         });
     }
-    let (mut early, mut told) = (BTreeMap::new(), Vec::new());
-    loop {
-        let ended = tokio::select! {
-            ended = under_way.join_next() => ended,
-            () = steps.gone() => {
-                // What was begun is done, whether or not its caller waits.
-                under_way.detach_all();
-                return Err(io::ErrorKind::BrokenPipe.into());
-            }
-        };
-        let Some(ended) = ended else { break };
-        let (at, response) = ended.map_err(io::Error::other)?;
-        early.insert(at, response.unwrap_or_else(|fault| trouble(&fault)));
-        while let Some(response) = early.remove(&told.len()) {
-            steps.send(&Response::One(Box::new(response.clone()))).await?;
-            told.push(response);
-        }
+    let mut seen = BTreeMap::new();
+    while let Some(looked) = under_way.join_next().await {
+        let (at, found) = looked.map_err(io::Error::other)?;
+        seen.insert(at, found);
     }
-    Ok(Response::Each(told))
-}
-
-fn trouble(fault: &io::Error) -> Response {
-    Response::Trouble { kind: Trouble::Internal, message: fault.to_string() }
+    Ok(seen.into_values().collect())
 }
 
 /// The sessions with which it can be done, latest activity first.

@@ -3,17 +3,18 @@
 use super::carry::{Translated, carry_out};
 use super::state::ServerState;
 use super::steps::Steps;
+use super::together::carry_out_together;
 use crate::mailbox::Query;
 use crate::peer::Peer;
 use crate::pools::Kind;
 use crate::trees::Trees;
 use crate::view;
 use crate::worktrees::{missing, repository};
-use glis_core::session::Session;
+use glis_core::session::{Session, Trashed};
 use glis_core::tree::PathList;
 use glis_core::{Command, Refusal, Status};
 use glis_snapshot::{Shelf, Side, SnapshotFault, Why};
-use glis_wire::client::{Response, TrashAction, Trouble};
+use glis_wire::client::{Discard, Response, TrashAction, Trouble};
 use glis_wire::view::{FileDiffView, NotCapturedView, SnapshotView, TrashView};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -311,27 +312,57 @@ fn is_empty_folder(path: &std::path::Path) -> bool {
     std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }
 
-pub(super) async fn trash(state: &ServerState) -> Response {
+/// What is in the trash, removed last first, with the time when each is due, and now.
+async fn in_trash(state: &ServerState) -> (Vec<(Session, Trashed, i64)>, i64) {
     let days = i64::from(state.settings.now().trash.days);
-    let now = jiff::Timestamp::now().as_millisecond();
-    let removed = state.mailbox.query(Query::All).await;
+    let removed = state.mailbox.query(Query::All).await.into_iter();
     let mut list: Vec<_> = removed
-        .into_iter()
-        .filter_map(|session| session.trashed.clone().map(|trashed| (session, trashed)))
+        .filter_map(|session| {
+            let trashed = *session.trashed.clone()?;
+            let deadline = trashed.at + days * DAY_MS;
+            Some((session, trashed, deadline))
+        })
         .collect();
-    list.sort_by_key(|(_, trashed)| std::cmp::Reverse(trashed.at));
-    let views = list.into_iter().map(|(session, trashed)| {
-        let deadline = trashed.at + days * DAY_MS;
-        TrashView {
-            id: session.id.0,
-            name: session.name,
-            agent: session.spec.agent,
-            branch: session.branch,
-            removed_at: view::time(trashed.at),
-            deadline: view::time(deadline),
-            due: deadline <= now,
-            place: trashed.place,
+    list.sort_by_key(|(_, trashed, _)| std::cmp::Reverse(trashed.at));
+    (list, jiff::Timestamp::now().as_millisecond())
+}
+
+/// Deletes what the trash has of several, or of those past their deadline, for good.
+pub(super) async fn empty_trash(
+    state: &Arc<ServerState>,
+    steps: &mut Steps<'_>,
+    which: Discard,
+) -> io::Result<Response> {
+    let mut wanted = Vec::new();
+    match which {
+        Discard::Named(names) => {
+            for name in names {
+                wanted.push(translate(state, &name, TrashAction::Empty).await);
+            }
         }
+        Discard::Due | Discard::All => {
+            let (list, now) = in_trash(state).await;
+            let meant = |deadline: i64| which == Discard::All || deadline <= now;
+            let meant = list.into_iter().filter(|(_, _, deadline)| meant(*deadline));
+            wanted.extend(meant.map(|(session, _, _)| {
+                Ok((session.id.clone(), Command::Empty { session: session.id }))
+            }));
+        }
+    }
+    carry_out_together(state, steps, wanted, None).await
+}
+
+pub(super) async fn trash(state: &ServerState) -> Response {
+    let (list, now) = in_trash(state).await;
+    let views = list.into_iter().map(|(session, trashed, deadline)| TrashView {
+        id: session.id.0,
+        name: session.name,
+        agent: session.spec.agent,
+        branch: session.branch,
+        removed_at: view::time(trashed.at),
+        deadline: view::time(deadline),
+        due: deadline <= now,
+        place: trashed.place,
     });
     Response::Trash(views.collect())
 }
