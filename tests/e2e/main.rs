@@ -113,6 +113,7 @@ mod log {
 mod daemon {
     pub(crate) mod client;
     pub(crate) mod doors;
+    mod notify;
     mod origins;
     pub(crate) mod outside;
     mod service;

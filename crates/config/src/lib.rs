@@ -43,10 +43,38 @@ pub struct Config {
     pub command: CommandConfig,
     /// How agents are resumed.
     pub resume: ResumeConfig,
+    /// What the user is told of, and how.
+    pub notify: NotifyConfig,
     /// What fresh worktrees get, by the path of the repository.
     pub repository: BTreeMap<String, RepositoryConfig>,
     /// Manners that `new --persona` gives to an agent, by name.
     pub persona: BTreeMap<String, Persona>,
+}
+
+/// What the user is told of, and how.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct NotifyConfig {
+    /// Of what.
+    pub on: Vec<Notice>,
+    /// A command for the shell, with what there is to tell as JSON on its standard input.
+    pub command: Option<String>,
+    /// Whether the desktop is told, where there is one.
+    pub desktop: bool,
+}
+
+/// What the user can be told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Notice {
+    /// A session asks something.
+    Waiting,
+    /// A turn has ended, or a command has.
+    Finished,
+    /// A session has failed.
+    Failed,
+    /// A usage limit is reached.
+    Limit,
 }
 
 /// A manner that an agent is given.
@@ -197,6 +225,13 @@ impl Default for WorktreeConfig {
             link: Vec::new(),
             setup_secs_max: 600,
         }
+    }
+}
+
+impl Default for NotifyConfig {
+    fn default() -> Self {
+        let on = vec![Notice::Waiting, Notice::Finished, Notice::Failed, Notice::Limit];
+        Self { on, command: None, desktop: true }
     }
 }
 

@@ -29,6 +29,7 @@ mod locks;
 mod log;
 mod looks;
 mod mailbox;
+mod notify;
 mod nursery;
 mod opening;
 mod panics;
@@ -111,6 +112,7 @@ pub fn run(home: &Home, own: Own, ready: impl FnOnce(Option<&str>)) -> Result<()
         let strikes = Strikes::open(&home.state, own.mark_death);
         let umask = umask.as_raw_mode();
         let rooms = Rooms::new(home, settings, strikes, mailbox.clone(), umask);
+        let (news, last) = (mailbox.news.subscribe(), opened.house.last_seq());
         let unsettled: Vec<Session> = opened.house.all_sessions().cloned().collect();
         let copies = Copies::start(home, mailbox.clone(), &opened.log, opened.stale)?;
         let (actor, mail) = (rooms.dispatcher(), mailbox.clone());
@@ -126,6 +128,7 @@ pub fn run(home: &Home, own: Own, ready: impl FnOnce(Option<&str>)) -> Result<()
         }
         let repositories = unsettled.iter().map(worktrees::repository).collect();
         drop(tokio::task::spawn_blocking(move || trees::sweep(repositories)));
+        drop(tokio::spawn(rooms.notifier().run(news, last)));
         rooms.recover(unsettled).await;
         let listener = premises.listen()?;
         ready(opened.told.as_deref());

@@ -14,6 +14,7 @@ use crate::live::Live;
 use crate::locks::is_locked;
 use crate::log::LogFault;
 use crate::mailbox::{Mail, Mailbox, Query};
+use crate::notify::Notifier;
 use crate::pools::{Kind, Pools};
 use crate::premises::Premises;
 use crate::provision::Provision;
@@ -121,6 +122,17 @@ impl Rooms {
             links: Arc::clone(&self.links),
             screens: Arc::clone(&self.screens),
             timers: Arc::clone(&self.timers),
+        }
+    }
+
+    /// What tells the user.
+    pub(crate) fn notifier(&self) -> Notifier {
+        Notifier {
+            home: self.home.clone(),
+            settings: Arc::clone(&self.settings),
+            mailbox: self.mailbox.clone(),
+            pools: self.pools.clone(),
+            time: self.timers.time.clone(),
         }
     }
 

@@ -1,0 +1,173 @@
+//! Tells the user, who looks at something else, what a session needs or has come to.
+//!
+//! It follows the events. What they tell is gathered for a moment and told if it is still so: a
+//! question that a rule has answered meanwhile, or a turn that the next message has begun, is no news.
+//! Up to where it has told is kept in a file, so that what happened while no daemon ran is told too.
+
+mod news;
+mod teller;
+
+use self::news::{Kind, News};
+use self::teller::Teller;
+use crate::mailbox::{Mailbox, Published, Query};
+use crate::pools::{self, Pools};
+use crate::settings::Settings;
+use crate::timers::Time;
+use crate::view;
+use glis_core::redact::redact;
+use glis_core::{Event, Recorded, Session, SessionId};
+use glis_record::durable;
+use glis_wire::home::Home;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+
+/// So long is gathered what comes together: about what a rule needs for its verdict, and no more than a
+/// person takes for at once.
+const GATHERING: Duration = Duration::from_secs(1);
+/// So far back is looked at for what happened while no daemon ran. Further back nothing is news.
+const PAST: u64 = 10_000;
+const READ: u32 = 500;
+/// Where it is kept up to which event was told.
+const PLACE: &str = "notified";
+
+/// Follows the events and tells of them.
+pub(crate) struct Notifier {
+    pub(crate) home: Home,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) mailbox: Mailbox,
+    pub(crate) pools: Pools,
+    pub(crate) time: Time,
+}
+
+/// What was told last of each session, until the user has had a hand in it.
+type Told = HashMap<SessionId, (Kind, String)>;
+
+impl Notifier {
+    /// Follows what is published until the daemon ends. `last` is the last event of before.
+    pub(crate) async fn run(self, mut news: broadcast::Receiver<Arc<Published>>, last: u64) {
+        let (mut next, mut told) = (self.place(last).await + 1, Told::new());
+        let mut due = self.catch_up(&mut next, &mut told).await;
+        loop {
+            if !due.is_empty() {
+                self.gather(&mut news, &mut next, &mut due, &mut told).await;
+                if self.tell(std::mem::take(&mut due), &mut told).await {
+                    self.keep_place(next - 1).await;
+                }
+            }
+            match news.recv().await {
+                Ok(published) => take(&published.recorded, &mut next, &mut due, &mut told),
+                Err(RecvError::Lagged(_)) => due = self.catch_up(&mut next, &mut told).await,
+                Err(RecvError::Closed) => return,
+            }
+        }
+    }
+
+    /// Reads the log up to its end.
+    async fn catch_up(&self, next: &mut u64, told: &mut Told) -> BTreeMap<SessionId, News> {
+        let mut due = BTreeMap::new();
+        loop {
+            let batch = self.mailbox.read(*next, READ).await;
+            if batch.is_empty() {
+                return due;
+            }
+            for recorded in &batch {
+                take(recorded, next, &mut due, told);
+            }
+        }
+    }
+
+    async fn gather(
+        &self,
+        news: &mut broadcast::Receiver<Arc<Published>>,
+        next: &mut u64,
+        due: &mut BTreeMap<SessionId, News>,
+        told: &mut Told,
+    ) {
+        let over = self.time.sleep(GATHERING);
+        tokio::pin!(over);
+        loop {
+            tokio::select! {
+                published = news.recv() => match published {
+                    Ok(published) => take(&published.recorded, next, due, told),
+                    Err(RecvError::Lagged(_)) => due.extend(self.catch_up(next, told).await),
+                    Err(RecvError::Closed) => return,
+                },
+                () = &mut over => return,
+            }
+        }
+    }
+
+    /// Tells what is still so and was not told before. False where there is no way to tell anything.
+    async fn tell(&self, due: BTreeMap<SessionId, News>, told: &mut Told) -> bool {
+        let config = self.settings.now().notify.clone();
+        let teller = Teller::new(&config);
+        if !teller.reaches_anybody() {
+            return false;
+        }
+        let mut notices = Vec::new();
+        for (id, news) in due {
+            let found = self.mailbox.query(Query::One(id.0.clone())).await;
+            let Some(session) = found.into_iter().next().filter(|session| news.holds(session))
+            else {
+                continue;
+            };
+            let text = news.text(&session);
+            let same = (news.kind, text.clone());
+            if !config.on.contains(&news.kind) || told.get(&id) == Some(&same) {
+                continue;
+            }
+            told.insert(id, same);
+            notices.push(notice(&session, &news, &text));
+        }
+        let done = self.pools.run_blocking(pools::Kind::Ask, move || teller.tell(&notices)).await;
+        if let Err(fault) = done {
+            crate::diary(&format!("a notification failed: {fault}"));
+        }
+        true
+    }
+
+    async fn place(&self, last: u64) -> u64 {
+        let path = self.home.state.join(PLACE);
+        let read = move || std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
+        let place = self.pools.run(pools::Kind::Look, read).await;
+        // A place behind the end is that of another log.
+        place.filter(|place| *place <= last).unwrap_or(last).max(last.saturating_sub(PAST))
+    }
+
+    async fn keep_place(&self, place: u64) {
+        let folder = self.home.state.clone();
+        let write = move || durable::replace(&folder, PLACE, format!("{place}\n").as_bytes());
+        // Where it cannot be kept, something is told twice, by the next daemon.
+        drop(self.pools.run(pools::Kind::Look, write).await);
+    }
+}
+
+/// Takes note of an event: what it leads to, or that the user had a hand in it.
+fn take(recorded: &Recorded, next: &mut u64, due: &mut BTreeMap<SessionId, News>, told: &mut Told) {
+    if recorded.seq < *next {
+        return;
+    }
+    *next = recorded.seq + 1;
+    let Some(id) = recorded.subject.session() else { return };
+    if matches!(recorded.event, Event::AnswerBegan { .. } | Event::MessageQueued { .. }) {
+        told.remove(id);
+    }
+    if let Some(news) = News::of(recorded) {
+        due.insert(id.clone(), news);
+    }
+}
+
+/// What a hook is given. Everything in it may be shown on any screen.
+fn notice(session: &Session, news: &News, text: &str) -> Value {
+    json!({
+        "kind": news.kind,
+        "session": {"id": session.id, "name": session.name},
+        "status": session.status(),
+        "text": redact(text),
+        "event": view::event(&news.recorded),
+    })
+}

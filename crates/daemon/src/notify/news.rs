@@ -1,0 +1,77 @@
+//! What is worth telling: a session waits, has finished, has failed, or has reached a limit.
+
+pub(super) use glis_config::Notice as Kind;
+use glis_core::session::Session;
+use glis_core::{Event, Recorded, Status};
+
+/// Something that the user may want to know.
+#[derive(Debug, Clone)]
+pub(super) struct News {
+    pub(super) kind: Kind,
+    pub(super) recorded: Recorded,
+}
+
+impl News {
+    /// What an event means to somebody who is not looking.
+    pub(super) fn of(recorded: &Recorded) -> Option<Self> {
+        let of = |kind| Some(Self { kind, recorded: recorded.clone() });
+        if matches!(recorded.event, Event::LimitReached { .. }) {
+            return of(Kind::Limit);
+        }
+        match recorded.status? {
+            Status::Waiting => of(Kind::Waiting),
+            Status::Completed => of(Kind::Finished),
+            // An agent that has come back is idle as well, and has finished nothing.
+            Status::Idle if is_whole_turn(&recorded.event) => of(Kind::Finished),
+            Status::Failed | Status::Interrupted => of(Kind::Failed),
+            Status::Created
+            | Status::Idle
+            | Status::Busy
+            | Status::Pausing
+            | Status::Paused
+            | Status::Resuming
+            | Status::Suspended
+            | Status::Archived => None,
+        }
+    }
+
+    /// Whether it is still so.
+    pub(super) fn holds(&self, session: &Session) -> bool {
+        match self.kind {
+            Kind::Waiting => session.status() == Status::Waiting,
+            Kind::Finished => matches!(session.status(), Status::Idle | Status::Completed),
+            Kind::Failed => matches!(session.status(), Status::Failed | Status::Interrupted),
+            Kind::Limit => true,
+        }
+    }
+
+    /// What a person reads.
+    pub(super) fn text(&self, session: &Session) -> String {
+        match self.kind {
+            Kind::Waiting => match session.asks().first() {
+                Some(ask) => ask.text.clone(),
+                None => "it asks something on its screen".to_owned(),
+            },
+            Kind::Finished => "its turn has ended".to_owned(),
+            Kind::Failed => failure(session, &self.recorded.event),
+            Kind::Limit => limit(&self.recorded.event),
+        }
+    }
+}
+
+fn is_whole_turn(event: &Event) -> bool {
+    matches!(event, Event::TurnEnded { cut: false, .. })
+}
+
+fn failure(session: &Session, event: &Event) -> String {
+    let why = if let Event::Interrupted { why } = event { Some(why.as_str()) } else { None };
+    session.failure().or(why).unwrap_or("its process has ended").to_owned()
+}
+
+fn limit(event: &Event) -> String {
+    let known = if let Event::LimitReached { reset_at, .. } = event { reset_at } else { "" };
+    match known {
+        "" => "its usage limit is reached".to_owned(),
+        reset_at => format!("its usage limit is reached; it resets at {reset_at}"),
+    }
+}

@@ -1,0 +1,117 @@
+//! Notifications: what the user is told of, once, and by which way.
+
+use crate::support::house::{House, Outcome, eventually, kill_and_wait};
+use crate::support::wreck::pid_of;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// A house whose notices are lines of a file.
+fn noted() -> Outcome<(House, PathBuf)> {
+    let house = House::of_moved_time()?;
+    let file = house.folder().join("news.jsonl");
+    house.configure(&format!("[notify]\ncommand = \"cat >> '{}'\"\n", file.display()))?;
+    Ok((house, file))
+}
+
+fn notices(file: &PathBuf) -> Vec<Value> {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// Waits for a number of notices, and returns who they are about and of what kind.
+fn told(house: &House, file: &PathBuf, number: usize) -> Outcome<Vec<(String, String)>> {
+    house.while_time_flies(|| {
+        eventually(&format!("{number} notices"), || notices(file).len() >= number)
+    })?;
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let of = |notice: &Value| (text(&notice["session"]["name"]), text(&notice["kind"]));
+    Ok(notices(file).iter().map(of).collect())
+}
+
+fn pair(name: &str, kind: &str) -> (String, String) {
+    (name.to_owned(), kind.to_owned())
+}
+
+#[test]
+fn what_waits_has_finished_or_has_failed_is_told_once() -> Outcome {
+    let (house, file) = noted()?;
+    house.rehearsal("blue")?;
+    house.ok(&["send", "blue", "approve use ghp_0123456789abcdefghijklmnopqrstuvwxyz01?"])?;
+    house.until("blue", "waiting")?;
+    assert_eq!(told(&house, &file, 1)?, [pair("blue", "waiting")]);
+    let notice = notices(&file).remove(0);
+    assert_eq!(
+        (&notice["status"], &notice["event"]["event"]),
+        (&json!("waiting"), &json!("asked"))
+    );
+    assert!(notice["text"].as_str().is_some_and(|text| text.contains("[redacted]")), "{notice}");
+    assert!(!notice.to_string().contains("ghp_0123"), "{notice}");
+    house.ok(&["answer", "blue", "deny"])?;
+    house.until("blue", "idle")?;
+    assert_eq!(told(&house, &file, 2)?[1], pair("blue", "finished"));
+    let pid = pid_of(&house.show("blue")?)?;
+    kill_and_wait(pid)?;
+    house.until("blue", "interrupted")?;
+    assert_eq!(told(&house, &file, 3)?[2], pair("blue", "failed"));
+    Ok(())
+}
+
+#[test]
+fn a_resume_is_no_news_and_neither_is_a_restart_of_the_daemon() -> Outcome {
+    let (house, file) = noted()?;
+    for name in ["blue", "red"] {
+        house.rehearsal(name)?;
+    }
+    house.turn("blue", "say hello")?;
+    assert_eq!(told(&house, &file, 1)?, [pair("blue", "finished")]);
+    house.ok(&["send", "red", "question Which colour?"])?;
+    house.until("red", "waiting")?;
+    assert_eq!(told(&house, &file, 2)?[1], pair("red", "waiting"));
+    house.kill_daemon()?;
+    house.ok(&["pause", "blue"])?;
+    house.ok(&["resume", "blue"])?;
+    house.until("blue", "idle")?;
+    // The next thing that is told is the next thing that has happened.
+    house.turn("blue", "say again")?;
+    assert_eq!(told(&house, &file, 3)?[2..], [pair("blue", "finished")]);
+    Ok(())
+}
+
+#[test]
+fn what_happened_while_no_daemon_ran_is_told_by_the_next() -> Outcome {
+    let (house, file) = noted()?;
+    house.rehearsal("blue")?;
+    house.turn("blue", "say hello")?;
+    told(&house, &file, 1)?;
+    let pid = pid_of(&house.show("blue")?)?;
+    house.kill_daemon()?;
+    kill_and_wait(pid)?;
+    house.ok(&["ls"])?;
+    assert_eq!(told(&house, &file, 2)?[1], pair("blue", "failed"));
+    Ok(())
+}
+
+#[test]
+fn only_what_was_asked_for_is_told_and_a_command_that_hangs_holds_nothing_up() -> Outcome {
+    let (house, file) = noted()?;
+    let text = format!(
+        "[notify]\non = [\"waiting\"]\ncommand = \"cat >> '{}'; exit 3\"\n",
+        file.display()
+    );
+    house.configure(&text)?;
+    house.rehearsal("blue")?;
+    house.turn("blue", "say hello")?;
+    house.ok(&["send", "blue", "question Which colour?"])?;
+    house.until("blue", "waiting")?;
+    assert_eq!(told(&house, &file, 1)?, [pair("blue", "waiting")]);
+    let hangs = text.replace("exit 3", "exec sleep 15");
+    house.configure(&hangs)?;
+    house.ok(&["answer", "blue", "green"])?;
+    house.until("blue", "idle")?;
+    house.ok(&["send", "blue", "question Which shape?"])?;
+    house.until("blue", "waiting")?;
+    assert_eq!(told(&house, &file, 2)?.len(), 2);
+    house.ok(&["answer", "blue", "round"])?;
+    house.until("blue", "idle")?;
+    Ok(())
+}
