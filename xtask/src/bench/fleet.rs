@@ -13,8 +13,12 @@ use crate::proc::{self, Others};
 /// too.
 const IDLE_SECS: &str = "1800";
 
-/// Creating and settling wakes everybody; an idle minute begins after it.
-const SETTLE_WAIT: Duration = Duration::from_secs(30);
+/// Creating and settling wakes every process; an idle minute begins after it.
+const SETTLE_WAIT: Duration = Duration::from_secs(60);
+
+/// A screen is judged after five quiet seconds, and what follows is done then. Only after a longer
+/// standstill nothing of the start is left to do.
+const STANDSTILL: Duration = Duration::from_secs(7);
 
 /// Memory of all holder-side processes of 200 sessions.
 pub(crate) fn mem200(plan: &Plan, board: &mut Board) {
@@ -86,7 +90,7 @@ fn crew(plan: &Plan, peer: Peer, count: usize) -> Result<House<'_>> {
     for at in 0..count {
         house.session(&format!("s{at}"), &command)?;
     }
-    house.settle(SETTLE_WAIT);
+    house.settle_for(STANDSTILL, SETTLE_WAIT);
     // A peer whose sessions have ended is cheap, and would win.
     let alive = house.inmates();
     ensure!(alive >= count, "{alive} of {count} sessions are alive");

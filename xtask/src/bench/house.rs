@@ -296,9 +296,14 @@ impl<'a> House<'a> {
 
     /// Waits until the peer's CPU stands still: what was written is then also digested.
     pub(crate) fn settle(&self, limit: Duration) {
+        self.settle_for(Duration::from_millis(400), limit);
+    }
+
+    /// Waits until the peer's CPU has stood still for so long.
+    pub(crate) fn settle_for(&self, still: Duration, limit: Duration) {
         let began = Instant::now();
         let (mut last, mut still_since) = (self.cpu_ns(), Instant::now());
-        while began.elapsed() < limit && still_since.elapsed() < Duration::from_millis(400) {
+        while began.elapsed() < limit && still_since.elapsed() < still {
             // Standing still cannot be waited for in any other way than by looking again.
             thread::sleep(Duration::from_millis(50));
             let used = self.cpu_ns();
