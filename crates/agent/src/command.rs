@@ -5,6 +5,7 @@ use crate::dialect::{Dialect, Interrupt, NO_SUCH_CHOICE, Shown, Source};
 use crate::heard::Heard;
 use crate::launch::{Approach, LaunchPlan, Places};
 use crate::storage::FileLocation;
+use glis_core::plain::without_escapes;
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
 use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, DENY};
@@ -53,6 +54,7 @@ impl Dialect for Plain {
             Mode::Terminal => '\r',
             Mode::Headless => '\n',
         };
+        let text = without_escapes(text);
         let mut line: String =
             text.chars().filter(|c| !c.is_control() || matches!(c, '\t' | '\n')).collect();
         line.push(end);
@@ -92,7 +94,7 @@ mod tests {
     #[test]
     fn a_message_is_one_typed_line_without_hidden_keys() {
         let plain = Plain { mode: Mode::Terminal };
-        assert_eq!(plain.say("ls\x1b[A\x03 -l"), b"ls[A -l\r".to_vec());
+        assert_eq!(plain.say("ls\x1b[A\x03 -l"), b"ls -l\r".to_vec());
         assert_eq!(Plain { mode: Mode::Headless }.say("a\tb"), b"a\tb\n".to_vec());
     }
 

@@ -3,6 +3,7 @@
 use crate::heard::Heard;
 use glis_core::AskId;
 use glis_core::input::Sign;
+use glis_core::plain::without_escapes;
 use glis_core::talk::Ask;
 
 /// How an agent is told to stop its turn.
@@ -110,13 +111,14 @@ pub(crate) const NO_SUCH_CHOICE: &str = "it has no such choice";
 
 /// Keys for a terminal: pasted, so that a program that knows pasting takes newlines as text, and
 /// freed from everything that could close the paste, be a key of its own, or turn the direction of
-/// writing, which is invisible and about which some programs ask.
+/// writing, which is invisible and about which some programs ask. An escape sequence goes whole: what
+/// is left of half of one is letters that were never meant to be read.
 pub fn typed(text: &str) -> Vec<u8> {
     let turns = ['\u{61c}', '\u{200e}', '\u{200f}'];
     let turns = |c: char| {
         turns.contains(&c) || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
-    let clean: String = text
+    let clean: String = without_escapes(text)
         .chars()
         .map(|c| if c == '\n' { '\r' } else { c })
         .filter(|c| (!c.is_control() || matches!(c, '\t' | '\r')) && !turns(*c))
@@ -135,6 +137,12 @@ mod tests {
     #[test]
     fn typed_text_cannot_leave_its_paste() {
         let keys = typed("a\x1b[201~\x03b\nc\td\u{9b}\u{202e}");
-        assert_eq!(keys, b"\x1b[200~a[201~b\rc\td\x1b[201~\r".to_vec());
+        assert_eq!(keys, b"\x1b[200~ab\rc\td\x1b[201~\r".to_vec());
+    }
+
+    #[test]
+    fn escape_sequences_are_left_out_whole() {
+        let keys = typed("\x1b[1;31mred\x1b[0m \x1b]8;;http://x\x07link\x1b]8;;\x07 a[0m");
+        assert_eq!(keys, b"\x1b[200~red link a[0m\x1b[201~\r".to_vec());
     }
 }

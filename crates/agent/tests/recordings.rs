@@ -79,6 +79,7 @@ fn word(sign: &Sign) -> String {
         Sign::LimitReached { reset_at } => format!("limit {reset_at}"),
         Sign::Screen(state) => format!("{state:?}"),
         Sign::RefRejected(why) => format!("rejected: {why}"),
+        Sign::StartRefused(why) => format!("refused to begin: {why}"),
         Sign::MessageRefused(why) => format!("message refused: {why}"),
     }
 }
@@ -124,11 +125,20 @@ fn a_day_of_codex_on_pipes() {
 /// Whichever of the first requests it answers with an error, that is why it does not begin.
 #[test]
 fn codex_says_why_it_does_not_begin() {
-    for request in ["glis-greeting", "glis-thread", "glis-thread:01a1de45"] {
-        let answer = serde_json::json!({"id": request, "error": {"code": -32600, "message": "no"}});
+    let (no, broken) = ("no rollout found", "failed to load configuration: config.toml:1:16");
+    let refused = |why: &str| Sign::StartRefused(why.to_owned());
+    for (request, message, sign) in [
+        ("glis-greeting", no, refused(no)),
+        ("glis-thread", no, refused(no)),
+        // Whether it knows the conversation, it has not even looked.
+        ("glis-thread:01a1de45", broken, refused(broken)),
+        ("glis-thread:01a1de45", no, Sign::RefRejected(no.to_owned())),
+    ] {
+        let answer =
+            serde_json::json!({"id": request, "error": {"code": -32600, "message": message}});
         let heard = dialect("codex", Mode::Headless).hear(0, format!("{answer}\n").as_bytes());
         let signs: Vec<_> = heard.into_iter().filter_map(|heard| heard.sign).collect();
-        assert_eq!(signs, [Sign::RefRejected("no".to_owned())], "{request}");
+        assert_eq!(signs, [sign], "{request}");
     }
 }
 

@@ -1,11 +1,12 @@
 //! What goes wrong, as a person or a script is told: what happened, to what, and what to do next.
 
 mod daemon;
+mod failed;
 
 use crate::words::{AT_WORK, ask::choices_of, plain};
 use glis_core::name::BadName;
 use glis_core::queue;
-use glis_core::reason::{FailedStep, Operation, Verb, Why};
+use glis_core::reason::{Operation, Verb};
 use glis_core::refusal::{InPlaceWish, ResumeFault, Site};
 use glis_core::spec::Mode;
 use glis_core::tree::PathList;
@@ -207,7 +208,9 @@ impl From<Refusal> for Complaint {
                 not_a_choice(&session, mode, &choices)
             }
             Refusal::AnswerNotGiven { session, why } => not_given(&session, &why),
-            Refusal::Failed { session, step, why } => failed(&session, &step, &why),
+            Refusal::Failed { session, step, why, unsent } => {
+                failed::told(&session, &step, &why, &unsent)
+            }
         }
     }
 }
@@ -322,38 +325,6 @@ fn in_place(session: &str, wish: InPlaceWish) -> Complaint {
         ),
     };
     Complaint::new(Kind::Refused, message).hint(hint)
-}
-
-/// The steps of a pause lead with words of their own, and name what they are about here.
-fn failed(session: &str, step: &FailedStep, why: &Why) -> Complaint {
-    let what = match step {
-        FailedStep::Capture => Some("the screen could not be saved"),
-        FailedStep::Conversation => Some("it could not be synced to disk"),
-        FailedStep::Stash => Some("the snapshot of the worktree failed"),
-        FailedStep::Interrupt => Some("the agent could not be reached"),
-        FailedStep::EndAll
-        | FailedStep::Snapshot
-        | FailedStep::Restore
-        | FailedStep::Return
-        | FailedStep::Empty
-        | FailedStep::MakeWorktree
-        | FailedStep::PutAside
-        | FailedStep::Decide
-        | FailedStep::LearnEnd
-        | FailedStep::Other(_) => None,
-    };
-    let message = match what {
-        Some(what) => format!("failed to {step}: `{session}`: {what}: {why}"),
-        None => format!("failed to {step} of `{session}`: {why}"),
-    };
-    let hint = if *step == FailedStep::Interrupt {
-        format!("`glis pause {session} --mode force` stops it as it is")
-    } else if *why == Why::NoRepository {
-        "`git init` in its folder makes snapshots possible".to_owned()
-    } else {
-        "nothing was lost; fix the cause and retry".to_owned()
-    };
-    Complaint::new(Kind::Failed, message).hint(hint)
 }
 
 fn not_in_trash(given: &str) -> Complaint {

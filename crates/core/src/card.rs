@@ -7,7 +7,7 @@ use crate::pause::PauseRecord;
 use crate::queue::Queue;
 use crate::rule::Rule;
 use crate::safe::ScreenState;
-use crate::session::{Phase, Process, Rest, Run, Seen, Session, Trashed, WallMs};
+use crate::session::{Phase, Process, Rest, Run, Seen, Session, Spoken, Trashed, WallMs};
 use crate::spec::Spec;
 use crate::talk::{Ask, AskKind, Turn};
 use crate::tree::SnapshotRef;
@@ -132,6 +132,8 @@ impl Session {
             ready: card.ready && rest.is_none(),
             turn: card.turn.clone(),
             screen: card.screen.clone().unwrap_or(ScreenState::Flowing),
+            // What was said to it since the card was written, the card cannot know.
+            spoken: Spoken::Something,
             // What is in doubt, the queue knows.
             asks: card.asks.iter().filter(|ask| ask.kind != AskKind::Doubt).cloned().collect(),
             ..Run::of(process)

@@ -158,7 +158,7 @@ fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
         Command::CancelPause { .. } => pause::cancel(draft)?,
         Command::Resume { prompt, .. } => start::resume(draft, prompt)?,
         Command::Restart { agent_ref, prompt, .. } => start::restart(draft, agent_ref, prompt)?,
-        Command::Stop { .. } => end::stop(draft)?,
+        Command::Stop { .. } => end::stop(draft),
         Command::Remove { running, .. } => chore::remove(draft, running)?,
         Command::Snapshot { .. } => save::asked(draft)?,
         Command::Restore { snapshot, .. } => chore::restore(draft, snapshot)?,

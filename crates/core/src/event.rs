@@ -112,6 +112,8 @@ pub enum Event {
     StartEnded { op: OpId, cause: StartCause },
     /// The agent rejects the session id it was given; its process is ended.
     RefRejected { why: String, spot: Spot },
+    /// The agent does not begin, whatever conversation it was given; it is being ended.
+    StartRefused { why: String, spot: Spot },
     /// The session is stopped before its start is over.
     StartCancelled { op: OpId },
     /// The start failed; the session is what it was before.

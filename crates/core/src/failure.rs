@@ -54,7 +54,12 @@ impl Failure {
                 site: session.site(),
                 why,
             },
-            Self::Failed { step, why } => Refusal::Failed { session: name, step, why },
+            Self::Failed { step, why } => {
+                // Nothing else tells them: a session whose worktree was never made is gone.
+                let gone = step == FailedStep::MakeWorktree;
+                let unsent = session.queue.iter().filter(|_| gone).map(|m| m.text.clone());
+                Refusal::Failed { session: name, step, why, unsent: unsent.collect() }
+            }
         }
     }
 }

@@ -15,7 +15,8 @@ use crate::pause::PauseWish;
 use crate::queue::Queue;
 use crate::rule::Rule;
 use crate::session::{
-    Bar, Chore, FolderState, Phase, Rest, Seen, Session, Start, StartCause, StartStep, WallMs,
+    Bar, Chore, FolderState, Phase, Rejection, Rest, Seen, Session, Start, StartCause, StartStep,
+    WallMs,
 };
 use crate::spec::Spec;
 use pause::Progress;
@@ -132,7 +133,8 @@ impl Session {
                 self.begin_run(process, *began_at);
             }
             Event::StartEnded { cause, .. } => self.end_start(at, *cause),
-            Event::RefRejected { why, .. } => self.reject(why),
+            Event::RefRejected { why, .. } => self.reject(Rejection::Conversation(why.clone())),
+            Event::StartRefused { why, .. } => self.reject(Rejection::Start(why.clone())),
             Event::StartFailed { fault, .. } => self.fail_start(fault),
             Event::RestartBegan { agent_ref, prompt, .. } => {
                 self.begin_restart(agent_ref.as_ref(), prompt.as_ref());
@@ -215,8 +217,8 @@ impl Session {
             Event::RemovalBegan { op } => self.begin_chore(*op, Chore::PutAside),
             Event::ReturnBegan { op, name } => self.begin_chore(*op, Chore::Return(name.clone())),
             Event::EmptyingBegan { op } => self.begin_chore(*op, Chore::Empty),
+            Event::RemovalFailed { .. } => self.fall_back_from_removal(),
             Event::RestoreFailed { .. }
-            | Event::RemovalFailed { .. }
             | Event::ReturnFailed { .. }
             | Event::EmptyingFailed { .. } => self.rest_as(self.resting()),
             Event::Archived { place, .. } => self.archive(at, place),

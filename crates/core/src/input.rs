@@ -389,6 +389,8 @@ pub enum Sign {
     Screen(ScreenState),
     /// It rejects the session id it was given.
     RefRejected(String),
+    /// It does not begin, whatever conversation it was given: its configuration is broken, say.
+    StartRefused(String),
     /// It refuses to begin, for this reason, and has not looked at what it was handed.
     MessageRefused(String),
 }

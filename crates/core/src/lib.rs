@@ -25,6 +25,7 @@ pub mod leftover;
 pub mod name;
 pub mod pause;
 pub mod phase;
+pub mod plain;
 pub mod queue;
 mod react;
 pub mod reason;

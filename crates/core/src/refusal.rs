@@ -175,6 +175,9 @@ pub enum Refusal {
         step: FailedStep,
         /// The reason as it was given.
         why: Why,
+        /// Messages of a session that is gone by this: the agent never got them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        unsent: Vec<String>,
     },
 }
 

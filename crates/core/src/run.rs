@@ -23,8 +23,8 @@ pub struct Run {
     pub process: Process,
     /// The agent showed that it takes messages.
     pub ready: bool,
-    /// The agent refused to begin, for this reason, and is being ended.
-    pub rejected: Option<String>,
+    /// What the agent refused, and why; it is being ended.
+    pub rejected: Option<Rejection>,
     /// What was said to it.
     pub spoken: Spoken,
     /// Its turn, by structured signs.
@@ -33,6 +33,25 @@ pub struct Run {
     pub screen: ScreenState,
     /// What the agent asks, oldest first.
     pub asks: Vec<Ask>,
+}
+
+/// What an agent refused at its start, with the reason in its own words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rejection {
+    /// The conversation that it was given.
+    Conversation(String),
+    /// To begin at all.
+    Start(String),
+}
+
+impl Rejection {
+    /// The reason.
+    pub fn why(&self) -> &str {
+        match self {
+            Self::Conversation(why) | Self::Start(why) => why,
+        }
+    }
 }
 
 /// Whether anything was said to a process.

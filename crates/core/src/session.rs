@@ -8,7 +8,7 @@ use crate::queue::Queue;
 use crate::reason::{Operation, SafeRule, Why};
 use crate::refusal::Site;
 use crate::rule::{Doing, Rule};
-pub use crate::run::{Process, Run, Spoken};
+pub use crate::run::{Process, Rejection, Run, Spoken};
 use crate::safe::ScreenState;
 use crate::spec::{Mode, RefOrigin, SignSource, Spec};
 use crate::status::Status;
@@ -186,9 +186,9 @@ impl Session {
         self.run.as_ref().is_some_and(|run| run.ready)
     }
 
-    /// Why the agent refused to begin, if it did.
-    pub(crate) fn rejected(&self) -> Option<&str> {
-        self.run.as_ref()?.rejected.as_deref()
+    /// What the agent refused at its start, if it did.
+    pub(crate) fn rejected(&self) -> Option<&Rejection> {
+        self.run.as_ref()?.rejected.as_ref()
     }
 
     /// The agent's turn, by structured signs.

@@ -48,7 +48,7 @@ variants! {
         ClearingBegan WorktreeCleared WorktreeStays PauseBarred SaveBegan WorktreeSaved
         WorktreeNotSaved RestoreBegan WorktreeRestored RestoreFailed ReturnBegan Returned
         ReturnFailed EmptyingBegan Emptied EmptyingFailed SessionRecovered LeftoversSwept
-        CaptureMissed MessageRefused FolderLost
+        CaptureMissed MessageRefused FolderLost StartRefused
     }
     mode: Mode { Terminal Headless }
     refs: RefOrigin { Chosen Learned None }

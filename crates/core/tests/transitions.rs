@@ -7,6 +7,8 @@ mod state;
 #[path = "transitions/words.rs"]
 mod words;
 
+#[path = "transitions/asks.rs"]
+mod asks;
 #[path = "transitions/callers.rs"]
 mod callers;
 #[path = "transitions/chores.rs"]

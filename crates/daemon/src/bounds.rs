@@ -177,8 +177,14 @@ where
             () = &mut stall => break Some(STALL_TIME),
         }
     };
-    let Some(failed) = step.take() else { return };
+    // What a chore has moved is moved: once what it waits for has ended, it says itself how far it came.
+    let tells_itself = matches!(session.phase, Phase::Chore { .. });
+    let taken = if tells_itself { None } else { step.take() };
+    if taken.is_none() && !tells_itself {
+        return;
+    }
     let ended = end(&bounds, &session, &step).await;
+    let Some(failed) = taken.or_else(|| step.take()) else { return };
     let secs = time.now().saturating_duration_since(begun).as_secs();
     let late = stalled.map_or(format!("not done after {secs} s"), hangs);
     let why = format!("{late}; {}", given_up(&ended));

@@ -203,6 +203,7 @@ impl<A: Act> Controller<A> {
                 session: self.name_of(&subject),
                 step,
                 why: why.into(),
+                unsent: Vec::new(),
             }));
         }
         if !was_barred && batch.broken.is_none() {

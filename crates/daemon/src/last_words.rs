@@ -1,10 +1,10 @@
 //! What a process wrote last, for a person: on its standard error, or on the screen it had.
 
 use crate::reading::read_from;
+use glis_core::plain::without_escapes;
 use glis_record::output::OutputLog;
 use glis_screen::{Output as _, Screen, printable};
 use glis_wire::hold::{ExitRecord, Size, place};
-use glis_wire::plain::without_escapes;
 use std::path::Path;
 
 /// A complaint has its point in its last lines. More would hide it, and is kept in the log for ever.

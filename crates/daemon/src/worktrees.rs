@@ -13,7 +13,14 @@ pub(crate) fn top(session: &Session) -> Result<Option<PathBuf>, SnapshotFault> {
 
 /// A folder of the repository that holds a session's snapshots.
 pub(crate) fn repository(session: &Session) -> PathBuf {
-    PathBuf::from(&session.spec.repo_root)
+    let root = PathBuf::from(&session.spec.repo_root);
+    if !session.spec.in_place || root.is_dir() {
+        return root;
+    }
+    // A session in place may have been begun in a folder of the repository that is gone by now.
+    let above = root.ancestors().skip(1).find(|folder| folder.is_dir());
+    let within = above.filter(|folder| folder.ancestors().any(|one| one.join(".git").exists()));
+    within.map(Path::to_owned).unwrap_or(root)
 }
 
 /// Who a worktree is for, in git's own lock.

@@ -8,6 +8,8 @@ pub mod frame;
 pub mod hold;
 pub mod home;
 pub mod locks;
-pub mod plain;
 pub mod stat;
 pub mod view;
+
+/// Text without what only a terminal understands, for those that know no more of `core`.
+pub use glis_core::plain;

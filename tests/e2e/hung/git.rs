@@ -126,6 +126,33 @@ fn a_stop_of_a_start_whose_git_hangs_ends_both_at_once() -> Outcome {
     goes_on(&house, &session)
 }
 
+/// Whatever is done with its files, a stop ends what hangs in it, and the session is free again.
+#[test]
+fn a_stop_ends_a_restore_and_a_removal_whose_git_hangs() -> Outcome {
+    let mut house = House::new()?;
+    let flag = hanging_git(&mut house)?;
+    let (session, _) = held(&house)?;
+    house.json(&["pause", "blue"])?;
+    fs::write(house.file("blue", "a.txt")?, "two")?;
+    for (verb, code) in [("restore", 1), ("rm", 0)] {
+        fs::write(&flag, "")?;
+        let mut under_way = Background::start(house.glis().args([verb, "blue"]))?;
+        awaits_hung(&flag)?;
+        let begun = Instant::now();
+        let stopped = house.json(&["stop", &text_of(&session, "id")?])?;
+        assert!(begun.elapsed() < Duration::from_secs(20), "{verb}: {:?}", begun.elapsed());
+        assert!(stopped["pid"].is_null(), "{stopped}");
+        assert_eq!(under_way.0.wait()?.code(), Some(code), "{verb}");
+        none_hangs(&flag)?;
+        fs::remove_file(&flag)?;
+    }
+    // Its git was ended, not the removal: what could be moved is in the trash.
+    house.json(&["trash", "restore", "blue"])?;
+    assert_eq!(fs::read_to_string(house.file("blue", "a.txt")?)?, "two");
+    house.json(&["resume", "blue"])?;
+    Ok(())
+}
+
 #[test]
 fn a_forced_pause_of_a_start_whose_git_hangs_calls_it_off() -> Outcome {
     let mut house = House::of_moved_time()?;
@@ -157,13 +184,17 @@ fn a_worktree_that_is_never_made_holds_a_stop_up_for_a_while_and_no_longer() -> 
     let flag = hanging_git(&mut house)?;
     fs::write(flag.with_extension("at"), "worktree add")?;
     fs::write(&flag, "")?;
-    let words = ["new", "blue", "--agent", "rehearsal", "--headless"];
+    let words =
+        ["new", "blue", "--agent", "rehearsal", "--headless", "--prompt", "say a long thing"];
     let mut new = Background::start(house.glis().args(words))?;
     awaits_hung(&flag)?;
     let (status, error) = house.out_of_time("step", || house.fails(&["stop", "blue"]))?;
     let message = text_of(&error, "message")?;
     assert_eq!(status, 1, "{error}");
     assert!(message.contains("create the worktree") && message.contains("ended sleep"), "{error}");
+    // What was said to it is nowhere else but in the log.
+    assert!(message.contains("never got: say a long thing"), "{error}");
+    assert!(text_of(&error, "hint")?.contains("glis new blue --prompt"), "{error}");
     assert!(!new.0.wait()?.success());
     none_hangs(&flag)?;
     // Nothing of it is in the way of another try.

@@ -95,7 +95,7 @@ fn codex_says_what_is_wrong_with_its_configuration() -> Outcome {
     let good = std::fs::read(&path)?;
     std::fs::write(&path, "model = [broken\n")?;
     let (status, error) = play.house().fails(&["resume", NAME])?;
-    assert_eq!((status, &error["kind"]), (6, &json!("rejected")), "{error}");
+    assert_eq!((status, &error["kind"]), (6, &json!("not_ready")), "{error}");
     let message = error["message"].as_str().unwrap_or_default();
     assert!(message.contains("config.toml") && message.contains("unclosed array"), "{message}");
     assert!(!message.chars().any(char::is_control), "{message:?}");

@@ -48,6 +48,24 @@ fn a_restart_of_a_running_session_stops_it_by_itself_and_saves_first() -> Outcom
 }
 
 #[test]
+fn a_stop_that_the_daemon_does_not_live_to_answer_is_asked_for_again() -> Outcome {
+    let house = House::new()?;
+    house.configure("[pause]\ninterrupt_secs = 30\nterminate_secs = 30\n")?;
+    house.rehearsal("blue")?;
+    house.turn("blue", "ignore int ;; ignore term")?;
+    house.ok(&["send", "blue", "work 600"])?;
+    let busy = house.until("blue", "busy")?;
+    let mut events = house.follow(1)?;
+    let mut stop = crate::support::house::Background::start(house.glis().args(["stop", "blue"]))?;
+    events.until(|event| event["event"] == "stop_began")?;
+    house.kill_daemon()?;
+    assert_eq!(stop.0.wait()?.code(), Some(0));
+    await_gone(pid_of(&busy)?)?;
+    assert_eq!(house.show("blue")?["status"], "suspended");
+    Ok(())
+}
+
+#[test]
 fn a_restart_is_finished_after_the_death_of_the_daemon() -> Outcome {
     let house = House::new()?;
     house.configure("[pause]\ninterrupt_secs = 5\nterminate_secs = 5\n")?;

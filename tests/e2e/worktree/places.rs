@@ -57,6 +57,24 @@ fn a_session_in_place_leaves_the_repository_as_it_is() -> Outcome {
 }
 
 #[test]
+fn what_a_session_in_place_saved_can_be_taken_out_though_its_folder_is_gone() -> Outcome {
+    let house = House::new()?;
+    let deep = house.repo().join("one/two");
+    std::fs::create_dir_all(&deep)?;
+    let place = deep.to_str().ok_or("no text")?;
+    let args = ["new", "here", "--agent", "rehearsal", "--headless", "--in-place", "--repo", place];
+    house.json(&args)?;
+    house.turn("here", "write made.txt x")?;
+    house.json(&["pause", "here"])?;
+    std::fs::remove_dir_all(house.repo().join("one"))?;
+    assert!(!house.json(&["snapshots", "here"])?.as_array().ok_or("no array")?.is_empty());
+    let to = house.folder().join("out");
+    house.json(&["restore", "here", "--to", to.to_str().ok_or("no text")?])?;
+    assert_eq!(std::fs::read_to_string(to.join("one/two/made.txt"))?, "x");
+    Ok(())
+}
+
+#[test]
 fn a_folder_without_a_repository_is_good_enough_in_place() -> Outcome {
     let house = House::new()?;
     let plain = house.repo().join("../plain");

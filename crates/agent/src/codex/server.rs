@@ -20,6 +20,9 @@ pub(super) const RESUMED: &str = "glis-thread:";
 const MESSAGE: &str = "glis-message";
 const INTERRUPT: &str = "glis-interrupt";
 
+/// How its answer begins when its own configuration cannot be read, whatever it was asked for.
+const BAD_CONFIGURATION: &str = "failed to load configuration";
+
 #[derive(Default)]
 pub(super) struct Server {
     lines: Lines,
@@ -63,14 +66,16 @@ impl Server {
             line.both(Sign::TurnEnded, Said::new(Voice::System, error));
         }
         if id == GREETING && !error.is_empty() {
-            line.sign(Sign::RefRejected(error.to_owned()));
+            line.sign(Sign::StartRefused(error.to_owned()));
         }
         if id != FRESH && !id.starts_with(RESUMED) {
             return;
         }
         let thread = text(words, "/result/thread/id");
         let expected = id.strip_prefix(RESUMED);
-        if thread.is_empty() {
+        if thread.is_empty() && (expected.is_none() || error.starts_with(BAD_CONFIGURATION)) {
+            line.sign(Sign::StartRefused(error.to_owned()));
+        } else if thread.is_empty() {
             line.sign(Sign::RefRejected(error.to_owned()));
         } else if expected.is_some_and(|expected| expected != thread) {
             line.sign(Sign::RefRejected(format!("it came back in another conversation, {thread}")));

@@ -1,11 +1,12 @@
 //! What a failing step says first, word for word, and by which word a script knows it.
 
 use super::*;
+use glis_core::reason::{FailedStep, Why};
 use glis_core::refusal::ResumeFault as Fault;
 
 fn of_pause(step: FailedStep) -> String {
     let (session, why) = ("blue".to_owned(), Why::Other("no".to_owned()));
-    Complaint::from(Refusal::Failed { session, step, why }).message
+    Complaint::from(Refusal::Failed { session, step, why, unsent: Vec::new() }).message
 }
 
 fn of_resume(why: Fault) -> Complaint {

@@ -1,8 +1,14 @@
 //! Every verb and option, as they are typed.
 
+mod keep;
+mod values;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
+use values::{duration, status};
+
+pub(crate) use keep::{Diff, Empty, Restore, TrashVerb};
 
 /// Keeps AI coding agents alive: pause anything, resume anything, lose nothing.
 #[derive(Debug, Parser)]
@@ -243,59 +249,6 @@ pub(crate) enum DaemonVerb {
     },
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum TrashVerb {
-    /// List removed sessions, and until when they are kept
-    List,
-    /// Take a session out of the trash, as it was
-    Restore {
-        /// Name, id, or a unique beginning of the id
-        name: String,
-        /// Another name, if the former one is taken
-        #[arg(long = "name", value_name = "NEW")]
-        rename: Option<String>,
-    },
-    /// Delete for good what is past its deadline
-    Empty(Empty),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Empty {
-    /// Delete these, before their deadline
-    #[arg(conflicts_with = "all")]
-    pub(crate) names: Vec<String>,
-    /// Delete everything, before its deadline
-    #[arg(long)]
-    pub(crate) all: bool,
-    /// Do not ask
-    #[arg(long, short)]
-    pub(crate) yes: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Diff {
-    /// Name, id, or a unique beginning of the id
-    pub(crate) name: String,
-    /// List only the files, and how many lines differ
-    #[arg(long)]
-    pub(crate) stat: bool,
-    /// Since this snapshot, instead of since the session began
-    #[arg(long, value_name = "REF")]
-    pub(crate) since: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Restore {
-    /// Name, id, or a unique beginning of the id
-    pub(crate) name: String,
-    /// The snapshot: its ref, the beginning of its last part, or of its commit; default: as the last process left it
-    #[arg(long, value_name = "REF")]
-    pub(crate) snapshot: Option<String>,
-    /// Restore into this folder, which must not exist yet; the session's own is not touched
-    #[arg(long, value_name = "DIR")]
-    pub(crate) to: Option<PathBuf>,
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
     /// Break a temporary home on purpose, and show that nothing is lost
@@ -466,87 +419,5 @@ pub(crate) struct Answer {
     pub(crate) for_session: bool,
 }
 
-/// A number with its unit: 500ms, 30s, 10m, 2h. A bare number is seconds.
-fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = text.strip_prefix(digits).unwrap_or_default();
-    let number: f64 = digits.parse().map_err(|_| format!("`{text}` is no time; try 30s or 10m"))?;
-    let seconds = match unit {
-        "ms" => number / 1000.0,
-        "" | "s" => number,
-        "m" => number * 60.0,
-        "h" => number * 3600.0,
-        _ => return Err(format!("`{unit}` is no unit of time; there are ms, s, m, h")),
-    };
-    Duration::try_from_secs_f64(seconds).map_err(|_| format!("`{text}` is no time; try 30s or 10m"))
-}
-
-fn status(text: &str) -> Result<glis_core::Status, String> {
-    let known = glis_core::Status::ALL;
-    known.into_iter().find(|status| status.word() == text).ok_or_else(|| {
-        let words: Vec<_> = known.iter().map(|status| status.word()).collect();
-        format!("there is no such state; there are {}", words.join(", "))
-    })
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::CommandFactory as _;
-
-    #[test]
-    fn the_definition_is_sound() {
-        Cli::command().debug_assert();
-    }
-
-    /// What is typed, as the verb understands it.
-    fn parsed(line: &str) -> Result<Cli, clap::Error> {
-        Cli::try_parse_from(line.split_whitespace())
-    }
-
-    #[test]
-    fn an_option_behind_free_words_is_an_option_and_behind_two_hyphens_a_word() {
-        for line in [
-            "glis search one two --json",
-            "glis search --json one two",
-            "glis search one --json two",
-            "glis send x hello --json",
-            "glis send x --json hello",
-            "glis answer x allow --json",
-            "glis answer x --json allow",
-        ] {
-            let cli = parsed(line).unwrap();
-            assert!(cli.json, "{line}");
-            let told = format!("{:?}", cli.verb);
-            assert!(!told.contains("--json"), "{line}: {told}");
-        }
-        for line in ["glis search -- --json", "glis send x -- --json", "glis answer x -- --json"] {
-            let cli = parsed(line).unwrap();
-            assert!(!cli.json && format!("{:?}", cli.verb).contains("--json"), "{line}");
-        }
-        let Some(Verb::Search { words, most }) = parsed("glis search one --most 3").unwrap().verb
-        else {
-            panic!("no search");
-        };
-        assert_eq!((words, most), (vec!["one".to_owned()], 3));
-        // An unknown option is not taken for an option, and not for a word either.
-        assert!(parsed("glis search one --jsno").is_err());
-        assert!(parsed("glis send x --json").is_err());
-    }
-
-    #[test]
-    fn times_have_units() {
-        assert_eq!(duration("30s"), Ok(Duration::from_secs(30)));
-        assert_eq!(duration("10m"), Ok(Duration::from_secs(600)));
-        assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
-        for bad in ["", "x", "5y", "-1s", "1e999"] {
-            assert!(duration(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn states_are_the_contracts() {
-        assert_eq!(status("paused"), Ok(glis_core::Status::Paused));
-        assert!(status("Paused").is_err());
-    }
-}
+mod tests;

@@ -2,7 +2,8 @@
 
 use super::act::{Acted, act, acted};
 use super::{Out, say, unexpected};
-use crate::complaint::Complaint;
+use crate::complaint::{Complaint, Kind};
+use crate::control;
 use crate::progress::Progress;
 use crate::words;
 use glis_client::{Client, Streamed};
@@ -45,7 +46,7 @@ pub(super) fn each(
         Ok(())
     };
     match only {
-        Some(name) => tell_one(act(&mut control, name, action.clone()))?,
+        Some(name) => tell_one(act_on_one(&mut control, name, action))?,
         None => at_once(&mut control, which, action, &mut tell_one)?,
     }
     if documents.is_empty() && !out.json {
@@ -63,6 +64,19 @@ pub(super) fn each(
             // Each failure was told beside its session already.
             first.map_or(Ok(()), |complaint| Err(Complaint { told: true, ..complaint }))
         }
+    }
+}
+
+/// Does something with one session. A stop that the daemon did not live to answer is asked for again: it
+/// may be asked for as often as one likes.
+fn act_on_one(control: &mut Client, name: &str, action: &Action) -> Acted {
+    let acted = act(control, name, action.clone());
+    let lost = |complaint: &Complaint| complaint.kind == Kind::NoDaemon;
+    match acted {
+        Err(complaint) if *action == Action::Stop && lost(&complaint) => {
+            act(&mut control::connect()?, name, action.clone())
+        }
+        acted => acted,
     }
 }
 

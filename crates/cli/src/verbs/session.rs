@@ -10,6 +10,7 @@ use crate::words;
 use glis_client::Client;
 use glis_core::input::IfRunning;
 use glis_core::pause::{OnTimeout, PauseMode};
+use glis_core::plain::without_escapes;
 use glis_core::spec::Mode as SessionMode;
 use glis_core::talk::{ALLOW_FOR_SESSION, AskKind};
 use glis_core::tree::Clearing;
@@ -84,10 +85,10 @@ fn not_made(mut complaint: Complaint) -> Complaint {
 /// The longest message, as JSON: what agents and their transcripts are known to take in one line.
 const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 
-/// A message that an agent can take. What only holds blanks is pressed away by terminals, and
+/// A message that an agent can take. What only holds blanks or keys is pressed away by terminals, and
 /// would be waited for in vain.
 fn sayable(text: String) -> Result<String, Complaint> {
-    if text.chars().all(|c| c.is_whitespace() || c.is_control()) {
+    if without_escapes(&text).chars().all(|c| c.is_whitespace() || c.is_control()) {
         return Err(Complaint::new(Kind::Usage, "the message is empty").hint("say something"));
     }
     let length = json!(text).to_string().len();
@@ -119,6 +120,7 @@ pub(super) fn send(name: String, text: &str, out: &Out) -> Result<(), Complaint>
     };
     let text = sayable(text)?;
     let longest = text.lines().map(str::len).max().unwrap_or_default();
+    let has_escapes = without_escapes(&text) != text;
     let mut control = control::connect()?;
     let request = Request::Act { session: name, action: Action::Send { text } };
     let Response::Queued { session, message, before, status, idle_secs } =
@@ -126,7 +128,7 @@ pub(super) fn send(name: String, text: &str, out: &Out) -> Result<(), Complaint>
     else {
         return Err(unexpected());
     };
-    let warning = may_be_cut(&session, longest);
+    let warning = may_be_cut(&session, longest).or_else(|| is_bared(&session, has_escapes));
     let document = json!({
         "session": session.name, "message": message, "before": before,
         "status": status, "queued": session.queued, "not_started": words::unstarted(&session),
@@ -149,6 +151,18 @@ fn may_be_cut(session: &SessionView, longest: usize) -> Option<String> {
         format!(
             "warning: a line of {longest} bytes; a terminal that edits lines takes {LINE_BYTES_MAX} at \
              most. If it cannot be sent, `glis log {}` will say so and have its text",
+            session.name
+        )
+    })
+}
+
+/// What is to be known of a message with escape sequences: at a terminal each would be a key.
+fn is_bared(session: &SessionView, has_escapes: bool) -> Option<String> {
+    let typed = session.mode == SessionMode::Terminal || session.agent == "command";
+    (typed && has_escapes).then(|| {
+        format!(
+            "note: escape sequences are not typed; the agent gets the text without them, `glis log {}` \
+             has it whole",
             session.name
         )
     })

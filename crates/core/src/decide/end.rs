@@ -10,13 +10,13 @@ use crate::ids::OpId;
 use crate::input::Exit;
 use crate::pause::{PauseMode, PauseStep};
 use crate::reason::{FailedStep, Why};
-use crate::refusal::{Refusal, ResumeFault};
+use crate::refusal::ResumeFault;
 use crate::rule::NotSafe;
-use crate::session::{AfterStop, Pause, Phase, Session, StartStep};
+use crate::session::{AfterStop, Pause, Phase, Rejection, Session, StartStep};
 use crate::spec::RefOrigin;
 use crate::tree::Occasion;
 
-pub(super) fn stop(draft: &mut Draft<'_>) -> Result<(), Refusal> {
+pub(super) fn stop(draft: &mut Draft<'_>) {
     match &draft.session.phase {
         Phase::Live => halt::begin(draft, AfterStop::Rest),
         Phase::Stopping { op, then: AfterStop::Restart { .. }, .. } => {
@@ -47,12 +47,18 @@ pub(super) fn stop(draft: &mut Draft<'_>) -> Result<(), Refusal> {
             let under_way = under_way.clone();
             stop_pause(draft, &under_way);
         }
-        Phase::Stopping { then: AfterStop::Remove, .. } | Phase::Chore { .. } => {
-            return Err(draft.busy());
+        Phase::Stopping { op, then: AfterStop::Remove, .. } => {
+            let removal = *op;
+            stop_removal(draft, removal);
+        }
+        // Nothing runs. What is done with its files is cut short, and says itself how far it came.
+        Phase::Chore { op, .. } => {
+            let op = *op;
+            draft.effect(Effect::CutShort { op });
+            draft.reply(Reply::Pending(op));
         }
         Phase::Rest(_) => draft.reply(Reply::Already),
     }
-    Ok(())
 }
 
 /// A stop wins over a pause that is under way: whatever that one waits for may never come.
@@ -87,8 +93,27 @@ fn stop_restart(draft: &mut Draft<'_>, restart: OpId) {
         draft.event(Event::StopBegan { op, then: AfterStop::Rest });
     } else {
         draft.event(Event::Suspended { op: Some(op) });
-        save::after_end(draft, None);
+        save_anew(draft, restart);
     }
+}
+
+/// A stop wins over a removal that has not come to the trash, in the same way.
+fn stop_removal(draft: &mut Draft<'_>, removal: OpId) {
+    let why = "it was stopped instead".to_owned();
+    draft.event(Event::RemovalFailed { op: removal, why });
+    if draft.session.runs() {
+        let op = draft.new_op();
+        draft.event(Event::StopBegan { op, then: AfterStop::Rest });
+    } else {
+        save_anew(draft, removal);
+    }
+}
+
+/// What an operation was saving when it was called off is saved beside everything else. A git that
+/// hangs in it would stay.
+fn save_anew(draft: &mut Draft<'_>, former: OpId) {
+    draft.effect(Effect::CutShort { op: former });
+    save::after_end(draft, None);
 }
 
 /// Takes in that a save has succeeded; a stop may have waited for it.
@@ -173,7 +198,10 @@ pub(super) fn process_ended(draft: &mut Draft<'_>, generation: u32, exit: Exit) 
         Phase::Starting(begun) => {
             let (op, cause) = (begun.op, begun.cause);
             let fault = match former.rejected() {
-                Some(why) => ResumeFault::Rejected(why.to_owned()),
+                Some(Rejection::Conversation(why)) => ResumeFault::Rejected(why.clone()),
+                Some(Rejection::Start(why)) => {
+                    ResumeFault::NotReady(format!("it refused to begin: {why}"))
+                }
                 None => ResumeFault::NotReady(format!(
                     "it ended before it was ready ({})",
                     end.in_full()
@@ -248,7 +276,7 @@ fn by_itself(draft: &mut Draft<'_>, former: &Session, end: End<'_>) {
         (RefOrigin::Chosen | RefOrigin::Learned, Ending::Exited(_) | Ending::Signalled(_))
             if former.refuses_to_work() =>
         {
-            let told = former.rejected().unwrap_or_default();
+            let told = former.rejected().map(Rejection::why).unwrap_or_default();
             let told = if end.last_words.is_empty() { told } else { end.last_words };
             let why = format!("it refused to begin ({}): {told}", end.told());
             draft.event(Event::Failed { why });
@@ -272,7 +300,7 @@ fn by_itself(draft: &mut Draft<'_>, former: &Session, end: End<'_>) {
 
 /// That we ended it says nothing; why we did does.
 fn reason(former: &Session, ended: String) -> String {
-    match former.rejected() {
+    match former.rejected().map(Rejection::why) {
         Some(why) if former.is_ready() => why.to_owned(),
         Some(why) => format!("it refused to begin: {why}"),
         None => ended,

@@ -4,6 +4,7 @@ use crate::decision::Reply;
 use crate::draft::Draft;
 use crate::event::{Event, Spot};
 use crate::ids::MessageId;
+use crate::plain::without_escapes;
 use crate::reason::Verb;
 use crate::refusal::Refusal;
 use crate::session::{AfterStop, Phase, Rest};
@@ -101,10 +102,11 @@ pub(super) fn taken(draft: &mut Draft<'_>, spot: Spot, text: Option<&str>) {
     }
 }
 
-/// Whether a text that an agent took holds a message. Blanks, control characters and invisible ones
-/// do not count: a terminal, or the program in it, changes them on the way.
+/// Whether a text that an agent took holds a message. Blanks, control characters, invisible ones and
+/// escape sequences do not count: a terminal, or the program in it, changes them on the way.
 fn holds(taken: &str, message: &str) -> bool {
-    let bare = |text: &str| -> String { text.chars().filter(|c| is_seen(*c)).collect() };
+    let bare =
+        |text: &str| -> String { without_escapes(text).chars().filter(|c| is_seen(*c)).collect() };
     bare(taken).contains(&bare(message))
 }
 

@@ -61,7 +61,8 @@ pub(super) fn take(draft: &mut Draft<'_>, spot: Spot, sign: Sign) {
             }
         }
         Sign::Screen(state) => judge_screen(draft, state),
-        Sign::RefRejected(why) => rejected(draft, why, spot),
+        Sign::RefRejected(why) => rejected(draft, Event::RefRejected { why, spot }),
+        Sign::StartRefused(why) => rejected(draft, Event::StartRefused { why, spot }),
         Sign::MessageRefused(why) => {
             message::refused(draft, why.clone());
             // It ends by itself, and what it says then is better than anything about a kill.
@@ -93,10 +94,10 @@ fn turn_ended(draft: &mut Draft<'_>, spot: Spot, cut: Cut) {
 /// Some agents say so and live on. The start has failed when the process is gone; if it was believed
 /// to be over already, the session is no more than a process that does nothing for it. What it says
 /// first is the reason, what follows from that is not.
-fn rejected(draft: &mut Draft<'_>, why: String, spot: Spot) {
+fn rejected(draft: &mut Draft<'_>, what: Event) {
     let goes_on = matches!(draft.session.phase, Phase::Starting(_) | Phase::Live);
     if goes_on && draft.session.rejected().is_none() {
-        draft.event(Event::RefRejected { why, spot });
+        draft.event(what);
         let generation = draft.session.generation;
         draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
     }

@@ -55,6 +55,7 @@ impl Event {
             | Self::WorktreeSaved { op, .. }
             | Self::WorktreeNotSaved { op, .. } => *op,
             Self::RefRejected { .. }
+            | Self::StartRefused { .. }
             | Self::AgentRefLearned { .. }
             | Self::MessageQueued { .. }
             | Self::DeliveryBegan { .. }
@@ -95,6 +96,7 @@ impl Event {
     pub(crate) fn spot(&self) -> Option<Spot> {
         match self {
             Self::RefRejected { spot, .. }
+            | Self::StartRefused { spot, .. }
             | Self::AgentRefLearned { spot, .. }
             | Self::BecameReady { spot }
             | Self::TurnBegan { spot }
@@ -200,6 +202,7 @@ impl Event {
             | Self::StartChecked { .. }
             | Self::StartEnded { .. }
             | Self::RefRejected { .. }
+            | Self::StartRefused { .. }
             | Self::StartCancelled { .. }
             | Self::RestartBegan { .. }
             | Self::DeliveryBegan { .. }

@@ -50,6 +50,7 @@ impl Event {
             | Self::StartChecked { .. }
             | Self::ProcessStarted { .. }
             | Self::RefRejected { .. }
+            | Self::StartRefused { .. }
             | Self::RestartBegan { .. }
             | Self::AgentRefLearned { .. }
             | Self::MessageQueued { .. }

@@ -4,7 +4,7 @@ use crate::ids::OpId;
 use crate::refusal::ResumeFault;
 use crate::rule::Rule;
 use crate::session::{
-    Phase, Process, Rest, Run, Session, SetAside, Start, StartCause, StartStep, WallMs,
+    Phase, Process, Rejection, Rest, Run, Session, SetAside, Start, StartCause, StartStep, WallMs,
 };
 use crate::tree::Found;
 
@@ -53,9 +53,9 @@ impl Session {
         self.former_refs.extend(self.set_aside.take().and_then(|aside| aside.agent_ref));
     }
 
-    pub(super) fn reject(&mut self, why: &str) {
+    pub(super) fn reject(&mut self, what: Rejection) {
         if let Some(run) = &mut self.run {
-            run.rejected = Some(why.to_owned());
+            run.rejected = Some(what);
         }
     }
 

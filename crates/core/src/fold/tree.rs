@@ -63,6 +63,21 @@ impl Session {
         self.rest_as(Rest::Archived);
     }
 
+    /// A stop goes on without the removal that it was for; one that is over has suspended the session,
+    /// unless something is left that may still write.
+    pub(super) fn fall_back_from_removal(&mut self) {
+        match &self.phase {
+            Phase::Stopping { .. } if self.runs() => {}
+            Phase::Stopping { .. } if self.leftovers.trouble().is_none() => self.suspend(None),
+            Phase::Stopping { .. }
+            | Phase::Starting(_)
+            | Phase::Live
+            | Phase::Pausing(_)
+            | Phase::Rest(_)
+            | Phase::Chore { .. } => self.rest_as(self.resting()),
+        }
+    }
+
     pub(super) fn bring_back(&mut self) {
         if let Phase::Chore { chore: Chore::Return(name), .. } = &self.phase {
             self.name.clone_from(name);

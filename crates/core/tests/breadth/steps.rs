@@ -119,6 +119,7 @@ impl State {
                 ];
                 if matches!(session.phase, Phase::Starting(_)) {
                     signs.push(Sign::RefRejected("unknown".to_owned()));
+                    signs.push(Sign::StartRefused("broken".to_owned()));
                 }
                 signs
             }

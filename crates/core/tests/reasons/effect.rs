@@ -45,12 +45,13 @@ pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
         Effect::TakeSnapshot { .. } => {
             matches!(step, Some(PauseStep::Saving | PauseStep::Sealing))
         }
-        // A step of a pause, a worktree that a stop waits for, or what no operation waits for any more.
+        // A step of a pause, a worktree that a stop waits for, a chore, or what no operation waits for any more.
         Effect::CutShort { op } => {
             let makes =
                 matches!(&session.phase, Phase::Stopping { .. }) && session.worktree.is_none();
             let own = session.operation().is_some_and(|(own, _)| own == *op);
-            !own || step.is_some() || makes
+            let chore = matches!(&session.phase, Phase::Chore { .. });
+            !own || step.is_some() || makes || chore
         }
         Effect::MakeWorktree { .. }
         | Effect::CheckStart { .. }

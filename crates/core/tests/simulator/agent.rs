@@ -144,7 +144,8 @@ impl Agent {
         }
         if self.rejects {
             if self.said.is_empty() {
-                self.say(Sign::RefRejected("no conversation of that name".to_owned()));
+                let refusal = if rng.percent(50) { Sign::RefRejected } else { Sign::StartRefused };
+                self.say(refusal("no conversation of that name".to_owned()));
             }
         } else if !self.told_ref && rng.percent(60) {
             self.tell_ref();

@@ -34,7 +34,7 @@ states! {
         resume => busy with restore
         resume go on => busy with restore
         restart => busy with restore
-        stop => busy with restore
+        stop => do cut short | pending
         rm => busy with restore
         rm and stop => busy with restore
         answer allow => refused: nothing asked
@@ -54,7 +54,7 @@ states! {
         resume => busy with rm
         resume go on => busy with rm
         restart => busy with rm
-        stop => busy with rm
+        stop => do cut short | pending
         rm => pending
         rm and stop => pending
         answer allow => refused: nothing asked
@@ -74,7 +74,7 @@ states! {
         resume => busy with rm
         resume go on => busy with rm
         restart => busy with rm
-        stop => busy with rm
+        stop => removal failed, stop began | pending
         rm => pending
         rm and stop => pending
         answer allow => refused: nothing asked
@@ -94,7 +94,7 @@ states! {
         resume => busy with rm
         resume go on => busy with rm
         restart => busy with rm
-        stop => busy with rm
+        stop => removal failed | do cut short, save after the end
         rm => pending
         rm and stop => pending
         answer allow => refused: nothing asked
@@ -114,7 +114,7 @@ states! {
         resume => busy with trash restore
         resume go on => busy with trash restore
         restart => busy with trash restore
-        stop => busy with trash restore
+        stop => do cut short | pending
         rm => busy with trash restore
         rm and stop => busy with trash restore
         answer allow => refused: nothing asked
@@ -134,7 +134,7 @@ states! {
         resume => busy with trash empty
         resume go on => busy with trash empty
         restart => busy with trash empty
-        stop => busy with trash empty
+        stop => do cut short | pending
         rm => busy with trash empty
         rm and stop => busy with trash empty
         answer allow => refused: nothing asked

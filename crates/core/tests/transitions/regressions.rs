@@ -34,6 +34,19 @@ fn an_agent_that_rejects_its_id_and_lives_on_is_ended() {
     check(Kind::Agent, &story).unwrap();
 }
 
+/// A broken configuration says nothing about the conversation.
+#[test]
+fn an_agent_that_does_not_begin_is_not_said_to_reject_its_id() {
+    let story = format!(
+        "{RESUMING}
+        started => process started | do await ready
+        balks => start refused | do kill
+        rejects => nothing
+        ended => process ended, start failed: not ready | do save after the end"
+    );
+    check(Kind::Agent, &story).unwrap();
+}
+
 #[test]
 fn a_process_that_a_resting_session_left_behind_is_ended_after_a_crash() {
     let story = format!(

@@ -271,6 +271,19 @@ fn a_session_is_known_again_by_its_card() {
     }
 }
 
+/// A blank conversation in place of the one that is lost would go unnoticed.
+#[test]
+fn an_agent_that_only_its_card_knows_never_begins_a_blank_conversation() {
+    for story in ["new hello\nmade\nchecked\nstarted", "new hello\nmade\nchecked\nstarted\nready"] {
+        let mut stage = check(Kind::Learner, story).unwrap();
+        stage.house = by_card_alone(&stage, stage.session().unwrap());
+        // What was said to it after its card was written, and which id it told, the card cannot know.
+        stage.play("found alive").unwrap();
+        stage.play("ended killed").unwrap();
+        assert_eq!(stage.play("resume").unwrap(), "refused: not resumable, no ref", "{story}");
+    }
+}
+
 #[test]
 fn a_card_counts_only_where_it_knows_more_than_the_log() {
     let stage = check(Kind::Agent, &format!("{IDLE}\n{PAUSED}")).unwrap();

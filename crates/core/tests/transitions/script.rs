@@ -450,6 +450,7 @@ fn sign(line: &str) -> Option<Sign> {
         ("limit", _) => Sign::LimitReached { reset_at: own },
         ("refuses", _) => Sign::MessageRefused(own),
         ("rejects", _) => Sign::RefRejected("unknown id".to_owned()),
+        ("balks", _) => Sign::StartRefused("broken configuration".to_owned()),
         ("screen", "flowing") => Sign::Screen(ScreenState::Flowing),
         ("screen", "silent") => Sign::Screen(ScreenState::Silent),
         ("screen", "prompt") => Sign::Screen(ScreenState::AtPrompt { pattern: "$ ".to_owned() }),

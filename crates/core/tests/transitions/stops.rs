@@ -2,7 +2,7 @@
 //! that a crash in between loses nothing.
 
 use crate::script::{Kind, check};
-use crate::table::{BUSY, IDLE};
+use crate::table::{BUSY, IDLE, PAUSED};
 use glis_core::Status;
 use glis_core::session::{Phase, Rest};
 
@@ -114,6 +114,40 @@ fn a_message_that_comes_during_a_restart_goes_to_the_fresh_conversation() {
         ),
     )
     .unwrap();
+}
+
+#[test]
+fn a_stop_wins_over_a_removal_that_has_not_begun() {
+    for (until, leads_to) in [
+        (
+            "rm and stop",
+            "stop => removal failed, stop began | pending
+            ended => process ended, suspended | do save after the end",
+        ),
+        (
+            "rm and stop\nended",
+            "stop => removal failed | do cut short, save after the end
+            kept after the end => worktree saved",
+        ),
+    ] {
+        let stage = check(Kind::Agent, &format!("{IDLE}\n{until}\n{leads_to}\nsend on"));
+        let session = stage.unwrap().session().cloned().unwrap();
+        assert_eq!(session.operation().map(|(_, what)| what.to_string()), Some("a wake-up".into()));
+    }
+}
+
+/// Whatever a chore waits for, it is over once it was cut short, and says itself how far it came.
+#[test]
+fn a_stop_cuts_short_what_is_done_with_the_files() {
+    for (until, then) in [
+        ("restore", "unrestored => restore failed"),
+        ("restore", "restored => worktree restored"),
+        ("rm", "unaside => removal failed"),
+        ("rm", "aside => archived"),
+    ] {
+        let story = format!("{IDLE}\n{PAUSED}\n{until}\nstop => do cut short | pending\n{then}");
+        check(Kind::Agent, &story).map_err(|why| format!("{until}, {then}: {why}")).unwrap();
+    }
 }
 
 #[test]

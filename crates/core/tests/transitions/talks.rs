@@ -1,4 +1,4 @@
-//! Stories of messages and questions.
+//! Stories of messages.
 
 use crate::script::{Kind, Stage, check};
 use crate::table::{BUSY, IDLE, PAUSED};
@@ -50,6 +50,14 @@ fn what_somebody_else_typed_is_not_taken_for_our_message() {
         "send one two => message queued, delivery began | do deliver one two | queued while idle
         took something typed by hand => nothing
         took [note] one  two => message taken";
+    told(Kind::Agent, &[IDLE, story]).unwrap();
+}
+
+/// At a terminal escape sequences are not typed.
+#[test]
+fn a_message_counts_as_taken_without_its_escape_sequences() {
+    let story = "send \u{1b}[31mone\u{1b}[0m two
+        took one two => message taken";
     told(Kind::Agent, &[IDLE, story]).unwrap();
 }
 
@@ -241,129 +249,6 @@ fn an_agent_whose_turn_was_cut_off_is_told_once() {
         ],
     )
     .unwrap();
-}
-
-#[test]
-fn a_question_is_answered_once() {
-    told(
-        Kind::Agent,
-        &[
-            IDLE,
-            BUSY,
-            "asks rm => asked
-            asks rm => nothing
-            answer allow to other => refused: wrong ask
-            answer allow to rm => answer began | do give answer allow
-            answer allow to rm => refused: answer under way
-            given rm => nothing
-            unasks rm => ask gone
-            answer allow to rm => refused: nothing asked",
-        ],
-    )
-    .unwrap();
-}
-
-#[test]
-fn an_answer_that_did_not_get_there_may_be_given_again() {
-    told(
-        Kind::Agent,
-        &[
-            IDLE,
-            BUSY,
-            "asks rm
-            answer deny
-            ungiven rm => answer failed
-            ungiven rm => nothing
-            answer deny => answer began | do give answer deny
-            crash
-            found alive => answer failed",
-        ],
-    )
-    .unwrap();
-}
-
-#[test]
-fn of_several_questions_one_must_be_named() {
-    told(
-        Kind::Agent,
-        &[
-            IDLE,
-            BUSY,
-            "asks one
-            asks two
-            answer allow => refused: wrong ask
-            answer allow to two => answer began | do give answer allow",
-        ],
-    )
-    .unwrap();
-}
-
-#[test]
-fn what_cannot_be_an_answer_is_refused_at_once() {
-    told(
-        Kind::Agent,
-        &[
-            IDLE,
-            BUSY,
-            "asks choice
-            answer allow_for_session => refused: not a choice
-            answer maybe => refused: not a choice
-            answer deny => answer began | do give answer deny
-            unasks choice
-            asks dialog
-            answer allow => refused: not a choice
-            answer deny => refused: not a choice
-            unasks dialog
-            inquires why
-            answer  => refused: answer not given
-            answer allow_for_session => refused: answer not given
-            answer red => answer began | do give answer red",
-        ],
-    )
-    .unwrap();
-}
-
-/// Not that a process was started, which is all that anybody could have told before.
-#[test]
-fn a_start_into_a_dialog_of_the_program_says_that_it_asks() {
-    let mut stage = told(Kind::Agent, &["new\nmade\nchecked\nstarted\nasks dialog"]).unwrap();
-    assert_eq!(stage.session().unwrap().rule, Rule::ProgramAsks);
-    stage.play("unasks dialog").unwrap();
-    stage.play("asks rm").unwrap();
-    assert_eq!(stage.session().unwrap().rule, Rule::AgentAsks);
-}
-
-#[test]
-fn questions_expire_with_the_process() {
-    told(
-        Kind::Agent,
-        &[IDLE, BUSY, "asks rm\nended 1\nanswer allow to rm => refused: nothing asked"],
-    )
-    .unwrap();
-}
-
-#[test]
-fn nothing_is_answered_while_a_pause_is_under_way() {
-    told(Kind::Agent, &[IDLE, BUSY, "asks rm\npause\nanswer allow => busy with pause"]).unwrap();
-}
-
-#[test]
-fn a_question_on_a_screen_is_asked_until_the_screen_moves_on() {
-    let mut stage = told(
-        Kind::Command,
-        &["new\nmade\nchecked\nstarted
-        screen go? => screen judged, asked | do save after the turn
-        screen go? => nothing
-        answer y => answer began | do give answer y"],
-    )
-    .unwrap();
-    let ask = stage.session().unwrap().asks()[0].id.clone();
-    assert_eq!(stage.play(&format!("given {ask}")).unwrap(), "ask gone");
-    assert_eq!(
-        stage.play("screen sure?").unwrap(),
-        "screen judged, asked | do save after the turn"
-    );
-    assert_eq!(stage.play("screen flowing").unwrap(), "ask gone, screen judged");
 }
 
 #[test]

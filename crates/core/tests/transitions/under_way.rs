@@ -334,7 +334,7 @@ states! {
         resume => busy with restart
         resume go on => busy with restart
         restart => busy with restart
-        stop => start cancelled, suspended | do save after the end | pending
+        stop => start cancelled, suspended | do cut short, save after the end | pending
         rm => busy with restart
         rm and stop => busy with restart
         answer allow => refused: nothing asked

@@ -43,6 +43,8 @@ pub(super) struct Asked {
     handed_over: Option<broadcast::Receiver<Arc<Published>>>,
     question: Option<AskId>,
     ladder: Option<Ladder>,
+    /// It is a stop, and cuts short what is done with the session's files.
+    cuts_chore: bool,
 }
 
 impl Asked {
@@ -64,7 +66,9 @@ impl Asked {
         let long = matches!(command, Command::Send { text, .. } if wait::may_be_cut(text));
         let handed_over = long.then(|| state.mailbox.news.subscribe());
         let ladder = unwritten::ladder_of(state, command);
-        Self { id, found, news, handed_over, question, ladder }
+        let cuts_chore = matches!(command, Command::Stop { .. })
+            && matches!(found.as_ref().map(|session| &session.phase), Some(Phase::Chore { .. }));
+        Self { id, found, news, handed_over, question, ladder, cuts_chore }
     }
 
     /// Waits until what was asked for is true. `reply` is none if the controller has ended.
@@ -74,7 +78,7 @@ impl Asked {
         steps: &mut Steps<'_>,
         reply: Option<Result<Reply, Refusal>>,
     ) -> io::Result<Response> {
-        let Self { id, found, mut news, mut handed_over, question, ladder } = self;
+        let Self { id, found, mut news, mut handed_over, question, ladder, cuts_chore } = self;
         let reply = match reply {
             Some(Ok(reply)) => reply,
             Some(Err(refusal)) => return Ok(Response::Refused(refusal)),
@@ -114,6 +118,8 @@ impl Asked {
                 };
                 match ended {
                     Ok(()) => done(state, &id, found, Change::Made).await,
+                    // The chore was not this caller's: that it is over is what was asked for.
+                    Err(_) if cuts_chore => done(state, &id, found, Change::Made).await,
                     Err(failure) => failed(state, &id, failure).await,
                 }
             }
