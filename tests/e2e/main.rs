@@ -139,5 +139,11 @@ mod cost {
     mod soak;
 }
 
+/// What happens by itself: idle sessions are suspended.
+mod by_itself {
+    mod idle;
+    mod idle_races;
+}
+
 /// The real agents, against a stub of their model.
 mod real;

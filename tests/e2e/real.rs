@@ -10,6 +10,7 @@ mod codex;
 mod early;
 mod failing;
 mod gemini;
+mod idle;
 mod kept;
 mod limits;
 mod manners;
@@ -52,7 +53,8 @@ impl Real {
             skip(&format!("{why}; `cargo xtask agents` does that"), remedy)?;
             return Ok(None);
         };
-        let mut real = Self { house: House::new()?, model: Model::start()?, agent, program };
+        let mut real =
+            Self { house: House::of_moved_time()?, model: Model::start()?, agent, program };
         real.settle()?;
         Ok(Some(real))
     }

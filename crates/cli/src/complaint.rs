@@ -166,6 +166,10 @@ impl From<Refusal> for Complaint {
             Refusal::WrongStatus { session, status, verb } => wrong_status(&session, status, &verb),
             Refusal::Busy { session, with } => busy(&session, &with),
             Refusal::QueueFull { session, messages } => queue_full(&session, messages),
+            Refusal::IdleLimitOutOfRange => {
+                Self::new(Kind::Usage, "Timeout must be between 1 and 120 minutes")
+                    .hint("`glis timeout NAME off` never suspends it")
+            }
             Refusal::NotSafe { session, doing } => Self::new(
                 Kind::NotSafe,
                 format!("Agent not in safe state: {doing}; session `{session}` keeps running"),

@@ -10,6 +10,7 @@ mod many;
 mod parting;
 mod service;
 mod session;
+mod timeout;
 mod upkeep;
 
 use crate::complaint::{Complaint, Kind};
@@ -105,6 +106,8 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::Resume(resume) => session::resume(&resume, out),
         Verb::Restart(restart) => session::restart(&restart, out),
         Verb::Stop { name } => session::stop(name, out),
+        Verb::Timeout { name, minutes: None } => timeout::show(name, out),
+        Verb::Timeout { name, minutes: Some(minutes) } => timeout::set(&name, &minutes, out),
         Verb::Rm(rm) => session::rm(&rm, out),
         Verb::Answer(answer) => session::answer(answer, out),
         Verb::Acknowledge { names, all } => {

@@ -2,15 +2,17 @@
 
 pub(crate) mod ask;
 mod companions;
+mod idle;
 pub(crate) mod keep;
 mod resting;
 
+pub(crate) use idle::{idle_timeout, idle_timeout_set};
 pub(crate) use resting::resting;
 
 use crate::width::{shortened, width as width_of};
 use anstyle::{AnsiColor, Style};
 use companions::{companions, listed};
-use glis_client::labels::{Tone, ago, mark, tone};
+use glis_client::labels::{Tone, ago, mark, tone, until};
 use glis_core::Status;
 use glis_core::plain::without_escapes;
 use glis_core::reason::SafeRule;
@@ -111,7 +113,11 @@ fn note(session: &SessionView) -> String {
         (None, None, None) => String::new(),
     };
     let text = plain(&text);
-    shortened(&text, NOTE_COLUMNS)
+    let Some(at) = &session.suspend_at else { return shortened(&text, NOTE_COLUMNS) };
+    let suspended = format!("suspended in {}", until(at));
+    // It is what the session is about to do, and must not be cut off.
+    let room = NOTE_COLUMNS.saturating_sub(suspended.len() + 3);
+    if text.is_empty() { suspended } else { format!("{} ({suspended})", shortened(&text, room)) }
 }
 
 /// What `show` prints.
@@ -173,23 +179,22 @@ pub(crate) fn whole(s: &SessionView) -> String {
         s.output_gap_at.map(|at| format!("from offset {at} on, the disk was full")),
     );
     fact("record", s.record_damaged.then(|| damaged(&s.name)));
-    fact(
-        "barred",
-        s.barred.as_ref().map(|bar| {
-            let name = &s.name;
-            format!("{bar}; it is not tried again  (glis acknowledge {name} allows it)")
-        }),
-    );
+    fact("barred", s.barred.as_ref().map(|bar| barred(&s.name, bar)));
     fact("failed starts", (s.failed_starts > 0).then(|| failed_starts(s)));
     fact("summary", s.conversation_summary.clone());
     fact("last action", s.last_action.clone());
     fact("pending", (!s.pending_tasks.is_empty()).then(|| s.pending_tasks.join("; ")));
+    fact("idle timeout", Some(idle::whole(s)));
     fact("auto-yes", s.auto_yes.then(|| "on".to_owned()));
     lines.join("\n")
 }
 
 fn damaged(name: &str) -> String {
     format!("damaged, events may be missing  (glis acknowledge {name} clears this)")
+}
+
+fn barred(name: &str, bar: &str) -> String {
+    format!("{bar}; it is not tried again  (glis acknowledge {name} allows it)")
 }
 
 fn used(usage: UsageView) -> String {

@@ -155,10 +155,13 @@ mod tests {
         encode_raw(&mut stream, 5, b"hello ");
         encode_raw(&mut stream, 11, b"");
         encode_raw(&mut stream, 11, b"world");
-        stream.extend(encode_words(&Report::Audience { clients: 2 }));
+        stream.extend(encode_words(&Report::Audience { clients: 2, attached: None }));
         for size in 1..=stream.len() {
             let said = parts(&stream, size);
-            assert_eq!(said, "<Output { end: 7 }>hello world<Audience { clients: 2 }>", "{size}");
+            assert_eq!(
+                said, "<Output { end: 7 }>hello world<Audience { clients: 2, attached: None }>",
+                "{size}"
+            );
         }
     }
 

@@ -49,7 +49,16 @@ pub fn tone(status: Status) -> Tone {
 /// How long ago a time of ours was.
 pub fn ago(time: &str) -> String {
     let Ok(then) = time.parse::<jiff::Timestamp>() else { return "-".to_owned() };
-    let seconds = (jiff::Timestamp::now().as_second() - then.as_second()).max(0);
+    span((jiff::Timestamp::now().as_second() - then.as_second()).max(0))
+}
+
+/// How long it is until a time to come.
+pub fn until(time: &str) -> String {
+    let Ok(then) = time.parse::<jiff::Timestamp>() else { return "-".to_owned() };
+    span((then.as_second() - jiff::Timestamp::now().as_second()).max(0))
+}
+
+fn span(seconds: i64) -> String {
     match seconds {
         0..60 => format!("{seconds}s"),
         60..3600 => format!("{}m", seconds / 60),

@@ -2,11 +2,13 @@
 
 mod explain;
 mod fault;
+mod idle;
 mod leaf;
 mod read;
 
 pub use explain::{DOCUMENTED, Setting, explain};
 pub use fault::Fault;
+pub use idle::IdleConfig;
 pub use read::{Unread, text_of};
 
 use glis_agent::context::Form;
@@ -31,6 +33,8 @@ pub struct Config {
     pub worktree: WorktreeConfig,
     /// How a pause goes.
     pub pause: PauseConfig,
+    /// When idle sessions are suspended.
+    pub idle: IdleConfig,
     /// What a screen tells.
     pub screen: ScreenConfig,
     /// What is kept of the output.

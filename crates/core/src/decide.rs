@@ -4,6 +4,7 @@ mod ask;
 mod chore;
 mod end;
 pub(crate) mod halt;
+mod idle;
 mod message;
 pub(crate) mod pause;
 mod recover;
@@ -105,6 +106,7 @@ fn timer_fired(mut draft: Draft<'_>, key: TimerKey) -> Decision {
                 return Decision::default();
             }
         }
+        TimerKey::Idle(spell) => idle::time_is_up(&mut draft, spell),
     }
     settle(draft)
 }
@@ -159,6 +161,7 @@ fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
         Command::Resume { prompt, .. } => start::resume(draft, prompt)?,
         Command::Restart { agent_ref, prompt, .. } => start::restart(draft, agent_ref, prompt)?,
         Command::Stop { .. } => end::stop(draft),
+        Command::LimitIdle { limit, .. } => idle::limit(draft, limit)?,
         Command::Remove { running, .. } => chore::remove(draft, running)?,
         Command::Snapshot { .. } => save::asked(draft)?,
         Command::Restore { snapshot, .. } => chore::restore(draft, snapshot)?,
@@ -195,6 +198,7 @@ fn starts_process(session: &Session, command: &Command) -> bool {
         | Command::Pause { .. }
         | Command::CancelPause { .. }
         | Command::Stop { .. }
+        | Command::LimitIdle { .. }
         | Command::Remove { .. }
         | Command::Snapshot { .. }
         | Command::Restore { .. }
@@ -227,6 +231,8 @@ fn take_outcome(draft: &mut Draft<'_>, outcome: Outcome) {
         Outcome::NotTaken { message } => message::not_taken(draft, message),
         Outcome::AnswerGiven { ask } => ask::given(draft, &ask),
         Outcome::AnswerNotGiven { ask, why } => ask::not_given(draft, ask, why),
+        Outcome::NotInUse { spell } => idle::not_in_use(draft, spell),
+        Outcome::InUse { spell } => idle::in_use(draft, spell),
         Outcome::CanSave { op } => pause::can_save(draft, op),
         Outcome::CannotSave { op, why } => pause::cannot_save(draft, op, why),
         Outcome::TerminalCaptured { op, screen_at } => pause::captured(draft, op, screen_at),

@@ -29,6 +29,8 @@ pub(crate) struct Draft<'h> {
     pub(crate) wake: bool,
     /// Nothing is handed over to the session in hand, even if something could be.
     pub(crate) hold_back: bool,
+    /// No timer is set for the session in hand, since this daemon has only just met it.
+    pub(crate) just_met: bool,
 }
 
 impl<'h> Draft<'h> {
@@ -57,6 +59,7 @@ impl<'h> Draft<'h> {
             next_message: house.next_message(),
             wake: false,
             hold_back: false,
+            just_met: false,
         }
     }
 
@@ -68,9 +71,14 @@ impl<'h> Draft<'h> {
             let former = std::mem::replace(&mut self.session, next);
             self.former.insert(former.id.clone(), former);
         }
-        (self.wake, self.hold_back) = (false, false);
+        (self.wake, self.hold_back, self.just_met) = (false, false, false);
         self.decision.reply = Reply::Done;
         Ok(())
+    }
+
+    /// The session in hand as it was before this decision; nothing if it comes into being with it.
+    pub(crate) fn before(&self) -> Option<&Session> {
+        self.house.session(&self.session.id)
     }
 
     /// All sessions as they will be, removed ones included.

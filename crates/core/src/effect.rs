@@ -55,6 +55,11 @@ pub enum Effect {
     CutShort { op: OpId },
     /// Say when this time has come. A timer of the same key is forgotten.
     SetTimer { key: TimerKey, when: When },
+    /// Forget this timer. It may fire all the same, if its time has come meanwhile.
+    DropTimer { key: TimerKey },
+    /// See whether anything that only the world knows keeps an idle session awake: an attached
+    /// terminal, text that was typed and not sent, work beside it.
+    CheckIdle { spell: u64 },
     /// Put everything it holds aside, deleting nothing.
     PutAside { op: OpId },
     /// Save the worktree, beside whatever else goes on.

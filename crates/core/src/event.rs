@@ -12,8 +12,8 @@ use crate::pause::{OnTimeout, PauseMode, PauseReason};
 use crate::reason::{FailedStep, SafeRule, Why};
 use crate::refusal::ResumeFault;
 use crate::safe::ScreenState;
-use crate::session::{AfterStop, Process, StartCause, WallMs};
-use crate::spec::Spec;
+use crate::session::{AfterStop, Process, StartCause, StopCause, WallMs};
+use crate::spec::{IdleLimit, Spec};
 use crate::status::Status;
 use crate::subject::Subject;
 use crate::talk::Ask;
@@ -230,6 +230,8 @@ pub enum Event {
         op: OpId,
         #[serde(default, skip_serializing_if = "AfterStop::is_rest")]
         then: AfterStop,
+        #[serde(default, skip_serializing_if = "StopCause::is_asked")]
+        cause: StopCause,
     },
     /// The process is gone, and everything it had started unless this says otherwise.
     ProcessEnded {
@@ -249,6 +251,8 @@ pub enum Event {
     FolderLost,
     /// Nothing runs; the next message wakes it.
     Suspended { op: Option<OpId> },
+    /// From now on it may be idle for so long.
+    IdleLimitSet { limit: IdleLimit },
     /// It died uncleanly.
     Interrupted { why: String },
     /// The command ended well.

@@ -1,6 +1,7 @@
 //! The fold: how each event changes a session.
 
 mod end;
+mod idle;
 mod message;
 mod pause;
 mod rescue;
@@ -91,6 +92,7 @@ impl Session {
             barred: None,
             created_at: at,
             last_active_at: at,
+            idle_spells: 0,
             resumed_at: None,
             paused_at: None,
             snapshot: None,
@@ -107,11 +109,20 @@ impl Session {
 }
 
 impl Session {
-    /// Folds one event in: every event is named once, with what takes it in.
-    #[expect(clippy::too_many_lines, reason = "every event is named once")]
+    /// Folds one event in.
     pub(crate) fn apply(&mut self, at: WallMs, event: &Event) {
-        self.last_active_at = at;
+        let former = self.status();
+        if self.is_activity(event) {
+            self.last_active_at = at;
+        }
         self.account(event);
+        self.take_in(at, event);
+        self.count_idle_spell(former);
+    }
+
+    /// Every event is named once, with what takes it in.
+    #[expect(clippy::too_many_lines, reason = "every event is named once")]
+    fn take_in(&mut self, at: WallMs, event: &Event) {
         match event {
             // Of a start that was called off, what was set aside counts again once nothing runs.
             Event::SessionCreated { .. }
@@ -190,7 +201,8 @@ impl Session {
             | Event::PauseFailed { .. }
             | Event::PauseBarred { .. } => self.fall_back_from_pause(),
 
-            Event::StopBegan { op, then } => self.begin_stop(*op, then),
+            Event::StopBegan { op, then, cause } => self.begin_stop(*op, then, *cause),
+            Event::IdleLimitSet { limit } => self.limit_idle(*limit),
             Event::ProcessEnded { left, .. } => self.end_run(left),
             Event::LeftoversSwept { left, .. } => self.leftovers.clone_from(left),
             Event::Suspended { op } => self.suspend(*op),

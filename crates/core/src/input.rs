@@ -8,7 +8,7 @@ use crate::reason::Why;
 use crate::refusal::ResumeFault;
 use crate::safe::ScreenState;
 use crate::session::Process;
-use crate::spec::Spec;
+use crate::spec::{IdleLimit, Spec};
 use crate::subject::Subject;
 use crate::talk::Ask;
 use crate::timer::TimerKey;
@@ -118,6 +118,8 @@ pub enum Command {
     Restart { session: SessionId, agent_ref: Option<String>, prompt: Option<String> },
     /// End the process, keep the session.
     Stop { session: SessionId },
+    /// Suspend it after so much idle time.
+    LimitIdle { session: SessionId, limit: IdleLimit },
     /// Put the session aside.
     Remove {
         session: SessionId,
@@ -149,6 +151,7 @@ impl Command {
             | Self::Resume { session, .. }
             | Self::Restart { session, .. }
             | Self::Stop { session }
+            | Self::LimitIdle { session, .. }
             | Self::Remove { session, .. }
             | Self::Snapshot { session }
             | Self::Restore { session, .. }
@@ -228,6 +231,14 @@ pub enum Outcome {
     AnswerNotGiven {
         ask: AskId,
         why: String,
+    },
+    /// Nothing keeps an idle session awake.
+    NotInUse {
+        spell: u64,
+    },
+    /// Something does, or it cannot be known.
+    InUse {
+        spell: u64,
     },
     CanSave {
         op: OpId,

@@ -19,6 +19,7 @@ pub mod event;
 pub mod failure;
 mod fold;
 pub mod house;
+mod idle;
 pub mod ids;
 pub mod input;
 pub mod leftover;

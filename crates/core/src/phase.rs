@@ -24,6 +24,8 @@ pub enum Phase {
         awaited: bool,
         /// What follows once the process is gone and its worktree was saved.
         then: AfterStop,
+        /// What it is ended for.
+        cause: StopCause,
     },
     /// Nothing runs.
     Rest(Rest),
@@ -61,6 +63,24 @@ pub enum AfterStop {
         /// What becomes of the worktree.
         clearing: Clearing,
     },
+}
+
+/// Why a process is ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopCause {
+    /// It was asked for.
+    #[default]
+    Asked,
+    /// It was idle for as long as it may be.
+    Idle,
+}
+
+impl StopCause {
+    /// Whether it was asked for.
+    pub fn is_asked(&self) -> bool {
+        *self == Self::Asked
+    }
 }
 
 impl AfterStop {

@@ -1,6 +1,7 @@
 //! What follows by itself after any decision: an ordered list of rules, a file each.
 
 mod deliver;
+mod idle;
 mod pause;
 mod save;
 mod wake;
@@ -9,9 +10,10 @@ use crate::decision::Decision;
 use crate::draft::Draft;
 
 /// Each sees what those before it have decided: a pause that goes on keeps everything else back, a
-/// save is of what has ended and not of what is woken, and what is woken is handed nothing yet.
-const REACTIONS: [fn(&mut Draft<'_>); 4] =
-    [pause::go_on_if_safe, save::if_something_ended, wake::if_wanted, deliver::next];
+/// save is of what has ended and not of what is woken, what is woken is handed nothing yet, and only
+/// what is handed nothing is idle.
+const REACTIONS: [fn(&mut Draft<'_>); 5] =
+    [pause::go_on_if_safe, save::if_something_ended, wake::if_wanted, deliver::next, idle::watch];
 
 /// Lets everything follow for the session in hand.
 pub(crate) fn follow(draft: &mut Draft<'_>) {

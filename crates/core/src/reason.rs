@@ -150,6 +150,8 @@ stored_as_text! {
         Resume = "resume",
         /// `restart`.
         Restart = "restart",
+        /// `timeout`.
+        LimitIdle = "set the idle timeout of",
         /// `rm`.
         Remove = "rm",
         /// `restore`.

@@ -87,6 +87,8 @@ pub enum Refusal {
         /// The session's name.
         session: String,
     },
+    /// A session cannot be given so little idle time, or so much.
+    IdleLimitOutOfRange,
     /// The session cannot be resumed, and nothing else is tried instead.
     NotResumable {
         /// The session's name.

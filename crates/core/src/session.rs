@@ -3,7 +3,9 @@
 use crate::ids::{OpId, SessionId};
 use crate::leftover::Leftovers;
 use crate::pause::PauseRecord;
-pub use crate::phase::{AfterStop, Chore, Pause, Phase, Rest, Start, StartCause, StartStep};
+pub use crate::phase::{
+    AfterStop, Chore, Pause, Phase, Rest, Start, StartCause, StartStep, StopCause,
+};
 use crate::queue::Queue;
 use crate::reason::{Operation, SafeRule, Why};
 use crate::refusal::Site;
@@ -78,6 +80,8 @@ pub struct Session {
     pub created_at: WallMs,
     /// When something last happened.
     pub last_active_at: WallMs,
+    /// How often it has become idle, or has got another time for it: each spell has its own timer.
+    pub idle_spells: u64,
     /// When it was last resumed.
     pub resumed_at: Option<WallMs>,
     /// The last pause, while it lasts.

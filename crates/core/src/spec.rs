@@ -86,8 +86,12 @@ pub struct Spec {
     /// What the agent may do unasked, in its own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission_mode: Option<String>,
-    /// Idle time after which it may be suspended.
+    /// Idle time after which it may be suspended, as older builds have stored it; see
+    /// [`Spec::idle_limit`].
     pub idle_timeout_secs: u64,
+    /// What was asked for about it.
+    #[serde(default, skip_serializing_if = "IdleLimit::is_usual")]
+    pub idle: IdleLimit,
     /// Whether prompts are answered by rules.
     pub auto_yes: bool,
     /// Whether a pause removes its worktree; none leaves it to the configuration.
@@ -99,7 +103,60 @@ pub struct Spec {
 /// read an answer.
 pub const IDLE_TIMEOUT_SECS: u64 = 600;
 
+/// How long a session may be idle before it is suspended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IdleLimit {
+    /// As long as the configuration says.
+    #[default]
+    Usual,
+    /// So long, whatever the configuration says.
+    Secs(u64),
+    /// As long as it lives.
+    Never,
+}
+
+impl IdleLimit {
+    /// The shortest that can be asked for: who reads an answer is not idle.
+    pub const SECS_MIN: u64 = 60;
+    /// The longest: whoever wants more wants it never suspended.
+    pub const SECS_MAX: u64 = 120 * 60;
+
+    /// Whether nothing was asked for.
+    pub fn is_usual(&self) -> bool {
+        *self == Self::Usual
+    }
+
+    /// Whether it can be asked for.
+    pub fn is_in_range(self) -> bool {
+        match self {
+            Self::Usual | Self::Never => true,
+            Self::Secs(secs) => (Self::SECS_MIN..=Self::SECS_MAX).contains(&secs),
+        }
+    }
+}
+
 impl Spec {
+    /// How long it may be idle. Older builds have not stored whether their number was asked for; one
+    /// that is not theirs for everything was.
+    pub fn idle_limit(&self) -> IdleLimit {
+        match self.idle {
+            IdleLimit::Usual if self.idle_timeout_secs != IDLE_TIMEOUT_SECS => {
+                IdleLimit::Secs(self.idle_timeout_secs)
+            }
+            limit @ (IdleLimit::Usual | IdleLimit::Secs(_) | IdleLimit::Never) => limit,
+        }
+    }
+
+    /// Takes down how long it may be idle, in both forms.
+    pub fn limit_idle(&mut self, limit: IdleLimit) {
+        self.idle = limit;
+        self.idle_timeout_secs = match limit {
+            IdleLimit::Secs(secs) => secs,
+            IdleLimit::Usual | IdleLimit::Never => IDLE_TIMEOUT_SECS,
+        };
+    }
+
     /// A session of its own worktree, of which nothing is asked beyond what it cannot do without.
     pub fn plain(agent: &str, mode: Mode, traits: Traits, repo_root: &str) -> Self {
         Self {
@@ -116,6 +173,7 @@ impl Spec {
             system_prompt: None,
             permission_mode: None,
             idle_timeout_secs: IDLE_TIMEOUT_SECS,
+            idle: IdleLimit::Usual,
             auto_yes: false,
             remove_worktree: None,
         }

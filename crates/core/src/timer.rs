@@ -6,6 +6,7 @@
 //! those again that the log gives a reason for.
 
 use crate::ids::{MessageId, OpId};
+use crate::spec::IdleLimit;
 use std::time::Duration;
 
 /// Milliseconds since the Unix epoch.
@@ -22,6 +23,8 @@ pub enum TimerKey {
     Step(OpId),
     /// When a message that was refused is handed over again.
     Retry(MessageId),
+    /// How long an agent is idle before it is suspended, in the spell of this number.
+    Idle(u64),
 }
 
 /// When a timer fires.
@@ -44,6 +47,8 @@ pub enum Span {
     Step,
     /// What it gives a step of a forced pause.
     ForcedStep,
+    /// What it lets a session be idle.
+    Idle,
 }
 
 /// How long a resumed agent may take until it shows that it is ready; then it counts as running.
@@ -55,6 +60,15 @@ impl When {
     /// A resumed agent has had its time to get ready.
     pub(crate) fn ready() -> Self {
         Self::After(Span::Exactly(READY_TIME))
+    }
+
+    /// A session has been idle for as long as it may be; nothing if it may be so for ever.
+    pub(crate) fn idle(limit: IdleLimit) -> Option<Self> {
+        match limit {
+            IdleLimit::Usual => Some(Self::After(Span::Idle)),
+            IdleLimit::Secs(secs) => Some(Self::After(Span::Exactly(Duration::from_secs(secs)))),
+            IdleLimit::Never => None,
+        }
     }
 
     /// A message that was refused so often may be tried again: twice as long each time, from 250 ms
@@ -73,7 +87,8 @@ mod tests {
     fn a_message_waits_twice_as_long_each_time_up_to_half_a_minute() {
         let after = |refused| match When::retry(refused) {
             When::After(Span::Exactly(time)) => time.as_millis(),
-            When::After(Span::SafeState | Span::Step | Span::ForcedStep) | When::At(_) => 0,
+            When::After(Span::SafeState | Span::Step | Span::ForcedStep | Span::Idle)
+            | When::At(_) => 0,
         };
         assert_eq!([1, 2, 3, 8, 9].map(after), [250, 500, 1000, 32_000, 32_000]);
     }

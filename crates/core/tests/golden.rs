@@ -9,8 +9,8 @@ use glis_core::event::{Ending, Spot};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::refusal::ResumeFault;
 use glis_core::safe::ScreenState;
-use glis_core::session::{AfterStop, StartCause};
-use glis_core::spec::{Mode, RefOrigin, SignSource, Takes};
+use glis_core::session::{AfterStop, StartCause, StopCause};
+use glis_core::spec::{IdleLimit, Mode, RefOrigin, SignSource, Takes};
 use glis_core::talk::AskKind;
 use glis_core::tree::{Clearing, Found, Occasion};
 use glis_core::{Event, House, Recorded};
@@ -48,7 +48,7 @@ variants! {
         ClearingBegan WorktreeCleared WorktreeStays PauseBarred SaveBegan WorktreeSaved
         WorktreeNotSaved RestoreBegan WorktreeRestored RestoreFailed ReturnBegan Returned
         ReturnFailed EmptyingBegan Emptied EmptyingFailed SessionRecovered LeftoversSwept
-        CaptureMissed MessageRefused FolderLost StartRefused
+        CaptureMissed MessageRefused FolderLost StartRefused IdleLimitSet
     }
     mode: Mode { Terminal Headless }
     refs: RefOrigin { Chosen Learned None }
@@ -68,6 +68,8 @@ variants! {
     }
     on_timeout: OnTimeout { Refuse Force }
     after: AfterStop { Rest Restart Remove Pause }
+    stop_cause: StopCause { Asked Idle }
+    idle_limit: IdleLimit { Usual Secs Never }
     ending: Ending { Exited Signalled Unknown }
     clearing: Clearing { Keep IfAllIsSaved Always IfPossible }
     card_rest: CardRest { Paused Suspended Interrupted Completed Failed Created Archived }
@@ -100,7 +102,10 @@ fn parts(of: &Event) -> Vec<&'static str> {
             vec![occasion(Some(of))]
         }
         Event::StartChecked { found: Some(of), .. } => vec![found(Some(of))],
-        Event::StopBegan { then: of, .. } => vec![after(Some(of))],
+        Event::StopBegan { then: of, cause: why, .. } => {
+            vec![after(Some(of)), stop_cause(Some(why))]
+        }
+        Event::IdleLimitSet { limit: of } => vec![idle_limit(Some(of))],
         Event::ProcessEnded { ending: of, .. } => vec![ending(Some(of))],
         Event::SessionRecovered { card } => {
             card.rest.iter().map(|of| card_rest(Some(of))).collect()
@@ -136,6 +141,8 @@ fn every_variant_has_a_line() {
         reason(None),
         on_timeout(None),
         after(None),
+        stop_cause(None),
+        idle_limit(None),
         ending(None),
         clearing(None),
         occasion(None),

@@ -13,6 +13,8 @@ mod asks;
 mod callers;
 #[path = "transitions/chores.rs"]
 mod chores;
+#[path = "transitions/idle.rs"]
+mod idle;
 #[path = "transitions/page.rs"]
 mod page;
 #[path = "transitions/pauses.rs"]

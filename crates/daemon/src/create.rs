@@ -10,7 +10,7 @@ use crate::settings::Settings;
 use glis_config::{Config, Persona};
 use glis_core::decision::Reply;
 use glis_core::name;
-use glis_core::spec::{IDLE_TIMEOUT_SECS, Mode, RefOrigin, Spec};
+use glis_core::spec::{IDLE_TIMEOUT_SECS, IdleLimit, Mode, RefOrigin, Spec};
 use glis_core::{Command, OpId, Origin, Refusal, SessionId};
 use glis_snapshot::GitFault;
 use glis_wire::client::NewSession;
@@ -146,7 +146,7 @@ impl Creator {
             Some(name) => name.clone(),
             None => self.made_name(wanted, &agent_name).await,
         };
-        let spec = Spec {
+        let mut spec = Spec {
             agent: agent_name,
             mode,
             traits,
@@ -159,10 +159,12 @@ impl Creator {
             persona: persona_name,
             system_prompt: persona.system_prompt,
             permission_mode: persona.permission_mode,
-            idle_timeout_secs: wanted.idle_timeout_secs.unwrap_or(IDLE_TIMEOUT_SECS),
+            idle_timeout_secs: IDLE_TIMEOUT_SECS,
+            idle: IdleLimit::Usual,
             auto_yes: wanted.auto_yes,
             remove_worktree: wanted.remove_worktree,
         };
+        spec.limit_idle(wanted.idle_timeout_secs.map_or(IdleLimit::Usual, IdleLimit::Secs));
         let agent_ref = fresh_ref(traits.refs);
         let command = Command::New { id: id.clone(), name, spec: Box::new(spec), agent_ref };
         Ok((id, command, notes))

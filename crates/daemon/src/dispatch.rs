@@ -65,6 +65,8 @@ impl Act for Dispatcher {
             Effect::StopProcess { generation, urgency } => self.stop(session, generation, urgency),
             Effect::CaptureTerminal { op } => self.capture(session, op),
             Effect::SetTimer { key, when } => self.timers.set(id.into(), key, when),
+            Effect::DropTimer { key } => self.timers.drop_timer(id.into(), key),
+            Effect::CheckIdle { spell } => self.supervisor.check_idle(id, spell),
             Effect::CutShort { op } => self.jobs.bounds.cut_short(op),
             Effect::Sweep { op } => self.sweep(session, op),
             Effect::CheckSave { op } => self.trees.check_save(session, op),

@@ -5,7 +5,7 @@ use glis_core::{MessageId, SessionId};
 use glis_wire::hold::{Children, Ladder};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 /// Commands that may wait for one holder. More than a few means that its connection is stuck; what
 /// comes then is refused, and its sender is told.
@@ -14,10 +14,30 @@ const WAITING_MAX: usize = 64;
 /// Something to tell a holder.
 #[derive(Debug)]
 pub(crate) enum HolderCommand {
-    Deliver { message: MessageId, text: String },
-    Answer { ask: Ask, answer: String },
+    Deliver {
+        message: MessageId,
+        text: String,
+    },
+    Answer {
+        ask: Ask,
+        answer: String,
+    },
     Interrupt,
-    Stop { ladder: Ladder, children: Children },
+    Stop {
+        ladder: Ladder,
+        children: Children,
+    },
+    /// See whether anything keeps it awake that only its holder or its terminal tells.
+    CheckIdle(oneshot::Sender<Use>),
+}
+
+/// Whether a session that does nothing is used all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// It is, or that cannot be known.
+    InUse,
+    /// It is not.
+    Free,
 }
 
 /// The ways to all holders.

@@ -146,7 +146,7 @@ impl Rooms {
                 Arc::clone(&self.live),
                 Arc::clone(&self.environments),
                 Arc::clone(&self.launcher),
-                Arc::clone(&self.screens),
+                (Arc::clone(&self.screens), Arc::clone(&self.timers)),
                 pools.clone(),
             ),
             creator: Creator {

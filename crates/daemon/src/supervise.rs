@@ -6,6 +6,7 @@ mod backfill;
 mod connection;
 mod ending;
 mod faults;
+mod idle;
 mod link;
 mod listener;
 mod moving;

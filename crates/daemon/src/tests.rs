@@ -17,7 +17,7 @@ use crate::pools::Pools;
 use crate::provision::Provision;
 use crate::settings::Settings;
 use crate::strikes::Strikes;
-use crate::timers::Time;
+use crate::timers::{Time, Timers};
 use crate::trees::Trees;
 use glis_agent::Said;
 use glis_core::input::Outcome;
@@ -90,6 +90,11 @@ impl Bench {
         let (settings, environments) = (Arc::clone(&self.settings), Arc::clone(&self.environments));
         let provision = Provision::new(self.home.clone(), settings, environments, UMASK);
         Trees::new(self.home.clone(), Arc::clone(&self.settings), jobs, provision, UMASK)
+    }
+
+    fn timers(&self) -> Arc<Timers> {
+        let (mailbox, _) = Mailbox::new("a log");
+        Arc::new(Timers::new(mailbox, Arc::clone(&self.settings)))
     }
 
     fn launcher(&self) -> Arc<Launcher> {

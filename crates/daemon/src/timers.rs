@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
 
 /// The timers that are set.
 pub(crate) struct Timers {
@@ -30,8 +31,8 @@ pub(crate) struct Timers {
     set: Arc<Mutex<Set>>,
 }
 
-/// Each timer's task, by what it is for.
-type Set = HashMap<(Subject, TimerKey), AbortHandle>;
+/// Each timer's task, by what it is for, and when it fires if that is a span's end.
+type Set = HashMap<(Subject, TimerKey), (AbortHandle, Option<Instant>)>;
 
 impl Timers {
     pub(crate) fn new(mailbox: Mailbox, settings: Arc<Settings>) -> Self {
@@ -59,13 +60,36 @@ impl Timers {
                 Err(at_ms) => time.sleep_until_wall(at_ms).await,
             }
             forget(&set, &own);
+            by_hand::show_fired(own.1);
             let (subject, key) = own;
             mailbox.tell(Input::TimerFired { subject, key }).await;
         });
-        if let Some(former) = table.insert(name, task.abort_handle()) {
+        if let Some((former, _)) = table.insert(name, (task.abort_handle(), due.ok())) {
             former.abort();
         }
         by_hand::show(table.keys().map(|(_, key)| key));
+    }
+}
+
+impl Timers {
+    /// Forgets a timer that nothing waits for any more.
+    pub(crate) fn drop_timer(&self, subject: Subject, key: TimerKey) {
+        let mut table = lock(&self.set);
+        if let Some((task, _)) = table.remove(&(subject, key)) {
+            task.abort();
+            by_hand::show(table.keys().map(|(_, key)| key));
+        }
+    }
+
+    /// How much is left of a span that a timer waits for.
+    pub(crate) fn left(&self, subject: Subject, key: TimerKey) -> Option<Duration> {
+        let due = lock(&self.set).get(&(subject, key)).and_then(|(_, due)| *due)?;
+        Some(due.saturating_duration_since(self.time.now()))
+    }
+
+    /// What is configured at the moment.
+    pub(crate) fn config(&self) -> Arc<Config> {
+        self.settings.now()
     }
 }
 
@@ -81,6 +105,7 @@ fn length(span: Span, config: &Config) -> Duration {
         Span::SafeState => config.safe_state_time(),
         Span::Step => config.save_time(),
         Span::ForcedStep => config.force_time(),
+        Span::Idle => config.idle.timeout,
     }
 }
 

@@ -2,10 +2,13 @@
 
 use crate::environments::{EnvNote, EnvOrigin};
 use glis_core::leftover::Companion;
+use glis_core::pause::PauseReason;
 use glis_core::redact::redact;
+use glis_core::rule::Rule;
 use glis_core::session::{FolderState, Session, WallMs};
+use glis_core::spec::IdleLimit;
 use glis_core::talk::Ask;
-use glis_core::{Event, Recorded};
+use glis_core::{Event, Recorded, Status};
 use glis_record::conversation::{Account, Digest};
 use glis_wire::view::{CompanionView, DetachedView, SessionView, UsageView, WaitingFor};
 use serde_json::{Map, Value, json};
@@ -28,6 +31,10 @@ pub(crate) struct Beside {
     pub(crate) detached: Option<DetachedView>,
     /// When a person last looked at it.
     pub(crate) accessed_at: Option<WallMs>,
+    /// How long a session may be idle that says nothing about it.
+    pub(crate) usual_idle_secs: u64,
+    /// When it is suspended, if it stays idle.
+    pub(crate) suspend_at: Option<WallMs>,
 }
 
 /// What a person should know about a session, beside how it is.
@@ -43,8 +50,9 @@ fn warnings(session: &Session, env: EnvNote, lost: Option<String>) -> Vec<String
 }
 
 /// A session with everything that is known about it.
+#[expect(clippy::too_many_lines, reason = "every field is named once")]
 pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
-    let Beside { audience, gap_at, env, digest, lost, detached, accessed_at } = beside;
+    let Beside { audience, gap_at, env, digest, lost, detached, accessed_at, .. } = beside;
     let pause = session.pause_record();
     // A process that runs may still write it.
     let is_gone = lost.is_some() && !session.runs();
@@ -66,9 +74,15 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         created_at: time(session.created_at),
         last_active_at: time(session.last_active_at),
         paused_at: session.paused_at.map(time),
-        pause_reason: pause.map(|record| record.reason),
+        pause_reason: pause.map(|record| record.reason).or_else(|| suspended_for(session)),
         resumed_at: session.resumed_at.map(time),
-        idle_timeout_secs: session.spec.idle_timeout_secs,
+        idle_timeout_secs: match session.spec.idle_limit() {
+            IdleLimit::Usual => beside.usual_idle_secs,
+            IdleLimit::Secs(secs) => secs,
+            IdleLimit::Never => 0,
+        },
+        suspend_at: beside.suspend_at.map(time),
+        seconds_since_activity: since(session.last_active_at),
         can_pause: session.can_pause(),
         can_resume: session.can_resume() && !is_gone,
         snapshot: session.snapshot.clone(),
@@ -112,6 +126,18 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         remove_worktree: session.spec.remove_worktree,
         env_names,
     }
+}
+
+/// Why it was suspended, where that was not asked for.
+fn suspended_for(session: &Session) -> Option<PauseReason> {
+    let idled = session.status() == Status::Suspended && session.rule == Rule::Idled;
+    idled.then_some(PauseReason::IdleTimeout)
+}
+
+/// Seconds since a time.
+fn since(at: WallMs) -> u64 {
+    let passed = crate::clock::now().as_millisecond().saturating_sub(at) / 1000;
+    u64::try_from(passed).unwrap_or_default()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a bill of 2^53 millionths has other problems")]

@@ -7,15 +7,17 @@ use crate::live::Live;
 use crate::looks::Looks;
 use crate::pools::{Kind, Pools};
 use crate::screens::{Picture, Screens};
+use crate::timers::Timers;
 use crate::view::{self, Beside};
 use crate::worktrees;
-use glis_core::Status;
 use glis_core::session::Session;
+use glis_core::{Status, TimerKey};
 use glis_wire::home::Home;
 use glis_wire::view::SessionView;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What is said of a session whose files could not be read in time.
 const NO_ANSWER: &str =
@@ -28,6 +30,7 @@ pub(crate) struct Views {
     environments: Arc<Environments>,
     launcher: Arc<Launcher>,
     screens: Arc<Screens>,
+    timers: Arc<Timers>,
     accesses: Accesses,
     pools: Pools,
     looks: Arc<Looks>,
@@ -39,24 +42,35 @@ impl Views {
         live: Arc<Live>,
         environments: Arc<Environments>,
         launcher: Arc<Launcher>,
-        screens: Arc<Screens>,
+        (screens, timers): (Arc<Screens>, Arc<Timers>),
         pools: Pools,
     ) -> Arc<Self> {
         let (accesses, looks) = (Accesses::default(), Looks::new(pools.clone()));
-        Arc::new(Self { home, live, environments, launcher, screens, accesses, pools, looks })
+        Arc::new(Self {
+            home,
+            live,
+            environments,
+            launcher,
+            screens,
+            timers,
+            accesses,
+            pools,
+            looks,
+        })
     }
 
     /// A session with what its files tell.
     pub(crate) async fn one(self: &Arc<Self>, session: &Session) -> SessionView {
         let seen = self.all(vec![session.clone()]).await;
-        seen.into_iter().next().unwrap_or_else(|| unread(session))
+        seen.into_iter().next().unwrap_or_else(|| self.unread(session))
     }
 
     /// Sessions with what their files tell.
     pub(crate) async fn all(self: &Arc<Self>, sessions: Vec<Session>) -> Vec<SessionView> {
         let (views, sessions) = (Arc::clone(self), Arc::new(sessions));
         let seen = self.looks.each(&sessions, move |session| views.look_at(session)).await;
-        let told = |(session, seen): (&Session, Option<_>)| seen.unwrap_or_else(|| unread(session));
+        let told =
+            |(session, seen): (&Session, Option<_>)| seen.unwrap_or_else(|| self.unread(session));
         sessions.iter().zip(seen).map(told).collect()
     }
 
@@ -71,6 +85,7 @@ impl Views {
             lost: self.launcher.lost_conversation(session),
             detached: worktrees::detached(session),
             accessed_at: self.accesses.last(&self.home.session(&id.0), id),
+            ..self.by_clock(session)
         };
         let mut view = view::session(session, beside);
         let dir = self.home.session(&id.0);
@@ -83,6 +98,30 @@ impl Views {
             ));
         }
         view
+    }
+
+    /// A session of which only the log tells.
+    fn unread(&self, session: &Session) -> SessionView {
+        let mut view = view::session(session, self.by_clock(session));
+        view.warnings.push(NO_ANSWER.to_owned());
+        view
+    }
+
+    /// What its timers tell.
+    fn by_clock(&self, session: &Session) -> Beside {
+        let config = self.timers.config();
+        let spell = session.idle_spell().filter(|_| config.idle.enabled);
+        let left = spell
+            .and_then(|spell| self.timers.left(session.id.clone().into(), TimerKey::Idle(spell)));
+        let at = |left: Duration| {
+            let left = i64::try_from(left.as_millis()).unwrap_or(i64::MAX);
+            crate::clock::now().as_millisecond().saturating_add(left)
+        };
+        Beside {
+            usual_idle_secs: config.idle.timeout.as_secs(),
+            suspend_at: left.map(at),
+            ..Beside::default()
+        }
     }
 
     /// Notes that a person looks at a session. One that was removed is left as it is.
@@ -113,11 +152,4 @@ impl Views {
         let is_aside = session.status() == Status::Archived;
         if is_aside { home.trash().join(id).join("session") } else { home.session(id) }
     }
-}
-
-/// A session of which only the log tells.
-fn unread(session: &Session) -> SessionView {
-    let mut view = view::session(session, Beside::default());
-    view.warnings.push(NO_ANSWER.to_owned());
-    view
 }

@@ -88,6 +88,11 @@ impl Client {
         self.size = Some((size, Due::Yes));
     }
 
+    /// Whether it shows the terminal to a user who can type into it.
+    pub(crate) fn is_attached(&self) -> bool {
+        self.cursor.is_some() && self.size.is_some()
+    }
+
     /// It has typed something: its size is the one that counts.
     pub(crate) fn is_active(&mut self) {
         if let Some((_, due)) = &mut self.size {

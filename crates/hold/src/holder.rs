@@ -100,7 +100,8 @@ pub(crate) struct Holder {
     pub(crate) signals: OwnedFd,
     listener: OwnedFd,
     next_client: u64,
-    audience: u32,
+    /// How many follow the output, and how many of them are attached.
+    audience: (u32, u32),
     input_armed: bool,
     pub(crate) accept_again_at: Option<Instant>,
 }
@@ -128,7 +129,7 @@ impl Holder {
             signals: parts.signals,
             listener: parts.listener,
             next_client: TOKEN_CLIENTS,
-            audience: 0,
+            audience: (0, 0),
             input_armed: false,
             accept_again_at: None,
         };
@@ -168,7 +169,8 @@ impl Holder {
             began_at: self.facts.began_at,
             oldest: self.output.oldest(),
             size: self.facts.size,
-            clients: self.audience,
+            clients: self.audience.0,
+            attached: Some(self.audience.1),
             ended: self.stage.record().cloned(),
             folder_lost: self.mending.folder_lost,
         }
@@ -324,11 +326,14 @@ impl Holder {
     }
 
     fn count_audience(&mut self) {
-        let following = self.clients.iter().filter(|client| client.cursor.is_some()).count();
-        let following = u32::try_from(following).unwrap_or(u32::MAX);
-        if following != self.audience {
-            self.audience = following;
-            self.tell_all(&Report::Audience { clients: following });
+        let following = self.clients.iter().filter(|client| client.cursor.is_some());
+        let counted = following.fold((0, 0), |(all, attached), client| {
+            (all + 1, attached + u32::from(client.is_attached()))
+        });
+        if counted != self.audience {
+            self.audience = counted;
+            let (clients, attached) = (counted.0, Some(counted.1));
+            self.tell_all(&Report::Audience { clients, attached });
         }
     }
 }

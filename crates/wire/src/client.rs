@@ -12,6 +12,7 @@ use crate::view::{
 };
 use glis_core::input::IfRunning;
 use glis_core::pause::{OnTimeout, PauseMode};
+use glis_core::spec::IdleLimit;
 use glis_core::tree::Clearing;
 use glis_core::{Refusal, Status};
 use serde::{Deserialize, Serialize};
@@ -196,6 +197,10 @@ pub enum Action {
         answer: String,
     },
     Acknowledge,
+    /// Suspend it after so much idle time.
+    LimitIdle {
+        limit: IdleLimit,
+    },
     Snapshot,
     Restore {
         snapshot: Option<String>,
@@ -394,6 +399,7 @@ impl Request {
                 | Action::Resume { .. }
                 | Action::Restart { .. }
                 | Action::Stop
+                | Action::LimitIdle { .. }
                 | Action::Remove { .. }
                 | Action::Snapshot
                 | Action::Restore { .. }
@@ -426,6 +432,7 @@ impl Request {
                 Action::Pause { .. }
                 | Action::CancelPause
                 | Action::Stop
+                | Action::LimitIdle { .. }
                 | Action::Remove { .. }
                 | Action::Snapshot
                 | Action::Restore { .. }

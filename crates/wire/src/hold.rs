@@ -249,6 +249,10 @@ pub enum Report {
     Audience {
         /// How many follow.
         clients: u32,
+        /// How many of them have told the size of a terminal: they are attached, and do not only
+        /// look on. A holder of an earlier version does not tell.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        attached: Option<u32>,
     },
     /// The terminal has another size from this offset on.
     Resized {
@@ -299,6 +303,9 @@ pub struct Hello {
     pub size: Option<Size>,
     /// Clients that follow the output.
     pub clients: u32,
+    /// Those of them that are attached, as in [`Report::Audience`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attached: Option<u32>,
     /// Set once the agent has ended.
     pub ended: Option<ExitRecord>,
     /// The session's folder was deleted since, and made anew.

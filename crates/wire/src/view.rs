@@ -33,7 +33,13 @@ pub struct SessionView {
     pub paused_at: Option<String>,
     pub pause_reason: Option<PauseReason>,
     pub resumed_at: Option<String>,
+    /// 0: it is never suspended for idleness.
     pub idle_timeout_secs: u64,
+    /// When it is suspended, if it stays idle.
+    #[serde(default)]
+    pub suspend_at: Option<String>,
+    #[serde(default)]
+    pub seconds_since_activity: u64,
     pub can_pause: bool,
     pub can_resume: bool,
     pub snapshot: Option<SnapshotRef>,

@@ -236,6 +236,13 @@ fn an_idle_house_never_wakes() -> Outcome {
         house.turn(&format!("h{number}"), "say hello")?;
         house.turn(&format!("t{number}"), "say hello")?;
     }
+    // Each has a timer that will suspend it, and none of them is looked at before its time.
+    let sessions = house.json(&["ls"])?;
+    let timed = |session: &serde_json::Value| session["suspend_at"].is_string();
+    assert_eq!(
+        sessions.as_array().map(|all| all.iter().filter(|one| timed(one)).count()),
+        Some(10)
+    );
     let mut woken = BTreeMap::new();
     for _ in 0..IDLE_TRIES {
         let before = ours(&house);

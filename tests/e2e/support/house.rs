@@ -221,6 +221,26 @@ impl House {
         })
     }
 
+    /// Lets so many minutes pass for the daemon's timers.
+    pub(crate) fn pass_minutes(&self, minutes: u64) {
+        move_time(&self.folder().join("time"), minutes * 60_000);
+    }
+
+    /// How many timers of this kind are set.
+    pub(crate) fn timers_set(&self, kind: &str) -> usize {
+        self.count_timers("set", kind)
+    }
+
+    /// How many timers of this kind have fired.
+    pub(crate) fn timers_fired(&self, kind: &str) -> usize {
+        self.count_timers("fired", kind)
+    }
+
+    fn count_timers(&self, file: &str, kind: &str) -> usize {
+        let told = std::fs::read_to_string(self.folder().join("time").join(file));
+        told.unwrap_or_default().lines().filter(|line| *line == kind).count()
+    }
+
     /// A rehearsal session in a terminal that waits for its first message.
     pub(crate) fn in_terminal(&self, name: &str) -> Outcome<Value> {
         self.json(&["new", name, "--agent", "rehearsal"])?;

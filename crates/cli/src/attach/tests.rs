@@ -228,6 +228,7 @@ fn hello() -> Hello {
         oldest: 0,
         size: None,
         clients: 0,
+        attached: Some(0),
         ended: None,
         folder_lost: false,
     }
@@ -333,7 +334,7 @@ fn the_end_of_the_agent_ends_the_view() {
     let mut holder = stage.holder();
     holder.greets();
     holder.shows(100, b"bye");
-    holder.says(&Report::Audience { clients: 1 });
+    holder.says(&Report::Audience { clients: 1, attached: Some(1) });
     holder.says(&Report::Ended(exit_record()));
     let (_, left) = stage.ends();
     assert_eq!(left, format!("Ok({:?})", Leave::Ended(Box::new(exit_record()))));

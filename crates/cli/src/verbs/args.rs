@@ -35,6 +35,7 @@ impl Verb {
             | Self::Resume(_)
             | Self::Restart(_)
             | Self::Stop { .. }
+            | Self::Timeout { minutes: Some(_), .. }
             | Self::Rm(_)
             | Self::Answer(_)
             | Self::Acknowledge { .. }
@@ -48,6 +49,7 @@ impl Verb {
             | Self::Attach { .. }
             | Self::Wait(_)
             | Self::Log { .. }
+            | Self::Timeout { minutes: None, .. }
             | Self::Search { .. }
             | Self::Screen { .. }
             | Self::Output { .. }
@@ -116,6 +118,14 @@ pub(crate) enum Verb {
     Stop {
         /// Name, id, or a unique beginning of the id
         name: String,
+    },
+    /// Show or set how long a session may be idle before it is suspended; the next message wakes it
+    Timeout {
+        /// Name, id, or a unique beginning of the id
+        name: String,
+        /// 1 to 120 minutes, or `off` to never suspend it
+        #[arg(allow_hyphen_values = true)]
+        minutes: Option<String>,
     },
     /// Move a session to the trash; nothing is deleted
     Rm(Rm),
@@ -294,7 +304,8 @@ pub(crate) struct New {
     /// Model
     #[arg(long)]
     pub(crate) model: Option<String>,
-    /// Idle time such as 10m; stored with the session, suspension by idleness comes later
+    /// Suspend the session after so much idle time, 1m to 120m; 10m without it, and never for a command.
+    /// The next message wakes it
     #[arg(long, value_parser = duration)]
     pub(crate) idle_timeout: Option<Duration>,
     /// Reserved: this version has no rules yet to answer prompts by, and refuses it

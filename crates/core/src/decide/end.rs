@@ -12,7 +12,7 @@ use crate::pause::{PauseMode, PauseStep};
 use crate::reason::{FailedStep, Why};
 use crate::refusal::ResumeFault;
 use crate::rule::NotSafe;
-use crate::session::{AfterStop, Pause, Phase, Rejection, Session, StartStep};
+use crate::session::{AfterStop, Pause, Phase, Rejection, Session, StartStep, StopCause};
 use crate::spec::RefOrigin;
 use crate::tree::Occasion;
 
@@ -28,7 +28,7 @@ pub(super) fn stop(draft: &mut Draft<'_>) {
             let pause = *op;
             draft.event(Event::PauseCancelled { op: pause });
             let op = draft.new_op();
-            draft.event(Event::StopBegan { op, then: AfterStop::Rest });
+            draft.event(Event::StopBegan { op, then: AfterStop::Rest, cause: StopCause::Asked });
         }
         Phase::Stopping { op, then: AfterStop::Rest, .. } => {
             // A second press means that the first was too gentle.
@@ -77,7 +77,7 @@ fn stop_pause(draft: &mut Draft<'_>, under_way: &Pause) {
     } else if under_way.from.is_none() {
         // Its process has ended for the pause, and nothing is left to do but to say so.
         let op = draft.new_op();
-        draft.event(Event::StopBegan { op, then: AfterStop::Rest });
+        draft.event(Event::StopBegan { op, then: AfterStop::Rest, cause: StopCause::Asked });
         draft.event(Event::Suspended { op: Some(op) });
         save::after_end(draft, None);
     } else {
@@ -90,7 +90,7 @@ fn stop_restart(draft: &mut Draft<'_>, restart: OpId) {
     let op = draft.new_op();
     draft.event(Event::StartCancelled { op: restart });
     if draft.session.runs() {
-        draft.event(Event::StopBegan { op, then: AfterStop::Rest });
+        draft.event(Event::StopBegan { op, then: AfterStop::Rest, cause: StopCause::Asked });
     } else {
         draft.event(Event::Suspended { op: Some(op) });
         save_anew(draft, restart);
@@ -103,7 +103,7 @@ fn stop_removal(draft: &mut Draft<'_>, removal: OpId) {
     draft.event(Event::RemovalFailed { op: removal, why });
     if draft.session.runs() {
         let op = draft.new_op();
-        draft.event(Event::StopBegan { op, then: AfterStop::Rest });
+        draft.event(Event::StopBegan { op, then: AfterStop::Rest, cause: StopCause::Asked });
     } else {
         save_anew(draft, removal);
     }
@@ -232,7 +232,7 @@ pub(super) fn process_ended(draft: &mut Draft<'_>, generation: u32, exit: Exit) 
                 pause::process_is_gone(draft);
             }
         }
-        Phase::Stopping { op, awaited, then: AfterStop::Rest } => {
+        Phase::Stopping { op, awaited, then: AfterStop::Rest, .. } => {
             let (op, awaited) = (*op, *awaited);
             draft.event(Event::Suspended { op: Some(op) });
             draft.wake = awaited;

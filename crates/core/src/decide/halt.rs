@@ -4,7 +4,7 @@ use crate::draft::Draft;
 use crate::effect::{Effect, Urgency};
 use crate::event::Event;
 use crate::ids::OpId;
-use crate::session::{AfterStop, StartStep};
+use crate::session::{AfterStop, StartStep, StopCause};
 use crate::timer::{Span, TimerKey, When};
 
 /// Ends it as gently as its turn allows.
@@ -13,9 +13,17 @@ pub(super) fn begin(draft: &mut Draft<'_>, then: AfterStop) {
     begin_as(draft, then, gentle);
 }
 
+/// Ends an agent that has nothing to do: its input is closed, and it is told to terminate.
+pub(super) fn suspend(draft: &mut Draft<'_>, cause: StopCause) {
+    let op = draft.new_op();
+    draft.event(Event::StopBegan { op, then: AfterStop::Rest, cause });
+    let generation = draft.session.generation;
+    draft.effect(Effect::StopProcess { generation, urgency: Urgency::Quiet });
+}
+
 pub(super) fn begin_as(draft: &mut Draft<'_>, then: AfterStop, urgency: Urgency) {
     let op = draft.new_op();
-    draft.event(Event::StopBegan { op, then });
+    draft.event(Event::StopBegan { op, then, cause: StopCause::Asked });
     draft.effect(Effect::StopProcess { generation: draft.session.generation, urgency });
 }
 
@@ -28,7 +36,7 @@ pub(super) fn call_off(
     then: AfterStop,
 ) {
     let urgency = if then.is_rest() { Urgency::Quiet } else { Urgency::Kill };
-    draft.event(Event::StopBegan { op, then });
+    draft.event(Event::StopBegan { op, then, cause: StopCause::Asked });
     match step {
         StartStep::Worktree => {
             draft.effect(Effect::CutSetUpShort);

@@ -12,11 +12,12 @@ use crate::input::{Exit, World};
 use crate::leftover::Leftovers;
 use crate::pause::{Moment, PauseMode, PauseStep};
 use crate::refusal::ResumeFault;
-use crate::session::{Phase, Process, Rest, StartCause, StartStep};
+use crate::session::{Phase, Process, Rest, StartCause, StartStep, StopCause};
 use crate::talk::Delivery;
 use crate::timer::{TimerKey, When};
 
 pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
+    draft.just_met = true;
     let world = match world {
         // The log has lost its end, and this is what it would have told of.
         World::Alive { generation, process, began_at }
@@ -69,9 +70,14 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
         Phase::Stopping { op, .. } if !draft.session.expects_process() => {
             save::after_end(draft, Some(op));
         }
-        Phase::Stopping { .. } => match world {
+        Phase::Stopping { cause, .. } => match world {
             World::Alive { generation, .. } => {
-                draft.effect(Effect::StopProcess { generation, urgency: Urgency::Interrupt });
+                let urgency = match cause {
+                    StopCause::Asked => Urgency::Interrupt,
+                    // No turn was open.
+                    StopCause::Idle => Urgency::Quiet,
+                };
+                draft.effect(Effect::StopProcess { generation, urgency });
             }
             World::Ended { .. } | World::Gone { .. } => gone(draft, world),
         },

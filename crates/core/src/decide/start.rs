@@ -24,6 +24,9 @@ pub(super) fn create(
     agent_ref: Option<&str>,
 ) -> Result<Decision, Refusal> {
     name::check(name).map_err(|why| Refusal::BadName { name: name.to_owned(), why })?;
+    if !spec.idle.is_in_range() {
+        return Err(Refusal::IdleLimitOutOfRange);
+    }
     if claims::is_taken(house.all_sessions(), name, id) {
         return Err(Refusal::NameTaken { name: name.to_owned() });
     }
@@ -84,7 +87,7 @@ struct Stopped {
 
 impl Stopped {
     fn of(draft: &Draft<'_>) -> Option<Self> {
-        let Phase::Stopping { op, awaited, then } = &draft.session.phase else { return None };
+        let Phase::Stopping { op, awaited, then, .. } = &draft.session.phase else { return None };
         Some(Self { op: *op, awaited: *awaited, then: then.clone() })
     }
 

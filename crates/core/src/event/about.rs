@@ -79,6 +79,7 @@ impl Event {
             | Self::ScreenJudged { .. }
             | Self::ProcessEnded { .. }
             | Self::FolderLost
+            | Self::IdleLimitSet { .. }
             | Self::Interrupted { .. }
             | Self::Completed
             | Self::Failed { .. }
@@ -149,6 +150,7 @@ impl Event {
             | Self::LeftoversSwept { .. }
             | Self::FolderLost
             | Self::Suspended { .. }
+            | Self::IdleLimitSet { .. }
             | Self::Interrupted { .. }
             | Self::Completed
             | Self::Failed { .. }
@@ -189,6 +191,7 @@ impl Event {
             | Self::AgentRefLearned { .. }
             | Self::Paused { .. }
             | Self::Suspended { .. }
+            | Self::IdleLimitSet { .. }
             | Self::Interrupted { .. }
             | Self::Completed
             | Self::Failed { .. }

@@ -88,6 +88,7 @@ impl Event {
             | Self::ProcessEnded { .. }
             | Self::LeftoversSwept { .. }
             | Self::FolderLost
+            | Self::IdleLimitSet { .. }
             | Self::Interrupted { .. }
             | Self::Completed
             | Self::Failed { .. }

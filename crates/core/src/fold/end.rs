@@ -4,12 +4,12 @@ use super::pause::Progress;
 use crate::ids::OpId;
 use crate::leftover::Leftovers;
 use crate::rule::Rule;
-use crate::session::{AfterStop, Phase, Rest, Session, Spoken};
+use crate::session::{AfterStop, Phase, Rest, Session, Spoken, StopCause};
 use crate::spec::RefOrigin;
 
 impl Session {
-    pub(super) fn begin_stop(&mut self, op: OpId, then: &AfterStop) {
-        self.phase = Phase::Stopping { op, awaited: false, then: then.clone() };
+    pub(super) fn begin_stop(&mut self, op: OpId, then: &AfterStop, cause: StopCause) {
+        self.phase = Phase::Stopping { op, awaited: false, then: then.clone(), cause };
     }
 
     pub(super) fn end_run(&mut self, left: &Leftovers) {
@@ -24,8 +24,21 @@ impl Session {
     }
 
     pub(super) fn suspend(&mut self, op: Option<OpId>) {
-        let stopped = op.is_some() || matches!(self.phase, Phase::Stopping { .. });
-        self.rule = if stopped { Rule::Stopped } else { Rule::EndedByItself };
+        self.rule = match &self.phase {
+            Phase::Stopping { cause: StopCause::Idle, .. } => Rule::Idled,
+            Phase::Stopping { cause: StopCause::Asked, .. } => Rule::Stopped,
+            Phase::Starting(_)
+            | Phase::Live
+            | Phase::Pausing(_)
+            | Phase::Rest(_)
+            | Phase::Chore { .. } => {
+                if op.is_some() {
+                    Rule::Stopped
+                } else {
+                    Rule::EndedByItself
+                }
+            }
+        };
         self.put_back();
         self.rest_as(Rest::Suspended);
     }

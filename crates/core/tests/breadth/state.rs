@@ -11,7 +11,7 @@ use glis_core::refusal::ResumeFault;
 use glis_core::session::Process;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Spec, Takes, Traits};
 use glis_core::tree::{PathList, SnapshotRef};
-use glis_core::{House, Input, Recorded, SessionId, Subject, TimerKey};
+use glis_core::{House, Input, Recorded, Session, SessionId, Subject, TimerKey};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::sync::Arc;
@@ -95,21 +95,37 @@ impl State {
         }
     }
 
+    /// How many spells of idleness ago this one was: their numbers are only given away.
+    fn ago(&self, id: &SessionId, spell: u64) -> u64 {
+        self.house.session(id).map_or(0, |session| session.idle_spells.saturating_sub(spell))
+    }
+
     /// Names the state: what is known of each session, and what is under way. The numbers that the next
     /// operation and the next message will have are not in it.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only spells of idleness are numbered so")]
     pub(crate) fn key(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         for site in &self.sites {
             (site.known, site.alive).hash(&mut hasher);
         }
         // In whatever order it was dispatched.
-        let told = |effect: &(SessionId, Effect)| {
+        let told = |(id, effect): &(SessionId, Effect)| {
             let mut hasher = Writer(DefaultHasher::new());
-            io::Write::write_fmt(&mut hasher, format_args!("{effect:?}")).ok();
+            let effect = match effect {
+                Effect::CheckIdle { spell } => &Effect::CheckIdle { spell: self.ago(id, *spell) },
+                _ => effect,
+            };
+            io::Write::write_fmt(&mut hasher, format_args!("{id} {effect:?}")).ok();
             hasher.0.finish()
         };
         let pending = self.pending.iter().map(told).fold(0_u64, u64::wrapping_add);
-        let mut timers = self.timers.clone();
+        let since = |(subject, key): &(Subject, TimerKey)| match (subject, key) {
+            (Subject::Session(id), TimerKey::Idle(spell)) => {
+                (subject.clone(), TimerKey::Idle(self.ago(id, *spell)))
+            }
+            _ => (subject.clone(), *key),
+        };
+        let mut timers: Vec<_> = self.timers.iter().map(since).collect();
         timers.sort();
         (pending, timers, self.deaf).hash(&mut hasher);
         hasher.finish()
@@ -231,6 +247,8 @@ impl State {
                 if !self.timers.contains(&(subject.clone(), key)) {
                     self.timers.push((subject, key));
                 }
+            } else if let Effect::DropTimer { key } = effect {
+                self.timers.retain(|timer| *timer != (subject.clone(), key));
             } else if let Subject::Session(id) = subject
                 && !self.pending.contains(&(id.clone(), effect.clone()))
             {
@@ -245,7 +263,8 @@ impl State {
         for site in self.sites.iter_mut().filter(|site| about.is(&site.id)) {
             if let Some(session) = self.house.session(&site.id) {
                 let mut hasher = Writer(DefaultHasher::new());
-                serde_json::to_writer(&mut hasher, session).map_err(|fault| fault.to_string())?;
+                let session = Session { idle_spells: 0, ..session.clone() };
+                serde_json::to_writer(&mut hasher, &session).map_err(|fault| fault.to_string())?;
                 site.known = hasher.0.finish();
             }
         }
@@ -283,6 +302,7 @@ impl State {
                 Outcome::ProcessEnded { generation: *generation, exit }
             }
             Effect::CheckSave { op } => Outcome::CanSave { op: *op },
+            Effect::CheckIdle { spell } => Outcome::NotInUse { spell: *spell },
             Effect::CaptureTerminal { op } => Outcome::TerminalCaptured { op: *op, screen_at: 0 },
             Effect::TakeSnapshot { op, moment } => Outcome::SnapshotTaken {
                 op: *op,
@@ -308,6 +328,7 @@ impl State {
             Effect::Interrupt { .. }
             | Effect::CutSetUpShort
             | Effect::CutShort { .. }
+            | Effect::DropTimer { .. }
             | Effect::SetTimer { .. } => return None,
         })
     }
@@ -327,6 +348,7 @@ fn failed(effect: &Effect) -> Option<Outcome> {
             Outcome::NotInterrupted { generation: *generation, why }
         }
         Effect::CheckSave { op } => Outcome::CannotSave { op: *op, why },
+        Effect::CheckIdle { spell } => Outcome::InUse { spell: *spell },
         Effect::CaptureTerminal { op } => {
             Outcome::CaptureFailed { op: *op, what: Captured::Screen, why }
         }
@@ -349,6 +371,7 @@ fn failed(effect: &Effect) -> Option<Outcome> {
         Effect::StopProcess { .. }
         | Effect::CutSetUpShort
         | Effect::CutShort { .. }
+        | Effect::DropTimer { .. }
         | Effect::SetTimer { .. } => return None,
     })
 }

@@ -3,6 +3,7 @@
 use crate::state::{Site, State};
 use glis_core::input::{Command, IfRunning, Sign};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
+use glis_core::spec::IdleLimit;
 use glis_core::talk::{Ask, AskKind};
 use glis_core::tree::Clearing;
 use glis_core::{AskId, Phase, SessionId};
@@ -61,6 +62,7 @@ pub(crate) fn commands(session: &SessionId) -> Vec<Command> {
             prompt: Some("anew".to_owned()),
         },
         Command::Stop { session: session() },
+        Command::LimitIdle { session: session(), limit: IdleLimit::Secs(60) },
         Command::Remove { session: session(), running: IfRunning::Stop },
         Command::Snapshot { session: session() },
         Command::Restore { session: session(), snapshot: "snap".to_owned() },

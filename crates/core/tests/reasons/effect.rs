@@ -3,7 +3,7 @@
 use glis_core::effect::Effect;
 use glis_core::pause::PauseStep;
 use glis_core::session::StartStep;
-use glis_core::{Phase, Session};
+use glis_core::{Phase, Session, TimerKey};
 
 /// The step of the pause that is under way.
 pub(crate) fn step_of(session: &Session) -> Option<PauseStep> {
@@ -52,6 +52,12 @@ pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
             let own = session.operation().is_some_and(|(own, _)| own == *op);
             let chore = matches!(&session.phase, Phase::Chore { .. });
             !own || step.is_some() || makes || chore
+        }
+        Effect::CheckIdle { spell } | Effect::SetTimer { key: TimerKey::Idle(spell), .. } => {
+            session.idle_spell() == Some(*spell)
+        }
+        Effect::DropTimer { key } => {
+            session.idle_spell().is_none_or(|spell| *key != TimerKey::Idle(spell))
         }
         Effect::MakeWorktree { .. }
         | Effect::CheckStart { .. }

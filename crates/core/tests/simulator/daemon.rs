@@ -126,6 +126,8 @@ impl Daemon {
         let id = session.clone();
         if let Effect::SetTimer { key, .. } = effect {
             self.timers.insert((id, *key));
+        } else if let Effect::DropTimer { key } = effect {
+            self.timers.remove(&(id, *key));
         }
         let outcome = world.perform(&self.house, (session, effect), rng, luck)?;
         self.note(|| format!(".. {effect:?} gives {outcome:?}"));

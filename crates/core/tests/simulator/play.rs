@@ -9,6 +9,7 @@ use glis_core::effect::Effect;
 use glis_core::event::Ending;
 use glis_core::input::{Command, Exit, Hearing, IfRunning, Outcome};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
+use glis_core::spec::IdleLimit;
 use glis_core::tree::Clearing;
 use glis_core::{AskId, Event, Input, Recorded, SessionId};
 
@@ -197,7 +198,9 @@ impl Play {
                 let agent_ref = self.mint(kind);
                 Command::Restart { session, agent_ref, prompt }
             }
-            23 | 24 => Command::Stop { session },
+            23 => Command::Stop { session },
+            24 if self.rng.percent(50) => Command::Stop { session },
+            24 => self.limit_idle(session),
             25 if self.rng.percent(70) => {
                 let stop = self.rng.percent(50);
                 let running = if stop { IfRunning::Stop } else { IfRunning::Refuse };
@@ -207,6 +210,12 @@ impl Play {
             _ => self.answer(session),
         };
         self.feed(&Input::Command(command))
+    }
+
+    fn limit_idle(&mut self, session: SessionId) -> Command {
+        let limits = [IdleLimit::Usual, IdleLimit::Secs(60), IdleLimit::Secs(59), IdleLimit::Never];
+        let limit = *self.rng.pick(&limits).unwrap_or(&IdleLimit::Usual);
+        Command::LimitIdle { session, limit }
     }
 
     /// Everybody at once, as one decision.

@@ -268,9 +268,15 @@ impl World {
             }
             // Timers are the clock's, which the controller holds; a set-up ends sooner or later, and
             // here no step hangs.
-            Effect::SetTimer { .. } | Effect::CutShort { .. } | Effect::CutSetUpShort => {
-                return Ok(None);
+            Effect::SetTimer { .. }
+            | Effect::DropTimer { .. }
+            | Effect::CutShort { .. }
+            | Effect::CutSetUpShort => return Ok(None),
+            // Somebody may be attached; one who is left alone is not.
+            Effect::CheckIdle { spell } if luck == Luck::Mixed && rng.percent(30) => {
+                Outcome::InUse { spell: *spell }
             }
+            Effect::CheckIdle { spell } => Outcome::NotInUse { spell: *spell },
             Effect::CheckSave { .. }
             | Effect::SaveWorktree { .. }
             | Effect::ClearWorktree { .. }

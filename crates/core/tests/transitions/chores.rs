@@ -15,6 +15,7 @@ states! {
         resume go on => busy with pause
         restart => busy with pause
         stop => pause cancelled, stop began, suspended | do cut short, save after the end | pending
+        timeout 20 => idle limit set
         rm => busy with pause
         rm and stop => busy with pause
         answer allow => refused: nothing asked
@@ -35,6 +36,7 @@ states! {
         resume go on => busy with restore
         restart => busy with restore
         stop => do cut short | pending
+        timeout 20 => idle limit set
         rm => busy with restore
         rm and stop => busy with restore
         answer allow => refused: nothing asked
@@ -55,6 +57,7 @@ states! {
         resume go on => busy with rm
         restart => busy with rm
         stop => do cut short | pending
+        timeout 20 => idle limit set
         rm => pending
         rm and stop => pending
         answer allow => refused: nothing asked
@@ -75,6 +78,7 @@ states! {
         resume go on => busy with rm
         restart => busy with rm
         stop => removal failed, stop began | pending
+        timeout 20 => idle limit set
         rm => pending
         rm and stop => pending
         answer allow => refused: nothing asked
@@ -95,6 +99,7 @@ states! {
         resume go on => busy with rm
         restart => busy with rm
         stop => removal failed | do cut short, save after the end
+        timeout 20 => idle limit set
         rm => pending
         rm and stop => pending
         answer allow => refused: nothing asked
@@ -115,6 +120,7 @@ states! {
         resume go on => busy with trash restore
         restart => busy with trash restore
         stop => do cut short | pending
+        timeout 20 => idle limit set
         rm => busy with trash restore
         rm and stop => busy with trash restore
         answer allow => refused: nothing asked
@@ -135,6 +141,7 @@ states! {
         resume go on => busy with trash empty
         restart => busy with trash empty
         stop => do cut short | pending
+        timeout 20 => idle limit set
         rm => busy with trash empty
         rm and stop => busy with trash empty
         answer allow => refused: nothing asked

@@ -7,7 +7,7 @@ use glis_core::Command;
 
 /// Every command in each form that matters, as a table writes it. What each leads to is told for
 /// every state.
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "send hello",
     "pause",
     "pause interrupt",
@@ -17,6 +17,7 @@ const COMMANDS: [&str; 17] = [
     "resume go on",
     "restart",
     "stop",
+    "timeout 20",
     "rm",
     "rm and stop",
     "answer allow",
@@ -73,7 +74,7 @@ fn every_command_is_among_those_that_a_state_is_asked() {
 }
 
 /// How many commands a session can be given.
-const VERBS: usize = 13;
+const VERBS: usize = 14;
 
 /// A command by its name; none for the one that begins a session and so meets no state. A new
 /// command stops the compiler here: it wants a line in [`COMMANDS`], and one more of [`VERBS`].
@@ -86,6 +87,7 @@ fn verb(command: &Command) -> Option<&'static str> {
         Command::Resume { .. } => "resume",
         Command::Restart { .. } => "restart",
         Command::Stop { .. } => "stop",
+        Command::LimitIdle { .. } => "timeout",
         Command::Remove { .. } => "rm",
         Command::Snapshot { .. } => "snapshot",
         Command::Restore { .. } => "restore",

@@ -3,6 +3,7 @@
 
 use crate::script::{Kind, Stage, check};
 use crate::table::{IDLE, PAUSED};
+use crate::words::{self, IdleTimers};
 use glis_core::session::FAILED_STARTS_MAX;
 use glis_core::talk::Delivery;
 use glis_core::{Event, House, Input, Phase, Recorded, Session, Status};
@@ -312,14 +313,14 @@ fn what_broke_bars_its_session_until_somebody_takes_note() {
         what: what.to_owned(),
         why: "it died".to_owned(),
     };
-    let told = crate::words::decision(&stage.house.decide(broke("save")).unwrap());
+    let told = words::decision(&stage.house.decide(broke("save")).unwrap(), IdleTimers::Hidden);
     assert_eq!(told, "barred");
     let event = Event::Barred { what: "save".to_owned(), why: "it died".to_owned() };
     let recorded = Recorded::new(100, 0, crate::script::Stage::id().into(), event);
     stage.house.apply(&recorded);
     stage.log.push(recorded);
     // The first reason stands.
-    let again = crate::words::decision(&stage.house.decide(broke("start")).unwrap());
+    let again = words::decision(&stage.house.decide(broke("start")).unwrap(), IdleTimers::Hidden);
     assert_eq!(again, "nothing");
     assert_eq!(stage.session().unwrap().barred.clone().unwrap().what, "save");
     assert_eq!(stage.play("acknowledge").unwrap(), "bar lifted");

@@ -3,7 +3,7 @@
 //! The words of an input are read by [`Stage::input`]; operation, generation and message numbers
 //! are filled in from the session as it is, so that a story reads as it would be told.
 
-use crate::words;
+use crate::words::{self, IdleTimers};
 use glis_core::event::{Ending, Spot};
 use glis_core::input::{Command, Exit, Hearing, IfRunning, Outcome, Sign, World};
 use glis_core::leftover::{Companion, Leftovers};
@@ -11,7 +11,7 @@ use glis_core::pause::{Captured, Moment, OnTimeout, PauseMode, PauseReason, Paus
 use glis_core::refusal::ResumeFault;
 use glis_core::safe::ScreenState;
 use glis_core::session::Process;
-use glis_core::spec::{Mode, RefOrigin, SignSource, Spec, Takes, Traits};
+use glis_core::spec::{IdleLimit, Mode, RefOrigin, SignSource, Spec, Takes, Traits};
 use glis_core::talk::{Ask, AskKind};
 use glis_core::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
 use glis_core::{
@@ -53,11 +53,18 @@ pub(crate) struct Stage {
     kind: Kind,
     /// How far the agent's words are.
     offset: u64,
+    idle_timers: IdleTimers,
 }
 
 impl Stage {
     pub(crate) fn new(kind: Kind) -> Self {
-        Self { house: House::default(), log: Vec::new(), kind, offset: 100 }
+        Self {
+            house: House::default(),
+            log: Vec::new(),
+            kind,
+            offset: 100,
+            idle_timers: IdleTimers::Hidden,
+        }
     }
 
     pub(crate) fn id() -> SessionId {
@@ -73,6 +80,10 @@ impl Stage {
         if line == "crash" {
             return self.crash();
         }
+        if line == "tell idle time" {
+            self.idle_timers = IdleTimers::Told;
+            return Ok("told".to_owned());
+        }
         let input = self.input(line)?;
         // Each command is from a caller that is called like it.
         let origin = Origin { face: Face::Chat, who: line.to_owned() };
@@ -80,7 +91,7 @@ impl Stage {
         match self.house.decide(input) {
             Err(refusal) => Ok(words::refusal(&refusal)),
             Ok(decision) => {
-                let told = words::decision(&decision);
+                let told = words::decision(&decision, self.idle_timers);
                 for (session, event) in decision.events {
                     let seq = self.house.last_seq() + 1;
                     let at = i64::try_from(seq).unwrap_or(0);
@@ -112,6 +123,12 @@ impl Stage {
     fn awaited(&self) -> TimerKey {
         let starts = matches!(self.session().map(|s| &s.phase), Some(Phase::Starting(_)));
         if starts { TimerKey::Ready(self.op()) } else { TimerKey::SafeState(self.op()) }
+    }
+
+    /// The spell of idleness that is meant: the present one, or the one before it.
+    fn spell(&self, words: &str) -> u64 {
+        let spells = self.session().map_or(0, |session| session.idle_spells);
+        if words.trim() == "before" { spells.saturating_sub(1) } else { spells }
     }
 
     fn generation(&self) -> u32 {
@@ -154,6 +171,10 @@ impl Stage {
                 subject: session.into(),
                 key: TimerKey::Step(self.op()),
             });
+        }
+        if let Some(spell) = line.strip_prefix("idle time over") {
+            let key = TimerKey::Idle(self.spell(spell));
+            return Ok(Input::TimerFired { subject: session.into(), key });
         }
         if verb == "alarm" {
             return Ok(Input::TimerFired { subject: session.into(), key: self.awaited() });
@@ -205,6 +226,12 @@ impl Stage {
                 Command::Restart { session, agent_ref, prompt: some }
             }
             "stop" => Command::Stop { session },
+            "timeout" => {
+                let secs = rest.parse().map(|minutes: u64| IdleLimit::Secs(minutes * 60));
+                let usual = rest == "usual";
+                let other = if usual { IdleLimit::Usual } else { IdleLimit::Never };
+                Command::LimitIdle { session, limit: secs.unwrap_or(other) }
+            }
             "rm" => {
                 let stop = rest == "and stop";
                 let running = if stop { IfRunning::Stop } else { IfRunning::Refuse };
@@ -264,6 +291,8 @@ impl Stage {
             "untaken" => Outcome::NotTaken { message: self.message() },
             "given" => Outcome::AnswerGiven { ask: AskId(rest.to_owned()) },
             "ungiven" => Outcome::AnswerNotGiven { ask: AskId(rest.to_owned()), why },
+            "unused" => Outcome::NotInUse { spell: self.spell(rest) },
+            "used" => Outcome::InUse { spell: self.spell(rest) },
             "savable" => Outcome::CanSave { op },
             "unsavable" => Outcome::CannotSave { op, why },
             "captured" => Outcome::TerminalCaptured { op, screen_at: 7 },

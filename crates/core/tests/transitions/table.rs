@@ -23,6 +23,7 @@ states! {
         resume go on => refused: created
         restart => refused: created
         stop => already
+        timeout 20 => idle limit set
         rm => removal began | do put aside | pending
         rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
@@ -43,6 +44,7 @@ states! {
         resume go on => message queued | already
         restart => stop began | do stop with an interrupt | pending
         stop => stop began | do stop with an interrupt | pending
+        timeout 20 => idle limit set
         rm => refused: busy
         rm and stop => stop began | do stop with an interrupt | pending
         answer allow => refused: nothing asked
@@ -63,6 +65,7 @@ states! {
         resume go on => message queued, delivery began | do deliver go on | already
         restart => stop began | do stop quietly | pending
         stop => stop began | do stop quietly | pending
+        timeout 20 => idle limit set
         rm => refused: idle
         rm and stop => stop began | do stop quietly | pending
         answer allow => refused: nothing asked
@@ -83,6 +86,7 @@ states! {
         resume go on => message queued | already
         restart => stop began | do stop with an interrupt | pending
         stop => stop began | do stop with an interrupt | pending
+        timeout 20 => idle limit set
         rm => refused: waiting
         rm and stop => stop began | do stop with an interrupt | pending
         answer allow => answer began | do give answer allow
@@ -103,6 +107,7 @@ states! {
         resume go on => message queued, start began | do check start | pending
         restart => restart began, start began | do check start | pending
         stop => already
+        timeout 20 => idle limit set
         rm => removal began | do put aside | pending
         rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
@@ -124,6 +129,7 @@ states! {
         resume go on => message queued, start began | do check start | pending
         restart => restart began, start began | do check start | pending
         stop => already
+        timeout 20 => idle limit set
         rm => removal began | do put aside | pending
         rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
@@ -144,6 +150,7 @@ states! {
         resume go on => message queued, start began | do check start | pending
         restart => restart began, start began | do check start | pending
         stop => already
+        timeout 20 => idle limit set
         rm => removal began | do put aside | pending
         rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
@@ -164,6 +171,7 @@ states! {
         resume go on => refused: not resumable, no ref
         restart => restart began, start began | do check start | pending
         stop => already
+        timeout 20 => idle limit set
         rm => removal began | do put aside | pending
         rm and stop => removal began | do put aside | pending
         answer allow => message requeued
@@ -184,6 +192,7 @@ states! {
         resume go on => refused: completed
         restart => restart began, start began | do check start | pending
         stop => already
+        timeout 20 => idle limit set
         rm => removal began | do put aside | pending
         rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
@@ -204,6 +213,7 @@ states! {
         resume go on => refused: failed
         restart => restart began, start began | do check start | pending
         stop => already
+        timeout 20 => idle limit set
         rm => removal began | do put aside | pending
         rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
@@ -224,6 +234,7 @@ states! {
         resume go on => refused: archived
         restart => refused: archived
         stop => already
+        timeout 20 => refused: archived
         rm => already
         rm and stop => already
         answer allow => refused: nothing asked

@@ -15,6 +15,7 @@ states! {
         resume go on => message queued | pending
         restart => busy with new
         stop => start cancelled, stop began | do cut set-up short | pending
+        timeout 20 => idle limit set
         rm => busy with new
         rm and stop => busy with new
         answer allow => refused: nothing asked
@@ -35,6 +36,7 @@ states! {
         resume go on => message queued | pending
         restart => busy with new
         stop => start cancelled, stop began | pending
+        timeout 20 => idle limit set
         rm => busy with new
         rm and stop => busy with new
         answer allow => refused: nothing asked
@@ -55,6 +57,7 @@ states! {
         resume go on => busy with pause
         restart => busy with pause
         stop => pause cancelled, stop began | pending
+        timeout 20 => idle limit set
         rm => busy with pause
         rm and stop => busy with pause
         answer allow => refused: nothing asked
@@ -75,6 +78,7 @@ states! {
         resume go on => busy with pause
         restart => busy with pause
         stop => pause cancelled, stop began | do stop with an interrupt | pending
+        timeout 20 => idle limit set
         rm => busy with pause
         rm and stop => busy with pause
         answer allow => refused: nothing asked
@@ -95,6 +99,7 @@ states! {
         resume go on => busy with pause
         restart => busy with pause
         stop => pause cancelled, stop began | do cut short, stop with an interrupt | pending
+        timeout 20 => idle limit set
         rm => busy with pause
         rm and stop => busy with pause
         answer allow => refused: nothing asked
@@ -115,6 +120,7 @@ states! {
         resume go on => busy with pause
         restart => busy with pause
         stop => pause cancelled, stop began | do stop with an interrupt | pending
+        timeout 20 => idle limit set
         rm => busy with pause
         rm and stop => busy with pause
         answer allow => refused: nothing asked
@@ -135,6 +141,7 @@ states! {
         resume go on => busy with pause
         restart => busy with pause
         stop => pause cancelled, stop began | do cut short, stop quietly | pending
+        timeout 20 => idle limit set
         rm => busy with pause
         rm and stop => busy with pause
         answer allow => refused: nothing asked
@@ -155,6 +162,7 @@ states! {
         resume go on => busy with pause
         restart => busy with pause
         stop => pause cancelled, stop began | do cut short, stop quietly | pending
+        timeout 20 => idle limit set
         rm => busy with pause
         rm and stop => busy with pause
         answer allow => refused: nothing asked
@@ -175,6 +183,7 @@ states! {
         resume go on => busy with pause
         restart => busy with pause
         stop => pause cancelled, stop began | do kill | pending
+        timeout 20 => idle limit set
         rm => busy with pause
         rm and stop => busy with pause
         answer allow => refused: nothing asked
@@ -195,6 +204,7 @@ states! {
         resume go on => busy with pause
         restart => busy with pause
         stop => pause cancelled, stop began, suspended | do cut short, save after the end | pending
+        timeout 20 => idle limit set
         rm => busy with pause
         rm and stop => busy with pause
         answer allow => refused: nothing asked
@@ -215,6 +225,7 @@ states! {
         resume go on => message queued | pending
         restart => busy with resume
         stop => start cancelled, suspended | do cut short | pending
+        timeout 20 => idle limit set
         rm => busy with resume
         rm and stop => busy with resume
         answer allow => refused: nothing asked
@@ -235,6 +246,7 @@ states! {
         resume go on => message queued | pending
         restart => busy with resume
         stop => start cancelled, stop began | do stop quietly | pending
+        timeout 20 => idle limit set
         rm => busy with resume
         rm and stop => busy with resume
         answer allow => refused: nothing asked
@@ -255,6 +267,7 @@ states! {
         resume go on => message queued | pending
         restart => busy with restart
         stop => start cancelled, suspended | do cut short | pending
+        timeout 20 => idle limit set
         rm => busy with restart
         rm and stop => busy with restart
         answer allow => refused: nothing asked
@@ -275,6 +288,7 @@ states! {
         resume go on => message queued | pending
         restart => busy with a wake-up
         stop => start cancelled, suspended | do cut short | pending
+        timeout 20 => idle limit set
         rm => busy with a wake-up
         rm and stop => busy with a wake-up
         answer allow => refused: nothing asked
@@ -295,6 +309,7 @@ states! {
         resume go on => busy with stop
         restart => busy with stop
         stop => do kill | pending
+        timeout 20 => idle limit set
         rm => busy with stop
         rm and stop => busy with stop
         answer allow => refused: nothing asked
@@ -315,6 +330,7 @@ states! {
         resume go on => busy with restart
         restart => busy with restart
         stop => start cancelled, stop began | pending
+        timeout 20 => idle limit set
         rm => busy with restart
         rm and stop => busy with restart
         answer allow => refused: nothing asked
@@ -335,6 +351,7 @@ states! {
         resume go on => busy with restart
         restart => busy with restart
         stop => start cancelled, suspended | do cut short, save after the end | pending
+        timeout 20 => idle limit set
         rm => busy with restart
         rm and stop => busy with restart
         answer allow => refused: nothing asked

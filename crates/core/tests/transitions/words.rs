@@ -7,10 +7,22 @@ use glis_core::tree::Occasion;
 use glis_core::{Decision, Event, Refusal, Reply};
 use serde::Serialize;
 
+/// Whether a story tells when an idle session's time begins and ends. Where it is about something
+/// else, that would stand in every other line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum IdleTimers {
+    #[default]
+    Hidden,
+    Told,
+}
+
 /// Events, then effects after a bar, then the reply after another; what is empty is left out.
-pub(crate) fn decision(decision: &Decision) -> String {
+pub(crate) fn decision(decision: &Decision, idle: IdleTimers) -> String {
     let events: Vec<_> = decision.events.iter().map(|(_, told)| event(told)).collect();
     let mut effects: Vec<_> = decision.effects.iter().map(|(_, what)| effect(what)).collect();
+    if idle == IdleTimers::Hidden {
+        effects.retain(|told| !told.starts_with(IDLE_TIME) && told != IDLE_NO_MORE);
+    }
     if effects.len() > 1 {
         // Every step of a pause has a limit: only one that comes alone is worth telling.
         effects.retain(|told| told != STEP_LIMIT && told != HURRY);
@@ -45,6 +57,7 @@ pub(crate) fn refusal(refusal: &Refusal) -> String {
         | Refusal::PlaceTaken { .. }
         | Refusal::BadName { .. }
         | Refusal::NotSafe { .. }
+        | Refusal::IdleLimitOutOfRange
         | Refusal::QueueFull { .. }
         | Refusal::TooLate { .. }
         | Refusal::Cancelled { .. }
@@ -80,6 +93,8 @@ fn event(event: &Event) -> String {
 
 const STEP_LIMIT: &str = "limit the step";
 const HURRY: &str = "hurry";
+const IDLE_TIME: &str = "await idle time";
+const IDLE_NO_MORE: &str = "drop idle time";
 
 fn timer(key: TimerKey, when: When) -> String {
     match (key, when) {
@@ -91,6 +106,10 @@ fn timer(key: TimerKey, when: When) -> String {
             format!("await retry {} ms", time.as_millis())
         }
         (TimerKey::Retry(_), _) => "await retry".to_owned(),
+        (TimerKey::Idle(_), When::After(Span::Exactly(time))) => {
+            format!("{IDLE_TIME} of {} s", time.as_secs())
+        }
+        (TimerKey::Idle(_), _) => IDLE_TIME.to_owned(),
     }
 }
 
@@ -115,6 +134,8 @@ fn effect(effect: &Effect) -> String {
             Urgency::Kill => "kill".to_owned(),
         },
         Effect::SetTimer { key, when } => timer(*key, *when),
+        Effect::DropTimer { .. } => IDLE_NO_MORE.to_owned(),
+        Effect::CheckIdle { .. } => "check idle".to_owned(),
         Effect::CutShort { .. } => "cut short".to_owned(),
         Effect::Sweep { .. } => "sweep".to_owned(),
         Effect::PutAside { .. } => "put aside".to_owned(),

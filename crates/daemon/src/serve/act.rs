@@ -110,6 +110,7 @@ pub(super) async fn translate(state: &ServerState, given: &str, action: Action) 
         }
         Action::Restart { with_context: false } => restart(&found, found.spec.prompt.clone()),
         Action::Stop => Command::Stop { session },
+        Action::LimitIdle { limit } => Command::LimitIdle { session, limit },
         Action::Remove { running } => Command::Remove { session, running },
         Action::Acknowledge => Command::Acknowledge { session },
         Action::Answer { ask, answer } => Command::Answer { session, ask: ask.map(AskId), answer },

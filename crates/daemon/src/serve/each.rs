@@ -81,6 +81,7 @@ fn is_meant(session: &Session, action: &Action) -> bool {
             lost || session.damage.is_some() || session.barred.is_some()
         }
         Action::Send { .. }
+        | Action::LimitIdle { .. }
         | Action::Restart { .. }
         | Action::Remove { .. }
         | Action::Answer { .. }

@@ -109,7 +109,9 @@ async fn give_back(
                 let outcome = Outcome::AnswerNotGiven { ask: ask.id, why: why() };
                 supervisor.tell(id, outcome).await;
             }
-            HolderCommand::Interrupt | HolderCommand::Stop { .. } => {}
+            // Who waits for a look is told by its end.
+            HolderCommand::Interrupt | HolderCommand::Stop { .. } | HolderCommand::CheckIdle(_) => {
+            }
         }
     }
 }

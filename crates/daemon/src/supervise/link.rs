@@ -43,6 +43,10 @@ pub(super) struct Link {
     pub(super) wake_at: Option<Instant>,
     /// The screen counts as moving.
     pub(super) flowing: bool,
+    /// What its screen was last judged to be, where that is all there is.
+    judged: Option<ScreenState>,
+    /// Something has moved on its screen, which has come to rest as it was before.
+    pub(super) stirred: bool,
     pub(super) rate: Rate,
     pub(super) look_at: Option<Instant>,
     pub(super) rest_at: Option<Instant>,
@@ -86,6 +90,9 @@ pub(super) fn complain(id: &SessionId, fault: &io::Error) {
 
 impl Link {
     pub(super) fn new(listener: Listener, session: &Session, peer: Peer, hello: &Hello) -> Self {
+        // Who was attached before this daemon began still is.
+        let attached = hello.attached.unwrap_or(hello.clients);
+        listener.supervisor.live.set_audience(&listener.id, attached);
         let in_terminal = listener.dialect.source() == Source::Transcript;
         let sent = session.in_flight().filter(|_| in_terminal).map(|sent| Sent::now(sent.id));
         Self {
@@ -102,6 +109,8 @@ impl Link {
             next_order: 1,
             wake_at: None,
             flowing: *session.screen() == ScreenState::Flowing,
+            judged: None,
+            stirred: false,
             rate: Rate::default(),
             look_at: None,
             moved_at: Instant::now(),
@@ -158,6 +167,14 @@ impl Link {
                 () = asleep => Box::pin(self.time_passed()).await?,
             }
         }
+    }
+
+    /// Takes note of how many terminals are attached.
+    fn count_audience(&self, clients: u32, attached: Option<u32>) {
+        // An earlier holder tells only how many follow, of which this daemon may be one.
+        let own = u32::from(self.listener.dialect.source() == Source::Stream);
+        let audience = attached.unwrap_or_else(|| clients.saturating_sub(own));
+        self.listener.supervisor.live.set_audience(&self.listener.id, audience);
     }
 
     /// Begins to listen in the way that fits the agent.
@@ -242,11 +259,7 @@ impl Link {
                 self.listener.supervisor.tell_folder_lost(&self.listener.id).await;
             }
             Report::Ended(record) => self.collect(&record).await?,
-            Report::Audience { clients } => {
-                let own = u32::from(self.listener.dialect.source() == Source::Stream);
-                let audience = clients.saturating_sub(own);
-                self.listener.supervisor.live.set_audience(&self.listener.id, audience);
-            }
+            Report::Audience { clients, attached } => self.count_audience(clients, attached),
             Report::Gap { at, why } => {
                 self.listener.supervisor.live.note_gap(&self.listener.id, at);
                 let lost = io::Error::other(format!("output lost from {at} on: {why}"));
@@ -307,6 +320,7 @@ impl Link {
         self.rest_at = Some(self.rate.quiet_at().unwrap_or_else(|| Instant::now() + WINDOW));
         if !self.flowing {
             self.flowing = true;
+            self.judged = None;
             self.listener.sign(Spot::Screen, Sign::Screen(ScreenState::Flowing)).await;
         }
     }
@@ -353,6 +367,8 @@ impl Link {
     async fn judge_screen(&mut self) {
         let state = self.look_at_screen().await;
         self.flowing = false;
+        self.stirred = self.judged.as_ref() == Some(&state);
+        self.judged = Some(state.clone());
         self.listener.sign(Spot::Screen, Sign::Screen(state)).await;
     }
 

@@ -51,6 +51,10 @@ impl Link {
                 self.write(Waits::Answer(ask.id), &keys).await
             }
             HolderCommand::Interrupt => self.interrupt().await,
+            HolderCommand::CheckIdle(answer) => {
+                answer.send(self.look_for_use().await).ok();
+                Ok(())
+            }
             HolderCommand::Stop { ladder, children } => {
                 self.peer.send(&Order::Children(children)).await?;
                 self.peer.send(&Order::Stop(ladder)).await

@@ -15,7 +15,7 @@ fn views(bench: &Bench) -> (Arc<Views>, Arc<Live>) {
         Arc::clone(&live),
         Arc::clone(&bench.environments),
         bench.launcher(),
-        Arc::new(Screens::default()),
+        (Arc::new(Screens::default()), bench.timers()),
         bench.pools.clone(),
     );
     (views, live)

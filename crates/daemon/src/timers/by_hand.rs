@@ -2,11 +2,13 @@
 //!
 //! `GLIS_TIME` names a folder. `moved` in it holds the milliseconds by which time has been moved
 //! forward, and takes effect when it is replaced; `set` holds the kinds of the timers that are set, a
-//! line each, so that a test can wait for one before it moves time.
+//! line each, so that a test can wait for one before it moves time; `fired` holds those that have fired.
 
 use super::time::Time;
 use crate::watch::Watch;
 use glis_core::TimerKey;
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -58,11 +60,21 @@ pub(super) fn show<'k>(keys: impl Iterator<Item = &'k TimerKey>) {
     }
 }
 
+/// Shows that a timer has fired: its kind, as another line.
+pub(super) fn show_fired(key: TimerKey) {
+    let Some(folder) = folder() else { return };
+    let file = OpenOptions::new().create(true).append(true).open(folder.join("fired"));
+    if let Ok(mut file) = file {
+        writeln!(file, "{}", kind(key)).ok();
+    }
+}
+
 fn kind(key: TimerKey) -> &'static str {
     match key {
         TimerKey::SafeState(_) => "safe_state",
         TimerKey::Ready(_) => "ready",
         TimerKey::Step(_) => "step",
         TimerKey::Retry(_) => "retry",
+        TimerKey::Idle(_) => "idle",
     }
 }

@@ -214,7 +214,7 @@ fn everybody_hears_how_many_follow() -> Outcome {
     let mut rig = Rig::new("cat")?;
     let mut daemon = rig.start()?;
     let audience = |report| match report {
-        Report::Audience { clients } => Some(clients),
+        Report::Audience { clients, .. } => Some(clients),
         _ => None,
     };
     let mut one = rig.connect()?;
@@ -226,6 +226,27 @@ fn everybody_hears_how_many_follow() -> Outcome {
     assert_eq!(daemon.until(audience)?, 2);
     drop(one);
     assert_eq!(daemon.until(audience)?, 1);
+    Ok(())
+}
+
+#[test]
+fn who_only_looks_on_is_not_attached() -> Outcome {
+    let mut rig = Rig::new("cat")?;
+    let mut daemon = rig.start()?;
+    let audience = |report| match report {
+        Report::Audience { clients, attached } => Some((clients, attached)),
+        _ => None,
+    };
+    let mut preview = rig.connect()?;
+    preview.order(&Order::Follow { from: 0 })?;
+    assert_eq!(daemon.until(audience)?, (1, Some(0)));
+    let mut terminal = rig.connect()?;
+    terminal.order(&Order::Resize(Size { columns: 80, rows: 24 }))?;
+    terminal.order(&Order::Follow { from: 0 })?;
+    assert_eq!(daemon.until(audience)?, (2, Some(1)));
+    assert_eq!(rig.connect()?.hello.attached, Some(1));
+    drop(terminal);
+    assert_eq!(daemon.until(audience)?, (1, Some(0)));
     Ok(())
 }
 

@@ -1,0 +1,79 @@
+//! Whether an idle session is used all the same: by a user at its terminal, by text that was typed and
+//! not sent, by what its program does beside its prompt. What cannot be known counts as use.
+
+use super::link::Link;
+use super::supervisor::Supervisor;
+use crate::links::{HolderCommand, Use};
+use crate::process::has_children;
+use crate::screens;
+use glis_agent::{Shown, Source};
+use glis_core::SessionId;
+use glis_core::input::Outcome;
+use glis_core::safe::ScreenState;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+impl Supervisor {
+    /// Looks whether a session is in use, and tells.
+    pub(crate) fn check_idle(self: &Arc<Self>, id: SessionId, spell: u64) {
+        let supervisor = Arc::clone(self);
+        drop(self.runtime.spawn(async move {
+            let outcome = match supervisor.look_for_use(&id).await {
+                Use::Free => Outcome::NotInUse { spell },
+                Use::InUse => Outcome::InUse { spell },
+            };
+            supervisor.tell(&id, outcome).await;
+        }));
+    }
+
+    /// Asks the task that supervises its holder. One that ends meanwhile gives no answer.
+    async fn look_for_use(&self, id: &SessionId) -> Use {
+        let (answer, told) = oneshot::channel();
+        if !self.config().idle.enabled
+            || self.links.send(id, HolderCommand::CheckIdle(answer)).is_err()
+        {
+            return Use::InUse;
+        }
+        told.await.unwrap_or(Use::InUse)
+    }
+}
+
+impl Link {
+    /// Looks at what the holder and the terminal tell.
+    pub(super) async fn look_for_use(&mut self) -> Use {
+        let attached = self.listener.supervisor.live.audience(&self.listener.id) > 0;
+        let owes = !self.orders.is_empty()
+            || self.typing.is_some()
+            || self.held.is_some()
+            || self.dialog.is_some()
+            || self.listener.on_screen.is_some()
+            || self.catching_up.is_some();
+        if attached || owes {
+            return Use::InUse;
+        }
+        let free = match self.listener.dialect.source() {
+            Source::Stream => true,
+            Source::Transcript => self.shows_empty_prompt().await,
+            Source::Screen => self.rests_at_prompt().await,
+        };
+        if free { Use::Free } else { Use::InUse }
+    }
+
+    /// Whether an agent shows a prompt with nothing typed into it.
+    async fn shows_empty_prompt(&self) -> bool {
+        let (dir, from) = (self.listener.supervisor.dir(&self.listener.id), self.began_at);
+        let look = self.listener.supervisor.run_blocking(move || screens::glance(&dir, from)).await;
+        look.is_ok_and(|lines| self.listener.dialect.shows(&lines) == Shown::Prompt)
+    }
+
+    /// Whether a program that says nothing about itself has shown nothing but its empty prompt since the
+    /// last look, and has started nothing that still runs.
+    async fn rests_at_prompt(&mut self) -> bool {
+        let stirred = std::mem::take(&mut self.stirred);
+        let at_prompt = matches!(self.look_at_screen().await, ScreenState::AtPrompt { .. });
+        let pid = self.process.pid;
+        let look = move || Ok(has_children(pid));
+        let alone = self.listener.supervisor.run_blocking(look).await.is_ok_and(|has| !has);
+        !stirred && !self.flowing && at_prompt && alone
+    }
+}
