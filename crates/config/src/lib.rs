@@ -111,6 +111,8 @@ pub struct CommandConfig {
 pub struct ResumeConfig {
     /// How much an agent is told that does not remember: `restart --with-context`, and commands.
     pub prompt: Form,
+    /// Whether agents that died while no daemon ran are resumed when it starts.
+    pub interrupted: bool,
 }
 
 /// Where worktrees lie, and what they get.
@@ -194,6 +196,8 @@ pub struct PauseConfig {
     pub on_timeout: OnTimeout,
     /// Whether a pause removes the worktree, where a snapshot holds all of it.
     pub remove_worktree: bool,
+    /// It is removed as well where less than so many percent of its disk are free.
+    pub remove_below_percent: u64,
     /// How long each step of a pause may take (the screen, the snapshot) before it is called off.
     pub save_secs: u32,
     /// The same for a forced pause, which goes on without it.
@@ -254,6 +258,7 @@ impl Default for PauseConfig {
             terminate_secs: 5,
             on_timeout: OnTimeout::Refuse,
             remove_worktree: false,
+            remove_below_percent: 0,
             save_secs: 300,
             force_secs: 30,
             children: Children::StopAll,

@@ -71,6 +71,8 @@ pub enum Ending {
     Signalled(i32),
     /// Its holder is gone and left no record.
     Unknown,
+    /// The machine was restarted under it.
+    Reboot,
 }
 
 /// What has happened to a session.

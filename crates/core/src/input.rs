@@ -363,6 +363,11 @@ impl Exit {
     pub fn unseen(left: Leftovers) -> Self {
         Self { ending: Ending::Unknown, ordered: false, left, last_words: String::new() }
     }
+
+    /// An end with the machine's. Nothing that ran before it is left.
+    pub fn with_the_machine() -> Self {
+        Self { ending: Ending::Reboot, ..Self::unseen(Leftovers::default()) }
+    }
 }
 
 /// What an agent was seen to do.

@@ -70,7 +70,7 @@ variants! {
     after: AfterStop { Rest Restart Remove Pause }
     stop_cause: StopCause { Asked Idle }
     idle_limit: IdleLimit { Usual Secs Never }
-    ending: Ending { Exited Signalled Unknown }
+    ending: Ending { Exited Signalled Unknown Reboot }
     clearing: Clearing { Keep IfAllIsSaved Always IfPossible }
     card_rest: CardRest { Paused Suspended Interrupted Completed Failed Created Archived }
     occasion: Occasion { TurnEnded ProcessEnded Asked }

@@ -56,9 +56,18 @@ pub(crate) fn has_children(pid: i32) -> bool {
 /// A handle on a process, if it is the very one that is meant.
 pub(crate) fn handle_of(process: &Process) -> Option<OwnedFd> {
     let handle = open(process.pid)?;
-    let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-    let same = boot_id.trim() == process.boot_id && runs(process.pid, process.start_ticks);
+    let same = boot()? == process.boot_id && runs(process.pid, process.start_ticks);
     same.then_some(handle)
+}
+
+/// Whether the machine was restarted since a process began. In doubt it was not.
+pub(crate) fn is_of_another_boot(process: &Process) -> bool {
+    boot().is_some_and(|boot| boot != process.boot_id)
+}
+
+fn boot() -> Option<String> {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(id.trim().to_owned())
 }
 
 /// A handle on the process that has this number now.

@@ -31,8 +31,10 @@ use crate::views::Views;
 use glis_core::input::{Input, World};
 use glis_core::leftover::Leftovers;
 use glis_core::session::{Phase, Session};
+use glis_core::{Command, SessionId, Status};
 use glis_wire::build::Build;
 use glis_wire::home::Home;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -182,6 +184,8 @@ impl Rooms {
                 && !is_locked(&self.home.session(&session.id.0))
         };
         self.bar().await;
+        let ran: BTreeSet<SessionId> =
+            sessions.iter().filter(|session| session.runs()).map(|s| s.id.clone()).collect();
         let mut tasks = tokio::task::JoinSet::new();
         for session in sessions {
             if !at_rest(&session) {
@@ -193,6 +197,9 @@ impl Rooms {
             }
         }
         while tasks.join_next().await.is_some() {}
+        if self.settings.now().resume.interrupted {
+            drop(tokio::spawn(bring_back(self.mailbox.clone(), ran)));
+        }
     }
 
     /// What has taken the daemon down twice is not gone on with: that is on record before anything else
@@ -278,5 +285,23 @@ impl Rooms {
         drop(closed.await);
         diary("ended");
         Ok(())
+    }
+}
+
+/// Resumes the agents that died while no daemon ran, where the user wants that. Any other that is
+/// interrupted has been seen as such before, and waits for its user.
+async fn bring_back(mailbox: Mailbox, ran: BTreeSet<SessionId>) {
+    let found = mailbox.query(Query::Living).await;
+    let died =
+        |session: &&Session| session.status() == Status::Interrupted && ran.contains(&session.id);
+    for session in found.iter().filter(died) {
+        let resume = Command::Resume { session: session.id.clone(), prompt: None };
+        match mailbox.command(resume, None).await {
+            Some(Ok(_)) => diary(&format!("session {}: interrupted, and resumed", session.id)),
+            Some(Err(refusal)) => {
+                diary(&format!("session {}: not resumed: {refusal:?}", session.id));
+            }
+            None => return,
+        }
     }
 }

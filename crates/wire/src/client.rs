@@ -150,6 +150,8 @@ pub enum Which {
     Named(Vec<String>),
     /// All with which it can be done, latest activity first.
     All,
+    /// All whose process died uncleanly, latest activity first.
+    Interrupted,
 }
 
 /// Which removed sessions are deleted for good.

@@ -99,6 +99,82 @@ fn after_a_reboot_the_stranger_with_the_old_number_is_left_alone() -> Outcome {
     Ok(())
 }
 
+#[test]
+fn after_a_reboot_an_idle_agent_is_suspended_and_one_at_work_interrupted() -> Outcome {
+    let house = House::new()?;
+    for (name, work) in [("idle", "say first"), ("busy", "work 600"), ("asks", "question Which?")] {
+        house.rehearsal(name)?;
+        house.ok(&["send", name, work])?;
+        house.until(name, if name == "asks" { "waiting" } else { name })?;
+    }
+    house.turn("idle", "say second")?;
+    house.command("shell", &["sh"])?;
+    let shell = house.until("shell", "idle")?;
+    let sessions = ["idle", "busy", "asks"].map(|name| house.show(name));
+    house.kill_daemon()?;
+    for session in sessions {
+        all_ends(&session?)?;
+    }
+    all_ends(&shell)?;
+    let changed = rewrite(&house.home(), |event| {
+        if let Some(process) = event.pointer_mut("/process_started/process") {
+            process["boot_id"] = json!("8a5f6a0e-0000-4000-8000-000000000000");
+        }
+    })?;
+    assert_eq!(changed, 4);
+    for (name, after) in [
+        ("idle", "suspended"),
+        ("busy", "interrupted"),
+        ("asks", "interrupted"),
+        // What a shell knew went with it.
+        ("shell", "interrupted"),
+    ] {
+        assert_eq!(house.until(name, SETTLED)?["status"], after, "{name}");
+    }
+    let mut events = house.follow(1)?;
+    let told = events.until(|event| event["event"] == "interrupted")?;
+    assert_eq!(told["why"], "the machine was restarted");
+    // The next message brings it back, in its own conversation.
+    house.turn("idle", "recall")?;
+    let said = house.talk("idle")?.pop().ok_or("nothing said")?.1;
+    assert!(said.contains("say second"), "{said}");
+    Ok(())
+}
+
+#[test]
+fn what_died_while_no_daemon_ran_is_resumed_by_itself_only_where_that_is_wanted() -> Outcome {
+    for wanted in [false, true] {
+        let house = House::new()?;
+        house.configure(&format!("[resume]\ninterrupted = {wanted}\n"))?;
+        for name in ["long", "idle", "busy"] {
+            house.rehearsal(name)?;
+            house.turn(name, "say first")?;
+        }
+        // One that its user has seen interrupted, and left so.
+        kill_and_wait(pid_of(&house.show("long")?)?)?;
+        house.until("long", "interrupted")?;
+        house.ok(&["send", "busy", "work 600"])?;
+        let died = [house.show("idle")?, house.until("busy", "busy")?];
+        house.kill_daemon()?;
+        died.iter().try_for_each(all_ends)?;
+        let after = if wanted { "idle" } else { "interrupted" };
+        for name in ["idle", "busy"] {
+            assert_eq!(house.until(name, after)?["status"], after, "{name}");
+        }
+        assert_eq!(house.show("long")?["status"], "interrupted");
+        if !wanted {
+            // They are offered together, and nothing else is touched by it.
+            let told = house.json(&["resume", "--interrupted"])?;
+            assert_eq!(told.as_array().map(Vec::len), Some(3), "{told}");
+            for name in ["long", "idle", "busy"] {
+                house.until(name, "idle")?;
+            }
+            assert_eq!(house.json(&["resume", "--interrupted"])?, json!([]));
+        }
+    }
+    Ok(())
+}
+
 /// Seconds in ten years, and in an hour.
 const TEN_YEARS: i64 = 10 * 365 * 86_400;
 const HOUR: i64 = 3600;

@@ -76,6 +76,24 @@ fn a_pause_removes_the_worktree_where_that_is_usual_and_a_snapshot_has_it() -> O
 
 /// S3.
 #[test]
+fn a_worktree_is_removed_where_its_disk_is_nearly_full_if_that_is_allowed() -> Outcome {
+    // No disk has all of its blocks free, and none has fewer than none.
+    for (percent, removed) in [(100, true), (0, false)] {
+        let house = House::new()?;
+        house.configure(&format!("[pause]\nremove_below_percent = {percent}\n"))?;
+        house.rehearsal("blue")?;
+        house.turn("blue", "write a.txt kept")?;
+        let file = house.file("blue", "a.txt")?;
+        house.ok(&["pause", "blue"])?;
+        assert_eq!(!file.exists(), removed, "{percent}");
+        house.ok(&["resume", "blue"])?;
+        house.until("blue", "idle")?;
+        assert_eq!(std::fs::read_to_string(&file)?.trim(), "kept");
+    }
+    Ok(())
+}
+
+#[test]
 fn a_session_has_its_own_rule_for_its_worktree() -> Outcome {
     let house = House::new()?;
     let make = |name: &str, rule: &str| -> Outcome<Value> {

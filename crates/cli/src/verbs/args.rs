@@ -393,11 +393,15 @@ pub(crate) enum Mode {
 #[derive(Debug, Args)]
 pub(crate) struct Resume {
     /// Names, ids, or unique beginnings of ids
-    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    #[arg(required_unless_present_any = ["all", "interrupted"])]
+    #[arg(conflicts_with_all = ["all", "interrupted"])]
     pub(crate) names: Vec<String>,
     /// All sessions that are paused
-    #[arg(long)]
+    #[arg(long, conflicts_with = "interrupted")]
     pub(crate) all: bool,
+    /// All sessions that are interrupted: by a crash, a kill, or a restart of the machine
+    #[arg(long)]
+    pub(crate) interrupted: bool,
     /// The first message after it is back
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) prompt: Option<String>,

@@ -23,7 +23,7 @@ pub(super) fn each(
 ) -> Result<(), Complaint> {
     let only = match which {
         Which::Named(names) if names.len() == 1 => names.first(),
-        Which::Named(_) | Which::All => None,
+        Which::Named(_) | Which::All | Which::Interrupted => None,
     };
     let mut documents = Vec::new();
     let mut first = None;

@@ -51,7 +51,7 @@ fn left_behind(which: &Which) -> Complaint {
 fn pending(which: &Which) -> Option<Vec<String>> {
     let mut control = control::connect_running().ok()??;
     let sessions = match which {
-        Which::All => {
+        Which::All | Which::Interrupted => {
             let listed = control.call(Request::List { all: false }).ok()?;
             let Response::Sessions(sessions) = listed else { return None };
             sessions

@@ -209,7 +209,11 @@ pub(super) fn pause(pause: &Pause, out: &Out) -> Result<(), Complaint> {
 pub(super) fn resume(resume: &Resume, out: &Out) -> Result<(), Complaint> {
     let prompt = resume.prompt.clone().map(sayable).transpose()?;
     let control = control::connect()?;
-    let which = if resume.all { Which::All } else { Which::Named(resume.names.clone()) };
+    let which = match (resume.all, resume.interrupted) {
+        (true, _) => Which::All,
+        (false, true) => Which::Interrupted,
+        (false, false) => Which::Named(resume.names.clone()),
+    };
     let action = Action::Resume { prompt };
     each(control, &which, &action, out, words::resumed)
 }

@@ -14,6 +14,7 @@ use crate::refusal::ResumeFault;
 use crate::rule::NotSafe;
 use crate::session::{AfterStop, Pause, Phase, Rejection, Session, StartStep, StopCause};
 use crate::spec::RefOrigin;
+use crate::status::Status;
 use crate::tree::Occasion;
 
 pub(super) fn stop(draft: &mut Draft<'_>) {
@@ -286,9 +287,15 @@ fn by_itself(draft: &mut Draft<'_>, former: &Session, end: End<'_>) {
         {
             draft.event(Event::Suspended { op: None });
         }
+        // The machine took nothing from it: it waited for a message, and the next one brings it back.
+        (RefOrigin::Chosen | RefOrigin::Learned, Ending::Reboot)
+            if former.status() == Status::Idle && !draft.session.is_asked_about() =>
+        {
+            draft.event(Event::Suspended { op: None });
+        }
         (
             RefOrigin::None | RefOrigin::Chosen | RefOrigin::Learned,
-            Ending::Exited(_) | Ending::Signalled(_) | Ending::Unknown,
+            Ending::Exited(_) | Ending::Signalled(_) | Ending::Unknown | Ending::Reboot,
         ) => {
             // Who is killed says nothing about it.
             let complained = matches!(end.ending, Ending::Exited(status) if *status != 0);
@@ -320,6 +327,7 @@ impl End<'_> {
             Ending::Exited(status) => format!("exit status {status}"),
             Ending::Signalled(signal) => format!("killed by signal {signal}"),
             Ending::Unknown => "its holder is gone".to_owned(),
+            Ending::Reboot => "the machine was restarted".to_owned(),
         }
     }
 

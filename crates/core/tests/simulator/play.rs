@@ -365,7 +365,13 @@ impl Play {
         if self.rng.percent(70) {
             while self.read_one(session)? {}
         }
-        let endings = [Ending::Exited(0), Ending::Exited(1), Ending::Signalled(9), Ending::Unknown];
+        let endings = [
+            Ending::Exited(0),
+            Ending::Exited(1),
+            Ending::Signalled(9),
+            Ending::Unknown,
+            Ending::Reboot,
+        ];
         let ending = self.rng.pick(&endings).cloned().unwrap_or(Ending::Unknown);
         let site = self.world.sites.get(session);
         let Some(agent) = site.and_then(|site| site.agents.first()) else { return Ok(()) };

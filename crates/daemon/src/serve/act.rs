@@ -93,7 +93,10 @@ pub(super) async fn translate(state: &ServerState, given: &str, action: Action) 
         Action::Send { text } => Command::Send { session, text },
         Action::Pause { mode, on_timeout, clearing } => {
             let on_timeout = on_timeout.unwrap_or(state.settings.now().pause.on_timeout);
-            let clearing = clearing.unwrap_or_else(|| usual_clearing(state, &found));
+            let clearing = match clearing {
+                Some(clearing) => clearing,
+                None => usual_clearing(state, &found).await,
+            };
             if clearing == Clearing::IfAllIsSaved && found.phase == Phase::Live {
                 refuse_to_lose(state, &found).await?;
             }
@@ -124,10 +127,25 @@ pub(super) async fn translate(state: &ServerState, given: &str, action: Action) 
 }
 
 /// What becomes of the worktree where the request says nothing about it.
-fn usual_clearing(state: &ServerState, session: &Session) -> Clearing {
-    let configured = || state.settings.now().pause.remove_worktree;
-    let removes = session.spec.remove_worktree.unwrap_or_else(configured);
+async fn usual_clearing(state: &ServerState, session: &Session) -> Clearing {
+    let config = state.settings.now();
+    let removes = match session.spec.remove_worktree {
+        Some(removes) => removes,
+        None if config.pause.remove_worktree => true,
+        None => is_full(state, session, config.pause.remove_below_percent).await,
+    };
     if removes && !session.spec.in_place { Clearing::IfPossible } else { Clearing::Keep }
+}
+
+/// Whether less than so many percent of the disk under a worktree are free for its user.
+async fn is_full(state: &ServerState, session: &Session, percent: u64) -> bool {
+    let Some(worktree) = session.worktree.clone().filter(|_| percent > 0) else { return false };
+    let look = move || {
+        rustix::fs::statvfs(worktree).is_ok_and(|disk| {
+            disk.f_bavail.saturating_mul(100) < disk.f_blocks.saturating_mul(percent)
+        })
+    };
+    state.pools.run(Kind::Look, look).await
 }
 
 /// A command has no conversation to come back to. Where the configuration wants it, it is told in

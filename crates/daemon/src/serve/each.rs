@@ -27,7 +27,8 @@ pub(super) async fn act_each(
 ) -> io::Result<Response> {
     let names = match which {
         Which::Named(names) => names,
-        Which::All => all(state, &action).await,
+        Which::All => all(state, |session| is_meant(session, &action)).await,
+        Which::Interrupted => all(state, |session| session.status() == Status::Interrupted).await,
     };
     let translate = |state: Arc<ServerState>, name: String| {
         let action = action.clone();
@@ -61,10 +62,10 @@ async fn side_by_side<T: Send + 'static, F: Future<Output = T> + Send + 'static>
     Ok(seen.into_values().collect())
 }
 
-/// The sessions with which it can be done, latest activity first.
-async fn all(state: &ServerState, action: &Action) -> Vec<String> {
+/// The sessions that are meant, latest activity first.
+async fn all(state: &ServerState, is_meant: impl Fn(&Session) -> bool) -> Vec<String> {
     let mut sessions = state.mailbox.query(Query::Living).await;
-    sessions.retain(|session| is_meant(session, action));
+    sessions.retain(|session| is_meant(session));
     sessions.sort_by_key(|session| std::cmp::Reverse(session.last_active_at));
     sessions.into_iter().map(|session| session.id.0).collect()
 }

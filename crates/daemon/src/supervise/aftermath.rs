@@ -2,6 +2,7 @@
 
 use super::supervisor::Supervisor;
 use crate::exit;
+use crate::process::is_of_another_boot;
 use crate::sweep::sweep;
 use glis_core::SessionId;
 use glis_core::input::{Exit, Outcome, World};
@@ -14,6 +15,9 @@ pub(super) fn world(supervisor: &Supervisor, session: &Session) -> World {
     let (dir, generation) = (supervisor.dir(&session.id), session.generation);
     match exit::record(&dir, generation) {
         Some(record) => World::Ended { generation, exit: exit::describe(&dir, &record) },
+        None if session.process().is_some_and(is_of_another_boot) => {
+            World::Ended { generation, exit: Exit::with_the_machine() }
+        }
         None => World::Gone { left: sweep(&dir, session) },
     }
 }

@@ -10,6 +10,7 @@ use crate::locks::is_locked;
 use crate::panics::caught;
 use crate::peer::Peer;
 use crate::process::process_of;
+use glis_core::event::Ending;
 use glis_core::input::World;
 use glis_core::leftover::Leftovers;
 use glis_core::session::Session;
@@ -83,8 +84,8 @@ async fn find_out(supervisor: &Arc<Supervisor>, session: Session) {
     let world = supervisor.run_ending(move || aftermath::world(&own, &known)).await;
     let world = world.unwrap_or(World::Gone { left: Leftovers::default() });
     let output = match &world {
-        World::Ended { .. } => Output::Whole,
-        World::Gone { .. } | World::Alive { .. } => Output::Torn,
+        World::Ended { exit, .. } if exit.ending != Ending::Reboot => Output::Whole,
+        World::Ended { .. } | World::Gone { .. } | World::Alive { .. } => Output::Torn,
     };
     hear_the_rest(supervisor, &session, output).await;
     supervisor.tell_world(session.id, world).await;
