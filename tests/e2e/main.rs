@@ -143,6 +143,7 @@ mod cost {
 mod by_itself {
     mod idle;
     mod idle_races;
+    mod memory;
 }
 
 /// The real agents, against a stub of their model.

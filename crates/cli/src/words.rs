@@ -4,9 +4,11 @@ pub(crate) mod ask;
 mod companions;
 mod idle;
 pub(crate) mod keep;
+mod memory;
 mod resting;
 
 pub(crate) use idle::{idle_timeout, idle_timeout_set};
+pub(crate) use memory::given_back;
 pub(crate) use resting::resting;
 
 use crate::width::{shortened, width as width_of};
@@ -50,8 +52,8 @@ pub(crate) fn table(sessions: &[SessionView]) -> String {
         return "No sessions found. Use `glis new NAME` to create one.".to_owned();
     }
     let colours = coloured();
-    let head = ["NAME", "STATUS", "AGENT", "BRANCH", "QUEUED", "ACTIVE", "NOTE"];
-    let rows: Vec<[String; 7]> = sessions
+    let head = ["NAME", "STATUS", "AGENT", "BRANCH", "QUEUED", "ACTIVE", "MEMORY", "NOTE"];
+    let rows: Vec<[String; 8]> = sessions
         .iter()
         .map(|s| {
             [
@@ -61,20 +63,21 @@ pub(crate) fn table(sessions: &[SessionView]) -> String {
                 branch(s).unwrap_or_else(|| "-".to_owned()),
                 if s.queued == 0 { "-".to_owned() } else { s.queued.to_string() },
                 ago(&s.last_active_at),
+                s.memory_bytes.map_or_else(|| "-".to_owned(), memory::amount),
                 note(s),
             ]
         })
         .collect();
-    let mut widths: [usize; 7] = head.map(str::len);
+    let mut widths: [usize; 8] = head.map(str::len);
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(width_of(cell));
         }
     }
-    let line = |cells: &[String; 7], status: Option<Status>| {
+    let line = |cells: &[String; 8], status: Option<Status>| {
         let mut text = String::new();
         for (at, (cell, width)) in cells.iter().zip(widths).enumerate() {
-            let pad = if at == 6 { 0 } else { width - width_of(cell) + 2 };
+            let pad = if at == 7 { 0 } else { width - width_of(cell) + 2 };
             match status.filter(|_| colours && at == 1) {
                 Some(status) => {
                     let style = style(status);
@@ -147,6 +150,7 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("branch", branch(s));
     fact("detached", s.detached.as_ref().map(keep::detached));
     fact("process", s.pid.map(|pid| format!("{pid}, start {} of this session", s.generation)));
+    fact("memory", s.memory_bytes.map(memory::amount));
     fact("attached", (s.attached > 0).then(|| s.attached.to_string()));
     fact("created", Some(s.created_at.clone()));
     fact("last active", Some(s.last_active_at.clone()));

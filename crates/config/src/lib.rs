@@ -4,11 +4,13 @@ mod explain;
 mod fault;
 mod idle;
 mod leaf;
+mod memory;
 mod read;
 
 pub use explain::{DOCUMENTED, Setting, explain};
 pub use fault::Fault;
 pub use idle::IdleConfig;
+pub use memory::MemoryConfig;
 pub use read::{Unread, text_of};
 
 use glis_agent::context::Form;
@@ -35,6 +37,8 @@ pub struct Config {
     pub pause: PauseConfig,
     /// When idle sessions are suspended.
     pub idle: IdleConfig,
+    /// What happens when the machine runs short of memory.
+    pub memory: MemoryConfig,
     /// What a screen tells.
     pub screen: ScreenConfig,
     /// What is kept of the output.
@@ -313,6 +317,7 @@ impl Config {
             let why = format!("worktree.place must begin with a slash, not as {place:?} does");
             unfit.push(("worktree.place", why));
         }
+        unfit.extend(self.memory.unfit());
         unfit
     }
 

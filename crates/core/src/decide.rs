@@ -73,6 +73,7 @@ fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
             .and_then(|session| Draft::of(house, session))
             .map(|draft| timer_fired(draft, key))
             .unwrap_or_default()),
+        Input::MemoryShort => Ok(idle::make_room(house)),
         // Nothing else follows: whatever else would be done may be what broke.
         Input::Broke { session, what, why } => Ok(match Draft::of(house, &session) {
             Some(mut draft) if draft.session.barred.is_none() => {
@@ -231,8 +232,8 @@ fn take_outcome(draft: &mut Draft<'_>, outcome: Outcome) {
         Outcome::NotTaken { message } => message::not_taken(draft, message),
         Outcome::AnswerGiven { ask } => ask::given(draft, &ask),
         Outcome::AnswerNotGiven { ask, why } => ask::not_given(draft, ask, why),
-        Outcome::NotInUse { spell } => idle::not_in_use(draft, spell),
-        Outcome::InUse { spell } => idle::in_use(draft, spell),
+        Outcome::NotInUse { spell, cause } => idle::not_in_use(draft, spell, cause),
+        Outcome::InUse { spell, cause } => idle::in_use(draft, spell, cause),
         Outcome::CanSave { op } => pause::can_save(draft, op),
         Outcome::CannotSave { op, why } => pause::cannot_save(draft, op, why),
         Outcome::TerminalCaptured { op, screen_at } => pause::captured(draft, op, screen_at),

@@ -3,6 +3,7 @@
 
 use crate::ids::{MessageId, OpId};
 use crate::pause::Moment;
+use crate::phase::StopCause;
 use crate::talk::Ask;
 use crate::timer::{TimerKey, When};
 use crate::tree::Occasion;
@@ -59,7 +60,7 @@ pub enum Effect {
     DropTimer { key: TimerKey },
     /// See whether anything that only the world knows keeps an idle session awake: an attached
     /// terminal, text that was typed and not sent, work beside it.
-    CheckIdle { spell: u64 },
+    CheckIdle { spell: u64, cause: StopCause },
     /// Put everything it holds aside, deleting nothing.
     PutAside { op: OpId },
     /// Save the worktree, beside whatever else goes on.

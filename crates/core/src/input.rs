@@ -7,7 +7,7 @@ use crate::pause::{Captured, Moment, OnTimeout, PauseMode, PauseReason};
 use crate::reason::Why;
 use crate::refusal::ResumeFault;
 use crate::safe::ScreenState;
-use crate::session::Process;
+use crate::session::{Process, StopCause};
 use crate::spec::{IdleLimit, Spec};
 use crate::subject::Subject;
 use crate::talk::Ask;
@@ -47,6 +47,8 @@ pub enum Input {
         /// What it was set for.
         key: TimerKey,
     },
+    /// The machine is short of memory.
+    MemoryShort,
     /// What was being done for a session took the daemon down, or cannot be done at all.
     Broke {
         /// The session.
@@ -75,6 +77,7 @@ impl Input {
             | Self::Broke { session, .. }
             | Self::Observed { session, .. } => session.clone().into(),
             Self::TimerFired { subject, .. } => subject.clone(),
+            Self::MemoryShort => Subject::House,
         }
     }
 }
@@ -235,10 +238,12 @@ pub enum Outcome {
     /// Nothing keeps an idle session awake.
     NotInUse {
         spell: u64,
+        cause: StopCause,
     },
     /// Something does, or it cannot be known.
     InUse {
         spell: u64,
+        cause: StopCause,
     },
     CanSave {
         op: OpId,

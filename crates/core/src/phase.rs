@@ -74,6 +74,8 @@ pub enum StopCause {
     Asked,
     /// It was idle for as long as it may be.
     Idle,
+    /// It was idle, and memory ran short.
+    Memory,
 }
 
 impl StopCause {

@@ -51,6 +51,8 @@ pub enum Rule {
     Stopped,
     /// It was stopped because it was idle.
     Idled,
+    /// It was stopped because it was idle and memory ran short.
+    MadeRoom,
     /// It came to its end by itself, and nothing was under way.
     EndedByItself,
     /// Its process died uncleanly.
@@ -93,6 +95,7 @@ impl fmt::Display for Rule {
             Self::Paused(rule) => rule.stored(),
             Self::Stopped => "it was stopped",
             Self::Idled => "it was idle; the next message resumes it",
+            Self::MadeRoom => "it was idle and memory ran short; the next message resumes it",
             Self::EndedByItself => "it ended by itself",
             Self::Died(why) => return write!(f, "its process died: {why}"),
             Self::Completed => "its command ended well",

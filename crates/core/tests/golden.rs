@@ -68,7 +68,7 @@ variants! {
     }
     on_timeout: OnTimeout { Refuse Force }
     after: AfterStop { Rest Restart Remove Pause }
-    stop_cause: StopCause { Asked Idle }
+    stop_cause: StopCause { Asked Idle Memory }
     idle_limit: IdleLimit { Usual Secs Never }
     ending: Ending { Exited Signalled Unknown Reboot }
     clearing: Clearing { Keep IfAllIsSaved Always IfPossible }

@@ -63,6 +63,7 @@ fn kind_of(input: &Input) -> &'static str {
         Input::Outcome { .. } => "outcome",
         Input::Sign { .. } => "sign",
         Input::TimerFired { .. } => "timer",
+        Input::MemoryShort => "memory",
         Input::Broke { .. } => "fault",
         Input::Observed { .. } => "observation",
     }

@@ -18,7 +18,7 @@ use glis_core::input::Outcome;
 use glis_core::leftover::Leftovers;
 use glis_core::pause::Captured;
 use glis_core::refusal::ResumeFault;
-use glis_core::session::{Phase, Session};
+use glis_core::session::{Phase, Session, StopCause};
 use glis_core::{Input, OpId};
 use glis_wire::hold::{Children, Ladder};
 use glis_wire::home::Home;
@@ -66,7 +66,7 @@ impl Act for Dispatcher {
             Effect::CaptureTerminal { op } => self.capture(session, op),
             Effect::SetTimer { key, when } => self.timers.set(id.into(), key, when),
             Effect::DropTimer { key } => self.timers.drop_timer(id.into(), key),
-            Effect::CheckIdle { spell } => self.supervisor.check_idle(id, spell),
+            Effect::CheckIdle { spell, cause } => self.supervisor.check_idle(id, spell, cause),
             Effect::CutShort { op } => self.jobs.bounds.cut_short(op),
             Effect::Sweep { op } => self.sweep(session, op),
             Effect::CheckSave { op } => self.trees.check_save(session, op),
@@ -147,6 +147,9 @@ impl Dispatcher {
     }
 
     fn stop(&self, session: &Session, generation: u32, urgency: Urgency) {
+        if let Phase::Stopping { cause: StopCause::Idle | StopCause::Memory, .. } = &session.phase {
+            self.supervisor.live.give_back(&session.id);
+        }
         let ms = |secs: u32| secs.saturating_mul(1000);
         let config = self.settings.now();
         let pause = &config.pause;

@@ -6,6 +6,7 @@ use glis_record::conversation::{self, Digest};
 use glis_record::output::OutputLog;
 use glis_wire::home::Home;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
@@ -18,6 +19,8 @@ struct Known {
     /// What had to be done to end its process.
     end_notes: Vec<String>,
     digest: Option<(u64, Digest)>,
+    /// Memory that its processes held when it was last looked at before a suspension.
+    held_bytes: u64,
 }
 
 /// Whether output is missing.
@@ -38,11 +41,18 @@ pub(crate) struct Live {
     known: Mutex<HashMap<SessionId, Known>>,
     /// Grows whenever a conversation does.
     talk: watch::Sender<u64>,
+    /// Memory that suspended sessions have given back since this daemon began.
+    given_back: AtomicU64,
 }
 
 impl Live {
     pub(crate) fn new(home: Home) -> Self {
-        Self { home, known: Mutex::default(), talk: watch::Sender::new(0) }
+        Self {
+            home,
+            known: Mutex::default(),
+            talk: watch::Sender::new(0),
+            given_back: AtomicU64::new(0),
+        }
     }
 
     /// Tells those who follow a conversation that one has grown.
@@ -62,6 +72,22 @@ impl Live {
 
     pub(crate) fn set_audience(&self, id: &SessionId, audience: u32) {
         self.table().entry(id.clone()).or_default().audience = audience;
+    }
+
+    /// Notes how much memory a session holds that may be about to be suspended.
+    pub(crate) fn note_held(&self, id: &SessionId, bytes: u64) {
+        self.table().entry(id.clone()).or_default().held_bytes = bytes;
+    }
+
+    /// It is suspended, and gives its memory back.
+    pub(crate) fn give_back(&self, id: &SessionId) {
+        let held = self.table().get_mut(id).map(|known| std::mem::take(&mut known.held_bytes));
+        self.given_back.fetch_add(held.unwrap_or_default(), Ordering::Relaxed);
+    }
+
+    /// How much all have given back since this daemon began.
+    pub(crate) fn given_back(&self) -> u64 {
+        self.given_back.load(Ordering::Relaxed)
     }
 
     /// Notes what had to be done to end a process. The last word counts.

@@ -44,15 +44,6 @@ pub(crate) fn parent_of(pid: i32) -> Option<i32> {
     living(pid).map(|stat| stat.parent)
 }
 
-/// Whether a process has children, as far as the kernel tells; where it does not, it may have some.
-pub(crate) fn has_children(pid: i32) -> bool {
-    let Ok(threads) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return true };
-    let children_of = |thread: std::io::Result<std::fs::DirEntry>| {
-        std::fs::read_to_string(thread?.path().join("children"))
-    };
-    threads.map(children_of).any(|children| children.map_or(true, |told| !told.trim().is_empty()))
-}
-
 /// A handle on a process, if it is the very one that is meant.
 pub(crate) fn handle_of(process: &Process) -> Option<OwnedFd> {
     let handle = open(process.pid)?;
@@ -87,7 +78,6 @@ mod tests {
         let own = Process { pid, start_ticks: start_ticks(pid).unwrap(), boot_id };
         assert!(handle_of(&own).is_some());
         assert!(!is_stopped(pid));
-        assert!(has_children(i32::MAX), "of what is not there nothing is known");
         let earlier = Process { start_ticks: own.start_ticks - 1, ..own.clone() };
         assert!(handle_of(&earlier).is_none(), "its number was given again");
         let other_boot = Process { boot_id: "another".to_owned(), ..own };

@@ -17,6 +17,7 @@ use crate::mailbox::{Mail, Mailbox, Query};
 use crate::notify::Notifier;
 use crate::pools::{Kind, Pools};
 use crate::premises::Premises;
+use crate::pressure;
 use crate::provision::Provision;
 use crate::screens::Screens;
 use crate::serve::{self, Daemon, Keys, Owed, ServerState};
@@ -252,6 +253,7 @@ impl Rooms {
         let keys = Keys::new(&self.home.state, self.pools.clone());
         let (owed, watches) = (Owed::default(), Arc::default());
         let strays = self.look_for_strays().await;
+        pressure::begin(self.mailbox.clone(), Arc::clone(&self.settings));
         let daemon = Daemon { build, since, shutdown, ending, keys, owed, watches, strays };
         let state = Arc::new(self.server(daemon));
         let serving = tokio::spawn(serve::serve(Arc::clone(&state), listener, listeners));

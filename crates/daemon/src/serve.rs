@@ -284,6 +284,7 @@ async fn status(state: &ServerState) -> Response {
         sessions: state.mailbox.query(Query::Living).await.len(),
         uptime_secs: state.daemon.since.elapsed().as_secs(),
         log_id: state.mailbox.log_id(),
+        memory_given_back_bytes: state.views.live.given_back(),
         unregistered: state.daemon.strays.pids(),
     })
 }

@@ -35,6 +35,8 @@ pub(crate) struct Beside {
     pub(crate) usual_idle_secs: u64,
     /// When it is suspended, if it stays idle.
     pub(crate) suspend_at: Option<WallMs>,
+    /// What its processes hold.
+    pub(crate) memory_bytes: Option<u64>,
 }
 
 /// What a person should know about a session, beside how it is.
@@ -82,6 +84,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
             IdleLimit::Never => 0,
         },
         suspend_at: beside.suspend_at.map(time),
+        memory_bytes: beside.memory_bytes,
         seconds_since_activity: since(session.last_active_at),
         can_pause: session.can_pause(),
         can_resume: session.can_resume() && !is_gone,
@@ -130,8 +133,10 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
 
 /// Why it was suspended, where that was not asked for.
 fn suspended_for(session: &Session) -> Option<PauseReason> {
-    let idled = session.status() == Status::Suspended && session.rule == Rule::Idled;
-    idled.then_some(PauseReason::IdleTimeout)
+    let suspended = session.status() == Status::Suspended;
+    let idled = (session.rule == Rule::Idled).then_some(PauseReason::IdleTimeout);
+    let made_room = (session.rule == Rule::MadeRoom).then_some(PauseReason::Resource);
+    idled.or(made_room).filter(|_| suspended)
 }
 
 /// Seconds since a time.

@@ -5,6 +5,7 @@ use crate::environments::Environments;
 use crate::launch::Launcher;
 use crate::live::Live;
 use crate::looks::Looks;
+use crate::memory;
 use crate::pools::{Kind, Pools};
 use crate::screens::{Picture, Screens};
 use crate::timers::Timers;
@@ -85,6 +86,7 @@ impl Views {
             lost: self.launcher.lost_conversation(session),
             detached: worktrees::detached(session),
             accessed_at: self.accesses.last(&self.home.session(&id.0), id),
+            memory_bytes: session.process().map(|process| memory::of_tree(process.pid)),
             ..self.by_clock(session)
         };
         let mut view = view::session(session, beside);

@@ -40,6 +40,9 @@ pub struct SessionView {
     pub suspend_at: Option<String>,
     #[serde(default)]
     pub seconds_since_activity: u64,
+    /// What its process and everything that it started has to itself; none if nothing runs.
+    #[serde(default)]
+    pub memory_bytes: Option<u64>,
     pub can_pause: bool,
     pub can_resume: bool,
     pub snapshot: Option<SnapshotRef>,
@@ -297,6 +300,9 @@ pub struct DaemonView {
     /// Names the event log. Under another name its numbers mean other events.
     #[serde(default)]
     pub log_id: String,
+    /// Memory that suspended sessions have given back since this daemon began.
+    #[serde(default)]
+    pub memory_given_back_bytes: u64,
     /// Agents of this home that run and are on no record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unregistered: Vec<i32>,

@@ -25,7 +25,10 @@ fn the_next_message_goes_on_in_the_same_conversation(part: Part) -> Outcome {
     let Some(play) = Play::with(part, &[])? else { return Ok(()) };
     play.turn(&prompt("the word is heron", &[text("noted")]))?;
     let before = play.until("idle")?;
+    let held = before["memory_bytes"].as_u64().ok_or("no memory")?;
+    eprintln!("{}: {} MB while idle, none when suspended", part.agent.name, held >> 20);
     let suspended = is_suspended(&play)?;
+    assert_eq!(suspended["memory_bytes"], Value::Null, "{suspended}");
     let id = suspended["id"].as_str().ok_or("no id")?;
     assert_eq!((&suspended["pid"], marked(id)), (&Value::Null, Vec::new()), "{suspended}");
     assert_eq!(suspended["pause_reason"], "idle_timeout", "{suspended}");

@@ -30,7 +30,10 @@ impl House {
     /// A house with a repository that holds one commit.
     pub(crate) fn new() -> Outcome<Self> {
         let folder = tempfile::Builder::new().prefix("glis-e2e-").tempdir()?;
-        let house = Self { folder, surroundings: Vec::new() };
+        let mut house = Self { folder, surroundings: Vec::new() };
+        // That the machine of the tests runs short of memory is none of theirs.
+        std::fs::create_dir(house.memory())?;
+        house.surround("GLIS_MEMORY", house.memory().to_string_lossy());
         std::fs::create_dir(house.repo())?;
         house.git(&["init", "--quiet", "--initial-branch=main", "."])?;
         house.git(&["config", "user.name", "Test"])?;
@@ -43,6 +46,16 @@ impl House {
 
     pub(crate) fn home(&self) -> PathBuf {
         self.folder.path().join("home")
+    }
+
+    /// What the daemon takes for the machine's memory: see [`House::runs_short`].
+    pub(crate) fn memory(&self) -> PathBuf {
+        self.folder.path().join("memory")
+    }
+
+    /// Memory runs short, once.
+    pub(crate) fn runs_short(&self) -> Outcome {
+        Ok(std::fs::write(self.memory().join("short"), "")?)
     }
 
     pub(crate) fn repo(&self) -> PathBuf {

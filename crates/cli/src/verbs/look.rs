@@ -15,12 +15,15 @@ pub(super) fn ls(request: Request, out: &Out) -> Result<(), Complaint> {
     let Response::Sessions(sessions) = ask(&mut control, request)? else {
         return Err(unexpected());
     };
-    if let Response::Daemon(daemon) = ask(&mut control, Request::DaemonStatus)?
-        && !daemon.unregistered.is_empty()
-    {
-        drop(writeln!(io::stderr(), "{}", words::unregistered(&daemon.unregistered)));
+    let mut given_back = None;
+    if let Response::Daemon(daemon) = ask(&mut control, Request::DaemonStatus)? {
+        given_back = words::given_back(daemon.memory_given_back_bytes);
+        if !daemon.unregistered.is_empty() {
+            drop(writeln!(io::stderr(), "{}", words::unregistered(&daemon.unregistered)));
+        }
     }
-    out.document(&sessions, || words::table(&sessions))
+    let lines = || [Some(words::table(&sessions)), given_back].into_iter().flatten();
+    out.document(&sessions, || lines().collect::<Vec<_>>().join("\n"))
 }
 
 pub(super) fn show(name: String, out: &Out) -> Result<(), Complaint> {

@@ -6,12 +6,15 @@
 //! time again.
 
 use super::halt;
+use crate::decision::Decision;
 use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
+use crate::house::House;
+use crate::ids::SessionId;
 use crate::reason::Verb;
 use crate::refusal::Refusal;
-use crate::session::{Phase, Rest, StopCause};
+use crate::session::{Phase, Rest, Session, StopCause, WallMs};
 use crate::spec::IdleLimit;
 use crate::timer::{TimerKey, When};
 
@@ -21,29 +24,82 @@ pub(super) fn time_is_up(draft: &mut Draft<'_>, spell: u64) {
         return;
     }
     if is_free(draft) {
-        draft.effect(Effect::CheckIdle { spell });
+        draft.effect(Effect::CheckIdle { spell, cause: StopCause::Idle });
     } else {
         wait_again(draft, spell);
     }
 }
 
 /// Nothing outside keeps it awake. What has come meanwhile does: then the spell is over.
-pub(super) fn not_in_use(draft: &mut Draft<'_>, spell: u64) {
-    if draft.session.idle_spell() != Some(spell) {
-        return;
-    }
-    if is_free(draft) {
-        halt::suspend(draft, StopCause::Idle);
+pub(super) fn not_in_use(draft: &mut Draft<'_>, spell: u64, cause: StopCause) {
+    let stands = draft.session.idle_spell() == Some(spell);
+    if stands && is_free(draft) && !(cause == StopCause::Memory && makes_room(draft)) {
+        halt::suspend(draft, cause);
     } else {
-        wait_again(draft, spell);
+        in_use(draft, spell, cause);
     }
 }
 
-/// Something keeps it awake, or that is unknown.
-pub(super) fn in_use(draft: &mut Draft<'_>, spell: u64) {
-    if draft.session.idle_spell() == Some(spell) {
-        wait_again(draft, spell);
+/// Something keeps it awake, or that is unknown. Where memory runs short, the next one is looked at.
+pub(super) fn in_use(draft: &mut Draft<'_>, spell: u64, cause: StopCause) {
+    match cause {
+        StopCause::Memory => look_at_next(draft),
+        StopCause::Idle | StopCause::Asked => {
+            if draft.session.idle_spell() == Some(spell) {
+                wait_again(draft, spell);
+            }
+        }
     }
+}
+
+/// Memory runs short: of the sessions that may be suspended, the one that has been idle for longest is
+/// looked at. One at a time: what the first gives back may be enough.
+pub(super) fn make_room(house: &House) -> Decision {
+    let longest =
+        house.sessions().filter(|session| may_go(session)).min_by_key(|session| age(session));
+    let draft = longest.and_then(|session| Draft::of(house, &session.id));
+    let Some(mut draft) = draft.filter(|draft| !makes_room(draft)) else {
+        return Decision::default();
+    };
+    look(&mut draft);
+    draft.decision
+}
+
+/// Looks at the session that has been idle for longest after the one in hand.
+fn look_at_next(draft: &mut Draft<'_>) {
+    if makes_room(draft) {
+        return;
+    }
+    let own = age(&draft.session);
+    let later = draft.sessions().filter(|session| may_go(session) && age(session) > own);
+    let next = later.min_by_key(|session| age(session)).map(|session| session.id.clone());
+    // It was among those that are there.
+    if let Some(next) = next
+        && draft.turn_to(&next).is_ok()
+    {
+        look(draft);
+    }
+}
+
+fn look(draft: &mut Draft<'_>) {
+    if let Some(spell) = draft.session.idle_spell() {
+        draft.effect(Effect::CheckIdle { spell, cause: StopCause::Memory });
+    }
+}
+
+/// Whether a session is being suspended for its memory.
+fn makes_room(draft: &Draft<'_>) -> bool {
+    let going = |phase: &Phase| matches!(phase, Phase::Stopping { cause: StopCause::Memory, .. });
+    draft.sessions().any(|session| going(&session.phase))
+}
+
+fn may_go(session: &Session) -> bool {
+    session.idle_spell().is_some() && session.saving.is_none()
+}
+
+/// By what the one that has been idle for longest comes first, and no two are alike.
+fn age(session: &Session) -> (WallMs, SessionId) {
+    (session.last_active_at, session.id.clone())
 }
 
 /// Takes down how long it may be idle, from now on.

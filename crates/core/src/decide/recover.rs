@@ -25,6 +25,7 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
                 && draft.session.phase != Phase::Rest(Rest::Archived) =>
         {
             adopt(draft, generation, process, began_at);
+            save::again(draft);
             return;
         }
         // This process is not wanted any more. While it holds the session, no other can start.
@@ -75,7 +76,7 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
                 let urgency = match cause {
                     StopCause::Asked => Urgency::Interrupt,
                     // No turn was open.
-                    StopCause::Idle => Urgency::Quiet,
+                    StopCause::Idle | StopCause::Memory => Urgency::Quiet,
                 };
                 draft.effect(Effect::StopProcess { generation, urgency });
             }

@@ -26,6 +26,7 @@ impl Session {
     pub(super) fn suspend(&mut self, op: Option<OpId>) {
         self.rule = match &self.phase {
             Phase::Stopping { cause: StopCause::Idle, .. } => Rule::Idled,
+            Phase::Stopping { cause: StopCause::Memory, .. } => Rule::MadeRoom,
             Phase::Stopping { cause: StopCause::Asked, .. } => Rule::Stopped,
             Phase::Starting(_)
             | Phase::Live

@@ -2,7 +2,7 @@
 
 use crate::event::Event;
 use crate::rule::Rule;
-use crate::session::{Phase, Session, StopCause};
+use crate::session::{Phase, Session};
 use crate::spec::IdleLimit;
 use crate::status::Status;
 
@@ -23,8 +23,9 @@ impl Session {
     /// Whether an event is something that the agent or the user has done. That an idle session is
     /// suspended, with everything that belongs to it, is not: it stays as old as it is.
     pub(super) fn is_activity(&self, event: &Event) -> bool {
-        let suspends = matches!(self.phase, Phase::Stopping { cause: StopCause::Idle, .. });
-        let suspended = matches!(self.phase, Phase::Rest(_)) && self.rule == Rule::Idled;
+        let suspends = matches!(&self.phase, Phase::Stopping { cause, .. } if !cause.is_asked());
+        let by_us = matches!(self.rule, Rule::Idled | Rule::MadeRoom);
+        let suspended = matches!(self.phase, Phase::Rest(_)) && by_us;
         let begins = matches!(event, Event::StopBegan { cause, .. } if !cause.is_asked());
         let ends = matches!(event, Event::ProcessEnded { .. } | Event::Suspended { .. });
         let saves = matches!(

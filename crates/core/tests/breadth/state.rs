@@ -112,7 +112,9 @@ impl State {
         let told = |(id, effect): &(SessionId, Effect)| {
             let mut hasher = Writer(DefaultHasher::new());
             let effect = match effect {
-                Effect::CheckIdle { spell } => &Effect::CheckIdle { spell: self.ago(id, *spell) },
+                Effect::CheckIdle { spell, cause } => {
+                    &Effect::CheckIdle { spell: self.ago(id, *spell), cause: *cause }
+                }
                 _ => effect,
             };
             io::Write::write_fmt(&mut hasher, format_args!("{id} {effect:?}")).ok();
@@ -165,6 +167,7 @@ impl State {
                 let (subject, key) = self.timers.remove(*at);
                 self.feed(Input::TimerFired { subject, key })
             }
+            Step::MemoryShort => self.feed(Input::MemoryShort),
             Step::Sign(who, sign) => self.sign(*who, sign.clone()),
             Step::Dies(who) => self.dies(*who),
             Step::Crash => self.crash(),
@@ -302,7 +305,9 @@ impl State {
                 Outcome::ProcessEnded { generation: *generation, exit }
             }
             Effect::CheckSave { op } => Outcome::CanSave { op: *op },
-            Effect::CheckIdle { spell } => Outcome::NotInUse { spell: *spell },
+            Effect::CheckIdle { spell, cause } => {
+                Outcome::NotInUse { spell: *spell, cause: *cause }
+            }
             Effect::CaptureTerminal { op } => Outcome::TerminalCaptured { op: *op, screen_at: 0 },
             Effect::TakeSnapshot { op, moment } => Outcome::SnapshotTaken {
                 op: *op,
@@ -348,7 +353,7 @@ fn failed(effect: &Effect) -> Option<Outcome> {
             Outcome::NotInterrupted { generation: *generation, why }
         }
         Effect::CheckSave { op } => Outcome::CannotSave { op: *op, why },
-        Effect::CheckIdle { spell } => Outcome::InUse { spell: *spell },
+        Effect::CheckIdle { spell, cause } => Outcome::InUse { spell: *spell, cause: *cause },
         Effect::CaptureTerminal { op } => {
             Outcome::CaptureFailed { op: *op, what: Captured::Screen, why }
         }

@@ -23,6 +23,8 @@ pub(crate) enum Step {
     Lost(usize),
     /// A timer fires.
     Fires(usize),
+    /// Memory runs short.
+    MemoryShort,
     /// An agent is seen to do something.
     Sign(usize, Sign),
     /// A process dies by itself.
@@ -91,7 +93,7 @@ impl State {
             steps.extend([Step::Done(at), Step::Failed(at), Step::Lost(at)]);
         }
         steps.extend((0..self.timers.len()).map(Step::Fires));
-        steps.extend([Step::Crash, Step::PowerCut]);
+        steps.extend([Step::MemoryShort, Step::Crash, Step::PowerCut]);
         steps
     }
 

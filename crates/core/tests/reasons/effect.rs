@@ -53,7 +53,7 @@ pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
             let chore = matches!(&session.phase, Phase::Chore { .. });
             !own || step.is_some() || makes || chore
         }
-        Effect::CheckIdle { spell } | Effect::SetTimer { key: TimerKey::Idle(spell), .. } => {
+        Effect::CheckIdle { spell, .. } | Effect::SetTimer { key: TimerKey::Idle(spell), .. } => {
             session.idle_spell() == Some(*spell)
         }
         Effect::DropTimer { key } => {

@@ -123,6 +123,7 @@ impl Play {
                 }
                 Ok(())
             }
+            91 if self.rng.percent(20) => self.feed(&Input::MemoryShort),
             91..=92 => self.ring(),
             93 => {
                 if let Some(id) = self.any_site()

@@ -273,10 +273,12 @@ impl World {
             | Effect::CutShort { .. }
             | Effect::CutSetUpShort => return Ok(None),
             // Somebody may be attached; one who is left alone is not.
-            Effect::CheckIdle { spell } if luck == Luck::Mixed && rng.percent(30) => {
-                Outcome::InUse { spell: *spell }
+            Effect::CheckIdle { spell, cause } if luck == Luck::Mixed && rng.percent(30) => {
+                Outcome::InUse { spell: *spell, cause: *cause }
             }
-            Effect::CheckIdle { spell } => Outcome::NotInUse { spell: *spell },
+            Effect::CheckIdle { spell, cause } => {
+                Outcome::NotInUse { spell: *spell, cause: *cause }
+            }
             Effect::CheckSave { .. }
             | Effect::SaveWorktree { .. }
             | Effect::ClearWorktree { .. }

@@ -2,8 +2,11 @@
 
 use crate::script::{Kind, check};
 use crate::table::IDLE;
-use glis_core::Status;
+use glis_core::event::Spot;
+use glis_core::input::{Command, Hearing, Outcome, Sign};
 use glis_core::rule::Rule;
+use glis_core::session::{Process, StopCause};
+use glis_core::{Effect, House, Input, OpId, Refusal, Session, SessionId, Status};
 
 /// A command at its prompt.
 const AT_PROMPT: &str = "new\nmade\nchecked\nstarted\nscreen prompt";
@@ -218,4 +221,91 @@ fn a_daemon_that_begins_gives_what_is_idle_its_time_again() {
         ),
     )
     .unwrap();
+}
+
+#[test]
+fn memory_that_runs_short_ends_what_is_idle_and_nothing_else() {
+    let stage = check(
+        Kind::Agent,
+        &format!(
+            "{IDLE}
+            tell idle time
+            memory short => do check idle for memory
+            used for memory => nothing
+            memory short => do check idle for memory
+            turn began => turn began | do drop idle time
+            unused for memory => nothing
+            memory short => nothing
+            turn ended
+            snapshot
+            memory short => nothing
+            kept for 1
+            memory short => do check idle for memory
+            unused for memory => stop began | do stop quietly, drop idle time | pending
+            memory short => nothing
+            ended => process ended, suspended | do save after the end
+            memory short => nothing"
+        ),
+    );
+    let stage = stage.unwrap();
+    let session = stage.session().unwrap();
+    assert_eq!((session.status(), &session.rule), (Status::Suspended, &Rule::MadeRoom));
+}
+
+/// A house with agents that are idle, each since a moment later than the one before.
+fn idle_house(names: &[&str]) -> Result<House, Refusal> {
+    let mut house = House::default();
+    let mut at = 0;
+    let mut feed = |house: &mut House, input: Input| {
+        at += 1;
+        for (subject, event) in house.decide(input)?.events {
+            house.record(at, subject, event, None);
+        }
+        Ok(())
+    };
+    for name in names {
+        let id = SessionId((*name).to_owned());
+        let spec = Box::new(Kind::Agent.spec());
+        let agent_ref = Some(format!("ref-{name}"));
+        let new = Command::New { id: id.clone(), name: (*name).to_owned(), spec, agent_ref };
+        feed(&mut house, Input::Command(new))?;
+        let op = house.session(&id).and_then(Session::operation).map_or(OpId(0), |(op, _)| op);
+        let process = Process { pid: 7, start_ticks: 1, boot_id: "b".to_owned() };
+        let (worktree, branch, notes) = (format!("/{name}"), None, Vec::new());
+        let (forgotten, unheard) = (Vec::new(), Vec::new());
+        for outcome in [
+            Outcome::WorktreeMade { op, worktree, branch, notes },
+            Outcome::StartChecked { op, found: None, set_up: None, forgotten, unheard },
+            Outcome::ProcessStarted { op, generation: 1, process, began_at: 0 },
+        ] {
+            feed(&mut house, Input::Outcome { session: id.clone(), outcome })?;
+        }
+        let (spot, hearing, sign) = (Spot::Stream(1), Hearing::Live, Sign::Ready);
+        feed(&mut house, Input::Sign { session: id, generation: 1, spot, hearing, sign })?;
+    }
+    Ok(house)
+}
+
+/// The sessions that are looked at for their memory.
+fn looked_at(house: &House, input: Input) -> Result<Vec<String>, Refusal> {
+    let decision = house.decide(input)?;
+    let look =
+        |effect: &Effect| matches!(effect, Effect::CheckIdle { cause: StopCause::Memory, .. });
+    let looked_at = decision.effects.iter().filter(|(_, effect)| look(effect));
+    Ok(looked_at.map(|(subject, _)| subject.to_string()).collect())
+}
+
+#[test]
+fn the_longest_idle_is_looked_at_first_and_the_next_if_that_one_is_in_use() {
+    let house = idle_house(&["b", "a", "c"]).unwrap();
+    assert_eq!(looked_at(&house, Input::MemoryShort).unwrap(), ["b"]);
+    let in_use = |name: &str| {
+        let session = SessionId(name.to_owned());
+        let spell = house.session(&session).unwrap().idle_spell().unwrap();
+        let outcome = Outcome::InUse { spell, cause: StopCause::Memory };
+        looked_at(&house, Input::Outcome { session, outcome }).unwrap()
+    };
+    assert_eq!(in_use("b"), ["a"]);
+    assert_eq!(in_use("a"), ["c"]);
+    assert_eq!(in_use("c"), Vec::<String>::new());
 }

@@ -326,3 +326,18 @@ fn what_broke_bars_its_session_until_somebody_takes_note() {
     assert_eq!(stage.play("acknowledge").unwrap(), "bar lifted");
     assert_eq!(stage.play("acknowledge").unwrap(), "already");
 }
+
+#[test]
+fn a_snapshot_that_a_caller_waits_for_is_taken_also_of_what_was_taken_over() {
+    check(
+        Kind::Agent,
+        &format!(
+            "{IDLE}
+            snapshot => save began | do save | pending
+            crash
+            found later => process adopted | do save
+            kept for 1 => worktree saved"
+        ),
+    )
+    .unwrap();
+}

@@ -10,7 +10,7 @@ use glis_core::leftover::{Companion, Leftovers};
 use glis_core::pause::{Captured, Moment, OnTimeout, PauseMode, PauseReason, PauseStep};
 use glis_core::refusal::ResumeFault;
 use glis_core::safe::ScreenState;
-use glis_core::session::Process;
+use glis_core::session::{Process, StopCause};
 use glis_core::spec::{IdleLimit, Mode, RefOrigin, SignSource, Spec, Takes, Traits};
 use glis_core::talk::{Ask, AskKind};
 use glis_core::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
@@ -172,6 +172,9 @@ impl Stage {
                 key: TimerKey::Step(self.op()),
             });
         }
+        if line == "memory short" {
+            return Ok(Input::MemoryShort);
+        }
         if let Some(spell) = line.strip_prefix("idle time over") {
             let key = TimerKey::Idle(self.spell(spell));
             return Ok(Input::TimerFired { subject: session.into(), key });
@@ -291,8 +294,8 @@ impl Stage {
             "untaken" => Outcome::NotTaken { message: self.message() },
             "given" => Outcome::AnswerGiven { ask: AskId(rest.to_owned()) },
             "ungiven" => Outcome::AnswerNotGiven { ask: AskId(rest.to_owned()), why },
-            "unused" => Outcome::NotInUse { spell: self.spell(rest) },
-            "used" => Outcome::InUse { spell: self.spell(rest) },
+            "unused" => Outcome::NotInUse { spell: self.spell(rest), cause: cause(rest) },
+            "used" => Outcome::InUse { spell: self.spell(rest), cause: cause(rest) },
             "savable" => Outcome::CanSave { op },
             "unsavable" => Outcome::CannotSave { op, why },
             "captured" => Outcome::TerminalCaptured { op, screen_at: 7 },
@@ -442,6 +445,11 @@ fn occasion(words: &str) -> Occasion {
 fn stuck() -> Leftovers {
     let one = Companion { pid: 9, command: "make".to_owned(), ..Companion::default() };
     Leftovers { stuck: vec![one], ..Leftovers::default() }
+}
+
+/// What a look was for: the time that is over, or memory.
+fn cause(words: &str) -> StopCause {
+    if words == "for memory" { StopCause::Memory } else { StopCause::Idle }
 }
 
 fn process() -> Process {

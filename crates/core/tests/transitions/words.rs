@@ -1,6 +1,7 @@
 //! Events, effects, replies and refusals in words.
 
 use glis_core::effect::{Effect, Urgency};
+use glis_core::phase::StopCause;
 use glis_core::reason::FailedStep;
 use glis_core::timer::{Span, TimerKey, When};
 use glis_core::tree::Occasion;
@@ -135,6 +136,7 @@ fn effect(effect: &Effect) -> String {
         },
         Effect::SetTimer { key, when } => timer(*key, *when),
         Effect::DropTimer { .. } => IDLE_NO_MORE.to_owned(),
+        Effect::CheckIdle { cause: StopCause::Memory, .. } => "check idle for memory".to_owned(),
         Effect::CheckIdle { .. } => "check idle".to_owned(),
         Effect::CutShort { .. } => "cut short".to_owned(),
         Effect::Sweep { .. } => "sweep".to_owned(),

@@ -4,34 +4,39 @@
 use super::link::Link;
 use super::supervisor::Supervisor;
 use crate::links::{HolderCommand, Use};
-use crate::process::has_children;
+use crate::memory::{self, has_children};
 use crate::screens;
 use glis_agent::{Shown, Source};
 use glis_core::SessionId;
 use glis_core::input::Outcome;
 use glis_core::safe::ScreenState;
+use glis_core::session::StopCause;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
 impl Supervisor {
     /// Looks whether a session is in use, and tells.
-    pub(crate) fn check_idle(self: &Arc<Self>, id: SessionId, spell: u64) {
+    pub(crate) fn check_idle(self: &Arc<Self>, id: SessionId, spell: u64, cause: StopCause) {
         let supervisor = Arc::clone(self);
         drop(self.runtime.spawn(async move {
-            let outcome = match supervisor.look_for_use(&id).await {
-                Use::Free => Outcome::NotInUse { spell },
-                Use::InUse => Outcome::InUse { spell },
+            let outcome = match supervisor.look_for_use(&id, cause).await {
+                Use::Free => Outcome::NotInUse { spell, cause },
+                Use::InUse => Outcome::InUse { spell, cause },
             };
             supervisor.tell(&id, outcome).await;
         }));
     }
 
     /// Asks the task that supervises its holder. One that ends meanwhile gives no answer.
-    async fn look_for_use(&self, id: &SessionId) -> Use {
+    async fn look_for_use(&self, id: &SessionId, cause: StopCause) -> Use {
         let (answer, told) = oneshot::channel();
-        if !self.config().idle.enabled
-            || self.links.send(id, HolderCommand::CheckIdle(answer)).is_err()
-        {
+        let config = self.config();
+        let wanted = match cause {
+            StopCause::Idle => config.idle.enabled,
+            StopCause::Memory => config.memory.enabled,
+            StopCause::Asked => true,
+        };
+        if !wanted || self.links.send(id, HolderCommand::CheckIdle(answer)).is_err() {
             return Use::InUse;
         }
         told.await.unwrap_or(Use::InUse)
@@ -56,7 +61,13 @@ impl Link {
             Source::Transcript => self.shows_empty_prompt().await,
             Source::Screen => self.rests_at_prompt().await,
         };
-        if free { Use::Free } else { Use::InUse }
+        if !free {
+            return Use::InUse;
+        }
+        let pid = self.process.pid;
+        let held = self.listener.supervisor.run_blocking(move || Ok(memory::of_tree(pid))).await;
+        self.listener.supervisor.live.note_held(&self.listener.id, held.unwrap_or_default());
+        Use::Free
     }
 
     /// Whether an agent shows a prompt with nothing typed into it.

@@ -24,7 +24,7 @@ pub(crate) struct Supervisor {
     pub(super) settings: Arc<Settings>,
     pub(super) mailbox: Mailbox,
     pub(super) environments: Arc<Environments>,
-    pub(super) live: Arc<Live>,
+    pub(crate) live: Arc<Live>,
     pub(super) links: Arc<Links>,
     /// What agents need to know of this machine, the same for every session.
     pub(super) agents: Places,
