@@ -18,6 +18,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("glis-screen", &["glis-wire"]),
     ("glis-record", &["glis-wire", "glis-agent", "glis-screen"]),
     ("glis-config", &["glis-core", "glis-wire", "glis-agent"]),
+    ("glis-plan", &["glis-core"]),
     ("glis-snapshot", &[]),
     ("glis-approve", &[]),
     ("glis-hold", &["glis-wire"]),
