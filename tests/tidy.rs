@@ -37,7 +37,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("glis-client", &["glis-core", "glis-wire"]),
-    ("glis-cli", &["glis-core", "glis-wire", "glis-config", "glis-client"]),
+    ("glis-cli", &["glis-core", "glis-wire", "glis-config", "glis-plan", "glis-client"]),
     ("glis-prove", &["glis-cli"]),
     (
         "glis",

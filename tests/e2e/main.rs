@@ -31,6 +31,7 @@ mod verbs {
     mod output;
     mod pause;
     mod persona;
+    mod plan;
     mod stop;
 }
 

@@ -4,10 +4,12 @@ mod act;
 mod args;
 mod attach;
 mod config;
+mod file;
 mod keep;
 mod look;
 mod many;
 mod parting;
+mod plan;
 mod service;
 mod session;
 mod timeout;
@@ -128,6 +130,7 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::Restore(restore) => keep::restore(restore, out),
         Verb::Trash { verb } => keep::trash(verb, out),
         Verb::Doctor(_) => upkeep::doctor(out),
+        Verb::Plan { verb } => plan::plan(verb, out),
         Verb::Config { verb } => config::config(&verb, out),
         Verb::Daemon { verb: DaemonVerb::Install } => service::install(out),
         Verb::Daemon { verb: DaemonVerb::Uninstall } => service::uninstall(out),

@@ -3,6 +3,7 @@
 mod keep;
 mod values;
 
+use super::plan::PlanVerb;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -57,6 +58,7 @@ impl Verb {
             | Self::Snapshots { .. }
             | Self::Diff(_)
             | Self::Doctor(_)
+            | Self::Plan { .. }
             | Self::Config { .. }
             | Self::Daemon { .. }
             | Self::Completions { .. }
@@ -206,6 +208,11 @@ pub(crate) enum Verb {
     },
     /// Look for problems and say how to fix them
     Doctor(Doctor),
+    /// Check, show or change the plan of a repository, `.glis/plan.toml`
+    Plan {
+        #[command(subcommand)]
+        verb: PlanVerb,
+    },
     /// Show or check the configuration file; works without the daemon
     Config {
         #[command(subcommand)]

@@ -3,13 +3,13 @@
 //! Only the daemon itself is ended with the service (`KillMode=process`): the agents and their
 //! holders run on, and the next daemon finds them.
 
-use super::{Out, upkeep};
+use super::{Out, file, upkeep};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
 use serde_json::json;
 use std::env;
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -34,7 +34,7 @@ pub(super) fn install(out: &Out) -> Result<(), Complaint> {
     let service = Service::of_this_process()?;
     let file = service.file()?;
     refuse_foreign(&file)?;
-    write(&file, &service.unit()).map_err(|fault| {
+    file::replace(&file, &service.unit()).map_err(|fault| {
         let why = format!("the unit {} cannot be written: {fault}", file.display());
         Complaint::new(Kind::Failed, why).hint("fix this and retry; nothing else was changed")
     })?;
@@ -184,16 +184,6 @@ fn refuse_foreign(file: &Path) -> Result<(), Complaint> {
             Err(Complaint::new(Kind::Refused, why).hint("move it away and retry"))
         }
     }
-}
-
-/// Whole or not at all.
-fn write(file: &Path, text: &str) -> io::Result<()> {
-    let folder = file.parent().unwrap_or(Path::new("/"));
-    fs::create_dir_all(folder)?;
-    let draft = folder.join(format!(".glis.{}.tmp", std::process::id()));
-    let mut open = fs::File::create(&draft)?;
-    let written = open.write_all(text.as_bytes()).and_then(|()| open.sync_all());
-    written.and_then(|()| fs::rename(&draft, file)).inspect_err(|_| drop(fs::remove_file(&draft)))
 }
 
 /// Whether systemd runs for this user, and can be reached.

@@ -1,0 +1,214 @@
+//! `plan check`, `show`, `add`, `edit` and `rm`: the file of a plan, which belongs to its repository.
+
+use super::{Out, file};
+use crate::complaint::{Complaint, Kind};
+use clap::{Args, Subcommand};
+use glis_plan::{Change, Changes, Fault, Plan, Schedule, Task};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PlanVerb {
+    /// Print every fault of the plan, each with its line
+    Check {
+        /// The file; else `.glis/plan.toml` of this repository
+        file: Option<PathBuf>,
+    },
+    /// Print the plan as a tree, and what can be worked on
+    Show {
+        /// The file; else `.glis/plan.toml` of this repository
+        file: Option<PathBuf>,
+    },
+    /// Add a task at the end of the plan
+    Add(Edit),
+    /// Change a task; what is not named stays, and an empty text takes a key away
+    Edit(Edit),
+    /// Take a task out of the plan
+    Rm {
+        /// The task's id
+        id: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Edit {
+    /// The task's id
+    id: String,
+    /// What it is about, in a few words
+    #[arg(long)]
+    title: Option<String>,
+    /// What an agent is told
+    #[arg(long, allow_hyphen_values = true)]
+    prompt: Option<String>,
+    /// The task that it is a part of
+    #[arg(long)]
+    parent: Option<String>,
+    /// What has to be done before
+    #[arg(long, value_delimiter = ',', value_name = "ID,ID")]
+    needs: Option<Vec<String>>,
+    /// The agent that works on it
+    #[arg(long)]
+    agent: Option<String>,
+    /// The manner of that agent
+    #[arg(long)]
+    persona: Option<String>,
+    /// A shell command that succeeds when it is done
+    #[arg(long, allow_hyphen_values = true)]
+    accept: Option<String>,
+}
+
+pub(super) fn plan(verb: PlanVerb, out: &Out) -> Result<(), Complaint> {
+    match verb {
+        PlanVerb::Check { file } => check(&place(file)?, out),
+        PlanVerb::Show { file } => show(&place(file)?, out),
+        PlanVerb::Add(task) => {
+            let id = task.id.clone();
+            change(out, &format!("`{id}` is in the plan"), |text| {
+                glis_plan::add(text, &task.task())
+            })
+        }
+        PlanVerb::Edit(task) => {
+            let id = task.id.clone();
+            let changes = task.changes();
+            change(out, &format!("`{id}` is changed"), |text| glis_plan::edit(text, &id, &changes))
+        }
+        PlanVerb::Rm { id } => {
+            let told = format!("`{id}` is no longer in the plan");
+            change(out, &told, |text| glis_plan::remove(text, &id))
+        }
+    }
+}
+
+/// The file that is meant: the one that was named, or that of the repository which the caller is in.
+fn place(file: Option<PathBuf>) -> Result<PathBuf, Complaint> {
+    if let Some(file) = file {
+        return Ok(file);
+    }
+    let here = std::env::current_dir()
+        .map_err(|fault| Complaint::new(Kind::Usage, format!("the current folder: {fault}")))?;
+    // A worktree has a file called `.git`, and a repository a folder.
+    let root = here.ancestors().find(|folder| folder.join(".git").exists());
+    let root = root.ok_or_else(|| {
+        let why = format!("{} is in no repository, and a plan belongs to one", here.display());
+        Complaint::new(Kind::Usage, why).hint("go into a repository, or name the file")
+    })?;
+    Ok(root.join(glis_plan::FILE))
+}
+
+fn read(path: &Path) -> Result<String, Complaint> {
+    fs::read_to_string(path).map_err(|fault| {
+        let why = format!("cannot read {}: {fault}", path.display());
+        let complaint = Complaint::new(Kind::Failed, why);
+        if fault.kind() == io::ErrorKind::NotFound {
+            return complaint.hint("`glis plan add ID --prompt TEXT` begins a plan");
+        }
+        complaint
+    })
+}
+
+fn told(path: &Path, faults: &[Fault]) -> String {
+    let line = |fault: &Fault| format!("{}:{fault}", path.display());
+    faults.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn faulty(path: &Path, faults: &[Fault]) -> Complaint {
+    Complaint::new(Kind::Failed, told(path, faults)).hint("nothing was changed")
+}
+
+fn check(path: &Path, out: &Out) -> Result<(), Complaint> {
+    let text = read(path)?;
+    let faults = Plan::read(&text).err().unwrap_or_default();
+    let as_json = |fault: &Fault| json!({"line": fault.line, "why": fault.why});
+    let document = json!({"path": path, "faults": faults.iter().map(as_json).collect::<Vec<_>>()});
+    out.document(&document, || match faults.as_slice() {
+        [] => format!("{} is fine", path.display()),
+        faults => told(path, faults),
+    })?;
+    if faults.is_empty() {
+        return Ok(());
+    }
+    let complaint = Complaint::new(Kind::Failed, "the plan cannot be worked on as it is");
+    Err(Complaint { told: out.json, ..complaint.hint("the lines above say what to change") })
+}
+
+fn show(path: &Path, out: &Out) -> Result<(), Complaint> {
+    let plan = Plan::read(&read(path)?).map_err(|faults| faulty(path, &faults))?;
+    let schedule = Schedule::new(&plan);
+    let ready: BTreeSet<&str> = schedule.ready().collect();
+    let task = |task: &Task| -> Value {
+        json!({
+            "id": task.id, "title": task.title, "prompt": task.prompt, "parent": task.parent,
+            "needs": task.needs, "agent": task.agent, "persona": task.persona,
+            "accept": task.accept, "line": task.line, "ready": ready.contains(task.id.as_str()),
+        })
+    };
+    let tasks: Vec<Value> = plan.tasks.iter().map(task).collect();
+    let document = json!({"path": path, "title": plan.title, "tasks": tasks});
+    out.document(&document, || {
+        let mark =
+            |task: &Task| if ready.contains(task.id.as_str()) { "\u{25cf}" } else { "\u{25cb}" };
+        glis_plan::draw(&plan, |task| mark(task).to_owned()).join("\n")
+    })
+}
+
+/// Changes the file as a whole; what would not be a plan is not written.
+fn change(
+    out: &Out,
+    done: &str,
+    change: impl FnOnce(&str) -> Result<String, Vec<Fault>>,
+) -> Result<(), Complaint> {
+    let path = place(None)?;
+    let text = match fs::read_to_string(&path) {
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(_) => read(&path)?,
+        Ok(text) => text,
+    };
+    let changed = change(&text).map_err(|faults| faulty(&path, &faults))?;
+    file::replace(&path, &changed).map_err(|fault| {
+        Complaint::new(Kind::Failed, format!("cannot write {}: {fault}", path.display()))
+            .hint("nothing was changed")
+    })?;
+    out.document(&json!({"path": path}), || done.to_owned())
+}
+
+impl Edit {
+    fn task(&self) -> Task {
+        let said = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+        Task {
+            id: self.id.clone(),
+            title: said(&self.title),
+            prompt: said(&self.prompt),
+            parent: said(&self.parent),
+            needs: self.needs.clone().unwrap_or_default(),
+            agent: said(&self.agent),
+            persona: said(&self.persona),
+            accept: said(&self.accept),
+            line: 0,
+        }
+    }
+
+    fn changes(&self) -> Changes {
+        let of = |text: &Option<String>| match text.as_deref() {
+            None => Change::Keep,
+            Some("") => Change::Drop,
+            Some(text) => Change::Set(text.to_owned()),
+        };
+        let needs = match self.needs.as_deref() {
+            None => Change::Keep,
+            Some([one]) if one.is_empty() => Change::Drop,
+            Some(needs) => Change::Set(needs.to_vec()),
+        };
+        Changes {
+            title: of(&self.title),
+            prompt: of(&self.prompt),
+            parent: of(&self.parent),
+            needs,
+            agent: of(&self.agent),
+            persona: of(&self.persona),
+            accept: of(&self.accept),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! `plan`: its file is checked, shown and changed as a whole, and the user's own words in it stay.
+
+use crate::support::house::{House, Outcome};
+use serde_json::json;
+
+fn file(house: &House) -> std::path::PathBuf {
+    house.repo().join(".glis/plan.toml")
+}
+
+#[test]
+fn a_plan_is_written_task_by_task_and_keeps_what_was_written_by_hand() -> Outcome {
+    let house = House::new()?;
+    let (status, error) = house.fails(&["plan", "show"])?;
+    assert!(status == 1 && error["hint"].as_str().is_some_and(|hint| hint.contains("plan add")));
+    house.ok(&["plan", "add", "dust", "--prompt", "Dust everything."])?;
+    let by_hand = format!("# Ours.\n{}", std::fs::read_to_string(file(&house))?);
+    std::fs::write(file(&house), &by_hand)?;
+    house.ok(&[
+        "plan", "add", "sweep", "--prompt", "- Sweep.", "--needs", "dust", "--accept", "true",
+    ])?;
+    house.ok(&["plan", "edit", "sweep", "--title", "The floor", "--accept", ""])?;
+    let shown = String::from_utf8(house.glis().args(["plan", "show"]).output()?.stdout)?;
+    assert_eq!(shown, "├─ ● dust\n└─ ○ sweep  The floor  (needs dust)\n");
+    let tasks = house.json(&["plan", "show"])?["tasks"].clone();
+    assert_eq!((&tasks[0]["ready"], &tasks[1]["ready"]), (&json!(true), &json!(false)));
+    assert_eq!((&tasks[1]["accept"], &tasks[1]["prompt"]), (&json!(null), &json!("- Sweep.")));
+    house.ok(&["plan", "rm", "sweep"])?;
+    assert_eq!(std::fs::read_to_string(file(&house))?, by_hand);
+    Ok(())
+}
+
+#[test]
+fn what_would_not_be_a_plan_is_told_by_line_and_not_written() -> Outcome {
+    let house = House::new()?;
+    house.ok(&["plan", "add", "dust", "--prompt", "x"])?;
+    house.ok(&["plan", "add", "sweep", "--prompt", "x", "--needs", "dust"])?;
+    let before = std::fs::read_to_string(file(&house))?;
+    for refused in [
+        &["plan", "add", "dust", "--prompt", "x"][..],
+        &["plan", "add", "Loud", "--prompt", "x"],
+        &["plan", "edit", "dust", "--needs", "sweep"],
+        &["plan", "edit", "nothing", "--title", "x"],
+        &["plan", "rm", "dust"],
+    ] {
+        assert_eq!(house.fails(refused)?.0, 1, "{refused:?}");
+        assert_eq!(std::fs::read_to_string(file(&house))?, before, "{refused:?}");
+    }
+    std::fs::write(file(&house), format!("{before}needs = [\"dust\"]\n\n[[task]]\nid = \"x\"\n"))?;
+    let checked = house.glis().args(["plan", "check"]).output()?;
+    assert_eq!(checked.status.code(), Some(1));
+    let told = String::from_utf8(checked.stdout)?;
+    assert!(told.contains("/.glis/plan.toml:"), "{told}");
+    assert_eq!(house.fails(&["daemon", "status"])?.0, 8, "a look at a file started the daemon");
+    Ok(())
+}
