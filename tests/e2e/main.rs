@@ -24,6 +24,7 @@ mod verbs {
     mod config;
     mod each;
     mod environment;
+    mod gate;
     mod key;
     mod lifecycle;
     mod limits;

@@ -2,6 +2,7 @@
 
 mod daemon;
 mod failed;
+mod gate;
 
 use crate::words::{AT_WORK, ask::choices_of, plain};
 use glis_core::name::BadName;
@@ -166,10 +167,10 @@ impl From<Refusal> for Complaint {
             Refusal::WrongStatus { session, status, verb } => wrong_status(&session, status, &verb),
             Refusal::Busy { session, with } => busy(&session, &with),
             Refusal::QueueFull { session, messages } => queue_full(&session, messages),
-            Refusal::IdleLimitOutOfRange => {
-                Self::new(Kind::Usage, "Timeout must be between 1 and 120 minutes")
-                    .hint("`glis timeout NAME off` never suspends it")
-            }
+            Refusal::IdleLimitOutOfRange => idle_limit_out_of_range(),
+            Refusal::Shut { session } => gate::shut(&session),
+            Refusal::GateDamaged { path, why } => gate::damaged(&path, &why),
+            Refusal::StillAtWork { session, doing } => gate::still_at_work(&session, &doing),
             Refusal::NotSafe { session, doing } => Self::new(
                 Kind::NotSafe,
                 format!("Agent not in safe state: {doing}; session `{session}` keeps running"),
@@ -217,6 +218,11 @@ impl From<Refusal> for Complaint {
             }
         }
     }
+}
+
+fn idle_limit_out_of_range() -> Complaint {
+    Complaint::new(Kind::Usage, "Timeout must be between 1 and 120 minutes")
+        .hint("`glis timeout NAME off` never suspends it")
 }
 
 fn name_taken(name: &str) -> Complaint {

@@ -2,6 +2,7 @@
 
 pub(crate) mod ask;
 mod companions;
+pub(crate) mod gate;
 mod idle;
 pub(crate) mod keep;
 mod memory;
@@ -107,7 +108,8 @@ fn note(session: &SessionView) -> String {
     let was_asking = session.was_asking.as_ref().map(|ask| format!("was asking: {ask}"));
     let failure = session.failure.as_ref().or(was_asking.as_ref());
     let barred = session.barred.as_ref().map(|bar| format!("barred, glis acknowledge: {bar}"));
-    let failure = barred.as_ref().or(failure);
+    let waits = gate::waits(session).map(|why| format!("waits to start: {why}"));
+    let failure = barred.as_ref().or(waits.as_ref()).or(failure);
     let text = match (&session.waiting_for, failure, &session.last_action) {
         (Some(ask), _, _) if ask.kind == AskKind::Doubt => format!("taken? {}", ask.text),
         (Some(ask), _, _) => ask.text.clone(),
@@ -132,7 +134,7 @@ pub(crate) fn whole(s: &SessionView) -> String {
         }
     };
     fact("why", Some(s.verdict.clone()));
-    fact("under way", s.operation.clone());
+    fact("under way", s.operation.clone().or_else(|| gate::waits(s)));
     fact("asks", s.waiting_for.as_ref().map(|ask| ask::asks(&s.name, ask)));
     fact("was asking", s.was_asking.as_ref().map(|ask| format!("{ask}  (gone with its process)")));
     fact("failed", s.failure.clone());
@@ -238,6 +240,7 @@ pub(crate) fn created(s: &SessionView, notes: &[String]) -> String {
     let place = s.worktree.as_deref().unwrap_or("-");
     let branch = s.branch.as_ref().map_or(String::new(), |branch| format!(" on branch {branch}"));
     let next = match s.status {
+        Status::Created if s.waits_to_start.is_some() => gate::waits(s).unwrap_or_default(),
         Status::Created => format!("`glis send {} TEXT` starts it", s.name),
         Status::Completed | Status::Failed => format!("`glis screen {}` shows its end", s.name),
         Status::Busy
@@ -386,6 +389,9 @@ fn stored(s: &SessionView, before: usize, status: Status, idle_secs: Option<u64>
         1 => " behind 1 other".to_owned(),
         n => format!(" behind {n} others"),
     };
+    if let Some(waits) = gate::waits(s) {
+        return format!("queued{place}: {waits}");
+    }
     match status {
         Status::Paused => {
             format!("queued{place}. Session is paused. `glis resume {}` to continue.", s.name)
@@ -463,9 +469,11 @@ fn speaker(voice: Voice) -> &'static str {
 
 /// What `daemon status` prints.
 pub(crate) fn daemon(view: &DaemonView) -> String {
+    let (pid, build, home) = (view.pid, &view.build, &view.home);
+    let (sessions, up) = (view.sessions, view.uptime_secs);
+    let gate = gate::shut(&view.gate).map_or(String::new(), |shut| format!("\n{shut}"));
     format!(
-        "running, pid {}, version {}, {} sessions, up {} s\nhome {}",
-        view.pid, view.build, view.sessions, view.uptime_secs, view.home
+        "running, pid {pid}, version {build}, {sessions} sessions, up {up} s\nhome {home}{gate}"
     )
 }
 

@@ -206,6 +206,8 @@ pub struct PauseConfig {
     pub save_secs: u32,
     /// The same for a forced pause, which goes on without it.
     pub force_secs: u32,
+    /// How long `pause --all` waits for everything to stop.
+    pub all_secs: u64,
     /// What becomes of the processes that an agent has started.
     pub children: Children,
 }
@@ -265,6 +267,7 @@ impl Default for PauseConfig {
             remove_below_percent: 0,
             save_secs: 300,
             force_secs: 30,
+            all_secs: 30,
             children: Children::StopAll,
         }
     }
@@ -329,6 +332,11 @@ impl Config {
     /// How long a step of a pause may take.
     pub fn save_time(&self) -> Duration {
         Duration::from_secs(self.pause.save_secs.into())
+    }
+
+    /// How long `pause --all` waits for everything to stop.
+    pub fn all_time(&self) -> Duration {
+        Duration::from_secs(self.pause.all_secs)
     }
 
     /// How long a step of a forced pause may take.

@@ -3,11 +3,13 @@
 mod ask;
 mod chore;
 mod end;
+mod gate;
 pub(crate) mod halt;
 mod idle;
 mod message;
 pub(crate) mod pause;
 mod recover;
+pub(crate) mod returning;
 pub(crate) mod save;
 mod sign;
 pub(crate) mod start;
@@ -16,10 +18,11 @@ use crate::claims;
 use crate::decision::{Decision, Reply};
 use crate::draft::Draft;
 use crate::event::Event;
+use crate::gate::GateEvent;
 use crate::house::House;
 use crate::input::{Command, Hearing, Input, Outcome};
 use crate::pause::{Captured, PauseWish};
-use crate::react::{follow, settle};
+use crate::react::{follow, settle, settle_house};
 use crate::reason::FailedStep;
 use crate::refusal::Refusal;
 use crate::session::{FolderState, Phase, Session, StartStep};
@@ -67,7 +70,11 @@ fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
                 Some(_) | None => Decision::default(),
             })
         }
-        // No timer is set for the house or for a plan yet.
+        Input::Gate(command) => Ok(gate::command(house, command)),
+        Input::GateKept { op, result } => Ok(gate::kept(house, op, result)),
+        Input::AllObserved => Ok(gate::found(house)),
+        Input::TimerFired { key: TimerKey::Gate(op), .. } => Ok(gate::time_is_up(house, op)),
+        // No timer is set for a plan yet.
         Input::TimerFired { subject, key } => Ok(subject
             .session()
             .and_then(|session| Draft::of(house, session))
@@ -101,6 +108,8 @@ fn timer_fired(mut draft: Draft<'_>, key: TimerKey) -> Decision {
             start::making_is_overdue(&mut draft, op);
         }
         TimerKey::Ready(op) => start::time_is_up(&mut draft, op),
+        // It is of the house.
+        TimerKey::Gate(_) => {}
         // Whatever has happened to it meanwhile, it waits no longer for this.
         TimerKey::Retry(message) => {
             if draft.session.queue.front().is_none_or(|m| m.id != message) {
@@ -141,7 +150,7 @@ fn together(house: &House, commands: Vec<Command>) -> (Decision, Vec<Result<Repl
         }));
     }
     draft.reply(Reply::Done);
-    (draft.decision, replies)
+    (settle_house(draft), replies)
 }
 
 /// Does what is asked of the session in hand.
@@ -155,8 +164,16 @@ fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
         // It is decided on apart, since no session is there yet.
         Command::New { .. } => {}
         Command::Send { text, .. } => message::send(draft, text)?,
-        Command::Pause { mode, reason, on_timeout, clearing, .. } => {
+        Command::Pause { mode, reason, on_timeout, clearing, session } => {
             pause::begin(draft, PauseWish { mode, reason, on_timeout, clearing })?;
+            // It is the user's pause from now on, and the gate does not end it.
+            if draft.gate.holds(&session) {
+                draft.house_event(GateEvent::Released { session });
+            }
+        }
+        // It would run on although nothing may.
+        Command::CancelPause { .. } if draft.gate.shut().is_some() => {
+            return Err(draft.is_shut());
         }
         Command::CancelPause { .. } => pause::cancel(draft)?,
         Command::Resume { prompt, .. } => start::resume(draft, prompt)?,

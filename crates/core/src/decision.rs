@@ -2,7 +2,8 @@
 
 use crate::effect::Effect;
 use crate::event::Event;
-use crate::ids::{MessageId, OpId};
+use crate::ids::{MessageId, OpId, SessionId};
+use crate::refusal::Refusal;
 use crate::status::Status;
 use crate::subject::Subject;
 
@@ -35,5 +36,16 @@ pub enum Reply {
         before: usize,
         /// What the session was when it arrived.
         status: Status,
+    },
+    /// It starts by itself as soon as it may.
+    Deferred,
+    /// The gate is being shut or opened; the end of that is an event.
+    Gate {
+        /// The operation.
+        op: OpId,
+        /// It was so already.
+        already: bool,
+        /// What that means for each session that is concerned.
+        each: Vec<(SessionId, Result<Self, Refusal>)>,
     },
 }

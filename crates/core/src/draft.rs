@@ -5,11 +5,12 @@ use crate::decision::{Decision, Reply};
 use crate::effect::Effect;
 use crate::event::Event;
 use crate::fold;
+use crate::gate::{Gate, GateEvent};
 use crate::house::House;
 use crate::ids::{MessageId, OpId, SessionId};
 use crate::reason::{Operation, Verb};
 use crate::refusal::Refusal;
-use crate::session::Session;
+use crate::session::{Deferral, Session, StartCause};
 use crate::subject::Subject;
 use crate::timer::{TimerKey, When};
 use std::collections::BTreeMap;
@@ -22,6 +23,8 @@ pub(crate) struct Draft<'h> {
     pub(crate) session: Session,
     /// Those that were in hand before.
     former: BTreeMap<SessionId, Session>,
+    /// The gate as it will be.
+    pub(crate) gate: Gate,
     pub(crate) decision: Decision,
     next_op: OpId,
     next_message: MessageId,
@@ -49,11 +52,19 @@ impl<'h> Draft<'h> {
         Some(draft)
     }
 
+    /// A draft for something about the house. Any session is in hand; in an empty house one that is
+    /// nowhere stands in, which [`Draft::sessions`] leaves out.
+    pub(crate) fn over(house: &'h House) -> Self {
+        let first = house.all_sessions().next().cloned();
+        Self::with(house, first.unwrap_or_else(Session::nowhere))
+    }
+
     fn with(house: &'h House, session: Session) -> Self {
         Self {
             house,
             session,
             former: BTreeMap::new(),
+            gate: house.gate().clone(),
             decision: Decision::default(),
             next_op: house.next_op(),
             next_message: house.next_message(),
@@ -86,7 +97,7 @@ impl<'h> Draft<'h> {
         let in_hand = &self.session;
         let others = self.house.all_sessions().filter(|session| session.id != in_hand.id);
         let others = others.map(|session| self.former.get(&session.id).unwrap_or(session));
-        std::iter::once(in_hand).chain(others)
+        std::iter::once(in_hand).filter(|session| !session.is_nowhere()).chain(others)
     }
 
     /// What this decision has come to for the session in hand.
@@ -104,7 +115,38 @@ impl<'h> Draft<'h> {
     pub(crate) fn event(&mut self, event: Event) {
         // The true time is stamped when it is recorded; no decision looks at it.
         self.session.apply(self.session.last_active_at, &event);
-        self.decision.events.push((self.session.id.clone().into(), event));
+        let subject = self.session.id.clone().into();
+        self.gate.apply(0, &subject, &event);
+        self.decision.events.push((subject, event));
+    }
+
+    /// Adds what has happened to the gate and shows its consequence at once.
+    pub(crate) fn house_event(&mut self, event: GateEvent) {
+        let event = Event::Gate(event);
+        self.gate.apply(0, &Subject::House, &event);
+        self.decision.events.push((Subject::House, event));
+    }
+
+    /// What this decision has come to for the gate.
+    pub(crate) fn house_events(&self) -> impl Iterator<Item = &GateEvent> {
+        self.decision.events.iter().filter_map(|(_, event)| {
+            if let Event::Gate(event) = event { Some(event) } else { None }
+        })
+    }
+
+    pub(crate) fn house_effect(&mut self, effect: Effect) {
+        self.decision.effects.push((Subject::House, effect));
+    }
+
+    /// Why no process of the session in hand may start now.
+    pub(crate) fn must_wait(&self) -> Option<Deferral> {
+        self.gate.shut().map(|_| Deferral::Gate)
+    }
+
+    /// Lets a start of the session in hand wait for its turn.
+    pub(crate) fn defer(&mut self, cause: StartCause, why: Deferral) {
+        let turn = self.next_seq();
+        self.event(Event::StartDeferred { cause, why, turn });
     }
 
     pub(crate) fn effect(&mut self, effect: Effect) {
@@ -145,6 +187,10 @@ impl<'h> Draft<'h> {
         let other = || Operation::Other("another operation".to_owned());
         let with = self.session.operation().map_or_else(other, |(_, operation)| operation);
         Refusal::Busy { session: self.session.name.clone(), with }
+    }
+
+    pub(crate) fn is_shut(&self) -> Refusal {
+        Refusal::Shut { session: self.session.name.clone() }
     }
 
     pub(crate) fn wrong_status(&self, verb: Verb) -> Refusal {

@@ -1,6 +1,7 @@
 //! What is to be done outside. Each effect may be carried out twice without harm, unless it says
 //! otherwise; its end comes back as an [`Outcome`](crate::input::Outcome).
 
+use crate::gate::GateSource;
 use crate::ids::{MessageId, OpId};
 use crate::pause::Moment;
 use crate::phase::StopCause;
@@ -73,4 +74,10 @@ pub enum Effect {
     BringBack { op: OpId },
     /// Delete what was put aside, for good.
     Empty { op: OpId },
+    /// Of the house: write down which sessions the gate has stopped, in the place of what was written
+    /// down before.
+    KeepGate { op: OpId },
+    /// Of the house: take what was written down for a gate of an operation before this one away, or
+    /// keep it aside where it was not to be asked.
+    DropGate { before: OpId, source: GateSource },
 }

@@ -6,13 +6,14 @@ mod ends;
 
 use crate::caller::Origin;
 use crate::card::Card;
+use crate::gate::GateEvent;
 use crate::ids::{AskId, MessageId, OpId};
 use crate::leftover::Leftovers;
 use crate::pause::{OnTimeout, PauseMode, PauseReason};
 use crate::reason::{FailedStep, SafeRule, Why};
 use crate::refusal::ResumeFault;
 use crate::safe::ScreenState;
-use crate::session::{AfterStop, Process, StartCause, StopCause, WallMs};
+use crate::session::{AfterStop, Deferral, Process, StartCause, StopCause, WallMs};
 use crate::spec::{IdleLimit, Spec};
 use crate::status::Status;
 use crate::subject::Subject;
@@ -306,4 +307,10 @@ pub enum Event {
     Barred { what: String, why: String },
     /// The user has acknowledged it; it is tried again.
     BarLifted,
+    /// It may not start yet. It does so by itself, when its turn has come.
+    StartDeferred { cause: StartCause, why: Deferral, turn: u64 },
+    /// What it waited for with its start is not waited for any more.
+    StartForgone,
+    /// Of the house: something has happened to the gate.
+    Gate(GateEvent),
 }

@@ -1,6 +1,7 @@
 //! The fold: how each event changes a session.
 
 mod end;
+mod gate;
 mod idle;
 mod message;
 mod pause;
@@ -16,15 +17,15 @@ use crate::pause::PauseWish;
 use crate::queue::Queue;
 use crate::rule::Rule;
 use crate::session::{
-    Bar, Chore, FolderState, Phase, Rejection, Rest, Seen, Session, Start, StartCause, StartStep,
-    WallMs,
+    Bar, Chore, Deferred, FolderState, Phase, Rejection, Rest, Seen, Session, Start, StartCause,
+    StartStep, WallMs,
 };
-use crate::spec::Spec;
+use crate::spec::{Mode, RefOrigin, SignSource, Spec, Takes, Traits};
 use pause::Progress;
 use std::collections::BTreeMap;
 
 pub(crate) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Recorded) {
-    // No event is about the house or a plan yet.
+    // What is about the house is folded there; no event is about a plan yet.
     let Some(id) = recorded.subject.session() else { return };
     if let Event::Emptied { .. } = &recorded.event {
         // Nothing is left of it but the log.
@@ -58,6 +59,19 @@ pub(crate) fn born(id: &SessionId, at: WallMs, event: &Event) -> Option<Session>
 }
 
 impl Session {
+    /// A session that is in no house.
+    pub(crate) fn nowhere() -> Self {
+        let traits =
+            Traits { refs: RefOrigin::None, signs: SignSource::Screen, takes: Takes::Anytime };
+        let spec = Spec::plain("", Mode::Headless, traits, "");
+        Self::fresh(&SessionId(String::new()), 0, ("", &spec, None), Phase::Rest(Rest::Archived))
+    }
+
+    /// Whether it is in no house.
+    pub(crate) fn is_nowhere(&self) -> bool {
+        self.id.0.is_empty()
+    }
+
     /// A session of which nothing is known but what it was asked to be.
     fn fresh(
         id: &SessionId,
@@ -87,6 +101,7 @@ impl Session {
             leftovers: Leftovers::default(),
             folder: FolderState::Whole,
             undelivered: None,
+            deferred: None,
             failed_starts: 0,
             damage: None,
             barred: None,
@@ -116,6 +131,7 @@ impl Session {
             self.last_active_at = at;
         }
         self.account(event);
+        self.forget_deferral(event);
         self.take_in(at, event);
         self.count_idle_spell(former);
     }
@@ -124,8 +140,10 @@ impl Session {
     #[expect(clippy::too_many_lines, reason = "every event is named once")]
     fn take_in(&mut self, at: WallMs, event: &Event) {
         match event {
-            // Of a start that was called off, what was set aside counts again once nothing runs.
-            Event::SessionCreated { .. }
+            // Of a start that was called off, what was set aside counts again once nothing runs. What
+            // happens to the gate is about no session.
+            Event::Gate(_)
+            | Event::SessionCreated { .. }
             | Event::SessionRecovered { .. }
             | Event::StartCancelled { .. } => {}
 
@@ -250,6 +268,10 @@ impl Session {
                 self.barred = Some(Bar { what: what.clone(), why: why.clone() });
             }
             Event::BarLifted => self.barred = None,
+            Event::StartDeferred { cause, why, turn } => {
+                self.deferred = Some(Deferred { cause: *cause, why: *why, turn: *turn });
+            }
+            Event::StartForgone => self.deferred = None,
         }
     }
 
@@ -262,6 +284,20 @@ impl Session {
             }
             Some(Spot::Hook(offset)) => self.seen.hooks = self.seen.hooks.max(offset),
             Some(Spot::Screen) | None => {}
+        }
+    }
+
+    /// What is begun does not wait any more, and what is paused, stopped or removed is not waited for.
+    fn forget_deferral(&mut self, event: &Event) {
+        let begun = matches!(
+            event,
+            Event::StartBegan { .. }
+                | Event::PauseBegan { .. }
+                | Event::StopBegan { .. }
+                | Event::RemovalBegan { .. }
+        );
+        if begun {
+            self.deferred = None;
         }
     }
 

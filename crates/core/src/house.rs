@@ -4,6 +4,7 @@ use crate::caller::Origin;
 use crate::callers::Callers;
 use crate::event::{Event, Recorded};
 use crate::fold;
+use crate::gate::{Gate, GateEvent};
 use crate::ids::{MessageId, OpId, SessionId};
 use crate::refusal::Refusal;
 use crate::session::{Session, WallMs};
@@ -23,6 +24,9 @@ pub struct House {
     sessions: BTreeMap<SessionId, Session>,
     /// Who asked for what is not over yet.
     callers: BTreeMap<SessionId, Callers>,
+    gate: Gate,
+    /// Who asked last for something of the gate.
+    gate_caller: Option<Origin>,
     /// Sequence number of the last event that was applied.
     last_seq: u64,
     next_op: u64,
@@ -35,6 +39,7 @@ impl House {
         self.last_seq = recorded.seq;
         self.count(&recorded.event);
         fold::apply(&mut self.sessions, recorded);
+        self.gate.apply(recorded.at, &recorded.subject, &recorded.event);
         self.learn_caller(recorded);
     }
 
@@ -49,6 +54,9 @@ impl House {
     ) -> Recorded {
         let former = subject.session().and_then(|id| self.sessions.get(id));
         let caller = || {
+            if matches!(event, Event::Gate(_)) {
+                return self.gate_caller.as_ref();
+            }
             let callers = self.callers.get(subject.session()?)?;
             callers.of(former, &event)
         };
@@ -63,6 +71,9 @@ impl House {
     }
 
     fn learn_caller(&mut self, recorded: &Recorded) {
+        if let Event::Gate(GateEvent::Shut { .. } | GateEvent::Opened { .. }) = &recorded.event {
+            self.gate_caller.clone_from(&recorded.from);
+        }
         let Some(id) = recorded.subject.session() else { return };
         let Some(session) = self.sessions.get(id) else {
             self.callers.remove(id);
@@ -77,6 +88,11 @@ impl House {
         if callers.is_empty() {
             self.callers.remove(id);
         }
+    }
+
+    /// Whether anything may start, and what was stopped when it was last shut.
+    pub fn gate(&self) -> &Gate {
+        &self.gate
     }
 
     /// Sequence number of the last event that was applied.

@@ -1,6 +1,7 @@
 //! What comes in: commands from people, outcomes from adapters, signs from agents, timers.
 
 use crate::event::{Ending, Spot};
+use crate::gate::GateCommand;
 use crate::ids::{AskId, MessageId, OpId, SessionId};
 use crate::leftover::Leftovers;
 use crate::pause::{Captured, Moment, OnTimeout, PauseMode, PauseReason};
@@ -40,6 +41,17 @@ pub enum Input {
         /// What was seen.
         sign: Sign,
     },
+    /// A call asks for something of the gate.
+    Gate(GateCommand),
+    /// What the gate has stopped is written down, or could not be.
+    GateKept {
+        /// The operation.
+        op: OpId,
+        /// Why not, if not.
+        result: Result<(), String>,
+    },
+    /// After this daemon's own start every session was told what the world looks like.
+    AllObserved,
     /// The time of a timer has come.
     TimerFired {
         /// What it is about.
@@ -76,8 +88,10 @@ impl Input {
             | Self::Sign { session, .. }
             | Self::Broke { session, .. }
             | Self::Observed { session, .. } => session.clone().into(),
+            Self::Gate(_) | Self::GateKept { .. } | Self::AllObserved | Self::MemoryShort => {
+                Subject::House
+            }
             Self::TimerFired { subject, .. } => subject.clone(),
-            Self::MemoryShort => Subject::House,
         }
     }
 }

@@ -176,6 +176,25 @@ pub enum StartStep {
     Ready,
 }
 
+/// A start that has to wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deferred {
+    /// Who wants it.
+    pub cause: StartCause,
+    /// What it waits for.
+    pub why: Deferral,
+    /// Its place among those that wait: the lowest comes first.
+    pub turn: u64,
+}
+
+/// What a start waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Deferral {
+    /// The gate is shut.
+    Gate,
+}
+
 /// A pause under way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pause {

@@ -1,6 +1,8 @@
 //! What follows by itself after any decision: an ordered list of rules, a file each.
 
+pub(crate) mod deferred;
 mod deliver;
+pub(crate) mod gate;
 mod idle;
 mod pause;
 mod save;
@@ -9,11 +11,18 @@ mod wake;
 use crate::decision::Decision;
 use crate::draft::Draft;
 
-/// Each sees what those before it have decided: a pause that goes on keeps everything else back, a
-/// save is of what has ended and not of what is woken, what is woken is handed nothing yet, and only
-/// what is handed nothing is idle.
-const REACTIONS: [fn(&mut Draft<'_>); 5] =
-    [pause::go_on_if_safe, save::if_something_ended, wake::if_wanted, deliver::next, idle::watch];
+/// Each sees what those before it have decided: what a shut gate pauses may be safe already, a pause
+/// that goes on keeps everything else back, a save is of what has ended and not of what is woken, what
+/// is woken is handed nothing yet, and only what is handed nothing is idle.
+const REACTIONS: [fn(&mut Draft<'_>); 7] = [
+    gate::stop_if_shut,
+    pause::go_on_if_safe,
+    save::if_something_ended,
+    gate::return_if_open,
+    wake::if_wanted,
+    deliver::next,
+    idle::watch,
+];
 
 /// Lets everything follow for the session in hand.
 pub(crate) fn follow(draft: &mut Draft<'_>) {
@@ -25,5 +34,12 @@ pub(crate) fn follow(draft: &mut Draft<'_>) {
 /// Lets everything follow that has become possible, and ends the draft.
 pub(crate) fn settle(mut draft: Draft<'_>) -> Decision {
     follow(&mut draft);
+    settle_house(draft)
+}
+
+/// Lets follow for the house what has become possible, and ends the draft.
+pub(crate) fn settle_house(mut draft: Draft<'_>) -> Decision {
+    deferred::start(&mut draft);
+    gate::complete(&mut draft);
     draft.decision
 }

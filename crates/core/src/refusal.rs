@@ -42,6 +42,25 @@ pub enum Refusal {
         /// The other session's name.
         by: String,
     },
+    /// Everything is paused, and nothing starts until it is resumed.
+    Shut {
+        /// The session's name.
+        session: String,
+    },
+    /// What the gate has stopped was written down, and that cannot be read. It is kept.
+    GateDamaged {
+        /// Where it is.
+        path: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// It has not stopped in time, and is paused at the end of its turn.
+    StillAtWork {
+        /// The session's name.
+        session: String,
+        /// What it was seen doing.
+        doing: String,
+    },
     /// The verb makes no sense in the session's status.
     WrongStatus {
         /// The session's name.

@@ -4,7 +4,8 @@ use crate::ids::{OpId, SessionId};
 use crate::leftover::Leftovers;
 use crate::pause::PauseRecord;
 pub use crate::phase::{
-    AfterStop, Chore, Pause, Phase, Rest, Start, StartCause, StartStep, StopCause,
+    AfterStop, Chore, Deferral, Deferred, Pause, Phase, Rest, Start, StartCause, StartStep,
+    StopCause,
 };
 use crate::queue::Queue;
 use crate::reason::{Operation, SafeRule, Why};
@@ -70,6 +71,8 @@ pub struct Session {
     pub folder: FolderState,
     /// Why the last message was not handed over, until another one is.
     pub undelivered: Option<String>,
+    /// A start of it waits, and begins by itself as soon as it may.
+    pub deferred: Option<Deferred>,
     /// Starts that have failed in a row.
     pub failed_starts: u32,
     /// Records that may have been about it were lost, which the user has not acknowledged yet.

@@ -25,6 +25,8 @@ pub enum TimerKey {
     Retry(MessageId),
     /// How long an agent is idle before it is suspended, in the spell of this number.
     Idle(u64),
+    /// How long everything may take to stop when the gate is shut.
+    Gate(OpId),
 }
 
 /// When a timer fires.
@@ -49,6 +51,8 @@ pub enum Span {
     ForcedStep,
     /// What it lets a session be idle.
     Idle,
+    /// What it gives everything to stop when the gate is shut.
+    Gate,
 }
 
 /// How long a resumed agent may take until it shows that it is ready; then it counts as running.
@@ -87,7 +91,9 @@ mod tests {
     fn a_message_waits_twice_as_long_each_time_up_to_half_a_minute() {
         let after = |refused| match When::retry(refused) {
             When::After(Span::Exactly(time)) => time.as_millis(),
-            When::After(Span::SafeState | Span::Step | Span::ForcedStep | Span::Idle)
+            When::After(
+                Span::SafeState | Span::Step | Span::ForcedStep | Span::Idle | Span::Gate,
+            )
             | When::At(_) => 0,
         };
         assert_eq!([1, 2, 3, 8, 9].map(after), [250, 500, 1000, 32_000, 32_000]);

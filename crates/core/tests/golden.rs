@@ -6,10 +6,11 @@
 
 use glis_core::card::CardRest;
 use glis_core::event::{Ending, Spot};
+use glis_core::gate::{GateEvent, GateSource};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::refusal::ResumeFault;
 use glis_core::safe::ScreenState;
-use glis_core::session::{AfterStop, StartCause, StopCause};
+use glis_core::session::{AfterStop, Deferral, StartCause, StopCause};
 use glis_core::spec::{IdleLimit, Mode, RefOrigin, SignSource, Takes};
 use glis_core::talk::AskKind;
 use glis_core::tree::{Clearing, Found, Occasion};
@@ -48,8 +49,14 @@ variants! {
         ClearingBegan WorktreeCleared WorktreeStays PauseBarred SaveBegan WorktreeSaved
         WorktreeNotSaved RestoreBegan WorktreeRestored RestoreFailed ReturnBegan Returned
         ReturnFailed EmptyingBegan Emptied EmptyingFailed SessionRecovered LeftoversSwept
-        CaptureMissed MessageRefused FolderLost StartRefused IdleLimitSet
+        CaptureMissed MessageRefused FolderLost StartRefused IdleLimitSet StartDeferred
+        StartForgone Gate
     }
+    gate: GateEvent {
+        Shut Hastened Joined Released Overdue Stopped NotKept Paused Opened Resumed
+    }
+    source: GateSource { Snapshot Missing Log }
+    deferral: Deferral { Gate }
     mode: Mode { Terminal Headless }
     refs: RefOrigin { Chosen Learned None }
     signs: SignSource { Structured Screen }
@@ -110,6 +117,11 @@ fn parts(of: &Event) -> Vec<&'static str> {
         Event::SessionRecovered { card } => {
             card.rest.iter().map(|of| card_rest(Some(of))).collect()
         }
+        Event::StartDeferred { why, .. } => vec![deferral(Some(why))],
+        Event::Gate(GateEvent::Opened { source: of, .. }) => {
+            vec![source(Some(of)), vec!["GateEvent::Opened"]]
+        }
+        Event::Gate(of) => vec![gate(Some(of))],
         _ => Vec::new(),
     };
     inner.into_iter().flatten().chain(event(Some(of))).collect()
@@ -148,6 +160,9 @@ fn every_variant_has_a_line() {
         occasion(None),
         found(None),
         card_rest(None),
+        gate(None),
+        source(None),
+        deferral(None),
     ]
     .into_iter()
     .flatten()

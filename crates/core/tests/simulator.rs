@@ -25,7 +25,7 @@ use play::Play;
 use std::collections::BTreeMap;
 
 /// How many kinds of events there are.
-const EVENTS: usize = 73;
+const EVENTS: usize = 84;
 
 /// Enough for a session to be made, worked with, paused and resumed a few times.
 const STEPS: usize = 300;
@@ -61,13 +61,20 @@ fn every_event_occurs_in_some_life() {
         let mut play = Play::new(seed, None);
         play.run(STEPS).unwrap();
         for recorded in &play.daemon.log {
-            let value = serde_json::to_value(&recorded.event).unwrap();
+            let mut value = serde_json::to_value(&recorded.event).unwrap();
+            // What happens to the gate is told by its own name.
+            if let Some(gate) = value.get("gate") {
+                value = gate.clone();
+            }
             let name = value.as_str().map(ToOwned::to_owned);
             let name = name.or_else(|| value.as_object()?.keys().next().cloned()).unwrap();
             *seen.entry(name).or_insert(0) += 1;
         }
     }
     println!("{seen:#?}");
+    // A pause of a person that fails at a shut gate, or a process that only a lost log knew of: too rare
+    // to wait for. It has a story of its own in `transitions/gate.rs`.
+    seen.remove("joined");
     assert_eq!(seen.len(), EVENTS, "{seen:#?}");
 }
 

@@ -13,6 +13,8 @@ mod asks;
 mod callers;
 #[path = "transitions/chores.rs"]
 mod chores;
+#[path = "transitions/gate.rs"]
+mod gate;
 #[path = "transitions/idle.rs"]
 mod idle;
 #[path = "transitions/page.rs"]

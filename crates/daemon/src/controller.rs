@@ -7,8 +7,8 @@ use crate::mailbox::{Mail, Mailbox, Occasion, Published, Query};
 use crate::panics::fault;
 use glis_core::reason::FailedStep;
 use glis_core::{
-    Command, Decision, Effect, Event, House, Input, Origin, Recorded, Refusal, Reply, Session,
-    Subject,
+    Command, Decision, Effect, Event, Gate, House, Input, Origin, Recorded, Refusal, Reply,
+    Session, Subject,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -20,6 +20,7 @@ const BATCH_MAX: usize = 256;
 enum Due {
     Reply(oneshot::Sender<Result<Reply, Refusal>>, Result<Reply, Refusal>),
     Replies(oneshot::Sender<Vec<Result<Reply, Refusal>>>, Vec<Result<Reply, Refusal>>),
+    Gate(oneshot::Sender<Gate>, Gate),
     Sessions(oneshot::Sender<Vec<Session>>, Vec<Session>),
     Events(oneshot::Sender<Vec<Recorded>>, u64, u32),
     Checked(oneshot::Sender<Option<Checked>>, Option<Checked>),
@@ -29,6 +30,9 @@ enum Due {
 /// Carries out what was decided on. Never blocks: the controller waits for it.
 pub(crate) trait Act {
     fn carry_out(&self, effect: Effect, session: &Session);
+
+    /// The same for what is about no session.
+    fn carry_out_for_house(&self, effect: Effect, house: &House);
 }
 
 pub(crate) struct Controller<A> {
@@ -60,12 +64,13 @@ fn session_of<'h>(house: &'h House, subject: &Subject) -> Option<&'h Session> {
 fn kind_of(input: &Input) -> &'static str {
     match input {
         Input::Command(_) => "command",
+        Input::Gate(_) | Input::GateKept { .. } => "gate",
         Input::Outcome { .. } => "outcome",
         Input::Sign { .. } => "sign",
         Input::TimerFired { .. } => "timer",
         Input::MemoryShort => "memory",
         Input::Broke { .. } => "fault",
-        Input::Observed { .. } => "observation",
+        Input::Observed { .. } | Input::AllObserved => "observation",
     }
 }
 
@@ -130,6 +135,13 @@ impl<A: Act> Controller<A> {
                     let replies = self.decide_together(commands, from.as_ref(), &mut batch)?;
                     due.push(Due::Replies(answer, replies));
                 }
+                Mail::Gate(command, from, answer) => {
+                    let reply = self.decide(Input::Gate(command), from.as_ref(), &mut batch)?;
+                    due.push(Due::Reply(answer, reply));
+                }
+                Mail::LookAtGate(answer) => {
+                    due.push(Due::Gate(answer, self.house.gate().clone()));
+                }
                 Mail::Query(query, answer) => due.push(Due::Sessions(answer, self.find(&query))),
                 Mail::Read { from, max, answer } => due.push(Due::Events(answer, from, max)),
                 Mail::Check { after, to, max, answer } => {
@@ -176,7 +188,7 @@ impl<A: Act> Controller<A> {
         let subject = input.subject();
         let session = session_of(&self.house, &subject);
         let was_barred = session.is_some_and(|session| session.barred.is_some());
-        let (kind, asked) = (kind_of(&input), matches!(input, Input::Command(_)));
+        let (kind, asked) = (kind_of(&input), matches!(input, Input::Command(_) | Input::Gate(_)));
         // Only where something has gone wrong before is it worth a copy of everything.
         let former = was_barred.then(|| self.house.clone());
         let decided = catch_unwind(AssertUnwindSafe(|| {
@@ -299,12 +311,13 @@ impl<A: Act> Controller<A> {
         }
     }
 
-    /// Every effect of today is about a session that is there. One that is not would be missed, so it
-    /// is told.
+    /// Every effect is about the house or a session that is there. One that is not would be missed, so
+    /// it is told.
     fn carry_out(&self, subject: &Subject, effect: Effect) {
         let session = match subject {
             Subject::Session(id) => self.house.session(id),
-            Subject::House | Subject::Plan(_) => None,
+            Subject::House => return self.actor.carry_out_for_house(effect, &self.house),
+            Subject::Plan(_) => None,
         };
         match session {
             Some(session) => self.actor.carry_out(effect, session),
@@ -343,6 +356,7 @@ impl<A: Act> Controller<A> {
             match due {
                 Due::Reply(answer, reply) => drop(answer.send(reply)),
                 Due::Replies(answer, replies) => drop(answer.send(replies)),
+                Due::Gate(answer, gate) => drop(answer.send(gate)),
                 Due::Sessions(answer, sessions) => drop(answer.send(sessions)),
                 Due::Events(answer, from, max) => drop(answer.send(self.log.read(from, max)?)),
                 Due::Checked(answer, checked) => drop(answer.send(checked)),

@@ -93,7 +93,13 @@ impl Creator {
             }
             let op = match self.mailbox.command(command, from.cloned()).await {
                 Some(Ok(Reply::Pending(op))) => Some(op),
-                Some(Ok(Reply::Done | Reply::Already | Reply::Queued { .. })) => None,
+                Some(Ok(
+                    Reply::Done
+                    | Reply::Already
+                    | Reply::Queued { .. }
+                    | Reply::Deferred
+                    | Reply::Gate { .. },
+                )) => None,
                 Some(Err(Refusal::NameTaken { .. })) if wanted.name.is_none() => continue,
                 Some(Err(refusal)) => return Err(NotCreated::Refused(refusal)),
                 None => return Err(NotCreated::Ending),

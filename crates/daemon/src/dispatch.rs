@@ -1,6 +1,7 @@
 //! Sends every effect to the part of the daemon that carries it out. The only file that knows them all.
 
 use crate::controller::Act;
+use crate::gate::GateStore;
 use crate::jobs::Jobs;
 use crate::launch::{Checked, Launcher};
 use crate::links::{HolderCommand, Links};
@@ -19,7 +20,7 @@ use glis_core::leftover::Leftovers;
 use glis_core::pause::Captured;
 use glis_core::refusal::ResumeFault;
 use glis_core::session::{Phase, Session, StopCause};
-use glis_core::{Input, OpId};
+use glis_core::{House, Input, OpId, Subject};
 use glis_wire::hold::{Children, Ladder};
 use glis_wire::home::Home;
 use std::sync::Arc;
@@ -36,6 +37,7 @@ pub(crate) struct Dispatcher {
     pub(crate) links: Arc<Links>,
     pub(crate) screens: Arc<Screens>,
     pub(crate) timers: Arc<Timers>,
+    pub(crate) gate: Arc<GateStore>,
 }
 
 impl Act for Dispatcher {
@@ -79,8 +81,43 @@ impl Act for Dispatcher {
             Effect::PutAside { op } => self.trees.put_aside(session, op),
             Effect::BringBack { op } => self.trees.bring_back(session, op),
             Effect::Empty { op } => self.trees.empty(session, op),
+            Effect::KeepGate { .. } | Effect::DropGate { .. } => stray(&effect),
         }
     }
+
+    fn carry_out_for_house(&self, effect: Effect, house: &House) {
+        match effect {
+            Effect::KeepGate { op } => self.gate.keep(house, op),
+            Effect::DropGate { before, source } => self.gate.discard(before, source),
+            Effect::SetTimer { key, when } => self.timers.set(Subject::House, key, when),
+            Effect::MakeWorktree { .. }
+            | Effect::CutSetUpShort
+            | Effect::CheckStart { .. }
+            | Effect::StartProcess { .. }
+            | Effect::Deliver { .. }
+            | Effect::GiveAnswer { .. }
+            | Effect::Interrupt { .. }
+            | Effect::StopProcess { .. }
+            | Effect::CaptureTerminal { .. }
+            | Effect::CutShort { .. }
+            | Effect::DropTimer { .. }
+            | Effect::CheckIdle { .. }
+            | Effect::Sweep { .. }
+            | Effect::CheckSave { .. }
+            | Effect::TakeSnapshot { .. }
+            | Effect::SaveWorktree { .. }
+            | Effect::ClearWorktree { .. }
+            | Effect::RestoreWorktree { .. }
+            | Effect::PutAside { .. }
+            | Effect::BringBack { .. }
+            | Effect::Empty { .. } => stray(&effect),
+        }
+    }
+}
+
+/// An effect about the wrong subject would be missed, so it is told.
+fn stray(effect: &Effect) {
+    crate::diary(&format!("nothing carries out {effect:?} about this"));
 }
 
 impl Dispatcher {

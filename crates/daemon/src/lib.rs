@@ -19,6 +19,7 @@ mod exit;
 mod failpoint;
 mod fault;
 mod fill;
+mod gate;
 mod holder;
 mod jobs;
 mod last_words;

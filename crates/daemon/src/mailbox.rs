@@ -2,7 +2,7 @@
 
 use crate::log::{Checked, Mark};
 use glis_core::decision::Reply;
-use glis_core::{Command, End, Input, OpId, Origin, Recorded, Refusal, Session};
+use glis_core::{Command, End, Gate, GateCommand, Input, OpId, Origin, Recorded, Refusal, Session};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
@@ -19,6 +19,10 @@ pub(crate) enum Mail {
     Command(Command, Option<Origin>, oneshot::Sender<Result<Reply, Refusal>>),
     /// Several requests at once, decided on together.
     Together(Vec<Command>, Option<Origin>, oneshot::Sender<Vec<Result<Reply, Refusal>>>),
+    /// Something is asked of the gate.
+    Gate(GateCommand, Option<Origin>, oneshot::Sender<Result<Reply, Refusal>>),
+    /// A look at the gate.
+    LookAtGate(oneshot::Sender<Gate>),
     /// A look at sessions.
     Query(Query, oneshot::Sender<Vec<Session>>),
     /// A look at events.
@@ -118,6 +122,24 @@ impl Mailbox {
     ) -> Option<Vec<Result<Reply, Refusal>>> {
         let (answer, wait) = oneshot::channel();
         self.mail.send(Mail::Together(commands, from, answer)).await.ok()?;
+        wait.await.ok()
+    }
+
+    /// Asks something of the gate; `None` if the controller has ended.
+    pub(crate) async fn ask_gate(
+        &self,
+        command: GateCommand,
+        from: Option<Origin>,
+    ) -> Option<Reply> {
+        let (answer, wait) = oneshot::channel();
+        self.mail.send(Mail::Gate(command, from, answer)).await.ok()?;
+        wait.await.ok()?.ok()
+    }
+
+    /// The gate as it is.
+    pub(crate) async fn gate(&self) -> Option<Gate> {
+        let (answer, wait) = oneshot::channel();
+        self.mail.send(Mail::LookAtGate(answer)).await.ok()?;
         wait.await.ok()
     }
 

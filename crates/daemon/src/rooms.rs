@@ -7,6 +7,7 @@ use crate::dispatch::Dispatcher;
 use crate::doctor::Doctor;
 use crate::environments::Environments;
 use crate::fault::DaemonFault;
+use crate::gate::GateStore;
 use crate::jobs::Jobs;
 use crate::launch::{self, Launcher};
 use crate::links::Links;
@@ -61,6 +62,7 @@ pub(crate) struct Rooms {
     trees: Arc<Trees>,
     launcher: Arc<Launcher>,
     supervisor: Arc<Supervisor>,
+    gate: Arc<GateStore>,
 }
 
 impl Rooms {
@@ -94,6 +96,7 @@ impl Rooms {
             launch::agents(&home),
             pools.clone(),
         );
+        let gate = GateStore::new(home.clone(), pools.clone(), mailbox.clone());
         Self {
             home,
             settings,
@@ -109,6 +112,7 @@ impl Rooms {
             trees,
             launcher,
             supervisor,
+            gate,
         }
     }
 
@@ -125,6 +129,7 @@ impl Rooms {
             links: Arc::clone(&self.links),
             screens: Arc::clone(&self.screens),
             timers: Arc::clone(&self.timers),
+            gate: Arc::clone(&self.gate),
         }
     }
 
@@ -167,6 +172,7 @@ impl Rooms {
                 launcher: Arc::clone(&self.launcher),
             },
             trees: Arc::clone(&self.trees),
+            gate: Arc::clone(&self.gate),
             home,
             settings,
             mailbox,
@@ -198,6 +204,7 @@ impl Rooms {
             }
         }
         while tasks.join_next().await.is_some() {}
+        self.mailbox.tell(Input::AllObserved).await;
         if self.settings.now().resume.interrupted {
             drop(tokio::spawn(bring_back(self.mailbox.clone(), ran)));
         }

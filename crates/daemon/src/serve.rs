@@ -4,6 +4,7 @@ mod act;
 mod carry;
 mod each;
 mod entitled;
+mod gate;
 mod inside;
 mod keep;
 mod keys;
@@ -177,6 +178,8 @@ async fn answer(state: &Arc<ServerState>, peer: &mut Peer, call: Call) -> io::Re
         | Request::ActEach { .. }
         | Request::TrashAct { .. }
         | Request::TrashEmpty { .. }
+        | Request::PauseAll(_)
+        | Request::ResumeAll { .. }
         | Request::RestoreTo { .. } => {
             change(state, &mut Steps::To(peer, from), request, env).await?
         }
@@ -230,6 +233,8 @@ async fn change(
         Request::TrashAct { session, action } => {
             keep::trash_act(state, steps, &session, action).await
         }
+        Request::PauseAll(wanted) => gate::pause_all(state, steps, wanted).await,
+        Request::ResumeAll { from_log } => gate::resume_all(state, steps, from_log, env).await,
         Request::TrashEmpty { which } => keep::empty_trash(state, steps, which).await,
         Request::RestoreTo { session, snapshot, to } => {
             Ok(keep::restore_to(state, &session, snapshot, to).await)
@@ -286,6 +291,7 @@ async fn status(state: &ServerState) -> Response {
         log_id: state.mailbox.log_id(),
         memory_given_back_bytes: state.views.live.given_back(),
         unregistered: state.daemon.strays.pids(),
+        gate: gate::seen(state).await,
     })
 }
 

@@ -166,6 +166,13 @@ async fn control(
                 let decide = |command| decide(&records, Input::Command(command), from.as_ref());
                 drop(answer.send(each.map(decide).collect()));
             }
+            Mail::Gate(command, from, answer) => {
+                drop(answer.send(decide(&records, Input::Gate(command), from.as_ref())));
+            }
+            Mail::LookAtGate(answer) => {
+                let records = records.lock().unwrap_or_else(PoisonError::into_inner);
+                drop(answer.send(records.house.gate().clone()));
+            }
             Mail::Query(query, answer) => {
                 let records = records.lock().unwrap_or_else(PoisonError::into_inner);
                 drop(answer.send(find(&records.house, &query)));

@@ -106,6 +106,7 @@ fn length(span: Span, config: &Config) -> Duration {
         Span::Step => config.save_time(),
         Span::ForcedStep => config.force_time(),
         Span::Idle => config.idle.timeout,
+        Span::Gate => config.all_time(),
     }
 }
 

@@ -124,6 +124,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         record_damaged: session.damage.is_some(),
         barred: session.barred.as_ref().map(|bar| format!("{}: {}", bar.what, bar.why)),
         failed_starts: session.failed_starts,
+        waits_to_start: session.deferred.map(|deferred| deferred.why),
         former_refs: session.former_refs.clone(),
         last_accessed_at: accessed_at.map(time),
         remove_worktree: session.spec.remove_worktree,
@@ -221,6 +222,9 @@ pub(crate) fn event(recorded: &Recorded) -> Value {
     flat.insert("session".to_owned(), json!(recorded.subject.session()));
     let (name, fields) = parts(&recorded.event);
     flat.insert("event".to_owned(), json!(name));
+    if name.starts_with(ORCHESTRATOR) {
+        flat.insert("timestamp".to_owned(), json!(recorded.at));
+    }
     for (key, value) in fields {
         flat.entry(key).or_insert(discreet(value));
     }
@@ -253,7 +257,19 @@ pub(crate) fn event_name(event: &Event) -> String {
     parts(event).0
 }
 
+/// What the events that tell of everything begin with. They have names of their own in the contract.
+const ORCHESTRATOR: &str = "orchestrator:";
+
 fn parts(event: &Event) -> (String, Map<String, Value>) {
+    if let Event::Gate(event) = event {
+        let (name, fields) = named(event);
+        let name = if name.starts_with(ORCHESTRATOR) { name } else { format!("gate_{name}") };
+        return (name, fields);
+    }
+    named(event)
+}
+
+fn named(event: &impl serde::Serialize) -> (String, Map<String, Value>) {
     match serde_json::to_value(event) {
         Ok(Value::String(name)) => (name, Map::new()),
         Ok(Value::Object(outer)) => match outer.into_iter().next() {

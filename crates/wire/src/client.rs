@@ -8,10 +8,10 @@ use crate::build::Build;
 use crate::call::{Origin, Scope};
 use crate::hold::{Limit, Size};
 use crate::view::{
-    DaemonView, Entry, FileDiffView, Finding, Hit, SessionView, SnapshotView, TrashView,
+    DaemonView, Entry, FileDiffView, Finding, GateView, Hit, SessionView, SnapshotView, TrashView,
 };
 use glis_core::input::IfRunning;
-use glis_core::pause::{OnTimeout, PauseMode};
+use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::spec::IdleLimit;
 use glis_core::tree::Clearing;
 use glis_core::{Refusal, Status};
@@ -131,6 +131,14 @@ pub enum Request {
         session: String,
         action: TrashAction,
     },
+    /// Pauses everything; nothing starts until it is resumed.
+    PauseAll(PauseAll),
+    /// Resumes what the last pause of everything has stopped; without one, all that are paused.
+    ResumeAll {
+        /// By the event log, without what was written down beside it.
+        #[serde(default)]
+        from_log: bool,
+    },
     /// Deletes what the trash has of these, for good.
     TrashEmpty {
         which: Discard,
@@ -152,6 +160,18 @@ pub enum Which {
     All,
     /// All whose process died uncleanly, latest activity first.
     Interrupted,
+}
+
+/// How everything is to be paused. What is not said is as the sessions and the configuration have it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the contract explains each option of `pause`")]
+pub struct PauseAll {
+    pub mode: PauseMode,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_timeout: Option<OnTimeout>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clearing: Option<Clearing>,
+    pub reason: PauseReason,
 }
 
 /// Which removed sessions are deleted for good.
@@ -269,6 +289,12 @@ pub enum Response {
     },
     /// What came of each, in the order that was asked for.
     Each(Vec<Self>),
+    /// Everything is paused or resumed, as far as it is: what came of each that is concerned.
+    Gate {
+        gate: Box<GateView>,
+        already: bool,
+        each: Vec<Self>,
+    },
     Session(Box<SessionView>),
     Sessions(Vec<SessionView>),
     /// Paint this (the raw frame before), then follow the holder in this folder from `from`.
@@ -357,6 +383,7 @@ impl Response {
             | Self::Unusable { .. }
             | Self::Queued { .. }
             | Self::Each(_)
+            | Self::Gate { .. }
             | Self::Session(_)
             | Self::Sessions(_)
             | Self::Attached { .. }
@@ -410,6 +437,8 @@ impl Request {
             // Writes files wherever the caller says.
             Self::RestoreTo { .. }
             | Self::New(_)
+            | Self::PauseAll(_)
+            | Self::ResumeAll { .. }
             | Self::TrashAct { .. }
             | Self::TrashEmpty { .. }
             | Self::DaemonStop { .. } => Scope::Manage,
@@ -418,6 +447,9 @@ impl Request {
 
     /// Whether this ends agents whatever else hangs or is full.
     pub fn ends_whatever_happens(&self) -> bool {
+        if let Self::PauseAll(PauseAll { mode: PauseMode::Force, .. }) = self {
+            return true;
+        }
         let (Self::Act { action, .. } | Self::ActEach { action, .. }) = self else { return false };
         matches!(action, Action::Stop | Action::Pause { mode: PauseMode::Force, .. })
     }
@@ -425,7 +457,7 @@ impl Request {
     /// Whether this may start a process, and so needs the caller's environment.
     pub fn may_start(&self) -> bool {
         match self {
-            Self::New(_) => true,
+            Self::New(_) | Self::ResumeAll { .. } => true,
             Self::Act { action, .. } | Self::ActEach { action, .. } => match action {
                 Action::Send { .. }
                 | Action::Resume { .. }
@@ -453,6 +485,7 @@ impl Request {
             | Self::RestoreTo { .. }
             | Self::Search { .. }
             | Self::Trash
+            | Self::PauseAll(_)
             | Self::TrashAct { .. }
             | Self::TrashEmpty { .. }
             | Self::Doctor

@@ -4,6 +4,7 @@ use crate::build::Build;
 use glis_core::Status;
 use glis_core::pause::PauseReason;
 use glis_core::reason::SafeRule;
+use glis_core::session::Deferral;
 use glis_core::spec::Mode;
 use glis_core::talk::AskKind;
 use glis_core::tree::{Found, PathList, Restored, SnapshotRef};
@@ -123,6 +124,9 @@ pub struct SessionView {
     /// Starts that have failed in a row. After three a message no longer wakes it.
     #[serde(default)]
     pub failed_starts: u32,
+    /// What a start of it waits for, which then begins by itself.
+    #[serde(default)]
+    pub waits_to_start: Option<Deferral>,
     /// Ids that the agent's conversation had before a restart, oldest first.
     #[serde(default)]
     pub former_refs: Vec<String>,
@@ -306,6 +310,41 @@ pub struct DaemonView {
     /// Agents of this home that run and are on no record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unregistered: Vec<i32>,
+    /// Whether anything may start.
+    #[serde(flatten)]
+    pub gate: Box<GateView>,
+}
+
+/// The gate: whether anything may start, and what it has stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateView {
+    /// `running`, `pausing` or `paused`.
+    #[serde(rename = "gate", default = "running")]
+    pub state: String,
+    /// Since when it is shut.
+    #[serde(default, rename = "gate_since", skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// The names of those that it has stopped.
+    #[serde(default, rename = "gate_stopped", skip_serializing_if = "Vec::is_empty")]
+    pub stopped: Vec<String>,
+    /// The names of those that have not stopped yet.
+    #[serde(default, rename = "gate_waits_for", skip_serializing_if = "Vec::is_empty")]
+    pub waits_for: Vec<String>,
+    /// What is worth knowing about how it was opened.
+    #[serde(default, rename = "gate_note", skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// What a daemon of before there was a gate does.
+fn running() -> String {
+    "running".to_owned()
+}
+
+impl Default for GateView {
+    fn default() -> Self {
+        let (stopped, waits_for) = (Vec::new(), Vec::new());
+        Self { state: running(), since: None, stopped, waits_for, note: None }
+    }
 }
 
 /// One thing that `doctor` looked at.

@@ -41,7 +41,8 @@ fn all_of_them_are_an_array_however_many_there_are() -> Outcome {
         assert_eq!(house.json(&[verb, "--all"])?, json!([]));
     }
     house.command("x", &["sleep", "100000"])?;
-    assert_eq!(statuses(&house.json(&["pause", "--all"])?)?, ["paused"]);
+    let all = ["pause", "--all", "--mode", "interrupt"];
+    assert_eq!(statuses(&house.json(&all)?)?, ["paused"]);
     assert_eq!(statuses(&house.json(&["resume", "--all"])?)?.len(), 1);
     // One that is named is one document, as everywhere.
     assert_eq!(house.json(&["pause", "x"])?["status"], "paused");

@@ -347,12 +347,15 @@ pub(crate) struct Pause {
     /// Names, ids, or unique beginnings of ids
     #[arg(required_unless_present = "all", conflicts_with = "all")]
     pub(crate) names: Vec<String>,
-    /// All sessions that can be paused
+    /// Everything that runs; nothing starts until `resume --all`
     #[arg(long)]
     pub(crate) all: bool,
-    /// When to stop the agent
-    #[arg(long, value_enum, default_value_t = Mode::Interrupt)]
-    pub(crate) mode: Mode,
+    /// When to stop the agent; default: interrupt, with --all: boundary
+    #[arg(long, value_enum)]
+    pub(crate) mode: Option<Mode>,
+    /// What everything is paused for
+    #[arg(long, value_enum, requires = "all", default_value_t = Reason::User)]
+    pub(crate) reason: Reason,
     /// Cancel a pause that is still waiting
     #[arg(long, conflicts_with = "mode")]
     pub(crate) cancel: bool,
@@ -368,6 +371,14 @@ pub(crate) struct Pause {
     /// What to do if the agent does not reach a safe state in time; default: as configured
     #[arg(long, value_enum, conflicts_with = "cancel")]
     pub(crate) on_timeout: Option<OnTimeout>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Reason {
+    /// Because you want it
+    User,
+    /// Because the machine goes down
+    Shutdown,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -403,12 +414,15 @@ pub(crate) struct Resume {
     #[arg(required_unless_present_any = ["all", "interrupted"])]
     #[arg(conflicts_with_all = ["all", "interrupted"])]
     pub(crate) names: Vec<String>,
-    /// All sessions that are paused
+    /// Everything that `pause --all` has stopped; without that, all that are paused
     #[arg(long, conflicts_with = "interrupted")]
     pub(crate) all: bool,
     /// All sessions that are interrupted: by a crash, a kill, or a restart of the machine
     #[arg(long)]
     pub(crate) interrupted: bool,
+    /// Go by the event log, where the list of what was stopped is damaged
+    #[arg(long, requires = "all")]
+    pub(crate) from_log: bool,
     /// The first message after it is back
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) prompt: Option<String>,

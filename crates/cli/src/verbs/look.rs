@@ -18,8 +18,10 @@ pub(super) fn ls(request: Request, out: &Out) -> Result<(), Complaint> {
     let mut given_back = None;
     if let Response::Daemon(daemon) = ask(&mut control, Request::DaemonStatus)? {
         given_back = words::given_back(daemon.memory_given_back_bytes);
-        if !daemon.unregistered.is_empty() {
-            drop(writeln!(io::stderr(), "{}", words::unregistered(&daemon.unregistered)));
+        let unregistered =
+            (!daemon.unregistered.is_empty()).then(|| words::unregistered(&daemon.unregistered));
+        for told in unregistered.into_iter().chain(words::gate::shut(&daemon.gate)) {
+            drop(writeln!(io::stderr(), "{told}"));
         }
     }
     let lines = || [Some(words::table(&sessions)), given_back].into_iter().flatten();
@@ -27,11 +29,15 @@ pub(super) fn ls(request: Request, out: &Out) -> Result<(), Complaint> {
 }
 
 pub(super) fn show(name: String, out: &Out) -> Result<(), Complaint> {
-    let Response::Session(session) =
-        ask(&mut control::connect()?, Request::Show { session: name })?
-    else {
+    let mut control = control::connect()?;
+    let Response::Session(session) = ask(&mut control, Request::Show { session: name })? else {
         return Err(unexpected());
     };
+    if let Response::Daemon(daemon) = ask(&mut control, Request::DaemonStatus)?
+        && let Some(shut) = words::gate::shut(&daemon.gate)
+    {
+        drop(writeln!(io::stderr(), "{shut}"));
+    }
     out.document(&session, || words::whole(&session))
 }
 

@@ -6,9 +6,9 @@ use crate::complaint::{Complaint, Kind};
 use crate::control;
 use crate::progress::Progress;
 use crate::words;
-use glis_client::{Client, Streamed};
+use glis_client::{Client, Streamed, usable};
 use glis_wire::client::{Action, Request, Response, Which};
-use glis_wire::view::SessionView;
+use glis_wire::view::{GateView, SessionView};
 use serde_json::{Value, json};
 
 /// Has the daemon do the same with several sessions. One that fails does not keep the others from it;
@@ -25,44 +25,85 @@ pub(super) fn each(
         Which::Named(names) if names.len() == 1 => names.first(),
         Which::Named(_) | Which::All | Which::Interrupted => None,
     };
-    let mut documents = Vec::new();
-    let mut first = None;
-    let mut tell_one = |result: Acted| {
+    let mut told = Told { out, tell, alone: only.is_some(), documents: Vec::new(), first: None };
+    if let Some(name) = only {
+        told.take(act_on_one(&mut control, name, action))?;
+    } else {
+        let request = Request::ActEach { which: which.clone(), action: action.clone() };
+        at_once(&mut control, request, &mut told)?;
+        if told.documents.is_empty() && !out.json {
+            say("no session to do that with")?;
+        }
+    }
+    told.end()
+}
+
+/// Has the daemon do something with the whole house. What came of each session is told, and then how
+/// the gate is.
+pub(super) fn everything(
+    mut control: Client,
+    request: Request,
+    out: &Out,
+    tell: fn(&SessionView) -> String,
+    of_the_gate: fn(&GateView) -> Option<String>,
+) -> Result<(), Complaint> {
+    let mut told = Told { out, tell, alone: false, documents: Vec::new(), first: None };
+    let gate = at_once(&mut control, request, &mut told)?;
+    let last = gate.as_ref().and_then(of_the_gate);
+    if let Some(last) = last.filter(|_| !out.json) {
+        say(&last)?;
+    } else if told.documents.is_empty() && !out.json {
+        say("no session to do that with")?;
+    }
+    told.end()
+}
+
+/// What came of several sessions, as it is told.
+struct Told<'o> {
+    out: &'o Out,
+    tell: fn(&SessionView) -> String,
+    /// One that was named alone is one document, and its failure the command's own.
+    alone: bool,
+    documents: Vec<Value>,
+    first: Option<Complaint>,
+}
+
+impl Told<'_> {
+    fn take(&mut self, result: Acted) -> Result<(), Complaint> {
         match result {
             Ok((session, already)) => {
-                if !out.json {
-                    say(&if already { words::already(&session) } else { tell(&session) })?;
+                if !self.out.json {
+                    let told =
+                        if already { words::already(&session) } else { (self.tell)(&session) };
+                    say(&told)?;
                 }
-                documents.push(with(&session, "already", json!(already)));
+                self.documents.push(with(&session, "already", json!(already)));
             }
             Err(complaint) => {
-                if !out.json && only.is_none() {
-                    out.complain(&complaint);
+                if !self.out.json && !self.alone {
+                    self.out.complain(&complaint);
                 }
-                documents.push(complaint.json());
-                first.get_or_insert(complaint);
+                self.documents.push(complaint.json());
+                self.first.get_or_insert(complaint);
             }
         }
         Ok(())
-    };
-    match only {
-        Some(name) => tell_one(act_on_one(&mut control, name, action))?,
-        None => at_once(&mut control, which, action, &mut tell_one)?,
     }
-    if documents.is_empty() && !out.json {
-        say("no session to do that with")?;
-    }
-    match (first, documents.as_slice()) {
-        (Some(complaint), _) if only.is_some() => Err(complaint),
-        (first, documents) => {
-            if out.json {
-                match documents {
-                    [document] if only.is_some() => say(&document.to_string())?,
-                    all => say(&Value::from(all.to_vec()).to_string())?,
+
+    fn end(self) -> Result<(), Complaint> {
+        let Self { out, alone, documents, first, .. } = self;
+        match (first, documents.as_slice()) {
+            (Some(complaint), _) if alone => Err(complaint),
+            (first, documents) => {
+                if out.json {
+                    match documents {
+                        [document] if alone => say(&document.to_string())?,
+                        all => say(&Value::from(all.to_vec()).to_string())?,
+                    }
                 }
+                // Each failure was told beside its session already.
+                first.map_or(Ok(()), |complaint| Err(Complaint { told: true, ..complaint }))
             }
-            // Each failure was told beside its session already.
-            first.map_or(Ok(()), |complaint| Err(Complaint { told: true, ..complaint }))
         }
     }
 }
@@ -89,22 +130,21 @@ pub(super) fn with(session: &SessionView, name: &str, value: Value) -> Value {
     document
 }
 
-/// Tells what came of each session as soon as all before it are told.
+/// Tells what came of each session as soon as all before it are told. The gate, if the response tells
+/// of it.
 fn at_once(
     control: &mut Client,
-    which: &Which,
-    action: &Action,
-    tell: &mut impl FnMut(Acted) -> Result<(), Complaint>,
-) -> Result<(), Complaint> {
+    request: Request,
+    told: &mut Told<'_>,
+) -> Result<Option<GateView>, Complaint> {
     let mut progress = Some(Progress::new("waiting"));
-    let mut told = 0;
-    let request = Request::ActEach { which: which.clone(), action: action.clone() };
+    let mut count = 0;
     let response = control.call_seeing(request, |streamed| match streamed {
         Streamed::Words(Response::One(response)) => {
             // The line that told what was waited for goes before what came of it.
             progress = None;
-            told += 1;
-            tell(acted(*response))
+            count += 1;
+            told.take(acted(*response))
         }
         Streamed::Silence(since) => {
             progress.get_or_insert_with(|| Progress::new("waiting")).show(since);
@@ -113,6 +153,14 @@ fn at_once(
         Streamed::Words(_) | Streamed::Bytes(..) => Ok(()),
     })?;
     drop(progress);
-    let Response::Each(all) = response else { return Err(unexpected()) };
-    all.into_iter().skip(told).try_for_each(|response| tell(acted(response)))
+    let response = usable(response)?;
+    let (all, gate) = if let Response::Gate { gate, each, .. } = response {
+        (each, Some(*gate))
+    } else if let Response::Each(all) = response {
+        (all, None)
+    } else {
+        return Err(unexpected());
+    };
+    all.into_iter().skip(count).try_for_each(|response| told.take(acted(response)))?;
+    Ok(gate)
 }

@@ -30,6 +30,11 @@ fn left_behind(which: &Which) -> Complaint {
     match pending(which) {
         None => Complaint::new(Kind::Interrupted, "interrupted; a pause that was begun goes on")
             .hint("`glis ls` shows what became of it"),
+        Some(pending) if *which == Which::All && !pending.is_empty() => Complaint::new(
+            Kind::Interrupted,
+            format!("interrupted; everything is paused as soon as `{}` are", pending.join("`, `")),
+        )
+        .hint("`glis resume --all` calls it off"),
         Some(pending) => match pending.as_slice() {
             [] => Complaint::new(Kind::Interrupted, "interrupted; no pause is pending"),
             [only] => Complaint::new(

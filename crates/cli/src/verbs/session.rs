@@ -2,19 +2,19 @@
 
 use super::act::act;
 use super::args::{self, Mode, New, Pause, Restart, Resume, Rm, Wait};
-use super::many::{each, with};
+use super::many::{each, everything, with};
 use super::{Out, ask, parting, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
-use crate::words;
+use crate::words::{self, gate};
 use glis_client::Client;
 use glis_core::input::IfRunning;
-use glis_core::pause::{OnTimeout, PauseMode};
+use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::plain::without_escapes;
 use glis_core::spec::Mode as SessionMode;
 use glis_core::talk::{ALLOW_FOR_SESSION, AskKind};
 use glis_core::tree::Clearing;
-use glis_wire::client::{Action, NewSession, Request, Response, Which};
+use glis_wire::client::{Action, NewSession, PauseAll, Request, Response, Which};
 use glis_wire::view::SessionView;
 use serde_json::json;
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
@@ -179,36 +179,45 @@ pub(super) fn wait(wait: Wait, out: &Out) -> Result<(), Complaint> {
 
 pub(super) fn pause(pause: &Pause, out: &Out) -> Result<(), Complaint> {
     let control = control::connect()?;
-    let action = if pause.cancel {
-        Action::CancelPause
-    } else {
-        let mode = match pause.mode {
-            Mode::Boundary => PauseMode::Boundary,
-            Mode::Interrupt => PauseMode::Interrupt,
-            Mode::Force => PauseMode::Force,
-        };
-        let clearing = match (pause.remove_worktree, pause.force) {
-            (false, _) if pause.keep_worktree => Some(Clearing::Keep),
-            (false, _) => None,
-            (true, false) => Some(Clearing::IfAllIsSaved),
-            (true, true) => Some(Clearing::Always),
-        };
-        let on_timeout = pause.on_timeout.map(|wanted| match wanted {
-            args::OnTimeout::Refuse => OnTimeout::Refuse,
-            args::OnTimeout::Force => OnTimeout::Force,
-        });
-        Action::Pause { mode, on_timeout, clearing }
-    };
     let which = if pause.all { Which::All } else { Which::Named(pause.names.clone()) };
-    if !pause.cancel {
-        parting::watch(&which, out);
+    if pause.cancel {
+        return each(control, &which, &Action::CancelPause, out, words::is);
     }
-    each(control, &which, &action, out, if pause.cancel { words::is } else { words::paused })
+    let usual = if pause.all { Mode::Boundary } else { Mode::Interrupt };
+    let mode = match pause.mode.unwrap_or(usual) {
+        Mode::Boundary => PauseMode::Boundary,
+        Mode::Interrupt => PauseMode::Interrupt,
+        Mode::Force => PauseMode::Force,
+    };
+    let clearing = match (pause.remove_worktree, pause.force) {
+        (false, _) if pause.keep_worktree => Some(Clearing::Keep),
+        (false, _) => None,
+        (true, false) => Some(Clearing::IfAllIsSaved),
+        (true, true) => Some(Clearing::Always),
+    };
+    let on_timeout = pause.on_timeout.map(|wanted| match wanted {
+        args::OnTimeout::Refuse => OnTimeout::Refuse,
+        args::OnTimeout::Force => OnTimeout::Force,
+    });
+    parting::watch(&which, out);
+    if pause.all {
+        let reason = match pause.reason {
+            args::Reason::User => PauseReason::User,
+            args::Reason::Shutdown => PauseReason::Shutdown,
+        };
+        let request = Request::PauseAll(PauseAll { mode, on_timeout, clearing, reason });
+        return everything(control, request, out, words::paused, |gate| Some(gate::paused(gate)));
+    }
+    each(control, &which, &Action::Pause { mode, on_timeout, clearing }, out, words::paused)
 }
 
 pub(super) fn resume(resume: &Resume, out: &Out) -> Result<(), Complaint> {
     let prompt = resume.prompt.clone().map(sayable).transpose()?;
     let control = control::connect()?;
+    if resume.all && prompt.is_none() {
+        let request = Request::ResumeAll { from_log: resume.from_log };
+        return everything(control, request, out, words::resumed, gate::resumed);
+    }
     let which = match (resume.all, resume.interrupted) {
         (true, _) => Which::All,
         (false, true) => Which::Interrupted,

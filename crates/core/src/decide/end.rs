@@ -58,6 +58,7 @@ pub(super) fn stop(draft: &mut Draft<'_>) {
             draft.effect(Effect::CutShort { op });
             draft.reply(Reply::Pending(op));
         }
+        Phase::Rest(_) if draft.session.deferred.is_some() => draft.event(Event::StartForgone),
         Phase::Rest(_) => draft.reply(Reply::Already),
     }
 }

@@ -15,7 +15,7 @@ use crate::session::{AfterStop, Pause, Phase, Rest, StartStep};
 use crate::timer::{Span, TimerKey, When};
 use crate::tree::{Clearing, PathList, SnapshotRef};
 
-pub(super) fn begin(draft: &mut Draft<'_>, wish: PauseWish) -> Result<(), Refusal> {
+pub(crate) fn begin(draft: &mut Draft<'_>, wish: PauseWish) -> Result<(), Refusal> {
     let PauseWish { mode, reason, on_timeout, clearing } = wish;
     let asked = asked_to_clear(clearing);
     if asked && draft.session.spec.in_place {

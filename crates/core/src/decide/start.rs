@@ -61,10 +61,14 @@ pub(super) fn worktree_made(draft: &mut Draft<'_>, made: Event) {
     }
     let Some(op) = made.op().filter(|op| at_step(draft, *op, StartStep::Worktree)) else { return };
     draft.event(made);
-    if draft.session.starts_at_once() || !draft.session.queue.is_empty() {
-        begin(draft, op, StartCause::New);
-    } else {
-        draft.event(Event::CreationEnded { op });
+    let starts = draft.session.starts_at_once() || !draft.session.queue.is_empty();
+    match (starts, draft.must_wait()) {
+        (true, None) => begin(draft, op, StartCause::New),
+        (true, Some(why)) => {
+            draft.event(Event::CreationEnded { op });
+            draft.defer(StartCause::New, why);
+        }
+        (false, _) => draft.event(Event::CreationEnded { op }),
     }
 }
 
@@ -130,7 +134,9 @@ pub(super) fn resume(draft: &mut Draft<'_>, prompt: Option<String>) -> Result<()
         Phase::Rest(Rest::Failed(_)) if !draft.session.failed_early() => {
             return Err(draft.wrong_status(Verb::Resume));
         }
-        Phase::Rest(Rest::Created) if draft.session.queue.is_empty() => {
+        Phase::Rest(Rest::Created)
+            if draft.session.queue.is_empty() && !draft.session.starts_at_once() =>
+        {
             return Err(draft.wrong_status(Verb::Resume));
         }
         Phase::Rest(
@@ -144,6 +150,9 @@ pub(super) fn resume(draft: &mut Draft<'_>, prompt: Option<String>) -> Result<()
                     site: draft.session.site(),
                     why: ResumeFault::NoRef,
                 });
+            }
+            if draft.gate.shut().is_some() {
+                return Err(draft.is_shut());
             }
             let op = draft.new_op();
             if let Some(text) = prompt {
@@ -177,6 +186,7 @@ pub(super) fn restart(
         Phase::Starting(_) | Phase::Pausing(_) | Phase::Stopping { .. } | Phase::Chore { .. } => {
             return Err(draft.busy());
         }
+        Phase::Rest(_) if draft.gate.shut().is_some() => return Err(draft.is_shut()),
         Phase::Rest(_) => {}
     }
     let op = draft.new_op();
@@ -200,6 +210,24 @@ pub(crate) fn begin(draft: &mut Draft<'_>, op: OpId, cause: StartCause) {
     let generation = draft.session.generation + 1;
     draft.event(Event::StartBegan { op, cause, generation });
     draft.effect(Effect::CheckStart { op });
+}
+
+/// Begins a start that has waited, unless it cannot be any more.
+pub(crate) fn begin_deferred(draft: &mut Draft<'_>) {
+    let Some(deferred) = draft.session.deferred else { return };
+    let place = draft.session.worktree.clone().unwrap_or_default();
+    let free = claims::check_place(draft.sessions(), &place, &draft.session.id).is_ok();
+    let wanted = match deferred.cause {
+        StartCause::New => draft.session.phase == Phase::Rest(Rest::Created),
+        StartCause::Message => draft.session.wakes() && !draft.session.queue.is_empty(),
+        StartCause::Resume | StartCause::Restart => draft.session.can_resume(),
+    };
+    if free && wanted {
+        let op = draft.new_op();
+        begin(draft, op, deferred.cause);
+    } else {
+        draft.event(Event::StartForgone);
+    }
 }
 
 /// What a former process took with it before its agent had written anything down: to the one that

@@ -54,6 +54,7 @@ impl Event {
             Self::Suspended { op }
             | Self::WorktreeSaved { op, .. }
             | Self::WorktreeNotSaved { op, .. } => *op,
+            Self::Gate(event) => event.op(),
             Self::RefRejected { .. }
             | Self::StartRefused { .. }
             | Self::AgentRefLearned { .. }
@@ -88,6 +89,8 @@ impl Event {
             | Self::DamageAcknowledged
             | Self::SessionRecovered { .. }
             | Self::Barred { .. }
+            | Self::StartDeferred { .. }
+            | Self::StartForgone
             | Self::BarLifted => None,
         }
     }
@@ -174,6 +177,9 @@ impl Event {
             | Self::DamageAcknowledged
             | Self::SessionRecovered { .. }
             | Self::Barred { .. }
+            | Self::StartDeferred { .. }
+            | Self::StartForgone
+            | Self::Gate(_)
             | Self::BarLifted => None,
         }
     }
@@ -263,6 +269,9 @@ impl Event {
             | Self::DamageAcknowledged
             | Self::SessionRecovered { .. }
             | Self::Barred { .. }
+            | Self::StartDeferred { .. }
+            | Self::StartForgone
+            | Self::Gate(_)
             | Self::BarLifted => false,
         }
     }

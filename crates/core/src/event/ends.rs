@@ -102,6 +102,9 @@ impl Event {
             | Self::DamageAcknowledged
             | Self::SessionRecovered { .. }
             | Self::Barred { .. }
+            | Self::StartDeferred { .. }
+            | Self::StartForgone
+            | Self::Gate(_)
             | Self::BarLifted => None,
         }
     }

@@ -24,7 +24,7 @@ fn changed_note(paths: &PathList) -> String {
 
 pub(super) fn next(draft: &mut Draft<'_>) {
     let session = &draft.session;
-    if draft.hold_back || session.phase != Phase::Live {
+    if draft.hold_back || session.phase != Phase::Live || draft.gate.shut().is_some() {
         return;
     }
     let may = match session.spec.traits.takes {

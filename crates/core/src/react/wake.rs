@@ -18,6 +18,13 @@ pub(super) fn if_wanted(draft: &mut Draft<'_>) {
     // what became of that one, and a session that runs can be asked.
     let waits = draft.session.queue.iter().any(|m| m.delivery == Delivery::Queued);
     if draft.session.wakes() && wanted && waits {
+        let waits_already = draft.session.deferred.is_some();
+        if let Some(why) = draft.must_wait() {
+            if !waits_already {
+                draft.defer(StartCause::Message, why);
+            }
+            return;
+        }
         let reply = draft.decision.reply.clone();
         let op = draft.new_op();
         draft.reply(reply);

@@ -3,9 +3,10 @@
 use crate::reasons;
 use crate::state::State;
 use glis_core::effect::Effect;
+use glis_core::gate::GateStep;
 use glis_core::pause::PauseStep;
 use glis_core::talk::Delivery;
-use glis_core::{Event, House, Phase, Session, Subject};
+use glis_core::{Event, Gate, House, Phase, Recorded, Session, Subject};
 use std::collections::BTreeSet;
 
 type Verdict = Result<(), String>;
@@ -48,8 +49,17 @@ pub(crate) fn event(before: &Session, event: &Event) -> Verdict {
     Ok(())
 }
 
+/// Judges an event by the gate as it was, and by the house as it is.
+pub(crate) fn gate_event(before: &Gate, house: &House, recorded: &Recorded) -> Verdict {
+    reasons::judge_gate(before, house, recorded)
+}
+
 /// Judges an effect by what is durable when it is dispatched.
 pub(crate) fn effect(house: &House, subject: &Subject, effect: &Effect) -> Verdict {
+    if *subject == Subject::House {
+        let reason = reasons::house_has_reason(house, effect);
+        return must(reason, || format!("{effect:?} has no durable reason in {:?}", house.gate()));
+    }
     let session = subject.session().and_then(|id| house.session(id));
     let Some(session) = session else { return Err(format!("{effect:?} for {subject}")) };
     must(reasons::has_reason(session, effect), || {
@@ -94,11 +104,19 @@ pub(crate) fn goes_on(state: &State) -> Verdict {
         if session.operation().is_none() {
             continue;
         }
-        let dispatched = state.pending.iter().any(|(id, _)| *id == site.id);
+        let dispatched = state.pending.iter().any(|(subject, _)| subject.is(&site.id));
         let timed = state.timers.iter().any(|(subject, _)| subject.is(&site.id));
         must(dispatched || timed || site.alive.is_some(), || {
             format!("{}: nothing will ever end {:?}", site.id, session.phase)
         })?;
+    }
+    if let Gate::Pausing(shut) = state.house.gate() {
+        let about_it = |(subject, _): &(Subject, _)| *subject == Subject::House;
+        let kept = state.pending.iter().any(about_it);
+        let at_work = state.house.all_sessions().any(Session::is_at_work);
+        // What could not be written down waits for a person.
+        let waits = shut.step == GateStep::Stopping && state.house.last_seq() > 0;
+        must(kept || at_work || waits, || format!("nothing will ever end {shut:?}"))?;
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use glis_core::session::Process;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Spec, Takes, Traits};
 use glis_core::tree::{PathList, SnapshotRef};
 use glis_core::{House, Input, Recorded, Session, SessionId, Subject, TimerKey};
+use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::sync::Arc;
@@ -33,7 +34,7 @@ pub(crate) struct State {
     pub(crate) house: House,
     pub(crate) sites: [Site; 2],
     /// Dispatched and not yet told.
-    pub(crate) pending: Vec<(SessionId, Effect)>,
+    pub(crate) pending: Vec<(Subject, Effect)>,
     pub(crate) timers: Vec<(Subject, TimerKey)>,
     /// A report was lost since the daemon began: what waits for it waits for the next daemon.
     pub(crate) deaf: bool,
@@ -102,22 +103,24 @@ impl State {
 
     /// Names the state: what is known of each session, and what is under way. The numbers that the next
     /// operation and the next message will have are not in it.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "only spells of idleness are numbered so")]
     pub(crate) fn key(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         for site in &self.sites {
             (site.known, site.alive).hash(&mut hasher);
         }
+        let mut gate = Writer(DefaultHasher::new());
+        io::Write::write_fmt(&mut gate, format_args!("{:?}", self.house.gate())).ok();
+        gate.0.finish().hash(&mut hasher);
         // In whatever order it was dispatched.
-        let told = |(id, effect): &(SessionId, Effect)| {
+        let told = |(subject, effect): &(Subject, Effect)| {
             let mut hasher = Writer(DefaultHasher::new());
-            let effect = match effect {
-                Effect::CheckIdle { spell, cause } => {
+            let effect = match (effect, subject.session()) {
+                (Effect::CheckIdle { spell, cause }, Some(id)) => {
                     &Effect::CheckIdle { spell: self.ago(id, *spell), cause: *cause }
                 }
-                _ => effect,
+                (_, _) => effect,
             };
-            io::Write::write_fmt(&mut hasher, format_args!("{id} {effect:?}")).ok();
+            io::Write::write_fmt(&mut hasher, format_args!("{subject} {effect:?}")).ok();
             hasher.0.finish()
         };
         let pending = self.pending.iter().map(told).fold(0_u64, u64::wrapping_add);
@@ -149,20 +152,27 @@ impl State {
                 self.feed(Input::Command(Command::New { id, name, spec, agent_ref }))
             }
             Step::Command(command) => self.feed(Input::Command(command.clone())),
-            Step::Done(at) => {
-                let (session, effect) = self.pending.remove(*at);
-                let told = self.perform(&session, &effect);
-                self.report(session, told)
-            }
+            Step::Gate(command) => self.feed(Input::Gate(command.clone())),
+            Step::Done(at) => match self.pending.remove(*at) {
+                (Subject::Session(session), effect) => {
+                    let told = self.perform(&session, &effect);
+                    self.report(session, told)
+                }
+                (_, effect) => self.report_gate(&effect, Ok(())),
+            },
             Step::Lost(at) => {
-                let (session, effect) = self.pending.remove(*at);
-                self.deaf |= self.perform(&session, &effect).is_some();
+                self.deaf |= match self.pending.remove(*at) {
+                    (Subject::Session(session), effect) => {
+                        self.perform(&session, &effect).is_some()
+                    }
+                    (_, effect) => matches!(effect, Effect::KeepGate { .. }),
+                };
                 Ok(())
             }
-            Step::Failed(at) => {
-                let (session, effect) = self.pending.remove(*at);
-                self.report(session, failed(&effect))
-            }
+            Step::Failed(at) => match self.pending.remove(*at) {
+                (Subject::Session(session), effect) => self.report(session, failed(&effect)),
+                (_, effect) => self.report_gate(&effect, Err("no".to_owned())),
+            },
             Step::Fires(at) => {
                 let (subject, key) = self.timers.remove(*at);
                 self.feed(Input::TimerFired { subject, key })
@@ -207,6 +217,11 @@ impl State {
         }
     }
 
+    fn report_gate(&mut self, effect: &Effect, result: Result<(), String>) -> Result<(), String> {
+        let Effect::KeepGate { op } = effect else { return Ok(()) };
+        self.feed(Input::GateKept { op: *op, result })
+    }
+
     /// What was only in memory is gone. The next daemon folds the log and looks at the world.
     fn crash(&mut self) -> Result<(), String> {
         self.pending.clear();
@@ -227,21 +242,23 @@ impl State {
             };
             self.feed(Input::Observed { session, world })?;
         }
-        Ok(())
+        self.feed(Input::AllObserved)
     }
 
     /// Takes an input all the way, and judges what it leads to.
     fn feed(&mut self, input: Input) -> Result<(), String> {
-        let about = input.subject();
         let Ok(decision) = self.house.decide(input) else { return Ok(()) };
+        let mut touched = BTreeSet::new();
         for (subject, event) in decision.events {
-            let id = subject.session().ok_or("an event about no session")?.clone();
-            let before = self.house.session(&id).cloned();
+            let before = subject.session().and_then(|id| self.house.session(id)).cloned();
+            let gate = self.house.gate().clone();
             let recorded = Recorded::new(self.house.last_seq() + 1, 0, subject, event);
             self.house.apply(&recorded);
             if let Some(before) = &before {
                 rules::event(before, &recorded.event)?;
             }
+            rules::gate_event(&gate, &self.house, &recorded)?;
+            touched.insert(recorded.subject.clone());
             self.log.push(recorded);
         }
         for (subject, effect) in decision.effects {
@@ -252,13 +269,11 @@ impl State {
                 }
             } else if let Effect::DropTimer { key } = effect {
                 self.timers.retain(|timer| *timer != (subject.clone(), key));
-            } else if let Subject::Session(id) = subject
-                && !self.pending.contains(&(id.clone(), effect.clone()))
-            {
-                self.pending.push((id, effect));
+            } else if !self.pending.contains(&(subject.clone(), effect.clone())) {
+                self.pending.push((subject, effect));
             }
         }
-        self.know(&about)
+        touched.iter().try_for_each(|about| self.know(about))
     }
 
     /// Hashes what the house knows of a session that something has happened to.
@@ -334,6 +349,8 @@ impl State {
             | Effect::CutSetUpShort
             | Effect::CutShort { .. }
             | Effect::DropTimer { .. }
+            | Effect::KeepGate { .. }
+            | Effect::DropGate { .. }
             | Effect::SetTimer { .. } => return None,
         })
     }
@@ -377,6 +394,8 @@ fn failed(effect: &Effect) -> Option<Outcome> {
         | Effect::CutSetUpShort
         | Effect::CutShort { .. }
         | Effect::DropTimer { .. }
+        | Effect::KeepGate { .. }
+        | Effect::DropGate { .. }
         | Effect::SetTimer { .. } => return None,
     })
 }

@@ -1,12 +1,13 @@
 //! What can happen next.
 
 use crate::state::{Site, State};
+use glis_core::gate::{GateWish, Kept};
 use glis_core::input::{Command, IfRunning, Sign};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::spec::IdleLimit;
 use glis_core::talk::{Ask, AskKind};
 use glis_core::tree::Clearing;
-use glis_core::{AskId, Phase, SessionId};
+use glis_core::{AskId, GateCommand, Phase, SessionId};
 
 /// One thing that happens, to the session of this number where it is about one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub(crate) enum Step {
     New(usize),
     /// A person asks for something.
     Command(Command),
+    /// A person asks for something of the gate.
+    Gate(GateCommand),
     /// What was dispatched is done, and told.
     Done(usize),
     /// It could not be done, which is told.
@@ -74,6 +77,20 @@ pub(crate) fn commands(session: &SessionId) -> Vec<Command> {
     ]
 }
 
+/// What a person can ask of the gate.
+fn gate_commands() -> Vec<GateCommand> {
+    let shut = |mode| {
+        GateCommand::Shut(GateWish {
+            mode,
+            reason: PauseReason::User,
+            on_timeout: OnTimeout::Refuse,
+            clearing: None,
+            removes: false,
+        })
+    };
+    vec![shut(PauseMode::Boundary), shut(PauseMode::Force), GateCommand::Open(Kept::FromLog)]
+}
+
 impl State {
     /// Everything that can happen next, always in the same order.
     pub(crate) fn steps(&self) -> Vec<Step> {
@@ -89,6 +106,7 @@ impl State {
                 steps.extend(self.signs(site).into_iter().map(|sign| Step::Sign(who, sign)));
             }
         }
+        steps.extend(gate_commands().into_iter().map(Step::Gate));
         for at in 0..self.pending.len() {
             steps.extend([Step::Done(at), Step::Failed(at), Step::Lost(at)]);
         }

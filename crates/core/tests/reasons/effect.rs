@@ -1,13 +1,29 @@
 //! Why an effect may be dispatched: what is durable by then. For the search and the simulator.
 
 use glis_core::effect::Effect;
+use glis_core::gate::GateStep;
 use glis_core::pause::PauseStep;
-use glis_core::session::StartStep;
-use glis_core::{Phase, Session, TimerKey};
+use glis_core::session::{StartCause, StartStep};
+use glis_core::{Event, Gate, GateEvent, House, Phase, Recorded, Session, TimerKey};
 
 /// The step of the pause that is under way.
 pub(crate) fn step_of(session: &Session) -> Option<PauseStep> {
     if let Phase::Pausing(pause) = &session.phase { Some(pause.step) } else { None }
+}
+
+/// Whether what is durable of the house gives a reason for the effect.
+pub(crate) fn house_has_reason(house: &House, effect: &Effect) -> bool {
+    match (effect, house.gate()) {
+        // What a person has taken out of it since is written down as well.
+        (Effect::KeepGate { op }, Gate::Paused(shut))
+        | (Effect::SetTimer { key: TimerKey::Gate(op), .. }, Gate::Pausing(shut)) => shut.op == *op,
+        (Effect::KeepGate { op }, Gate::Pausing(shut)) => {
+            let at_work = house.all_sessions().any(Session::is_at_work);
+            shut.op == *op && shut.step == GateStep::Keeping && !at_work
+        }
+        (Effect::DropGate { .. }, Gate::Open { .. }) => true,
+        (_, _) => false,
+    }
 }
 
 /// Whether what is durable of the session gives a reason for the effect.
@@ -59,9 +75,36 @@ pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
         Effect::DropTimer { key } => {
             session.idle_spell().is_none_or(|spell| *key != TimerKey::Idle(spell))
         }
+        // It is of the house.
+        Effect::KeepGate { .. } | Effect::DropGate { .. } => false,
         Effect::MakeWorktree { .. }
         | Effect::CheckStart { .. }
         | Effect::SaveWorktree { .. }
         | Effect::SetTimer { .. } => true,
+    }
+}
+
+/// Judges what an event is worth by the gate as it was before it, and by the house as it is after it.
+pub(crate) fn judge_gate(before: &Gate, house: &House, recorded: &Recorded) -> Result<(), String> {
+    let fault = |what: &str| Err(format!("{what}: {recorded:?} at {before:?}"));
+    if let (Event::StartBegan { .. }, Some(_)) = (&recorded.event, before.shut()) {
+        let id = recorded.subject.session();
+        let restarts = id.and_then(|id| house.session(id)).is_some_and(|session| {
+            matches!(&session.phase, Phase::Starting(start) if start.cause == StartCause::Restart)
+        });
+        // A restart that had ended its former process before is not left half done.
+        return if restarts { Ok(()) } else { fault("something starts at a shut gate") };
+    }
+    let Event::Gate(event) = &recorded.event else { return Ok(()) };
+    let at_work = house.all_sessions().any(Session::is_at_work);
+    match (event, before) {
+        (GateEvent::Paused { .. }, Gate::Pausing(_)) if !at_work => Ok(()),
+        (GateEvent::Paused { .. }, _) => fault("paused, and it is not so"),
+        (GateEvent::Resumed { .. }, Gate::Open { told: true, .. }) => Ok(()),
+        (GateEvent::Resumed { .. }, _) => fault("resumed, and that was told or never paused"),
+        (GateEvent::Stopped { .. }, _) if at_work => fault("not everything has stopped"),
+        (GateEvent::Shut { .. }, Gate::Pausing(_) | Gate::Paused(_)) => fault("shut twice"),
+        (GateEvent::Opened { .. }, Gate::Open { .. }) => fault("opened twice"),
+        (_, _) => Ok(()),
     }
 }

@@ -1,11 +1,14 @@
 //! The controller of the simulated house: decide, record, apply, dispatch; and die.
 
+use crate::reasons;
 use crate::rng::Rng;
 use crate::rules::Rules;
 use crate::world::{Luck, World};
 use glis_core::event::Ending;
-use glis_core::input::{Command, Hearing, Outcome};
-use glis_core::{Decision, Effect, House, Input, Recorded, Session, SessionId, Subject, TimerKey};
+use glis_core::input::{Command, Hearing};
+use glis_core::{
+    Decision, Effect, Gate, House, Input, Recorded, Session, SessionId, Subject, TimerKey,
+};
 use std::collections::BTreeSet;
 
 /// The daemon, with what it holds only in memory.
@@ -17,11 +20,11 @@ pub(crate) struct Daemon {
     /// Where in the log each decision ends.
     pub(crate) ends: Vec<usize>,
     /// Dispatched and not yet carried out.
-    pub(crate) todo: Vec<(SessionId, Effect)>,
+    pub(crate) todo: Vec<(Subject, Effect)>,
     /// Has happened and was not yet told.
-    pub(crate) reports: Vec<(SessionId, Outcome)>,
+    pub(crate) reports: Vec<Input>,
     /// What fires when its time has come.
-    pub(crate) timers: BTreeSet<(SessionId, TimerKey)>,
+    pub(crate) timers: BTreeSet<(Subject, TimerKey)>,
     /// Was read from a process that has ended since.
     pub(crate) late: Vec<Input>,
     pub(crate) rules: Rules,
@@ -88,8 +91,16 @@ impl Daemon {
             let recorded = Recorded::new(seq, i64::try_from(seq).unwrap_or(0), subject, event);
             self.note(|| format!("   {} {}: {:?}", seq, recorded.subject, recorded.event));
             let before = session_of(&self.house, &recorded.subject).cloned();
+            let gate = self.house.gate().clone();
             self.house.apply(&recorded);
-            self.rules.event(before.as_ref(), input, &recorded, world)?;
+            reasons::judge_gate(&gate, &self.house, &recorded)?;
+            self.rules.returning = match &gate {
+                Gate::Open { returning, .. } => returning.clone(),
+                Gate::Pausing(_) | Gate::Paused(_) => BTreeSet::new(),
+            };
+            if recorded.subject != Subject::House {
+                self.rules.event(before.as_ref(), input, &recorded, world)?;
+            }
             self.log.push(recorded);
         }
         for subject in touched {
@@ -105,12 +116,15 @@ impl Daemon {
             self.rules.house(&self.house)?;
         }
         for (subject, effect) in decision.effects {
-            let Subject::Session(session) = subject else {
-                return Err(format!("{effect:?} for {subject}"));
-            };
-            self.note(|| format!("   do {effect:?} for {session}"));
-            Rules::dispatched(&self.house, &session, &effect)?;
-            self.todo.push((session, effect));
+            self.note(|| format!("   do {effect:?} for {subject}"));
+            match &subject {
+                Subject::Session(session) => Rules::dispatched(&self.house, session, &effect)?,
+                Subject::House if reasons::house_has_reason(&self.house, &effect) => {}
+                Subject::House | Subject::Plan(_) => {
+                    return Err(format!("{effect:?} for {subject} without a reason"));
+                }
+            }
+            self.todo.push((subject, effect));
         }
         Ok(())
     }
@@ -119,20 +133,26 @@ impl Daemon {
     pub(crate) fn perform(
         &mut self,
         world: &mut World,
-        (session, effect): &(SessionId, Effect),
+        (subject, effect): &(Subject, Effect),
         rng: &mut Rng,
         luck: Luck,
-    ) -> Result<Option<Outcome>, String> {
-        let id = session.clone();
+    ) -> Result<Option<Input>, String> {
         if let Effect::SetTimer { key, .. } = effect {
-            self.timers.insert((id, *key));
+            self.timers.insert((subject.clone(), *key));
         } else if let Effect::DropTimer { key } = effect {
-            self.timers.remove(&(id, *key));
+            self.timers.remove(&(subject.clone(), *key));
         }
+        let Subject::Session(session) = subject else {
+            let Effect::KeepGate { op } = effect else { return Ok(None) };
+            let fails = luck == Luck::Mixed && rng.percent(15);
+            let result = if fails { Err("bad luck".to_owned()) } else { Ok(()) };
+            return Ok(Some(Input::GateKept { op: *op, result }));
+        };
         let outcome = world.perform(&self.house, (session, effect), rng, luck)?;
         self.note(|| format!(".. {effect:?} gives {outcome:?}"));
         self.rules.performed((session, effect), world)?;
-        Ok(outcome)
+        let session = session.clone();
+        Ok(outcome.map(|outcome| Input::Outcome { session, outcome }))
     }
 
     /// Everything that was only in memory is gone, some of it done and some of it not.
@@ -173,7 +193,7 @@ impl Daemon {
             let found = world.observe(&id);
             self.feed(world, &Input::Observed { session: id, world: found })?;
         }
-        Ok(())
+        self.feed(world, &Input::AllObserved)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::rules::Rules;
 use crate::world::{Luck, Site, World};
 use glis_core::effect::Effect;
 use glis_core::event::Ending;
+use glis_core::gate::{GateCommand, GateWish, Kept};
 use glis_core::input::{Command, Exit, Hearing, IfRunning, Outcome};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::spec::IdleLimit;
@@ -85,6 +86,9 @@ impl Play {
 
     fn come_to_rest(&mut self) -> Result<(), String> {
         self.daemon.note(|| "** left alone".to_owned());
+        if self.rng.percent(80) {
+            self.feed(&Input::Gate(GateCommand::Open(Kept::FromLog)))?;
+        }
         for _ in 0..ROUNDS_MAX {
             if !self.quiet_round()? {
                 Rules::waiting(&self.daemon.house)?;
@@ -106,6 +110,7 @@ impl Play {
 
     fn step(&mut self) -> Result<(), String> {
         match self.rng.below(100) {
+            0 if self.rng.percent(60) => self.gate(),
             0..=21 => self.command(),
             22..=45 => self.perform(),
             46..=61 => self.report(),
@@ -219,6 +224,28 @@ impl Play {
         Command::LimitIdle { session, limit }
     }
 
+    /// The gate is shut or opened. It is mostly open, or nothing else would ever happen.
+    fn gate(&mut self) -> Result<(), String> {
+        let shuts = self.rng.percent(30);
+        let modes =
+            [PauseMode::Boundary, PauseMode::Boundary, PauseMode::Interrupt, PauseMode::Force];
+        let mode = *self.rng.pick(&modes).unwrap_or(&PauseMode::Boundary);
+        let ids: Vec<_> = self.daemon.house.all_sessions().map(|s| s.id.clone()).collect();
+        let kept = match self.rng.below(3) {
+            0 => Kept::Missing,
+            1 => Kept::FromLog,
+            _ => Kept::Set(ids),
+        };
+        let command = if shuts {
+            let (on_timeout, clearing) = (OnTimeout::Refuse, None);
+            let reason = PauseReason::User;
+            GateCommand::Shut(GateWish { mode, reason, on_timeout, clearing, removes: false })
+        } else {
+            GateCommand::Open(kept)
+        };
+        self.feed(&Input::Gate(command))
+    }
+
     /// Everybody at once, as one decision.
     fn together(&mut self, ids: &[SessionId]) -> Result<(), String> {
         let (mode, reason) = (PauseMode::Interrupt, PauseReason::Global);
@@ -276,12 +303,10 @@ impl Play {
         }
         let at = self.rng.below(self.daemon.todo.len());
         let effect = self.daemon.todo.swap_remove(at);
-        let session = effect.0.clone();
-        let outcome = self.daemon.perform(&mut self.world, &effect, &mut self.rng, Luck::Mixed)?;
-        let given_up = matches!(outcome, Some(Outcome::ProcessNotStarted { .. }));
-        if let Some(outcome) = outcome {
-            self.daemon.reports.push((session.clone(), outcome));
-        }
+        let told = self.daemon.perform(&mut self.world, &effect, &mut self.rng, Luck::Mixed)?;
+        let given_up =
+            matches!(told, Some(Input::Outcome { outcome: Outcome::ProcessNotStarted { .. }, .. }));
+        self.daemon.reports.extend(told);
         // A second report of a snapshot would pass for the one after the stop.
         let once = matches!(
             effect.1,
@@ -295,8 +320,8 @@ impl Play {
             self.flush()?;
             let again =
                 self.daemon.perform(&mut self.world, &effect, &mut self.rng, Luck::Mixed)?;
-            if let Some(outcome) = again {
-                self.feed(&Input::Outcome { session, outcome })?;
+            if let Some(told) = again {
+                self.feed(&told)?;
             }
         }
         Ok(())
@@ -307,15 +332,14 @@ impl Play {
             return Ok(());
         }
         let at = self.rng.below(self.daemon.reports.len());
-        let (session, outcome) = self.daemon.reports.swap_remove(at);
-        let input = Input::Outcome { session, outcome };
+        let input = self.daemon.reports.swap_remove(at);
         self.feed(&input)?;
         if self.rng.percent(4) { self.feed(&input) } else { Ok(()) }
     }
 
     fn flush(&mut self) -> Result<(), String> {
-        while let Some((session, outcome)) = self.daemon.reports.pop() {
-            self.feed(&Input::Outcome { session, outcome })?;
+        while let Some(told) = self.daemon.reports.pop() {
+            self.feed(&told)?;
         }
         Ok(())
     }
@@ -357,8 +381,8 @@ impl Play {
         let at = self.rng.below(self.daemon.timers.len());
         let Some(timer) = self.daemon.timers.iter().nth(at).cloned() else { return Ok(()) };
         self.daemon.timers.remove(&timer);
-        let (session, key) = timer;
-        self.feed(&Input::TimerFired { subject: session.into(), key })
+        let (subject, key) = timer;
+        self.feed(&Input::TimerFired { subject, key })
     }
 
     /// A process ends. Mostly its last words are read first.
@@ -386,8 +410,8 @@ impl Play {
         self.daemon.note(|| format!(".. {session} {generation} ends by {ending:?}"));
         self.world.end(session, ending.clone());
         let exit = Exit { ending, ordered, ..Exit::unseen(left) };
-        let outcome = Outcome::ProcessEnded { generation, exit };
-        self.daemon.reports.push((session.clone(), outcome));
+        let (session, outcome) = (session.clone(), Outcome::ProcessEnded { generation, exit });
+        self.daemon.reports.push(Input::Outcome { session, outcome });
         Ok(())
     }
 
@@ -408,10 +432,8 @@ impl Play {
         let events = self.daemon.log.len();
         let mut moved = false;
         for effect in std::mem::take(&mut self.daemon.todo) {
-            let session = effect.0.clone();
-            let outcome =
-                self.daemon.perform(&mut self.world, &effect, &mut self.rng, Luck::Good)?;
-            self.daemon.reports.extend(outcome.map(|outcome| (session, outcome)));
+            let told = self.daemon.perform(&mut self.world, &effect, &mut self.rng, Luck::Good)?;
+            self.daemon.reports.extend(told);
             moved = true;
         }
         self.end_ordered()?;

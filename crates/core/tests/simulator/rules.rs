@@ -7,7 +7,8 @@ use glis_core::pause::PauseStep;
 use glis_core::session::{Rest, StartStep};
 use glis_core::talk::Delivery;
 use glis_core::{
-    Effect, Event, House, MessageId, OpId, Phase, Recorded, Reply, Session, SessionId, Status,
+    Effect, Event, Gate, GateCommand, House, MessageId, OpId, Phase, Recorded, Reply, Session,
+    SessionId, Status,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,6 +30,8 @@ pub(crate) struct Rules {
     saved: BTreeMap<OpId, u32>,
     /// Snapshots on record before this house was looked at: others have judged them.
     judged: BTreeSet<OpId>,
+    /// What an open gate brings back.
+    pub(crate) returning: BTreeSet<SessionId>,
 }
 
 fn must(holds: bool, rule: impl FnOnce() -> String) -> Verdict {
@@ -69,7 +72,8 @@ impl Rules {
                 must(next, || {
                     format!("{id}: generation {generation} after {}", before.generation)
                 })?;
-                must(may_start(before, input), || {
+                let returns = self.returning.contains(id) || before.deferred.is_some();
+                must(returns || may_start(before, input), || {
                     format!("{id}: started from {:?} by {input:?}", before.phase)
                 })
             }
@@ -297,7 +301,10 @@ impl Rules {
                     let stuck = session.in_flight().is_some();
                     must(!stuck, || format!("{id}: a message is on its way for ever"))?;
                     let idle = session.status() == Status::Idle;
-                    must(!idle || session.queue.is_empty(), || {
+                    let shut = house.gate().shut();
+                    let failed = shut.is_none_or(|shut| shut.failed.contains(id));
+                    must(failed, || format!("{id}: runs at a shut gate"))?;
+                    must(!idle || session.queue.is_empty() || shut.is_some(), || {
                         format!("{id}: a message waits, and nobody will ever hand it over")
                     })?;
                 }
@@ -312,13 +319,31 @@ impl Rules {
                 }
             }
         }
+        match house.gate() {
+            Gate::Open { returning, told, .. } => {
+                must(returning.is_empty() && !told, || format!("{:?} for ever", house.gate()))?;
+                let waits = house.all_sessions().find(|session| {
+                    session.deferred.is_some() && matches!(session.phase, Phase::Rest(_))
+                });
+                must(waits.is_none(), || format!("{waits:?} waits for nothing"))?;
+            }
+            Gate::Pausing(shut) => {
+                let at_work = house.all_sessions().any(Session::is_at_work);
+                must(at_work, || format!("nothing runs, and that is not told: {shut:?}"))?;
+            }
+            Gate::Paused(_) => {}
+        }
         must(self.promised.is_empty(), || format!("promised and not kept: {:?}", self.promised))
     }
 }
 
 /// Who may start a process. What is paused or died starts only by a person's word.
 fn may_start(before: &Session, input: &Input) -> bool {
-    let asked = matches!(input, Input::Command(Command::Resume { .. } | Command::Restart { .. }));
+    let asked = matches!(
+        input,
+        Input::Command(Command::Resume { .. } | Command::Restart { .. })
+            | Input::Gate(GateCommand::Open(_))
+    );
     let message = matches!(input, Input::Command(Command::Send { .. } | Command::Answer { .. }));
     let ended = matches!(
         input,

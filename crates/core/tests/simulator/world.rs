@@ -271,6 +271,8 @@ impl World {
             Effect::SetTimer { .. }
             | Effect::DropTimer { .. }
             | Effect::CutShort { .. }
+            | Effect::KeepGate { .. }
+            | Effect::DropGate { .. }
             | Effect::CutSetUpShort => return Ok(None),
             // Somebody may be attached; one who is left alone is not.
             Effect::CheckIdle { spell, cause } if luck == Luck::Mixed && rng.percent(30) => {
@@ -279,6 +281,7 @@ impl World {
             Effect::CheckIdle { spell, cause } => {
                 Outcome::NotInUse { spell: *spell, cause: *cause }
             }
+
             Effect::CheckSave { .. }
             | Effect::SaveWorktree { .. }
             | Effect::ClearWorktree { .. }

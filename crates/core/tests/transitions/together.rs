@@ -10,24 +10,24 @@ use glis_core::{
     Decision, Event, House, Input, OpId, Phase, Recorded, Refusal, Reply, SessionId, Status,
 };
 
-fn id(name: &str) -> SessionId {
+pub(crate) fn id(name: &str) -> SessionId {
     SessionId(name.to_owned())
 }
 
-fn record(house: &mut House, decision: Decision) {
+pub(crate) fn record(house: &mut House, decision: Decision) {
     for (subject, event) in decision.events {
         house.apply(&Recorded::new(house.last_seq() + 1, 0, subject, event));
     }
 }
 
-fn decide(house: &mut House, input: Input) -> Result<(), Refusal> {
+pub(crate) fn decide(house: &mut House, input: Input) -> Result<(), Refusal> {
     let decision = house.decide(input)?;
     record(house, decision);
     Ok(())
 }
 
 /// A command that runs, in a folder.
-fn running(house: &mut House, name: &str, folder: &str) -> Result<(), Refusal> {
+pub(crate) fn running(house: &mut House, name: &str, folder: &str) -> Result<(), Refusal> {
     let spec = Spec { in_place: true, repo_root: folder.to_owned(), ..Kind::Command.spec() };
     let (session, spec) = (id(name), Box::new(spec));
     let name = name.to_owned();
@@ -60,7 +60,7 @@ fn running(house: &mut House, name: &str, folder: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn stop(house: &mut House, name: &str) -> Result<(), Refusal> {
+pub(crate) fn stop(house: &mut House, name: &str) -> Result<(), Refusal> {
     decide(house, Input::Command(Command::Stop { session: id(name) }))?;
     let exit = glis_core::input::Exit::unseen(glis_core::leftover::Leftovers::default());
     let outcome = Outcome::ProcessEnded { generation: 1, exit };

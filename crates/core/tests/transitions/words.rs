@@ -39,6 +39,9 @@ pub(crate) fn decision(decision: &Decision, idle: IdleTimers) -> String {
         Reply::Done => {}
         Reply::Already => parts.push("already".to_owned()),
         Reply::Pending(_) => parts.push("pending".to_owned()),
+        Reply::Deferred => parts.push("deferred".to_owned()),
+        Reply::Gate { already: true, each, .. } => parts.push(format!("already, {}", each.len())),
+        Reply::Gate { already: false, each, .. } => parts.push(format!("all, {}", each.len())),
         Reply::Queued { status, .. } => parts.push(format!("queued while {}", status.word())),
     }
     if parts.is_empty() { "nothing".to_owned() } else { parts.join(" | ") }
@@ -72,6 +75,9 @@ pub(crate) fn refusal(refusal: &Refusal) -> String {
         | Refusal::NotAChoice { .. }
         | Refusal::AnswerNotGiven { .. }
         | Refusal::InPlace { .. }
+        | Refusal::Shut { .. }
+        | Refusal::GateDamaged { .. }
+        | Refusal::StillAtWork { .. }
         | Refusal::Failed { .. } => format!("refused: {}", name(refusal)),
     }
 }
@@ -88,6 +94,7 @@ fn event(event: &Event) -> String {
             format!("{name}: {step}, {why}")
         }
         Event::PauseFailed { step, .. } => format!("{name}: {step}"),
+        Event::Gate(of) => format!("gate {}", self::name(of)),
         _ => name,
     }
 }
@@ -111,6 +118,7 @@ fn timer(key: TimerKey, when: When) -> String {
             format!("{IDLE_TIME} of {} s", time.as_secs())
         }
         (TimerKey::Idle(_), _) => IDLE_TIME.to_owned(),
+        (TimerKey::Gate(_), _) => "await all".to_owned(),
     }
 }
 
@@ -150,6 +158,8 @@ fn effect(effect: &Effect) -> String {
         Effect::RestoreWorktree { snapshot, .. } => format!("restore {snapshot}"),
         Effect::BringBack { .. } => "bring back".to_owned(),
         Effect::Empty { .. } => "empty".to_owned(),
+        Effect::KeepGate { .. } => "keep gate".to_owned(),
+        Effect::DropGate { .. } => "drop gate".to_owned(),
     }
 }
 

@@ -94,6 +94,8 @@ impl Asked {
                 done(state, &id, found, Change::Made).await
             }
             Reply::Already => done(state, &id, found, Change::Needless).await,
+            // What it waits for is in the session.
+            Reply::Deferred | Reply::Gate { .. } => done(state, &id, found, Change::Made).await,
             Reply::Queued { message, before, status } => {
                 let session = wait::until_woken(state, &mut news, &id).await;
                 let Some(session) = session else { return Ok(storage()) };

@@ -1,14 +1,16 @@
 //! One verb for several sessions: one decision for all of them, told in the order that was asked for.
 
 use super::act;
+use super::gate;
 use super::state::ServerState;
 use super::steps::Steps;
 use super::together::carry_out_together;
 use crate::environments::Caller;
 use crate::mailbox::Query;
-use glis_core::Status;
+use glis_core::pause::PauseReason;
 use glis_core::session::{FolderState, Session};
-use glis_wire::client::{Action, Response, Which};
+use glis_core::{Command, Status};
+use glis_wire::client::{Action, PauseAll, Response, Which};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
@@ -27,7 +29,10 @@ pub(super) async fn act_each(
 ) -> io::Result<Response> {
     let names = match which {
         Which::Named(names) => names,
-        Which::All => all(state, |session| is_meant(session, &action)).await,
+        Which::All => match of_the_gate(state, steps, &action, env.clone()).await? {
+            Some(response) => return Ok(response),
+            None => all(state, |session| is_meant(session, &action)).await,
+        },
         Which::Interrupted => all(state, |session| session.status() == Status::Interrupted).await,
     };
     let translate = |state: Arc<ServerState>, name: String| {
@@ -36,6 +41,55 @@ pub(super) async fn act_each(
     };
     let wanted = side_by_side(state, names, translate).await?;
     carry_out_together(state, steps, wanted, env).await
+}
+
+/// What the gate does, if this is something for the gate: pausing everything, and taking that back.
+async fn of_the_gate(
+    state: &Arc<ServerState>,
+    steps: &mut Steps<'_>,
+    action: &Action,
+    env: Option<Caller>,
+) -> io::Result<Option<Response>> {
+    let shut = || async { state.mailbox.gate().await.is_some_and(|gate| gate.shut().is_some()) };
+    let response = match action {
+        Action::Pause { mode, on_timeout, clearing } => {
+            let (mode, on_timeout, clearing) = (*mode, *on_timeout, *clearing);
+            let wanted = PauseAll { mode, on_timeout, clearing, reason: PauseReason::User };
+            gate::pause_all(state, steps, wanted).await?
+        }
+        Action::Resume { prompt: None } => gate::resume_all(state, steps, false, env).await?,
+        Action::Resume { prompt: Some(text) } if shut().await => {
+            let sends = gate::stopped(state).await.into_iter().map(|session| {
+                Ok((session.clone(), Command::Send { session, text: text.clone() }))
+            });
+            // Stored first: it is handed over to each as soon as that one is back.
+            carry_out_together(
+                state,
+                &mut Steps::Unseen(steps.from().clone()),
+                sends.collect(),
+                None,
+            )
+            .await?;
+            gate::resume_all(state, steps, false, env).await?
+        }
+        Action::CancelPause if shut().await => gate::resume_all(state, steps, false, env).await?,
+        Action::Resume { .. }
+        | Action::CancelPause
+        | Action::Stop
+        | Action::Acknowledge
+        | Action::LimitIdle { .. }
+        | Action::Send { .. }
+        | Action::Restart { .. }
+        | Action::Remove { .. }
+        | Action::Answer { .. }
+        | Action::Snapshot
+        | Action::Restore { .. } => return Ok(None),
+    };
+    Ok(Some(if let Response::Gate { each, .. } = response {
+        Response::Each(each)
+    } else {
+        response
+    }))
 }
 
 /// Looks at several things at once, as many as leave places for other callers.

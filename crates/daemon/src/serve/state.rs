@@ -5,6 +5,7 @@ use super::keys::Keys;
 use super::owed::Owed;
 use crate::create::Creator;
 use crate::doctor::Doctor;
+use crate::gate::GateStore;
 use crate::mailbox::{Mailbox, Query};
 use crate::pools::Pools;
 use crate::settings::Settings;
@@ -30,6 +31,7 @@ pub(crate) struct ServerState {
     pub(crate) views: Arc<Views>,
     pub(crate) trees: Arc<Trees>,
     pub(crate) creator: Creator,
+    pub(crate) gate: Arc<GateStore>,
     pub(crate) doctor: Doctor,
     pub(crate) daemon: Daemon,
 }

@@ -43,14 +43,14 @@ pub(super) async fn carry_out_together(
             (at, response)
         });
     }
-    tell_in_order(steps, under_way).await
+    Ok(Response::Each(tell_in_order(steps, under_way).await?))
 }
 
 /// Tells what came of each as soon as all before it are told.
-async fn tell_in_order(
+pub(super) async fn tell_in_order(
     steps: &mut Steps<'_>,
     mut under_way: JoinSet<(usize, io::Result<Response>)>,
-) -> io::Result<Response> {
+) -> io::Result<Vec<Response>> {
     let (mut early, mut told) = (BTreeMap::new(), Vec::new());
     loop {
         let ended = tokio::select! {
@@ -69,7 +69,7 @@ async fn tell_in_order(
             told.push(response);
         }
     }
-    Ok(Response::Each(told))
+    Ok(told)
 }
 
 fn trouble(fault: &io::Error) -> Response {

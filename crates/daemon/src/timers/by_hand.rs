@@ -76,5 +76,6 @@ fn kind(key: TimerKey) -> &'static str {
         TimerKey::Step(_) => "step",
         TimerKey::Retry(_) => "retry",
         TimerKey::Idle(_) => "idle",
+        TimerKey::Gate(_) => "gate",
     }
 }

@@ -1,0 +1,30 @@
+//! Complaints about the gate: everything is paused.
+
+use super::{Complaint, Kind};
+
+pub(super) fn shut(session: &str) -> Complaint {
+    Complaint::new(
+        Kind::Refused,
+        format!("everything is paused, so that `{session}` cannot start or go on alone"),
+    )
+    .hint("`glis resume --all` resumes what was running; `glis send` stores a message until then")
+}
+
+pub(super) fn damaged(path: &str, why: &str) -> Complaint {
+    Complaint::new(
+        Kind::Refused,
+        format!("the list of what was paused cannot be used: {path}: {why}; nothing was resumed"),
+    )
+    .hint("`glis resume --all --from-log` goes by the event log instead; the file is kept")
+}
+
+pub(super) fn still_at_work(session: &str, doing: &str) -> Complaint {
+    Complaint::new(
+        Kind::NotSafe,
+        format!(
+            "Agent not in safe state: `{session}` is still at work ({doing}); it pauses at the end of \
+             its turn, and nothing else starts meanwhile"
+        ),
+    )
+    .hint("`glis pause --all --mode interrupt` or `--mode force` stops it now; `glis resume --all` calls it off")
+}

@@ -1,0 +1,249 @@
+//! Stories of the gate: everything stops, nothing starts, and what was stopped comes back.
+
+use crate::together::{decide, id, record, running, stop};
+use glis_core::gate::{GateSource, GateWish, Kept};
+use glis_core::input::{Command, Exit, Outcome};
+use glis_core::leftover::Leftovers;
+use glis_core::pause::{Moment, OnTimeout, PauseMode, PauseReason};
+use glis_core::tree::{Clearing, PathList};
+use glis_core::{
+    Effect, Event, Gate, GateCommand, GateEvent, House, Input, OpId, Phase, Refusal, Reply,
+    SessionId, Status, Subject, TimerKey,
+};
+
+fn wish(mode: PauseMode) -> GateWish {
+    let (reason, on_timeout) = (PauseReason::User, OnTimeout::Refuse);
+    GateWish { mode, reason, on_timeout, clearing: None, removes: false }
+}
+
+/// Asks something of the gate, and tells what has happened to it by that.
+fn ask(house: &mut House, command: GateCommand) -> (Vec<GateEvent>, Reply) {
+    feed(house, Input::Gate(command))
+}
+
+fn feed(house: &mut House, input: Input) -> (Vec<GateEvent>, Reply) {
+    let decision = house.decide(input).unwrap_or_default();
+    let reply = decision.reply.clone();
+    let of_the_gate = |(subject, event): &(Subject, Event)| match (subject, event) {
+        (Subject::House, Event::Gate(event)) => Some(event.clone()),
+        (Subject::House | Subject::Session(_) | Subject::Plan(_), _) => None,
+    };
+    let events = decision.events.iter().filter_map(of_the_gate).collect();
+    record(house, decision);
+    (events, reply)
+}
+
+fn shut(house: &mut House, mode: PauseMode) -> OpId {
+    ask(house, GateCommand::Shut(wish(mode)));
+    house.gate().shut().map_or(OpId(u64::MAX), |shut| shut.op)
+}
+
+fn open(house: &mut House) -> Vec<GateEvent> {
+    ask(house, GateCommand::Open(Kept::FromLog)).0
+}
+
+fn status(house: &House, name: &str) -> Status {
+    house.session(&id(name)).map_or(Status::Archived, glis_core::Session::status)
+}
+
+fn under_way(house: &House, name: &str) -> OpId {
+    let session = house.session(&id(name));
+    session.and_then(glis_core::Session::operation).map_or(OpId(u64::MAX), |(op, _)| op)
+}
+
+/// Lets a pause that has come to its safe state go to its end.
+fn pause_to_the_end(house: &mut House, name: &str) -> Result<(), Refusal> {
+    let op = under_way(house, name);
+    let generation = house.session(&id(name)).map_or(0, |session| session.generation);
+    let taken = |moment| Outcome::SnapshotTaken {
+        op,
+        moment,
+        snapshot: None,
+        left_out: PathList::default(),
+        warning: None,
+    };
+    let exit = Exit { ordered: true, ..Exit::unseen(Leftovers::default()) };
+    for outcome in [
+        Outcome::TerminalCaptured { op, screen_at: 0 },
+        taken(Moment::BeforeStop),
+        Outcome::ProcessEnded { generation, exit },
+        taken(Moment::AfterStop),
+    ] {
+        decide(house, Input::Outcome { session: id(name), outcome })?;
+    }
+    Ok(())
+}
+
+#[test]
+fn an_empty_house_is_shut_and_opened_and_each_is_told_once() {
+    let mut house = House::default();
+    assert_eq!(house.gate().word(), "running");
+    let op = shut(&mut house, PauseMode::Boundary);
+    assert_eq!(house.gate().word(), "pausing");
+    let (told, _) = feed(&mut house, Input::GateKept { op, result: Ok(()) });
+    assert_eq!(told, [GateEvent::Paused { op, active: Vec::new() }]);
+    assert_eq!(feed(&mut house, Input::GateKept { op, result: Ok(()) }).0, [], "never twice");
+    let (told, reply) = ask(&mut house, GateCommand::Shut(wish(PauseMode::Force)));
+    assert_eq!((told, reply), (vec![], Reply::Gate { op, already: true, each: Vec::new() }));
+    let told = open(&mut house);
+    assert!(matches!(told.as_slice(), [GateEvent::Opened { .. }, GateEvent::Resumed { .. }]));
+    assert_eq!(open(&mut house), [], "it is open");
+}
+
+#[test]
+fn what_runs_is_paused_and_comes_back_and_what_was_paused_before_stays() {
+    let mut house = House::default();
+    for (name, folder) in [("blue", "/a"), ("red", "/b")] {
+        running(&mut house, name, folder).unwrap();
+    }
+    stop(&mut house, "red").unwrap();
+    let op = shut(&mut house, PauseMode::Force);
+    assert!(matches!(house.session(&id("blue")).unwrap().phase, Phase::Pausing(_)));
+    pause_to_the_end(&mut house, "blue").unwrap();
+    let Gate::Pausing(waits) = house.gate() else { panic!("{:?}", house.gate()) };
+    assert_eq!(waits.set.iter().cloned().collect::<Vec<_>>(), [id("blue")]);
+    feed(&mut house, Input::GateKept { op, result: Ok(()) });
+    assert_eq!((house.gate().word(), status(&house, "red")), ("paused", Status::Suspended));
+    let told = ask(&mut house, GateCommand::Open(Kept::Set(vec![id("blue"), id("red")]))).0;
+    let [GateEvent::Opened { source, resumes, .. }] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!((*source, resumes.as_slice()), (GateSource::Snapshot, &[id("blue")][..]));
+    assert_eq!(status(&house, "blue"), Status::Resuming);
+    assert_eq!(status(&house, "red"), Status::Suspended);
+}
+
+#[test]
+fn whom_the_file_lacks_is_not_resumed_and_a_missing_file_is_told() {
+    for (kept, comes) in [(Kept::Set(Vec::new()), false), (Kept::Missing, true)] {
+        let mut house = House::default();
+        running(&mut house, "blue", "/a").unwrap();
+        let op = shut(&mut house, PauseMode::Force);
+        pause_to_the_end(&mut house, "blue").unwrap();
+        feed(&mut house, Input::GateKept { op, result: Ok(()) });
+        ask(&mut house, GateCommand::Open(kept));
+        assert_eq!(status(&house, "blue") == Status::Resuming, comes);
+    }
+}
+
+#[test]
+fn at_a_shut_gate_nothing_starts_and_what_waited_starts_in_its_order() {
+    let mut house = House::default();
+    for (name, folder) in [("blue", "/a"), ("red", "/b")] {
+        running(&mut house, name, folder).unwrap();
+        stop(&mut house, name).unwrap();
+    }
+    let op = shut(&mut house, PauseMode::Boundary);
+    for name in ["red", "blue"] {
+        let send = Command::Send { session: id(name), text: "do".to_owned() };
+        decide(&mut house, Input::Command(send)).unwrap();
+        assert_eq!(status(&house, name), Status::Suspended);
+    }
+    let refused = |house: &mut House, command| {
+        matches!(decide(house, Input::Command(command)), Err(Refusal::Shut { .. }))
+    };
+    let session = || id("red");
+    assert!(refused(&mut house, Command::Resume { session: session(), prompt: None }));
+    let restart = Command::Restart { session: session(), agent_ref: None, prompt: None };
+    assert!(refused(&mut house, restart));
+    assert!(refused(&mut house, Command::CancelPause { session: session() }));
+    feed(&mut house, Input::GateKept { op, result: Ok(()) });
+    let decision = house.decide(Input::Gate(GateCommand::Open(Kept::FromLog))).unwrap();
+    let begun: Vec<SessionId> = decision
+        .events
+        .iter()
+        .filter(|(_, event)| matches!(event, Event::StartBegan { .. }))
+        .filter_map(|(subject, _)| subject.session().cloned())
+        .collect();
+    assert_eq!(begun, [id("red"), id("blue")]);
+}
+
+#[test]
+fn a_stop_takes_back_what_waits_to_start() {
+    let mut house = House::default();
+    running(&mut house, "blue", "/a").unwrap();
+    stop(&mut house, "blue").unwrap();
+    shut(&mut house, PauseMode::Boundary);
+    let send = Command::Send { session: id("blue"), text: "do".to_owned() };
+    decide(&mut house, Input::Command(send)).unwrap();
+    assert!(house.session(&id("blue")).unwrap().deferred.is_some());
+    decide(&mut house, Input::Command(Command::Stop { session: id("blue") })).unwrap();
+    assert!(house.session(&id("blue")).unwrap().deferred.is_none());
+    open(&mut house);
+    assert_eq!(status(&house, "blue"), Status::Suspended);
+}
+
+#[test]
+fn the_time_for_all_names_who_is_stuck_once() {
+    let mut house = House::default();
+    running(&mut house, "blue", "/a").unwrap();
+    let op = shut(&mut house, PauseMode::Boundary);
+    let fired = || Input::TimerFired { subject: Subject::House, key: TimerKey::Gate(op) };
+    assert_eq!(feed(&mut house, fired()).0, [GateEvent::Overdue { op, stuck: vec![id("blue")] }]);
+    assert_eq!(feed(&mut house, fired()).0, []);
+    assert_eq!(house.gate().word(), "pausing");
+    let (told, _) = ask(&mut house, GateCommand::Shut(wish(PauseMode::Force)));
+    assert!(matches!(told.as_slice(), [GateEvent::Hastened { mode: PauseMode::Force, .. }]));
+    pause_to_the_end(&mut house, "blue").unwrap();
+    assert_eq!(feed(&mut house, Input::GateKept { op, result: Ok(()) }).0.len(), 1);
+}
+
+#[test]
+fn what_cannot_be_written_down_is_tried_again_and_a_daemon_goes_on_with_it() {
+    let mut house = House::default();
+    let op = shut(&mut house, PauseMode::Boundary);
+    let why = "disk full".to_owned();
+    let told = feed(&mut house, Input::GateKept { op, result: Err(why.clone()) }).0;
+    assert_eq!(told, [GateEvent::NotKept { op, why }]);
+    let fired = Input::TimerFired { subject: Subject::House, key: TimerKey::Gate(op) };
+    assert!(feed(&mut house, fired).0.contains(&GateEvent::Stopped { op }));
+    let again = house.decide(Input::AllObserved).unwrap().effects;
+    assert_eq!(again, [(Subject::House, Effect::KeepGate { op })]);
+}
+
+#[test]
+fn whom_a_person_pauses_stays_paused_and_a_pause_that_fails_is_joined_later() {
+    let mut house = House::default();
+    running(&mut house, "blue", "/a").unwrap();
+    let pause = |mode| Command::Pause {
+        session: id("blue"),
+        mode,
+        reason: PauseReason::User,
+        on_timeout: OnTimeout::Refuse,
+        clearing: Clearing::Keep,
+    };
+    // A person's pause is under way when everything is paused, and is called off by a failure.
+    decide(&mut house, Input::Command(pause(PauseMode::Force))).unwrap();
+    shut(&mut house, PauseMode::Boundary);
+    assert!(!house.gate().holds(&id("blue")));
+    let (op, why) = (under_way(&house, "blue"), "no".to_owned());
+    let what = glis_core::pause::Captured::Screen;
+    let outcome = Outcome::CaptureFailed { op, what, why };
+    decide(&mut house, Input::Outcome { session: id("blue"), outcome }).unwrap();
+    assert_eq!(house.session(&id("blue")).unwrap().phase, Phase::Live, "not at once again");
+    let (told, _) = ask(&mut house, GateCommand::Shut(wish(PauseMode::Force)));
+    assert!(told.contains(&GateEvent::Joined { session: id("blue") }), "{told:?}");
+    // What a person pauses is the person's.
+    let told = feed(&mut house, Input::Command(pause(PauseMode::Force))).0;
+    assert_eq!(told, [GateEvent::Released { session: id("blue") }]);
+    pause_to_the_end(&mut house, "blue").unwrap();
+    open(&mut house);
+    assert_eq!(status(&house, "blue"), Status::Paused);
+}
+
+#[test]
+fn opened_before_everything_has_stopped_it_tells_neither_and_calls_pauses_off() {
+    let mut house = House::default();
+    running(&mut house, "blue", "/a").unwrap();
+    shut(&mut house, PauseMode::Boundary);
+    let told = open(&mut house);
+    assert!(matches!(told.as_slice(), [GateEvent::Opened { .. }]), "{told:?}");
+    assert_eq!(house.session(&id("blue")).unwrap().phase, Phase::Live);
+    // Too late to be called off, it is paused first and then comes back.
+    shut(&mut house, PauseMode::Force);
+    open(&mut house);
+    assert!(house.gate().holds(&id("blue")));
+    pause_to_the_end(&mut house, "blue").unwrap();
+    assert_eq!(status(&house, "blue"), Status::Resuming);
+    // Shut again meanwhile, it is stopped once its start is over.
+    shut(&mut house, PauseMode::Boundary);
+    assert!(house.gate().holds(&id("blue")));
+}

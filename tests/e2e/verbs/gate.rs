@@ -1,0 +1,252 @@
+//! `pause --all` and `resume --all`: everything stops, nothing starts, and what was stopped comes back.
+
+use crate::support::house::{Background, House, Outcome, await_gone};
+use crate::support::wreck::{Foreground, pid_of, text_of};
+use serde_json::{Value, json};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::Stdio;
+
+/// The gate as `daemon status` tells it.
+fn gate(house: &House) -> Outcome<String> {
+    // This alone starts no daemon.
+    house.ok(&["ls"])?;
+    text_of(&house.json(&["daemon", "status"])?, "gate")
+}
+
+/// The names of the events about the house, in their order.
+fn of_the_house(house: &House) -> Outcome<Vec<Value>> {
+    let told = house.ok(&["events"])?;
+    let all = told.lines().map(serde_json::from_str).collect::<Result<Vec<Value>, _>>()?;
+    Ok(all.into_iter().filter(|event| event["session"].is_null()).collect())
+}
+
+fn names(events: &[Value]) -> Vec<&str> {
+    events.iter().filter_map(|event| event["event"].as_str()).collect()
+}
+
+fn statuses(document: &Value) -> Outcome<Vec<String>> {
+    let list = document.as_array().ok_or_else(|| format!("no array: {document}"))?;
+    list.iter().map(|session| text_of(session, "status")).collect()
+}
+
+/// An agent that has answered once.
+fn awake(house: &House, name: &str) -> Outcome<Value> {
+    house.rehearsal(name)?;
+    house.turn(name, "say hello")
+}
+
+#[test]
+fn everything_is_paused_nothing_starts_and_only_what_was_stopped_comes_back() -> Outcome {
+    let house = House::new()?;
+    for name in ["blue", "red", "green"] {
+        awake(&house, name)?;
+    }
+    house.ok(&["pause", "green"])?;
+    assert_eq!(gate(&house)?, "running");
+    let paused = house.json(&["pause", "--all", "--reason", "shutdown"])?;
+    assert_eq!(statuses(&paused)?, ["paused", "paused"]);
+    assert_eq!(paused[0]["pause_reason"], "shutdown");
+    assert_eq!(gate(&house)?, "paused");
+    let told = house.ok(&["ls"])?;
+    assert!(told.contains("blue"), "{told}");
+    let file: Value =
+        serde_json::from_str(&std::fs::read_to_string(house.home().join("gate.json"))?)?;
+    assert_eq!(file["active_agents"].as_array().map(Vec::len), Some(2), "{file}");
+
+    // Asked again, nothing happens.
+    assert_eq!(house.json(&["pause", "--all"])?[0]["already"], true);
+    // Nothing starts meanwhile: no message wakes, no session begins, none is resumed alone.
+    house.ok(&["daemon", "stop"])?;
+    let made = house.json(&["new", "late", "--agent", "rehearsal", "--prompt", "say late"])?;
+    assert_eq!((&made["status"], &made["waits_to_start"]), (&json!("created"), &json!("gate")));
+    let sent = house.json(&["send", "blue", "say queued"])?;
+    assert_eq!(sent["queued"], 1, "{sent}");
+    let (exit, error) = house.fails(&["resume", "red"])?;
+    assert_eq!(exit, 4, "{error}");
+    assert!(text_of(&error, "hint")?.contains("resume --all"), "{error}");
+    assert_eq!(house.fails(&["restart", "red", "--yes"])?.0, 4);
+
+    let resumed = house.json(&["resume", "--all"])?;
+    assert_eq!(resumed.as_array().map(Vec::len), Some(2), "{resumed}");
+    house.until("late", "idle")?;
+    house.until("blue", "idle")?;
+    house.until("red", "idle")?;
+    assert_eq!(house.show("green")?["status"], "paused");
+    let said = house.talk("blue")?;
+    assert!(said.iter().any(|(voice, text)| voice == "user" && text == "say queued"), "{said:?}");
+    assert!(!house.home().join("gate.json").exists());
+    house.follow(1)?.until(|event| event["event"] == "orchestrator:resumed")?;
+    let events = of_the_house(&house)?;
+    assert_eq!(
+        names(&events),
+        ["gate_shut", "gate_stopped", "orchestrator:paused", "gate_opened", "orchestrator:resumed"]
+    );
+    let told = events.get(2).ok_or("no event")?;
+    assert!(told["timestamp"].is_i64(), "{told}");
+    assert_eq!(told["activeAgentIds"].as_array().map(Vec::len), Some(2), "{told}");
+    // With an open gate everything is resumed that is paused.
+    assert_eq!(statuses(&house.json(&["resume", "--all"])?)?.len(), 1);
+    house.until("green", "idle").map(drop)
+}
+
+#[test]
+fn who_is_stuck_is_named_after_the_time_and_pauses_at_its_next_boundary() -> Outcome {
+    let house = House::of_moved_time()?;
+    for name in ["blue", "stuck"] {
+        awake(&house, name)?;
+    }
+    house.ok(&["send", "stuck", "work 600"])?;
+    house.until("stuck", "busy")?;
+    let pause = house.glis().args(["--json", "pause", "--all"]).stdout(Stdio::piped()).spawn()?;
+    // Time is not moved before the other one is saved, which takes some.
+    house.until("blue", "paused")?;
+    let output = house.out_of_time("gate", || pause.wait_with_output())?;
+    assert_eq!(output.status.code(), Some(5));
+    let told: Value = serde_json::from_slice(&output.stdout)?;
+    let text = told.to_string();
+    assert!(text.contains("stuck") && text.contains("not_safe"), "{told}");
+    // The others are saved, and the gate stays shut.
+    assert_eq!(house.show("blue")?["status"], "paused");
+    assert_eq!(
+        (gate(&house)?.as_str(), &house.show("stuck")?["status"]),
+        ("pausing", &json!("pausing"))
+    );
+    let events = of_the_house(&house)?;
+    assert_eq!(names(&events), ["gate_shut", "gate_overdue"]);
+    assert_eq!(events[1]["stuck"], json!([house.show("stuck")?["id"]]));
+    assert_eq!(house.fails(&["resume", "blue"])?.0, 4);
+    assert_eq!(house.fails(&["pause", "stuck", "--cancel"])?.0, 4);
+    // It stays so over a restart of the daemon.
+    house.kill_daemon()?;
+    assert_eq!(gate(&house)?, "pausing");
+    // Hastened, it is over; and only now it is told.
+    let paused = house.json(&["pause", "--all", "--mode", "force"])?;
+    assert_eq!(statuses(&paused)?, ["paused", "paused"]);
+    let told = of_the_house(&house)?;
+    assert_eq!(names(&told).iter().filter(|name| **name == "orchestrator:paused").count(), 1);
+    assert_eq!(gate(&house)?, "paused");
+    assert_eq!(statuses(&house.json(&["resume", "--all"])?)?.len(), 2);
+    Ok(())
+}
+
+#[test]
+fn what_is_at_work_goes_on_if_everything_is_resumed_before_it_has_stopped() -> Outcome {
+    let house = House::new()?;
+    awake(&house, "blue")?;
+    let busy = house.ok(&["send", "blue", "work 600"]).and_then(|_| house.until("blue", "busy"))?;
+    let mut pause = Background::start(house.glis().args(["pause", "--all"]))?;
+    house.until("blue", "pausing")?;
+    // Who asks meanwhile waits for the same end.
+    let mut second = Background::start(house.glis().args(["pause", "--all"]))?;
+    house.follow(1)?.until(|event| event["event"] == "gate_hastened")?;
+    let resumed = house.json(&["resume", "--all"])?;
+    assert_eq!((&resumed[0]["status"], &resumed[0]["pid"]), (&json!("busy"), &busy["pid"]));
+    assert_eq!(gate(&house)?, "running");
+    assert!(pause.0.wait()?.code().is_some() && second.0.wait()?.code().is_some());
+    let told = names(&of_the_house(&house)?).join(" ");
+    assert!(!told.contains("orchestrator"), "nothing was paused: {told}");
+    Ok(())
+}
+
+#[test]
+fn whom_a_person_pauses_or_stops_meanwhile_does_not_come_back_with_the_others() -> Outcome {
+    let house = House::new()?;
+    for name in ["blue", "red", "green"] {
+        awake(&house, name)?;
+    }
+    house.ok(&["pause", "--all"])?;
+    house.ok(&["pause", "red"])?;
+    assert_eq!(house.json(&["resume", "--all"])?.as_array().map(Vec::len), Some(2));
+    assert_eq!(house.show("red")?["status"], "paused");
+    Ok(())
+}
+
+#[test]
+fn a_damaged_list_is_refused_and_kept_and_the_log_knows_as_well() -> Outcome {
+    let house = House::new()?;
+    awake(&house, "blue")?;
+    house.ok(&["pause", "--all"])?;
+    let file = house.home().join("gate.json");
+    let whole = std::fs::read_to_string(&file)?;
+    let cut = whole.get(..whole.len() / 2).ok_or("short")?;
+    let empty = whole.replace(&text_of(&house.show("blue")?, "id")?, "another");
+    for damaged in [cut, "", "{}", &empty] {
+        std::fs::write(&file, damaged)?;
+        let (exit, error) = house.fails(&["resume", "--all"])?;
+        assert_eq!(exit, 4, "{error}");
+        assert!(text_of(&error, "hint")?.contains("--from-log"), "{error}");
+        assert_eq!(std::fs::read_to_string(&file)?, damaged, "it is kept as it is");
+        assert_eq!(
+            (gate(&house)?.as_str(), &house.show("blue")?["status"]),
+            ("paused", &json!("paused"))
+        );
+    }
+    assert_eq!(house.json(&["resume", "--all", "--from-log"])?.as_array().map(Vec::len), Some(1));
+    house.until("blue", "idle")?;
+    let kept =
+        |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().contains("gate.json");
+    crate::support::house::eventually("the damaged file is put aside", || {
+        let entries = std::fs::read_dir(house.home()).into_iter().flatten().flatten();
+        entries.filter(kept).any(|entry| entry.file_name() != "gate.json")
+    })?;
+    // Without the file the log is asked, and that is said.
+    house.ok(&["pause", "--all"])?;
+    std::fs::remove_file(&file)?;
+    let said = house.ok(&["resume", "--all"])?;
+    assert!(said.contains("gate.json is not there"), "{said}");
+    house.until("blue", "idle").map(drop)
+}
+
+/// The daemon is killed right before or after an event of shutting or opening is durable; the next one
+/// goes on with it.
+#[test]
+fn shut_and_opened_the_gate_survives_a_death_at_every_event() -> Outcome {
+    let shutting = ["gate_shut", "pause_began", "paused", "gate_stopped", "orchestrator:paused"];
+    let opening = ["gate_opened", "start_began", "start_ended", "orchestrator:resumed"];
+    let house = House::new()?;
+    for name in ["blue", "red"] {
+        awake(&house, name)?;
+    }
+    for (verb, events) in [("pause", &shutting[..]), ("resume", &opening[..])] {
+        for (event, side) in events.iter().flat_map(|event| [(event, "before"), (event, "after")]) {
+            let other = if verb == "pause" { "resume" } else { "pause" };
+            house.ok(&[other, "--all"])?;
+            if other == "resume" {
+                house.until("blue", "idle")?;
+                house.until("red", "idle")?;
+            }
+            house.ok(&["daemon", "stop"])?;
+            let failpoint = format!("{side}:{event}");
+            let daemon = Foreground::start(&house, &[("GLIS_FAILPOINT", &failpoint)])?;
+            drop(house.glis().args([verb, "--all"]).output()?);
+            let ended = daemon.end()?;
+            assert_eq!(ended.signal(), Some(9), "{failpoint}: the daemon did not die there");
+            // Asked for again, it comes to its end, whatever was done of it before.
+            house.ok(&[verb, "--all"])?;
+            let (state, status) =
+                if verb == "pause" { ("paused", "paused") } else { ("running", "idle") };
+            house.until("blue", status)?;
+            house.until("red", status)?;
+            assert_eq!(gate(&house)?, state, "{failpoint}");
+        }
+    }
+    let told = of_the_house(&house)?;
+    let told: Vec<_> =
+        names(&told).into_iter().filter(|name| name.starts_with("orchestrator")).collect();
+    let twice = told.windows(2).any(|pair| pair.first() == pair.last());
+    assert!(!twice, "told twice: {told:?}");
+    Ok(())
+}
+
+#[test]
+fn the_gate_stays_shut_when_everything_dies() -> Outcome {
+    let house = House::new()?;
+    let idle = awake(&house, "blue")?;
+    house.ok(&["pause", "--all"])?;
+    await_gone(pid_of(&idle)?)?;
+    house.kill_daemon()?;
+    assert_eq!(gate(&house)?, "paused");
+    assert_eq!(house.fails(&["resume", "blue"])?.0, 4);
+    house.ok(&["resume", "--all"])?;
+    house.until("blue", "idle").map(drop)
+}
