@@ -206,6 +206,7 @@ pub(crate) struct World {
 
 impl World {
     /// Carries an effect out. A fault here is a fault of whoever asked for it.
+    #[expect(clippy::too_many_lines, reason = "every effect is named once")]
     pub(crate) fn perform(
         &mut self,
         house: &House,
