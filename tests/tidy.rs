@@ -17,7 +17,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("glis-agent", &["glis-core", "glis-wire"]),
     ("glis-screen", &["glis-wire"]),
     ("glis-record", &["glis-wire", "glis-agent", "glis-screen"]),
-    ("glis-config", &["glis-core", "glis-wire", "glis-agent"]),
+    ("glis-config", &["glis-core", "glis-wire", "glis-agent", "glis-approve"]),
     ("glis-plan", &["glis-core"]),
     ("glis-snapshot", &[]),
     ("glis-approve", &[]),
@@ -30,6 +30,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "glis-core",
             "glis-wire",
             "glis-agent",
+            "glis-approve",
             "glis-config",
             "glis-screen",
             "glis-record",
@@ -37,7 +38,10 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("glis-client", &["glis-core", "glis-wire"]),
-    ("glis-cli", &["glis-core", "glis-wire", "glis-config", "glis-plan", "glis-client"]),
+    (
+        "glis-cli",
+        &["glis-core", "glis-wire", "glis-approve", "glis-config", "glis-plan", "glis-client"],
+    ),
     ("glis-prove", &["glis-cli"]),
     (
         "glis",

@@ -51,6 +51,7 @@ mod messages {
     mod delivery;
     mod outcomes;
     mod queue;
+    mod rules;
 }
 
 /// A session on a real terminal.

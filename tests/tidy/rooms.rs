@@ -19,7 +19,10 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("front ends", &["serve"]),
     ("all effects, all views", &["dispatch", "views", "doctor"]),
     ("how processes begin", &["launch"]),
-    ("subsystems", &["controller", "gate", "supervise", "trees", "create", "notify", "shutdown"]),
+    (
+        "subsystems",
+        &["controller", "gate", "supervise", "trees", "create", "judging", "notify", "shutdown"],
+    ),
     ("steps of operations", &["jobs"]),
     ("limits, and the log's way in", &["bounds", "opening", "fill", "premises", "strays"]),
     (

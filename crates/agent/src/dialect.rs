@@ -5,6 +5,7 @@ use glis_core::AskId;
 use glis_core::input::Sign;
 use glis_core::plain::without_escapes;
 use glis_core::talk::Ask;
+use glis_core::verdict::Want;
 
 /// How an agent is told to stop its turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +41,8 @@ pub struct ScreenPrompt {
     pub text: String,
     /// What can be answered.
     pub choices: &'static [&'static str],
+    /// What it wants to do, where the screen shows exactly what the agent has written elsewhere.
+    pub wants: Option<Want>,
 }
 
 /// The words of one agent in one mode: what it says is fed in, what it is told comes out.
@@ -84,6 +87,12 @@ pub trait Dialect: Send + Sync {
         None
     }
 
+    /// Whether the screen shows exactly what rules have judged of a question that it shows. A person has
+    /// read what they answer; a rule has not.
+    fn shows_exactly(&self, _ask: &Ask, _lines: &[String]) -> bool {
+        false
+    }
+
     /// What a screen that has come to rest means, where nothing better was heard.
     fn at_rest(&mut self, _shown: &Shown) -> Option<Sign> {
         None
@@ -106,6 +115,8 @@ pub enum Source {
 
 /// Why an answer is not given to a question that is gone.
 pub(crate) const GONE: &str = "it does not ask this any more";
+/// Why an answer is not given to something that is not what was asked.
+pub(crate) const CHANGED: &str = "it asks something else by now";
 /// Why an answer is not given that a dialog does not have.
 pub(crate) const NO_SUCH_CHOICE: &str = "it has no such choice";
 

@@ -21,6 +21,7 @@ mod rehearsal;
 mod reserved;
 mod storage;
 mod table;
+mod wants;
 
 pub use agent::{Agent, Version, Versions};
 pub use dialect::{Dialect, Interrupt, ScreenPrompt, Shown, Source, typed};

@@ -13,6 +13,7 @@ use glis_core::input::Sign;
 use glis_core::session::Session;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Takes, Traits};
 use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, DENY};
+use glis_core::verdict::Want;
 use glis_wire::view::Voice;
 use serde::Deserialize;
 use serde_json::json;
@@ -114,6 +115,8 @@ enum Record {
         id: String,
         kind: AskKind,
         text: String,
+        #[serde(default)]
+        folder: Option<String>,
     },
     AskGone {
         id: String,
@@ -143,7 +146,7 @@ impl Rehearsing {
     /// A line that is no word of the agent's is noise: garbage in a stream loses nothing else.
     fn meaning(&mut self, at: u64, line: &[u8]) -> Vec<Heard> {
         let Ok(line) = serde_json::from_slice::<Record>(line) else { return Vec::new() };
-        if let Record::Ask { id, kind: AskKind::Approval, text } = &line {
+        if let Record::Ask { id, kind: AskKind::Approval, text, .. } = &line {
             self.asks.insert(id.clone(), text.clone());
         }
         let mut denied = None;
@@ -180,7 +183,10 @@ fn meaning(at: u64, line: Record) -> Vec<Heard> {
         }
         Record::ToolEnded { id } => sign(Sign::ToolEnded(id)),
         Record::Background { running } => sign(Sign::Background(running)),
-        Record::Ask { id, kind, text } => sign(Sign::Asked(Ask::new(AskId(id), kind, text))),
+        Record::Ask { id, kind, text, folder } => {
+            let wants = wants(&text, folder);
+            sign(Sign::Asked(Ask::new(AskId(id), kind, text).wanting(wants)))
+        }
         Record::AskGone { id, .. } => sign(Sign::AskGone(AskId(id))),
         Record::Todo { items } => {
             let mut said = Said::new(Voice::Assistant, format!("To do: {}", items.join("; ")));
@@ -195,6 +201,14 @@ fn meaning(at: u64, line: Record) -> Vec<Heard> {
         Record::TurnEnded { .. } => sign(Sign::TurnEnded),
         Record::Error { message } => sign(Sign::RefRejected(message)),
     }
+}
+
+/// What it wants to do, by the words that it asks with.
+fn wants(text: &str, folder: Option<String>) -> Option<Want> {
+    if let Some(line) = text.strip_prefix("run ") {
+        return Some(Want::Command { line: line.to_owned(), folder });
+    }
+    text.strip_prefix("edit ").map(|path| Want::Edit { paths: vec![path.to_owned()] })
 }
 
 impl Dialect for Rehearsing {

@@ -468,7 +468,9 @@ fn the_screen_of_codex_says_whether_it_waits_and_its_rollout_for_what() {
         .replace("Ask Codex to do anything", "Sign in with ChatGPT")
         .replace("{cwd}", "~/work");
     assert_eq!(dialect.shows(&screen(&draft)), Shown::Draft);
-    let Shown::Asking(ScreenPrompt { id: Some(id), text, choices }) = dialect.shows(&leave) else {
+    let Shown::Asking(ScreenPrompt { id: Some(id), text, choices, wants: _ }) =
+        dialect.shows(&leave)
+    else {
         panic!("{:?}", dialect.shows(&leave))
     };
     let whole = "run touch {cwd}/cx2.txt && echo a command that is longer than the screen is wide, \

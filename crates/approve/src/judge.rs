@@ -1,6 +1,6 @@
 //! The verdict on a request: rejected first, then accepted by a rule, else left to a person.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::argv::{LINE_BYTES_MAX, argv};
 use crate::defaults;
@@ -30,18 +30,31 @@ pub enum Verdict {
     Accept {
         /// The rule's program, the pattern, or `edits`.
         rule: String,
+        /// Who wrote it.
+        author: Author,
     },
     /// It is answered with a no.
     Reject {
         /// The pattern.
         rule: String,
+        /// Who wrote it.
+        author: Author,
     },
     /// A person has to say.
     Manual(Why),
 }
 
+/// Who wrote a rule or a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Author {
+    /// It comes with glis.
+    Glis,
+    /// It is in the user's configuration.
+    User,
+}
+
 /// What is done with a request that a reject pattern fits.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RejectAction {
     /// It is answered with a no.
@@ -82,7 +95,7 @@ impl Default for Settings {
 /// Settings that were read for sense.
 #[derive(Debug)]
 pub struct Judge {
-    rules: Vec<Rule>,
+    rules: Vec<(Author, Rule)>,
     patterns: Patterns,
     reject_action: RejectAction,
     edits: bool,
@@ -93,12 +106,14 @@ impl Judge {
     pub fn new(settings: Settings) -> Result<Self, BadPattern> {
         let Settings { rules, accept, reject, reject_action, edits } = settings;
         let patterns = Patterns::new(&reject, &accept)?;
-        let rules = defaults::rules().into_iter().chain(rules).collect();
+        let own = defaults::rules().into_iter().map(|rule| (Author::Glis, rule));
+        let rules = own.chain(rules.into_iter().map(|rule| (Author::User, rule))).collect();
         Ok(Self { rules, patterns, reject_action, edits })
     }
 
-    /// The verdict on what is asked at a place.
-    pub fn verdict(&self, request: Request<'_>, place: &Place) -> Verdict {
+    /// The verdict on what is asked at a place. Where that is unknown, no command and no edit is
+    /// accepted.
+    pub fn verdict(&self, request: Request<'_>, place: Option<&Place>) -> Verdict {
         let (Request::Command(text)
         | Request::Edit(text)
         | Request::Prompt(text)
@@ -107,9 +122,9 @@ impl Judge {
             return Verdict::Manual(Why::NotPlain(NotPlain::TooLong));
         }
         if let Some(pattern) = self.patterns.rejects(text) {
-            let pattern = pattern.to_owned();
+            let (pattern, author) = (pattern.to_owned(), author(pattern, &REJECT));
             return match self.reject_action {
-                RejectAction::Reject => Verdict::Reject { rule: pattern },
+                RejectAction::Reject => Verdict::Reject { rule: pattern, author },
                 RejectAction::Manual => Verdict::Manual(Why::Rejectable { pattern }),
             };
         }
@@ -119,38 +134,47 @@ impl Judge {
             Request::Prompt(text) => self.prompt(text),
             Request::Other(_) => Err(Why::Unknown),
         };
-        accepted.map_or_else(Verdict::Manual, |rule| Verdict::Accept { rule })
+        accepted.map_or_else(Verdict::Manual, |(rule, author)| Verdict::Accept { rule, author })
     }
 
-    fn command(&self, line: &str, place: &Place) -> Result<String, Why> {
+    fn command(&self, line: &str, place: Option<&Place>) -> Result<(String, Author), Why> {
         let words = argv(line).map_err(Why::NotPlain)?;
         let Some((program, words)) = words.split_first() else {
             return Err(Why::NotPlain(NotPlain::Empty));
         };
         let mut refused = Why::NoRule { program: program.clone() };
-        for rule in self.rules.iter().filter(|rule| rule.program == *program) {
+        for (author, rule) in self.rules.iter().filter(|(_, rule)| rule.program == *program) {
             match allowed(rule, words, place) {
-                Ok(()) => return Ok(rule.program.clone()),
+                Ok(()) => return Ok((rule.program.clone(), *author)),
                 Err(why) => refused = why,
             }
         }
         Err(refused)
     }
 
-    fn edit(&self, path: &str, place: &Place) -> Result<String, Why> {
+    fn edit(&self, path: &str, place: Option<&Place>) -> Result<(String, Author), Why> {
         if !self.edits {
             return Err(Why::Edits);
         }
-        edit::check(path, place).map(|()| "edits".to_owned())
+        edit::check(path, place.ok_or(Why::NoPlace)?)?;
+        Ok(("edits".to_owned(), Author::User))
     }
 
-    fn prompt(&self, text: &str) -> Result<String, Why> {
-        self.patterns.accepts(text).map(str::to_owned).ok_or(Why::NoPattern)
+    fn prompt(&self, text: &str) -> Result<(String, Author), Why> {
+        let pattern = self.patterns.accepts(text).ok_or(Why::NoPattern)?;
+        Ok((pattern.to_owned(), author(pattern, &ACCEPT)))
     }
 }
 
-fn allowed(rule: &Rule, words: &[String], place: &Place) -> Result<(), Why> {
+fn author(pattern: &str, own: &[&str]) -> Author {
+    if own.contains(&pattern) { Author::Glis } else { Author::User }
+}
+
+/// A command without any path works on its folder, so that this has to be in the worktree as well.
+fn allowed(rule: &Rule, words: &[String], place: Option<&Place>) -> Result<(), Why> {
     let paths = rule.fit(words).map_err(|word| rule.refusal(word))?;
+    let place = place.ok_or(Why::NoPlace)?;
+    place.inside(".")?;
     place.program(&rule.program)?;
     paths.into_iter().try_for_each(|path| place.inside(path).map(drop))
 }

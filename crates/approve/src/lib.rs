@@ -16,7 +16,7 @@ mod rule;
 mod why;
 
 pub use argv::{LINE_BYTES_MAX, argv};
-pub use judge::{Judge, RejectAction, Request, Settings, Verdict};
+pub use judge::{Author, Judge, RejectAction, Request, Settings, Verdict};
 pub use patterns::{BadPattern, Patterns};
 pub use place::Place;
 pub use rule::{BadRule, Kind, Rule};

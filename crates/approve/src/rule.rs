@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::argv::argv;
 use crate::why::Why;
 
 /// What an argument is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// A path that stays in the worktree.
@@ -20,7 +20,7 @@ pub enum Kind {
 }
 
 /// A rule as it is written in the configuration. No word that it does not name is allowed.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     /// The program's name, as it is found on the agent's path.
@@ -39,7 +39,7 @@ pub struct Rule {
     #[serde(default)]
     pub arguments: Vec<Kind>,
     /// Any number of these may follow.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rest: Option<Kind>,
     /// Lines that it must allow; tried when it is read.
     #[serde(default)]

@@ -49,6 +49,8 @@ pub enum Why {
         /// That folder as it is written there.
         folder: String,
     },
+    /// It is unknown where it would happen, or with which programs.
+    NoPlace,
     /// A path leads out of the worktree, or it cannot be told where it leads.
     PathOutside {
         /// As it was written.

@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
-use glis_approve::{Judge, Place, Request, Rule, Settings, Verdict};
+use glis_approve::{Author, Judge, Place, Request, Rule, Settings, Verdict, Why};
 
 /// Rules of a user who is used to these programs, and has listed the flags that only read.
 const USERS: &str = r#"
@@ -547,7 +547,7 @@ impl Ground {
     }
 
     fn verdict(&self, line: &str) -> Verdict {
-        self.judge.verdict(Request::Command(line), &self.place())
+        self.judge.verdict(Request::Command(line), Some(&self.place()))
     }
 }
 
@@ -582,7 +582,8 @@ fn plain_lines_are_accepted_by_the_rule_for_their_program() {
     let ground = Ground::new();
     for line in PLAIN {
         let rule = line.split(' ').next().unwrap().to_owned();
-        assert_eq!(ground.verdict(line), Verdict::Accept { rule }, "{line}");
+        let verdict = ground.verdict(line);
+        assert!(matches!(&verdict, Verdict::Accept { rule: by, .. } if *by == rule), "{line}");
     }
 }
 
@@ -625,9 +626,9 @@ fn a_prompt_is_judged_by_its_text_and_never_a_command_or_an_edit() {
     let ground = Ground::new();
     let judge = Judge::new(Settings::default()).unwrap();
     let place = ground.place();
-    let accepted = |rule: &str| Verdict::Accept { rule: rule.to_owned() };
-    let rejected = |rule: &str| Verdict::Reject { rule: rule.to_owned() };
-    let verdict = |request| judge.verdict(request, &place);
+    let accepted = |rule: &str| Verdict::Accept { rule: rule.to_owned(), author: Author::Glis };
+    let rejected = |rule: &str| Verdict::Reject { rule: rule.to_owned(), author: Author::Glis };
+    let verdict = |request| judge.verdict(request, Some(&place));
     let prompt = |text| verdict(Request::Prompt(text));
     assert_eq!(prompt("Do you want to proceed?"), accepted(r"Do you want to proceed\?"));
     assert_eq!(prompt("Overwrite? [Y/n]"), accepted(r"\[Y/n\]"));
@@ -640,7 +641,23 @@ fn a_prompt_is_judged_by_its_text_and_never_a_command_or_an_edit() {
     }
     assert_eq!(verdict(Request::Command("rm -rf x")), rejected("delete|remove|rm -rf"));
     assert!(matches!(verdict(Request::Edit("a.txt")), Verdict::Manual(_)), "edits are off");
-    let edit = ground.judge.verdict(Request::Edit("a.txt"), &place);
-    assert_eq!(edit, accepted("edits"));
+    let edit = ground.judge.verdict(Request::Edit("a.txt"), Some(&place));
+    assert_eq!(edit, Verdict::Accept { rule: "edits".to_owned(), author: Author::User });
     assert!(Place::new(Path::new("/nonexistent"), Path::new("/"), OsStr::new("")).is_err());
+}
+
+#[test]
+fn nothing_is_accepted_at_a_place_that_is_unknown_or_elsewhere() {
+    let ground = Ground::new();
+    let manual = |why| Verdict::Manual(why);
+    for line in ["ls", "pwd", "cat a.txt", "grep -rn x"] {
+        let verdict = ground.judge.verdict(Request::Command(line), None);
+        assert_eq!(verdict, manual(Why::NoPlace), "{line}");
+        let tree = ground.root.path().join("tree");
+        let programs = ground.root.path().join("programs");
+        let place = Place::new(&tree, ground.root.path(), programs.as_os_str()).unwrap();
+        let verdict = ground.judge.verdict(Request::Command(line), Some(&place));
+        assert_eq!(verdict, manual(Why::PathOutside { path: ".".to_owned() }), "{line}");
+    }
+    assert_eq!(ground.judge.verdict(Request::Edit("a.txt"), None), manual(Why::NoPlace));
 }

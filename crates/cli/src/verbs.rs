@@ -3,6 +3,7 @@
 mod act;
 mod args;
 mod attach;
+mod auto_yes;
 mod config;
 mod file;
 mod keep;
@@ -112,6 +113,7 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::Timeout { name, minutes: Some(minutes) } => timeout::set(&name, &minutes, out),
         Verb::Rm(rm) => session::rm(&rm, out),
         Verb::Answer(answer) => session::answer(answer, out),
+        Verb::AutoYes(wanted) => auto_yes::auto_yes(wanted, out),
         Verb::Acknowledge { names, all } => {
             let which = if all { Which::All } else { Which::Named(names) };
             session::acknowledge(&which, out)

@@ -7,6 +7,7 @@ mod idle;
 pub(crate) mod keep;
 mod memory;
 mod resting;
+pub(crate) mod verdict;
 
 pub(crate) use idle::{idle_timeout, idle_timeout_set};
 pub(crate) use memory::given_back;
@@ -60,7 +61,7 @@ pub(crate) fn table(sessions: &[SessionView]) -> String {
             [
                 s.name.clone(),
                 format!("{} {}", mark(s.status), s.status.word()),
-                s.agent.clone(),
+                if s.auto_yes { format!("{}, auto-yes", s.agent) } else { s.agent.clone() },
                 branch(s).unwrap_or_else(|| "-".to_owned()),
                 if s.queued == 0 { "-".to_owned() } else { s.queued.to_string() },
                 ago(&s.last_active_at),
@@ -135,7 +136,7 @@ pub(crate) fn whole(s: &SessionView) -> String {
     };
     fact("why", Some(s.verdict.clone()));
     fact("under way", s.operation.clone().or_else(|| gate::waits(s)));
-    fact("asks", s.waiting_for.as_ref().map(|ask| ask::asks(&s.name, ask)));
+    fact("asks", ask::all(s));
     fact("was asking", s.was_asking.as_ref().map(|ask| format!("{ask}  (gone with its process)")));
     fact("failed", s.failure.clone());
     fact("id", Some(s.id.clone()));
@@ -191,7 +192,7 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("last action", s.last_action.clone());
     fact("pending", (!s.pending_tasks.is_empty()).then(|| s.pending_tasks.join("; ")));
     fact("idle timeout", Some(idle::whole(s)));
-    fact("auto-yes", s.auto_yes.then(|| "on".to_owned()));
+    fact("auto-yes", s.auto_yes.then(|| verdict::switched_on(&s.name)));
     lines.join("\n")
 }
 

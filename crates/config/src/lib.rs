@@ -1,17 +1,21 @@
 //! The configuration file: what may be set, and what holds without it.
 
+mod auto_yes;
 mod explain;
 mod fault;
 mod idle;
 mod leaf;
 mod memory;
 mod read;
+mod verdict;
 
+pub use auto_yes::AutoYesConfig;
 pub use explain::{DOCUMENTED, Setting, explain};
 pub use fault::Fault;
 pub use idle::IdleConfig;
 pub use memory::MemoryConfig;
 pub use read::{Unread, text_of};
+pub use verdict::in_words_of_core;
 
 use glis_agent::context::Form;
 use glis_core::pause::OnTimeout;
@@ -53,6 +57,8 @@ pub struct Config {
     pub resume: ResumeConfig,
     /// What the user is told of, and how.
     pub notify: NotifyConfig,
+    /// What rules answer for a person.
+    pub auto_yes: AutoYesConfig,
     /// What fresh worktrees get, by the path of the repository.
     pub repository: BTreeMap<String, RepositoryConfig>,
     /// Manners that `new --persona` gives to an agent, by name.

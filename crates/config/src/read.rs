@@ -1,8 +1,8 @@
 //! Reading the file: every fault of it, with its line.
 
-use crate::Config;
 use crate::fault::Fault;
 use crate::leaf::{Leaf, leaves};
+use crate::{Config, auto_yes};
 use serde::Deserialize as _;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -68,11 +68,13 @@ impl Config {
         // Each key is tried alone, so that one fault does not hide the next.
         let faults: Vec<Fault> = leaves
             .iter()
+            .filter(|leaf| leaf.path != auto_yes::RULES)
             .filter_map(|leaf| {
                 let alone = alone(&whole, &leaf.path)?;
                 let fault = Self::deserialize(alone).err()?;
                 Some(Fault { line: leaf.line, ..Fault::of(text, &fault) })
             })
+            .chain(auto_yes::faults(text))
             .collect();
         if !faults.is_empty() {
             return Err(faults);

@@ -6,6 +6,7 @@ mod end;
 mod gate;
 pub(crate) mod halt;
 mod idle;
+pub(crate) mod judge;
 mod message;
 pub(crate) mod pause;
 mod recover;
@@ -110,6 +111,7 @@ fn timer_fired(mut draft: Draft<'_>, key: TimerKey) -> Decision {
         TimerKey::Ready(op) => start::time_is_up(&mut draft, op),
         // It is of the house.
         TimerKey::Gate(_) => {}
+        TimerKey::Verdict => judge::time_is_up(&mut draft),
         // Whatever has happened to it meanwhile, it waits no longer for this.
         TimerKey::Retry(message) => {
             if draft.session.queue.front().is_none_or(|m| m.id != message) {
@@ -187,6 +189,7 @@ fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
         Command::Empty { .. } => chore::empty(draft)?,
         Command::Acknowledge { .. } => acknowledge(draft),
         Command::Answer { ask, answer, .. } => ask::answer(draft, ask, answer)?,
+        Command::SetAutoYes { on, .. } => judge::set(draft, on),
     }
     Ok(())
 }
@@ -223,6 +226,7 @@ fn starts_process(session: &Session, command: &Command) -> bool {
         | Command::Return { .. }
         | Command::Empty { .. }
         | Command::Acknowledge { .. }
+        | Command::SetAutoYes { .. }
         | Command::Answer { .. } => false,
     }
 }
@@ -251,6 +255,7 @@ fn take_outcome(draft: &mut Draft<'_>, outcome: Outcome) {
         Outcome::AnswerNotGiven { ask, why } => ask::not_given(draft, ask, why),
         Outcome::NotInUse { spell, cause } => idle::not_in_use(draft, spell, cause),
         Outcome::InUse { spell, cause } => idle::in_use(draft, spell, cause),
+        Outcome::Judged { ask, verdict } => judge::judged(draft, &ask, verdict),
         Outcome::CanSave { op } => pause::can_save(draft, op),
         Outcome::CannotSave { op, why } => pause::cannot_save(draft, op, why),
         Outcome::TerminalCaptured { op, screen_at } => pause::captured(draft, op, screen_at),

@@ -40,6 +40,8 @@ pub enum Effect {
     Deliver { generation: u32, message: MessageId, text: String },
     /// Hand an answer over. Never twice.
     GiveAnswer { generation: u32, ask: Ask, answer: String },
+    /// Say what the rules say about this question. Files and programs are looked up for it.
+    Judge { generation: u32, ask: Ask },
     /// See whether the worktree could be saved, changing nothing, before a pause disturbs the agent.
     CheckSave { op: OpId },
     /// Tell the agent to stop its turn. Never twice.

@@ -19,6 +19,7 @@ use crate::status::Status;
 use crate::subject::Subject;
 use crate::talk::Ask;
 use crate::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
+use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 
 /// An event with its place in the log.
@@ -180,6 +181,10 @@ pub enum Event {
     AnswerBegan { ask: AskId, answer: String },
     /// The answer did not arrive, or that is unknown; it may be given again.
     AnswerFailed { ask: AskId, why: String },
+    /// The rules have said something about a question: it is answered so, or left to a person.
+    AskJudged { ask: AskId, text: String, verdict: Verdict },
+    /// From here on the rules answer what the agent asks, or not.
+    AutoYesSet { on: bool },
     /// The agent's usage limit is reached.
     LimitReached { reset_at: String, spot: Spot },
     /// The screen of a program without signs has come to another state.

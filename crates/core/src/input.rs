@@ -14,6 +14,7 @@ use crate::subject::Subject;
 use crate::talk::Ask;
 use crate::timer::TimerKey;
 use crate::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
+use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 
 /// One thing to decide on.
@@ -155,6 +156,8 @@ pub enum Command {
     Acknowledge { session: SessionId },
     /// Answer what it asks.
     Answer { session: SessionId, ask: Option<AskId>, answer: String },
+    /// Have the rules answer what it asks, or not.
+    SetAutoYes { session: SessionId, on: bool },
 }
 
 impl Command {
@@ -175,7 +178,8 @@ impl Command {
             | Self::Return { session, .. }
             | Self::Empty { session }
             | Self::Acknowledge { session }
-            | Self::Answer { session, .. } => session,
+            | Self::Answer { session, .. }
+            | Self::SetAutoYes { session, .. } => session,
         }
     }
 }
@@ -258,6 +262,11 @@ pub enum Outcome {
     InUse {
         spell: u64,
         cause: StopCause,
+    },
+    /// What the rules say about this very question.
+    Judged {
+        ask: Ask,
+        verdict: Verdict,
     },
     CanSave {
         op: OpId,

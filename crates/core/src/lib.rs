@@ -44,6 +44,7 @@ pub mod subject;
 pub mod talk;
 pub mod timer;
 pub mod tree;
+pub mod verdict;
 
 pub use caller::{Face, Origin};
 pub use card::Card;

@@ -4,6 +4,7 @@ pub(crate) mod deferred;
 mod deliver;
 pub(crate) mod gate;
 mod idle;
+mod judge;
 mod pause;
 mod save;
 mod wake;
@@ -14,13 +15,14 @@ use crate::draft::Draft;
 /// Each sees what those before it have decided: what a shut gate pauses may be safe already, a pause
 /// that goes on keeps everything else back, a save is of what has ended and not of what is woken, what
 /// is woken is handed nothing yet, and only what is handed nothing is idle.
-const REACTIONS: [fn(&mut Draft<'_>); 7] = [
+const REACTIONS: [fn(&mut Draft<'_>); 8] = [
     gate::stop_if_shut,
     pause::go_on_if_safe,
     save::if_something_ended,
     gate::return_if_open,
     wake::if_wanted,
     deliver::next,
+    judge::what_is_asked,
     idle::watch,
 ];
 

@@ -232,8 +232,12 @@ impl Session {
     }
 
     fn live_status(&self) -> Status {
-        if self.is_asked_about() {
+        if self.waits_for_person() {
             return Status::Waiting;
+        }
+        // The rules are about to say something, or have said it and the agent is about to go on.
+        if !self.asked().is_empty() {
+            return Status::Busy;
         }
         match self.spec.traits.signs {
             SignSource::Structured => {
@@ -456,9 +460,15 @@ impl Session {
         doubtful.map(Message::doubt).chain(self.asked().iter().cloned()).collect()
     }
 
-    /// Whether anything waits for a person.
+    /// Whether anything is asked and has no end yet.
     pub fn is_asked_about(&self) -> bool {
         !self.asked().is_empty()
+            || self.queue.iter().any(|message| message.delivery == Delivery::Doubtful)
+    }
+
+    /// Whether something waits for a person that no rule is about to answer.
+    pub fn waits_for_person(&self) -> bool {
+        self.asked().iter().any(|ask| ask.answerer.is_person())
             || self.queue.iter().any(|message| message.delivery == Delivery::Doubtful)
     }
 

@@ -2,6 +2,7 @@
 
 use crate::ids::{AskId, MessageId};
 use crate::tree::PathList;
+use crate::verdict::{Answerer, Want};
 use serde::{Deserialize, Serialize};
 
 /// A message on its way to an agent.
@@ -60,18 +61,72 @@ pub struct Ask {
     /// choose, at the agent's terminal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choices: Option<Vec<String>>,
+    /// What it wants to do, where a rule can judge that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wants: Option<Want>,
+    /// A sum over everything that the agent said with the question. An answer counts for this and
+    /// for nothing that came under the same name later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// Who is to answer it.
+    #[serde(default, skip_serializing_if = "Answerer::is_person")]
+    pub answerer: Answerer,
 }
 
 impl Ask {
     /// Something that any text may answer.
     pub fn new(id: AskId, kind: AskKind, text: impl Into<String>) -> Self {
-        Self { id, kind, text: text.into(), answering: false, choices: None }
+        Self {
+            id,
+            kind,
+            text: text.into(),
+            answering: false,
+            choices: None,
+            wants: None,
+            digest: None,
+            answerer: Answerer::Person,
+        }
+    }
+
+    /// The same, with what it wants to do.
+    #[must_use]
+    pub fn wanting(self, wants: Option<Want>) -> Self {
+        Self { wants, ..self }
+    }
+
+    /// The same, with a sum over everything that the agent said with it.
+    #[must_use]
+    pub fn summed(self, digest: String) -> Self {
+        Self { digest: Some(digest), ..self }
+    }
+
+    /// Whether this is the very same question, whatever has become of it meanwhile.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let Self { id, kind, text, choices, wants, digest, answering: _, answerer: _ } = self;
+        *id == other.id
+            && *kind == other.kind
+            && *text == other.text
+            && *choices == other.choices
+            && *wants == other.wants
+            && *digest == other.digest
+    }
+
+    /// Whether this can be answered so.
+    pub fn takes(&self, answer: &str) -> bool {
+        self.choices.as_ref().is_none_or(|choices| choices.iter().any(|one| one == answer))
     }
 
     /// The same, if only one of these answers it.
     #[must_use]
     pub fn among<C: Into<String>>(self, choices: impl IntoIterator<Item = C>) -> Self {
         Self { choices: Some(choices.into_iter().map(Into::into).collect()), ..self }
+    }
+
+    /// Whether rules are about this kind of question at all: only leave to do something that an agent
+    /// asks for in words of its own. A line on the screen of any program is none.
+    pub fn is_for_rules(&self) -> bool {
+        let in_words = !self.id.0.starts_with("screen-");
+        self.kind == AskKind::Approval && in_words && !self.only_at_terminal()
     }
 
     /// Whether it can only be answered at the agent's terminal.

@@ -27,6 +27,8 @@ pub enum TimerKey {
     Idle(u64),
     /// How long everything may take to stop when the gate is shut.
     Gate(OpId),
+    /// How long the rules may take for what a session asks.
+    Verdict,
 }
 
 /// When a timer fires.
@@ -53,6 +55,8 @@ pub enum Span {
     Idle,
     /// What it gives everything to stop when the gate is shut.
     Gate,
+    /// What it gives the rules for a verdict that reaches the agent.
+    Verdict,
 }
 
 /// How long a resumed agent may take until it shows that it is ready; then it counts as running.
@@ -92,7 +96,12 @@ mod tests {
         let after = |refused| match When::retry(refused) {
             When::After(Span::Exactly(time)) => time.as_millis(),
             When::After(
-                Span::SafeState | Span::Step | Span::ForcedStep | Span::Idle | Span::Gate,
+                Span::SafeState
+                | Span::Step
+                | Span::ForcedStep
+                | Span::Idle
+                | Span::Gate
+                | Span::Verdict,
             )
             | When::At(_) => 0,
         };

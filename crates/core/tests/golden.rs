@@ -14,6 +14,7 @@ use glis_core::session::{AfterStop, Deferral, StartCause, StopCause};
 use glis_core::spec::{IdleLimit, Mode, RefOrigin, SignSource, Takes};
 use glis_core::talk::AskKind;
 use glis_core::tree::{Clearing, Found, Occasion};
+use glis_core::verdict::{Answerer, Verdict, Want};
 use glis_core::{Event, House, Recorded};
 use std::collections::BTreeSet;
 
@@ -50,7 +51,7 @@ variants! {
         WorktreeNotSaved RestoreBegan WorktreeRestored RestoreFailed ReturnBegan Returned
         ReturnFailed EmptyingBegan Emptied EmptyingFailed SessionRecovered LeftoversSwept
         CaptureMissed MessageRefused FolderLost StartRefused IdleLimitSet StartDeferred
-        StartForgone Gate
+        StartForgone Gate AskJudged AutoYesSet
     }
     gate: GateEvent {
         Shut Hastened Joined Released Overdue Stopped NotKept Paused Opened Resumed
@@ -82,6 +83,9 @@ variants! {
     card_rest: CardRest { Paused Suspended Interrupted Completed Failed Created Archived }
     occasion: Occasion { TurnEnded ProcessEnded Asked }
     found: Found { Untouched Changed Restored }
+    verdict: Verdict { Accept Reject Manual }
+    want: Want { Command Edit }
+    answerer: Answerer { Person Rules }
 }
 
 /// Everything that a stored event is made of and that comes in more than one form.
@@ -96,7 +100,12 @@ fn parts(of: &Event) -> Vec<&'static str> {
         ],
         Event::StartBegan { cause: of, .. } => vec![cause(Some(of))],
         Event::StartFailed { fault: of, .. } => vec![fault(Some(of))],
-        Event::Asked { ask: of, spot: at } => vec![ask(Some(&of.kind)), spot(Some(at))],
+        Event::Asked { ask: of, spot: at } => {
+            let wants = want(of.wants.as_ref()).into_iter().take(usize::from(of.wants.is_some()));
+            let asked = vec![ask(Some(&of.kind)), spot(Some(at)), wants.collect()];
+            [asked, vec![answerer(Some(&of.answerer))]].concat()
+        }
+        Event::AskJudged { verdict: of, .. } => vec![verdict(Some(of))],
         Event::ScreenJudged { state } => vec![screen(Some(state))],
         Event::PauseBegan { mode, reason: why, on_timeout: then, clearing: of, .. } => vec![
             pause_mode(Some(mode)),
@@ -163,6 +172,9 @@ fn every_variant_has_a_line() {
         gate(None),
         source(None),
         deferral(None),
+        verdict(None),
+        want(None),
+        answerer(None),
     ]
     .into_iter()
     .flatten()

@@ -17,6 +17,8 @@ mod chores;
 mod gate;
 #[path = "transitions/idle.rs"]
 mod idle;
+#[path = "transitions/judged.rs"]
+mod judged;
 #[path = "transitions/page.rs"]
 mod page;
 #[path = "transitions/pauses.rs"]

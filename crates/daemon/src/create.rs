@@ -167,7 +167,7 @@ impl Creator {
             permission_mode: persona.permission_mode,
             idle_timeout_secs: IDLE_TIMEOUT_SECS,
             idle: IdleLimit::Usual,
-            auto_yes: wanted.auto_yes,
+            auto_yes: wanted.auto_yes || config.auto_yes.enabled,
             remove_worktree: wanted.remove_worktree,
         };
         spec.limit_idle(wanted.idle_timeout_secs.map_or(IdleLimit::Usual, IdleLimit::Secs));

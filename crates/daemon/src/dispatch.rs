@@ -3,6 +3,7 @@
 use crate::controller::Act;
 use crate::gate::GateStore;
 use crate::jobs::Jobs;
+use crate::judging::Judging;
 use crate::launch::{Checked, Launcher};
 use crate::links::{HolderCommand, Links};
 use crate::pools::Kind;
@@ -38,6 +39,7 @@ pub(crate) struct Dispatcher {
     pub(crate) screens: Arc<Screens>,
     pub(crate) timers: Arc<Timers>,
     pub(crate) gate: Arc<GateStore>,
+    pub(crate) judging: Judging,
 }
 
 impl Act for Dispatcher {
@@ -59,6 +61,7 @@ impl Act for Dispatcher {
                     self.jobs.report(id, Outcome::AnswerNotGiven { ask: asked, why });
                 }
             }
+            Effect::Judge { ask, .. } => self.judging.judge(session, ask),
             Effect::Interrupt { generation } => {
                 if let Err(why) = self.links.send(&id, HolderCommand::Interrupt) {
                     self.jobs.report(id, Outcome::NotInterrupted { generation, why });
@@ -96,6 +99,7 @@ impl Act for Dispatcher {
             | Effect::StartProcess { .. }
             | Effect::Deliver { .. }
             | Effect::GiveAnswer { .. }
+            | Effect::Judge { .. }
             | Effect::Interrupt { .. }
             | Effect::StopProcess { .. }
             | Effect::CaptureTerminal { .. }

@@ -22,6 +22,7 @@ mod fill;
 mod gate;
 mod holder;
 mod jobs;
+mod judging;
 mod last_words;
 mod launch;
 mod links;

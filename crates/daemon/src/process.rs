@@ -61,6 +61,16 @@ fn boot() -> Option<String> {
     Some(id.trim().to_owned())
 }
 
+/// The value that a variable had when the process began, if it is the very one that is meant.
+pub(crate) fn variable(process: &Process, name: &str) -> Option<Vec<u8>> {
+    let environment = std::fs::read(format!("/proc/{}/environ", process.pid)).ok()?;
+    // Looked at afterwards: by then the number may be another process's.
+    handle_of(process)?;
+    let mut pairs = environment.split(|byte| *byte == 0);
+    pairs
+        .find_map(|pair| pair.strip_prefix(name.as_bytes())?.strip_prefix(b"=").map(<[u8]>::to_vec))
+}
+
 /// A handle on the process that has this number now.
 pub(crate) fn open(pid: i32) -> Option<OwnedFd> {
     pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()

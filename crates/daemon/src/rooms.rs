@@ -9,6 +9,7 @@ use crate::environments::Environments;
 use crate::fault::DaemonFault;
 use crate::gate::GateStore;
 use crate::jobs::Jobs;
+use crate::judging::Judging;
 use crate::launch::{self, Launcher};
 use crate::links::Links;
 use crate::live::Live;
@@ -130,6 +131,7 @@ impl Rooms {
             screens: Arc::clone(&self.screens),
             timers: Arc::clone(&self.timers),
             gate: Arc::clone(&self.gate),
+            judging: Judging { settings: Arc::clone(&self.settings), jobs: Arc::clone(&self.jobs) },
         }
     }
 

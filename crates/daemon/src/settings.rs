@@ -1,5 +1,6 @@
 //! The configuration that counts: read again when its file has changed.
 
+use glis_approve::Judge;
 use glis_config::Config;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,8 @@ pub(crate) struct Settings {
 struct Held {
     mark: Mark,
     config: Arc<Config>,
+    /// What applies the rules of that.
+    judge: Arc<Judge>,
     fault: Option<String>,
 }
 
@@ -32,14 +35,18 @@ impl Settings {
     pub(crate) fn read(path: PathBuf) -> Result<Self, String> {
         // Marked first: what is changed while it is read is read again.
         let mark = mark(&path);
-        let config = Config::read(&path).map_err(|unread| unread.to_string())?;
-        let config = Arc::new(config);
-        Ok(Self { path, held: Mutex::new(Held { mark, config, fault: None }) })
+        let (config, judge) = read(&path)?;
+        Ok(Self { path, held: Mutex::new(Held { mark, config, judge, fault: None }) })
     }
 
     /// What counts.
     pub(crate) fn now(&self) -> Arc<Config> {
         Arc::clone(&self.held().config)
+    }
+
+    /// What applies the rules that count.
+    pub(crate) fn judge(&self) -> Arc<Judge> {
+        Arc::clone(&self.held().judge)
     }
 
     /// What is wrong with the file as it is. Then the former one counts.
@@ -58,12 +65,13 @@ impl Settings {
         if mark == self.held().mark {
             return;
         }
-        let read = Config::read(&self.path).map_err(|unread| unread.to_string());
+        let read = read(&self.path);
         let mut held = self.held();
         held.mark = mark;
         held.fault = match read {
-            Ok(config) => {
-                held.config = Arc::new(config);
+            Ok((config, judge)) => {
+                held.config = config;
+                held.judge = judge;
                 None
             }
             Err(fault) => {
@@ -76,6 +84,12 @@ impl Settings {
     fn held(&self) -> MutexGuard<'_, Held> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn read(path: &Path) -> Result<(Arc<Config>, Arc<Judge>), String> {
+    let config = Config::read(path).map_err(|unread| unread.to_string())?;
+    let judge = config.auto_yes.judge()?;
+    Ok((Arc::new(config), Arc::new(judge)))
 }
 
 #[cfg(test)]

@@ -107,6 +107,7 @@ fn length(span: Span, config: &Config) -> Duration {
         Span::ForcedStep => config.force_time(),
         Span::Idle => config.idle.timeout,
         Span::Gate => config.all_time(),
+        Span::Verdict => config.auto_yes.timeout(),
     }
 }
 

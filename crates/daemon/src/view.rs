@@ -60,6 +60,9 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
     let is_gone = lost.is_some() && !session.runs();
     let env_names = env.names.clone();
     let warnings = warnings(session, env, lost);
+    // What the rules are about to answer waits for no person.
+    let waiting = session.asks().into_iter().filter(|ask| ask.answerer.is_person());
+    let waiting: Vec<WaitingFor> = waiting.map(waiting_for).collect();
     SessionView {
         id: session.id.0.clone(),
         name: session.name.clone(),
@@ -93,7 +96,8 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         last_action: digest.last_action,
         pending_tasks: digest.pending,
         queued: session.queue.len(),
-        waiting_for: session.asks().first().map(waiting_for),
+        waiting_for: waiting.first().cloned(),
+        asks: waiting,
         was_asking: pause.and_then(|record| record.question.clone()),
         auto_yes: session.spec.auto_yes,
         generation: session.generation,
@@ -202,9 +206,9 @@ fn left_behind(session: &Session) -> Vec<String> {
     told
 }
 
-fn waiting_for(ask: &Ask) -> WaitingFor {
-    let Ask { id, kind, text, choices, .. } = ask.clone();
-    WaitingFor { request: id.0, kind, text, choices }
+fn waiting_for(ask: Ask) -> WaitingFor {
+    let Ask { id, kind, text, choices, wants, .. } = ask;
+    WaitingFor { request: id.0, kind, text, choices, wants }
 }
 
 /// RFC 3339 in UTC.

@@ -160,7 +160,8 @@ impl Agent {
     pub(crate) fn ask(&mut self, kind: AskKind, text: &str) -> io::Result<Option<String>> {
         let id = self.fresh_id("ask");
         self.asking = Asking::Asked(id.clone());
-        self.record(Body::Ask { id: id.clone(), kind, text: text.to_owned() })?;
+        let folder = std::env::current_dir().ok().map(|dir| dir.to_string_lossy().into_owned());
+        self.record(Body::Ask { id: id.clone(), kind, text: text.to_owned(), folder })?;
         let mode = match kind {
             AskKind::Approval => Mode::Approval(text.to_owned()),
             AskKind::Question => Mode::Question,

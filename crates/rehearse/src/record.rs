@@ -42,6 +42,9 @@ pub(crate) enum Body {
         id: String,
         kind: AskKind,
         text: String,
+        /// Where it would do that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        folder: Option<String>,
     },
     /// The ask is over; without an answer when the turn was interrupted.
     AskGone {
@@ -143,7 +146,12 @@ mod tests {
         );
         check(Body::TurnStarted, r#"{"type":"turn_started","n":4,"at":"T"}"#);
         check(
-            Body::Ask { id: "a".to_owned(), kind: AskKind::Approval, text: "t".to_owned() },
+            Body::Ask {
+                id: "a".to_owned(),
+                kind: AskKind::Approval,
+                text: "t".to_owned(),
+                folder: None,
+            },
             r#"{"type":"ask","id":"a","kind":"approval","text":"t","n":4,"at":"T"}"#,
         );
         check(

@@ -94,7 +94,7 @@ impl Transcript {
         let records = self.records()?;
         let mut asked = Vec::new();
         for record in &records {
-            if let Body::Ask { id, kind: AskKind::Approval, text } = &record.body
+            if let Body::Ask { id, kind: AskKind::Approval, text, .. } = &record.body
                 && text == wanted
             {
                 asked.push(id);

@@ -223,6 +223,10 @@ pub enum Action {
     LimitIdle {
         limit: IdleLimit,
     },
+    /// Have the rules answer what it asks, or not.
+    AutoYes {
+        on: bool,
+    },
     Snapshot,
     Restore {
         snapshot: Option<String>,
@@ -432,6 +436,7 @@ impl Request {
                 | Action::Remove { .. }
                 | Action::Snapshot
                 | Action::Restore { .. }
+                | Action::AutoYes { .. }
                 | Action::Acknowledge => Scope::Manage,
             },
             // Writes files wherever the caller says.
@@ -470,6 +475,7 @@ impl Request {
                 | Action::Remove { .. }
                 | Action::Snapshot
                 | Action::Restore { .. }
+                | Action::AutoYes { .. }
                 | Action::Acknowledge => false,
             },
             Self::List { .. }

@@ -8,6 +8,7 @@ use glis_core::session::Deferral;
 use glis_core::spec::Mode;
 use glis_core::talk::AskKind;
 use glis_core::tree::{Found, PathList, Restored, SnapshotRef};
+use glis_core::verdict::Want;
 use serde::{Deserialize, Serialize};
 
 /// A session as JSON.
@@ -52,6 +53,9 @@ pub struct SessionView {
     pub pending_tasks: Vec<String>,
     pub queued: usize,
     pub waiting_for: Option<WaitingFor>,
+    /// Everything that it asks, oldest first.
+    #[serde(default)]
+    pub asks: Vec<WaitingFor>,
     /// What it was asking when it was paused. It cannot be answered: it went with the process.
     #[serde(default)]
     pub was_asking: Option<String>,
@@ -245,6 +249,9 @@ pub struct WaitingFor {
     /// choose, at the agent's terminal.
     #[serde(default)]
     pub choices: Option<Vec<String>>,
+    /// The command or the files that it is about, where the agent tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wants: Option<Want>,
 }
 
 /// One line of a conversation file.

@@ -209,7 +209,7 @@ fn errors_are_one_document_with_kind_message_and_hint_and_their_own_status() -> 
     house.rehearsal("blue")?;
     house.command("done", &["true"])?;
     house.until("done", "completed")?;
-    let table: [(&[&str], i32, &str, &str); 29] = [
+    let table: [(&[&str], i32, &str, &str); 28] = [
         (&["show", "nobody"], 3, "not_found", "nobody"),
         (&["show", ""], 3, "not_found", "``"),
         (&["attach", "blue"], 2, "usage", "terminal"),
@@ -236,7 +236,6 @@ fn errors_are_one_document_with_kind_message_and_hint_and_their_own_status() -> 
         (&["new", "x", "--repo", "/nowhere", "--", "true"], 2, "usage", "/nowhere"),
         (&["new", "x", "--agent", "command"], 2, "usage", "--"),
         (&["new", "x", "--in-place", "--remove-worktree-on-pause"], 2, "usage", "in-place"),
-        (&["new", "x", "--auto-yes"], 2, "usage", "no rules"),
         (&["new", "x", "--persona", "critic"], 2, "usage", "no persona"),
         (&["sing"], 2, "usage", "sing"),
     ];

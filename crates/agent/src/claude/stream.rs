@@ -1,11 +1,12 @@
 //! Claude Code on pipes: JSON lines both ways, with requests and answers among them.
 
-use super::tools::{Tools, asks_for, blocks, new_task, tool_use};
+use super::tools::{SHELL_TOOL, Tools, asks_for, blocks, new_task, tool_use, wants};
 use super::transcript;
-use crate::dialect::{Dialect, GONE, Interrupt, Shown, Source};
+use crate::dialect::{CHANGED, Dialect, GONE, Interrupt, Shown, Source};
 use crate::heard::{Heard, Said, Usage};
 use crate::hearing::{Meaning, answers, json_line, text};
 use crate::lines::Lines;
+use crate::wants::{digest, may_move};
 use glis_core::AskId;
 use glis_core::input::Sign;
 use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, DENY};
@@ -32,6 +33,11 @@ pub(super) struct Stream {
     seen: BTreeSet<String>,
     /// Tools of the present turn.
     tools: Tools,
+    /// Where its commands run, as it told at first.
+    folder: Option<String>,
+    /// Commands that have run since, or may be running, and may move its shell elsewhere. It does not
+    /// tell where that is.
+    movers: BTreeSet<String>,
 }
 
 struct Asked {
@@ -40,6 +46,7 @@ struct Asked {
     tool_use: String,
     input: Value,
     suggestions: Value,
+    digest: String,
 }
 
 impl Stream {
@@ -53,6 +60,7 @@ impl Stream {
             "assistant" if self.is_repeated(words) => {}
             "assistant" => {
                 self.tools.note(words);
+                self.note_movers(words);
                 worked(words, &mut line);
             }
             "user" => {
@@ -101,8 +109,23 @@ impl Stream {
         let (kind, asks) = asks_for(&tool, &input);
         let suggestions = request.get("permission_suggestions").cloned().unwrap_or_default();
         let tool_use = text(request, "/tool_use_id").to_owned();
-        self.asks.insert(id.clone(), Asked { tool, tool_use, input, suggestions });
-        line.sign(Sign::Asked(Ask::new(AskId(id), kind, asks)));
+        let folder = self.folder.clone().filter(|_| !self.has_strayed(&tool_use));
+        let (wants, digest) = (wants(&tool, &input, folder), digest(request));
+        let ask = Ask::new(AskId(id.clone()), kind, asks).wanting(wants).summed(digest.clone());
+        self.asks.insert(id, Asked { tool, tool_use, input, suggestions, digest });
+        line.sign(Sign::Asked(ask));
+    }
+
+    /// Whether a command other than this one may have moved the shell.
+    fn has_strayed(&self, tool_use: &str) -> bool {
+        self.movers.iter().any(|mover| mover != tool_use)
+    }
+
+    fn note_movers(&mut self, words: &Value) {
+        let commands = blocks(words).filter(|block| text(block, "/name") == SHELL_TOOL);
+        for block in commands.filter(|block| may_move(text(block, "/input/command"))) {
+            self.movers.insert(text(block, "/id").to_owned());
+        }
     }
 
     fn ask_is_gone(&mut self, id: &str, line: &mut Meaning) {
@@ -116,6 +139,9 @@ impl Stream {
         match text(words, "/subtype") {
             // Said at the beginning of every turn.
             "init" => {
+                // Where it began: later ones may tell of the same place, wherever its shell is.
+                let told = Some(text(words, "/cwd")).filter(|cwd| !cwd.is_empty());
+                self.folder = self.folder.take().or(told.map(str::to_owned));
                 line.sign(Sign::RefKnown(text(words, "/session_id").to_owned()));
                 line.sign(Sign::TookMessage { text: None });
                 line.sign(Sign::TurnBegan);
@@ -259,6 +285,9 @@ impl Dialect for Stream {
 
     fn answer(&self, ask: &Ask, answer: &str) -> Result<Vec<u8>, String> {
         let asked = self.asks.get(&ask.id.0).ok_or(GONE)?;
+        if ask.digest.as_ref().is_some_and(|digest| *digest != asked.digest) {
+            return Err(CHANGED.to_owned());
+        }
         let decision = match (ask.kind, answer) {
             (_, DENY) => {
                 json!({"behavior": "deny", "message": "The user does not want this."})

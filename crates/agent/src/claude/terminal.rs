@@ -1,15 +1,17 @@
 //! Claude Code in a terminal: its hooks say what it does, its transcript what is said, and its screen
 //! whether it can be typed into.
 
-use super::tools::{PLAN_TOOL, Tools, asks_for, blocks, new_task, said_by, tool_words};
+use super::tools::{PLAN_TOOL, Tools, asks_for, blocks, new_task, said_by, tool_words, wants};
 use super::transcript::{is_beside, is_filler, is_interruption, refused};
 use crate::dialect::{Dialect, GONE, Interrupt, NO_SUCH_CHOICE, Shown, Source, typed};
 use crate::heard::{Heard, Outcome, Said, Usage};
 use crate::hearing::{Meaning, as_said, as_text, question, text, what};
 use crate::lines::Lines;
+use crate::wants::digest;
 use glis_core::AskId;
 use glis_core::input::Sign;
 use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, DENY};
+use glis_core::verdict::Want;
 use glis_wire::view::Voice;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -118,6 +120,8 @@ pub(super) struct Terminal {
     rejected: Vec<String>,
     /// What is chosen from, or allowed, there.
     offer: Offer,
+    /// More than one question was open at once in this turn.
+    crowded: bool,
 }
 
 /// What a dialog on the screen offers.
@@ -180,6 +184,7 @@ impl Terminal {
             }
             "UserPromptSubmit" => {
                 text(words, "/prompt_id").clone_into(&mut self.prompt);
+                self.crowded = false;
                 // Written down here and not from the transcript, which may never hold it.
                 line.took(as_said(text(words, "/prompt")));
                 if self.prompt != self.cut {
@@ -226,6 +231,8 @@ impl Terminal {
         let (kind, asks) = asks_for(name, input);
         // Where it was asked is a name that no other question has.
         let id = AskId(format!("hook-{end}"));
+        // Two that ask at once stand in a row, and the screen may show either.
+        self.crowded |= self.ask.is_some();
         self.ask_is_gone(line);
         self.offer = match kind {
             AskKind::Question => choice(input),
@@ -237,8 +244,10 @@ impl Terminal {
             AskKind::Approval | AskKind::Doubt => Offer::Once,
         };
         self.ask = Some(id.clone());
-        let ask = Ask::new(id, kind, asks).among(self.offer.choices());
-        line.sign(Sign::Asked(ask));
+        let folder = words.get("cwd").and_then(Value::as_str).map(str::to_owned);
+        let wants = wants(name, input, folder).filter(|_| !self.crowded);
+        let ask = Ask::new(id, kind, asks).among(self.offer.choices()).wanting(wants);
+        line.sign(Sign::Asked(ask.summed(digest(words))));
     }
 
     fn ask_is_gone(&mut self, line: &mut Meaning) {
@@ -392,6 +401,23 @@ impl Dialect for Terminal {
 
     fn shows_ask(&self, ask: &Ask, lines: &[String]) -> Option<bool> {
         Some(self.ask.as_ref() == Some(&ask.id) && self.asks(lines))
+    }
+
+    /// The dialog names what it is about in a line of its own.
+    fn shows_exactly(&self, ask: &Ask, lines: &[String]) -> bool {
+        let dialog =
+            || lines.iter().rev().filter(|line| !line.trim().is_empty()).take(DIALOG_LINES);
+        let alone = !self.crowded && self.shows_ask(ask, lines) == Some(true);
+        alone
+            && match &ask.wants {
+                Some(Want::Command { line, .. }) => dialog().any(|shown| shown.trim() == line),
+                Some(Want::Edit { paths }) => paths.iter().all(|path| {
+                    let name = path.rsplit('/').next().unwrap_or_default();
+                    !name.is_empty() && dialog().any(|shown| shown.contains(name))
+                }),
+                // Only a no is ever said to anything else.
+                None => true,
+            }
     }
 
     /// A prompt on a screen at rest means that nothing runs, whatever was not told. A turn that comes to

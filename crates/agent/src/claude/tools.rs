@@ -2,8 +2,10 @@
 
 use crate::heard::{Said, TaskChange};
 use crate::hearing::{Meaning, gist, text, to_allow, what};
+use crate::wants;
 use glis_core::input::Sign;
 use glis_core::talk::AskKind;
+use glis_core::verdict::Want;
 use glis_wire::view::Voice;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -51,6 +53,27 @@ pub(super) fn asks_for(tool: &str, input: &Value) -> (AskKind, String) {
         QUESTION_TOOL => (AskKind::Question, words),
         _ => (AskKind::Approval, to_allow(tool, &words)),
     }
+}
+
+/// The tool that runs a command line, and what may stand beside the line.
+pub(super) const SHELL_TOOL: &str = "Bash";
+const BESIDE_LINE: [&str; 2] = ["description", "timeout"];
+/// The tools that write a file, and where its name stands.
+const WRITERS: [(&str, &str); 4] = [
+    ("Write", "/file_path"),
+    ("Edit", "/file_path"),
+    ("MultiEdit", "/file_path"),
+    ("NotebookEdit", "/notebook_path"),
+];
+
+/// What a tool is used for, where rules can judge it. A command would run in this folder.
+pub(super) fn wants(tool: &str, input: &Value, folder: Option<String>) -> Option<Want> {
+    if tool == SHELL_TOOL {
+        return wants::command(input, "command", &BESIDE_LINE, folder);
+    }
+    let (_, key) = WRITERS.iter().find(|(name, _)| *name == tool)?;
+    let path = input.pointer(key)?.as_str()?.to_owned();
+    Some(Want::Edit { paths: vec![path] })
 }
 
 /// The questions that it asks, with what may be answered.

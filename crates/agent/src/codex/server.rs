@@ -2,13 +2,15 @@
 
 use super::notices::{again_at, open_steps};
 use super::terminal::Terminal;
-use crate::dialect::{Dialect, GONE, Interrupt, Shown, Source};
+use crate::dialect::{CHANGED, Dialect, GONE, Interrupt, Shown, Source};
 use crate::heard::{Heard, Said, Usage};
 use crate::hearing::{Meaning, answers, gist, json_line, plan, text, to_allow, what};
 use crate::lines::Lines;
+use crate::wants::{digest, unwrapped};
 use glis_core::AskId;
 use glis_core::input::Sign;
 use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, DENY};
+use glis_core::verdict::Want;
 use glis_wire::view::Voice;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -44,6 +46,7 @@ struct Asked {
     request: Value,
     method: String,
     params: Value,
+    digest: String,
 }
 
 impl Server {
@@ -99,9 +102,12 @@ impl Server {
             }
             other => (AskKind::Approval, to_allow(other, text(params, "/reason"))),
         };
+        let digest = digest(&json!([method, params]));
+        let ask = Ask::new(AskId(id.clone()), kind, asks).summed(digest.clone());
+        let ask = ask.wanting(wants(method, params));
         let (request, method, params) = (request.clone(), method.to_owned(), params.clone());
-        self.asks.insert(id.clone(), Asked { request, method, params });
-        line.sign(Sign::Asked(Ask::new(AskId(id), kind, asks)));
+        self.asks.insert(id, Asked { request, method, params, digest });
+        line.sign(Sign::Asked(ask));
     }
 
     fn notice(&mut self, method: &str, params: &Value, line: &mut Meaning) {
@@ -189,6 +195,18 @@ impl Server {
     }
 }
 
+/// The command that it asks for, unless more than running it in its folder is asked for.
+fn wants(method: &str, params: &Value) -> Option<Want> {
+    let more = ["additionalPermissions", "networkApprovalContext"];
+    let plain = more.iter().all(|key| params.get(key).is_none_or(Value::is_null));
+    if method != "item/commandExecution/requestApproval" || !plain {
+        return None;
+    }
+    let line = unwrapped(text(params, "/command"))?.to_owned();
+    let folder = params.get("cwd").and_then(Value::as_str).map(str::to_owned);
+    Some(Want::Command { line, folder })
+}
+
 fn item_began(item: &Value, line: &mut Meaning) {
     match text(item, "/type") {
         "userMessage" => {
@@ -274,7 +292,11 @@ impl Dialect for Server {
     }
 
     fn answer(&self, ask: &Ask, answer: &str) -> Result<Vec<u8>, String> {
-        let Asked { request, method, params } = self.asks.get(&ask.id.0).ok_or(GONE)?;
+        let asked = self.asks.get(&ask.id.0).ok_or(GONE)?;
+        let Asked { request, method, params, digest } = asked;
+        if ask.digest.as_ref().is_some_and(|judged| judged != digest) {
+            return Err(CHANGED.to_owned());
+        }
         let result = match (method.as_str(), answer) {
             ("item/tool/requestUserInput", words) => answered(params, words)?,
             ("item/permissions/requestApproval", ALLOW | ALLOW_FOR_SESSION) => {

@@ -6,9 +6,11 @@ use crate::dialect::{Dialect, Interrupt, NO_SUCH_CHOICE, ScreenPrompt, Shown, So
 use crate::heard::{Heard, Said, Usage};
 use crate::hearing::{Meaning, gist, question, text, to_allow, what};
 use crate::lines::Lines;
+use crate::wants;
 use glis_core::AskId;
 use glis_core::input::Sign;
 use glis_core::talk::{ALLOW, Ask, AskKind, DENY};
+use glis_core::verdict::Want;
 use glis_wire::view::Voice;
 use serde_json::Value;
 
@@ -46,6 +48,18 @@ const DIALOGS: [&str; 10] = [
     "Press enter to continue",
     "enter continue \u{b7} esc",
 ];
+/// What stands before the command there.
+const COMMAND_MARK: &str = "$ ";
+/// The tool that runs a command line, and what may stand beside the line. Not among it: another shell.
+const SHELL_TOOL: &str = "exec_command";
+const BESIDE_LINE: [&str; 6] = [
+    "workdir",
+    "justification",
+    "sandbox_permissions",
+    "yield_time_ms",
+    "max_output_tokens",
+    "prefix_rule",
+];
 /// How the error of a turn is called that ended at a usage limit.
 const LIMIT: &str = "usage_limit_exceeded";
 /// How a call comes back that was denied without a terminal.
@@ -64,6 +78,8 @@ struct Call {
     /// What it was given, in full.
     content: String,
     why: String,
+    /// What it wants to do, where rules can judge that.
+    wants: Option<Want>,
     /// It was not allowed, by an answer of ours.
     denied: bool,
 }
@@ -73,6 +89,8 @@ pub(super) struct Terminal {
     rollout: Lines,
     calls: Vec<Call>,
     usage: Option<Usage>,
+    /// Where its commands run unless one says otherwise.
+    folder: Option<String>,
 }
 
 impl Terminal {
@@ -87,6 +105,10 @@ impl Terminal {
             ("event_msg", "item_completed") => item(&payload["item"], &mut line),
             ("event_msg", "task_complete") => self.turn_ended(Sign::TurnEnded, payload, &mut line),
             ("event_msg", "turn_aborted") => self.turn_ended(Sign::TurnCut, payload, &mut line),
+            ("session_meta" | "turn_context", _) => {
+                let told = payload.get("cwd").and_then(Value::as_str).map(str::to_owned);
+                self.folder = told.or(self.folder.take());
+            }
             ("token_usage_record", _) => self.usage = usage(payload).or(self.usage),
             ("response_item", "function_call" | "custom_tool_call") => {
                 self.called(payload, &mut line);
@@ -107,14 +129,29 @@ impl Terminal {
         let given: Value = serde_json::from_str(text(call, "/arguments")).unwrap_or_default();
         let content = if given.is_null() { text(call, "/input").to_owned() } else { gist(&given) };
         let why = text(&given, "/justification").to_owned();
+        let wants = self.wants(name, &given);
         let call = (id.to_owned(), name.to_owned(), content.clone());
-        self.calls.push(Call { id: call.0, name: call.1, content: call.2, why, denied: false });
+        let (id_of, name_of, content_of) = call;
+        let denied = false;
+        self.calls.push(Call { id: id_of, name: name_of, content: content_of, why, wants, denied });
         let sign = Sign::ToolBegan { tool: id.to_owned(), what: what(name, &content) };
         let mut said = Said::tool(name, content);
         if name == "update_plan" {
             said.pending = Some(open_steps(&given["plan"]));
         }
         line.both(sign, said);
+    }
+
+    /// The command that a call wants to run, unless it says how in a way that rules are not about.
+    fn wants(&self, name: &str, given: &Value) -> Option<Want> {
+        if name != SHELL_TOOL {
+            return None;
+        }
+        let folder = match given.get("workdir") {
+            None | Some(Value::Null) => self.folder.clone(),
+            Some(told) => told.as_str().filter(|told| told.starts_with('/')).map(str::to_owned),
+        };
+        wants::command(given, "cmd", &BESIDE_LINE, folder)
     }
 
     /// A tool is done. Without a terminal it is told that it was denied; in one, where that ends the
@@ -152,14 +189,19 @@ impl Terminal {
             let telling: String = content.chars().take(TELLING_CHARS).collect();
             !telling.is_empty() && shown.contains(&telling)
         };
-        Some(match self.calls.iter().find(telling) {
-            Some(Call { id, content, why, .. }) => {
-                let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
-                let text = to_allow("run", &format!("{content}{why}"));
-                ScreenPrompt { id: Some(ask_about(id)), text, choices: &CHOICES }
-            }
-            None => ScreenPrompt { id: None, text: to_allow("allow", &about), choices: &CHOICES },
-        })
+        let choices = &CHOICES;
+        let Some(call) = self.calls.iter().find(telling) else {
+            let text = to_allow("allow", &about);
+            return Some(ScreenPrompt { id: None, text, choices, wants: None });
+        };
+        let Call { id, content, why, wants, .. } = call;
+        let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+        let text = to_allow("run", &format!("{content}{why}"));
+        // Two calls may begin alike: only one that is shown whole is sure to be this one.
+        let alone = self.calls.iter().filter(telling).count() == 1;
+        let shown = commanded(lines).is_some_and(|shown| shown == bare(content));
+        let wants = wants.clone().filter(|_| alone && shown);
+        Some(ScreenPrompt { id: Some(ask_about(id)), text, choices, wants })
     }
 }
 
@@ -254,9 +296,28 @@ impl Dialect for Terminal {
         }))
     }
 
+    fn shows_exactly(&self, ask: &Ask, lines: &[String]) -> bool {
+        let prompt = self.prompt(lines);
+        ask.wants.is_some()
+            && prompt
+                .is_some_and(|shown| shown.id.as_ref() == Some(&ask.id) && shown.wants == ask.wants)
+    }
+
     fn source(&self) -> Source {
         Source::Transcript
     }
+}
+
+/// The command in the dialog at the foot of the screen, without blanks: everything between its mark and
+/// the choices. What is above the mark the agent may have written.
+fn commanded(lines: &[String]) -> Option<String> {
+    let choices = lines.iter().rposition(|line| line.contains(FIRST_CHOICE))?;
+    let above = lines.get(..choices)?;
+    let head = above.iter().rposition(|line| line.contains(ASKING_HEAD))?;
+    let about = above.get(head..)?;
+    let mark = about.iter().position(|line| line.trim_start().starts_with(COMMAND_MARK))?;
+    let shown = bare(&about.get(mark..)?.concat());
+    shown.strip_prefix(COMMAND_MARK.trim()).map(str::to_owned)
 }
 
 /// What the dialog at the foot of the screen asks permission for, in its own words.

@@ -39,11 +39,13 @@ impl Verb {
             | Self::Timeout { minutes: Some(_), .. }
             | Self::Rm(_)
             | Self::Answer(_)
+            | Self::AutoYes(AutoYes { verb: None, .. })
             | Self::Acknowledge { .. }
             | Self::Snapshot { .. }
             | Self::Restore(_)
             | Self::Trash { verb: TrashVerb::Restore { .. } | TrashVerb::Empty(_) } => true,
             Self::Trash { verb: TrashVerb::List }
+            | Self::AutoYes(AutoYes { verb: Some(_), .. })
             | Self::Demo
             | Self::Ls { .. }
             | Self::Show { .. }
@@ -133,6 +135,8 @@ pub(crate) enum Verb {
     Rm(Rm),
     /// Answer what a session asks
     Answer(Answer),
+    /// Have rules answer what a session asks, try a command, or see what was answered
+    AutoYes(AutoYes),
     /// Confirm that you know of a damaged record or a bar; `show` and `doctor` list them
     Acknowledge {
         /// Names, ids, or unique beginnings of ids
@@ -315,7 +319,7 @@ pub(crate) struct New {
     /// The next message wakes it
     #[arg(long, value_parser = duration)]
     pub(crate) idle_timeout: Option<Duration>,
-    /// Reserved: this version has no rules yet to answer prompts by, and refuses it
+    /// Have rules answer what it asks, where they allow it; off without this
     #[arg(long)]
     pub(crate) auto_yes: bool,
     /// Remove the worktree at every pause, if a snapshot holds all of it; a resume restores it
@@ -327,6 +331,45 @@ pub(crate) struct New {
     /// A program and its arguments; behind --agent or --persona further arguments for the agent
     #[arg(last = true)]
     pub(crate) argv: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct AutoYes {
+    #[command(subcommand)]
+    pub(crate) verb: Option<AutoYesVerb>,
+    /// Name, id, or a unique beginning of the id
+    #[arg(required = true)]
+    pub(crate) name: Option<String>,
+    /// Whether rules answer
+    #[arg(value_enum, required = true)]
+    pub(crate) switch: Option<Switch>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AutoYesVerb {
+    /// Say what the rules would say about a command, and why; nothing is run, and no daemon is needed
+    Test {
+        /// The command line, as one word
+        #[arg(allow_hyphen_values = true)]
+        command: String,
+        /// The folder that it would run in; default: this one
+        #[arg(long = "in", value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
+    /// List what the rules have said: when, about what, by which rule
+    Log {
+        /// Only of this session
+        name: Option<String>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    /// Rules answer what they allow or reject; the rest is asked
+    On,
+    /// Everything is asked
+    Off,
 }
 
 #[derive(Debug, Args)]

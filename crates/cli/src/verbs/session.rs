@@ -20,7 +20,6 @@ use serde_json::json;
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 
 pub(super) fn new(new: New, out: &Out) -> Result<(), Complaint> {
-    check_new(&new)?;
     let place = match new.repo {
         Some(path) => std::path::absolute(path),
         None => std::env::current_dir(),
@@ -54,18 +53,6 @@ pub(super) fn new(new: New, out: &Out) -> Result<(), Complaint> {
     let Response::Made { session, notes } = answer else { return Err(unexpected()) };
     let document = with(&session, "notes", json!(notes));
     out.document(&document, || words::created(&session, &notes))
-}
-
-/// What would be stored and then never heeded is refused.
-fn check_new(new: &New) -> Result<(), Complaint> {
-    if new.auto_yes {
-        return Err(Complaint::new(
-            Kind::Usage,
-            "this version has no rules yet by which prompts could be answered",
-        )
-        .hint("leave out --auto-yes; `glis answer` answers what a session asks"));
-    }
-    Ok(())
 }
 
 /// The reasons are those of a resume, but there is nothing yet that could be resumed; and who makes a

@@ -3,6 +3,18 @@
 use glis_core::talk::{ALLOW_FOR_SESSION, AskKind};
 use glis_wire::view::{SessionView, WaitingFor};
 
+/// Everything that is asked. Of several, an answer has to name the one that is meant.
+pub(super) fn all(s: &SessionView) -> Option<String> {
+    let [_, _, ..] = s.asks.as_slice() else {
+        return s.waiting_for.as_ref().map(|ask| asks(&s.name, ask));
+    };
+    let each = s.asks.iter().map(|ask| {
+        let (asks, request) = (asks(&s.name, ask), &ask.request);
+        format!("{asks} with --request {request}")
+    });
+    Some(each.collect::<Vec<_>>().join("; "))
+}
+
 /// What is asked, and what to do about it.
 pub(super) fn asks(name: &str, ask: &WaitingFor) -> String {
     let text = &ask.text;

@@ -3,7 +3,7 @@
 //! An operation goes on from where its journal ends; its steps may be repeated safely. What may
 //! not be repeated (typing into an agent) is left as it is, and asked about.
 
-use super::{chore, end, halt, message, pause, save, start};
+use super::{chore, end, halt, judge, message, pause, save, start};
 use crate::draft::Draft;
 use crate::effect::{Effect, Urgency};
 use crate::event::Event;
@@ -60,7 +60,11 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
             World::Alive { generation, .. } if draft.session.rejected().is_some() => {
                 draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
             }
-            World::Alive { .. } => settle_live(draft),
+            World::Alive { .. } => {
+                settle_live(draft);
+                // What the rules had not said by then, they are asked again.
+                judge::judge(draft, |_| true);
+            }
             World::Ended { .. } | World::Gone { .. } => gone(draft, world),
         },
         Phase::Stopping { op, .. } if draft.session.worktree.is_none() => {
@@ -153,6 +157,7 @@ fn pausing(draft: &mut Draft<'_>, op: OpId, step: PauseStep, world: World) {
     }
     if lives {
         settle_live(draft);
+        judge::judge(draft, |_| true);
     }
     match step {
         PauseStep::Boundary if pauses_from_rest(draft) => pause::go_on_from_rest(draft, op),

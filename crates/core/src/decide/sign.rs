@@ -9,6 +9,7 @@ use crate::input::Sign;
 use crate::safe::ScreenState;
 use crate::session::Phase;
 use crate::talk::{Ask, AskKind};
+use crate::verdict::Answerer;
 
 pub(super) fn take(draft: &mut Draft<'_>, spot: Spot, sign: Sign) {
     if already_seen(draft, spot) || !draft.session.runs() {
@@ -43,9 +44,7 @@ pub(super) fn take(draft: &mut Draft<'_>, spot: Spot, sign: Sign) {
         Sign::TurnEnded => turn_ended(draft, spot, Cut::No),
         Sign::TurnCut => turn_ended(draft, spot, Cut::Yes),
         Sign::Asked(ask) => {
-            if !draft.session.asked().iter().any(|known| known.id == ask.id) {
-                draft.event(Event::Asked { ask, spot });
-            }
+            asked(draft, ask, spot);
             // Who asks runs, and may wait for the answer before it takes a message.
             start::became_ready(draft);
         }
@@ -71,6 +70,21 @@ pub(super) fn take(draft: &mut Draft<'_>, spot: Spot, sign: Sign) {
             }
         }
     }
+}
+
+/// A question under a known name is the known one, unless it says something else by now: then whatever
+/// was said or is being said to the former one does not count for it.
+fn asked(draft: &mut Draft<'_>, ask: Ask, spot: Spot) {
+    let known = draft.session.asked().iter().find(|known| known.id == ask.id);
+    if known.is_some_and(|known| known.is_same(&ask)) {
+        return;
+    }
+    if known.is_some() {
+        draft.event(Event::AskGone { ask: ask.id.clone(), spot: None });
+    }
+    let by_rule = draft.session.spec.auto_yes && ask.is_for_rules();
+    let answerer = if by_rule { Answerer::Rules } else { Answerer::Person };
+    draft.event(Event::Asked { ask: Ask { answerer, ..ask }, spot });
 }
 
 /// Whether an agent was done with its turn when it ended.

@@ -76,6 +76,8 @@ impl Event {
             | Self::AskGone { .. }
             | Self::AnswerBegan { .. }
             | Self::AnswerFailed { .. }
+            | Self::AskJudged { .. }
+            | Self::AutoYesSet { .. }
             | Self::LimitReached { .. }
             | Self::ScreenJudged { .. }
             | Self::ProcessEnded { .. }
@@ -131,6 +133,8 @@ impl Event {
             | Self::MessageDropped { .. }
             | Self::AnswerBegan { .. }
             | Self::AnswerFailed { .. }
+            | Self::AskJudged { .. }
+            | Self::AutoYesSet { .. }
             | Self::ScreenJudged { .. }
             | Self::PauseBegan { .. }
             | Self::PauseHastened { .. }
@@ -202,6 +206,8 @@ impl Event {
             | Self::Completed
             | Self::Failed { .. }
             | Self::Archived { .. }
+            // What the user has switched off stays off.
+            | Self::AutoYesSet { .. }
             | Self::Returned { .. } => true,
             // To a session that runs it is handed over soon; here it may wait for long.
             Self::MessageQueued { .. } => !session.runs(),
@@ -231,6 +237,7 @@ impl Event {
             | Self::AskGone { .. }
             | Self::AnswerBegan { .. }
             | Self::AnswerFailed { .. }
+            | Self::AskJudged { .. }
             | Self::LimitReached { .. }
             | Self::ScreenJudged { .. }
             | Self::PauseBegan { .. }

@@ -71,6 +71,8 @@ impl Event {
             | Self::AskGone { .. }
             | Self::AnswerBegan { .. }
             | Self::AnswerFailed { .. }
+            | Self::AskJudged { .. }
+            | Self::AutoYesSet { .. }
             | Self::LimitReached { .. }
             | Self::ScreenJudged { .. }
             | Self::PauseBegan { .. }

@@ -5,6 +5,7 @@ use crate::rule::Rule;
 use crate::safe::ScreenState;
 use crate::session::{Phase, Session, Spoken};
 use crate::talk::{Ask, Tool};
+use crate::verdict::{Answerer, Verdict};
 
 impl Session {
     pub(super) fn become_ready(&mut self) {
@@ -73,6 +74,28 @@ impl Session {
         let Some(run) = &mut self.run else { return };
         for ask in run.asks.iter_mut().filter(|ask| ask.id == *id) {
             ask.answering = answering;
+            // What did not arrive may not be repeated without a person.
+            if !answering {
+                ask.answerer = Answerer::Person;
+            }
+        }
+    }
+
+    pub(super) fn take_verdict(&mut self, id: &AskId, verdict: &Verdict) {
+        let Some(run) = &mut self.run else { return };
+        if let Verdict::Manual { .. } = verdict {
+            for ask in run.asks.iter_mut().filter(|ask| ask.id == *id) {
+                ask.answerer = Answerer::Person;
+            }
+            self.tell_that_it_asks();
+        }
+    }
+
+    pub(super) fn set_auto_yes(&mut self, on: bool) {
+        self.spec.auto_yes = on;
+        let Some(run) = &mut self.run else { return };
+        for ask in run.asks.iter_mut().filter(|ask| !ask.answering && ask.is_for_rules()) {
+            ask.answerer = if on { Answerer::Rules } else { Answerer::Person };
         }
     }
 

@@ -11,6 +11,7 @@ use glis_core::refusal::ResumeFault;
 use glis_core::session::Process;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Spec, Takes, Traits};
 use glis_core::tree::{PathList, SnapshotRef};
+use glis_core::verdict::{Author, Unruled, Verdict};
 use glis_core::{House, Input, Recorded, Session, SessionId, Subject, TimerKey};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -314,6 +315,10 @@ impl State {
             }
             Effect::Deliver { message, .. } => Outcome::Delivered { message: *message },
             Effect::GiveAnswer { ask, .. } => Outcome::AnswerGiven { ask: ask.id.clone() },
+            Effect::Judge { ask, .. } => {
+                let verdict = Verdict::Accept { rule: "ls".to_owned(), author: Author::Glis };
+                Outcome::Judged { ask: ask.clone(), verdict }
+            }
             Effect::StopProcess { generation, .. } => {
                 site.alive.take_if(|alive| alive == generation)?;
                 let exit = Exit { ordered: true, ..Exit::unseen(Leftovers::default()) };
@@ -366,6 +371,9 @@ fn failed(effect: &Effect) -> Option<Outcome> {
         Effect::StartProcess { op, .. } => Outcome::ProcessNotStarted { op: *op, fault: fault() },
         Effect::Deliver { message, .. } => Outcome::NotDelivered { message: *message, why },
         Effect::GiveAnswer { ask, .. } => Outcome::AnswerNotGiven { ask: ask.id.clone(), why },
+        Effect::Judge { ask, .. } => {
+            Outcome::Judged { ask: ask.clone(), verdict: Verdict::manual(Unruled::NoRule) }
+        }
         Effect::Interrupt { generation } => {
             Outcome::NotInterrupted { generation: *generation, why }
         }

@@ -74,6 +74,8 @@ pub(crate) fn commands(session: &SessionId) -> Vec<Command> {
         Command::Return { session: session(), name: None },
         Command::Empty { session: session() },
         Command::Answer { session: session(), ask: None, answer: "allow".to_owned() },
+        Command::SetAutoYes { session: session(), on: true },
+        Command::SetAutoYes { session: session(), on: false },
     ]
 }
 

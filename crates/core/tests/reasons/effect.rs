@@ -4,6 +4,7 @@ use glis_core::effect::Effect;
 use glis_core::gate::GateStep;
 use glis_core::pause::PauseStep;
 use glis_core::session::{StartCause, StartStep};
+use glis_core::verdict::Answerer;
 use glis_core::{Event, Gate, GateEvent, House, Phase, Recorded, Session, TimerKey};
 
 /// The step of the pause that is under way.
@@ -39,6 +40,10 @@ pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
         Effect::GiveAnswer { ask, .. } => {
             session.asks().iter().any(|open| open.id == ask.id && open.answering)
         }
+        Effect::Judge { ask, .. } => session
+            .asked()
+            .iter()
+            .any(|open| open.is_same(ask) && open.answerer == Answerer::Rules && !open.answering),
         Effect::Interrupt { .. } => step == Some(PauseStep::Interrupting),
         Effect::StopProcess { generation, .. } => {
             step.is_none()

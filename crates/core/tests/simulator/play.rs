@@ -10,7 +10,7 @@ use glis_core::event::Ending;
 use glis_core::gate::{GateCommand, GateWish, Kept};
 use glis_core::input::{Command, Exit, Hearing, IfRunning, Outcome};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
-use glis_core::spec::IdleLimit;
+use glis_core::spec::{IdleLimit, Spec};
 use glis_core::tree::Clearing;
 use glis_core::{AskId, Event, Input, Recorded, SessionId};
 
@@ -164,7 +164,8 @@ impl Play {
         let prompt = self.rng.percent(50).then(|| "begin".to_owned());
         let agent_ref = self.mint(kind);
         self.world.kinds.insert(id.clone(), kind);
-        let spec = Box::new(kind.spec(prompt));
+        let auto_yes = self.rng.percent(30);
+        let spec = Box::new(Spec { auto_yes, ..kind.spec(prompt) });
         self.feed(&Input::Command(Command::New { id, name, spec, agent_ref }))
     }
 
@@ -178,7 +179,7 @@ impl Play {
         let Some(session) = self.rng.pick(&ids).cloned() else { return self.create() };
         let text = format!("m{}", self.daemon.log.len());
         let prompt = self.rng.percent(30).then(|| text.clone());
-        let command = match self.rng.below(33) {
+        let command = match self.rng.below(35) {
             0 if ids.len() < 5 => return self.create(),
             1 if self.rng.percent(30) => return self.together(&ids),
             0..=8 => Command::Send { session, text },
@@ -213,6 +214,7 @@ impl Play {
                 Command::Remove { session, running }
             }
             25..=28 => self.chore(session),
+            29 | 30 => Command::SetAutoYes { session, on: self.rng.percent(60) },
             _ => self.answer(session),
         };
         self.feed(&Input::Command(command))

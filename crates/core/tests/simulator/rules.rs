@@ -6,6 +6,7 @@ use glis_core::input::{Command, Input, Outcome};
 use glis_core::pause::PauseStep;
 use glis_core::session::{Rest, StartStep};
 use glis_core::talk::Delivery;
+use glis_core::verdict::{Answerer, Verdict as Ruled};
 use glis_core::{
     Effect, Event, Gate, GateCommand, House, MessageId, OpId, Phase, Recorded, Reply, Session,
     SessionId, Status,
@@ -78,9 +79,17 @@ impl Rules {
                 })
             }
             Event::AnswerBegan { ask, .. } => {
+                let by_rule = matches!(input, Input::Outcome {
+                    outcome: Outcome::Judged { ask: judged, verdict }, ..
+                } if judged.id == *ask && !matches!(verdict, Ruled::Manual { .. }));
                 let asked = matches!(input, Input::Command(Command::Answer { .. }));
-                must(asked, || format!("{ask} is answered and nobody did"))?;
-                let open = before.asked().iter().any(|open| open.id == *ask && !open.answering);
+                must(asked || by_rule, || format!("{ask} is answered and nobody did"))?;
+                let may = !by_rule || before.spec.auto_yes;
+                must(may, || format!("{id}: {ask} is answered by a rule, which nobody wants"))?;
+                let open = before.asked().iter().any(|open| {
+                    let whose = !by_rule || open.answerer == Answerer::Rules;
+                    open.id == *ask && !open.answering && whose
+                });
                 must(open, || format!("{id}: {ask} is answered while an answer is on its way"))?;
                 *self.answers.entry((id.clone(), ask.0.clone())).or_default() += 1;
                 Ok(())
@@ -279,6 +288,8 @@ impl Rules {
     /// nothing: only a pause that was to wait for one may still wait.
     pub(crate) fn waiting(house: &House) -> Verdict {
         for session in house.all_sessions() {
+            let with_rules = session.asked().iter().any(|ask| ask.answerer == Answerer::Rules);
+            must(!with_rules, || format!("{}: the rules never say anything", session.id))?;
             let waits = match &session.phase {
                 Phase::Live | Phase::Rest(_) => true,
                 Phase::Pausing(pause) => pause.step == PauseStep::Boundary,

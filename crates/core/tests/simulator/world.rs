@@ -13,6 +13,7 @@ use glis_core::refusal::ResumeFault;
 use glis_core::session::Process;
 use glis_core::talk::Ask;
 use glis_core::tree::{Found, PathList, SnapshotRef};
+use glis_core::verdict::{Author, Unruled, Verdict};
 use glis_core::{Effect, House, MessageId, OpId, Session, SessionId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -186,6 +187,13 @@ impl Site {
         })
     }
 
+    fn interrupt(&mut self, generation: u32, rng: &mut Rng) {
+        self.interrupts += 1;
+        if let Some(agent) = self.agents.iter_mut().find(|agent| agent.generation == generation) {
+            agent.interrupted(rng);
+        }
+    }
+
     /// Somebody changes a file, or takes all of them away.
     pub(crate) fn meddle(&mut self, rng: &mut Rng) {
         self.tree = if rng.percent(20) { None } else { Some(self.tree.unwrap_or(0) + 1) };
@@ -206,7 +214,6 @@ pub(crate) struct World {
 
 impl World {
     /// Carries an effect out. A fault here is a fault of whoever asked for it.
-    #[expect(clippy::too_many_lines, reason = "every effect is named once")]
     pub(crate) fn perform(
         &mut self,
         house: &House,
@@ -253,11 +260,9 @@ impl World {
                 Outcome::AnswerNotGiven { ask: ask.id.clone(), why }
             }
             Effect::GiveAnswer { generation, ask, .. } => answer(site, *generation, ask),
+            Effect::Judge { ask, .. } => verdict(ask.clone(), rng, fails),
             Effect::Interrupt { generation } => {
-                site.interrupts += 1;
-                if let Some(agent) = site.agents.iter_mut().find(|a| a.generation == *generation) {
-                    agent.interrupted(rng);
-                }
+                site.interrupt(*generation, rng);
                 return Ok(None);
             }
             Effect::CaptureTerminal { .. } | Effect::TakeSnapshot { .. } | Effect::Sweep { .. } => {
@@ -420,6 +425,18 @@ fn answer(site: &mut Site, generation: u32, ask: &Ask) -> Outcome {
         agent.answered();
     }
     Outcome::AnswerGiven { ask: ask.id.clone() }
+}
+
+/// What rules may say: a fault leaves it to a person.
+fn verdict(ask: Ask, rng: &mut Rng, fails: bool) -> Outcome {
+    let (rule, author) = ("ls".to_owned(), Author::Glis);
+    let verdict = match rng.below(3) {
+        _ if fails => Verdict::manual(Unruled::Fault),
+        0 => Verdict::Accept { rule, author },
+        1 => Verdict::Reject { rule, author },
+        _ => Verdict::manual(Unruled::NoRule),
+    };
+    Outcome::Judged { ask, verdict }
 }
 
 fn deliver(site: &mut Site, generation: u32, message: MessageId) -> Outcome {

@@ -19,6 +19,7 @@ states! {
         rm => busy with pause
         rm and stop => busy with pause
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => busy with pause
         return => refused: pausing
@@ -40,6 +41,7 @@ states! {
         rm => busy with restore
         rm and stop => busy with restore
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => busy with restore
         restore => pending
         return => busy with restore
@@ -61,6 +63,7 @@ states! {
         rm => pending
         rm and stop => pending
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => busy with rm
         restore => busy with rm
         return => busy with rm
@@ -82,6 +85,7 @@ states! {
         rm => pending
         rm and stop => pending
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => busy with rm
         return => refused: idle
@@ -103,6 +107,7 @@ states! {
         rm => pending
         rm and stop => pending
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => busy with rm
         return => refused: suspended
@@ -124,6 +129,7 @@ states! {
         rm => busy with trash restore
         rm and stop => busy with trash restore
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => refused: archived
         restore => busy with trash restore
         return => pending
@@ -145,6 +151,7 @@ states! {
         rm => busy with trash empty
         rm and stop => busy with trash empty
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => refused: archived
         restore => busy with trash empty
         return => busy with trash empty

@@ -7,7 +7,7 @@ use glis_core::Command;
 
 /// Every command in each form that matters, as a table writes it. What each leads to is told for
 /// every state.
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "send hello",
     "pause",
     "pause interrupt",
@@ -21,6 +21,7 @@ const COMMANDS: [&str; 18] = [
     "rm",
     "rm and stop",
     "answer allow",
+    "auto-yes on",
     "snapshot",
     "restore",
     "return",
@@ -74,7 +75,7 @@ fn every_command_is_among_those_that_a_state_is_asked() {
 }
 
 /// How many commands a session can be given.
-const VERBS: usize = 14;
+const VERBS: usize = 15;
 
 /// A command by its name; none for the one that begins a session and so meets no state. A new
 /// command stops the compiler here: it wants a line in [`COMMANDS`], and one more of [`VERBS`].
@@ -95,6 +96,7 @@ fn verb(command: &Command) -> Option<&'static str> {
         Command::Empty { .. } => "empty",
         Command::Acknowledge { .. } => "acknowledge",
         Command::Answer { .. } => "answer",
+        Command::SetAutoYes { .. } => "auto-yes",
     })
 }
 

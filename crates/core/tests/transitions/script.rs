@@ -14,6 +14,7 @@ use glis_core::session::{Process, StopCause};
 use glis_core::spec::{IdleLimit, Mode, RefOrigin, SignSource, Spec, Takes, Traits};
 use glis_core::talk::{Ask, AskKind};
 use glis_core::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
+use glis_core::verdict::{Author, Unruled, Verdict};
 use glis_core::{
     AskId, Face, House, Input, MessageId, OpId, Origin, Phase, Recorded, Session, SessionId,
     TimerKey,
@@ -179,6 +180,9 @@ impl Stage {
             let key = TimerKey::Idle(self.spell(spell));
             return Ok(Input::TimerFired { subject: session.into(), key });
         }
+        if line == "verdict overdue" {
+            return Ok(Input::TimerFired { subject: session.into(), key: TimerKey::Verdict });
+        }
         if verb == "alarm" {
             return Ok(Input::TimerFired { subject: session.into(), key: self.awaited() });
         }
@@ -250,6 +254,7 @@ impl Stage {
                 let ask = (!ask.is_empty()).then(|| AskId(ask.to_owned()));
                 Command::Answer { session, ask, answer: answer.to_owned() }
             }
+            "auto-yes" => Command::SetAutoYes { session, on: rest == "on" },
             _ => return None,
         })
     }
@@ -292,6 +297,7 @@ impl Stage {
             "delivered" => Outcome::Delivered { message: self.message() },
             "undelivered" => Outcome::NotDelivered { message: self.message(), why },
             "untaken" => Outcome::NotTaken { message: self.message() },
+            "judged" => self.judged(rest)?,
             "given" => Outcome::AnswerGiven { ask: AskId(rest.to_owned()) },
             "ungiven" => Outcome::AnswerNotGiven { ask: AskId(rest.to_owned()), why },
             "unused" => Outcome::NotInUse { spell: self.spell(rest), cause: cause(rest) },
@@ -339,6 +345,25 @@ impl Stage {
             },
             _ => return None,
         })
+    }
+
+    /// `ASK VERDICT`: on the question as it is; with `of another` behind it, on one of the same name.
+    fn judged(&self, words: &str) -> Option<Outcome> {
+        let (id, verdict) = words.split_once(' ')?;
+        let (verdict, changed) = match verdict.strip_suffix(" of another") {
+            Some(verdict) => (verdict, true),
+            None => (verdict, false),
+        };
+        let open = self.session()?.asked().iter().find(|ask| ask.id.0 == id).cloned();
+        let ask = open.unwrap_or_else(|| Ask::new(AskId(id.to_owned()), AskKind::Approval, "?"));
+        let ask = if changed { ask.summed("another".to_owned()) } else { ask };
+        let (rule, author) = ("ls".to_owned(), Author::Glis);
+        let verdict = match verdict {
+            "accept" => Verdict::Accept { rule, author },
+            "reject" => Verdict::Reject { rule, author },
+            _ => Verdict::manual(Unruled::NoRule),
+        };
+        Some(Outcome::Judged { ask, verdict })
     }
 
     /// The operation that waits for a save.
@@ -478,6 +503,10 @@ fn sign(line: &str) -> Option<Sign> {
         ("inquires", _) => Sign::Asked(ask(AskKind::Question)),
         ("asks", _) if own.starts_with("choice") => {
             Sign::Asked(ask(AskKind::Approval).among(["allow", "deny"]))
+        }
+        ("asks", _) if own.ends_with(" anew") => {
+            let name = own.trim_end_matches(" anew").to_owned();
+            Sign::Asked(Ask::new(AskId(name), AskKind::Approval, "something else"))
         }
         ("asks", _) if own.starts_with("dialog") => {
             Sign::Asked(ask(AskKind::Question).among::<&str>([]))

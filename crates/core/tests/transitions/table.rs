@@ -27,6 +27,7 @@ states! {
         rm => removal began | do put aside | pending
         rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => restore began | do restore snap-1 | pending
         return => refused: created
@@ -48,6 +49,7 @@ states! {
         rm => refused: busy
         rm and stop => stop began | do stop with an interrupt | pending
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => refused: busy
         return => refused: busy
@@ -69,6 +71,7 @@ states! {
         rm => refused: idle
         rm and stop => stop began | do stop quietly | pending
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => refused: idle
         return => refused: idle
@@ -90,6 +93,7 @@ states! {
         rm => refused: waiting
         rm and stop => stop began | do stop with an interrupt | pending
         answer allow => answer began | do give answer allow
+        auto-yes on => auto yes set | do limit the rules, judge go
         snapshot => save began | do save | pending
         restore => refused: waiting
         return => refused: waiting
@@ -111,6 +115,7 @@ states! {
         rm => removal began | do put aside | pending
         rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => restore began | do restore snap-1 | pending
         return => refused: paused
@@ -133,6 +138,7 @@ states! {
         rm => removal began | do put aside | pending
         rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => restore began | do restore snap-1 | pending
         return => refused: suspended
@@ -154,6 +160,7 @@ states! {
         rm => removal began | do put aside | pending
         rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => restore began | do restore snap-1 | pending
         return => refused: interrupted
@@ -175,6 +182,7 @@ states! {
         rm => removal began | do put aside | pending
         rm and stop => removal began | do put aside | pending
         answer allow => message requeued
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => restore began | do restore snap-1 | pending
         return => refused: interrupted
@@ -196,6 +204,7 @@ states! {
         rm => removal began | do put aside | pending
         rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => restore began | do restore snap-1 | pending
         return => refused: completed
@@ -217,6 +226,7 @@ states! {
         rm => removal began | do put aside | pending
         rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => restore began | do restore snap-1 | pending
         return => refused: failed
@@ -238,6 +248,7 @@ states! {
         rm => already
         rm and stop => already
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => refused: archived
         restore => refused: archived
         return => return began | do bring back | pending

@@ -19,6 +19,7 @@ states! {
         rm => busy with new
         rm and stop => busy with new
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => refused: created
         restore => busy with new
         return => refused: created
@@ -40,6 +41,7 @@ states! {
         rm => busy with new
         rm and stop => busy with new
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => busy with new
         return => refused: created
@@ -61,6 +63,7 @@ states! {
         rm => busy with pause
         rm and stop => busy with pause
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => busy with pause
         return => refused: pausing
@@ -82,6 +85,7 @@ states! {
         rm => busy with pause
         rm and stop => busy with pause
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => busy with pause
         return => refused: pausing
@@ -103,6 +107,7 @@ states! {
         rm => busy with pause
         rm and stop => busy with pause
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => busy with pause
         return => refused: pausing
@@ -124,6 +129,7 @@ states! {
         rm => busy with pause
         rm and stop => busy with pause
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => busy with pause
         return => refused: pausing
@@ -145,6 +151,7 @@ states! {
         rm => busy with pause
         rm and stop => busy with pause
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => busy with pause
         return => refused: pausing
@@ -166,6 +173,7 @@ states! {
         rm => busy with pause
         rm and stop => busy with pause
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => busy with pause
         return => refused: pausing
@@ -187,6 +195,7 @@ states! {
         rm => busy with pause
         rm and stop => busy with pause
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => busy with pause
         return => refused: pausing
@@ -208,6 +217,7 @@ states! {
         rm => busy with pause
         rm and stop => busy with pause
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => busy with pause
         return => refused: pausing
@@ -229,6 +239,7 @@ states! {
         rm => busy with resume
         rm and stop => busy with resume
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => busy with resume
         return => refused: resuming
@@ -250,6 +261,7 @@ states! {
         rm => busy with resume
         rm and stop => busy with resume
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => busy with resume
         return => refused: resuming
@@ -271,6 +283,7 @@ states! {
         rm => busy with restart
         rm and stop => busy with restart
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => busy with restart
         return => refused: resuming
@@ -292,6 +305,7 @@ states! {
         rm => busy with a wake-up
         rm and stop => busy with a wake-up
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => busy with a wake-up
         return => refused: resuming
@@ -313,6 +327,7 @@ states! {
         rm => busy with stop
         rm and stop => busy with stop
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => busy with stop
         return => refused: idle
@@ -334,6 +349,7 @@ states! {
         rm => busy with restart
         rm and stop => busy with restart
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => busy with restart
         return => refused: idle
@@ -355,6 +371,7 @@ states! {
         rm => busy with restart
         rm and stop => busy with restart
         answer allow => refused: nothing asked
+        auto-yes on => auto yes set
         snapshot => save began | do save | pending
         restore => busy with restart
         return => refused: suspended

@@ -5,6 +5,7 @@ use glis_core::phase::StopCause;
 use glis_core::reason::FailedStep;
 use glis_core::timer::{Span, TimerKey, When};
 use glis_core::tree::Occasion;
+use glis_core::verdict::Verdict;
 use glis_core::{Decision, Event, Refusal, Reply};
 use serde::Serialize;
 
@@ -95,6 +96,10 @@ fn event(event: &Event) -> String {
         }
         Event::PauseFailed { step, .. } => format!("{name}: {step}"),
         Event::Gate(of) => format!("gate {}", self::name(of)),
+        Event::AskJudged { verdict: Verdict::Manual { why, .. }, .. } => {
+            format!("{name} manual, {}", self::name(why))
+        }
+        Event::AskJudged { verdict, .. } => format!("{name} {}", self::name(verdict)),
         _ => name,
     }
 }
@@ -119,6 +124,7 @@ fn timer(key: TimerKey, when: When) -> String {
         }
         (TimerKey::Idle(_), _) => IDLE_TIME.to_owned(),
         (TimerKey::Gate(_), _) => "await all".to_owned(),
+        (TimerKey::Verdict, _) => "limit the rules".to_owned(),
     }
 }
 
@@ -133,6 +139,7 @@ fn effect(effect: &Effect) -> String {
             format!("deliver {}{note}", text.lines().last().unwrap_or_default())
         }
         Effect::GiveAnswer { answer, .. } => format!("give answer {answer}"),
+        Effect::Judge { ask, .. } => format!("judge {}", ask.id),
         Effect::CheckSave { .. } => "check save".to_owned(),
         Effect::Interrupt { .. } => "interrupt".to_owned(),
         Effect::CaptureTerminal { .. } => "capture terminal".to_owned(),

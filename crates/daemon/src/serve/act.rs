@@ -117,6 +117,7 @@ pub(super) async fn translate(state: &ServerState, given: &str, action: Action) 
         Action::Remove { running } => Command::Remove { session, running },
         Action::Acknowledge => Command::Acknowledge { session },
         Action::Answer { ask, answer } => Command::Answer { session, ask: ask.map(AskId), answer },
+        Action::AutoYes { on } => Command::SetAutoYes { session, on },
         Action::Snapshot => Command::Snapshot { session },
         Action::Restore { snapshot } => {
             let snapshot = keep::chosen(state, &found, snapshot).await?;

@@ -81,6 +81,7 @@ async fn of_the_gate(
         | Action::Send { .. }
         | Action::Restart { .. }
         | Action::Remove { .. }
+        | Action::AutoYes { .. }
         | Action::Answer { .. }
         | Action::Snapshot
         | Action::Restore { .. } => return Ok(None),
@@ -140,6 +141,7 @@ fn is_meant(session: &Session, action: &Action) -> bool {
         | Action::Restart { .. }
         | Action::Remove { .. }
         | Action::Answer { .. }
+        | Action::AutoYes { .. }
         | Action::Snapshot
         | Action::Restore { .. } => true,
     }

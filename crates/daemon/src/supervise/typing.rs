@@ -8,6 +8,7 @@ use glis_agent::{ScreenPrompt, Shown};
 use glis_core::event::Spot;
 use glis_core::input::{Outcome, Sign};
 use glis_core::talk::{Ask, AskKind};
+use glis_core::verdict::Answerer;
 use glis_core::{AskId, MessageId};
 use std::io;
 use std::time::Duration;
@@ -54,6 +55,8 @@ impl Link {
         let now = Instant::now();
         let answer = Answering { keys, presses: 0, again_at: now, until: now + PATIENCE };
         open.answer = Some(answer);
+        // Who answers decides how exactly the screen is looked at.
+        open.ask.answerer = ask.answerer;
         self.attend(Occasion::Moved).await
     }
 
@@ -129,7 +132,7 @@ impl Link {
         let place = || AskId(format!("{LEAVE}{}-{}", self.listener.generation, self.listener.end));
         let id = prompt.id.clone().unwrap_or_else(place);
         let ask = Ask::new(id, AskKind::Approval, prompt.text.as_str());
-        let ask = ask.among(prompt.choices.iter().copied());
+        let ask = ask.among(prompt.choices.iter().copied()).wanting(prompt.wants.clone());
         self.listener.on_screen = Some(OnScreen::seen(ask.clone()));
         self.listener.sign(Spot::Screen, Sign::Asked(ask)).await;
     }
@@ -141,6 +144,10 @@ impl Link {
             Some(true) => {
                 open.seen = true;
                 let Some(answer) = &mut open.answer else { return Ok(()) };
+                let by_rule = open.ask.answerer == Answerer::Rules;
+                if by_rule && !self.listener.dialect.shows_exactly(&open.ask, lines) {
+                    return self.give_up_if_late().await;
+                }
                 let may = occasion == Occasion::Rested && answer.presses < PRESSES_MAX;
                 if may && Instant::now() < answer.again_at {
                     self.rest_at = Some(answer.again_at);
@@ -161,18 +168,21 @@ impl Link {
                 self.listener.sign(Spot::Screen, Sign::AskGone(id)).await;
                 Ok(())
             }
-            Some(false) => {
-                // It is asked before it is painted.
-                let late = open.answer.as_ref().is_some_and(|a| Instant::now() > a.until);
-                if late {
-                    open.answer = None;
-                    let why = "the question is not on the screen".to_owned();
-                    self.outcome(Outcome::AnswerNotGiven { ask: id, why }).await;
-                }
-                Ok(())
-            }
+            // It is asked before it is painted.
+            Some(false) => self.give_up_if_late().await,
             None => Ok(()),
         }
+    }
+
+    /// An answer whose question does not come to the screen in time is not given.
+    async fn give_up_if_late(&mut self) -> io::Result<()> {
+        let Some(open) = &mut self.listener.on_screen else { return Ok(()) };
+        let late = |answer: &mut Answering| answer.presses == 0 && Instant::now() > answer.until;
+        if open.answer.take_if(late).is_some() {
+            let (ask, why) = (open.ask.id.clone(), "the question is not on the screen".to_owned());
+            self.outcome(Outcome::AnswerNotGiven { ask, why }).await;
+        }
+        Ok(())
     }
 
     async fn judge_prompt(&mut self, shown: &Shown) -> io::Result<()> {

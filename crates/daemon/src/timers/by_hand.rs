@@ -77,5 +77,6 @@ fn kind(key: TimerKey) -> &'static str {
         TimerKey::Retry(_) => "retry",
         TimerKey::Idle(_) => "idle",
         TimerKey::Gate(_) => "gate",
+        TimerKey::Verdict => "verdict",
     }
 }

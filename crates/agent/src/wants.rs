@@ -1,0 +1,133 @@
+//! What an agent wants to be allowed, in a form that rules can judge. What is not understood to the last
+//! word is no such form: then a person is asked.
+
+use glis_core::verdict::Want;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use std::fmt::Write as _;
+
+/// A sum over everything that an agent said with a question.
+pub(crate) fn digest(request: &Value) -> String {
+    let sum = Sha256::digest(request.to_string().as_bytes());
+    sum.iter().fold(String::new(), |mut hex, byte| {
+        write!(hex, "{byte:02x}").ok();
+        hex
+    })
+}
+
+/// A command line that a tool is given, if it is given nothing else but what is in `beside`: what
+/// changes how it is run is not for rules.
+pub(crate) fn command(
+    input: &Value,
+    key: &str,
+    beside: &[&str],
+    folder: Option<String>,
+) -> Option<Want> {
+    let known = |name: &String| name == key || beside.contains(&name.as_str());
+    if !input.as_object()?.keys().all(known) {
+        return None;
+    }
+    let line = input.get(key)?.as_str()?.to_owned();
+    Some(Want::Command { line, folder })
+}
+
+/// The line in `/bin/bash -lc 'LINE'`, where the quotes are of the simplest kind.
+pub(crate) fn unwrapped(command: &str) -> Option<&str> {
+    let word = command.strip_prefix("/bin/bash -lc ")?;
+    let quoted = |quote: char| word.strip_prefix(quote)?.strip_suffix(quote);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_./:@%+,=-".contains(c);
+    let single = quoted('\'').filter(|line| !line.contains('\''));
+    let double = quoted('"').filter(|line| !line.contains(['"', '$', '`', '\\', '!']));
+    let bare = Some(word).filter(|word| !word.is_empty() && word.chars().all(plain));
+    single.or(double).or(bare)
+}
+
+/// Whether a shell may stand in another folder after it has run this. Told by what could be a `cd`, in
+/// whatever way it is spelled; what is not plain to see counts as one.
+pub(crate) fn may_move(line: &str) -> bool {
+    if line.contains(['$', '`', '\\', '*', '?', '[', '{', '(', '\n', '<', '!', '\'', '"']) {
+        return true;
+    }
+    let movers = ["cd", "pushd", "popd", "chdir", ".", "source", "eval", "builtin", "command", "-"];
+    let mut words = line.split(|c: char| c.is_whitespace() || ";&|=".contains(c));
+    words.any(|word| movers.contains(&word) || !word.is_ascii())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn another_request_has_another_sum() {
+        let one = json!({"command": "ls", "description": "x"});
+        assert_eq!(digest(&one), digest(&json!({"description": "x", "command": "ls"})));
+        assert_ne!(digest(&one), digest(&json!({"command": "ls", "description": "y"})));
+        assert_eq!(digest(&one).len(), 64);
+    }
+
+    #[test]
+    fn a_command_with_more_than_a_line_is_none() {
+        let beside = ["description", "timeout"];
+        let wants = |input: Value| command(&input, "command", &beside, None);
+        let line = |line: &str| Some(Want::Command { line: line.to_owned(), folder: None });
+        assert_eq!(wants(json!({"command": "ls", "description": "x"})), line("ls"));
+        assert_eq!(wants(json!({"command": "ls", "run_in_background": true})), None);
+        assert_eq!(wants(json!({"command": ["ls"]})), None);
+        assert_eq!(wants(json!({"description": "ls"})), None);
+        assert_eq!(wants(json!("ls")), None);
+    }
+
+    #[test]
+    fn only_the_simplest_quotes_are_taken_off() {
+        for (command, line) in [
+            ("/bin/bash -lc pwd", Some("pwd")),
+            ("/bin/bash -lc 'ls -la'", Some("ls -la")),
+            ("/bin/bash -lc \"grep 'a b' x\"", Some("grep 'a b' x")),
+            ("/bin/bash -lc 'a'\"'\"'b'", None),
+            ("/bin/bash -lc \"echo $x\"", None),
+            ("/bin/bash -lc 'ls' extra", None),
+            ("/bin/bash -c 'ls'", None),
+            ("/bin/zsh -lc ls", None),
+            ("bash -lc ls", None),
+            ("ls", None),
+            ("/bin/bash -lc ", None),
+        ] {
+            assert_eq!(unwrapped(command), line, "{command}");
+        }
+    }
+
+    #[test]
+    fn what_might_be_a_cd_is_one() {
+        for line in [
+            "cd x",
+            "ls;cd x",
+            "ls && cd x",
+            "pushd x",
+            "x=1 cd y",
+            "c''d x",
+            "c\\d x",
+            "$x y",
+            "eval y",
+            ". ./y",
+            "source y",
+            "`x`",
+            "c? x",
+            "{cd,x}",
+            "(cd x)",
+            "builtin cd x",
+            "f() { cd x; }",
+            "ls\ncd x",
+            "\"cd\" x",
+            "cd",
+            "cd&&ls",
+            "command cd x",
+            "ls|cd x",
+        ] {
+            assert!(may_move(line), "{line}");
+        }
+        for line in ["ls -la", "cargo test 2>&1 | tail -5", "git status; make", "cat abcd/cd.txt"] {
+            assert!(!may_move(line), "{line}");
+        }
+    }
+}

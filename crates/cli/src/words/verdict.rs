@@ -1,0 +1,59 @@
+//! How what the rules say reads to a person.
+
+use super::plain;
+use glis_core::verdict::{Author, Unruled, Verdict};
+
+/// A verdict in one line.
+pub(crate) fn verdict(told: &Verdict) -> String {
+    match told {
+        Verdict::Accept { rule, author } => format!("accept: {}", by(rule, *author)),
+        Verdict::Reject { rule, author } => format!("reject: {}", by(rule, *author)),
+        Verdict::Manual { why, about } => format!("manual: {}", reason(*why, &plain(about))),
+    }
+}
+
+/// What `show` says where it is on.
+pub(crate) fn switched_on(name: &str) -> String {
+    format!(
+        "on: rules answer for you  (glis auto-yes log {name} lists what; glis auto-yes {name} off)"
+    )
+}
+
+fn by(rule: &str, author: Author) -> String {
+    let rule = plain(rule);
+    match author {
+        Author::Glis => format!("rule `{rule}`, which comes with glis"),
+        Author::User => format!("rule `{rule}` of your configuration"),
+    }
+}
+
+fn reason(why: Unruled, about: &str) -> String {
+    match why {
+        Unruled::Empty => "the command is empty".to_owned(),
+        Unruled::TooLong => "it is too long to be read".to_owned(),
+        Unruled::Character => format!("shells may read the character `{about}` in another way"),
+        Unruled::OpenQuote => "a quote is not closed".to_owned(),
+        Unruled::OddProgram => format!("shells may read `{about}` as something of their own"),
+        Unruled::NoRule => format!("no rule is about `{about}`"),
+        Unruled::Word => format!("no rule allows the word `{about}`"),
+        Unruled::WordsMissing => format!("the rule for `{about}` needs more words"),
+        Unruled::NoProgram => format!("`{about}` is not on the agent's PATH"),
+        Unruled::ProgramInside => format!("{about} lies in the worktree, where the agent writes"),
+        Unruled::LoosePath => {
+            format!("the agent's PATH has {about:?} in it, which depends on the folder")
+        }
+        Unruled::PathOutside => format!("`{about}` leads out of the worktree, or nowhere"),
+        Unruled::Steers => format!("`{about}` decides what other programs do, or is one"),
+        Unruled::NoPattern => "no pattern is about this prompt".to_owned(),
+        Unruled::Rejectable => {
+            format!("the reject pattern `{about}` fits, and reject_action is \"manual\"")
+        }
+        Unruled::Edits => "edits are not allowed by rule (auto_yes.edits)".to_owned(),
+        Unruled::Unknown => "no rule is about requests of this kind".to_owned(),
+        Unruled::Place => "it is not known where it would run, or with which PATH".to_owned(),
+        Unruled::NotLive => "the session was being paused, stopped or started".to_owned(),
+        Unruled::NoSuchAnswer => "it takes no plain yes or no".to_owned(),
+        Unruled::Overdue => "no answer by rule within the timeout".to_owned(),
+        Unruled::Fault => "the rules could not be applied".to_owned(),
+    }
+}

@@ -1,0 +1,87 @@
+//! Answers by rule: a verdict counts for the very question that was judged, once, and while a person
+//! has not answered it.
+
+use crate::decision::Reply;
+use crate::draft::Draft;
+use crate::effect::Effect;
+use crate::event::Event;
+use crate::session::Phase;
+use crate::talk::{ALLOW, Ask, DENY};
+use crate::timer::{Span, TimerKey, When};
+use crate::verdict::{Answerer, Unruled, Verdict};
+
+/// Whether questions are answered by rules, from now on and of those that are open.
+pub(super) fn set(draft: &mut Draft<'_>, on: bool) {
+    if draft.session.spec.auto_yes == on {
+        draft.reply(Reply::Already);
+    } else {
+        draft.event(Event::AutoYesSet { on });
+    }
+}
+
+/// Has the rules judge what they have not judged yet. If they say nothing in time, or what they say
+/// does not reach the agent, a person is asked.
+pub(crate) fn judge(draft: &mut Draft<'_>, which: impl Fn(&Ask) -> bool) {
+    let open = draft.session.asked().iter().filter(|ask| waits(ask) && which(ask));
+    let open: Vec<Ask> = open.cloned().collect();
+    if open.is_empty() {
+        return;
+    }
+    // One timer for all: a later question does not give an earlier one more time.
+    let others = draft.session.asked().iter().filter(|ask| !ask.answerer.is_person()).count();
+    if others == open.len() {
+        draft.timer(TimerKey::Verdict, When::After(Span::Verdict));
+    }
+    let generation = draft.session.generation;
+    for ask in open {
+        draft.effect(Effect::Judge { generation, ask });
+    }
+}
+
+/// Whether the rules have yet to say something about it.
+fn waits(ask: &Ask) -> bool {
+    ask.answerer == Answerer::Rules && !ask.answering
+}
+
+/// The rules have said something. What was answered, changed or withdrawn meanwhile stays as it is.
+pub(super) fn judged(draft: &mut Draft<'_>, judged: &Ask, verdict: Verdict) {
+    let open = draft.session.asked().iter().find(|ask| waits(ask) && ask.is_same(judged));
+    let Some(ask) = open.cloned() else { return };
+    let verdict = applicable(draft, &ask, verdict);
+    let answer = match &verdict {
+        Verdict::Accept { .. } => Some(ALLOW),
+        Verdict::Reject { .. } => Some(DENY),
+        Verdict::Manual { .. } => None,
+    };
+    draft.event(Event::AskJudged { ask: ask.id.clone(), text: ask.text.clone(), verdict });
+    if let Some(answer) = answer.map(str::to_owned) {
+        let generation = draft.session.generation;
+        draft.event(Event::AnswerBegan { ask: ask.id.clone(), answer: answer.clone() });
+        draft.effect(Effect::GiveAnswer { generation, ask, answer });
+    }
+}
+
+/// A verdict that cannot be carried out is left to a person.
+fn applicable(draft: &Draft<'_>, ask: &Ask, verdict: Verdict) -> Verdict {
+    let answer = match &verdict {
+        Verdict::Accept { .. } => ALLOW,
+        Verdict::Reject { .. } => DENY,
+        Verdict::Manual { .. } => return verdict,
+    };
+    if draft.session.phase != Phase::Live {
+        Verdict::manual(Unruled::NotLive)
+    } else if !ask.takes(answer) {
+        Verdict::manual(Unruled::NoSuchAnswer)
+    } else {
+        verdict
+    }
+}
+
+/// Whatever the rules have not brought to an end in time is left to a person.
+pub(super) fn time_is_up(draft: &mut Draft<'_>) {
+    let late = draft.session.asked().iter().filter(|ask| ask.answerer == Answerer::Rules);
+    for ask in late.cloned().collect::<Vec<_>>() {
+        let verdict = Verdict::manual(Unruled::Overdue);
+        draft.event(Event::AskJudged { ask: ask.id, text: ask.text, verdict });
+    }
+}

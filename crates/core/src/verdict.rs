@@ -1,0 +1,135 @@
+//! What rules can judge of something that an agent asks, and what they say.
+
+use serde::{Deserialize, Serialize};
+
+/// What an agent wants to be allowed, where that is one of the things that rules are about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Want {
+    /// To run a command line in a shell.
+    Command {
+        /// The whole line.
+        line: String,
+        /// The folder that it would run in; unknown where the agent does not tell.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        folder: Option<String>,
+    },
+    /// To write these files.
+    Edit {
+        /// As the agent names them.
+        paths: Vec<String>,
+    },
+}
+
+/// Who is to answer something that an agent asks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answerer {
+    /// A person.
+    #[default]
+    Person,
+    /// The rules, until they leave it to a person.
+    Rules,
+}
+
+impl Answerer {
+    /// Whether it is a person.
+    pub fn is_person(&self) -> bool {
+        *self == Self::Person
+    }
+}
+
+/// What rules say about something that an agent asks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It is allowed.
+    Accept {
+        /// The program of the rule, the pattern, or `edits`.
+        rule: String,
+        /// Who wrote the rule.
+        author: Author,
+    },
+    /// It is denied.
+    Reject {
+        /// The pattern.
+        rule: String,
+        /// Who wrote the rule.
+        author: Author,
+    },
+    /// A person has to say.
+    Manual {
+        /// Why.
+        why: Unruled,
+        /// The word, path, program or pattern that this is about.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        about: String,
+    },
+}
+
+impl Verdict {
+    /// A person has to say, for a reason that is about nothing in particular.
+    pub fn manual(why: Unruled) -> Self {
+        Self::Manual { why, about: String::new() }
+    }
+}
+
+/// Who wrote a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Author {
+    /// It comes with glis.
+    Glis,
+    /// It is in the user's configuration.
+    User,
+}
+
+/// Why something is left to a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unruled {
+    /// There is nothing in the line.
+    Empty,
+    /// It is longer than a person reads.
+    TooLong,
+    /// A character that shells may take for something else.
+    Character,
+    /// A quote that is never closed.
+    OpenQuote,
+    /// A word in the program's place that shells may take for something else.
+    OddProgram,
+    /// No rule is about this program.
+    NoRule,
+    /// The rules about this program do not allow this word.
+    Word,
+    /// The rules about this program want more words.
+    WordsMissing,
+    /// The program is on no folder of the agent's path.
+    NoProgram,
+    /// The program lies where the agent writes.
+    ProgramInside,
+    /// The agent's path has a folder whose place depends on where the command runs.
+    LoosePath,
+    /// A path leads out of the worktree.
+    PathOutside,
+    /// A file that decides what other programs do.
+    Steers,
+    /// A prompt that no pattern knows.
+    NoPattern,
+    /// A reject pattern fits, and the configuration leaves such things to a person.
+    Rejectable,
+    /// An edit, and the configuration allows none.
+    Edits,
+    /// A kind of request that no rule is about.
+    Unknown,
+    /// It is unknown where the command would run, or with which programs.
+    Place,
+    /// The session is not simply at work: it is being paused, stopped or started.
+    NotLive,
+    /// What the agent asks cannot be answered with a yes or a no.
+    NoSuchAnswer,
+    /// No verdict or no answer in time.
+    Overdue,
+    /// The rules could not be applied, for a fault of ours.
+    Fault,
+}

@@ -1,0 +1,183 @@
+//! What an agent asks and a rule answers: only what the rules allow, once, and shown plainly.
+
+use crate::support::house::{House, Outcome, await_gone};
+use serde_json::{Value, json};
+
+/// The two faces of the rehearsal agent.
+const FACES: [&[&str]; 2] = [&["--headless"], &[]];
+
+fn begin(house: &House, face: &[&str]) -> Outcome<Value> {
+    house.json(&[&["new", "blue", "--agent", "rehearsal", "--auto-yes"], face].concat())
+}
+
+/// What the rules have said of the session, with what it was about.
+fn judged(house: &House) -> Outcome<Vec<(String, String, String)>> {
+    let log = house.json(&["auto-yes", "log", "blue"])?;
+    let text = |one: &Value, key: &str| one[key].as_str().unwrap_or_default().to_owned();
+    let told = |one: &Value| {
+        let rule = if one["rule"].is_null() { text(one, "why") } else { text(one, "rule") };
+        (text(one, "text"), text(one, "verdict"), rule)
+    };
+    Ok(log.as_array().ok_or("no list")?.iter().map(told).collect())
+}
+
+fn one(text: &str, verdict: &str, rule: &str) -> (String, String, String) {
+    (text.to_owned(), verdict.to_owned(), rule.to_owned())
+}
+
+#[test]
+fn a_rule_answers_what_it_allows_and_a_person_the_rest() -> Outcome {
+    for face in FACES {
+        let house = House::new()?;
+        assert_eq!(begin(&house, face)?["auto_yes"], true);
+        house.ok(&["send", "blue", "approve run ls -la ;; write listed.txt x"])?;
+        house.until("blue", "idle")?;
+        assert!(house.file("blue", "listed.txt")?.exists());
+        assert_eq!(judged(&house)?, [one("run ls -la", "accept", "ls")]);
+
+        house.ok(&["send", "blue", "approve run ls; id ;; write hostile.txt x"])?;
+        let waits = house.until("blue", "waiting")?;
+        assert_eq!(waits["waiting_for"]["text"], "run ls; id");
+        assert_eq!(waits["asks"].as_array().map(Vec::len), Some(1));
+        assert!(!house.file("blue", "hostile.txt")?.exists());
+        house.ok(&["answer", "blue", "deny"])?;
+        house.until("blue", "idle")?;
+
+        house.ok(&["send", "blue", "approve run rm -rf x ;; write removed.txt x"])?;
+        house.until("blue", "idle")?;
+        assert!(!house.file("blue", "removed.txt")?.exists());
+        assert_eq!(
+            judged(&house)?[1..],
+            [
+                one("run ls; id", "manual", "character"),
+                one("run rm -rf x", "reject", "delete|remove|rm -rf"),
+            ]
+        );
+        let (list, shown) = (house.ok(&["ls"])?, house.ok(&["show", "blue"])?);
+        assert!(list.contains("rehearsal, auto-yes"), "{list}");
+        assert!(shown.contains("on: rules answer for you"), "{shown}");
+    }
+    Ok(())
+}
+
+#[test]
+fn nothing_is_answered_unless_it_is_switched_on() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    assert_eq!(house.show("blue")?["auto_yes"], false);
+    house.ok(&["send", "blue", "approve run ls ;; write one.txt x"])?;
+    house.until("blue", "waiting")?;
+    assert_eq!(judged(&house)?, []);
+    // Switched on, it counts for what is open.
+    assert_eq!(house.json(&["auto-yes", "blue", "on"])?["auto_yes"], true);
+    house.until("blue", "idle")?;
+    assert!(house.file("blue", "one.txt")?.exists());
+    assert_eq!(judged(&house)?, [one("run ls", "accept", "ls")]);
+    assert!(house.ok(&["auto-yes", "blue", "on"])?.contains("already"));
+    house.ok(&["auto-yes", "blue", "off"])?;
+    house.ok(&["send", "blue", "approve run ls"])?;
+    house.until("blue", "waiting")?;
+    assert_eq!(judged(&house)?.len(), 1);
+    Ok(())
+}
+
+#[test]
+fn rules_of_the_configuration_count_and_a_faulty_one_does_not() -> Outcome {
+    let house = House::new()?;
+    let rule = "[[auto_yes.rule]]\nprogram = \"sort\"\nrest = \"path\"\nmatch = [\"sort a\"]\n";
+    house.configure(&format!("[auto_yes]\nreject_action = \"manual\"\n{rule}"))?;
+    begin(&house, &["--headless"])?;
+    house.ok(&["send", "blue", "approve run sort a.txt"])?;
+    house.until("blue", "idle")?;
+    assert_eq!(judged(&house)?, [one("run sort a.txt", "accept", "sort")]);
+    house.ok(&["send", "blue", "approve run rm -rf x"])?;
+    house.until("blue", "waiting")?;
+    assert_eq!(judged(&house)?[1], one("run rm -rf x", "manual", "rejectable"));
+    house.ok(&["answer", "blue", "allow"])?;
+    house.until("blue", "idle")?;
+    // The last good one stays.
+    house.configure(&format!("[auto_yes]\n{}", rule.replace("sort a", "sort --all")))?;
+    let (status, error) = house.fails(&["new", "red", "--agent", "rehearsal"])?;
+    let message = error["message"].as_str().unwrap_or_default();
+    assert_eq!(status, 2, "{error}");
+    assert!(message.contains("config.toml:5: rule \"sort\": it does not allow"), "{message}");
+    house.ok(&["send", "blue", "approve run sort b.txt"])?;
+    house.until("blue", "idle")?;
+    assert_eq!(judged(&house)?.last(), Some(&one("run sort b.txt", "accept", "sort")));
+    Ok(())
+}
+
+/// An approval is open, a message comes, it is answered twice, and the daemon begins anew in between.
+#[test]
+fn a_request_is_answered_once_or_said_to_be_gone() -> Outcome {
+    for face in FACES {
+        let house = House::new()?;
+        begin(&house, face)?;
+        house.ok(&["send", "blue", "approve run git status ;; write once.txt x"])?;
+        let asks = house.until("blue", "waiting")?;
+        let request = asks["waiting_for"]["request"].as_str().ok_or("no request")?;
+        house.ok(&["send", "blue", "write after.txt x"])?;
+        house.kill_daemon()?;
+        let again = house.until("blue", "waiting")?;
+        assert_eq!(again["waiting_for"]["request"], request);
+        assert_eq!(again["queued"], 1);
+        house.ok(&["answer", "blue", "allow", "--request", request])?;
+        let (status, error) = house.fails(&["answer", "blue", "allow", "--request", request])?;
+        assert_eq!((status, &error["kind"]), (4, &json!("refused")), "{error}");
+        house.until("blue", "idle")?;
+        assert!(house.file("blue", "after.txt")?.exists());
+        let id = asks["id"].as_str().ok_or("no id")?;
+        let events = house.events(id)?;
+        let answers = events.iter().filter(|event| *event == "answer_began").count();
+        assert_eq!(answers, 1, "{events:?}");
+        assert_eq!(judged(&house)?, [one("run git status", "manual", "no_rule")]);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_command_is_tried_without_a_session_or_a_daemon() -> Outcome {
+    let house = House::new()?;
+    let test = |command: &str| {
+        let repo = house.repo();
+        house.json(&["auto-yes", "test", command, "--in", repo.to_str().unwrap_or_default()])
+    };
+    assert_eq!(test("ls")?, json!({"verdict": "accept", "rule": "ls", "author": "glis"}));
+    let manual = |why: &str, about: &str| json!({"verdict": "manual", "rule": null, "why": why, "about": about});
+    assert_eq!(test("ls /etc")?, manual("path_outside", "/etc"));
+    assert_eq!(test("ls | sh")?, manual("character", "|"));
+    assert_eq!(test("git status")?, manual("no_rule", "git"));
+    assert_eq!(test("rm -rf x")?["verdict"], "reject");
+    let words = house.ok(&["auto-yes", "test", "ls --all"])?;
+    assert_eq!(words.trim(), "manual: no rule allows the word `--all`");
+    assert!(house.daemon_pid().is_err(), "no daemon is needed");
+    Ok(())
+}
+
+/// The daemon dies with a verdict in its hands: before that is on record the next one judges again; from
+/// then on the answer may have been given, and only a person gives it again.
+#[test]
+fn a_crash_between_verdict_and_answer_answers_at_most_once() -> Outcome {
+    for (moment, end) in [("before:ask_judged", "idle"), ("after:ask_judged", "waiting")] {
+        let mut house = House::new()?;
+        house.surround("GLIS_FAILPOINT", moment);
+        begin(&house, &["--headless"])?;
+        let daemon = house.daemon_pid()?;
+        house.glis().args(["send", "blue", "approve run ls ;; write once.txt x"]).output()?;
+        await_gone(daemon)?;
+        house.spare("GLIS_FAILPOINT");
+        let after = house.until("blue", end)?;
+        if end == "waiting" {
+            assert!(!house.file("blue", "once.txt")?.exists());
+            house.ok(&["answer", "blue", "allow"])?;
+            house.until("blue", "idle")?;
+        }
+        assert!(house.file("blue", "once.txt")?.exists());
+        assert_eq!(judged(&house)?, [one("run ls", "accept", "ls")], "{moment}");
+        let id = after["id"].as_str().ok_or("no id")?;
+        let events = house.events(id)?;
+        let gone = events.iter().filter(|event| *event == "ask_gone").count();
+        assert_eq!(gone, 1, "{moment}: {events:?}");
+    }
+    Ok(())
+}
