@@ -238,6 +238,15 @@ pub(super) fn found(house: &House) -> Decision {
             draft.house_effect(Effect::DropGate { before: house.next_op(), source });
             react::deferred::start(&mut draft);
         }
+        // The log has lost its end, and an agent was found that runs: it has to be stopped first.
+        Gate::Pausing(Shut { op, step: GateStep::Keeping, .. })
+            if draft.sessions().any(Session::is_at_work) =>
+        {
+            let why = "an agent was found running".to_owned();
+            draft.house_event(GateEvent::NotKept { op, why });
+            await_all(&mut draft, op);
+            each_in_hand(&mut draft, react::follow);
+        }
         Gate::Pausing(Shut { op, step: GateStep::Keeping, .. }) => {
             draft.house_effect(Effect::KeepGate { op });
         }

@@ -188,7 +188,7 @@ impl Agent {
                 let tool = format!("tool-{}", self.at);
                 self.say(Sign::ToolBegan { tool, what: String::new() });
             }
-            (1, None) => self.ask(),
+            (1 | 3, None) => self.ask(),
             (2, None) => self.say(Sign::LimitReached { reset_at: "soon".to_owned() }),
             (_, None) => self.end_turn(),
         }

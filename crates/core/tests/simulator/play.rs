@@ -164,7 +164,7 @@ impl Play {
         let prompt = self.rng.percent(50).then(|| "begin".to_owned());
         let agent_ref = self.mint(kind);
         self.world.kinds.insert(id.clone(), kind);
-        let auto_yes = self.rng.percent(30);
+        let auto_yes = self.rng.percent(50);
         let spec = Box::new(Spec { auto_yes, ..kind.spec(prompt) });
         self.feed(&Input::Command(Command::New { id, name, spec, agent_ref }))
     }

@@ -256,7 +256,8 @@ impl World {
                 Outcome::NotDelivered { message: *message, why }
             }
             Effect::Deliver { generation, message, .. } => deliver(site, *generation, *message),
-            Effect::GiveAnswer { ask, .. } if fails => {
+            // Answers are few, so that more of them fail than of other things.
+            Effect::GiveAnswer { ask, .. } if fails || luck == Luck::Mixed && rng.percent(30) => {
                 Outcome::AnswerNotGiven { ask: ask.id.clone(), why }
             }
             Effect::GiveAnswer { generation, ask, .. } => answer(site, *generation, ask),
