@@ -277,7 +277,11 @@ impl GateStore {
 
     /// Nothing that was written down is deleted because it cannot be understood.
     fn put_aside(&self, why: &str) -> io::Result<()> {
-        let aside = format!("{FILE}.kept-{}", crate::clock::now().as_millisecond());
+        let now = crate::clock::now().as_millisecond();
+        // Two in one moment must not take each other's place.
+        let free = |name: &String| self.home.state.join(name).symlink_metadata().is_err();
+        let mut names = (0..).map(|n: i64| format!("{FILE}.kept-{}", now.saturating_add(n)));
+        let aside = names.find(free).unwrap_or_else(|| format!("{FILE}.kept"));
         diary(&format!("{}: {why}; it is kept as {aside}", self.path().display()));
         std::fs::rename(self.path(), self.home.state.join(aside))?;
         durable::sync_names(&self.home.state)

@@ -121,7 +121,12 @@ async fn what_is_not_understood_is_kept_aside_and_what_is_over_is_removed() {
         std::fs::write(store.path(), damaged).unwrap();
         assert!(matches!(store.load(), Loaded::Damaged(_)), "{damaged}");
     }
-    store.put_aside("a test").unwrap();
+    let before = aside();
+    for kept in 1..=20 {
+        std::fs::write(store.path(), "x").unwrap();
+        store.put_aside("a test").unwrap();
+        assert_eq!(aside(), before + kept, "none takes the place of another");
+    }
     std::fs::create_dir(store.path()).unwrap();
     assert_eq!(store.load(), Loaded::Damaged("it is not a file of ours".to_owned()));
     store.save(&sample()).unwrap();
