@@ -1,26 +1,38 @@
 //! A session's conversation: one JSON object a line, appended, each entry once.
 
 mod account;
+mod carried;
+mod compaction;
 mod digest;
+mod extract;
+mod parts;
 mod reading;
+mod summary;
 
 pub use self::account::Account;
+pub use self::carried::under;
+pub use self::compaction::{Compacted, KEPT, Plan, RECENT, WORTH, compacted, long_summary};
 pub use self::digest::{Digest, account};
-pub use self::reading::{damaged_lines, each, file_of, parse, read_on, read_tail, under};
+pub use self::extract::extract;
+pub use self::reading::{
+    Stretch, damaged_lines, each, file_of, parse, read_on, read_stretch, read_tail,
+};
+pub use self::summary::{By, Summary};
 
-use self::account::{ACCOUNT, Counter, account_of};
+use self::account::{ACCOUNT, Counter};
+use self::carried::{AGENT_REF, Carried, Under};
 use self::digest::OUTCOME;
-use self::reading::AGENT_REF;
+use self::parts::Parts;
 use glis_agent::context::own_words;
 use glis_agent::{Said, TaskChange};
 use glis_wire::view::{Entry, Voice};
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, HashMap};
+use rustix::fs::{FlockOperation, flock};
+use serde_json::{Map, json};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What entries about tasks are known by.
@@ -41,24 +53,13 @@ pub enum Heard {
 
 /// A conversation, open for appending.
 pub struct Conversation {
+    path: PathBuf,
     file: Arc<File>,
     clock: fn() -> Timestamp,
     /// Which start of the session's process is listened to.
     generation: u32,
-    stream_seen: u64,
-    hooks_seen: u64,
-    /// What is known under each session id of the agent: a place in a transcript is one in the
-    /// transcript of that conversation, and of no other.
-    under: HashMap<Option<String>, Under>,
-    account: Account,
-}
-
-/// What the entries under one session id of the agent come down to.
-#[derive(Default)]
-struct Under {
-    transcript_seen: u64,
-    /// Tasks that the agent keeps by number and has not done.
-    tasks: BTreeMap<String, String>,
+    /// What all entries come down to.
+    known: Carried,
 }
 
 impl Conversation {
@@ -66,26 +67,9 @@ impl Conversation {
     /// already. `clock` stamps what is added.
     pub fn open(dir: &Path, generation: u32, clock: fn() -> Timestamp) -> io::Result<Self> {
         let path = file_of(dir);
-        let mut file =
-            OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(&path)?;
-        end_torn_line(&mut file)?;
-        let (mut stream_seen, mut hooks_seen) = (0, 0);
-        let mut known: HashMap<Option<String>, Under> = HashMap::new();
-        let mut account = Account::default();
-        each(&path, |entry| {
-            let number = |key: &str| entry.metadata.get(key).and_then(Value::as_u64).unwrap_or(0);
-            stream_seen = stream_seen.max(number("offset"));
-            hooks_seen = hooks_seen.max(number("hook_offset"));
-            let under = known.entry(under(&entry).map(ToOwned::to_owned)).or_default();
-            under.transcript_seen = under.transcript_seen.max(number("transcript_offset"));
-            if let Some(Value::Object(open)) = entry.metadata.get(TASKS) {
-                let subject = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-                under.tasks = open.iter().map(|(id, value)| (id.clone(), subject(value))).collect();
-            }
-            account = account_of(&entry).unwrap_or_else(|| std::mem::take(&mut account));
-        })?;
-        let file = Arc::new(file);
-        Ok(Self { file, clock, generation, stream_seen, hooks_seen, under: known, account })
+        let file = Arc::new(open(&path)?);
+        let known = Parts::open(&path)?.carried()?;
+        Ok(Self { path, file, clock, generation, known })
     }
 
     /// Goes on in another folder, where the one that it lay in was deleted. The file is open, so that
@@ -93,32 +77,34 @@ impl Conversation {
     pub fn move_to(&mut self, dir: &Path) -> io::Result<()> {
         let path = file_of(dir);
         let mut fresh =
-            OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
+            OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(&path)?;
         if fresh.metadata()?.len() == 0 {
             let mut former = self.file.try_clone()?;
             former.seek(SeekFrom::Start(0))?;
             io::copy(&mut former, &mut fresh)?;
         }
         self.file = Arc::new(fresh);
+        self.path = path;
         Ok(())
     }
 
     /// How far the session's output has been written down.
     pub fn stream_seen(&self) -> u64 {
-        self.stream_seen
+        self.known.stream_seen
     }
 
     /// Appends what was said, unless it was written down before.
     pub fn add(&mut self, heard: Heard, agent_ref: Option<&str>, said: Said) -> io::Result<()> {
         let mut metadata = Map::new();
-        let under = self.under.entry(agent_ref.map(ToOwned::to_owned)).or_default();
+        let known = &mut self.known;
+        let under = known.under.entry(agent_ref.unwrap_or_default().to_owned()).or_default();
         match heard {
-            Heard::Stream(at) if at <= self.stream_seen => return Ok(()),
+            Heard::Stream(at) if at <= known.stream_seen => return Ok(()),
             Heard::Transcript(at) if at <= under.transcript_seen => return Ok(()),
-            Heard::Hook(at) if at <= self.hooks_seen => return Ok(()),
+            Heard::Hook(at) if at <= known.hooks_seen => return Ok(()),
             Heard::Stream(at) => {
                 metadata.insert("offset".to_owned(), json!(at));
-                self.stream_seen = at;
+                known.stream_seen = at;
             }
             Heard::Transcript(at) => {
                 metadata.insert("transcript_offset".to_owned(), json!(at));
@@ -126,7 +112,7 @@ impl Conversation {
             }
             Heard::Hook(at) => {
                 metadata.insert("hook_offset".to_owned(), json!(at));
-                self.hooks_seen = at;
+                known.hooks_seen = at;
             }
             Heard::Ours => {}
         }
@@ -148,8 +134,8 @@ impl Conversation {
             if let Some(cost) = usage.cost_micros {
                 metadata.insert("cost_micros".to_owned(), json!(cost));
             }
-            self.account.add(usage, Counter::new(self.generation, agent_ref));
-            metadata.insert(ACCOUNT.to_owned(), json!(self.account));
+            known.account.add(usage, Counter::new(self.generation, agent_ref));
+            metadata.insert(ACCOUNT.to_owned(), json!(known.account));
         }
         if let Some(change) = said.task {
             under.change_task(change);
@@ -166,8 +152,27 @@ impl Conversation {
         let entry = Entry { timestamp, voice: said.voice, content: said.content, metadata };
         let mut line = serde_json::to_vec(&entry)?;
         line.push(b'\n');
+        self.append(&line)
+    }
+
+    /// A compaction may put another file in the place of this one; under the lock that it takes, the
+    /// line goes into the one that is there.
+    fn append(&mut self, line: &[u8]) -> io::Result<()> {
+        loop {
+            flock(&self.file, FlockOperation::LockExclusive)?;
+            match std::fs::metadata(&self.path) {
+                Ok(there) if there.ino() != self.file.metadata()?.ino() => {
+                    // The lock goes with the file.
+                    self.file = Arc::new(open(&self.path)?);
+                }
+                // A folder that was deleted is another's business: the file is still there to us.
+                Ok(_) | Err(_) => break,
+            }
+        }
         // One write: a reader sees the whole line or none of it.
-        (&*self.file).write_all(&line)
+        let written = (&*self.file).write_all(line);
+        flock(&self.file, FlockOperation::Unlock)?;
+        written
     }
 
     /// The file, to sync what was written. Shared: a further descriptor may be one
@@ -184,6 +189,14 @@ impl Under {
             TaskChange::Closed { id } => self.tasks.remove(&id),
         };
     }
+}
+
+/// Opens a conversation for appending whole lines.
+fn open(path: &Path) -> io::Result<File> {
+    let mut file =
+        OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
+    end_torn_line(&mut file)?;
+    Ok(file)
 }
 
 /// A crash may have left half a line; it must not swallow the next one.

@@ -1,12 +1,13 @@
 //! Looking for words in all conversations. The index is derived: it is brought up to date when
 //! it is searched, and made anew when it is lost or damaged.
 
+use crate::conversation::read_stretch;
 use glis_wire::plain::without_escapes;
-use glis_wire::view::{Entry, Hit, Voice};
+use glis_wire::view::{Hit, Voice};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -14,6 +15,8 @@ use std::sync::{Mutex, PoisonError};
 pub const FILE: &str = "search.db";
 /// Another form of the tables is another number, and the index is made anew.
 const FORM: i64 = 2;
+/// How much of a conversation is read at a time.
+const CHUNK_BYTES: u64 = 1024 * 1024;
 /// How many words around a hit are shown.
 const SNIPPET_WORDS: u32 = 12;
 
@@ -120,38 +123,21 @@ fn open(path: &Path) -> Result<Connection, SearchFault> {
 
 /// Reads what a conversation has beyond what is indexed of it.
 fn catch_up(index: &mut Connection, source: &Source) -> Result<(), SearchFault> {
-    let file = match File::open(&source.file) {
-        Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(()),
-        opened => opened?,
-    };
-    let facts = file.metadata()?;
-    let (inode, length) = (facts.ino().cast_signed(), facts.len());
-    let known: Option<(i64, u64)> = index
+    let mut known: Option<(u64, u64)> = index
         .query_row("SELECT inode, bytes FROM read_to WHERE session = ?1", [&source.id], |row| {
-            Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned()))
+            let number = |at| row.get::<_, i64>(at).map(i64::cast_unsigned);
+            Ok((number(0)?, number(1)?))
         })
         .optional()?;
-    let from = known.filter(|(of, to)| *of == inode && *to <= length).map_or(0, |(_, to)| to);
-    if known.is_some() && from == length {
-        return Ok(());
-    }
     let work = index.transaction()?;
-    if from == 0 {
-        work.execute("DELETE FROM talk WHERE session = ?1", [&source.id])?;
-    }
-    let mut lines = BufReader::new(file);
-    lines.seek(SeekFrom::Start(from))?;
-    let (mut to, mut line) = (from, Vec::new());
     loop {
-        line.clear();
-        let read = lines.by_ref().read_until(b'\n', &mut line)?;
-        // A line without an end is still being written.
-        if read == 0 || line.last() != Some(&b'\n') {
-            break;
+        let Some(stretch) = read_stretch(&source.file, known, CHUNK_BYTES)? else { return Ok(()) };
+        // What is at an end was read before; what is another conversation begins anew.
+        let goes_on = known.filter(|(of, to)| *of == stretch.of && *to <= stretch.to);
+        if goes_on.is_none() {
+            work.execute("DELETE FROM talk WHERE session = ?1", [&source.id])?;
         }
-        to += read as u64;
-        // A damaged line is left out here as everywhere.
-        if let Ok(entry) = serde_json::from_slice::<Entry>(&line) {
+        for entry in &stretch.entries {
             work.execute(
                 "INSERT INTO talk (content, session, at, voice) VALUES (?1, ?2, ?3, ?4)",
                 // A word may be coloured in the middle.
@@ -163,11 +149,18 @@ fn catch_up(index: &mut Connection, source: &Source) -> Result<(), SearchFault> 
                 ],
             )?;
         }
+        let is_over = goes_on.is_some_and(|(_, to)| to == stretch.to);
+        known = Some((stretch.of, stretch.to));
+        if is_over {
+            break;
+        }
     }
-    work.execute(
-        "INSERT OR REPLACE INTO read_to (session, inode, bytes) VALUES (?1, ?2, ?3)",
-        params![source.id, inode, to.cast_signed()],
-    )?;
+    if let Some((of, to)) = known {
+        work.execute(
+            "INSERT OR REPLACE INTO read_to (session, inode, bytes) VALUES (?1, ?2, ?3)",
+            params![source.id, of.cast_signed(), to.cast_signed()],
+        )?;
+    }
     work.commit()?;
     Ok(())
 }
@@ -205,6 +198,7 @@ fn voice(word: &str) -> Voice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glis_wire::view::Entry;
     use std::io::Write as _;
 
     struct Rig {

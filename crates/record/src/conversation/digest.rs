@@ -1,6 +1,7 @@
 //! What a conversation comes down to without a model.
 
 use super::account::{Account, account_of};
+use super::parts::Parts;
 use super::reading::{each, read_tail};
 use glis_agent::context::{Known, own_words};
 use glis_wire::view::Voice;
@@ -77,7 +78,7 @@ impl Digest {
 
 /// The last account of a whole conversation.
 pub fn account(path: &Path) -> Option<Account> {
-    if path.metadata().map_or(0, |facts| facts.len()) <= DIGEST_BYTES {
+    if Parts::open(path).map_or(0, |parts| parts.end()) <= DIGEST_BYTES {
         return None;
     }
     let mut found = None;
