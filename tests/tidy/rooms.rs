@@ -21,7 +21,17 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("how processes begin", &["launch"]),
     (
         "subsystems",
-        &["controller", "gate", "supervise", "trees", "create", "judging", "notify", "shutdown"],
+        &[
+            "controller",
+            "gate",
+            "supervise",
+            "trees",
+            "compact",
+            "create",
+            "judging",
+            "notify",
+            "shutdown",
+        ],
     ),
     ("steps of operations", &["jobs"]),
     ("limits, and the log's way in", &["bounds", "opening", "fill", "premises", "strays"]),

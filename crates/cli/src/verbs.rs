@@ -127,6 +127,7 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         }
         Verb::Events { from, follow } => look::events(Request::Events { from, follow }),
         Verb::Snapshot { name } => keep::snapshot(&name, out),
+        Verb::Compact { name } => keep::compact(&name, out),
         Verb::Snapshots { name } => keep::snapshots(&name, out),
         Verb::Diff(diff) => keep::diff(diff, out),
         Verb::Restore(restore) => keep::restore(restore, out),

@@ -55,6 +55,8 @@ pub struct Config {
     pub command: CommandConfig,
     /// How agents are resumed.
     pub resume: ResumeConfig,
+    /// How long conversations are made short.
+    pub compact: CompactConfig,
     /// What the user is told of, and how.
     pub notify: NotifyConfig,
     /// What rules answer for a person.
@@ -63,6 +65,18 @@ pub struct Config {
     pub repository: BTreeMap<String, RepositoryConfig>,
     /// Manners that `new --persona` gives to an agent, by name.
     pub persona: BTreeMap<String, Persona>,
+}
+
+/// How long conversations are made short.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CompactConfig {
+    /// Whether that happens by itself, where a session is paused or suspended and not used.
+    pub automatic: bool,
+    /// A program that writes the summary, with its arguments; none: an extract is made without one.
+    pub command: Vec<String>,
+    /// How long it may take.
+    pub secs_max: u32,
 }
 
 /// What the user is told of, and how.
@@ -245,6 +259,13 @@ impl Default for WorktreeConfig {
             link: Vec::new(),
             setup_secs_max: 600,
         }
+    }
+}
+
+impl Default for CompactConfig {
+    fn default() -> Self {
+        // A model that reads a hundred thousand words answers within a minute or two.
+        Self { automatic: true, command: Vec::new(), secs_max: 300 }
     }
 }
 

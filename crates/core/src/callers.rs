@@ -50,8 +50,10 @@ impl Callers {
         if let (Some(op), Some(from)) = (event.op(), from) {
             let under_way = session.operation().map(|(op, _)| op);
             // What ended without an event of its own is left out here.
-            self.operations
-                .retain(|known, _| Some(*known) == under_way || Some(*known) == session.saving);
+            self.operations.retain(|known, _| {
+                Some(*known) == under_way
+                    || [session.saving, session.compaction.asked].contains(&Some(*known))
+            });
             self.operations.insert(op, from.clone());
         }
         if let Some((op, _)) = event.ends() {

@@ -66,6 +66,9 @@ pub struct Card {
     pub snapshot: Option<SnapshotRef>,
     #[serde(default, rename = "left_as")]
     pub baseline: Option<SnapshotRef>,
+    /// When its conversation was last made short.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compacted_at: Option<WallMs>,
     /// Where it was put and when, if it was removed.
     #[serde(default)]
     pub trashed: Option<(WallMs, String)>,
@@ -116,6 +119,7 @@ impl Session {
             last_active_at: self.last_active_at,
             snapshot: self.snapshot.clone(),
             baseline: self.baseline.clone(),
+            compacted_at: self.compaction.at,
             trashed,
         }
     }
@@ -145,6 +149,7 @@ impl Session {
         self.created_at = card.created_at;
         self.snapshot.clone_from(&card.snapshot);
         self.baseline.clone_from(&card.baseline);
+        self.compaction.at = card.compacted_at;
         self.paused_at =
             if let Some(Rest::Paused(record)) = &rest { Some(record.at) } else { None };
         self.trashed = card.trashed.clone().map(|(at, place)| {

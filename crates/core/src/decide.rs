@@ -2,6 +2,7 @@
 
 mod ask;
 mod chore;
+pub(crate) mod compact;
 mod end;
 mod gate;
 pub(crate) mod halt;
@@ -112,6 +113,7 @@ fn timer_fired(mut draft: Draft<'_>, key: TimerKey) -> Decision {
         // It is of the house.
         TimerKey::Gate(_) => {}
         TimerKey::Verdict => judge::time_is_up(&mut draft),
+        TimerKey::Compact => compact::is_due(&mut draft),
         // Whatever has happened to it meanwhile, it waits no longer for this.
         TimerKey::Retry(message) => {
             if draft.session.queue.front().is_none_or(|m| m.id != message) {
@@ -184,6 +186,7 @@ fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
         Command::LimitIdle { limit, .. } => idle::limit(draft, limit)?,
         Command::Remove { running, .. } => chore::remove(draft, running)?,
         Command::Snapshot { .. } => save::asked(draft)?,
+        Command::Compact { .. } => compact::asked(draft)?,
         Command::Restore { snapshot, .. } => chore::restore(draft, snapshot)?,
         Command::Return { name, .. } => chore::bring_back(draft, name)?,
         Command::Empty { .. } => chore::empty(draft)?,
@@ -222,6 +225,7 @@ fn starts_process(session: &Session, command: &Command) -> bool {
         | Command::LimitIdle { .. }
         | Command::Remove { .. }
         | Command::Snapshot { .. }
+        | Command::Compact { .. }
         | Command::Restore { .. }
         | Command::Return { .. }
         | Command::Empty { .. }
@@ -314,6 +318,11 @@ fn take_outcome(draft: &mut Draft<'_>, outcome: Outcome) {
         Outcome::NotBroughtBack { op, why } => {
             chore::ended(draft, op, Of::Return, Event::ReturnFailed { op, why });
         }
+        Outcome::Compacted { op, entries, original } => {
+            compact::succeeded(draft, op, entries, original);
+        }
+        Outcome::NotCompacted { op, why } => compact::failed(draft, op, why),
+        Outcome::CompactionEarly { wait } => compact::too_early(draft, wait),
         Outcome::Emptied { op } => chore::emptied(draft, op),
         Outcome::NotEmptied { op, why } => {
             chore::ended(draft, op, Of::Empty, Event::EmptyingFailed { op, why });

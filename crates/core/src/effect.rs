@@ -68,6 +68,9 @@ pub enum Effect {
     PutAside { op: OpId },
     /// Save the worktree, beside whatever else goes on.
     SaveWorktree { op: Option<OpId>, occasion: Occasion, generation: u32 },
+    /// Make the conversation short, if that is worth it, beside whatever else goes on. Where no caller
+    /// has asked for it: only if it is long, and was not looked at for a while.
+    Compact { op: Option<OpId> },
     /// Remove the worktree, if its snapshot holds everything that may be asked of it.
     ClearWorktree { op: OpId },
     /// Bring the worktree back to what this snapshot holds.

@@ -275,6 +275,12 @@ pub enum Event {
     Archived { op: OpId, place: String },
     /// A save of the worktree was asked for.
     SaveBegan { op: OpId },
+    /// A person has asked for a short conversation.
+    CompactionBegan { op: OpId },
+    /// So many entries of the conversation were summed up; `original` has them as they were.
+    ConversationCompacted { op: Option<OpId>, entries: u64, original: String },
+    /// The conversation is as it was.
+    CompactionFailed { op: Option<OpId>, why: String },
     /// The worktree is saved, beside any pause.
     WorktreeSaved { op: Option<OpId>, occasion: Occasion, generation: u32, snapshot: SnapshotRef },
     /// It could not be saved.

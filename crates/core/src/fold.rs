@@ -1,5 +1,6 @@
 //! The fold: how each event changes a session.
 
+mod compact;
 mod end;
 mod gate;
 mod idle;
@@ -119,6 +120,7 @@ impl Session {
             restored: None,
             changed: None,
             trashed: None,
+            compaction: Box::default(),
         }
     }
 }
@@ -231,6 +233,9 @@ impl Session {
             Event::Failed { why } => self.fail(why),
 
             Event::SaveBegan { op } => self.saving = Some(*op),
+            Event::CompactionBegan { op } => self.begin_compaction(*op),
+            Event::ConversationCompacted { op, .. } => self.compact(at, *op),
+            Event::CompactionFailed { op, why } => self.fail_compaction(*op, why),
             Event::WorktreeSaved { op, snapshot, occasion, generation } => {
                 self.end_save(*op);
                 self.take_save(snapshot, *occasion, *generation);

@@ -16,6 +16,7 @@ use crate::timer::TimerKey;
 use crate::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
 use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// One thing to decide on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -146,6 +147,8 @@ pub enum Command {
     },
     /// Save its worktree.
     Snapshot { session: SessionId },
+    /// Make its conversation short.
+    Compact { session: SessionId },
     /// Bring its worktree back to what this snapshot holds.
     Restore { session: SessionId, snapshot: String },
     /// Take it out of the trash, under another name if need be.
@@ -174,6 +177,7 @@ impl Command {
             | Self::LimitIdle { session, .. }
             | Self::Remove { session, .. }
             | Self::Snapshot { session }
+            | Self::Compact { session }
             | Self::Restore { session, .. }
             | Self::Return { session, .. }
             | Self::Empty { session }
@@ -370,6 +374,20 @@ pub enum Outcome {
     NotEmptied {
         op: OpId,
         why: String,
+    },
+    /// So many entries were summed up; this file has them.
+    Compacted {
+        op: Option<OpId>,
+        entries: u64,
+        original: String,
+    },
+    NotCompacted {
+        op: Option<OpId>,
+        why: String,
+    },
+    /// A person has looked at the session not long ago.
+    CompactionEarly {
+        wait: Duration,
     },
 }
 

@@ -11,6 +11,7 @@ pub mod caller;
 mod callers;
 pub mod card;
 mod claims;
+pub mod compaction;
 mod decide;
 pub mod decision;
 mod draft;

@@ -122,6 +122,8 @@ stored_as_text! {
         MakeWorktree = "create the worktree",
         /// Everything that it holds is put aside.
         PutAside = "put the session aside",
+        /// The conversation is made short.
+        Compact = "compact the conversation",
         /// The daemon decides on a request.
         Decide = "decide on it",
         /// The daemon learns how an operation ended.
@@ -158,6 +160,8 @@ stored_as_text! {
         Restore = "restore",
         /// `snapshot`.
         Snapshot = "snapshot",
+        /// `compact`.
+        Compact = "compact",
         /// `trash restore`.
         Return = "take out of the trash",
         /// `trash empty`.

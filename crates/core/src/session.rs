@@ -1,5 +1,6 @@
 //! One session: what is known about it and what it is doing.
 
+use crate::compaction::Compaction;
 use crate::ids::{OpId, SessionId};
 use crate::leftover::Leftovers;
 use crate::pause::PauseRecord;
@@ -105,6 +106,8 @@ pub struct Session {
     pub changed: Option<PathList>,
     /// Where it is, once it was removed and until that is emptied.
     pub trashed: Option<Box<Trashed>>,
+    /// How the compaction of its conversation stands.
+    pub compaction: Box<Compaction>,
 }
 
 /// What became of a session's own folder.
@@ -439,6 +442,12 @@ impl Session {
     pub fn is_left_unsaved(&self) -> bool {
         let at_rest = matches!(&self.phase, Phase::Rest(rest) if *rest != Rest::Archived);
         at_rest && self.generation > 0 && self.worktree.is_some() && self.baseline.is_none()
+    }
+
+    /// Whether its conversation is to be made short once it is not used, or because a caller asks.
+    pub fn may_be_compacted(&self) -> bool {
+        let rests = matches!(&self.phase, Phase::Rest(Rest::Paused(_) | Rest::Suspended));
+        self.compaction.asked.is_some() || rests && !self.compaction.is_given_up()
     }
 
     /// Why it failed, if it did.

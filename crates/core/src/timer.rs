@@ -29,6 +29,8 @@ pub enum TimerKey {
     Gate(OpId),
     /// How long the rules may take for what a session asks.
     Verdict,
+    /// When the conversation of a session at rest may be made short.
+    Compact,
 }
 
 /// When a timer fires.
@@ -64,7 +66,20 @@ const READY_TIME: Duration = Duration::from_secs(60);
 /// Before a refused message is tried again for the first time: about what a person takes for at once.
 const RETRY_TIME: Duration = Duration::from_millis(250);
 
+/// A session that nothing was done with for so long is not used.
+pub const UNUSED_TIME: Duration = Duration::from_secs(30 * 60);
+
 impl When {
+    /// It was not used for a while.
+    pub(crate) fn unused() -> Self {
+        Self::After(Span::Exactly(UNUSED_TIME))
+    }
+
+    /// After so long.
+    pub(crate) fn after(span: Duration) -> Self {
+        Self::After(Span::Exactly(span))
+    }
+
     /// A resumed agent has had its time to get ready.
     pub(crate) fn ready() -> Self {
         Self::After(Span::Exactly(READY_TIME))

@@ -51,7 +51,8 @@ variants! {
         WorktreeNotSaved RestoreBegan WorktreeRestored RestoreFailed ReturnBegan Returned
         ReturnFailed EmptyingBegan Emptied EmptyingFailed SessionRecovered LeftoversSwept
         CaptureMissed MessageRefused FolderLost StartRefused IdleLimitSet StartDeferred
-        StartForgone Gate AskJudged AutoYesSet
+        StartForgone Gate AskJudged AutoYesSet CompactionBegan ConversationCompacted
+        CompactionFailed
     }
     gate: GateEvent {
         Shut Hastened Joined Released Overdue Stopped NotKept Paused Opened Resumed

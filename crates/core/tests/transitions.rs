@@ -13,6 +13,8 @@ mod asks;
 mod callers;
 #[path = "transitions/chores.rs"]
 mod chores;
+#[path = "transitions/compactions.rs"]
+mod compactions;
 #[path = "transitions/gate.rs"]
 mod gate;
 #[path = "transitions/idle.rs"]

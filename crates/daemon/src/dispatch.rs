@@ -1,5 +1,6 @@
 //! Sends every effect to the part of the daemon that carries it out. The only file that knows them all.
 
+use crate::compact::Compactor;
 use crate::controller::Act;
 use crate::gate::GateStore;
 use crate::jobs::Jobs;
@@ -32,6 +33,7 @@ pub(crate) struct Dispatcher {
     pub(crate) settings: Arc<Settings>,
     pub(crate) jobs: Arc<Jobs>,
     pub(crate) trees: Arc<Trees>,
+    pub(crate) compactor: Arc<Compactor>,
     pub(crate) provision: Arc<Provision>,
     pub(crate) launcher: Arc<Launcher>,
     pub(crate) supervisor: Arc<Supervisor>,
@@ -79,6 +81,7 @@ impl Act for Dispatcher {
             Effect::SaveWorktree { op, occasion, generation } => {
                 self.trees.save_worktree(session, op, occasion, generation);
             }
+            Effect::Compact { op } => self.compactor.compact(session, op),
             Effect::ClearWorktree { op } => self.trees.clear(session, op),
             Effect::RestoreWorktree { op, snapshot } => self.trees.restore(session, op, snapshot),
             Effect::PutAside { op } => self.trees.put_aside(session, op),
@@ -110,6 +113,7 @@ impl Act for Dispatcher {
             | Effect::CheckSave { .. }
             | Effect::TakeSnapshot { .. }
             | Effect::SaveWorktree { .. }
+            | Effect::Compact { .. }
             | Effect::ClearWorktree { .. }
             | Effect::RestoreWorktree { .. }
             | Effect::PutAside { .. }

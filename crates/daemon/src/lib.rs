@@ -8,6 +8,7 @@ mod bounds;
 mod cards;
 mod child;
 mod clock;
+mod compact;
 mod controller;
 mod copies;
 mod create;

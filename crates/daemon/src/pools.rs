@@ -18,6 +18,8 @@ const STARTS: usize = 8;
 const MAKERS: usize = 4;
 /// Long questions of front ends at a time: a diff, a copy of a worktree, a checkup.
 const ASKERS: usize = 8;
+/// Conversations made short at a time: a model may take minutes, and nothing waits for it.
+const COMPACTIONS: usize = 2;
 /// Processes whose end is being looked into at a time: a sweep may take seconds.
 const ENDS: usize = 8;
 /// Agents whose words are being read at a time. One agent never takes more than one place.
@@ -28,7 +30,7 @@ const LOOKS: usize = 32;
 const SPARE: usize = 8;
 /// All threads beside the runtime's own and the controller's. They exist only while there is work.
 pub(crate) const THREADS: usize =
-    TREES + STARTS + MAKERS + ASKERS + ENDS + LISTENERS + LOOKS + SPARE;
+    TREES + STARTS + MAKERS + ASKERS + COMPACTIONS + ENDS + LISTENERS + LOOKS + SPARE;
 
 /// What kind of work something is, and so whose places it takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +39,7 @@ pub(crate) enum Kind {
     Start,
     Make,
     Ask,
+    Compact,
     End,
     Listen,
     Look,
@@ -52,6 +55,7 @@ pub(crate) struct Pools {
     starts: Arc<Semaphore>,
     makers: Arc<Semaphore>,
     askers: Arc<Semaphore>,
+    compactions: Arc<Semaphore>,
     ends: Arc<Semaphore>,
     listeners: Arc<Semaphore>,
     looks: Arc<Semaphore>,
@@ -65,6 +69,7 @@ impl Default for Pools {
             starts: places(STARTS),
             makers: places(MAKERS),
             askers: places(ASKERS),
+            compactions: places(COMPACTIONS),
             ends: places(ENDS),
             listeners: places(LISTENERS),
             looks: places(LOOKS),
@@ -79,6 +84,7 @@ impl Pools {
             Kind::Start => &self.starts,
             Kind::Make => &self.makers,
             Kind::Ask => &self.askers,
+            Kind::Compact => &self.compactions,
             Kind::End => &self.ends,
             Kind::Listen => &self.listeners,
             Kind::Look => &self.looks,

@@ -8,7 +8,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _};
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -154,16 +154,40 @@ pub(crate) enum End {
 
 /// Runs a program to its end, with these variables and no others. What it says goes into memory: a
 /// pipe would stay open for as long as anything that it has started lives.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a program that does one thing, in a stated directory"
-)]
 pub(crate) fn run(
     program: &Path,
     arguments: &[&OsStr],
     env: &Env,
     folder: &Path,
     secs_max: u32,
+) -> io::Result<Told> {
+    run_with(program, arguments, env, folder, (secs_max, Stdio::null()))
+}
+
+/// The same with a question on its standard input.
+pub(crate) fn ask(
+    program: &Path,
+    arguments: &[&OsStr],
+    env: &Env,
+    folder: &Path,
+    (secs_max, question): (u32, &str),
+) -> io::Result<Told> {
+    let mut asked = memory("question")?;
+    asked.write_all(question.as_bytes())?;
+    asked.rewind()?;
+    run_with(program, arguments, env, folder, (secs_max, asked.into()))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a program that does one thing, in a stated directory"
+)]
+fn run_with(
+    program: &Path,
+    arguments: &[&OsStr],
+    env: &Env,
+    folder: &Path,
+    (secs_max, input): (u32, Stdio),
 ) -> io::Result<Told> {
     let (mut output, mut errors) = (memory("output")?, memory("errors")?);
     let mut child = Command::new(program)
@@ -172,7 +196,7 @@ pub(crate) fn run(
         .envs(env.iter().map(|(name, value)| (name, value)))
         .env("PWD", folder)
         .current_dir(folder)
-        .stdin(Stdio::null())
+        .stdin(input)
         .stdout(output.try_clone()?)
         .stderr(errors.try_clone()?)
         .process_group(0)

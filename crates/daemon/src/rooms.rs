@@ -1,6 +1,8 @@
 //! The rooms of the daemon: each subsystem made once, and handed to those that need it.
 
+use crate::access::Accesses;
 use crate::cards::sessions_folder;
+use crate::compact::Compactor;
 use crate::create::Creator;
 use crate::diary;
 use crate::dispatch::Dispatcher;
@@ -61,6 +63,8 @@ pub(crate) struct Rooms {
     timers: Arc<Timers>,
     provision: Arc<Provision>,
     trees: Arc<Trees>,
+    accesses: Arc<Accesses>,
+    compactor: Arc<Compactor>,
     launcher: Arc<Launcher>,
     supervisor: Arc<Supervisor>,
     gate: Arc<GateStore>,
@@ -89,6 +93,9 @@ impl Rooms {
         let trees =
             Trees::new(home.clone(), config(), Arc::clone(&jobs), Arc::clone(&provision), umask);
         let launcher = Launcher::new(home.clone(), config(), env(), Arc::clone(&trees), umask);
+        let accesses = Arc::<Accesses>::default();
+        let compactor =
+            Compactor::new(home.clone(), config(), Arc::clone(&jobs), env(), Arc::clone(&accesses));
         let supervisor = Supervisor::new(
             (home.clone(), config(), mailbox.clone()),
             env(),
@@ -111,6 +118,8 @@ impl Rooms {
             timers,
             provision,
             trees,
+            accesses,
+            compactor,
             launcher,
             supervisor,
             gate,
@@ -124,6 +133,7 @@ impl Rooms {
             settings: Arc::clone(&self.settings),
             jobs: Arc::clone(&self.jobs),
             trees: Arc::clone(&self.trees),
+            compactor: Arc::clone(&self.compactor),
             provision: Arc::clone(&self.provision),
             launcher: Arc::clone(&self.launcher),
             supervisor: Arc::clone(&self.supervisor),
@@ -156,7 +166,7 @@ impl Rooms {
                 Arc::clone(&self.live),
                 Arc::clone(&self.environments),
                 Arc::clone(&self.launcher),
-                (Arc::clone(&self.screens), Arc::clone(&self.timers)),
+                (Arc::clone(&self.screens), Arc::clone(&self.timers), Arc::clone(&self.accesses)),
                 pools.clone(),
             ),
             creator: Creator {
@@ -200,7 +210,7 @@ impl Rooms {
             if !at_rest(&session) {
                 let supervisor = Arc::clone(&self.supervisor);
                 tasks.spawn(async move { supervisor.recover(session).await });
-            } else if session.is_left_unsaved() {
+            } else if session.is_left_unsaved() || session.may_be_compacted() {
                 let world = World::Gone { left: Leftovers::default() };
                 self.mailbox.tell(Input::Observed { session: session.id, world }).await;
             }

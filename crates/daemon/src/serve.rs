@@ -2,6 +2,7 @@
 
 mod act;
 mod carry;
+mod compact;
 mod each;
 mod entitled;
 mod gate;
@@ -159,6 +160,7 @@ async fn answer(state: &Arc<ServerState>, peer: &mut Peer, call: Call) -> io::Re
         Request::Wait { session, statuses, timeout_ms } => {
             wait(state, peer, &session, &statuses, timeout_ms).await?
         }
+        Request::Compaction { session } => compact::show(state, &session).await,
         Request::Snapshots { session, last } => keep::snapshots(state, &session, last).await,
         Request::Diff { session, since, patch } => {
             keep::diff(state, peer, &session, since, patch).await?
@@ -248,6 +250,7 @@ async fn change(
         | Request::Output { .. }
         | Request::Events { .. }
         | Request::Snapshots { .. }
+        | Request::Compaction { .. }
         | Request::Diff { .. }
         | Request::Search { .. }
         | Request::Trash

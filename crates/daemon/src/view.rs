@@ -48,7 +48,18 @@ fn warnings(session: &Session, env: EnvNote, lost: Option<String>) -> Vec<String
     warnings.extend(left_behind(session));
     let told = |place| format!("its transcript is missing ({place}): a resume will fail");
     warnings.extend(lost.map(told));
+    warnings.extend(not_compacted(session));
     warnings
+}
+
+/// That its conversation is not made short any more.
+fn not_compacted(session: &Session) -> Option<String> {
+    let why = session.compaction.why.as_ref().filter(|_| session.compaction.is_given_up())?;
+    let name = &session.name;
+    Some(format!(
+        "its conversation could not be compacted: {why}; it stays as it is, and `glis compact {name}` \
+         tries again"
+    ))
 }
 
 /// A session with everything that is known about it.
@@ -131,6 +142,8 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         waits_to_start: session.deferred.map(|deferred| deferred.why),
         former_refs: session.former_refs.clone(),
         last_accessed_at: accessed_at.map(time),
+        is_compacted: session.compaction.at.is_some(),
+        compacted_at: session.compaction.at.map(time),
         remove_worktree: session.spec.remove_worktree,
         env_names,
     }

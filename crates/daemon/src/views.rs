@@ -32,7 +32,7 @@ pub(crate) struct Views {
     launcher: Arc<Launcher>,
     screens: Arc<Screens>,
     timers: Arc<Timers>,
-    accesses: Accesses,
+    accesses: Arc<Accesses>,
     pools: Pools,
     looks: Arc<Looks>,
 }
@@ -43,10 +43,10 @@ impl Views {
         live: Arc<Live>,
         environments: Arc<Environments>,
         launcher: Arc<Launcher>,
-        (screens, timers): (Arc<Screens>, Arc<Timers>),
+        (screens, timers, accesses): (Arc<Screens>, Arc<Timers>, Arc<Accesses>),
         pools: Pools,
     ) -> Arc<Self> {
-        let (accesses, looks) = (Accesses::default(), Looks::new(pools.clone()));
+        let looks = Looks::new(pools.clone());
         Arc::new(Self {
             home,
             live,

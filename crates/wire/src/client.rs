@@ -8,7 +8,8 @@ use crate::build::Build;
 use crate::call::{Origin, Scope};
 use crate::hold::{Limit, Size};
 use crate::view::{
-    DaemonView, Entry, FileDiffView, Finding, GateView, Hit, SessionView, SnapshotView, TrashView,
+    CompactionView, DaemonView, Entry, FileDiffView, Finding, GateView, Hit, SessionView,
+    SnapshotView, TrashView,
 };
 use glis_core::input::IfRunning;
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
@@ -102,6 +103,10 @@ pub enum Request {
     Events {
         from: u64,
         follow: bool,
+    },
+    /// What its conversation comes down to.
+    Compaction {
+        session: String,
     },
     /// The snapshots of a session; only the last so many if a number is given.
     Snapshots {
@@ -228,6 +233,8 @@ pub enum Action {
         on: bool,
     },
     Snapshot,
+    /// Make its conversation short.
+    Compact,
     Restore {
         snapshot: Option<String>,
     },
@@ -318,6 +325,7 @@ pub enum Response {
     Daemon(DaemonView),
     Findings(Vec<Finding>),
     Snapshots(Vec<SnapshotView>),
+    Compaction(Box<CompactionView>),
     Trash(Vec<TrashView>),
     Hits(Vec<Hit>),
     /// What differs; the patch itself came before, in raw frames.
@@ -395,6 +403,7 @@ impl Response {
             | Self::Daemon(_)
             | Self::Findings(_)
             | Self::Snapshots(_)
+            | Self::Compaction(_)
             | Self::Trash(_)
             | Self::Hits(_)
             | Self::Diff { .. }
@@ -419,6 +428,7 @@ impl Request {
             | Self::Output { .. }
             | Self::Events { .. }
             | Self::Snapshots { .. }
+            | Self::Compaction { .. }
             | Self::Diff { .. }
             | Self::Search { .. }
             | Self::Trash
@@ -435,6 +445,7 @@ impl Request {
                 | Action::LimitIdle { .. }
                 | Action::Remove { .. }
                 | Action::Snapshot
+                | Action::Compact
                 | Action::Restore { .. }
                 | Action::AutoYes { .. }
                 | Action::Acknowledge => Scope::Manage,
@@ -474,6 +485,7 @@ impl Request {
                 | Action::LimitIdle { .. }
                 | Action::Remove { .. }
                 | Action::Snapshot
+                | Action::Compact
                 | Action::Restore { .. }
                 | Action::AutoYes { .. }
                 | Action::Acknowledge => false,
@@ -487,6 +499,7 @@ impl Request {
             | Self::Output { .. }
             | Self::Events { .. }
             | Self::Snapshots { .. }
+            | Self::Compaction { .. }
             | Self::Diff { .. }
             | Self::RestoreTo { .. }
             | Self::Search { .. }

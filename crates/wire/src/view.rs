@@ -137,6 +137,12 @@ pub struct SessionView {
     /// When a person last looked at it.
     #[serde(default)]
     pub last_accessed_at: Option<String>,
+    /// Whether its conversation was made short.
+    #[serde(default)]
+    pub is_compacted: bool,
+    /// When it last was.
+    #[serde(default)]
+    pub compacted_at: Option<String>,
     /// Whether a pause removes its worktree, where the session says so itself.
     #[serde(default)]
     pub remove_worktree: Option<bool>,
@@ -267,6 +273,27 @@ pub struct Entry {
     /// More about it: the tool, the offset it was read at.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub metadata: serde_json::Map<String, serde_json::Value>,
+}
+
+/// What a conversation comes down to.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CompactionView {
+    /// The session's id.
+    pub id: String,
+    /// The whole of it in short.
+    pub summary: String,
+    /// What was decided; only a model can tell.
+    pub key_decisions: Vec<String>,
+    /// How things stand.
+    pub current_state: String,
+    /// What is left to do.
+    pub pending_tasks: Vec<String>,
+    /// The latest entries as they are; all of them if there are few.
+    pub recent_messages: Vec<Entry>,
+    /// What stands in the file for the entries before those that it keeps; empty if it keeps all.
+    pub compacted_history: String,
+    /// How many entries were ever said.
+    pub entries: usize,
 }
 
 /// An entry of a conversation that was looked for.

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 /// The contract's fields of a session.
-const FIELDS: [&str; 29] = [
+const FIELDS: [&str; 31] = [
     "id",
     "name",
     "status",
@@ -37,6 +37,8 @@ const FIELDS: [&str; 29] = [
     "generation",
     "former_refs",
     "last_accessed_at",
+    "is_compacted",
+    "compacted_at",
 ];
 
 fn has_all_fields(session: &Value) {

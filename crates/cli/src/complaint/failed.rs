@@ -17,6 +17,7 @@ pub(super) fn told(session: &str, step: &FailedStep, why: &Why, unsent: &[String
         | FailedStep::Empty
         | FailedStep::MakeWorktree
         | FailedStep::PutAside
+        | FailedStep::Compact
         | FailedStep::Decide
         | FailedStep::LearnEnd
         | FailedStep::Other(_) => None,

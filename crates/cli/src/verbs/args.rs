@@ -42,6 +42,7 @@ impl Verb {
             | Self::AutoYes(AutoYes { verb: None, .. })
             | Self::Acknowledge { .. }
             | Self::Snapshot { .. }
+            | Self::Compact { .. }
             | Self::Restore(_)
             | Self::Trash { verb: TrashVerb::Restore { .. } | TrashVerb::Empty(_) } => true,
             Self::Trash { verb: TrashVerb::List }
@@ -193,6 +194,12 @@ pub(crate) enum Verb {
     },
     /// Save the worktree as it is, without disturbing the agent
     Snapshot {
+        /// Name, id, or a unique beginning of the id
+        name: String,
+    },
+    /// Sum up a long conversation of a session at rest; the latest entries stay, the whole file is kept
+    /// beside, and `log` and `search` still show every word
+    Compact {
         /// Name, id, or a unique beginning of the id
         name: String,
     },

@@ -30,6 +30,14 @@ pub(super) fn snapshot(name: &str, out: &Out) -> Result<(), Complaint> {
     out.document(&last, || words::taken(&session, &last))
 }
 
+pub(super) fn compact(name: &str, out: &Out) -> Result<(), Complaint> {
+    let mut control = control::connect()?;
+    let (session, already) = act(&mut control, name, Action::Compact)?;
+    let request = Request::Compaction { session: session.id.clone() };
+    let Response::Compaction(view) = ask(&mut control, request)? else { return Err(unexpected()) };
+    out.document(&view, || words::compacted(&session, &view, already))
+}
+
 pub(super) fn snapshots(name: &str, out: &Out) -> Result<(), Complaint> {
     let list = listed(&mut control::connect()?, name, None)?;
     out.document(&list, || words::snapshots(name, &list))

@@ -3,7 +3,9 @@
 use super::{ago, plain};
 use crate::width::width as width_of;
 use glis_core::tree::{Found, PathList};
-use glis_wire::view::{DetachedView, FileDiffView, SessionView, SnapshotView, TrashView};
+use glis_wire::view::{
+    CompactionView, DetachedView, FileDiffView, SessionView, SnapshotView, TrashView,
+};
 
 /// How the worktree was found before a start, where there is something to tell.
 pub(crate) fn found(found: &Found) -> Option<String> {
@@ -55,6 +57,20 @@ fn left_out(snapshot: &SnapshotView) -> Option<String> {
 }
 
 /// What `snapshots` prints.
+/// What a conversation comes down to.
+pub(crate) fn compacted(s: &SessionView, view: &CompactionView, already: bool) -> String {
+    let (name, entries) = (&s.name, view.entries);
+    let first = if already {
+        format!("the conversation of `{name}` has {entries} entries: too short to be compacted")
+    } else {
+        format!(
+            "the conversation of `{name}` is compacted: {entries} entries in all, the latest are kept as \
+             they are; `glis log {name}` still shows every word"
+        )
+    };
+    plain(&format!("{first}\n\n{}", view.summary))
+}
+
 pub(crate) fn snapshots(name: &str, snapshots: &[SnapshotView]) -> String {
     if snapshots.is_empty() {
         return format!("`{name}` has no snapshot yet; `glis snapshot {name}` takes one");

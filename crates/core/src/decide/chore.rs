@@ -147,6 +147,10 @@ pub(super) fn emptied(draft: &mut Draft<'_>, op: OpId) {
         let (op, occasion) = (Some(saving), Occasion::Asked);
         draft.event(Event::WorktreeNotSaved { op, occasion, why });
     }
+    if let Some(asked) = draft.session.compaction.asked {
+        let why = "the trash was emptied of it".to_owned();
+        draft.event(Event::CompactionFailed { op: Some(asked), why });
+    }
     draft.event(Event::Emptied { op });
 }
 

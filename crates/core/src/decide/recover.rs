@@ -3,7 +3,7 @@
 //! An operation goes on from where its journal ends; its steps may be repeated safely. What may
 //! not be repeated (typing into an agent) is left as it is, and asked about.
 
-use super::{chore, end, halt, judge, message, pause, save, start};
+use super::{chore, compact, end, halt, judge, message, pause, save, start};
 use crate::draft::Draft;
 use crate::effect::{Effect, Urgency};
 use crate::event::Event;
@@ -25,7 +25,9 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
                 && draft.session.phase != Phase::Rest(Rest::Archived) =>
         {
             adopt(draft, generation, process, began_at);
+            // What callers wait for goes on beside it.
             save::again(draft);
+            compact::again(draft);
             return;
         }
         // This process is not wanted any more. While it holds the session, no other can start.
@@ -41,6 +43,7 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
         World::Alive { .. } | World::Ended { .. } | World::Gone { .. } => world,
     };
     save::again(draft);
+    compact::again(draft);
     match draft.session.phase.clone() {
         Phase::Rest(_) => {}
         Phase::Chore { .. } => chore::again(draft),
@@ -151,7 +154,9 @@ fn pausing(draft: &mut Draft<'_>, op: OpId, step: PauseStep, world: World) {
     let lives = matches!(world, World::Alive { .. });
     if !lives && draft.session.runs() {
         gone(draft, world);
-        if !matches!(step, PauseStep::Capturing | PauseStep::Saving) {
+        // What it left behind may have ended the pause as well.
+        let goes_on = matches!(&draft.session.phase, Phase::Pausing(pause) if pause.op == op);
+        if !goes_on || !matches!(step, PauseStep::Capturing | PauseStep::Saving) {
             return;
         }
     }

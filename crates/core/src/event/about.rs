@@ -42,6 +42,7 @@ impl Event {
             | Self::WorktreeStays { op, .. }
             | Self::PauseBarred { op, .. }
             | Self::SaveBegan { op }
+            | Self::CompactionBegan { op }
             | Self::RestoreBegan { op, .. }
             | Self::WorktreeRestored { op, .. }
             | Self::RestoreFailed { op, .. }
@@ -53,7 +54,9 @@ impl Event {
             | Self::EmptyingFailed { op, .. } => Some(*op),
             Self::Suspended { op }
             | Self::WorktreeSaved { op, .. }
-            | Self::WorktreeNotSaved { op, .. } => *op,
+            | Self::WorktreeNotSaved { op, .. }
+            | Self::ConversationCompacted { op, .. }
+            | Self::CompactionFailed { op, .. } => *op,
             Self::Gate(event) => event.op(),
             Self::RefRejected { .. }
             | Self::StartRefused { .. }
@@ -165,6 +168,9 @@ impl Event {
             | Self::RemovalFailed { .. }
             | Self::Archived { .. }
             | Self::SaveBegan { .. }
+            | Self::CompactionBegan { .. }
+            | Self::ConversationCompacted { .. }
+            | Self::CompactionFailed { .. }
             | Self::WorktreeSaved { .. }
             | Self::WorktreeNotSaved { .. }
             | Self::RestoreBegan { .. }
@@ -186,6 +192,16 @@ impl Event {
             | Self::Gate(_)
             | Self::BarLifted => None,
         }
+    }
+
+    /// Whether glis did this for itself: it is no activity of the session.
+    pub(crate) fn is_upkeep(&self) -> bool {
+        matches!(
+            self,
+            Self::CompactionBegan { .. }
+                | Self::ConversationCompacted { .. }
+                | Self::CompactionFailed { .. }
+        )
     }
 
     /// Whether a session's card is written anew after this. Not after every event: each card is a
@@ -262,6 +278,9 @@ impl Event {
             | Self::RemovalBegan { .. }
             | Self::RemovalFailed { .. }
             | Self::SaveBegan { .. }
+            | Self::CompactionBegan { .. }
+            | Self::ConversationCompacted { .. }
+            | Self::CompactionFailed { .. }
             | Self::WorktreeSaved { .. }
             | Self::WorktreeNotSaved { .. }
             | Self::RestoreBegan { .. }

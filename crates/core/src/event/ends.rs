@@ -22,10 +22,12 @@ impl Event {
             | Self::Returned { op }
             | Self::Emptied { op }
             | Self::WorktreeSaved { op: Some(op), .. }
+            | Self::ConversationCompacted { op: Some(op), .. }
             | Self::Suspended { op: Some(op) } => Some((*op, Ok(()))),
             Self::WorktreeNotSaved { op: Some(op), why, .. } => {
                 ended(op, Failure::Failed { step: FailedStep::Snapshot, why: why.clone() })
             }
+            Self::CompactionFailed { op: Some(op), why } => failed(op, FailedStep::Compact, why),
             Self::RestoreFailed { op, why } => failed(op, FailedStep::Restore, why),
             Self::ReturnFailed { op, why } => failed(op, FailedStep::Return, why),
             Self::EmptyingFailed { op, why } => failed(op, FailedStep::Empty, why),
@@ -96,6 +98,9 @@ impl Event {
             | Self::Failed { .. }
             | Self::RemovalBegan { .. }
             | Self::SaveBegan { .. }
+            | Self::CompactionBegan { .. }
+            | Self::ConversationCompacted { op: None, .. }
+            | Self::CompactionFailed { op: None, .. }
             | Self::RestoreBegan { .. }
             | Self::ReturnBegan { .. }
             | Self::EmptyingBegan { .. }

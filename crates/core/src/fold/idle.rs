@@ -33,6 +33,6 @@ impl Session {
             Event::WorktreeSaved { op: None, .. } | Event::WorktreeNotSaved { op: None, .. }
         );
         let limits = matches!(event, Event::IdleLimitSet { .. });
-        !(begins || limits || ends && suspends || saves && suspended)
+        !(begins || limits || event.is_upkeep() || ends && suspends || saves && suspended)
     }
 }

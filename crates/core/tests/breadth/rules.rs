@@ -41,7 +41,7 @@ pub(crate) fn event(before: &Session, event: &Event) -> Verdict {
     }
     if let Some((op, _)) = event.ends() {
         let under_way = before.operation().is_some_and(|(own, _)| own == op);
-        let asked = before.saving == Some(op);
+        let asked = [before.saving, before.compaction.asked].contains(&Some(op));
         // A stop that finds nothing to wait for is over as soon as it has begun.
         let at_once = matches!(event, Event::Suspended { .. });
         must(under_way || asked || at_once, || format!("{id}: {op:?} ends and was not under way"))?;

@@ -344,6 +344,9 @@ impl State {
                 generation: *generation,
                 snapshot: snapshot(),
             },
+            Effect::Compact { op } => {
+                Outcome::Compacted { op: *op, entries: 1, original: "long".to_owned() }
+            }
             Effect::ClearWorktree { op } => Outcome::WorktreeCleared { op: *op, leftover: None },
             Effect::RestoreWorktree { op, .. } => {
                 Outcome::WorktreeRestored { op: *op, snapshot: snapshot(), notes: Vec::new() }
@@ -393,6 +396,7 @@ fn failed(effect: &Effect) -> Option<Outcome> {
         Effect::SaveWorktree { op, occasion, .. } => {
             Outcome::WorktreeNotSaved { op: *op, occasion: *occasion, why: why.into() }
         }
+        Effect::Compact { op } => Outcome::NotCompacted { op: *op, why },
         Effect::ClearWorktree { op } => Outcome::WorktreeStays { op: *op, why },
         Effect::RestoreWorktree { op, .. } => Outcome::NotRestored { op: *op, why },
         Effect::BringBack { op } => Outcome::NotBroughtBack { op: *op, why },

@@ -70,6 +70,7 @@ pub(crate) fn commands(session: &SessionId) -> Vec<Command> {
         Command::LimitIdle { session: session(), limit: IdleLimit::Secs(60) },
         Command::Remove { session: session(), running: IfRunning::Stop },
         Command::Snapshot { session: session() },
+        Command::Compact { session: session() },
         Command::Restore { session: session(), snapshot: "snap".to_owned() },
         Command::Return { session: session(), name: None },
         Command::Empty { session: session() },

@@ -60,6 +60,7 @@ pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
         Effect::ClearWorktree { .. } => {
             step == Some(PauseStep::Clearing) && session.baseline.is_some()
         }
+        Effect::Compact { op: Some(op) } => session.compaction.asked == Some(*op),
         Effect::CutSetUpShort => matches!(&session.phase, Phase::Stopping { .. }),
         Effect::Sweep { .. } | Effect::CheckSave { .. } => step == Some(PauseStep::Boundary),
         Effect::CaptureTerminal { .. } => step == Some(PauseStep::Capturing),
@@ -85,6 +86,7 @@ pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
         Effect::MakeWorktree { .. }
         | Effect::CheckStart { .. }
         | Effect::SaveWorktree { .. }
+        | Effect::Compact { op: None }
         | Effect::SetTimer { .. } => true,
     }
 }

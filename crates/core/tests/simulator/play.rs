@@ -269,13 +269,14 @@ impl Play {
     fn chore(&mut self, session: SessionId) -> Command {
         let kept = self.world.sites.get(&session).map(|site| site.kept.keys().cloned());
         let kept: Vec<_> = kept.into_iter().flatten().collect();
-        match (self.rng.below(5), self.rng.pick(&kept)) {
+        match (self.rng.below(6), self.rng.pick(&kept)) {
             (0, Some(snapshot)) => Command::Restore { session, snapshot: snapshot.clone() },
             (1 | 4, _) => {
                 let name = self.rng.percent(40).then(|| format!("n{}", self.rng.below(6)));
                 Command::Return { session, name }
             }
             (2, _) => Command::Empty { session },
+            (3, _) => Command::Compact { session },
             (_, _) => Command::Snapshot { session },
         }
     }

@@ -166,6 +166,10 @@ impl Site {
                 generation: *generation,
                 snapshot: self.save(),
             },
+            Effect::Compact { op } if fails => Outcome::NotCompacted { op: *op, why },
+            Effect::Compact { op } => {
+                Outcome::Compacted { op: *op, entries: 70, original: "long".to_owned() }
+            }
             Effect::ClearWorktree { op } if fails => Outcome::WorktreeStays { op: *op, why },
             Effect::ClearWorktree { op } => {
                 self.tree = None;
@@ -291,6 +295,7 @@ impl World {
 
             Effect::CheckSave { .. }
             | Effect::SaveWorktree { .. }
+            | Effect::Compact { .. }
             | Effect::ClearWorktree { .. }
             | Effect::RestoreWorktree { .. }
             | Effect::BringBack { .. }

@@ -21,6 +21,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => busy with pause
         restore => busy with pause
         return => refused: pausing
         empty => refused: pausing
@@ -43,6 +44,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => busy with restore
+        compact => busy with restore
         restore => pending
         return => busy with restore
         empty => busy with restore
@@ -65,6 +67,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => busy with rm
+        compact => busy with rm
         restore => busy with rm
         return => busy with rm
         empty => busy with rm
@@ -87,6 +90,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => busy with rm
         restore => busy with rm
         return => refused: idle
         empty => refused: idle
@@ -109,6 +113,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => busy with rm
         restore => busy with rm
         return => refused: suspended
         empty => refused: suspended
@@ -131,6 +136,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => refused: archived
+        compact => busy with trash restore
         restore => busy with trash restore
         return => pending
         empty => busy with trash restore
@@ -153,6 +159,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => refused: archived
+        compact => busy with trash empty
         restore => busy with trash empty
         return => busy with trash empty
         empty => pending

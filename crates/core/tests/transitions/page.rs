@@ -7,7 +7,7 @@ use glis_core::Command;
 
 /// Every command in each form that matters, as a table writes it. What each leads to is told for
 /// every state.
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "send hello",
     "pause",
     "pause interrupt",
@@ -23,6 +23,7 @@ const COMMANDS: [&str; 19] = [
     "answer allow",
     "auto-yes on",
     "snapshot",
+    "compact",
     "restore",
     "return",
     "empty",
@@ -75,7 +76,7 @@ fn every_command_is_among_those_that_a_state_is_asked() {
 }
 
 /// How many commands a session can be given.
-const VERBS: usize = 15;
+const VERBS: usize = 16;
 
 /// A command by its name; none for the one that begins a session and so meets no state. A new
 /// command stops the compiler here: it wants a line in [`COMMANDS`], and one more of [`VERBS`].
@@ -91,6 +92,7 @@ fn verb(command: &Command) -> Option<&'static str> {
         Command::LimitIdle { .. } => "timeout",
         Command::Remove { .. } => "rm",
         Command::Snapshot { .. } => "snapshot",
+        Command::Compact { .. } => "compact",
         Command::Restore { .. } => "restore",
         Command::Return { .. } => "return",
         Command::Empty { .. } => "empty",

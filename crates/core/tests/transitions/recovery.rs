@@ -11,6 +11,31 @@ fn found(kind: Kind, story: &[&str], table: &str) -> Result<(), String> {
     check_each(kind, &story.join("\n"), table)
 }
 
+/// What is still there may still write: there is nothing to be kept for a pause that has failed.
+#[test]
+fn a_pause_whose_agent_left_something_behind_is_not_gone_on_with() {
+    check(
+        Kind::Agent,
+        &format!(
+            "{IDLE}
+            pause force
+            crash
+            found gone with 9 left => process ended, pause failed: end every process, could not be ended and still there: make (pid 9) | do save after the end"
+        ),
+    )
+    .unwrap();
+}
+
+/// A caller waits for it, also where the log has forgotten a process.
+#[test]
+fn a_save_that_was_asked_for_goes_on_beside_a_process_that_is_taken_over() {
+    check(
+        Kind::Agent,
+        &format!("{IDLE}\nsnapshot\ncrash\nfound later => process adopted | do save"),
+    )
+    .unwrap();
+}
+
 #[test]
 fn a_session_that_was_being_made() {
     found(

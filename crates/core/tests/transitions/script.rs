@@ -132,6 +132,23 @@ impl Stage {
         if words.trim() == "before" { spells.saturating_sub(1) } else { spells }
     }
 
+    /// What came of a compaction.
+    fn compacted(&self, verb: &str, rest: &str) -> Option<Outcome> {
+        let (op, why) = (self.compaction(rest), "no".to_owned());
+        let original = "conversation.1.jsonl".to_owned();
+        Some(match verb {
+            "compacted" => Outcome::Compacted { op, entries: 70, original },
+            "uncompacted" => Outcome::NotCompacted { op, why },
+            "early" => Outcome::CompactionEarly { wait: std::time::Duration::from_secs(60) },
+            _ => return None,
+        })
+    }
+
+    /// The compaction that was asked for, unless it is one by itself.
+    fn compaction(&self, rest: &str) -> Option<OpId> {
+        self.session().and_then(|s| s.compaction.asked).filter(|_| rest.is_empty())
+    }
+
     fn generation(&self) -> u32 {
         self.session().map_or(0, |session| session.generation)
     }
@@ -149,13 +166,17 @@ impl Stage {
         }
     }
 
-    fn input(&mut self, line: &str) -> Result<Input, String> {
+    pub(crate) fn input(&mut self, line: &str) -> Result<Input, String> {
         let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
         if let Some(command) = self.command(verb, rest) {
             return Ok(Input::Command(command));
         }
         let session = Self::id();
-        if let Some(outcome) = self.trouble(verb, rest).or_else(|| self.outcome(verb, rest)) {
+        if let Some(outcome) = self
+            .trouble(verb, rest)
+            .or_else(|| self.compacted(verb, rest))
+            .or_else(|| self.outcome(verb, rest))
+        {
             return Ok(Input::Outcome { session, outcome });
         }
         if let Some(world) = self.world(verb, rest) {
@@ -166,6 +187,9 @@ impl Stage {
                 subject: session.into(),
                 key: TimerKey::Retry(self.message()),
             });
+        }
+        if line == "rested long" {
+            return Ok(Input::TimerFired { subject: session.into(), key: TimerKey::Compact });
         }
         if line == "step overdue" {
             return Ok(Input::TimerFired {
@@ -245,6 +269,7 @@ impl Stage {
                 Command::Remove { session, running }
             }
             "snapshot" => Command::Snapshot { session },
+            "compact" => Command::Compact { session },
             "restore" => Command::Restore { session, snapshot: "snap-1".to_owned() },
             "return" => Command::Return { session, name: some },
             "empty" => Command::Empty { session },

@@ -29,6 +29,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => refused: created
         restore => restore began | do restore snap-1 | pending
         return => refused: created
         empty => refused: created
@@ -51,6 +52,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => refused: busy
         restore => refused: busy
         return => refused: busy
         empty => refused: busy
@@ -73,6 +75,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => refused: idle
         restore => refused: idle
         return => refused: idle
         empty => refused: idle
@@ -95,6 +98,7 @@ states! {
         answer allow => answer began | do give answer allow
         auto-yes on => auto yes set | do limit the rules, judge go
         snapshot => save began | do save | pending
+        compact => refused: waiting
         restore => refused: waiting
         return => refused: waiting
         empty => refused: waiting
@@ -117,6 +121,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => compaction began | do compact | pending
         restore => restore began | do restore snap-1 | pending
         return => refused: paused
         empty => refused: paused
@@ -140,6 +145,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => compaction began | do compact | pending
         restore => restore began | do restore snap-1 | pending
         return => refused: suspended
         empty => refused: suspended
@@ -162,6 +168,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => compaction began | do compact | pending
         restore => restore began | do restore snap-1 | pending
         return => refused: interrupted
         empty => refused: interrupted
@@ -184,6 +191,7 @@ states! {
         answer allow => message requeued
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => compaction began | do compact | pending
         restore => restore began | do restore snap-1 | pending
         return => refused: interrupted
         empty => refused: interrupted
@@ -206,6 +214,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => compaction began | do compact | pending
         restore => restore began | do restore snap-1 | pending
         return => refused: completed
         empty => refused: completed
@@ -228,6 +237,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => compaction began | do compact | pending
         restore => restore began | do restore snap-1 | pending
         return => refused: failed
         empty => refused: failed
@@ -250,6 +260,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => refused: archived
+        compact => refused: archived
         restore => refused: archived
         return => return began | do bring back | pending
         empty => emptying began | do empty | pending

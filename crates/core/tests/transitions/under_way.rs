@@ -21,6 +21,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => refused: created
+        compact => busy with new
         restore => busy with new
         return => refused: created
         empty => refused: created
@@ -43,6 +44,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => busy with new
         restore => busy with new
         return => refused: created
         empty => refused: created
@@ -65,6 +67,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => busy with pause
         restore => busy with pause
         return => refused: pausing
         empty => refused: pausing
@@ -87,6 +90,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => busy with pause
         restore => busy with pause
         return => refused: pausing
         empty => refused: pausing
@@ -109,6 +113,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => busy with pause
         restore => busy with pause
         return => refused: pausing
         empty => refused: pausing
@@ -131,6 +136,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => busy with pause
         restore => busy with pause
         return => refused: pausing
         empty => refused: pausing
@@ -153,6 +159,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => busy with pause
         restore => busy with pause
         return => refused: pausing
         empty => refused: pausing
@@ -175,6 +182,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => busy with pause
         restore => busy with pause
         return => refused: pausing
         empty => refused: pausing
@@ -197,6 +205,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => busy with pause
         restore => busy with pause
         return => refused: pausing
         empty => refused: pausing
@@ -219,6 +228,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => busy with pause
         restore => busy with pause
         return => refused: pausing
         empty => refused: pausing
@@ -241,6 +251,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => busy with resume
         restore => busy with resume
         return => refused: resuming
         empty => refused: resuming
@@ -263,6 +274,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => busy with resume
         restore => busy with resume
         return => refused: resuming
         empty => refused: resuming
@@ -285,6 +297,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => busy with restart
         restore => busy with restart
         return => refused: resuming
         empty => refused: resuming
@@ -307,6 +320,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => busy with a wake-up
         restore => busy with a wake-up
         return => refused: resuming
         empty => refused: resuming
@@ -329,6 +343,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => busy with stop
         restore => busy with stop
         return => refused: idle
         empty => refused: idle
@@ -351,6 +366,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => busy with restart
         restore => busy with restart
         return => refused: idle
         empty => refused: idle
@@ -373,6 +389,7 @@ states! {
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         snapshot => save began | do save | pending
+        compact => busy with restart
         restore => busy with restart
         return => refused: suspended
         empty => refused: suspended

@@ -25,6 +25,7 @@ pub(crate) fn decision(decision: &Decision, idle: IdleTimers) -> String {
     if idle == IdleTimers::Hidden {
         effects.retain(|told| !told.starts_with(IDLE_TIME) && told != IDLE_NO_MORE);
     }
+    effects.retain(|told| told != UNUSED);
     if effects.len() > 1 {
         // Every step of a pause has a limit: only one that comes alone is worth telling.
         effects.retain(|told| told != STEP_LIMIT && told != HURRY);
@@ -108,6 +109,8 @@ const STEP_LIMIT: &str = "limit the step";
 const HURRY: &str = "hurry";
 const IDLE_TIME: &str = "await idle time";
 const IDLE_NO_MORE: &str = "drop idle time";
+/// Set whenever a session comes to rest; its own stories look at it.
+const UNUSED: &str = "await that it is not used";
 
 fn timer(key: TimerKey, when: When) -> String {
     match (key, when) {
@@ -125,6 +128,7 @@ fn timer(key: TimerKey, when: When) -> String {
         (TimerKey::Idle(_), _) => IDLE_TIME.to_owned(),
         (TimerKey::Gate(_), _) => "await all".to_owned(),
         (TimerKey::Verdict, _) => "limit the rules".to_owned(),
+        (TimerKey::Compact, _) => UNUSED.to_owned(),
     }
 }
 
@@ -161,6 +165,7 @@ fn effect(effect: &Effect) -> String {
             Occasion::ProcessEnded => "save after the end".to_owned(),
             Occasion::Asked => "save".to_owned(),
         },
+        Effect::Compact { .. } => "compact".to_owned(),
         Effect::ClearWorktree { .. } => "clear worktree".to_owned(),
         Effect::RestoreWorktree { snapshot, .. } => format!("restore {snapshot}"),
         Effect::BringBack { .. } => "bring back".to_owned(),

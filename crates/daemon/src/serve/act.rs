@@ -1,6 +1,7 @@
 //! Requests that change something: translated into commands, waited for until they are true.
 
 use super::carry::{Translated, carry_out, failed, storage, until_ended};
+use super::compact;
 use super::keep;
 use super::state::ServerState;
 use super::steps::Steps;
@@ -8,12 +9,13 @@ use super::wait;
 use crate::create::{Created, NotCreated, fresh_ref};
 use crate::environments::Caller;
 use crate::pools::Kind;
-use glis_agent::context::resume_prompt;
+use glis_agent::context::{Known, resume_prompt};
 use glis_core::pause::PauseReason;
 use glis_core::session::Phase;
 use glis_core::spec::RefOrigin;
 use glis_core::tree::Clearing;
 use glis_core::{AskId, Command, Refusal, Session};
+use glis_record::conversation;
 use glis_wire::client::{Action, NewSession, Response, Trouble};
 use std::io;
 use std::sync::Arc;
@@ -119,6 +121,10 @@ pub(super) async fn translate(state: &ServerState, given: &str, action: Action) 
         Action::Answer { ask, answer } => Command::Answer { session, ask: ask.map(AskId), answer },
         Action::AutoYes { on } => Command::SetAutoYes { session, on },
         Action::Snapshot => Command::Snapshot { session },
+        Action::Compact => {
+            compact::refuse_needless(state, &found).await?;
+            Command::Compact { session }
+        }
         Action::Restore { snapshot } => {
             let snapshot = keep::chosen(state, &found, snapshot).await?;
             Command::Restore { session, snapshot }
@@ -170,8 +176,12 @@ async fn resume_words(
 /// What a fresh agent has to know.
 async fn context(state: &ServerState, session: &Session) -> String {
     let (live, id) = (Arc::clone(&state.views.live), session.id.clone());
-    let digest = state.pools.run(Kind::Look, move || live.digest(&id)).await;
-    resume_prompt(state.settings.now().resume.prompt, digest.known())
+    let dir = state.views.folder_of(session);
+    let look = move || (live.digest(&id), conversation::long_summary(&dir).ok().flatten());
+    let (digest, long) = state.pools.run(Kind::Look, look).await;
+    let known = digest.known();
+    let summary = long.as_deref().or(known.summary);
+    resume_prompt(state.settings.now().resume.prompt, Known { summary, ..known })
 }
 
 fn restart(session: &Session, prompt: Option<String>) -> Command {

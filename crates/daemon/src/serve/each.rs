@@ -76,6 +76,7 @@ async fn of_the_gate(
         Action::Resume { .. }
         | Action::CancelPause
         | Action::Stop
+        | Action::Compact
         | Action::Acknowledge
         | Action::LimitIdle { .. }
         | Action::Send { .. }
@@ -143,6 +144,7 @@ fn is_meant(session: &Session, action: &Action) -> bool {
         | Action::Answer { .. }
         | Action::AutoYes { .. }
         | Action::Snapshot
+        | Action::Compact
         | Action::Restore { .. } => true,
     }
 }

@@ -15,7 +15,7 @@ fn views(bench: &Bench) -> (Arc<Views>, Arc<Live>) {
         Arc::clone(&live),
         Arc::clone(&bench.environments),
         bench.launcher(),
-        (Arc::new(Screens::default()), bench.timers()),
+        (Arc::new(Screens::default()), bench.timers(), Arc::default()),
         bench.pools.clone(),
     );
     (views, live)

@@ -74,6 +74,7 @@ fn kind(key: TimerKey) -> &'static str {
         TimerKey::SafeState(_) => "safe_state",
         TimerKey::Ready(_) => "ready",
         TimerKey::Step(_) => "step",
+        TimerKey::Compact => "compact",
         TimerKey::Retry(_) => "retry",
         TimerKey::Idle(_) => "idle",
         TimerKey::Gate(_) => "gate",

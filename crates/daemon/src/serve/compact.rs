@@ -1,0 +1,87 @@
+//! What a conversation comes down to, and whether there is anything to make short.
+
+use super::carry::storage;
+use super::state::ServerState;
+use crate::pools::Kind;
+use glis_core::session::{Phase, Rest, Session};
+use glis_record::conversation::{self, Plan};
+use glis_wire::client::{Response, Trouble};
+use glis_wire::view::CompactionView;
+use std::io;
+use std::path::Path;
+
+/// What a session's conversation comes down to.
+pub(super) async fn show(state: &ServerState, given: &str) -> Response {
+    let session = match state.find(given).await {
+        Ok(session) => session,
+        Err(refusal) => return Response::Refused(refusal),
+    };
+    let (id, dir) = (session.id.0.clone(), state.views.folder_of(&session));
+    let look = state.pools.run_blocking(Kind::Ask, move || view(id, &dir));
+    match look.await {
+        Ok(Ok(view)) => Response::Compaction(Box::new(view)),
+        Ok(Err(fault)) => trouble(&fault.to_string()),
+        Err(panic) => trouble(&panic),
+    }
+}
+
+fn trouble(why: &str) -> Response {
+    Response::Trouble { kind: Trouble::Internal, message: why.to_owned() }
+}
+
+fn view(id: String, dir: &Path) -> io::Result<CompactionView> {
+    let path = conversation::file_of(dir);
+    let (mut entries, mut recent) = (0, Vec::new());
+    conversation::each(&path, |entry| {
+        entries += 1;
+        recent.push(entry);
+        // Of a short conversation all of it is told, of a long one the end.
+        if recent.len() > conversation::WORTH {
+            recent.remove(0);
+        }
+    })?;
+    let kept = conversation::compacted(dir)?;
+    if entries >= conversation::WORTH {
+        recent.drain(..recent.len().saturating_sub(conversation::RECENT));
+    }
+    let history = kept.as_ref().map(|kept| kept.summary.clone()).unwrap_or_default();
+    let summary = match kept {
+        Some(kept) => kept,
+        None => conversation::extract(&path)?,
+    };
+    Ok(CompactionView {
+        id,
+        summary: summary.summary,
+        key_decisions: summary.key_decisions,
+        current_state: summary.current_state,
+        pending_tasks: summary.pending_tasks,
+        recent_messages: recent,
+        compacted_history: history,
+        entries,
+    })
+}
+
+/// Answers at once where a session at rest has a short conversation: there is nothing to do, and
+/// nothing is written.
+pub(super) async fn refuse_needless(
+    state: &ServerState,
+    session: &Session,
+) -> Result<(), Box<Response>> {
+    if !matches!(&session.phase, Phase::Rest(rest) if !matches!(rest, Rest::Archived | Rest::Created))
+    {
+        return Ok(());
+    }
+    let dir = state.views.folder_of(session);
+    let look = move || Plan::of(&dir).map(|plan| plan.is_worth_it());
+    match state.pools.run_blocking(Kind::Ask, look).await {
+        Ok(Ok(false)) => {
+            let Some(session) = state.session(&session.id).await else {
+                return Err(Box::new(storage()));
+            };
+            let session = Box::new(state.views.one(&session).await);
+            Err(Box::new(Response::Done { session, already: true }))
+        }
+        // What cannot be looked at fails with its reason.
+        Ok(Ok(true) | Err(_)) | Err(_) => Ok(()),
+    }
+}
