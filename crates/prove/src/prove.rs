@@ -114,8 +114,7 @@ impl Proof {
         // Short times: the agents here are killed anyway.
         let config = "[pause]\nsafe_state_secs = 5\ninterrupt_secs = 2\nterminate_secs = 2\n\
                       [snapshot]\ngap_secs = 0\n";
-        std::fs::create_dir(self.stage.home())?;
-        std::fs::write(self.stage.home().join("config.toml"), config)?;
+        self.stage.configure(config)?;
         for (number, dirt) in Dirt::ALL.into_iter().enumerate() {
             let mode = if number % 2 == 0 { Mode::Headless } else { Mode::Terminal };
             let worker = Worker::hire(&self.stage, dirt, mode)

@@ -96,11 +96,20 @@ impl Stage {
     }
 
     fn found(&self) -> Result<()> {
+        // What rests here is looked at, and is to be found as it was, however short memory is.
+        self.configure("")?;
         std::fs::create_dir(self.repo())?;
         self.git(&["init", "--quiet", "--initial-branch=main", "."])?;
         self.git(&["config", "user.name", "Stage"])?;
         self.git(&["config", "user.email", "stage@example.org"])?;
         Ok(())
+    }
+
+    /// Writes the configuration: that of every stage, and what this one needs.
+    pub(crate) fn configure(&self, more: &str) -> Result<()> {
+        std::fs::create_dir_all(self.home())?;
+        let config = format!("[idle]\nenabled = false\n[memory]\nenabled = false\n{more}");
+        Ok(std::fs::write(self.home().join("config.toml"), config)?)
     }
 
     /// Commits what lies in the repository.

@@ -1,11 +1,15 @@
 //! What the world outside does to a house: reboots and numbers that are given again, a clock that
 //! jumps, a terminal that is resized without end, a log that may not be read.
 
+use super::client::connector;
 use crate::support::house::{Background, House, Outcome, kill_and_wait, lives};
 use crate::support::wreck::{
     Canary, Foreground, SETTLED, agents, folder, holder_of, marked, pid_of, recorded, rewrite,
     text_of,
 };
+use glis_client::Quiet;
+use glis_core::pause::PauseMode;
+use glis_wire::client::{Action, Request};
 use glis_wire::frame::{Decoder, encode_words};
 use glis_wire::hold::{Order, Report, Size, place};
 use serde_json::{Value, json};
@@ -75,8 +79,14 @@ fn after_a_reboot_the_stranger_with_the_old_number_is_left_alone() -> Outcome {
             if verb.is_empty() {
                 kill_and_wait(daemon.pid()?)?;
             } else {
-                // Whoever asked hears that the daemon is gone, and nothing else.
-                assert_eq!(house.glis().args(verb).output()?.status.code(), Some(8), "{verb:?}");
+                // Asked once: the command line would ask the next daemon for a stop.
+                let action = match verb {
+                    ["stop", ..] => Action::Stop,
+                    _ => Action::Pause { mode: PauseMode::Force, on_timeout: None, clearing: None },
+                };
+                let mut client = connector(&house)?.connect(&mut Quiet)?;
+                let asked = Request::Act { session: "blue".to_owned(), action };
+                assert!(client.call(asked).is_err(), "{verb:?}: the daemon is gone");
                 daemon.end()?;
             }
             all_ends(&session)?;
@@ -220,7 +230,7 @@ fn a_clock_that_jumps_times_nothing_and_loses_nothing() -> Outcome {
     let clock = Clock(house.repo().join("../clock"));
     clock.wrong_by(0)?;
     let daemon = clock.daemon(&house)?;
-    let args = ["new", "blue", "--agent", "rehearsal", "--headless", "--idle-timeout", "1s"];
+    let args = ["new", "blue", "--agent", "rehearsal", "--headless", "--idle-timeout", "1m"];
     house.json(&[&args[..], &["--", "--misbehave", "ignore-int"]].concat())?;
     house.turn("blue", "say first")?;
     house.in_terminal("red")?;

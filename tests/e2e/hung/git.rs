@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// A git that hangs as long as a file is there, and the file. Each that hangs adds its number to it.
-/// A second file can say in which folder, or in which words of a call, it hangs.
+/// One that looks at the very moment when the file is removed does not make it again, and works. A
+/// second file can say in which folder, or in which words of a call, it hangs.
 fn hanging_git(house: &mut House) -> Outcome<PathBuf> {
     let bin = house.folder().join("bin");
     fs::create_dir(&bin)?;
@@ -20,7 +21,8 @@ fn hanging_git(house: &mut House) -> Outcome<PathBuf> {
     let real = real.ok_or("no git")?;
     let script = format!(
         "#!/bin/sh\nif [ -e '{flag}' ]; then case \"$PWD $*\" in *\"$(cat '{flag}.at')\"*)\n\
-         echo $$ >> '{flag}'; exec sleep 1000;; esac; fi\nexec '{}' \"$@\"\n",
+         echo $$ | dd of='{flag}' oflag=append conv=nocreat,notrunc status=none 2>/dev/null \\\n\
+         && exec sleep 1000;; esac; fi\nexec '{}' \"$@\"\n",
         real.display(),
         flag = flag.display(),
     );

@@ -153,7 +153,9 @@ fn die_at(house: &House, story: &Story, name: &str, (side, step): (&str, &str)) 
     assert_eq!(end.signal(), Some(9), "it did not die there: {end}");
     let log = recorded(&house.home())?;
     let known = log.iter().filter(|event| event.seq > before && event.name == step).count();
-    assert_eq!(known, usize::from(side == "after"), "{log:?}");
+    // A stop is asked for again, of the next daemon, which may have come to this step by now.
+    let again = story.last == "suspended" && asked.status.success();
+    assert!(known == usize::from(side == "after") || again && known == 1, "{point}: {known}");
     assert!(asked.status.success() || asked.status.code() == Some(8), "{asked:?}");
     let Ok(session) = house.until(name, SETTLED) else {
         // Only what was never written down may be unknown.
