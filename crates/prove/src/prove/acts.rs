@@ -179,6 +179,10 @@ impl Proof {
             ensure!(doing != Doing::Paused || status == "paused", "it was paused and is {status}");
             states.push(status);
         }
+        if doing == Doing::PauseAll {
+            // While everything is paused, nothing goes on alone.
+            self.stage.glis(&["resume", "--all"])?;
+        }
         for &who in &all {
             self.back(who)?;
             self.check(who)?;
