@@ -72,9 +72,8 @@ impl Real {
     /// The agent itself, as a user would start it by hand, in `folder`.
     pub(crate) fn bare(&self, folder: &Path) -> Command {
         let mut command = Command::new(&self.program);
-        self.house.around(&mut command);
         // Found and ended with the house, should the test break off.
-        command.env("GLIS_HOME", self.house.home());
+        self.house.enter(&mut command);
         command.current_dir(folder).env("PWD", folder).stdin(Stdio::null());
         command
     }

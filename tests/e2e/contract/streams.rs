@@ -15,7 +15,7 @@ fn a_closed_standard_output_is_a_failure() -> Outcome {
     for verb in ["ls", "ls --json", "show blue", "events", "output blue", "help", "--version"] {
         let line = format!("{} {verb} >&-", crate::support::house::program().display());
         let mut shell = Command::new("sh");
-        shell.args(["-c", &line]).env("GLIS_HOME", house.home()).current_dir(house.repo());
+        house.enter(shell.args(["-c", &line])).current_dir(house.repo());
         let output = shell.output()?;
         if verb == "output blue" {
             // Nothing was printed yet, so nothing could not be written.

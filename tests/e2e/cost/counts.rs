@@ -60,8 +60,7 @@ impl Traced {
         let mut strace = Command::new("strace");
         strace.args(["-f", "-qq", "-y", "-s", "0", "--seccomp-bpf", "-e"]);
         strace.arg(format!("trace={CALLS}")).arg("-o").arg(&trace).arg(program());
-        strace.env("GLIS_HOME", house.home()).env_remove("GLIS_SESSION");
-        strace.current_dir(house.repo());
+        house.enter(&mut strace).current_dir(house.repo());
         let daemon = Foreground::of(strace, &house.home())?;
         Ok(Self { house, trace, seen: 0, _daemon: daemon })
     }

@@ -150,7 +150,7 @@ fn a_program_that_is_deleted_while_it_runs_still_starts_agents() -> Outcome {
     let copy = house.repo().join("glis-copy");
     std::fs::copy(crate::support::house::program(), &copy)?;
     let mut command = Command::new(&copy);
-    command.env("GLIS_HOME", house.home()).current_dir(house.repo());
+    house.enter(&mut command).current_dir(house.repo());
     let daemon = Foreground::of(command, &house.home())?;
     house.rehearsal("blue")?;
     house.turn("blue", "write a.txt one")?;
@@ -171,7 +171,7 @@ fn a_diary_that_cannot_be_written_ends_nothing() -> Outcome {
     let house = House::new()?;
     let mut command = Command::new("sh");
     let full = "exec \"$0\" \"$@\" 2>/dev/full";
-    command.args(["-c", full]).arg(crate::support::house::program()).env("GLIS_HOME", house.home());
+    house.enter(command.args(["-c", full]).arg(crate::support::house::program()));
     let daemon = Foreground::of(command, &house.home())?;
     house.rehearsal("blue")?;
     let session = house.turn("blue", "say hello")?;
@@ -189,7 +189,7 @@ fn a_daemon_without_descriptors_lives_on_and_gives_up_no_agent() -> Outcome {
     let house = House::new()?;
     let mut command = Command::new("sh");
     let few = "ulimit -n 40; exec \"$0\" \"$@\"";
-    command.args(["-c", few]).arg(crate::support::house::program()).env("GLIS_HOME", house.home());
+    house.enter(command.args(["-c", few]).arg(crate::support::house::program()));
     let daemon = Foreground::of(command, &house.home())?;
     house.rehearsal("blue")?;
     let session = house.turn("blue", "say hello")?;

@@ -402,8 +402,7 @@ impl<'a> Tenant<'a> {
     pub(crate) fn glis(&self, args: &[&str]) -> Command {
         let mut command = Self::command(&self.program);
         let yard = self.house.repo().join("..");
-        command.env("GLIS_HOME", self.house.home()).env("HOME", yard);
-        command.env_remove("GLIS_SESSION").current_dir(self.house.repo());
+        self.house.enter(&mut command).env("HOME", yard).current_dir(self.house.repo());
         command.arg("--json").args(args);
         command
     }

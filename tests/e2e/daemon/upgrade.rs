@@ -59,7 +59,7 @@ fn a_holder_of_another_version_is_found_and_works() -> Outcome {
         ["wait", "blue", "--for", "busy", "--timeout", "20s"].as_slice(),
     ] {
         let mut command = std::process::Command::new(&program);
-        command.env("GLIS_HOME", house.home()).current_dir(house.repo());
+        house.enter(&mut command).current_dir(house.repo());
         assert!(command.args(arguments).status()?.success(), "{arguments:?}");
     }
     house.kill_daemon()?;

@@ -13,8 +13,11 @@ use std::time::{Duration, Instant};
 /// The program under test: the one that was built along with the tests, or the one that
 /// `GLIS_BINARY` names. `cargo xtask test` plays some of the tests on the release build that way.
 pub(crate) fn program() -> PathBuf {
-    let other = std::env::var_os("GLIS_BINARY").filter(|path| !path.is_empty());
-    other.map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_glis")), PathBuf::from)
+    other_build().unwrap_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_glis")))
+}
+
+fn other_build() -> Option<PathBuf> {
+    std::env::var_os("GLIS_BINARY").filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
 /// A failure of a test's own making, or of what it looks at.
@@ -34,6 +37,9 @@ impl House {
         // That the machine of the tests runs short of memory is none of theirs.
         std::fs::create_dir(house.memory())?;
         house.surround("GLIS_MEMORY", house.memory().to_string_lossy());
+        if other_build().is_some() {
+            house.configure("")?;
+        }
         std::fs::create_dir(house.repo())?;
         house.git(&["init", "--quiet", "--initial-branch=main", "."])?;
         house.git(&["config", "user.name", "Test"])?;
@@ -86,6 +92,12 @@ impl House {
         self.surroundings.push((name.to_owned(), None));
     }
 
+    /// Points a command that becomes the program, or starts it, at this house.
+    pub(crate) fn enter<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        self.around(command);
+        command.env("GLIS_HOME", self.home()).env_remove("GLIS_SESSION")
+    }
+
     /// Puts the surroundings of this house around a command.
     pub(crate) fn around(&self, command: &mut Command) {
         for (name, value) in &self.surroundings {
@@ -105,13 +117,11 @@ impl House {
     pub(crate) fn glis_of(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command
-            .env("GLIS_HOME", self.home())
-            .env_remove("GLIS_SESSION")
             .env_remove("GLIS_FAILPOINT")
             .env("NO_COLOR", "1")
             .current_dir(self.repo())
             .stdin(Stdio::null());
-        self.around(&mut command);
+        self.enter(&mut command);
         command
     }
 
@@ -177,8 +187,13 @@ impl House {
         self.json(&["new", name, "--agent", "rehearsal", "--headless"])
     }
 
-    /// Writes the configuration; it counts from the next start of the daemon on.
+    /// Writes the configuration; it counts from the next start of the daemon on. A release build
+    /// looks at the machine's own memory, so it is told not to.
     pub(crate) fn configure(&self, text: &str) -> Outcome {
+        let mut text = text.to_owned();
+        if other_build().is_some() && !text.contains("[memory]") {
+            text.push_str("\n[memory]\nenabled = false\n");
+        }
         std::fs::create_dir_all(self.home())?;
         Ok(std::fs::write(self.home().join("config.toml"), text)?)
     }

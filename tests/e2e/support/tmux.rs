@@ -42,12 +42,13 @@ impl<'h> Tmux<'h> {
         let glis = crate::support::house::program();
         let folder = glis.parent().ok_or("no folder")?;
         let path = format!("{}:{}", folder.display(), std::env::var("PATH")?);
-        let output = Command::new("tmux")
-            .args(["-L", "glis-test", "-f", "/dev/null", "-u"])
-            .args(args)
+        let mut tmux = Command::new("tmux");
+        tmux.args(["-L", "glis-test", "-f", "/dev/null", "-u"]).args(args);
+        let output = self
+            .house
+            .enter(&mut tmux)
             .env("TMUX_TMPDIR", self.house.repo())
             .env_remove("TMUX")
-            .env("GLIS_HOME", self.house.home())
             .env("PATH", path)
             .env("SHELL", "/bin/sh")
             .env("TERM", "xterm-256color")

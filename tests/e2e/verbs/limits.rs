@@ -12,8 +12,7 @@ fn a_process_gets_the_limits_of_the_command_that_starts_it() -> Outcome {
     let line = format!(
         "ulimit -n 321; ulimit -c 0; exec {glis} new blue --agent command -- sh -c 'ulimit -n; ulimit -c; sleep 600'"
     );
-    shell.args(["-c", &line]).env("GLIS_HOME", house.home()).current_dir(house.repo());
-    shell.env_remove("GLIS_SESSION");
+    house.enter(shell.args(["-c", &line])).current_dir(house.repo());
     assert!(shell.output()?.status.success());
     eventually("it has the caller's", || {
         house.ok(&["output", "blue"]).is_ok_and(|o| o.replace('\r', "").contains("321\n0\n"))
@@ -23,7 +22,7 @@ fn a_process_gets_the_limits_of_the_command_that_starts_it() -> Outcome {
     let before = house.ok(&["output", "blue"])?.len();
     shell = std::process::Command::new("sh");
     let line = format!("ulimit -n 654; exec {glis} resume blue");
-    shell.args(["-c", &line]).env("GLIS_HOME", house.home()).current_dir(house.repo());
+    house.enter(shell.args(["-c", &line])).current_dir(house.repo());
     assert!(shell.output()?.status.success());
     eventually("it has the next caller's", || {
         house
