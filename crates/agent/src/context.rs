@@ -1,5 +1,6 @@
 //! What a fresh agent is told about a conversation it does not have.
 
+use glis_core::plain::in_one_line;
 use serde::{Deserialize, Serialize};
 
 /// How much it is told.
@@ -93,13 +94,8 @@ fn short(summary: &str, last_action: &str, pending: &[String]) -> String {
     } else {
         format!(". Left to do: {}", pending.join("; "))
     };
-    let (action, state) = (line(last_action), line(&format!("{summary}{tasks}")));
+    let (action, state) = (in_one_line(last_action), in_one_line(&format!("{summary}{tasks}")));
     format!("{SHORT_BEGINNING}{action}{SHORT_STATE}{state}")
-}
-
-/// The words as one line: by its end it is known where ours end.
-fn line(words: &str) -> String {
-    words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::heard::{Heard, Outcome, Said};
 use glis_core::input::Sign;
+use glis_core::plain::in_one_line;
 use glis_wire::view::Voice;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -98,8 +99,7 @@ pub(crate) fn plan(open: Vec<String>) -> Said {
 
 /// What a tool does, in a few words.
 pub(crate) fn what(tool: &str, content: &str) -> String {
-    let line = format!("{tool} {content}").split_whitespace().collect::<Vec<_>>().join(" ");
-    line.chars().take(WHAT_CHARS_MAX).collect()
+    in_one_line(&format!("{tool} {content}")).chars().take(WHAT_CHARS_MAX).collect()
 }
 
 /// What a person is asked to allow, in full: a decision on half a command is none. Only what is too

@@ -2,6 +2,7 @@
 
 use crate::fault::{Fault, line_of};
 use glis_approve::{BadRule, Judge, RejectAction, Rule, Settings};
+use glis_core::plain::in_one_line;
 use serde::{Deserialize as _, Serialize};
 use std::time::Duration;
 use toml::de::{DeArray, DeTable, DeValue};
@@ -97,7 +98,7 @@ fn pattern(text: &str, one: &Spanned<DeValue<'_>>) -> Option<Fault> {
     let pattern = one.get_ref().as_str()?.to_owned();
     let alone = Settings { accept: vec![pattern], reject: Vec::new(), ..Settings::default() };
     let bad = Judge::new(alone).err()?;
-    let why = bad.why.split_whitespace().collect::<Vec<_>>().join(" ");
+    let why = in_one_line(&bad.why);
     let why = format!("{:?} is no pattern: {why}", bad.pattern);
     Some(Fault { line: line_of(text, one.span().start), why })
 }

@@ -1,5 +1,7 @@
 //! What is wrong in one place of the file.
 
+use glis_core::plain::in_one_line;
+
 /// What is wrong in one place of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
@@ -14,7 +16,7 @@ impl Fault {
     pub(crate) fn of(text: &str, fault: &toml::de::Error) -> Self {
         let line = fault.span().map_or(1, |span| line_of(text, span.start));
         // The command that starts the daemon shows one line of it.
-        let why = fault.message().split_whitespace().collect::<Vec<_>>().join(" ");
+        let why = in_one_line(fault.message());
         Self { line, why }
     }
 }

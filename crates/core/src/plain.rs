@@ -16,6 +16,11 @@ pub fn without_escapes(text: &str) -> String {
     plain
 }
 
+/// The words of a text with one blank between them, on one line.
+pub fn in_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 type Rest<'t> = std::iter::Peekable<std::str::Chars<'t>>;
 
 fn skip_escape(rest: &mut Rest<'_>) {

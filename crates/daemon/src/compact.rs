@@ -9,6 +9,7 @@ use crate::program::{self, End};
 use crate::settings::Settings;
 use glis_core::OpId;
 use glis_core::input::Outcome;
+use glis_core::plain::in_one_line;
 use glis_core::session::Session;
 use glis_core::timer::UNUSED_TIME;
 use glis_record::conversation::{Plan, Summary};
@@ -112,8 +113,7 @@ impl Compactor {
         let told = program::ask(&path, &arguments, &env, &folder, (secs_max, &question))
             .map_err(|fault| format!("{name}: {fault}"))?;
         let said = |text: &str| -> String {
-            let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            line.chars().take(COMPLAINT_CHARS_MAX).collect()
+            in_one_line(text).chars().take(COMPLAINT_CHARS_MAX).collect()
         };
         match told.end {
             End::TooLate => return Err(format!("{name} was not done after {secs_max} s")),

@@ -131,7 +131,7 @@ impl Environments {
 }
 
 /// What the daemon itself was started with, less what was meant for it alone.
-fn own_environment() -> Env {
+pub(crate) fn own_environment() -> Env {
     std::env::vars_os()
         .filter(|(name, _)| name != "MALLOC_ARENA_MAX")
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))

@@ -50,13 +50,17 @@ impl Notifier {
     /// Follows what is published until the daemon ends. `last` is the last event of before.
     pub(crate) async fn run(self, mut news: broadcast::Receiver<Arc<Published>>, last: u64) {
         let (mut next, mut told) = (self.place(last).await + 1, Told::new());
+        let desktop = self.pools.run(pools::Kind::Look, teller::for_the_desktop).await;
         let mut due = self.catch_up(&mut next, &mut told).await;
         loop {
-            if !due.is_empty() {
-                self.gather(&mut news, &mut next, &mut due, &mut told).await;
-                if self.tell(std::mem::take(&mut due), &mut told).await {
+            match Teller::new(&self.settings.now().notify, desktop.as_ref()) {
+                Some(teller) if !due.is_empty() => {
+                    self.gather(&mut news, &mut next, &mut due, &mut told).await;
+                    self.tell(teller, std::mem::take(&mut due), &mut told).await;
                     self.keep_place(next - 1).await;
                 }
+                Some(_) => {}
+                None => due.clear(),
             }
             match news.recv().await {
                 Ok(published) => take(&published.recorded, &mut next, &mut due, &mut told),
@@ -101,13 +105,9 @@ impl Notifier {
         }
     }
 
-    /// Tells what is still so and was not told before. False where there is no way to tell anything.
-    async fn tell(&self, due: BTreeMap<SessionId, News>, told: &mut Told) -> bool {
-        let config = self.settings.now().notify.clone();
-        let teller = Teller::new(&config);
-        if !teller.reaches_anybody() {
-            return false;
-        }
+    /// Tells what is still so and was not told before.
+    async fn tell(&self, teller: Teller, due: BTreeMap<SessionId, News>, told: &mut Told) {
+        let config = self.settings.now();
         let mut notices = Vec::new();
         for (id, news) in due {
             let found = self.mailbox.query(Query::One(id.0.clone())).await;
@@ -117,7 +117,7 @@ impl Notifier {
             };
             let text = news.text(&session);
             let same = (news.kind, text.clone());
-            if !config.on.contains(&news.kind) || told.get(&id) == Some(&same) {
+            if !config.notify.on.contains(&news.kind) || told.get(&id) == Some(&same) {
                 continue;
             }
             told.insert(id, same);
@@ -127,7 +127,6 @@ impl Notifier {
         if let Err(fault) = done {
             crate::diary(&format!("a notification failed: {fault}"));
         }
-        true
     }
 
     async fn place(&self, last: u64) -> u64 {

@@ -3,11 +3,12 @@
 use crate::fault::Fault;
 use crate::{Plan, Task};
 use glis_core::name::{self, BadName};
+use glis_core::plain::in_one_line;
 use std::collections::{HashMap, HashSet};
 use toml_edit::{Document, Item, Table};
 
 /// What a table of a task may hold.
-pub(crate) const TASK_KEYS: [&str; 8] =
+const TASK_KEYS: [&str; 8] =
     ["id", "title", "prompt", "parent", "needs", "agent", "persona", "accept"];
 
 /// Reads as much as can be read, and everything that is wrong with single keys, ids and names.
@@ -18,7 +19,7 @@ pub(crate) fn read(text: &str) -> (Plan, Vec<Fault>) {
         Ok(document) => document,
         Err(fault) => {
             let line = fault.span().map_or(1, |span| lines.at(span.start));
-            let why = fault.message().split_whitespace().collect::<Vec<_>>().join(" ");
+            let why = in_one_line(fault.message());
             return (Plan::default(), vec![Fault::new(line, why)]);
         }
     };

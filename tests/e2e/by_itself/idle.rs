@@ -133,21 +133,31 @@ fn what_is_configured_counts_where_a_session_says_nothing() -> Outcome {
     Ok(())
 }
 
-#[test]
-fn an_attached_terminal_keeps_it_awake_also_after_the_daemons_death() -> Outcome {
-    let house = House::of_moved_time()?;
-    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+/// Shows the session `x`, which has had a turn, in a terminal.
+fn attached(house: &House) -> Outcome<Option<Tmux<'_>>> {
+    let Some(tmux) = Tmux::start(house)? else { return Ok(None) };
     house.in_terminal("x")?;
     house.turn("x", "say before")?;
     tmux.line("one", "clear; glis attach x")?;
     tmux.sees("one", "before")?;
+    Ok(Some(tmux))
+}
+
+fn detach(house: &House, tmux: &Tmux<'_>) -> Outcome {
+    tmux.key("one", "C-q")?;
+    eventually("it is detached", || house.show("x").is_ok_and(|shown| shown["attached"] == 0))
+}
+
+#[test]
+fn an_attached_terminal_keeps_it_awake_also_after_the_daemons_death() -> Outcome {
+    let house = House::of_moved_time()?;
+    let Some(tmux) = attached(&house)? else { return Ok(()) };
     eventually("it is attached", || house.show("x").is_ok_and(|shown| shown["attached"] == 1))?;
     assert_eq!(idle_time_passes(&house, "x")?["status"], "idle");
     house.kill_daemon()?;
     assert_eq!(house.show("x")?["attached"], 1);
     assert_eq!(idle_time_passes(&house, "x")?["status"], "idle");
-    tmux.key("one", "C-q")?;
-    eventually("it is detached", || house.show("x").is_ok_and(|shown| shown["attached"] == 0))?;
+    detach(&house, &tmux)?;
     idle_time_passes(&house, "x")?;
     house.until("x", "suspended")?;
     Ok(())
@@ -156,23 +166,17 @@ fn an_attached_terminal_keeps_it_awake_also_after_the_daemons_death() -> Outcome
 #[test]
 fn text_that_was_typed_and_not_sent_keeps_it_awake() -> Outcome {
     let house = House::of_moved_time()?;
-    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
-    house.in_terminal("x")?;
-    house.turn("x", "say before")?;
-    tmux.line("one", "clear; glis attach x")?;
-    tmux.sees("one", "before")?;
+    let Some(tmux) = attached(&house)? else { return Ok(()) };
     tmux.run(&["send-keys", "-t", "one", "-l", "say half"])?;
     tmux.sees("one", "> say half")?;
-    tmux.key("one", "C-q")?;
-    eventually("it is detached", || house.show("x").is_ok_and(|shown| shown["attached"] == 0))?;
+    detach(&house, &tmux)?;
     assert_eq!(idle_time_passes(&house, "x")?["status"], "idle");
     assert_eq!(idle_time_passes(&house, "x")?["status"], "idle");
     tmux.line("one", "clear; glis attach x")?;
     tmux.sees("one", "> say half")?;
     tmux.key("one", "Enter")?;
     tmux.until("one", |screen| screen.contains("\nhalf"))?;
-    tmux.key("one", "C-q")?;
-    eventually("it is detached", || house.show("x").is_ok_and(|shown| shown["attached"] == 0))?;
+    detach(&house, &tmux)?;
     house.until("x", "idle")?;
     idle_time_passes(&house, "x")?;
     house.until("x", "suspended")?;

@@ -5,7 +5,7 @@ use crate::heard::{Heard, Said, Usage};
 use crate::hearing::{Meaning, as_said, as_text, json_line, text};
 use crate::lines::Lines;
 use glis_core::input::Sign;
-use glis_core::plain::without_escapes;
+use glis_core::plain::{in_one_line, without_escapes};
 use glis_core::talk::Ask;
 use glis_wire::view::Voice;
 use serde_json::{Value, json};
@@ -116,8 +116,7 @@ impl Stream {
         if !turn.began {
             // It never came to look at the message. Mostly the relay ends then; one that does not
             // would wait for words that never come.
-            let why = without_escapes(text(words, "/why"));
-            let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
+            let why = in_one_line(&without_escapes(text(words, "/why")));
             if words["goes_on"] == true {
                 line.sign(Sign::RefRejected(why.clone()));
             }

@@ -2,7 +2,7 @@
 
 use super::act::act;
 use super::args::{AutoYes, AutoYesVerb, Switch};
-use super::{Out, ask, say, unexpected};
+use super::{Out, ask, file, say, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
 use crate::words;
@@ -13,7 +13,7 @@ use glis_core::verdict::Verdict;
 use glis_wire::client::{Action, Request, Response};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 pub(super) fn auto_yes(wanted: AutoYes, out: &Out) -> Result<(), Complaint> {
     match (wanted.verb, wanted.name, wanted.switch) {
@@ -54,15 +54,10 @@ fn test(command: &str, folder: Option<PathBuf>, out: &Out) -> Result<(), Complai
         .canonicalize()
         .map_err(|fault| Complaint::new(Kind::Usage, format!("{}: {fault}", folder.display())))?;
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let place = Place::new(worktree_of(&folder), &folder, &path).ok();
+    let place = Place::new(file::worktree_of(&folder).unwrap_or(&folder), &folder, &path).ok();
     let told = judge.verdict(Asked::Command(command), place.as_ref());
     let verdict = glis_config::in_words_of_core(told);
     out.document(&as_json(&verdict), || words::verdict::verdict(&verdict))
-}
-
-/// The nearest folder above that git knows as a worktree, else the folder itself.
-fn worktree_of(folder: &Path) -> &Path {
-    folder.ancestors().find(|above| above.join(".git").exists()).unwrap_or(folder)
 }
 
 fn as_json(verdict: &Verdict) -> Value {

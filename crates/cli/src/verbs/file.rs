@@ -1,10 +1,16 @@
-//! Writing a file of the user's as a whole: the former one, or the new one, and nothing between.
+//! The user's own files: which worktree they lie in, and how one is written as a whole.
 
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// Puts a text in the place of a file; its folder is made where there is none.
+/// The nearest folder, this one or above it, that git knows as a worktree. That of a repository has a
+/// folder called `.git`, any other a file.
+pub(super) fn worktree_of(folder: &Path) -> Option<&Path> {
+    folder.ancestors().find(|above| above.join(".git").exists())
+}
+
+/// Puts a text in the place of a file, the former one or this one and nothing between; its folder is made where there is none.
 pub(super) fn replace(file: &Path, text: &str) -> io::Result<()> {
     // A link stays a link: what it leads to is written.
     let file = &fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());

@@ -89,9 +89,7 @@ fn place(file: Option<PathBuf>) -> Result<PathBuf, Complaint> {
     }
     let here = std::env::current_dir()
         .map_err(|fault| Complaint::new(Kind::Usage, format!("the current folder: {fault}")))?;
-    // A worktree has a file called `.git`, and a repository a folder.
-    let root = here.ancestors().find(|folder| folder.join(".git").exists());
-    let root = root.ok_or_else(|| {
+    let root = file::worktree_of(&here).ok_or_else(|| {
         let why = format!("{} is in no repository, and a plan belongs to one", here.display());
         Complaint::new(Kind::Usage, why).hint("go into a repository, or name the file")
     })?;

@@ -1,12 +1,12 @@
 //! How the user is told: by a command of their own, and by the desktop.
 
 use super::news::Kind;
-use crate::child::ends_within;
+use crate::environments::{Env, own_environment};
+use crate::program::{self, End};
 use glis_config::NotifyConfig;
 use serde_json::Value;
-use std::io::Write as _;
-use std::os::unix::process::CommandExt as _;
-use std::process::{Command, Stdio};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 /// A command that takes longer hangs: it is ended, and the next notice is told.
 const TIME_SECS: u32 = 10;
@@ -18,69 +18,66 @@ const TEXT_MAX: usize = 300;
 /// The ways to the user that there are.
 pub(super) struct Teller {
     command: Option<String>,
-    desktop: bool,
+    desktop: Option<PathBuf>,
 }
 
 impl Teller {
-    pub(super) fn new(config: &NotifyConfig) -> Self {
-        Self { command: config.command.clone(), desktop: config.desktop && has_desktop() }
-    }
-
-    /// Whether there is any way.
-    pub(super) fn reaches_anybody(&self) -> bool {
-        self.command.is_some() || self.desktop
+    /// The program that tells the desktop is the one that [`for_the_desktop`] has found. `None` where
+    /// there is no way at all.
+    pub(super) fn new(config: &NotifyConfig, desktop: Option<&PathBuf>) -> Option<Self> {
+        let desktop = desktop.filter(|_| config.desktop).cloned();
+        let teller = Self { command: config.command.clone(), desktop };
+        (teller.command.is_some() || teller.desktop.is_some()).then_some(teller)
     }
 
     /// Tells all of it, one after the other. It may take as long as the commands do.
     pub(super) fn tell(&self, notices: &[Value]) {
+        let env = own_environment();
         if let Some(command) = &self.command {
             for notice in notices {
-                run("/bin/sh", &["-c", command], &format!("{notice}\n"));
+                let question = format!("{notice}\n");
+                run(Path::new("/bin/sh"), &["-c", command], &env, &question);
             }
         }
-        if self.desktop {
-            for (title, text) in for_desktop(notices) {
-                run("notify-send", &["--app-name=glis", "--", &title, &text], "");
+        if let Some(send) = &self.desktop {
+            for (title, text) in as_read(notices) {
+                run(send, &["--app-name=glis", "--", &title, &text], &env, "");
             }
         }
     }
 }
 
-/// A desktop can only be told where the daemon has been started from one.
-fn has_desktop() -> bool {
-    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+/// The program that tells the desktop. It can only where the daemon has been started from one.
+pub(super) fn for_the_desktop() -> Option<PathBuf> {
+    let env = own_environment();
+    let set = |name: &str| env.iter().any(|(own, value)| own == name && !value.is_empty());
     let reachable = set("DBUS_SESSION_BUS_ADDRESS") && (set("DISPLAY") || set("WAYLAND_DISPLAY"));
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    reachable && std::env::split_paths(&path).any(|folder| folder.join("notify-send").is_file())
+    program::find("notify-send", &env, Path::new("/")).ok().filter(|_| reachable)
 }
 
-/// Runs a program, in no folder of anybody's, and waits for its end.
-fn run(name: &str, arguments: &[&str], input: &str) {
-    #[expect(clippy::disallowed_methods, reason = "it states its folder right here")]
-    let mut command = Command::new(name);
-    // What it prints is no concern of ours; that it failed is, and the diary has its words.
-    command.args(arguments).current_dir("/").process_group(0);
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::inherit());
-    let mut child = match command.spawn() {
-        Ok(child) => child,
-        Err(fault) => return crate::diary(&format!("notify: {name} does not start: {fault}")),
-    };
-    if let Some(mut stdin) = child.stdin.take() {
-        // It fits into a pipe; a command that does not read it wants nothing of it.
-        drop(stdin.write_all(input.as_bytes()));
-    }
-    if !ends_within(&child, TIME_SECS) {
-        crate::diary(&format!("notify: {name} took more than {TIME_SECS} s and was ended"));
-    }
-    match child.wait() {
-        Ok(status) if status.success() => {}
-        Ok(status) => crate::diary(&format!("notify: {name}: {status}")),
-        Err(fault) => crate::diary(&format!("notify: {name}: {fault}")),
+/// Runs a program to its end, in no folder of anybody's. What it prints is no concern of ours; what it
+/// complains of, and that it failed, is.
+fn run(program: &Path, arguments: &[&str], env: &Env, input: &str) {
+    let arguments: Vec<&OsStr> = arguments.iter().map(OsStr::new).collect();
+    let shown = program.display();
+    let say = |what: &str| crate::diary(&format!("notify: {shown}: {what}"));
+    match program::ask(program, &arguments, env, Path::new("/"), (TIME_SECS, input)) {
+        Err(fault) => say(&fault.to_string()),
+        Ok(told) => {
+            if !told.errors.trim().is_empty() {
+                say(told.errors.trim());
+            }
+            match told.end {
+                End::Well => {}
+                End::Failed(status) => say(&status.to_string()),
+                End::TooLate => say(&format!("ended, since it took more than {TIME_SECS} s")),
+            }
+        }
     }
 }
 
 /// A title and a text for each; many at once are told as one.
-fn for_desktop(notices: &[Value]) -> Vec<(String, String)> {
+fn as_read(notices: &[Value]) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let line = |notice: &Value| format!("{} {}", text(&notice["session"]["name"]), verb(notice));
     if notices.len() > APART_MAX {
@@ -118,11 +115,11 @@ mod tests {
 
     #[test]
     fn few_are_told_apart_and_many_as_one() {
-        let few = for_desktop(&[of("blue", "waiting"), of("red", "finished")]);
+        let few = as_read(&[of("blue", "waiting"), of("red", "finished")]);
         assert_eq!(few[0], ("blue waits for you".to_owned(), "run ls?".to_owned()));
         assert_eq!(few[1].0, "red has finished");
         let many: Vec<_> = ["a", "b", "c", "d"].map(|name| of(name, "failed")).into();
-        let many = for_desktop(&many);
+        let many = as_read(&many);
         assert_eq!(many.len(), 1);
         assert_eq!(many[0].0, "glis: 4 sessions");
         assert!(many[0].1.contains("d has failed"), "{many:?}");

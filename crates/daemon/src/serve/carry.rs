@@ -173,6 +173,11 @@ fn idle_secs(session: &Session) -> Option<u64> {
     u64::try_from((now - session.last_active_at) / 1000).ok()
 }
 
+/// Something went wrong that is neither the caller's doing nor the log's.
+pub(super) fn trouble(why: &impl ToString) -> Response {
+    Response::Trouble { kind: Trouble::Internal, message: why.to_string() }
+}
+
 /// The controller has ended, or the session is on no record: its log has failed.
 pub(super) fn storage() -> Response {
     Response::Trouble {

@@ -1,11 +1,11 @@
 //! What a conversation comes down to, and whether there is anything to make short.
 
-use super::carry::storage;
+use super::carry::{storage, trouble};
 use super::state::ServerState;
 use crate::pools::Kind;
 use glis_core::session::{Phase, Rest, Session};
 use glis_record::conversation::{self, Plan};
-use glis_wire::client::{Response, Trouble};
+use glis_wire::client::Response;
 use glis_wire::view::CompactionView;
 use std::io;
 use std::path::Path;
@@ -20,13 +20,9 @@ pub(super) async fn show(state: &ServerState, given: &str) -> Response {
     let look = state.pools.run_blocking(Kind::Ask, move || view(id, &dir));
     match look.await {
         Ok(Ok(view)) => Response::Compaction(Box::new(view)),
-        Ok(Err(fault)) => trouble(&fault.to_string()),
+        Ok(Err(fault)) => trouble(&fault),
         Err(panic) => trouble(&panic),
     }
-}
-
-fn trouble(why: &str) -> Response {
-    Response::Trouble { kind: Trouble::Internal, message: why.to_owned() }
 }
 
 fn view(id: String, dir: &Path) -> io::Result<CompactionView> {

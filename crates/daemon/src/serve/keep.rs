@@ -1,6 +1,6 @@
 //! Requests about what is kept: snapshots, differences, the trash.
 
-use super::carry::{Translated, carry_out};
+use super::carry::{Translated, carry_out, trouble};
 use super::state::ServerState;
 use super::steps::Steps;
 use super::together::carry_out_together;
@@ -28,10 +28,6 @@ const WORKTREE: &str = "worktree";
 /// Parts of a patch that may wait for a slow reader.
 const PARTS: usize = 4;
 
-fn trouble(message: String) -> Response {
-    Response::Trouble { kind: Trouble::Internal, message }
-}
-
 fn failed(fault: &SnapshotFault) -> Response {
     match fault {
         SnapshotFault::Missing(_) | SnapshotFault::BadName(_) | SnapshotFault::InTheWay { .. } => {
@@ -46,7 +42,7 @@ fn failed(fault: &SnapshotFault) -> Response {
         | SnapshotFault::Incomplete { .. }
         | SnapshotFault::Gone(_)
         | SnapshotFault::File { .. }
-        | SnapshotFault::Git(_) => trouble(fault.to_string()),
+        | SnapshotFault::Git(_) => trouble(&fault),
     }
 }
 
@@ -58,7 +54,7 @@ async fn ask_git<T: Send + 'static>(
 ) -> Result<T, Box<Response>> {
     match state.trees.ask(kind, work).await {
         Ok(done) => done.map_err(|fault| Box::new(failed(&fault))),
-        Err(fault) => Err(Box::new(trouble(fault))),
+        Err(fault) => Err(Box::new(trouble(&fault))),
     }
 }
 
@@ -70,8 +66,8 @@ async fn found(state: &ServerState, given: &str) -> Result<Session, Box<Response
     let looked_at = repo.clone();
     match state.pools.run_blocking(Kind::Look, move || looked_at.is_dir()).await {
         Ok(true) => Ok(session),
-        Ok(false) => Err(Box::new(trouble(missing(&repo)))),
-        Err(fault) => Err(Box::new(trouble(fault))),
+        Ok(false) => Err(Box::new(trouble(&missing(&repo)))),
+        Err(fault) => Err(Box::new(trouble(&fault))),
     }
 }
 
@@ -211,8 +207,8 @@ pub(super) async fn diff(
     Ok(match work.await {
         Ok(Ok(Ok(answer))) => answer,
         Ok(Ok(Err(fault))) => failed(&fault),
-        Ok(Err(fault)) => trouble(fault),
-        Err(ended) => trouble(ended.to_string()),
+        Ok(Err(fault)) => trouble(&fault),
+        Err(ended) => trouble(&ended),
     })
 }
 

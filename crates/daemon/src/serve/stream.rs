@@ -1,5 +1,6 @@
 //! Requests that are answered by a stream: output, conversation, events, and the way to a screen.
 
+use super::carry::trouble;
 use super::state::ServerState;
 use crate::mailbox::Query;
 use crate::peer::Peer;
@@ -99,12 +100,8 @@ pub(super) async fn search(state: &ServerState, words: String, most: u32) -> Res
     match found.await {
         Ok(Ok(hits)) => Response::Hits(hits),
         Ok(Err(message)) => Response::Trouble { kind: Trouble::BadInput, message },
-        Err(panic) => trouble(&io::Error::other(panic)),
+        Err(panic) => trouble(&panic),
     }
-}
-
-fn trouble(fault: &io::Error) -> Response {
-    Response::Trouble { kind: Trouble::Internal, message: fault.to_string() }
 }
 
 pub(super) async fn output(

@@ -1,11 +1,11 @@
 //! Several commands as one decision, each waited for until it is true, told in the order that was asked
 //! for.
 
-use super::carry::{Asked, Translated};
+use super::carry::{Asked, Translated, trouble};
 use super::state::ServerState;
 use super::steps::Steps;
 use crate::environments::Caller;
-use glis_wire::client::{Response, Trouble};
+use glis_wire::client::Response;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
@@ -70,8 +70,4 @@ pub(super) async fn tell_in_order(
         }
     }
     Ok(told)
-}
-
-fn trouble(fault: &io::Error) -> Response {
-    Response::Trouble { kind: Trouble::Internal, message: fault.to_string() }
 }

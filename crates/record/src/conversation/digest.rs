@@ -4,6 +4,7 @@ use super::account::{Account, account_of};
 use super::parts::Parts;
 use super::reading::{each, read_tail};
 use glis_agent::context::{Known, own_words};
+use glis_wire::plain::in_one_line;
 use glis_wire::view::Voice;
 use serde_json::Value;
 use std::path::Path;
@@ -89,7 +90,7 @@ pub fn account(path: &Path) -> Option<Account> {
 }
 
 fn short(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = in_one_line(text);
     if line.chars().count() <= DIGEST_CHARS_MAX {
         return line;
     }

@@ -5,6 +5,7 @@ use super::digest::OUTCOME;
 use super::reading::each;
 use super::summary::{By, Summary};
 use glis_agent::context::own_words;
+use glis_wire::plain::in_one_line;
 use glis_wire::view::{Entry, Voice};
 use serde_json::Value;
 use std::io;
@@ -56,7 +57,7 @@ impl Found {
             }
             Voice::Assistant => {
                 self.last_words = Some(clip(&entry.content, REQUEST_CHARS_MAX));
-                self.last_action = Some(clip(&line(&entry.content), LINE_CHARS_MAX));
+                self.last_action = Some(clip(&in_one_line(&entry.content), LINE_CHARS_MAX));
             }
             Voice::Tool => self.take_tool(entry),
             Voice::System => {}
@@ -71,7 +72,7 @@ impl Found {
     fn take_tool(&mut self, entry: &Entry) {
         let text = |key: &str| entry.metadata.get(key).and_then(Value::as_str).unwrap_or_default();
         let (tool, outcome) = (text("tool"), text(OUTCOME));
-        let what = clip(&line(&format!("{tool} {}", entry.content)), LINE_CHARS_MAX);
+        let what = clip(&in_one_line(&format!("{tool} {}", entry.content)), LINE_CHARS_MAX);
         if !outcome.is_empty() {
             let tool = tool.to_owned();
             self.failed.push(Failed { tool, what: format!("{outcome}: {what}"), mended: None });
@@ -155,10 +156,6 @@ fn list(items: impl Iterator<Item = String>) -> String {
         lines.push(format!("{}. {item}", at + 1));
     }
     lines.join("\n")
-}
-
-fn line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn clip(text: &str, chars_max: usize) -> String {
