@@ -144,6 +144,7 @@ mod cost {
 
 /// What happens by itself: idle sessions are suspended.
 mod by_itself {
+    mod appointment;
     mod compaction;
     mod idle;
     mod idle_races;

@@ -119,11 +119,12 @@ fn note(session: &SessionView) -> String {
         (None, None, None) => String::new(),
     };
     let text = plain(&text);
-    let Some(at) = &session.suspend_at else { return shortened(&text, NOTE_COLUMNS) };
-    let suspended = format!("suspended in {}", until(at));
+    let suspends = session.suspend_at.as_ref().map(|at| format!("suspended in {}", until(at)));
+    let resumes = session.resume_at.as_ref().map(|at| format!("resumes in {}", until(at)));
+    let Some(next) = resumes.or(suspends) else { return shortened(&text, NOTE_COLUMNS) };
     // It is what the session is about to do, and must not be cut off.
-    let room = NOTE_COLUMNS.saturating_sub(suspended.len() + 3);
-    if text.is_empty() { suspended } else { format!("{} ({suspended})", shortened(&text, room)) }
+    let room = NOTE_COLUMNS.saturating_sub(next.len() + 3);
+    if text.is_empty() { next } else { format!("{} ({next})", shortened(&text, room)) }
 }
 
 /// What `show` prints.
@@ -159,6 +160,7 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("last active", Some(s.last_active_at.clone()));
     fact("last viewed", s.last_accessed_at.clone());
     fact("paused", s.paused_at.clone());
+    fact("resumes", s.resume_at.as_ref().map(|at| format!("by itself, at {at}")));
     fact(
         if s.pause_rule.as_ref().is_some_and(SafeRule::is_forced) {
             "stopped"
@@ -308,6 +310,7 @@ pub(crate) fn paused(s: &SessionView) -> String {
         lines.push("its worktree is removed; a resume brings it back".to_owned());
     }
     lines.extend(warnings(s));
+    lines.extend(s.resume_at.as_ref().map(|at| format!("It resumes by itself at {at}")));
     lines.push(format!("Resume with: glis resume {}", s.name));
     lines.join("\n")
 }

@@ -69,6 +69,9 @@ pub struct Card {
     /// When its conversation was last made short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compacted_at: Option<WallMs>,
+    /// When its pause ends by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume_at: Option<WallMs>,
     /// Where it was put and when, if it was removed.
     #[serde(default)]
     pub trashed: Option<(WallMs, String)>,
@@ -120,6 +123,7 @@ impl Session {
             snapshot: self.snapshot.clone(),
             baseline: self.baseline.clone(),
             compacted_at: self.compaction.at,
+            resume_at: self.resume_at,
             trashed,
         }
     }
@@ -158,6 +162,7 @@ impl Session {
         let rest = if self.trashed.is_some() { Some(Rest::Archived) } else { rest };
         self.phase = rest.map_or(Phase::Live, Phase::Rest);
         self.rule = Rule::Recovered;
+        self.resume_at = card.resume_at;
     }
 }
 

@@ -1,5 +1,6 @@
 //! What each input leads to.
 
+mod appointment;
 mod ask;
 mod chore;
 pub(crate) mod compact;
@@ -22,8 +23,9 @@ use crate::draft::Draft;
 use crate::event::Event;
 use crate::gate::GateEvent;
 use crate::house::House;
+use crate::ids::SessionId;
 use crate::input::{Command, Hearing, Input, Outcome};
-use crate::pause::{Captured, PauseWish};
+use crate::pause::{Captured, PauseReason, PauseWish};
 use crate::react::{follow, settle, settle_house};
 use crate::reason::FailedStep;
 use crate::refusal::Refusal;
@@ -121,6 +123,14 @@ fn timer_fired(mut draft: Draft<'_>, key: TimerKey) -> Decision {
             }
         }
         TimerKey::Idle(spell) => idle::time_is_up(&mut draft, spell),
+        // It is resumed as if a user had asked for it.
+        TimerKey::ResumeAt(at) if draft.session.appointment() == Some(at) => {
+            let session = draft.session.id.clone();
+            if let Err(refusal) = obey(&mut draft, Command::Resume { session, prompt: None }) {
+                appointment::put_off(&mut draft, at, &refusal);
+            }
+        }
+        TimerKey::ResumeAt(_) => return Decision::default(),
     }
     settle(draft)
 }
@@ -170,14 +180,17 @@ fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
         Command::Send { text, .. } => message::send(draft, text)?,
         Command::Pause { mode, reason, on_timeout, clearing, session } => {
             pause::begin(draft, PauseWish { mode, reason, on_timeout, clearing })?;
-            // It is the user's pause from now on, and the gate does not end it.
-            if draft.gate.holds(&session) {
-                draft.house_event(GateEvent::Released { session });
-            }
+            release(draft, session);
         }
         // It would run on although nothing may.
         Command::CancelPause { .. } if draft.gate.shut().is_some() => {
             return Err(draft.is_shut());
+        }
+        Command::PauseUntil { mode, on_timeout, clearing, until, session } => {
+            let reason = PauseReason::User;
+            pause::begin(draft, PauseWish { mode, reason, on_timeout, clearing })?;
+            release(draft, session);
+            appointment::make(draft, until);
         }
         Command::CancelPause { .. } => pause::cancel(draft)?,
         Command::Resume { prompt, .. } => start::resume(draft, prompt)?,
@@ -195,6 +208,13 @@ fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
         Command::SetAutoYes { on, .. } => judge::set(draft, on),
     }
     Ok(())
+}
+
+/// It is the user's pause from now on, and the gate does not end it.
+fn release(draft: &mut Draft<'_>, session: SessionId) {
+    if draft.gate.holds(&session) {
+        draft.house_event(GateEvent::Released { session });
+    }
 }
 
 fn acknowledge(draft: &mut Draft<'_>) {
@@ -220,6 +240,7 @@ fn starts_process(session: &Session, command: &Command) -> bool {
         Command::Send { .. } => session.wakes(),
         Command::New { .. }
         | Command::Pause { .. }
+        | Command::PauseUntil { .. }
         | Command::CancelPause { .. }
         | Command::Stop { .. }
         | Command::LimitIdle { .. }

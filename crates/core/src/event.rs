@@ -198,6 +198,8 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Clearing::is_keep")]
         clearing: Clearing,
     },
+    /// A pause is to end by itself at this time, or no longer is.
+    ResumeAppointed { at: Option<WallMs> },
     /// It may disturb more than at first.
     PauseHastened { op: OpId, mode: PauseMode, on_timeout: OnTimeout },
     /// The agent is told to stop its turn; this is never repeated.

@@ -111,6 +111,7 @@ impl Session {
             idle_spells: 0,
             resumed_at: None,
             paused_at: None,
+            resume_at: None,
             snapshot: None,
             baseline: None,
             saving: None,
@@ -136,6 +137,7 @@ impl Session {
         self.forget_deferral(event);
         self.take_in(at, event);
         self.count_idle_spell(former);
+        self.keep_appointment();
     }
 
     /// Every event is named once, with what takes it in.
@@ -225,6 +227,7 @@ impl Session {
 
             Event::StopBegan { op, then, cause } => self.begin_stop(*op, then, *cause),
             Event::IdleLimitSet { limit } => self.limit_idle(*limit),
+            Event::ResumeAppointed { at } => self.resume_at = *at,
             Event::ProcessEnded { left, .. } => self.end_run(left),
             Event::LeftoversSwept { left, .. } => self.leftovers.clone_from(left),
             Event::Suspended { op } => self.suspend(*op),

@@ -12,7 +12,7 @@ use crate::session::{Process, StopCause};
 use crate::spec::{IdleLimit, Spec};
 use crate::subject::Subject;
 use crate::talk::Ask;
-use crate::timer::TimerKey;
+use crate::timer::{TimerKey, WallMs};
 use crate::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
 use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
@@ -129,6 +129,14 @@ pub enum Command {
         #[serde(default)]
         clearing: Clearing,
     },
+    /// Stop and keep everything, and go on by itself when the clock on the wall shows this time.
+    PauseUntil {
+        session: SessionId,
+        mode: PauseMode,
+        on_timeout: OnTimeout,
+        clearing: Clearing,
+        until: WallMs,
+    },
     /// Call a pause off.
     CancelPause { session: SessionId },
     /// Go on.
@@ -170,6 +178,7 @@ impl Command {
             Self::New { id: session, .. }
             | Self::Send { session, .. }
             | Self::Pause { session, .. }
+            | Self::PauseUntil { session, .. }
             | Self::CancelPause { session }
             | Self::Resume { session, .. }
             | Self::Restart { session, .. }

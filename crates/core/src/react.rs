@@ -1,5 +1,6 @@
 //! What follows by itself after any decision: an ordered list of rules, a file each.
 
+mod appointment;
 mod compact;
 pub(crate) mod deferred;
 mod deliver;
@@ -16,7 +17,7 @@ use crate::draft::Draft;
 /// Each sees what those before it have decided: what a shut gate pauses may be safe already, a pause
 /// that goes on keeps everything else back, a save is of what has ended and not of what is woken, what
 /// is woken is handed nothing yet, and only what is handed nothing is idle.
-const REACTIONS: [fn(&mut Draft<'_>); 9] = [
+const REACTIONS: [fn(&mut Draft<'_>); 10] = [
     gate::stop_if_shut,
     pause::go_on_if_safe,
     save::if_something_ended,
@@ -25,6 +26,7 @@ const REACTIONS: [fn(&mut Draft<'_>); 9] = [
     deliver::next,
     judge::what_is_asked,
     idle::watch,
+    appointment::watch,
     compact::if_it_rests,
 ];
 

@@ -90,6 +90,8 @@ pub struct Session {
     pub resumed_at: Option<WallMs>,
     /// The last pause, while it lasts.
     pub paused_at: Option<WallMs>,
+    /// When that pause, or the one under way, ends by itself.
+    pub resume_at: Option<WallMs>,
     /// The latest snapshot of its worktree.
     pub snapshot: Option<SnapshotRef>,
     /// The snapshot of its worktree as the last process left it, while none runs.
@@ -436,6 +438,11 @@ impl Session {
     /// What the pause that it is in has to tell.
     pub fn pause_record(&self) -> Option<&PauseRecord> {
         if let Phase::Rest(Rest::Paused(record)) = &self.phase { Some(record) } else { None }
+    }
+
+    /// When it is resumed by itself, if it is paused until then.
+    pub fn appointment(&self) -> Option<WallMs> {
+        self.resume_at.filter(|_| self.pause_record().is_some())
     }
 
     /// Whether its last process has left something that no snapshot is known to hold.

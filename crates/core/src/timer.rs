@@ -23,6 +23,8 @@ pub enum TimerKey {
     Step(OpId),
     /// When a message that was refused is handed over again.
     Retry(MessageId),
+    /// When a pause ends by itself.
+    ResumeAt(WallMs),
     /// How long an agent is idle before it is suspended, in the spell of this number.
     Idle(u64),
     /// How long everything may take to stop when the gate is shut.
@@ -65,6 +67,8 @@ pub enum Span {
 const READY_TIME: Duration = Duration::from_secs(60);
 /// Before a refused message is tried again for the first time: about what a person takes for at once.
 const RETRY_TIME: Duration = Duration::from_millis(250);
+/// Before a resume is tried again whose time has come, and which something is in the way of.
+const APPOINTMENT_TIME: Duration = Duration::from_secs(60);
 
 /// A session that nothing was done with for so long is not used.
 pub const UNUSED_TIME: Duration = Duration::from_secs(30 * 60);
@@ -83,6 +87,11 @@ impl When {
     /// A resumed agent has had its time to get ready.
     pub(crate) fn ready() -> Self {
         Self::After(Span::Exactly(READY_TIME))
+    }
+
+    /// What is in the way of a resume may have gone.
+    pub(crate) fn appointment_again() -> Self {
+        Self::After(Span::Exactly(APPOINTMENT_TIME))
     }
 
     /// A session has been idle for as long as it may be; nothing if it may be so for ever.

@@ -7,6 +7,8 @@ mod state;
 #[path = "transitions/words.rs"]
 mod words;
 
+#[path = "transitions/appointments.rs"]
+mod appointments;
 #[path = "transitions/asks.rs"]
 mod asks;
 #[path = "transitions/callers.rs"]

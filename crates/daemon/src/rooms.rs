@@ -210,7 +210,10 @@ impl Rooms {
             if !at_rest(&session) {
                 let supervisor = Arc::clone(&self.supervisor);
                 tasks.spawn(async move { supervisor.recover(session).await });
-            } else if session.is_left_unsaved() || session.may_be_compacted() {
+            } else if session.is_left_unsaved()
+                || session.may_be_compacted()
+                || session.appointment().is_some()
+            {
                 let world = World::Gone { left: Leftovers::default() };
                 self.mailbox.tell(Input::Observed { session: session.id, world }).await;
             }

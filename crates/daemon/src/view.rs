@@ -98,6 +98,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
             IdleLimit::Never => 0,
         },
         suspend_at: beside.suspend_at.map(time),
+        resume_at: session.resume_at.map(time),
         memory_bytes: beside.memory_bytes,
         seconds_since_activity: since(session.last_active_at),
         can_pause: session.can_pause(),

@@ -206,6 +206,9 @@ pub enum Action {
         on_timeout: Option<OnTimeout>,
         #[serde(default)]
         clearing: Option<Clearing>,
+        /// It ends by itself after so many seconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        for_secs: Option<u64>,
     },
     CancelPause,
     Resume {

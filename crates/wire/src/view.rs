@@ -40,6 +40,9 @@ pub struct SessionView {
     /// When it is suspended, if it stays idle.
     #[serde(default)]
     pub suspend_at: Option<String>,
+    /// When its pause ends by itself.
+    #[serde(default)]
+    pub resume_at: Option<String>,
     #[serde(default)]
     pub seconds_since_activity: u64,
     /// What its process and everything that it started has to itself; none if nothing runs.

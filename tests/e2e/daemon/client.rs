@@ -156,7 +156,12 @@ fn a_call_that_is_repeated_under_its_key_is_carried_out_once() -> Outcome {
     let other = client.name_next("update 1").call(send("say two"));
     assert!(matches!(other, Err(Fault::Trouble { kind: Trouble::BadInput, .. })), "{other:?}");
     // What was refused stays refused under its key, whatever has become of it since.
-    let pause = || Action::Pause { mode: PauseMode::Boundary, on_timeout: None, clearing: None };
+    let pause = || Action::Pause {
+        mode: PauseMode::Boundary,
+        on_timeout: None,
+        clearing: None,
+        for_secs: None,
+    };
     house.until("x", "idle,suspended")?;
     client.name_next("update 2").call(act(pause()))?;
     house.ok(&["resume", "x"])?;

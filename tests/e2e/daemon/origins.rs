@@ -116,7 +116,12 @@ fn every_event_of_a_call_says_who_it_is_from() -> Outcome {
     let made = until(&mut events, "creation_ended")?;
     assert!(made.iter().all(|(_, event)| event["from"]["face"] == "cli"), "{made:#?}");
     house.turn("x", "say hello")?;
-    let pause = Action::Pause { mode: PauseMode::Boundary, on_timeout: None, clearing: None };
+    let pause = Action::Pause {
+        mode: PauseMode::Boundary,
+        on_timeout: None,
+        clearing: None,
+        for_secs: None,
+    };
     connector.connect(&mut Quiet)?.call(act(pause))?;
     let all = until(&mut events, "paused")?;
     let of = |name: &str| all.iter().find(|(_, event)| event["event"] == name).map(|(_, e)| e);
@@ -147,7 +152,12 @@ fn a_pause_that_outlives_the_daemon_is_still_from_its_caller() -> Outcome {
     let mut events = Subscription::new(connector.clone(), None, 1);
     house.rehearsal("x")?;
     house.turn("x", "say hello")?;
-    let pause = Action::Pause { mode: PauseMode::Boundary, on_timeout: None, clearing: None };
+    let pause = Action::Pause {
+        mode: PauseMode::Boundary,
+        on_timeout: None,
+        clearing: None,
+        for_secs: None,
+    };
     // The daemon dies of it.
     let lost = connector.connect(&mut Quiet)?.call(act(pause));
     assert!(lost.is_err(), "{lost:?}");

@@ -82,7 +82,12 @@ fn after_a_reboot_the_stranger_with_the_old_number_is_left_alone() -> Outcome {
                 // Asked once: the command line would ask the next daemon for a stop.
                 let action = match verb {
                     ["stop", ..] => Action::Stop,
-                    _ => Action::Pause { mode: PauseMode::Force, on_timeout: None, clearing: None },
+                    _ => Action::Pause {
+                        mode: PauseMode::Force,
+                        on_timeout: None,
+                        clearing: None,
+                        for_secs: None,
+                    },
                 };
                 let mut client = connector(&house)?.connect(&mut Quiet)?;
                 let asked = Request::Act { session: "blue".to_owned(), action };

@@ -421,6 +421,9 @@ pub(crate) struct Pause {
     /// What to do if the agent does not reach a safe state in time; default: as configured
     #[arg(long, value_enum, conflicts_with = "cancel")]
     pub(crate) on_timeout: Option<OnTimeout>,
+    /// Resume it by itself after so long, such as 2h or 30m; shown as `resume_at`
+    #[arg(long = "for", value_name = "TIME", conflicts_with_all = ["cancel", "all"], value_parser = duration)]
+    pub(crate) lasts: Option<Duration>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

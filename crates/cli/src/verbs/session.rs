@@ -195,7 +195,9 @@ pub(super) fn pause(pause: &Pause, out: &Out) -> Result<(), Complaint> {
         let request = Request::PauseAll(PauseAll { mode, on_timeout, clearing, reason });
         return everything(control, request, out, words::paused, |gate| Some(gate::paused(gate)));
     }
-    each(control, &which, &Action::Pause { mode, on_timeout, clearing }, out, words::paused)
+    let for_secs = pause.lasts.map(|time| time.as_secs());
+    let action = Action::Pause { mode, on_timeout, clearing, for_secs };
+    each(control, &which, &action, out, words::paused)
 }
 
 pub(super) fn resume(resume: &Resume, out: &Out) -> Result<(), Complaint> {

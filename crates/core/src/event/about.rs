@@ -86,6 +86,7 @@ impl Event {
             | Self::ProcessEnded { .. }
             | Self::FolderLost
             | Self::IdleLimitSet { .. }
+            | Self::ResumeAppointed { .. }
             | Self::Interrupted { .. }
             | Self::Completed
             | Self::Failed { .. }
@@ -140,6 +141,7 @@ impl Event {
             | Self::AutoYesSet { .. }
             | Self::ScreenJudged { .. }
             | Self::PauseBegan { .. }
+            | Self::ResumeAppointed { .. }
             | Self::PauseHastened { .. }
             | Self::InterruptBegan { .. }
             | Self::SafeStateReached { .. }
@@ -218,6 +220,7 @@ impl Event {
             | Self::Paused { .. }
             | Self::Suspended { .. }
             | Self::IdleLimitSet { .. }
+            | Self::ResumeAppointed { .. }
             | Self::Interrupted { .. }
             | Self::Completed
             | Self::Failed { .. }

@@ -78,6 +78,7 @@ impl Event {
             | Self::LimitReached { .. }
             | Self::ScreenJudged { .. }
             | Self::PauseBegan { .. }
+            | Self::ResumeAppointed { .. }
             | Self::PauseHastened { .. }
             | Self::InterruptBegan { .. }
             | Self::SafeStateReached { .. }

@@ -4,7 +4,7 @@ use crate::ids::OpId;
 use crate::pause::{OnTimeout, PauseMode, PauseRecord, PauseStep, PauseWish};
 use crate::reason::SafeRule;
 use crate::rule::Rule;
-use crate::session::{Pause, Phase, Rest, Session, WallMs};
+use crate::session::{AfterStop, Pause, Phase, Rest, Session, WallMs};
 use crate::tree::SnapshotRef;
 
 /// What brings a pause from one step to the next.
@@ -42,6 +42,24 @@ impl PauseStep {
 }
 
 impl Session {
+    /// An appointment lasts as long as its pause, from the beginning on: whatever ends that drops it.
+    pub(super) fn keep_appointment(&mut self) {
+        let pauses = match &self.phase {
+            Phase::Pausing(_)
+            | Phase::Rest(Rest::Paused(_))
+            | Phase::Chore { from: Rest::Paused(_), .. }
+            | Phase::Stopping { then: AfterStop::Pause { .. }, .. } => true,
+            Phase::Starting(_)
+            | Phase::Live
+            | Phase::Stopping { .. }
+            | Phase::Rest(_)
+            | Phase::Chore { .. } => false,
+        };
+        if !pauses {
+            self.resume_at = None;
+        }
+    }
+
     /// The pause that is under way.
     fn pause(&mut self) -> Option<&mut Pause> {
         if let Phase::Pausing(pause) = &mut self.phase { Some(pause) } else { None }

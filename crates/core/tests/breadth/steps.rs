@@ -59,6 +59,13 @@ pub(crate) fn commands(session: &SessionId) -> Vec<Command> {
         pause(PauseMode::Boundary, OnTimeout::Refuse, Clearing::Keep),
         pause(PauseMode::Interrupt, OnTimeout::Refuse, Clearing::IfAllIsSaved),
         pause(PauseMode::Force, OnTimeout::Force, Clearing::Keep),
+        Command::PauseUntil {
+            session: session(),
+            mode: PauseMode::Boundary,
+            on_timeout: OnTimeout::Refuse,
+            clearing: Clearing::Keep,
+            until: 1,
+        },
         Command::CancelPause { session: session() },
         Command::Resume { session: session(), prompt: None },
         Command::Restart {

@@ -78,6 +78,8 @@ pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
         Effect::CheckIdle { spell, .. } | Effect::SetTimer { key: TimerKey::Idle(spell), .. } => {
             session.idle_spell() == Some(*spell)
         }
+        Effect::SetTimer { key: TimerKey::ResumeAt(at), .. } => session.appointment() == Some(*at),
+        Effect::DropTimer { key: TimerKey::ResumeAt(at) } => session.appointment() != Some(*at),
         Effect::DropTimer { key } => {
             session.idle_spell().is_none_or(|spell| *key != TimerKey::Idle(spell))
         }

@@ -12,7 +12,7 @@ use glis_core::input::{Command, Exit, Hearing, IfRunning, Outcome};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::spec::{IdleLimit, Spec};
 use glis_core::tree::Clearing;
-use glis_core::{AskId, Event, Input, Recorded, SessionId};
+use glis_core::{AskId, Event, Input, Recorded, SessionId, TimerKey};
 
 /// A house that does not come to rest in so many rounds never will: a queued message takes a few
 /// rounds to be delivered, taken and worked off, and no life queues a hundred for one session.
@@ -198,6 +198,13 @@ impl Play {
                 let reason = PauseReason::User;
                 Command::Pause { session, mode, reason, on_timeout, clearing }
             }
+            14 if self.rng.percent(50) => Command::PauseUntil {
+                session,
+                mode: PauseMode::Interrupt,
+                on_timeout: OnTimeout::Force,
+                clearing: Clearing::Keep,
+                until: i64::try_from(self.rng.below(5)).unwrap_or(0),
+            },
             14 => Command::CancelPause { session },
             15..=20 => Command::Resume { session, prompt },
             21 | 22 => {
@@ -437,7 +444,7 @@ impl Play {
         for effect in std::mem::take(&mut self.daemon.todo) {
             let told = self.daemon.perform(&mut self.world, &effect, &mut self.rng, Luck::Good)?;
             self.daemon.reports.extend(told);
-            moved = true;
+            moved |= !matches!(effect.1, Effect::SetTimer { key: TimerKey::ResumeAt(_), .. });
         }
         self.end_ordered()?;
         moved |= !self.daemon.reports.is_empty();
@@ -449,9 +456,11 @@ impl Play {
             }
         }
         if !moved {
-            moved = !self.daemon.timers.is_empty();
-            while !self.daemon.timers.is_empty() {
-                self.ring()?;
+            let due = std::mem::take(&mut self.daemon.timers);
+            // A resume that something is in the way of is tried again and again: that is no unrest.
+            moved = due.iter().any(|(_, key)| !matches!(key, TimerKey::ResumeAt(_)));
+            for (subject, key) in due {
+                self.feed(&Input::TimerFired { subject, key })?;
             }
         }
         Ok(moved || self.daemon.log.len() > events)

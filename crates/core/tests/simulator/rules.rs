@@ -9,7 +9,7 @@ use glis_core::talk::Delivery;
 use glis_core::verdict::{Answerer, Verdict as Ruled};
 use glis_core::{
     Effect, Event, Gate, GateCommand, House, MessageId, OpId, Phase, Recorded, Reply, Session,
-    SessionId, Status,
+    SessionId, Status, TimerKey,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -354,6 +354,7 @@ fn may_start(before: &Session, input: &Input) -> bool {
         input,
         Input::Command(Command::Resume { .. } | Command::Restart { .. })
             | Input::Gate(GateCommand::Open(_))
+            | Input::TimerFired { key: TimerKey::ResumeAt(_), .. }
     );
     let message = matches!(input, Input::Command(Command::Send { .. } | Command::Answer { .. }));
     let ended = matches!(

@@ -230,6 +230,32 @@ fn whom_a_person_pauses_stays_paused_and_a_pause_that_fails_is_joined_later() {
 }
 
 #[test]
+fn a_pause_for_a_time_is_not_the_gates_and_ends_only_once_that_is_open() {
+    let mut house = House::default();
+    running(&mut house, "blue", "/a").unwrap();
+    shut(&mut house, PauseMode::Boundary);
+    let pause = Command::PauseUntil {
+        session: id("blue"),
+        mode: PauseMode::Force,
+        on_timeout: OnTimeout::Refuse,
+        clearing: Clearing::Keep,
+        until: 500,
+    };
+    let told = feed(&mut house, Input::Command(pause)).0;
+    assert_eq!(told, [GateEvent::Released { session: id("blue") }]);
+    pause_to_the_end(&mut house, "blue").unwrap();
+    let key = TimerKey::ResumeAt(500);
+    let fired = || Input::TimerFired { subject: id("blue").into(), key };
+    let tried = house.decide(fired()).unwrap();
+    assert!(tried.events.is_empty(), "{tried:?}");
+    assert!(matches!(tried.effects.as_slice(), [(_, Effect::SetTimer { .. })]), "{tried:?}");
+    open(&mut house);
+    assert_eq!(status(&house, "blue"), Status::Paused);
+    decide(&mut house, fired()).unwrap();
+    assert_eq!(status(&house, "blue"), Status::Resuming);
+}
+
+#[test]
 fn opened_before_everything_has_stopped_it_tells_neither_and_calls_pauses_off() {
     let mut house = House::default();
     running(&mut house, "blue", "/a").unwrap();

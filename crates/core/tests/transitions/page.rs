@@ -84,7 +84,7 @@ fn verb(command: &Command) -> Option<&'static str> {
     Some(match command {
         Command::New { .. } => return None,
         Command::Send { .. } => "send",
-        Command::Pause { .. } => "pause",
+        Command::Pause { .. } | Command::PauseUntil { .. } => "pause",
         Command::CancelPause { .. } => "cancel",
         Command::Resume { .. } => "resume",
         Command::Restart { .. } => "restart",

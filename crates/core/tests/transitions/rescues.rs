@@ -341,3 +341,18 @@ fn a_snapshot_that_a_caller_waits_for_is_taken_also_of_what_was_taken_over() {
     )
     .unwrap();
 }
+
+#[test]
+fn a_pause_that_has_failed_while_no_daemon_ran_goes_on_with_nothing() {
+    let left = "could not be ended and still there: make (pid 9)";
+    check(
+        Kind::Agent,
+        &format!(
+            "{IDLE}
+            pause => pause began, safe state reached | do capture terminal | pending
+            crash
+            found gone with 9 left => process ended, pause failed: end every process, {left} | do save after the end"
+        ),
+    )
+    .unwrap();
+}

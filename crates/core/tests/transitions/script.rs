@@ -197,6 +197,10 @@ impl Stage {
                 key: TimerKey::Step(self.op()),
             });
         }
+        if let Some(at) = line.strip_prefix("it is ").and_then(|at| at.parse().ok()) {
+            let key = TimerKey::ResumeAt(at);
+            return Ok(Input::TimerFired { subject: session.into(), key });
+        }
         if line == "memory short" {
             return Ok(Input::MemoryShort);
         }
@@ -250,6 +254,13 @@ impl Stage {
                 };
                 Command::Pause { session, mode, reason: PauseReason::User, on_timeout, clearing }
             }
+            "pause-until" => Command::PauseUntil {
+                session,
+                mode: PauseMode::Boundary,
+                on_timeout: OnTimeout::Refuse,
+                clearing: Clearing::Keep,
+                until: rest.parse().ok()?,
+            },
             "cancel" => Command::CancelPause { session },
             "resume" => Command::Resume { session, prompt: some },
             "restart" => {

@@ -122,6 +122,8 @@ fn timer(key: TimerKey, when: When) -> String {
             format!("await retry {} ms", time.as_millis())
         }
         (TimerKey::Retry(_), _) => "await retry".to_owned(),
+        (TimerKey::ResumeAt(at), When::At(_)) => format!("await the time {at}"),
+        (TimerKey::ResumeAt(at), When::After(_)) => format!("await the time {at} again"),
         (TimerKey::Idle(_), When::After(Span::Exactly(time))) => {
             format!("{IDLE_TIME} of {} s", time.as_secs())
         }
@@ -154,6 +156,7 @@ fn effect(effect: &Effect) -> String {
             Urgency::Kill => "kill".to_owned(),
         },
         Effect::SetTimer { key, when } => timer(*key, *when),
+        Effect::DropTimer { key: TimerKey::ResumeAt(at) } => format!("drop the time {at}"),
         Effect::DropTimer { .. } => IDLE_NO_MORE.to_owned(),
         Effect::CheckIdle { cause: StopCause::Memory, .. } => "check idle for memory".to_owned(),
         Effect::CheckIdle { .. } => "check idle".to_owned(),

@@ -11,7 +11,7 @@ use crate::environments::Caller;
 use crate::pools::Kind;
 use glis_agent::context::{Known, resume_prompt};
 use glis_core::pause::PauseReason;
-use glis_core::session::Phase;
+use glis_core::session::{Phase, WallMs};
 use glis_core::spec::RefOrigin;
 use glis_core::tree::Clearing;
 use glis_core::{AskId, Command, Refusal, Session};
@@ -93,7 +93,7 @@ pub(super) async fn translate(state: &ServerState, given: &str, action: Action) 
     let session = found.id.clone();
     let command = match action {
         Action::Send { text } => Command::Send { session, text },
-        Action::Pause { mode, on_timeout, clearing } => {
+        Action::Pause { mode, on_timeout, clearing, for_secs } => {
             let on_timeout = on_timeout.unwrap_or(state.settings.now().pause.on_timeout);
             let clearing = match clearing {
                 Some(clearing) => clearing,
@@ -103,7 +103,10 @@ pub(super) async fn translate(state: &ServerState, given: &str, action: Action) 
                 refuse_to_lose(state, &found).await?;
             }
             let reason = PauseReason::User;
-            Command::Pause { session, mode, reason, on_timeout, clearing }
+            match for_secs.map(in_seconds) {
+                Some(until) => Command::PauseUntil { session, mode, on_timeout, clearing, until },
+                None => Command::Pause { session, mode, reason, on_timeout, clearing },
+            }
         }
         Action::CancelPause => Command::CancelPause { session },
         Action::Resume { prompt } => {
@@ -131,6 +134,12 @@ pub(super) async fn translate(state: &ServerState, given: &str, action: Action) 
         }
     };
     Ok((found.id, command))
+}
+
+/// What the clock on the wall shows in so many seconds.
+fn in_seconds(secs: u64) -> WallMs {
+    let span = i64::try_from(secs).unwrap_or(i64::MAX).saturating_mul(1000);
+    crate::clock::now().as_millisecond().saturating_add(span)
 }
 
 /// What becomes of the worktree where the request says nothing about it.

@@ -52,7 +52,7 @@ async fn of_the_gate(
 ) -> io::Result<Option<Response>> {
     let shut = || async { state.mailbox.gate().await.is_some_and(|gate| gate.shut().is_some()) };
     let response = match action {
-        Action::Pause { mode, on_timeout, clearing } => {
+        Action::Pause { mode, on_timeout, clearing, for_secs: None } => {
             let (mode, on_timeout, clearing) = (*mode, *on_timeout, *clearing);
             let wanted = PauseAll { mode, on_timeout, clearing, reason: PauseReason::User };
             gate::pause_all(state, steps, wanted).await?
@@ -74,6 +74,8 @@ async fn of_the_gate(
         }
         Action::CancelPause if shut().await => gate::resume_all(state, steps, false, env).await?,
         Action::Resume { .. }
+        // Each has a time of its own then.
+        | Action::Pause { for_secs: Some(_), .. }
         | Action::CancelPause
         | Action::Stop
         | Action::Compact

@@ -24,7 +24,12 @@ pub(super) fn ladder_of(state: &ServerState, command: &Command) -> Option<Ladder
     if matches!(command, Command::Stop { .. }) {
         return Some(Ladder { interrupt_ms: 0, terminate_ms });
     }
-    matches!(command, Command::Pause { mode: PauseMode::Force, .. }).then_some(AT_ONCE)
+    let forced = matches!(
+        command,
+        Command::Pause { mode: PauseMode::Force, .. }
+            | Command::PauseUntil { mode: PauseMode::Force, .. }
+    );
+    forced.then_some(AT_ONCE)
 }
 
 /// Ends a session's processes without the log, and tells what was done.

@@ -79,5 +79,6 @@ fn kind(key: TimerKey) -> &'static str {
         TimerKey::Idle(_) => "idle",
         TimerKey::Gate(_) => "gate",
         TimerKey::Verdict => "verdict",
+        TimerKey::ResumeAt(_) => "resume_at",
     }
 }
