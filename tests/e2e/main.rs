@@ -65,6 +65,7 @@ mod terminal {
 mod worktree {
     mod compared;
     mod keeping;
+    mod merging;
     mod mishaps;
     mod places;
     mod repositories;

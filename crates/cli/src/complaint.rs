@@ -3,6 +3,7 @@
 mod daemon;
 mod failed;
 mod gate;
+mod merge;
 
 use crate::words::{AT_WORK, ask::choices_of, plain};
 use glis_core::name::BadName;
@@ -156,11 +157,7 @@ impl From<Refusal> for Complaint {
             }
             Refusal::NotInTrash { given } => not_in_trash(&given),
             Refusal::WouldBeLost { session, left_out } => would_be_lost(&session, &left_out),
-            Refusal::Ambiguous { given } => Self::new(
-                Kind::NotFound,
-                format!("more than one session's id begins with `{given}`"),
-            )
-            .hint("give more of the id, or the name"),
+            Refusal::Ambiguous { given } => ambiguous(&given),
             Refusal::NameTaken { name } => name_taken(&name),
             Refusal::PlaceTaken { place, by } => place_taken(&place, &by),
             Refusal::BadName { name, why } => bad_name(&name, why),
@@ -197,6 +194,9 @@ impl From<Refusal> for Complaint {
                 not_resumable(&who, &why)
             }
             Refusal::InPlace { session, wish } => in_place(&session, wish),
+            Refusal::NotMerged { session, into, worktree, why } => {
+                merge::not_merged(&session, &into, worktree.as_deref().unwrap_or("-"), &why)
+            }
             Refusal::NothingAsked { session } => {
                 Self::new(Kind::Refused, format!("session `{session}` asks nothing right now"))
                     .hint(format!("`glis show {session}` shows what it is doing"))
@@ -333,8 +333,17 @@ fn in_place(session: &str, wish: InPlaceWish) -> Complaint {
             format!("`{session}` works in place, in a folder of yours, which is never restored"),
             format!("`glis restore {session} --to DIR` puts the snapshot into another folder"),
         ),
+        InPlaceWish::Merge => (
+            format!("`{session}` works in place, in a folder of yours, where nothing is committed"),
+            "commit there yourself, and merge that".to_owned(),
+        ),
     };
     Complaint::new(Kind::Refused, message).hint(hint)
+}
+
+fn ambiguous(given: &str) -> Complaint {
+    let message = format!("more than one session's id begins with `{given}`");
+    Complaint::new(Kind::NotFound, message).hint("give more of the id, or the name")
 }
 
 fn not_in_trash(given: &str) -> Complaint {

@@ -131,6 +131,7 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::Snapshots { name } => keep::snapshots(&name, out),
         Verb::Diff(diff) => keep::diff(diff, out),
         Verb::Restore(restore) => keep::restore(restore, out),
+        Verb::Merge(merge) => keep::merge(merge, out),
         Verb::Trash { verb } => keep::trash(verb, out),
         Verb::Doctor(_) => upkeep::doctor(out),
         Verb::Plan { verb } => plan::plan(verb, out),

@@ -162,6 +162,8 @@ stored_as_text! {
         Snapshot = "snapshot",
         /// `compact`.
         Compact = "compact",
+        /// `merge`.
+        Merge = "merge",
         /// `trash restore`.
         Return = "take out of the trash",
         /// `trash empty`.

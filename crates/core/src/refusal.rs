@@ -1,5 +1,6 @@
 //! Why the house does not do what it was asked. Nothing has changed when one of these is returned.
 
+use crate::merge::Unmerged;
 use crate::reason::{FailedStep, Operation, Verb, Why};
 use crate::{ids::AskId, name::BadName, spec::Mode, status::Status, tree::PathList};
 use serde::{Deserialize, Serialize};
@@ -122,6 +123,17 @@ pub enum Refusal {
         /// Why not.
         why: ResumeFault,
     },
+    /// A session's work cannot be merged.
+    NotMerged {
+        /// The session's name.
+        session: String,
+        /// The branch that it was to go into; empty if none was named.
+        into: String,
+        /// Where it works.
+        worktree: Option<String>,
+        /// Why not.
+        why: Unmerged,
+    },
     /// The session works in the user's own folder, where this is never done.
     InPlace {
         /// The session's name.
@@ -221,6 +233,8 @@ pub enum InPlaceWish {
     RemoveWorktree,
     /// Bring its files back to a snapshot.
     Restore,
+    /// Commit and merge its files.
+    Merge,
 }
 
 /// Why a session cannot be resumed.

@@ -71,6 +71,9 @@ pub struct Spec {
     pub in_place: bool,
     /// Revision to begin from.
     pub base: Option<String>,
+    /// The branch that it begins from, where it begins from one: what its work is merged into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_branch: Option<String>,
     /// Arguments or command after `--`.
     pub argv: Vec<String>,
     /// The first message, which a restart sends again.
@@ -166,6 +169,7 @@ impl Spec {
             repo_root: repo_root.to_owned(),
             in_place: false,
             base: None,
+            base_branch: None,
             argv: Vec::new(),
             prompt: None,
             model: None,

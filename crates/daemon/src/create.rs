@@ -146,6 +146,7 @@ impl Creator {
         let repo_root = self.root_of(PathBuf::from(&wanted.repo), site).await?;
         // A revision means what it means where the caller stands, not at the repository's root.
         let base = self.base_of(PathBuf::from(&wanted.repo), wanted.base.clone(), site).await?;
+        let (base, base_branch) = (base.commit, base.branch);
         let traits = agent.traits(mode, &argv);
         let id = SessionId(uuid::Uuid::now_v7().to_string());
         let name = match &wanted.name {
@@ -159,6 +160,7 @@ impl Creator {
             repo_root,
             in_place: wanted.in_place,
             base,
+            base_branch,
             argv,
             prompt: wanted.prompt.clone(),
             model: wanted.model.clone().or(persona.model),
@@ -262,29 +264,49 @@ impl Creator {
         })
     }
 
-    async fn base_of(
-        &self,
-        dir: PathBuf,
-        base: Option<String>,
-        site: Site,
-    ) -> Result<Option<String>, Wrong> {
+    async fn base_of(&self, dir: PathBuf, base: Option<String>, site: Site) -> Result<Base, Wrong> {
         if site == Site::InPlace {
-            return Ok(None);
+            return Ok(Base::default());
         }
         let commit = move |dir: &Path| match base {
             Some(base) => glis_snapshot::worktree::commit(dir, &base)
-                .map(Some)
+                .map(|commit| Base { commit: Some(commit), branch: branch_of(dir, &base) })
                 .map_err(|fault| wrong(fault.to_string(), bases(dir))),
             None => match glis_snapshot::worktree::commit(dir, "HEAD") {
-                Ok(commit) => Ok(Some(commit)),
+                Ok(commit) => Ok(Base { commit: Some(commit), branch: current_branch(dir) }),
                 Err(fault @ GitFault::NotRun(_)) => Err(wrong(fault.to_string(), NO_GIT)),
                 // A repository without a commit has none to begin from.
-                Err(GitFault::Refused { .. } | GitFault::NoRepository(_)) => Ok(None),
+                Err(GitFault::Refused { .. } | GitFault::NoRepository(_)) => Ok(Base::default()),
             },
         };
         let found = self.jobs.ask(Kind::Look, move || commit(&dir)).await;
         found.map_err(panicked)?
     }
+}
+
+/// Where a session begins.
+#[derive(Default)]
+struct Base {
+    /// None in a repository without a commit, and in place.
+    commit: Option<String>,
+    /// The branch that this is, if it is one.
+    branch: Option<String>,
+}
+
+/// The branch that a revision names, if it names one.
+fn branch_of(dir: &Path, base: &str) -> Option<String> {
+    let name = base.strip_prefix("refs/heads/").unwrap_or(base);
+    if name == "HEAD" {
+        return current_branch(dir);
+    }
+    let found = glis_snapshot::tip(dir, name).ok().flatten();
+    found.map(|_| name.to_owned())
+}
+
+/// The branch that is checked out where the caller stands.
+fn current_branch(dir: &Path) -> Option<String> {
+    let asked = ["symbolic-ref", "--quiet", "--short", "HEAD"];
+    glis_snapshot::git::run(dir, &asked).ok().filter(|name| !name.is_empty())
 }
 
 /// The persona that a session gets: the one that was asked for, or else the one called `default`. That

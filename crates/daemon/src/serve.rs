@@ -9,6 +9,7 @@ mod gate;
 mod inside;
 mod keep;
 mod keys;
+mod merge;
 mod owed;
 mod state;
 mod steps;
@@ -182,6 +183,7 @@ async fn answer(state: &Arc<ServerState>, peer: &mut Peer, call: Call) -> io::Re
         | Request::TrashEmpty { .. }
         | Request::PauseAll(_)
         | Request::ResumeAll { .. }
+        | Request::Merge { .. }
         | Request::RestoreTo { .. } => {
             change(state, &mut Steps::To(peer, from), request, env).await?
         }
@@ -238,6 +240,7 @@ async fn change(
         Request::PauseAll(wanted) => gate::pause_all(state, steps, wanted).await,
         Request::ResumeAll { from_log } => gate::resume_all(state, steps, from_log, env).await,
         Request::TrashEmpty { which } => keep::empty_trash(state, steps, which).await,
+        Request::Merge { session, into } => Ok(merge::merge(state, &session, into).await),
         Request::RestoreTo { session, snapshot, to } => {
             Ok(keep::restore_to(state, &session, snapshot, to).await)
         }

@@ -3,11 +3,14 @@
 
 mod lock;
 mod make;
+mod merge;
 mod pace;
 mod restore;
 mod save;
+mod unmerged;
 
 pub(crate) use lock::stale as stale_lock;
+pub(crate) use unmerged::NotMerged;
 
 use crate::jobs::Jobs;
 use crate::mailbox::Query;

@@ -8,8 +8,8 @@ use crate::build::Build;
 use crate::call::{Origin, Scope};
 use crate::hold::{Limit, Size};
 use crate::view::{
-    CompactionView, DaemonView, Entry, FileDiffView, Finding, GateView, Hit, SessionView,
-    SnapshotView, TrashView,
+    CompactionView, DaemonView, Entry, FileDiffView, Finding, GateView, Hit, MergeView,
+    SessionView, SnapshotView, TrashView,
 };
 use glis_core::input::IfRunning;
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
@@ -124,6 +124,11 @@ pub enum Request {
         session: String,
         snapshot: Option<String>,
         to: String,
+    },
+    /// A session's work, committed and merged into a branch: that one, or the one that it began from.
+    Merge {
+        session: String,
+        into: Option<String>,
     },
     /// Entries of all conversations that hold these words.
     Search {
@@ -343,6 +348,8 @@ pub enum Response {
         snapshot: String,
         notes: Vec<String>,
     },
+    /// A session's work is in a branch.
+    Merged(Box<MergeView>),
     /// The stream has come to its end.
     End,
     /// Not in this state.
@@ -411,6 +418,7 @@ impl Response {
             | Self::Hits(_)
             | Self::Diff { .. }
             | Self::RestoredTo { .. }
+            | Self::Merged(_)
             | Self::End
             | Self::Refused(_)
             | Self::Trouble { .. } => true,
@@ -455,6 +463,7 @@ impl Request {
             },
             // Writes files wherever the caller says.
             Self::RestoreTo { .. }
+            | Self::Merge { .. }
             | Self::New(_)
             | Self::PauseAll(_)
             | Self::ResumeAll { .. }
@@ -505,6 +514,7 @@ impl Request {
             | Self::Compaction { .. }
             | Self::Diff { .. }
             | Self::RestoreTo { .. }
+            | Self::Merge { .. }
             | Self::Search { .. }
             | Self::Trash
             | Self::PauseAll(_)

@@ -299,6 +299,31 @@ pub struct CompactionView {
     pub entries: usize,
 }
 
+/// What became of a session's work in a branch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MergeView {
+    /// The session's id.
+    pub id: String,
+    /// Its name.
+    pub session: String,
+    /// The commit that holds its work.
+    pub work: String,
+    /// Whether that commit was made for this.
+    pub committed: bool,
+    /// The branch that was wanted.
+    pub into: String,
+    /// The branch that has the result: another one if the wanted one is checked out.
+    pub branch: String,
+    /// What it is at.
+    pub commit: String,
+    /// Whether everything was there before.
+    pub already: bool,
+    /// Where the wanted branch is checked out, if it was left alone for that.
+    pub checked_out: Option<String>,
+    /// What to type there.
+    pub next: Option<String>,
+}
+
 /// An entry of a conversation that was looked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hit {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use values::{duration, status};
 
-pub(crate) use keep::{Diff, Empty, Restore, TrashVerb};
+pub(crate) use keep::{Diff, Empty, Merge, Restore, TrashVerb};
 
 /// Keeps AI coding agents alive: pause anything, resume anything, lose nothing.
 #[derive(Debug, Parser)]
@@ -44,6 +44,7 @@ impl Verb {
             | Self::Snapshot { .. }
             | Self::Compact { .. }
             | Self::Restore(_)
+            | Self::Merge(_)
             | Self::Trash { verb: TrashVerb::Restore { .. } | TrashVerb::Empty(_) } => true,
             Self::Trash { verb: TrashVerb::List }
             | Self::AutoYes(AutoYes { verb: Some(_), .. })
@@ -212,6 +213,8 @@ pub(crate) enum Verb {
     Diff(Diff),
     /// Restore a worktree from a snapshot; what is there is moved aside
     Restore(Restore),
+    /// Commit a session's work on its branch and merge that, without touching any checkout
+    Merge(Merge),
     /// List, restore or delete removed sessions
     Trash {
         #[command(subcommand)]

@@ -1,7 +1,7 @@
-//! Verbs about what is kept: snapshots, differences, the trash.
+//! Verbs about what is kept: snapshots, differences, merging, the trash.
 
 use super::act::{act, acted};
-use super::args::{Diff, Empty, Restore, TrashVerb};
+use super::args::{Diff, Empty, Merge, Restore, TrashVerb};
 use super::session::confirmed;
 use super::{Out, ask, say, unexpected};
 use crate::complaint::{Complaint, Kind};
@@ -82,6 +82,25 @@ pub(super) fn restore(restore: Restore, out: &Out) -> Result<(), Complaint> {
     let Response::RestoredTo { path, snapshot, notes } = answer else { return Err(unexpected()) };
     let document = json!({"path": path, "snapshot": snapshot, "notes": notes});
     out.document(&document, || words::copied_to(&path, &snapshot, &notes))
+}
+
+/// Shows what differs, and merges it.
+pub(super) fn merge(merge: Merge, out: &Out) -> Result<(), Complaint> {
+    let mut control = control::connect()?;
+    let Merge { name: session, into } = merge;
+    let request = Request::Diff { session: session.clone(), since: None, patch: false };
+    let Response::Diff { files, .. } = ask(&mut control, request)? else {
+        return Err(unexpected());
+    };
+    if !out.json {
+        say(&words::stat(&files))?;
+    }
+    let Response::Merged(merged) = ask(&mut control, Request::Merge { session, into })? else {
+        return Err(unexpected());
+    };
+    let mut document = json!(merged);
+    document["files"] = json!(files);
+    out.document(&document, || words::merged(&merged))
 }
 
 pub(super) fn trash(verb: TrashVerb, out: &Out) -> Result<(), Complaint> {

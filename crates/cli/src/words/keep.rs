@@ -4,7 +4,7 @@ use super::{ago, plain};
 use crate::width::width as width_of;
 use glis_core::tree::{Found, PathList};
 use glis_wire::view::{
-    CompactionView, DetachedView, FileDiffView, SessionView, SnapshotView, TrashView,
+    CompactionView, DetachedView, FileDiffView, MergeView, SessionView, SnapshotView, TrashView,
 };
 
 /// How the worktree was found before a start, where there is something to tell.
@@ -121,6 +121,24 @@ pub(crate) fn stat(files: &[FileDiffView]) -> String {
         number => format!("{number} files, +{added} -{removed}"),
     });
     lines.join("\n")
+}
+
+/// What `merge` says.
+pub(crate) fn merged(merged: &MergeView) -> String {
+    let MergeView { session, into, branch, .. } = merged;
+    let commit: String = merged.commit.chars().take(12).collect();
+    let Some((at, next)) = merged.checked_out.as_ref().zip(merged.next.as_ref()) else {
+        return if merged.already {
+            format!("{into} already has everything of `{session}` ({commit})")
+        } else {
+            format!("`{session}` is merged into {into} ({commit})")
+        };
+    };
+    let at = plain(at);
+    format!(
+        "{into} is checked out in {at}, so it was not moved; the result is {branch} ({commit})\n\
+         to take it over, type in {at}:\n  {next}"
+    )
 }
 
 /// What `restore` says.

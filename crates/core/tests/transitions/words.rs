@@ -77,6 +77,7 @@ pub(crate) fn refusal(refusal: &Refusal) -> String {
         | Refusal::NotAChoice { .. }
         | Refusal::AnswerNotGiven { .. }
         | Refusal::InPlace { .. }
+        | Refusal::NotMerged { .. }
         | Refusal::Shut { .. }
         | Refusal::GateDamaged { .. }
         | Refusal::StillAtWork { .. }

@@ -28,7 +28,7 @@ const WORKTREE: &str = "worktree";
 /// Parts of a patch that may wait for a slow reader.
 const PARTS: usize = 4;
 
-fn failed(fault: &SnapshotFault) -> Response {
+pub(super) fn failed(fault: &SnapshotFault) -> Response {
     match fault {
         SnapshotFault::Missing(_) | SnapshotFault::BadName(_) | SnapshotFault::InTheWay { .. } => {
             Response::Trouble { kind: Trouble::BadInput, message: fault.to_string() }

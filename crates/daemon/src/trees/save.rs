@@ -202,7 +202,7 @@ fn left_out(saved: Saved) -> PathList {
 
 /// An agent may have deleted the `.git` file of its worktree. Its files are there all the same, and
 /// git still knows the place: they are saved rather than taken for gone.
-fn relink(session: &Session, worktree: &Path) {
+pub(super) fn relink(session: &Session, worktree: &Path) {
     if session.spec.in_place {
         return;
     }

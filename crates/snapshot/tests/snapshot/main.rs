@@ -7,6 +7,7 @@ mod hostile;
 mod house;
 mod keeping;
 mod making;
+mod merging;
 mod nested;
 #[path = "../../../prove/src/portrait.rs"]
 mod portrait;

@@ -1,4 +1,4 @@
-//! Options of the verbs for snapshots and the trash.
+//! Options of the verbs for snapshots, merging and the trash.
 
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -54,4 +54,14 @@ pub(crate) struct Restore {
     /// Restore into this folder, which must not exist yet; the session's own is not touched
     #[arg(long, value_name = "DIR")]
     pub(crate) to: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Merge {
+    /// Name, id, or a unique beginning of the id
+    pub(crate) name: String,
+    /// The branch to merge into; default: the one that the session began from. A branch that is checked
+    /// out is never moved: then the result is glis/merge/NAME, with the line to type
+    #[arg(long, value_name = "BRANCH")]
+    pub(crate) into: Option<String>,
 }

@@ -1,0 +1,43 @@
+//! Why a session's work cannot be merged.
+
+use crate::tree::PathList;
+use serde::{Deserialize, Serialize};
+
+/// Why a session's work is not merged. Nothing has changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unmerged {
+    /// Both have changed the same.
+    Conflict {
+        /// The files.
+        files: PathList,
+    },
+    /// Its worktree stands on another branch, or on none.
+    OffBranch {
+        /// The branch that it is on.
+        found: Option<String>,
+    },
+    /// A merge or the like is not finished in its worktree.
+    Unfinished {
+        /// What it is.
+        what: String,
+    },
+    /// A folder of its worktree is a repository of its own, whose files no commit can hold.
+    Nested {
+        /// The folder.
+        path: String,
+    },
+    /// There is no such branch.
+    NoBranch,
+    /// No branch was named, and it is not known from which one the session began.
+    NoBase,
+    /// The branch that would get the result is checked out.
+    CheckedOut {
+        /// The branch.
+        branch: String,
+        /// Where.
+        at: String,
+    },
+    /// Its worktree is not there.
+    NoWorktree,
+}

@@ -1,0 +1,66 @@
+//! A session's work as a commit on its own branch, and that merged into another one.
+
+use super::Trees;
+use super::lock::set_stale_aside;
+use super::save::relink;
+use super::unmerged::NotMerged;
+use crate::worktrees::{repository, top};
+use glis_core::Session;
+use glis_core::merge::Unmerged;
+use glis_core::session::Phase;
+use glis_snapshot::{CommitRequest, Committed, MergeRequest, Merged, Unreadable};
+
+/// How the names of the branches begin that get a result whose own branch is checked out.
+const ASIDE: &str = "glis/merge/";
+/// A subject that is longer is cut by those who show it.
+const SUBJECT_MAX: usize = 72;
+
+impl Trees {
+    /// Saves a session's worktree, commits it on the session's branch, and merges that. Each step can
+    /// be repeated, so what a kill leaves is finished by the next call.
+    pub(crate) fn merge(
+        &self,
+        session: &Session,
+        into: &str,
+    ) -> Result<(Committed, Merged), NotMerged> {
+        let work = self.commit(session)?;
+        crate::failpoint::reach("merge", &session.name);
+        let (repo, name) = (repository(session), &session.name);
+        let merged = glis_snapshot::merge(&MergeRequest {
+            repo: &repo,
+            work: &work.commit,
+            into,
+            aside: &format!("{ASIDE}{name}"),
+            message: &format!("Merge `{name}` into {into}"),
+        })?;
+        Ok((work, merged))
+    }
+
+    /// Everything that a session has done is in one commit on its branch.
+    pub(crate) fn commit(&self, session: &Session) -> Result<Committed, NotMerged> {
+        let branch = session.branch.as_deref().ok_or(NotMerged::Refused(Unmerged::NoWorktree))?;
+        self.jobs.turns().wait(&session.id, || {
+            let worktree = top(session)?.filter(|path| path.is_dir());
+            let worktree = worktree.ok_or(NotMerged::Refused(Unmerged::NoWorktree))?;
+            relink(session, &worktree);
+            // An agent that lives may be about to use the lock.
+            if matches!(session.phase, Phase::Rest(_)) {
+                set_stale_aside(&self.jobs, session, &worktree);
+            }
+            self.save(session, &worktree, "before a commit", Unreadable::List)?;
+            let (worktree, message) = (worktree.as_path(), message(session));
+            let request = CommitRequest { worktree, branch, message: &message };
+            Ok(glis_snapshot::commit_work(&request)?)
+        })
+    }
+}
+
+/// What a session was told first, in a line, and which session it was.
+fn message(session: &Session) -> String {
+    let first = session.spec.prompt.as_deref().and_then(|prompt| prompt.trim().lines().next());
+    let subject: String = match first {
+        Some(line) => line.chars().take(SUBJECT_MAX).collect(),
+        None => format!("Work of `{}`", session.name),
+    };
+    format!("{subject}\n\nSession: {} ({})", session.name, session.id)
+}

@@ -1,0 +1,205 @@
+//! A worktree's files as a commit on its own branch. The worktree keeps every byte; nothing that the
+//! repository configures is run.
+
+use crate::fault::{About as _, SnapshotFault};
+use crate::filters;
+use crate::git::{GitFault, checked, git, run_in, settled};
+use crate::place::Place;
+use crate::scratch::{Scratch, sync_dir};
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// What git leaves in a worktree's own folder while something waits to be finished there.
+const UNFINISHED: [(&str, &str); 6] = [
+    ("MERGE_HEAD", "merge"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
+    ("rebase-merge", "rebase"),
+    ("rebase-apply", "rebase"),
+    ("BISECT_LOG", "bisect"),
+];
+
+/// What is to be committed.
+#[derive(Debug, Clone, Copy)]
+pub struct CommitRequest<'a> {
+    /// The top of the worktree. No process may be writing to it.
+    pub worktree: &'a Path,
+    /// The branch that it has to stand on.
+    pub branch: &'a str,
+    /// The message of a commit.
+    pub message: &'a str,
+}
+
+/// Everything that a worktree holds and git does not ignore is in this commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Committed {
+    /// The commit.
+    pub commit: String,
+    /// Whether it was made by this call. If nothing had changed, it is the one that was there.
+    pub fresh: bool,
+}
+
+/// Why nothing was committed. Nothing has changed.
+#[derive(Debug, thiserror::Error)]
+pub enum CommitFault {
+    /// The worktree stands on another branch, or on none.
+    #[error("{} is not on the branch {branch}, but on {}", .worktree.display(),
+        .found.as_deref().unwrap_or("no branch"))]
+    OffBranch {
+        /// The worktree.
+        worktree: PathBuf,
+        /// The branch that it should be on.
+        branch: String,
+        /// The one that it is on.
+        found: Option<String>,
+    },
+    /// A merge or the like waits to be finished.
+    #[error("a {what} is not finished in {}", .worktree.display())]
+    Unfinished {
+        /// The worktree.
+        worktree: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// A folder is a repository of its own, whose files no commit of this one can hold.
+    #[error("{path} is a repository of its own, so its files would not be in the commit")]
+    Nested {
+        /// The folder, seen from the worktree.
+        path: String,
+    },
+    /// Something else kept it.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotFault),
+}
+
+impl From<GitFault> for CommitFault {
+    fn from(fault: GitFault) -> Self {
+        Self::Snapshot(fault.into())
+    }
+}
+
+/// Commits everything that differs from HEAD and is not ignored. Killed at any step it can be
+/// repeated: until the branch moves, at the end, only the index knows of it.
+pub fn commit_work(request: &CommitRequest<'_>) -> Result<Committed, CommitFault> {
+    let place = Place::find(request.worktree)?;
+    check_stand(&place, request.branch)?;
+    let scratch = Scratch::create(&place.common, place.format, &[])?;
+    let index = Index::copy(&place, &scratch)?;
+    let mut adding = git(&place.root);
+    filters::only_of_the_user(&mut adding, &place.root)?;
+    adding.args(["-c", "core.splitIndex=false", "-c", "advice.addEmbeddedRepo=false"]);
+    adding.args(["add", "--all", "--", "."]).env("GIT_INDEX_FILE", &index.copy);
+    checked(settled(&mut adding)?, "add")?;
+    index.refuse_nested(&place)?;
+    let tree = index.say(&place, &["write-tree"])?;
+    let head = place.head.commit.map(|commit| commit.to_string());
+    let committed = match &head {
+        Some(head) => crate::git::run(&place.root, &["rev-parse", &format!("{head}^{{tree}}")])?,
+        None => String::new(),
+    };
+    if tree == committed {
+        index.install(&place)?;
+        return Ok(Committed { commit: head.unwrap_or_default(), fresh: false });
+    }
+    let mut args = vec!["commit-tree", &tree, "-m", request.message];
+    args.extend(head.iter().flat_map(|head| ["-p", head.as_str()]));
+    let commit = crate::git::run(&place.root, &args)?;
+    // The index first: what a kill leaves is staged, as if by the agent itself. The other way round
+    // the next commit of the agent would take everything back.
+    index.install(&place)?;
+    let full = format!("refs/heads/{}", request.branch);
+    // Nothing at all: there must be no such branch yet.
+    let former = head.as_deref().unwrap_or_default();
+    let why = "commit: work of a session";
+    run_in(&place.git_dir, &["update-ref", "-m", why, &full, &commit, former])?;
+    Ok(Committed { commit, fresh: true })
+}
+
+fn check_stand(place: &Place, branch: &str) -> Result<(), CommitFault> {
+    let worktree = place.root.clone();
+    if let Some((_, what)) =
+        UNFINISHED.into_iter().find(|(name, _)| place.git_dir.join(name).exists())
+    {
+        return Err(CommitFault::Unfinished { worktree, what });
+    }
+    let found = place.head.branch.as_deref().map(|full| full.trim_start_matches("refs/heads/"));
+    if found == Some(branch) {
+        return Ok(());
+    }
+    let found = found.map(str::to_owned);
+    Err(CommitFault::OffBranch { worktree, branch: branch.to_owned(), found })
+}
+
+/// A copy of a worktree's index, and what that was when it was copied.
+struct Index {
+    copy: PathBuf,
+    former: Option<Vec<u8>>,
+}
+
+impl Index {
+    fn copy(place: &Place, scratch: &Scratch) -> Result<Self, SnapshotFault> {
+        let copy = scratch.path().join("index");
+        let former = read(&place.git_dir.join("index"))?;
+        if let Some(bytes) = &former {
+            fs::write(&copy, bytes).about(&copy)?;
+        }
+        Ok(Self { copy, former })
+    }
+
+    /// What git says with this index.
+    fn say(&self, place: &Place, args: &[&str]) -> Result<String, GitFault> {
+        let mut call = git(&place.root);
+        call.args(args).env("GIT_INDEX_FILE", &self.copy);
+        let said = checked(settled(&mut call)?, args.first().copied().unwrap_or_default())?;
+        Ok(String::from_utf8_lossy(&said).trim_end_matches('\n').to_owned())
+    }
+
+    /// A repository inside the worktree is added as the name of a commit that only it has. One that
+    /// HEAD knows already is a submodule, and may move.
+    fn refuse_nested(&self, place: &Place) -> Result<(), CommitFault> {
+        let Some(head) = &place.head.commit else { return Ok(()) };
+        let asked = ["diff-index", "--cached", "--raw", "-z", "--no-renames", &head.to_string()];
+        let said = self.say(place, &asked)?;
+        let mut words = said.split('\0');
+        while let (Some(facts), Some(path)) = (words.next(), words.next()) {
+            if facts.starts_with(":000000 160000") {
+                return Err(CommitFault::Nested { path: path.to_owned() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the copy in the index's place, by git's own lock. An index that has changed meanwhile
+    /// stays as it is, and nothing is committed.
+    fn install(&self, place: &Place) -> Result<(), SnapshotFault> {
+        let path = place.git_dir.join("index");
+        let bytes = fs::read(&self.copy).about(&self.copy)?;
+        if self.former.as_ref() == Some(&bytes) {
+            return Ok(());
+        }
+        let lock = place.git_dir.join("index.lock");
+        let mut file = File::create_new(&lock).about(&lock)?;
+        let mut write = || -> Result<(), SnapshotFault> {
+            if read(&path)? != self.former {
+                let why = "another git is at work there; try again".to_owned();
+                return Err(SnapshotFault::InTheWay { path: path.clone(), why });
+            }
+            file.write_all(&bytes).and_then(|()| file.sync_all()).about(&lock)?;
+            fs::rename(&lock, &path).about(&path)
+        };
+        let written = write();
+        if written.is_err() {
+            drop(fs::remove_file(&lock));
+        }
+        written.and_then(|()| sync_dir(&place.git_dir))
+    }
+}
+
+fn read(path: &Path) -> Result<Option<Vec<u8>>, SnapshotFault> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).about(path),
+    }
+}
