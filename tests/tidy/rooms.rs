@@ -56,7 +56,7 @@ const FLOORS: &[(&str, &[&str])] = &[
         "tables",
         &["cards", "environments", "last_words", "links", "log", "pools", "strikes", "turns"],
     ),
-    ("configuration", &["settings"]),
+    ("configuration, calendar", &["settings", "resets"]),
     ("the diary", &["diary"]),
     (
         "the ground",

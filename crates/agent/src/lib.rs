@@ -19,6 +19,7 @@ pub mod lines;
 mod opencode;
 mod rehearsal;
 mod reserved;
+pub mod reset;
 mod storage;
 mod table;
 mod wants;

@@ -22,6 +22,8 @@ use std::collections::BTreeMap;
 const ESCAPE: u8 = 0x1b;
 /// How it says that a turn was broken off.
 const INTERRUPTED: &str = "interrupted";
+/// The end of a turn that met a usage limit.
+const LIMITED: &str = "limit";
 /// What it does when it asks for permission, where others use a tool.
 const APPROVE: &str = "approve";
 
@@ -72,7 +74,13 @@ impl Agent for Rehearsal {
 
     fn dialect(&self, mode: Mode) -> Box<dyn Dialect> {
         let (stream, transcript) = (Lines::default(), Lines::default());
-        Box::new(Rehearsing { mode, stream, transcript, asks: BTreeMap::new() })
+        Box::new(Rehearsing {
+            mode,
+            stream,
+            transcript,
+            asks: BTreeMap::new(),
+            resets: String::new(),
+        })
     }
 }
 
@@ -82,6 +90,8 @@ struct Rehearsing {
     transcript: Lines,
     /// What it asks permission for, by the name of the question.
     asks: BTreeMap<String, String>,
+    /// When the limit ends that the turn has met.
+    resets: String,
 }
 
 /// One line of the rehearsal agent, in its stream or in its transcript.
@@ -153,7 +163,15 @@ impl Rehearsing {
         if let Record::AskGone { id, answer } = &line {
             denied = self.asks.remove(id).filter(|_| answer.as_deref() == Some(DENY));
         }
+        if let Record::Limit { reset_at } = &line {
+            self.resets.clone_from(reset_at);
+        }
         let mut heard = meaning(at, line);
+        if let Some(Sign::TurnLimited { reset_at }) =
+            heard.last_mut().and_then(|last| last.sign.as_mut())
+        {
+            *reset_at = std::mem::take(&mut self.resets);
+        }
         if let (Some(text), Some(last)) = (denied, heard.last_mut()) {
             last.said = Some(Said::denied(APPROVE, text));
         }
@@ -197,6 +215,9 @@ fn meaning(at: u64, line: Record) -> Vec<Heard> {
         Record::TurnEnded { result } if result == INTERRUPTED => {
             let said = Said { outcome: Some(Outcome::Interrupted), ..Said::new(Voice::System, "") };
             vec![Heard { at, sign: Some(Sign::TurnCut), said: Some(said) }]
+        }
+        Record::TurnEnded { result } if result == LIMITED => {
+            sign(Sign::TurnLimited { reset_at: String::new() })
         }
         Record::TurnEnded { .. } => sign(Sign::TurnEnded),
         Record::Error { message } => sign(Sign::RefRejected(message)),

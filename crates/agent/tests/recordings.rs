@@ -77,6 +77,7 @@ fn word(sign: &Sign) -> String {
         Sign::Asked(ask) => format!("asks ({:?}) {}", ask.kind, ask.text),
         Sign::AskGone(_) => "asks no more".to_owned(),
         Sign::LimitReached { reset_at } => format!("limit {reset_at}"),
+        Sign::TurnLimited { reset_at } => format!("turn limited {reset_at}"),
         Sign::Screen(state) => format!("{state:?}"),
         Sign::RefRejected(why) => format!("rejected: {why}"),
         Sign::StartRefused(why) => format!("refused to begin: {why}"),

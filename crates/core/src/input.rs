@@ -454,8 +454,11 @@ pub enum Sign {
     Asked(Ask),
     /// It no longer asks.
     AskGone(AskId),
-    /// Its usage limit is reached.
+    /// Its usage limit is reached. It may try again by itself.
     LimitReached { reset_at: String },
+    /// Its turn has ended because its usage limit is reached: seconds since 1970 at which that ends,
+    /// or what else the agent tells.
+    TurnLimited { reset_at: String },
     /// Its screen has come to another state.
     Screen(ScreenState),
     /// It rejects the session id it was given.

@@ -45,6 +45,7 @@ mod process;
 mod program;
 mod provision;
 mod reading;
+mod resets;
 mod rooms;
 mod screens;
 mod serve;

@@ -1,5 +1,6 @@
 //! Claude Code on pipes: JSON lines both ways, with requests and answers among them.
 
+use super::limits::{LIMIT, resets_at};
 use super::tools::{SHELL_TOOL, Tools, asks_for, blocks, new_task, tool_use, wants};
 use super::transcript;
 use crate::dialect::{CHANGED, Dialect, GONE, Interrupt, Shown, Source};
@@ -38,6 +39,8 @@ pub(super) struct Stream {
     /// Commands that have run since, or may be running, and may move its shell elsewhere. It does not
     /// tell where that is.
     movers: BTreeSet<String>,
+    /// When a limit ends that the turn has met, as far as it was told.
+    resets: String,
 }
 
 struct Asked {
@@ -70,7 +73,7 @@ impl Stream {
                 }
             }
             "conversation_reset" => line.words(Said::new(Voice::System, CLEARED)),
-            "rate_limit_event" => limit(words, &mut line),
+            "rate_limit_event" => self.limit(words, &mut line),
             "result" => self.turn_ended(words, &mut line),
             _ => {}
         }
@@ -147,7 +150,7 @@ impl Stream {
                 line.sign(Sign::TurnBegan);
             }
             // It tries again by itself, later and later.
-            "api_retry" if text(words, "/error") == "rate_limit" => {
+            "api_retry" if text(words, "/error") == LIMIT => {
                 line.sign(Sign::LimitReached { reset_at: String::new() });
             }
             "task_started" => {
@@ -198,15 +201,29 @@ impl Stream {
         for id in std::mem::take(&mut self.asks).into_keys() {
             line.sign(Sign::AskGone(AskId(id)));
         }
-        if words["api_error_status"] == 429 {
-            line.sign(Sign::LimitReached { reset_at: String::new() });
-        }
+        let resets = std::mem::take(&mut self.resets);
+        let limited = failed && words["api_error_status"] == 429;
         // What it says about an interruption is meant for its makers.
         let aborted = text(words, "/terminal_reason").starts_with("aborted");
         let why = if failed && !aborted { faults } else { String::new() };
         let mut said = Said::new(Voice::System, why);
         said.usage = usage(words);
-        line.turn_over(if aborted { Sign::TurnCut } else { Sign::TurnEnded }, said);
+        let over = match (aborted, limited) {
+            (true, _) => Sign::TurnCut,
+            (false, true) => Sign::TurnLimited { reset_at: resets },
+            (false, false) => Sign::TurnEnded,
+        };
+        line.turn_over(over, said);
+    }
+
+    /// How much is used up is told now and then, also when nothing is. With a subscription it is told
+    /// when that ends.
+    fn limit(&mut self, words: &Value, line: &mut Meaning) {
+        let about = &words["rate_limit_info"];
+        if text(about, "/status") == "rejected" {
+            self.resets = resets_at(about);
+            line.sign(Sign::LimitReached { reset_at: self.resets.clone() });
+        }
     }
 }
 
@@ -227,14 +244,6 @@ fn worked(words: &Value, line: &mut Meaning) {
             "tool_use" => tool_use(block, line),
             _ => {}
         }
-    }
-}
-
-fn limit(words: &Value, line: &mut Meaning) {
-    let about = &words["rate_limit_info"];
-    if text(about, "/status") == "rejected" {
-        let reset_at = about.get("resetsAt").map(Value::to_string).unwrap_or_default();
-        line.sign(Sign::LimitReached { reset_at });
     }
 }
 

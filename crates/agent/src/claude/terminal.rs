@@ -1,6 +1,7 @@
 //! Claude Code in a terminal: its hooks say what it does, its transcript what is said, and its screen
 //! whether it can be typed into.
 
+use super::limits::{self, LIMIT};
 use super::tools::{PLAN_TOOL, Tools, asks_for, blocks, new_task, said_by, tool_words, wants};
 use super::transcript::{is_beside, is_filler, is_interruption, refused};
 use crate::dialect::{Dialect, GONE, Interrupt, NO_SUCH_CHOICE, Shown, Source, typed};
@@ -122,6 +123,9 @@ pub(super) struct Terminal {
     offer: Offer,
     /// More than one question was open at once in this turn.
     crowded: bool,
+    /// A hook told that a usage limit has ended the turn, and the transcript when that ends.
+    limited: bool,
+    resets: String,
 }
 
 /// What a dialog on the screen offers.
@@ -185,6 +189,7 @@ impl Terminal {
             "UserPromptSubmit" => {
                 text(words, "/prompt_id").clone_into(&mut self.prompt);
                 self.crowded = false;
+                self.limited = false;
                 // Written down here and not from the transcript, which may never hold it.
                 line.took(as_said(text(words, "/prompt")));
                 if self.prompt != self.cut {
@@ -206,9 +211,7 @@ impl Terminal {
             }
             "Stop" | "StopFailure" => {
                 self.ask_is_gone(line);
-                if text(words, "/error") == "rate_limit" {
-                    line.sign(Sign::LimitReached { reset_at: String::new() });
-                }
+                self.limited = text(words, "/error") == LIMIT;
                 let tasks = words["background_tasks"].as_array().map_or(0, Vec::len);
                 line.sign(Sign::Background(u32::try_from(tasks).unwrap_or(u32::MAX)));
                 text(words, "/prompt_id").clone_into(&mut self.stopped);
@@ -221,7 +224,12 @@ impl Terminal {
     fn end_if_over(&mut self, line: &mut Meaning) {
         if !self.prompt.is_empty() && self.stopped == self.prompt && self.closed == self.prompt {
             self.prompt.clear();
-            line.sign(Sign::TurnEnded);
+            let reset_at = std::mem::take(&mut self.resets);
+            line.sign(if std::mem::take(&mut self.limited) {
+                Sign::TurnLimited { reset_at }
+            } else {
+                Sign::TurnEnded
+            });
         }
     }
 
@@ -268,6 +276,7 @@ impl Terminal {
             "assistant" if is_filler(words) => {}
             "assistant" => {
                 self.tools.note(words);
+                self.resets = limits::written(words).unwrap_or_default();
                 self.used.insert(text(words, "/message/id").to_owned(), tokens(words));
                 blocks(words).filter_map(said_by).for_each(|said| line.words(said));
             }

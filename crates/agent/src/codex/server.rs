@@ -1,6 +1,6 @@
 //! Codex as a server on pipes: requests, answers and notices, one JSON object a line.
 
-use super::notices::{again_at, open_steps};
+use super::notices::{Windows, open_steps};
 use super::terminal::Terminal;
 use crate::dialect::{CHANGED, Dialect, GONE, Interrupt, Shown, Source};
 use crate::heard::{Heard, Said, Usage};
@@ -39,6 +39,7 @@ pub(super) struct Server {
     usage: Option<Usage>,
     /// Tokens of the whole conversation, as it told them last.
     total: u64,
+    windows: Windows,
 }
 
 struct Asked {
@@ -137,7 +138,10 @@ impl Server {
                 }
             }
             "thread/tokenUsage/updated" => self.used(&params["tokenUsage"]),
-            "account/rateLimits/updated" => limit(params, line),
+            "account/rateLimits/updated" => {
+                self.windows.learn(&params["rateLimits"]);
+                limit(params, line);
+            }
             "turn/completed" => self.turn_ended(params, line),
             _ => {}
         }
@@ -185,13 +189,16 @@ impl Server {
             line.words(Said::new(Voice::Assistant, said));
         }
         let error = &params["turn"]["error"];
-        if error["codexErrorInfo"] == "usageLimitExceeded" {
-            line.sign(Sign::LimitReached { reset_at: again_at(text(error, "/message")) });
-        }
+        let limited = self.windows.again_at(error);
         let mut said = Said::new(Voice::System, text(error, "/message"));
         said.usage = self.usage.take();
         let cut = text(params, "/turn/status") == "interrupted";
-        line.turn_over(if cut { Sign::TurnCut } else { Sign::TurnEnded }, said);
+        let over = match limited {
+            Some(reset_at) => Sign::TurnLimited { reset_at },
+            None if cut => Sign::TurnCut,
+            None => Sign::TurnEnded,
+        };
+        line.turn_over(over, said);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Codex in a terminal: its rollout says what it does and what is said, its screen whether it asks and
 //! whether it can be typed into.
 
-use super::notices::{again_at, open_steps};
+use super::notices::{Windows, open_steps};
 use crate::dialect::{Dialect, Interrupt, NO_SUCH_CHOICE, ScreenPrompt, Shown, Source, typed};
 use crate::heard::{Heard, Said, Usage};
 use crate::hearing::{Meaning, gist, question, text, to_allow, what};
@@ -60,8 +60,6 @@ const BESIDE_LINE: [&str; 6] = [
     "max_output_tokens",
     "prefix_rule",
 ];
-/// How the error of a turn is called that ended at a usage limit.
-const LIMIT: &str = "usage_limit_exceeded";
 /// How a call comes back that was denied without a terminal.
 const REJECTED: &str = "rejected by user";
 /// How the names of questions begin that are about a call of a tool.
@@ -91,6 +89,7 @@ pub(super) struct Terminal {
     usage: Option<Usage>,
     /// Where its commands run unless one says otherwise.
     folder: Option<String>,
+    windows: Windows,
 }
 
 impl Terminal {
@@ -109,6 +108,7 @@ impl Terminal {
                 let told = payload.get("cwd").and_then(Value::as_str).map(str::to_owned);
                 self.folder = told.or(self.folder.take());
             }
+            ("event_msg", "token_count") => self.windows.learn(&payload["rate_limits"]),
             ("token_usage_record", _) => self.usage = usage(payload).or(self.usage),
             ("response_item", "function_call" | "custom_tool_call") => {
                 self.called(payload, &mut line);
@@ -172,9 +172,8 @@ impl Terminal {
             line.sign(Sign::AskGone(ask_about(&call.id)));
         }
         let fault = text(payload, "/error/message");
-        if text(payload, "/error/codex_error_info") == LIMIT {
-            line.sign(Sign::LimitReached { reset_at: again_at(fault) });
-        }
+        let limited = self.windows.again_at(&payload["error"]);
+        let sign = limited.map_or(sign, |reset_at| Sign::TurnLimited { reset_at });
         let usage = self.usage.take();
         let said = Said::new(Voice::System, fault);
         line.turn_over(sign, Said { usage, ..said });

@@ -16,6 +16,12 @@ const MARKS: [char; 2] = ['/', '?'];
 /// By this the entries of its lists are called.
 const ENTRY: &str = "/description";
 
+/// It puts one of these behind its own error if the model was refused with the status 429.
+const REFUSED: [&str; 2] = [
+    "]\nPlease wait and try again later.",
+    "]\nPossible quota limitations in place or slow response times detected.",
+];
+
 #[derive(Default)]
 pub(super) struct Stream {
     lines: Lines,
@@ -128,13 +134,23 @@ impl Stream {
         }
         let (mut said, sign) = match &turn.result {
             Some(result) => {
-                (Said::new(Voice::System, text(result, "/error/message")), Sign::TurnEnded)
+                let fault = text(result, "/error/message");
+                let limited = text(result, "/status") == "error" && is_limit(fault);
+                let reset_at = String::new();
+                let over = if limited { Sign::TurnLimited { reset_at } } else { Sign::TurnEnded };
+                (Said::new(Voice::System, fault), over)
             }
             None => (Said::new(Voice::System, ""), Sign::TurnCut),
         };
         said.usage = turn.result.as_ref().and_then(usage);
         line.turn_over(sign, said);
     }
+}
+
+/// Whether the error that a turn has ended with is a usage limit, which its kind does not tell. What
+/// the model says never comes as an error.
+fn is_limit(fault: &str) -> bool {
+    fault.starts_with("[API Error: ") && REFUSED.iter().any(|words| fault.contains(words))
 }
 
 /// Words, or parts that have some.
@@ -180,5 +196,33 @@ impl Dialect for Stream {
 
     fn source(&self) -> Source {
         Source::Stream
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn signs(lines: &[Value]) -> Vec<Sign> {
+        let mut stream = Stream::default();
+        let bytes: Vec<u8> = lines.iter().flat_map(json_line).collect();
+        stream.hear(0, &bytes).into_iter().filter_map(|heard| heard.sign).collect()
+    }
+
+    #[test]
+    fn only_an_error_of_its_own_is_a_limit() {
+        let fault = "[API Error: You have exhausted your daily quota on this model.]\n\
+                     Please wait and try again later. To increase your limits, request more";
+        let init = json!({"type": "init", "session_id": "a"});
+        let over = json!({"type": "relay", "event": "turn_over"});
+        let failed = json!({"type": "result", "status": "error", "error": {"message": fault}});
+        let limited = Sign::TurnLimited { reset_at: String::new() };
+        assert_eq!(signs(&[init.clone(), failed, over.clone()]).last(), Some(&limited));
+        let said = json!({"type": "message", "role": "assistant", "content": fault});
+        let well = json!({"type": "result", "status": "success"});
+        assert_eq!(signs(&[init.clone(), said, well, over.clone()]).last(), Some(&Sign::TurnEnded));
+        let other = json!({"type": "result", "status": "error",
+            "error": {"message": "[API Error: the package ratelimit is broken]"}});
+        assert_eq!(signs(&[init, other, over]).last(), Some(&Sign::TurnEnded));
     }
 }

@@ -44,6 +44,5 @@ turn ended
 turn
   User: limit @@{"steps":[{"err":429,"limit_until":1794780000}]}@@
 took
-limit 10:00 PM
   System: You’ve hit your usage limit. Visit https://chatgpt.com/settings/usage to purchase more credits or try again at 10:00 PM.
-turn ended
+turn limited 10:00 PM

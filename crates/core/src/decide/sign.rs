@@ -53,11 +53,10 @@ pub(super) fn take(draft: &mut Draft<'_>, spot: Spot, sign: Sign) {
                 draft.event(Event::AskGone { ask, spot: Some(spot) });
             }
         }
-        Sign::LimitReached { reset_at } => {
-            // Who tries again and again meets the same limit.
-            if draft.session.limit_until.as_ref() != Some(&reset_at) {
-                draft.event(Event::LimitReached { reset_at, spot });
-            }
+        Sign::LimitReached { reset_at } => limit_reached(draft, spot, reset_at),
+        Sign::TurnLimited { reset_at } => {
+            limit_reached(draft, spot, reset_at);
+            turn_ended(draft, spot, Cut::No);
         }
         Sign::Screen(state) => judge_screen(draft, state),
         Sign::RefRejected(why) => rejected(draft, Event::RefRejected { why, spot }),
@@ -69,6 +68,13 @@ pub(super) fn take(draft: &mut Draft<'_>, spot: Spot, sign: Sign) {
                 draft.event(Event::RefRejected { why, spot });
             }
         }
+    }
+}
+
+/// Who tries again and again meets the same limit.
+fn limit_reached(draft: &mut Draft<'_>, spot: Spot, reset_at: String) {
+    if draft.session.limit_until.as_ref() != Some(&reset_at) {
+        draft.event(Event::LimitReached { reset_at, spot });
     }
 }
 

@@ -6,6 +6,7 @@ use super::supervisor::Supervisor;
 use super::trace::Trace;
 use crate::mailbox::{Mail, Query};
 use crate::reading::read_from;
+use crate::resets;
 use glis_agent::{Agent, Dialect, Heard, Outcome, Places, Rows, Said, Source, hooks};
 use glis_core::event::Spot;
 use glis_core::input::{Hearing, Sign};
@@ -299,7 +300,8 @@ impl Listener {
             if let Some(sign) = sign {
                 self.ready |= sign == Sign::Ready;
                 self.note_question(&sign);
-                if matches!(sign, Sign::TurnEnded | Sign::TurnCut) {
+                let sign = by_the_calendar(sign);
+                if matches!(sign, Sign::TurnEnded | Sign::TurnCut | Sign::TurnLimited { .. }) {
                     self.sync().await?;
                     self.keep_transcript().await;
                 }
@@ -480,4 +482,12 @@ fn remind(dialect: &mut dyn Dialect, log: &OutputLog, began: u64, end: u64) -> i
         at = stretch.at + bytes.len() as u64;
     }
     Ok(())
+}
+
+/// What an agent tells of a usage limit in words is worth as much as the moment at which it is heard.
+fn by_the_calendar(mut sign: Sign) -> Sign {
+    if let Sign::LimitReached { reset_at } | Sign::TurnLimited { reset_at } = &mut sign {
+        *reset_at = resets::in_seconds(std::mem::take(reset_at));
+    }
+    sign
 }

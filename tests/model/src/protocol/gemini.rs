@@ -88,14 +88,16 @@ impl Speaker for Gemini {
             _ => "INTERNAL",
         };
         let message = format!("the stub was told to fail with {}", failure.status);
-        let details: Vec<Value> = failure
-            .retry_after
-            .map(|secs| {
-                json!({"@type": "type.googleapis.com/google.rpc.RetryInfo",
-                    "retryDelay": format!("{secs}s")})
-            })
-            .into_iter()
-            .collect();
+        let again = failure.retry_after.map(|secs| {
+            json!({"@type": "type.googleapis.com/google.rpc.RetryInfo",
+                "retryDelay": format!("{secs}s")})
+        });
+        // An allowance for a day, in place of one for a minute that is waited for.
+        let used_up = failure.limit_until.map(|_| {
+            json!({"@type": "type.googleapis.com/google.rpc.QuotaFailure",
+                "violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel"}]})
+        });
+        let details: Vec<Value> = again.into_iter().chain(used_up).collect();
         let error = json!({"code": failure.status, "message": message, "status": status,
             "details": details});
         (Vec::new(), json!({ "error": error }))

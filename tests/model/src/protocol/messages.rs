@@ -141,6 +141,7 @@ impl Speaker for Messages {
         if let Some(at) = failure.limit_until {
             headers.push(("anthropic-ratelimit-unified-status", "rejected".to_owned()));
             headers.push(("anthropic-ratelimit-unified-reset", at.to_string()));
+            headers.push(("anthropic-ratelimit-unified-representative-claim", "five_hour".into()));
         }
         let kind = match failure.status {
             429 => "rate_limit_error",

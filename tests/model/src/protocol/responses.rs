@@ -182,7 +182,16 @@ impl Speaker for Responses {
     }
 
     fn failure(&self, failure: Failure) -> (Vec<(&'static str, String)>, Value) {
-        let headers = failure.retry_after.map(|secs| ("retry-after", secs.to_string()));
+        let retry = failure.retry_after.map(|secs| ("retry-after", secs.to_string()));
+        // What the vendor tells with every answer of how much is used up.
+        let used_up = failure.limit_until.into_iter().flat_map(|at| {
+            [
+                ("x-codex-primary-used-percent", "100".to_owned()),
+                ("x-codex-primary-window-minutes", "300".to_owned()),
+                ("x-codex-primary-reset-at", at.to_string()),
+            ]
+        });
+        let headers = retry.into_iter().chain(used_up);
         let message = format!("the stub was told to fail with {}", failure.status);
         let error = match (failure.limit_until, failure.status) {
             (Some(at), _) => json!({"type": "usage_limit_reached", "message": message,
@@ -193,6 +202,6 @@ impl Speaker for Responses {
                 json!({"type": super::openai_kind(status), "message": message})
             }
         };
-        (headers.into_iter().collect(), json!({ "error": error }))
+        (headers.collect(), json!({ "error": error }))
     }
 }
