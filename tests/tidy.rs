@@ -154,6 +154,33 @@ fn nothing_goes_on_with_whatever_came_last() {
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
 }
 
+/// What the core decides, it says by types; their texts are in `reason.rs` and beside the types.
+#[test]
+fn what_decides_says_nothing_in_words() {
+    let decides = ["decide", "fold", "react", "draft.rs", "house.rs", "session.rs"];
+    let decides = decides.map(|part| Path::new("crates/core/src").join(part));
+    let is_meant = |file: &PathBuf| {
+        decides.iter().any(|part| file.starts_with(part) || file.with_extension("") == *part)
+    };
+    let mut faults = Vec::new();
+    for file in rust_sources().unwrap().into_iter().filter(is_meant) {
+        let text = fs::read_to_string(root().join(&file)).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for (number, line) in code.lines().enumerate() {
+            let line = line.trim_start();
+            let is_code = !line.starts_with("//") && !line.contains("reason = ");
+            // What stands between two quotes is every second part.
+            let mut said = line.split('"').skip(1).step_by(2);
+            // What is said to an agent is a message, and tells whose it is.
+            let said = said.find(|said| said.contains(' ') && !said.starts_with("[glis] "));
+            if let Some(said) = said.filter(|_| is_code) {
+                faults.push(format!("{}:{}: says {said:?}", file.display(), number + 1));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
 #[test]
 fn a_machine_path_is_told_from_a_relative_one() {
     let absolute = concat!("see `/wo", "rk/x`");

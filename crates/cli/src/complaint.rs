@@ -4,16 +4,18 @@ mod daemon;
 mod failed;
 mod gate;
 mod merge;
+mod resume;
 
-use crate::words::{AT_WORK, ask::choices_of, plain};
+use crate::words::{ask::choices_of, plain};
 use glis_core::name::BadName;
 use glis_core::queue;
-use glis_core::reason::{Operation, Verb};
-use glis_core::refusal::{InPlaceWish, ResumeFault, Site};
+use glis_core::reason::{Operation, Verb, Why};
+use glis_core::refusal::InPlaceWish;
 use glis_core::spec::Mode;
 use glis_core::tree::PathList;
 use glis_core::{AskId, Refusal};
 use glis_wire::client::Trouble;
+use resume::Unresumable;
 use serde_json::{Value, json};
 
 /// The kinds of failure, each with the exit status of the contract.
@@ -91,6 +93,19 @@ impl std::fmt::Display for Complaint {
 impl std::error::Error for Complaint {}
 
 impl Complaint {
+    /// Why a new session was refused. The reasons of a resume are those of its first start, but there
+    /// is nothing yet that could be resumed; and who makes a session in place may as well not.
+    pub(crate) fn of_new(refusal: Refusal) -> Self {
+        if let Refusal::NotResumable { session, agent, agent_ref, site, why } = refusal {
+            return resume::not_started(&Unresumable { session, agent, agent_ref, site }, &why);
+        }
+        let in_place = matches!(refusal, Refusal::PlaceTaken { .. });
+        let told = Self::from(refusal);
+        let more = "or leave out --in-place: the session gets a worktree of its own";
+        let hint = told.hint.map(|hint| if in_place { format!("{hint}, {more}") } else { hint });
+        Self { hint, ..told }
+    }
+
     pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), hint: None, told: false }
     }
@@ -190,8 +205,7 @@ impl From<Refusal> for Complaint {
                     .hint(format!("`glis resume {session}` starts it after all"))
             }
             Refusal::NotResumable { session, agent, agent_ref, site, why } => {
-                let who = Unresumable { session, agent, agent_ref, site };
-                not_resumable(&who, &why)
+                resume::not_resumable(&Unresumable { session, agent, agent_ref, site }, &why)
             }
             Refusal::InPlace { session, wish } => in_place(&session, wish),
             Refusal::NotMerged { session, into, worktree, why } => {
@@ -245,6 +259,7 @@ fn busy(session: &str, with: &Operation) -> Complaint {
         | Operation::Restore
         | Operation::Return
         | Operation::Empty
+        | Operation::Another
         | Operation::Other(_) => "try again in a moment".to_owned(),
     };
     Complaint::new(Kind::Busy, format!("session `{session}` is busy with {with}")).hint(hint)
@@ -312,14 +327,15 @@ fn not_a_choice(session: &str, mode: Mode, choices: &[String]) -> Complaint {
     Complaint::new(Kind::Refused, message).hint(hint)
 }
 
-fn not_given(session: &str, why: &str) -> Complaint {
+fn not_given(session: &str, why: &Why) -> Complaint {
     Complaint::new(Kind::Refused, format!("the answer was not given to `{session}`: {why}"))
         .hint(format!("`glis show {session}` shows what it asks and what it is doing"))
 }
 
 fn place_taken(place: &str, by: &str) -> Complaint {
-    let message =
-        format!("session `{by}` {AT_WORK} {place}; two agents there would overwrite each other");
+    let message = format!(
+        "session `{by}` is already running in {place}; two agents there would overwrite each other"
+    );
     Complaint::new(Kind::Refused, message).hint(format!("`glis pause {by}` first"))
 }
 
@@ -401,74 +417,6 @@ fn wrong_status(session: &str, status: glis_core::Status, verb: &Verb) -> Compla
         }
     };
     Complaint::new(Kind::Refused, message).hint(hint)
-}
-
-/// A session that cannot be resumed.
-struct Unresumable {
-    session: String,
-    agent: String,
-    agent_ref: Option<String>,
-    site: Site,
-}
-
-fn not_resumable(who: &Unresumable, why: &ResumeFault) -> Complaint {
-    let Unresumable { session, agent, agent_ref, site } = who;
-    let mend = match why {
-        ResumeFault::NoRef | ResumeFault::Rejected(_) => None,
-        ResumeFault::WrongRoot(_) => Some(
-            "move away what is there and resume again: the worktree is then restored from its snapshot \
-             (or, if the repository was moved, move it back)",
-        ),
-        ResumeFault::NoDirectory(_) => Some(match site {
-            Site::Worktree => "no snapshot holds it; bring it back with `git worktree add`",
-            Site::InPlace => {
-                "it works in your own folder: put that back, or make it anew, and resume"
-            }
-        }),
-        ResumeFault::NotInstalled(_) => Some("install it or fix PATH, and resume again"),
-        ResumeFault::WrongVersion(_) => Some("install another version and resume again"),
-        ResumeFault::NoTranscript(_) => Some("put the file back and resume again"),
-        ResumeFault::Locked(_) => Some("end that process, then resume again"),
-        ResumeFault::NotReady(_) => Some("`glis screen` shows what it said; nothing was lost"),
-        ResumeFault::System(_) => Some("nothing was lost; retry"),
-        ResumeFault::NotRestored(_) => Some(
-            "nothing was lost; repair the repository and resume again, or see `glis snapshots` \
-                  for what else `glis restore` can bring back",
-        ),
-        ResumeFault::NoTerminal(_) => {
-            Some("nothing was lost; `glis doctor` shows what is missing; then resume again")
-        }
-    };
-    let id = agent_ref.as_deref().unwrap_or("none");
-    let restart = format!("`glis restart {session}` begins a fresh conversation");
-    let hint = mend.map_or(restart.clone(), |mend| format!("{mend}; {restart}"));
-    let lead = lead(agent, why);
-    Complaint::new(
-        Kind::NotResumable(why.word()),
-        format!(
-            "{lead}: session `{session}` cannot be resumed: {why} (agent {agent}, session id {id})"
-        ),
-    )
-    .hint(hint)
-}
-
-/// The step of a resume that failed.
-fn lead(agent: &str, why: &ResumeFault) -> String {
-    match why {
-        ResumeFault::NoDirectory(_) | ResumeFault::WrongRoot(_) => {
-            "failed to recreate worktree".to_owned()
-        }
-        ResumeFault::NotRestored(_) => "failed to restore stash".to_owned(),
-        ResumeFault::NoTerminal(_) => "failed to create tmux session".to_owned(),
-        ResumeFault::NoTranscript(_) => "failed to replay context".to_owned(),
-        ResumeFault::NoRef
-        | ResumeFault::Rejected(_)
-        | ResumeFault::NotInstalled(_)
-        | ResumeFault::WrongVersion(_)
-        | ResumeFault::Locked(_)
-        | ResumeFault::NotReady(_)
-        | ResumeFault::System(_) => format!("failed to start {agent}"),
-    }
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ use args::{Cli, DaemonVerb, Verb};
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
 use glis_client::{Client, Fault, Streamed, labels};
+use glis_core::Refusal;
 use glis_wire::build::Build;
 use glis_wire::client::{Request, Response, Which};
 use look::Dress;
@@ -222,13 +223,23 @@ pub(crate) fn say(text: &str) -> Result<(), Complaint> {
 /// Asks, and keeps a person who has to wait informed. A change with a key whose daemon went away is
 /// asked for once more: what was done already gets its first response.
 pub(crate) fn ask(control: &mut Client, request: Request) -> Result<Response, Complaint> {
-    match ask_once(control, request.clone()) {
-        Err(Fault::Lost(_)) if control::names_change() => {
-            *control = control::connect()?;
-            Ok(ask_once(control, request)?)
-        }
-        answer => Ok(answer?),
+    ask_or(control, request, Complaint::from)
+}
+
+/// The same, where a refusal is told in other words than everywhere else.
+fn ask_or(
+    control: &mut Client,
+    request: Request,
+    refused: impl FnOnce(Refusal) -> Complaint,
+) -> Result<Response, Complaint> {
+    let mut answer = ask_once(control, request.clone());
+    if matches!(answer, Err(Fault::Lost(_))) && control::names_change() {
+        *control = control::connect()?;
+        answer = ask_once(control, request);
     }
+    answer.map_err(|fault| {
+        if let Fault::Refused(refusal) = fault { refused(refusal) } else { fault.into() }
+    })
 }
 
 fn ask_once(control: &mut Client, request: Request) -> Result<Response, Fault> {

@@ -268,9 +268,6 @@ pub(crate) fn created(s: &SessionView, notes: &[String]) -> String {
     lines.join("\n")
 }
 
-/// Part of the refusal of a folder in which another session works.
-pub(crate) const AT_WORK: &str = "is already running in";
-
 /// What `acknowledge` says.
 pub(crate) fn acknowledged(s: &SessionView) -> String {
     format!("noted; `{}` is no longer flagged", s.name)

@@ -5,6 +5,7 @@
 
 use crate::pause::PauseRecord;
 use crate::queue::Queue;
+use crate::reason::Why;
 use crate::rule::Rule;
 use crate::safe::ScreenState;
 use crate::session::{Phase, Process, Rest, Run, Seen, Session, Spoken, Trashed, WallMs};
@@ -86,7 +87,7 @@ pub enum CardRest {
     Suspended,
     Interrupted,
     Completed,
-    Failed(String),
+    Failed(Why),
     Created,
     /// Removed, and nothing is left of it.
     Archived,

@@ -1,6 +1,7 @@
 //! What is known of the compaction of a session's conversation.
 
 use crate::ids::OpId;
+use crate::reason::Why;
 use crate::timer::WallMs;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,7 @@ pub struct Compaction {
     /// How often in a row it has failed.
     pub failures: u32,
     /// Why it failed last, until it succeeds.
-    pub why: Option<String>,
+    pub why: Option<Why>,
 }
 
 impl Compaction {

@@ -184,8 +184,7 @@ impl<'h> Draft<'h> {
     }
 
     pub(crate) fn busy(&self) -> Refusal {
-        let other = || Operation::Other("another operation".to_owned());
-        let with = self.session.operation().map_or_else(other, |(_, operation)| operation);
+        let with = self.session.operation().map_or(Operation::Another, |(_, operation)| operation);
         Refusal::Busy { session: self.session.name.clone(), with }
     }
 

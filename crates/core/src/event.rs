@@ -96,7 +96,7 @@ pub enum Event {
         notes: Vec<String>,
     },
     /// It could not be made; the name is free again.
-    CreationFailed { op: OpId, why: String },
+    CreationFailed { op: OpId, why: Why },
     /// It waits for its first message.
     CreationEnded { op: OpId },
     /// A process is to be started; everything the former one might still do is void.
@@ -180,7 +180,7 @@ pub enum Event {
     /// From here on the answer counts as perhaps given.
     AnswerBegan { ask: AskId, answer: String },
     /// The answer did not arrive, or that is unknown; it may be given again.
-    AnswerFailed { ask: AskId, why: String },
+    AnswerFailed { ask: AskId, why: Why },
     /// The rules have said something about a question: it is answered so, or left to a person.
     AskJudged { ask: AskId, text: String, verdict: Verdict },
     /// From here on the rules answer what the agent asks, or not.
@@ -209,9 +209,9 @@ pub enum Event {
     /// The screen is kept.
     TerminalCaptured { op: OpId, screen_at: u64 },
     /// The screen could not be read in time; a forced pause goes on without it.
-    CaptureMissed { op: OpId, why: String },
+    CaptureMissed { op: OpId, why: Why },
     /// The worktree is saved, or need not be.
-    SnapshotTaken { op: OpId, snapshot: Option<SnapshotRef>, warning: Option<String> },
+    SnapshotTaken { op: OpId, snapshot: Option<SnapshotRef>, warning: Option<Why> },
     /// Everything is kept; the process is ended, unless it has ended by itself.
     EndBegan { op: OpId },
     /// The worktree is saved and is to be removed.
@@ -221,10 +221,10 @@ pub enum Event {
         op: OpId,
         /// What could not be deleted of it, where something could not.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        leftover: Option<String>,
+        leftover: Option<Why>,
     },
     /// It could not be removed; the pause holds all the same.
-    WorktreeStays { op: OpId, why: String },
+    WorktreeStays { op: OpId, why: Why },
     /// The worktree was to be removed, but this is in no snapshot; the agent goes on.
     PauseBarred { op: OpId, left_out: PathList },
     /// The pause is over and true.
@@ -234,7 +234,7 @@ pub enum Event {
     /// No safe state in time; the agent goes on.
     PauseRefused { op: OpId, doing: String },
     /// A step failed; the agent goes on.
-    PauseFailed { op: OpId, step: FailedStep, why: String },
+    PauseFailed { op: OpId, step: FailedStep, why: Why },
     /// The process is ended, the session stays, or what it was stopped for follows.
     StopBegan {
         op: OpId,
@@ -264,15 +264,15 @@ pub enum Event {
     /// From now on it may be idle for so long.
     IdleLimitSet { limit: IdleLimit },
     /// It died uncleanly.
-    Interrupted { why: String },
+    Interrupted { why: Why },
     /// The command ended well.
     Completed,
     /// The command, or the agent's first start, failed.
-    Failed { why: String },
+    Failed { why: Why },
     /// What it holds is being put aside.
     RemovalBegan { op: OpId },
     /// It could not be put aside; nothing was lost.
-    RemovalFailed { op: OpId, why: String },
+    RemovalFailed { op: OpId, why: Why },
     /// It is put aside there.
     Archived { op: OpId, place: String },
     /// A save of the worktree was asked for.
@@ -282,7 +282,7 @@ pub enum Event {
     /// So many entries of the conversation were summed up; `original` has them as they were.
     ConversationCompacted { op: Option<OpId>, entries: u64, original: String },
     /// The conversation is as it was.
-    CompactionFailed { op: Option<OpId>, why: String },
+    CompactionFailed { op: Option<OpId>, why: Why },
     /// The worktree is saved, beside any pause.
     WorktreeSaved { op: Option<OpId>, occasion: Occasion, generation: u32, snapshot: SnapshotRef },
     /// It could not be saved.
@@ -292,19 +292,19 @@ pub enum Event {
     /// It is; what was there before is kept beside it.
     WorktreeRestored { op: OpId, snapshot: SnapshotRef, notes: Vec<String> },
     /// It could not be restored; nothing was lost.
-    RestoreFailed { op: OpId, why: String },
+    RestoreFailed { op: OpId, why: Why },
     /// It is taken out of the trash, under this name.
     ReturnBegan { op: OpId, name: String },
     /// It is back.
     Returned { op: OpId },
     /// It stays in the trash.
-    ReturnFailed { op: OpId, why: String },
+    ReturnFailed { op: OpId, why: Why },
     /// What the trash has of it is being deleted.
     EmptyingBegan { op: OpId },
     /// Nothing is left of it but this log.
     Emptied { op: OpId },
     /// Something of it is still in the trash.
-    EmptyingFailed { op: OpId, why: String },
+    EmptyingFailed { op: OpId, why: Why },
     /// A process lives that was started later than anything on record: the log has lost its end.
     /// The session is what that process makes it.
     ProcessAdopted { generation: u32, process: Process, began_at: u64 },

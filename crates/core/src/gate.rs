@@ -2,6 +2,7 @@
 
 use crate::ids::{OpId, SessionId};
 use crate::pause::{OnTimeout, PauseMode, PauseReason, PauseWish};
+use crate::reason::Why;
 use crate::session::{Phase, Session, StartStep, WallMs};
 use crate::tree::Clearing;
 use serde::{Deserialize, Serialize};
@@ -140,7 +141,7 @@ pub enum GateEvent {
     /// Nothing runs any more; that is being written down.
     Stopped { op: OpId },
     /// It could not be written down.
-    NotKept { op: OpId, why: String },
+    NotKept { op: OpId, why: Why },
     /// Everything is paused, and durable.
     #[serde(rename = "orchestrator:paused")]
     Paused {

@@ -50,7 +50,7 @@ pub enum Input {
         /// The operation.
         op: OpId,
         /// Why not, if not.
-        result: Result<(), String>,
+        result: Result<(), Why>,
     },
     /// After this daemon's own start every session was told what the world looks like.
     AllObserved,
@@ -220,7 +220,7 @@ pub enum Outcome {
     },
     WorktreeFailed {
         op: OpId,
-        why: String,
+        why: Why,
     },
     StartChecked {
         op: OpId,
@@ -264,7 +264,7 @@ pub enum Outcome {
     },
     AnswerNotGiven {
         ask: AskId,
-        why: String,
+        why: Why,
     },
     /// Nothing keeps an idle session awake.
     NotInUse {
@@ -286,7 +286,7 @@ pub enum Outcome {
     },
     CannotSave {
         op: OpId,
-        why: String,
+        why: Why,
     },
     TerminalCaptured {
         op: OpId,
@@ -295,34 +295,34 @@ pub enum Outcome {
     CaptureFailed {
         op: OpId,
         what: Captured,
-        why: String,
+        why: Why,
     },
     NotInterrupted {
         generation: u32,
-        why: String,
+        why: Why,
     },
     /// It took longer than it may.
     CaptureOverdue {
         op: OpId,
-        why: String,
+        why: Why,
     },
     SnapshotTaken {
         op: OpId,
         moment: Moment,
         snapshot: Option<SnapshotRef>,
         left_out: PathList,
-        warning: Option<String>,
+        warning: Option<Why>,
     },
     SnapshotFailed {
         op: OpId,
         moment: Moment,
-        why: String,
+        why: Why,
     },
     /// It took longer than it may.
     SnapshotOverdue {
         op: OpId,
         moment: Moment,
-        why: String,
+        why: Why,
     },
     Swept {
         op: OpId,
@@ -340,7 +340,7 @@ pub enum Outcome {
     },
     NotPutAside {
         op: OpId,
-        why: String,
+        why: Why,
     },
     WorktreeSaved {
         op: Option<OpId>,
@@ -355,11 +355,11 @@ pub enum Outcome {
     },
     WorktreeCleared {
         op: OpId,
-        leftover: Option<String>,
+        leftover: Option<Why>,
     },
     WorktreeStays {
         op: OpId,
-        why: String,
+        why: Why,
     },
     WorktreeRestored {
         op: OpId,
@@ -368,21 +368,21 @@ pub enum Outcome {
     },
     NotRestored {
         op: OpId,
-        why: String,
+        why: Why,
     },
     BroughtBack {
         op: OpId,
     },
     NotBroughtBack {
         op: OpId,
-        why: String,
+        why: Why,
     },
     Emptied {
         op: OpId,
     },
     NotEmptied {
         op: OpId,
-        why: String,
+        why: Why,
     },
     /// So many entries were summed up; this file has them.
     Compacted {
@@ -392,7 +392,7 @@ pub enum Outcome {
     },
     NotCompacted {
         op: Option<OpId>,
-        why: String,
+        why: Why,
     },
     /// A person has looked at the session not long ago.
     CompactionEarly {

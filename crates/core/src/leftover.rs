@@ -1,6 +1,7 @@
 //! What a process leaves behind: other processes of its session that were ended with it, kept on
 //! purpose, or could not be ended.
 
+use crate::reason::Why;
 use serde::{Deserialize, Serialize};
 
 /// A process that belongs to a session beside its agent.
@@ -99,11 +100,11 @@ impl Leftovers {
     }
 
     /// Why it cannot be said that no process is left.
-    pub fn trouble(&self) -> Option<String> {
+    pub fn trouble(&self) -> Option<Why> {
         if !self.stuck.is_empty() {
             let named: Vec<_> = self.stuck.iter().map(Companion::named).collect();
-            return Some(format!("could not be ended and still there: {}", named.join(", ")));
+            return Some(Why::NotEnded(named.join(", ")));
         }
-        self.unclear.as_ref().map(|why| format!("it is not known whether a process is left: {why}"))
+        self.unclear.clone().map(Why::Unclear)
     }
 }

@@ -1,6 +1,6 @@
 //! A pause: how it can be asked for, its steps, what it has to tell afterwards.
 
-use crate::reason::SafeRule;
+use crate::reason::{SafeRule, Why};
 use crate::timer::WallMs;
 use crate::tree::{Clearing, SnapshotRef};
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ pub struct PauseRecord {
     /// Snapshot before and after the stop.
     pub snapshots: Vec<SnapshotRef>,
     /// What could not be done, without harm to what was.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Why>,
     /// The worktree was removed, as asked; a start brings it back.
     #[serde(default)]
     pub cleared: bool,

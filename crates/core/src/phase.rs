@@ -2,6 +2,7 @@
 
 use crate::ids::OpId;
 use crate::pause::{OnTimeout, PauseMode, PauseReason, PauseRecord, PauseStep};
+use crate::reason::Why;
 use crate::status::Status;
 use crate::tree::Clearing;
 use serde::{Deserialize, Serialize};
@@ -128,7 +129,7 @@ pub enum Rest {
     /// The command ended well.
     Completed,
     /// It failed; why, as far as it is known.
-    Failed(String),
+    Failed(Why),
     /// Removed.
     Archived,
     /// Never started.

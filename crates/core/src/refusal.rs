@@ -198,7 +198,7 @@ pub enum Refusal {
         /// The session's name.
         session: String,
         /// What kept it.
-        why: String,
+        why: Why,
     },
     /// Something outside failed.
     Failed {

@@ -1,7 +1,7 @@
 //! Which rule decided the last change of a session's status, and what keeps an agent from being in a
 //! safe state. Their texts are made here and nowhere else.
 
-use crate::reason::SafeRule;
+use crate::reason::{SafeRule, Why};
 use crate::refusal::ResumeFault;
 use crate::safe::ScreenState;
 use serde::{Deserialize, Serialize};
@@ -56,13 +56,13 @@ pub enum Rule {
     /// It came to its end by itself, and nothing was under way.
     EndedByItself,
     /// Its process died uncleanly.
-    Died(String),
+    Died(Why),
     /// Its command ended well.
     Completed,
     /// Its command failed.
     CommandFailed,
     /// Its agent failed before it was ready.
-    AgentFailed(String),
+    AgentFailed(Why),
 }
 
 impl fmt::Display for Rule {
@@ -92,7 +92,7 @@ impl fmt::Display for Rule {
             Self::Screen(ScreenState::Asking { pattern, .. }) => {
                 return write!(f, "quiet, and the last line asks with {pattern:?}");
             }
-            Self::Paused(rule) => rule.stored(),
+            Self::Paused(rule) => return write!(f, "{rule}"),
             Self::Stopped => "it was stopped",
             Self::Idled => "it was idle; the next message resumes it",
             Self::MadeRoom => "it was idle and memory ran short; the next message resumes it",
@@ -100,7 +100,7 @@ impl fmt::Display for Rule {
             Self::Died(why) => return write!(f, "its process died: {why}"),
             Self::Completed => "its command ended well",
             Self::CommandFailed => "the command failed",
-            Self::AgentFailed(why) => why,
+            Self::AgentFailed(why) => return write!(f, "{why}"),
         })
     }
 }
@@ -141,7 +141,7 @@ pub enum NotSafe {
     /// It did not come to a safe state in time.
     TimedOut(Doing),
     /// It has come to its own end before anything disturbed it, in this way.
-    Ended(String),
+    Ended(Why),
 }
 
 impl fmt::Display for NotSafe {

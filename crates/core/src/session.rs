@@ -291,12 +291,12 @@ impl Session {
                     .then_some(SafeRule::TurnEnded)
             }
             SignSource::Screen => match self.screen() {
-                ScreenState::AtPrompt { pattern } => Some(SafeRule::Other(format!(
-                    "quiet for 5 s with the prompt {pattern:?} in the last line"
-                ))),
-                ScreenState::Asking { pattern, .. } => Some(SafeRule::Other(format!(
-                    "quiet for 5 s with the question {pattern:?} in the last line"
-                ))),
+                ScreenState::AtPrompt { pattern } => {
+                    Some(SafeRule::AtPrompt(format!("{pattern:?}")))
+                }
+                ScreenState::Asking { pattern, .. } => {
+                    Some(SafeRule::AtQuestion(format!("{pattern:?}")))
+                }
                 ScreenState::Flowing | ScreenState::Silent => None,
             },
         }
@@ -458,7 +458,7 @@ impl Session {
     }
 
     /// Why it failed, if it did.
-    pub fn failure(&self) -> Option<&str> {
+    pub fn failure(&self) -> Option<&Why> {
         if let Phase::Rest(Rest::Failed(why)) = &self.phase { Some(why) } else { None }
     }
 

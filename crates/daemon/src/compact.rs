@@ -46,7 +46,7 @@ impl Compactor {
 
     /// Makes a session's conversation short, if `op` asks for it or if it is long and not used.
     pub(crate) fn compact(self: &Arc<Self>, session: &Session, op: Option<OpId>) {
-        let failed = move |why| Outcome::NotCompacted { op, why };
+        let failed = move |why: String| Outcome::NotCompacted { op, why: why.into() };
         let own = Arc::clone(self);
         let what = (Kind::Compact, "compact its conversation");
         self.jobs.blocking(session, what, failed, move |session| match op {
@@ -73,7 +73,7 @@ impl Compactor {
         match Plan::of(&dir) {
             Ok(plan) if plan.entries <= TRIGGER => None,
             Ok(_) => Some(self.make_short(session, None)),
-            Err(fault) => Some(Outcome::NotCompacted { op: None, why: fault.to_string() }),
+            Err(fault) => Some(Outcome::NotCompacted { op: None, why: fault.to_string().into() }),
         }
     }
 
@@ -92,7 +92,7 @@ impl Compactor {
                 let entries = u64::try_from(done.entries).unwrap_or(u64::MAX);
                 Outcome::Compacted { op, entries, original: done.original }
             }
-            Err(why) => Outcome::NotCompacted { op, why },
+            Err(why) => Outcome::NotCompacted { op, why: why.into() },
         }
     }
 

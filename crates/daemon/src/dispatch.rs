@@ -60,13 +60,13 @@ impl Act for Dispatcher {
             Effect::GiveAnswer { ask, answer, .. } => {
                 let asked = ask.id.clone();
                 if let Err(why) = self.links.send(&id, HolderCommand::Answer { ask, answer }) {
-                    self.jobs.report(id, Outcome::AnswerNotGiven { ask: asked, why });
+                    self.jobs.report(id, Outcome::AnswerNotGiven { ask: asked, why: why.into() });
                 }
             }
             Effect::Judge { ask, .. } => self.judging.judge(session, ask),
             Effect::Interrupt { generation } => {
                 if let Err(why) = self.links.send(&id, HolderCommand::Interrupt) {
-                    self.jobs.report(id, Outcome::NotInterrupted { generation, why });
+                    self.jobs.report(id, Outcome::NotInterrupted { generation, why: why.into() });
                 }
             }
             Effect::StopProcess { generation, urgency } => self.stop(session, generation, urgency),
@@ -168,12 +168,18 @@ impl Dispatcher {
 
     fn capture(&self, session: &Session, op: OpId) {
         let what = (Kind::Start, "keep its screen");
-        let failed = move |why| Outcome::CaptureFailed { op, what: Captured::Screen, why };
+        let failed = move |why: String| Outcome::CaptureFailed {
+            op,
+            what: Captured::Screen,
+            why: why.into(),
+        };
         let (kept, dir) = (Arc::clone(&self.screens), self.home.session(&session.id.0));
         self.jobs.blocking(session, what, failed, move |session| {
             Some(match screens::capture(&kept, &dir, session) {
                 Ok(screen_at) => Outcome::TerminalCaptured { op, screen_at },
-                Err((what, fault)) => Outcome::CaptureFailed { op, what, why: fault.to_string() },
+                Err((what, fault)) => {
+                    Outcome::CaptureFailed { op, what, why: fault.to_string().into() }
+                }
             })
         });
     }

@@ -54,7 +54,8 @@ impl Doctor {
         let mut findings = vec![self.ask(git).await.unwrap_or_else(|why| git_hangs(&why))];
         findings.extend(self.house(all, Arc::clone(&known)).await);
         for (path, sessions) in living {
-            findings.extend(self.repository(path, sessions, &known).await);
+            // Whole sessions go through its hands, one after the other.
+            findings.extend(Box::pin(self.repository(path, sessions, &known)).await);
         }
         findings
     }

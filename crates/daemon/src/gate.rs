@@ -224,7 +224,10 @@ impl GateStore {
             let (own, pools) = (Arc::clone(&store), store.pools.clone());
             let done = pools.run_blocking(Kind::Ask, move || own.carry_out()).await;
             if let Ok(Some((op, result))) = done {
-                store.mailbox.tell(Input::GateKept { op, result }).await;
+                store
+                    .mailbox
+                    .tell(Input::GateKept { op, result: result.map_err(Into::into) })
+                    .await;
             }
         }));
     }

@@ -224,12 +224,16 @@ mod tests {
     async fn work_that_panics_ends_its_operation_as_failed() {
         let (jobs, mut inbox, session, _folder) = jobs();
         let op = OpId(7);
-        let failed = move |why| Outcome::CaptureFailed { op, what: Captured::Screen, why };
+        let failed = move |why: String| Outcome::CaptureFailed {
+            op,
+            what: Captured::Screen,
+            why: why.into(),
+        };
         jobs.blocking(&session, (Kind::Start, "be a test"), failed, |_| panic!("as a test"));
         let why = "an internal error of glis: as a test".to_owned();
         assert_eq!(
             outcome(&mut inbox).await,
-            Outcome::CaptureFailed { op, what: Captured::Screen, why }
+            Outcome::CaptureFailed { op, what: Captured::Screen, why: why.into() }
         );
     }
 
@@ -245,7 +249,11 @@ mod tests {
         }
         let session = house.session(&calm.id).unwrap().clone();
         let (go_on, gate) = std::sync::mpsc::channel::<()>();
-        let failed = move |why| Outcome::CaptureFailed { op, what: Captured::Screen, why };
+        let failed = move |why: String| Outcome::CaptureFailed {
+            op,
+            what: Captured::Screen,
+            why: why.into(),
+        };
         jobs.blocking(&session, (Kind::Start, "be a test"), failed, move |_| {
             gate.recv().ok();
             Some(Outcome::TerminalCaptured { op, screen_at: 1 })
@@ -254,7 +262,7 @@ mod tests {
         let told = outcome(&mut inbox).await;
         assert!(matches!(told, Outcome::CaptureOverdue { .. }), "{told:?}");
         go_on.send(()).unwrap();
-        let failed = move |why| Outcome::NotRestored { op, why };
+        let failed = move |why: String| Outcome::NotRestored { op, why: why.into() };
         jobs.blocking(&calm, (Kind::Start, "be a test"), failed, move |_| {
             Some(Outcome::BroughtBack { op })
         });

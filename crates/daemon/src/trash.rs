@@ -27,7 +27,7 @@ pub(crate) fn put_aside(home: &Home, session: &Session, op: OpId, save: impl FnO
     let moved = private_folder(&trash)
         .and_then(|()| move_folder(&home.session(&session.id.0), &trash.join("session")));
     if let Err(fault) = moved {
-        return Outcome::NotPutAside { op, why: fault.to_string() };
+        return Outcome::NotPutAside { op, why: fault.to_string().into() };
     }
     save();
     let (repo, target) = (repository(session), trash.join("worktree"));
@@ -83,7 +83,7 @@ pub(crate) fn bring_back(home: &Home, session: &Session, op: OpId) -> Outcome {
             drop(std::fs::remove_dir(&trash));
             Outcome::BroughtBack { op }
         }
-        Err(why) => Outcome::NotBroughtBack { op, why },
+        Err(why) => Outcome::NotBroughtBack { op, why: why.into() },
     }
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn empty(home: &Home, session: &Session, op: OpId) -> Outcome {
     };
     match gone() {
         Ok(()) => Outcome::Emptied { op },
-        Err(why) => Outcome::NotEmptied { op, why },
+        Err(why) => Outcome::NotEmptied { op, why: why.into() },
     }
 }
 

@@ -66,7 +66,7 @@ impl Trees {
 
     /// Makes a worktree. A set-up command may take minutes: that has places of its own.
     pub(crate) fn make(self: &Arc<Self>, session: &Session, op: OpId) {
-        let failed = move |why| Outcome::WorktreeFailed { op, why };
+        let failed = move |why: String| Outcome::WorktreeFailed { op, why: why.into() };
         let trees = Arc::clone(self);
         self.jobs.in_turn(session, (Kind::Make, "make its worktree"), failed, move |session| {
             Some(trees.make_now(session, op))
@@ -77,18 +77,18 @@ impl Trees {
     /// disturbed by a look.
     pub(crate) fn check_save(&self, session: &Session, op: OpId) {
         let what = (Kind::Start, "look whether it can be saved");
-        let failed = move |why| Outcome::CannotSave { op, why };
+        let failed = move |why: String| Outcome::CannotSave { op, why: why.into() };
         self.jobs.blocking(session, what, failed, move |session| {
             Some(match Self::can_save(session) {
                 Ok(()) => Outcome::CanSave { op },
-                Err(why) => Outcome::CannotSave { op, why },
+                Err(why) => Outcome::CannotSave { op, why: why.into() },
             })
         });
     }
 
     /// Takes the snapshot of a pause.
     pub(crate) fn take_snapshot(self: &Arc<Self>, session: &Session, op: OpId, moment: Moment) {
-        let failed = move |why| Outcome::SnapshotFailed { op, moment, why };
+        let failed = move |why: String| Outcome::SnapshotFailed { op, moment, why: why.into() };
         let trees = Arc::clone(self);
         self.jobs.in_turn(session, SAVE, failed, move |session| {
             Some(trees.save_for_pause(session, op, moment))
@@ -98,7 +98,7 @@ impl Trees {
     /// Removes the worktree of a session that is being paused.
     pub(crate) fn clear(self: &Arc<Self>, session: &Session, op: OpId) {
         let what = (Kind::Tree, "remove its worktree");
-        let failed = move |why| Outcome::WorktreeStays { op, why };
+        let failed = move |why: String| Outcome::WorktreeStays { op, why: why.into() };
         let trees = Arc::clone(self);
         self.jobs.in_turn(session, what, failed, move |session| Some(trees.clear_now(session, op)));
     }
@@ -106,7 +106,7 @@ impl Trees {
     /// Brings a session's own worktree back to what a snapshot holds.
     pub(crate) fn restore(self: &Arc<Self>, session: &Session, op: OpId, snapshot: String) {
         let what = (Kind::Tree, "restore its worktree");
-        let failed = move |why| Outcome::NotRestored { op, why };
+        let failed = move |why: String| Outcome::NotRestored { op, why: why.into() };
         let trees = Arc::clone(self);
         self.jobs.in_turn(session, what, failed, move |session| {
             Some(trees.restore_now(session, op, &snapshot))
@@ -116,7 +116,7 @@ impl Trees {
     /// Moves what a session holds into the trash, saved once more.
     pub(crate) fn put_aside(self: &Arc<Self>, session: &Session, op: OpId) {
         let what = (Kind::Tree, "put it aside");
-        let failed = move |why| Outcome::NotPutAside { op, why };
+        let failed = move |why: String| Outcome::NotPutAside { op, why: why.into() };
         let trees = Arc::clone(self);
         self.jobs.in_turn(session, what, failed, move |session| {
             Some(trash::put_aside(&trees.home, session, op, || {
@@ -129,7 +129,7 @@ impl Trees {
     /// Takes a session out of the trash.
     pub(crate) fn bring_back(&self, session: &Session, op: OpId) {
         let what = (Kind::Tree, "take it out of the trash");
-        let failed = move |why| Outcome::NotBroughtBack { op, why };
+        let failed = move |why: String| Outcome::NotBroughtBack { op, why: why.into() };
         let home = self.home.clone();
         self.jobs.in_turn(session, what, failed, move |session| {
             Some(trash::bring_back(&home, session, op))
@@ -139,7 +139,7 @@ impl Trees {
     /// Deletes a session from the trash.
     pub(crate) fn empty(&self, session: &Session, op: OpId) {
         let what = (Kind::Tree, "delete it from the trash");
-        let failed = move |why| Outcome::NotEmptied { op, why };
+        let failed = move |why: String| Outcome::NotEmptied { op, why: why.into() };
         let home = self.home.clone();
         self.jobs
             .in_turn(session, what, failed, move |session| Some(trash::empty(&home, session, op)));

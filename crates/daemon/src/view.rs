@@ -41,8 +41,8 @@ pub(crate) struct Beside {
 
 /// What a person should know about a session, beside how it is.
 fn warnings(session: &Session, env: EnvNote, lost: Option<String>) -> Vec<String> {
-    let pause = session.pause_record();
-    let mut warnings = pause.map(|record| record.warnings.clone()).unwrap_or_default();
+    let paused = session.pause_record().into_iter().flat_map(|record| &record.warnings);
+    let mut warnings: Vec<_> = paused.map(ToString::to_string).collect();
     warnings.extend(whose(env.origin).filter(|_| session.runs()).map(ToOwned::to_owned));
     warnings.extend(env.warnings);
     warnings.extend(left_behind(session));
@@ -115,7 +115,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         generation: session.generation,
         verdict: session.rule.to_string(),
         operation: session.operation().map(|(_, operation)| operation.to_string()),
-        failure: session.failure().map(ToOwned::to_owned),
+        failure: session.failure().map(ToString::to_string),
         cut_off: session.cut_off,
         limit_until: session.limit_until.as_deref().map(limit_until),
         usage: digest.account.as_ref().map(usage),
@@ -206,7 +206,7 @@ fn left_behind(session: &Session) -> Vec<String> {
     let mut told = Vec::new();
     if !session.runs() {
         told.extend(session.leftovers.notes.iter().cloned());
-        told.extend(session.leftovers.trouble());
+        told.extend(session.leftovers.trouble().map(|why| why.to_string()));
     }
     if session.folder == FolderState::Lost {
         told.push(

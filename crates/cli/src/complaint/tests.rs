@@ -1,8 +1,8 @@
 //! What a failing step says first, word for word, and by which word a script knows it.
 
 use super::*;
-use glis_core::reason::{FailedStep, Why};
-use glis_core::refusal::ResumeFault as Fault;
+use glis_core::reason::FailedStep;
+use glis_core::refusal::{ResumeFault as Fault, Site};
 
 fn of_pause(step: FailedStep) -> String {
     let (session, why) = ("blue".to_owned(), Why::Other("no".to_owned()));

@@ -3,7 +3,7 @@
 use super::act::act;
 use super::args::{self, Mode, New, Pause, Restart, Resume, Rm, Wait};
 use super::many::{each, everything, with};
-use super::{Out, ask, parting, unexpected};
+use super::{Out, ask, ask_or, parting, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
 use crate::words::{self, gate};
@@ -49,24 +49,10 @@ pub(super) fn new(new: New, out: &Out) -> Result<(), Complaint> {
             (false, false) => None,
         },
     }));
-    let answer = ask(&mut control::connect()?, request).map_err(not_made)?;
+    let answer = ask_or(&mut control::connect()?, request, Complaint::of_new)?;
     let Response::Made { session, notes } = answer else { return Err(unexpected()) };
     let document = with(&session, "notes", json!(notes));
     out.document(&document, || words::created(&session, &notes))
-}
-
-/// The reasons are those of a resume, but there is nothing yet that could be resumed; and who makes a
-/// session in place may as well not.
-fn not_made(mut complaint: Complaint) -> Complaint {
-    if !matches!(complaint.kind, Kind::NotResumable(_)) {
-        if complaint.message.contains(words::AT_WORK) {
-            let more = "or leave out --in-place: the session gets a worktree of its own";
-            complaint.hint = complaint.hint.map(|hint| format!("{hint}, {more}"));
-        }
-        return complaint;
-    }
-    let message = complaint.message.replacen("cannot be resumed", "was made, but not started", 1);
-    Complaint { kind: Kind::Failed, message, ..complaint }
 }
 
 /// The longest message, as JSON: what agents and their transcripts are known to take in one line.

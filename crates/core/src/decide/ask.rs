@@ -4,6 +4,7 @@ use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
 use crate::ids::AskId;
+use crate::reason::Why;
 use crate::refusal::Refusal;
 use crate::session::Phase;
 use crate::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, Delivery};
@@ -17,8 +18,7 @@ pub(super) fn answer(
     let ask = choose(draft, which)?;
     let any_text = ask.kind != AskKind::Approval && ask.choices.is_none();
     if any_text && answer == ALLOW_FOR_SESSION {
-        let why = "only leave to do something can hold for the whole session".to_owned();
-        return Err(Refusal::AnswerNotGiven { session: name, why });
+        return Err(Refusal::AnswerNotGiven { session: name, why: Why::NoLeaveAsked });
     }
     if ask.kind == AskKind::Doubt {
         return decide_doubt(draft, &ask, &answer);
@@ -65,8 +65,7 @@ fn check(draft: &Draft<'_>, ask: &Ask, answer: &str) -> Result<(), Refusal> {
         }
         // A program of the user's may take an empty line for a yes.
         None if ask.kind == AskKind::Question && answer.trim().is_empty() => {
-            let why = "the answer is empty".to_owned();
-            Err(Refusal::AnswerNotGiven { session, why })
+            Err(Refusal::AnswerNotGiven { session, why: Why::EmptyAnswer })
         }
         Some(_) | None => Ok(()),
     }
@@ -94,7 +93,7 @@ pub(super) fn given(draft: &mut Draft<'_>, id: &AskId) {
     }
 }
 
-pub(super) fn not_given(draft: &mut Draft<'_>, id: AskId, why: String) {
+pub(super) fn not_given(draft: &mut Draft<'_>, id: AskId, why: Why) {
     if draft.session.asked().iter().any(|ask| ask.id == id && ask.answering) {
         draft.event(Event::AnswerFailed { ask: id, why });
     }

@@ -10,7 +10,7 @@ use crate::event::Event;
 use crate::ids::OpId;
 use crate::input::IfRunning;
 use crate::name;
-use crate::reason::Verb;
+use crate::reason::{Verb, Why};
 use crate::refusal::{InPlaceWish, Refusal};
 use crate::session::{AfterStop, Chore, Phase, Rest};
 use crate::tree::Occasion;
@@ -143,13 +143,12 @@ pub(super) fn emptied(draft: &mut Draft<'_>, op: OpId) {
         return;
     }
     if let Some(saving) = draft.session.saving {
-        let why = "the trash was emptied of it".to_owned().into();
+        let why = Why::TrashEmptied;
         let (op, occasion) = (Some(saving), Occasion::Asked);
         draft.event(Event::WorktreeNotSaved { op, occasion, why });
     }
     if let Some(asked) = draft.session.compaction.asked {
-        let why = "the trash was emptied of it".to_owned();
-        draft.event(Event::CompactionFailed { op: Some(asked), why });
+        draft.event(Event::CompactionFailed { op: Some(asked), why: Why::TrashEmptied });
     }
     draft.event(Event::Emptied { op });
 }

@@ -6,7 +6,7 @@ use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
 use crate::ids::OpId;
-use crate::reason::Verb;
+use crate::reason::{Verb, Why};
 use crate::refusal::Refusal;
 use crate::session::{Phase, Rest};
 use crate::timer::{TimerKey, When};
@@ -74,7 +74,7 @@ pub(super) fn succeeded(draft: &mut Draft<'_>, op: Option<OpId>, entries: u64, o
     draft.event(Event::ConversationCompacted { op, entries, original });
 }
 
-pub(super) fn failed(draft: &mut Draft<'_>, op: Option<OpId>, why: String) {
+pub(super) fn failed(draft: &mut Draft<'_>, op: Option<OpId>, why: Why) {
     let op = awaited(draft, op);
     draft.event(Event::CompactionFailed { op, why });
 }

@@ -101,8 +101,7 @@ fn stop_restart(draft: &mut Draft<'_>, restart: OpId) {
 
 /// A stop wins over a removal that has not come to the trash, in the same way.
 fn stop_removal(draft: &mut Draft<'_>, removal: OpId) {
-    let why = "it was stopped instead".to_owned();
-    draft.event(Event::RemovalFailed { op: removal, why });
+    draft.event(Event::RemovalFailed { op: removal, why: Why::StoppedInstead });
     if draft.session.runs() {
         let op = draft.new_op();
         draft.event(Event::StopBegan { op, then: AfterStop::Rest, cause: StopCause::Asked });
@@ -202,12 +201,9 @@ pub(super) fn process_ended(draft: &mut Draft<'_>, generation: u32, exit: Exit) 
             let fault = match former.rejected() {
                 Some(Rejection::Conversation(why)) => ResumeFault::Rejected(why.clone()),
                 Some(Rejection::Start(why)) => {
-                    ResumeFault::NotReady(format!("it refused to begin: {why}"))
+                    ResumeFault::NotReady(Why::RefusedToBegin(why.clone()).to_string())
                 }
-                None => ResumeFault::NotReady(format!(
-                    "it ended before it was ready ({})",
-                    end.in_full()
-                )),
+                None => ResumeFault::NotReady(Why::ended_at_start(&end.in_full()).to_string()),
             };
             if draft.session.spec.traits.refs == RefOrigin::None {
                 // A short command can be over before anybody hears of its beginning.
@@ -272,7 +268,7 @@ fn by_itself(draft: &mut Draft<'_>, former: &Session, end: End<'_>) {
         (RefOrigin::Chosen | RefOrigin::Learned, Ending::Exited(_) | Ending::Signalled(_))
             if first && !former.is_ready() =>
         {
-            let ended = format!("it ended before it was ready: {}", end.in_full());
+            let ended = Why::EndedEarly(end.in_full().to_string());
             draft.event(Event::Failed { why: reason(former, ended) });
         }
         (RefOrigin::Chosen | RefOrigin::Learned, Ending::Exited(_) | Ending::Signalled(_))
@@ -280,8 +276,7 @@ fn by_itself(draft: &mut Draft<'_>, former: &Session, end: End<'_>) {
         {
             let told = former.rejected().map(Rejection::why).unwrap_or_default();
             let told = if end.last_words.is_empty() { told } else { end.last_words };
-            let why = format!("it refused to begin ({}): {told}", end.told());
-            draft.event(Event::Failed { why });
+            draft.event(Event::Failed { why: Why::refused_and_ended(&end.told(), told) });
         }
         (RefOrigin::Chosen | RefOrigin::Learned, Ending::Exited(0))
             if !former.turn().open && !former.turn().due =>
@@ -307,10 +302,10 @@ fn by_itself(draft: &mut Draft<'_>, former: &Session, end: End<'_>) {
 }
 
 /// That we ended it says nothing; why we did does.
-fn reason(former: &Session, ended: String) -> String {
+fn reason(former: &Session, ended: Why) -> Why {
     match former.rejected().map(Rejection::why) {
-        Some(why) if former.is_ready() => why.to_owned(),
-        Some(why) => format!("it refused to begin: {why}"),
+        Some(why) if former.is_ready() => Why::from(why.to_owned()),
+        Some(why) => Why::RefusedToBegin(why.to_owned()),
         None => ended,
     }
 }
@@ -323,20 +318,17 @@ struct End<'e> {
 }
 
 impl End<'_> {
-    fn told(self) -> String {
+    fn told(self) -> Why {
         match self.ending {
-            Ending::Exited(status) => format!("exit status {status}"),
-            Ending::Signalled(signal) => format!("killed by signal {signal}"),
-            Ending::Unknown => "its holder is gone".to_owned(),
-            Ending::Reboot => "the machine was restarted".to_owned(),
+            Ending::Exited(status) => Why::ExitStatus(status.to_string()),
+            Ending::Signalled(signal) => Why::Signal(signal.to_string()),
+            Ending::Unknown => Why::HolderGone,
+            Ending::Reboot => Why::Rebooted,
         }
     }
 
     /// Of a process that never got ready its last words are all that can say why.
-    fn in_full(self) -> String {
-        if self.last_words.is_empty() {
-            return self.told();
-        }
-        format!("{}; it said: {}", self.told(), self.last_words)
+    fn in_full(self) -> Why {
+        self.told().with_last_words(self.last_words)
     }
 }

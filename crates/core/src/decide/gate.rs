@@ -10,6 +10,7 @@ use crate::house::House;
 use crate::ids::{OpId, SessionId};
 use crate::pause::{OnTimeout, PauseStep};
 use crate::react;
+use crate::reason::Why;
 use crate::refusal::Refusal;
 use crate::session::{AfterStop, Phase, Rest, Session};
 use crate::timer::{Span, TimerKey, When};
@@ -212,7 +213,7 @@ pub(super) fn time_is_up(house: &House, op: OpId) -> Decision {
 }
 
 /// What is paused is on the disk, or cannot be.
-pub(super) fn kept(house: &House, op: OpId, result: Result<(), String>) -> Decision {
+pub(super) fn kept(house: &House, op: OpId, result: Result<(), Why>) -> Decision {
     let mut draft = Draft::over(house);
     let due = matches!(&draft.gate, Gate::Pausing(shut)
         if shut.op == op && shut.step == GateStep::Keeping);
@@ -242,8 +243,7 @@ pub(super) fn found(house: &House) -> Decision {
         Gate::Pausing(Shut { op, step: GateStep::Keeping, .. })
             if draft.sessions().any(Session::is_at_work) =>
         {
-            let why = "an agent was found running".to_owned();
-            draft.house_event(GateEvent::NotKept { op, why });
+            draft.house_event(GateEvent::NotKept { op, why: Why::FoundRunning });
             await_all(&mut draft, op);
             each_in_hand(&mut draft, react::follow);
         }

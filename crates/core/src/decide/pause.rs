@@ -8,7 +8,7 @@ use crate::event::Event;
 use crate::ids::OpId;
 use crate::leftover::Leftovers;
 use crate::pause::{Moment, OnTimeout, PauseMode, PauseReason, PauseStep, PauseWish};
-use crate::reason::{FailedStep, SafeRule, Verb};
+use crate::reason::{FailedStep, SafeRule, Verb, Why};
 use crate::refusal::{InPlaceWish, Refusal};
 use crate::rule::NotSafe;
 use crate::session::{AfterStop, Pause, Phase, Rest, StartStep};
@@ -199,7 +199,7 @@ pub(super) fn can_save(draft: &mut Draft<'_>, op: OpId) {
 }
 
 /// A pause that cannot save is refused, and the agent has not noticed anything of it.
-pub(super) fn cannot_save(draft: &mut Draft<'_>, op: OpId, why: String) {
+pub(super) fn cannot_save(draft: &mut Draft<'_>, op: OpId, why: Why) {
     if is_looked_at(draft, op) {
         draft.event(Event::PauseFailed { op, step: FailedStep::Stash, why });
     }
@@ -296,7 +296,7 @@ fn force(draft: &mut Draft<'_>, op: OpId) {
 }
 
 /// The agent was not told to stop its turn, so waiting for it would be in vain.
-pub(super) fn not_interrupted(draft: &mut Draft<'_>, generation: u32, why: String) {
+pub(super) fn not_interrupted(draft: &mut Draft<'_>, generation: u32, why: Why) {
     let Phase::Pausing(pause) = &draft.session.phase else { return };
     if pause.step != PauseStep::Interrupting || draft.session.generation != generation {
         return;
@@ -332,7 +332,7 @@ pub(super) fn captured(draft: &mut Draft<'_>, op: OpId, screen_at: u64) {
 }
 
 /// A forced pause goes on without the screen. Any other one is called off, and the agent goes on.
-pub(super) fn capture_overdue(draft: &mut Draft<'_>, op: OpId, why: String) {
+pub(super) fn capture_overdue(draft: &mut Draft<'_>, op: OpId, why: Why) {
     if !at_step(draft, op, PauseStep::Capturing) {
         return;
     }
@@ -346,13 +346,13 @@ pub(super) fn capture_overdue(draft: &mut Draft<'_>, op: OpId, why: String) {
 
 /// A forced pause ends the process whether or not its files could be saved before: they stay where
 /// they are. Any other one is called off, and the agent goes on.
-pub(super) fn save_overdue(draft: &mut Draft<'_>, op: OpId, moment: Moment, why: String) {
+pub(super) fn save_overdue(draft: &mut Draft<'_>, op: OpId, moment: Moment, why: Why) {
     if !is_due(draft, op, moment) {
         return;
     }
     match moment {
         Moment::BeforeStop if is_forced(draft) => {
-            let warning = Some(format!("no snapshot before the stop: {why}"));
+            let warning = Some(Why::NoSnapshotBefore(why.to_string()));
             let taken = Taken { snapshot: None, left_out: PathList::default(), warning };
             saved(draft, op, moment, taken);
         }
@@ -385,7 +385,7 @@ fn is_due(draft: &Draft<'_>, op: OpId, moment: Moment) -> bool {
 pub(super) struct Taken {
     pub(super) snapshot: Option<SnapshotRef>,
     pub(super) left_out: PathList,
-    pub(super) warning: Option<String>,
+    pub(super) warning: Option<Why>,
 }
 
 pub(super) fn saved(draft: &mut Draft<'_>, op: OpId, moment: Moment, taken: Taken) {
@@ -420,20 +420,20 @@ pub(super) fn saved(draft: &mut Draft<'_>, op: OpId, moment: Moment, taken: Take
 }
 
 /// Before the stop, no snapshot means no pause. After it, the first one still stands.
-pub(super) fn not_saved(draft: &mut Draft<'_>, op: OpId, moment: Moment, why: String) {
+pub(super) fn not_saved(draft: &mut Draft<'_>, op: OpId, moment: Moment, why: Why) {
     if !is_due(draft, op, moment) {
         return;
     }
     if moment == Moment::BeforeStop {
         failed(draft, op, FailedStep::Stash, why);
     } else {
-        let warning = Some(format!("no snapshot after the stop: {why}"));
+        let warning = Some(Why::NoSnapshotAfter(why.to_string()));
         draft.event(Event::SnapshotTaken { op, snapshot: None, warning });
         clear(draft, op);
     }
 }
 
-pub(super) fn failed(draft: &mut Draft<'_>, op: OpId, step: FailedStep, why: String) {
+pub(super) fn failed(draft: &mut Draft<'_>, op: OpId, step: FailedStep, why: Why) {
     let before_the_end =
         at_step(draft, op, PauseStep::Capturing) || at_step(draft, op, PauseStep::Saving);
     if before_the_end {
@@ -460,8 +460,7 @@ fn clear(draft: &mut Draft<'_>, op: OpId) {
         draft.event(Event::ClearingBegan { op });
         take_step(draft, op, Effect::ClearWorktree { op });
     } else {
-        let why = "Failed to remove worktree: there is no snapshot of it".to_owned();
-        draft.event(Event::WorktreeStays { op, why });
+        draft.event(Event::WorktreeStays { op, why: Why::NoSnapshot });
         confirm(draft, op);
     }
 }

@@ -11,6 +11,7 @@ use crate::ids::OpId;
 use crate::input::{Exit, World};
 use crate::leftover::Leftovers;
 use crate::pause::{Moment, PauseMode, PauseStep};
+use crate::reason::Why;
 use crate::refusal::ResumeFault;
 use crate::session::{Phase, Process, Rest, StartCause, StartStep, StopCause};
 use crate::talk::Delivery;
@@ -112,10 +113,10 @@ fn started_or_not(draft: &mut Draft<'_>, op: OpId, cause: StartCause, world: Wor
         World::Gone { .. } => {
             // Nothing was started. The caller is gone, and with it the environment that the
             // process was to have: falling back loses nothing, guessing might.
-            let why = "the daemon ended before the process was started".to_owned();
-            draft.event(Event::StartFailed { op, fault: ResumeFault::System(why) });
+            let fault = ResumeFault::System(Why::NeverStarted.to_string());
+            draft.event(Event::StartFailed { op, fault });
             if cause == StartCause::New {
-                draft.event(Event::Interrupted { why: "its first start was cut short".to_owned() });
+                draft.event(Event::Interrupted { why: Why::FirstStartCutShort });
             }
         }
     }
@@ -132,8 +133,7 @@ fn settle_live(draft: &mut Draft<'_>) {
         .map(|ask| ask.id.clone())
         .collect();
     for ask in answering {
-        let why = "the daemon ended while the answer was on its way".to_owned();
-        draft.event(Event::AnswerFailed { ask, why });
+        draft.event(Event::AnswerFailed { ask, why: Why::AnswerCutShort });
     }
 }
 

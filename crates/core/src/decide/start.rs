@@ -9,7 +9,7 @@ use crate::event::Event;
 use crate::house::House;
 use crate::ids::{MessageId, OpId, SessionId};
 use crate::name;
-use crate::reason::Verb;
+use crate::reason::{Verb, Why};
 use crate::refusal::{Refusal, ResumeFault};
 use crate::session::{AfterStop, Phase, Process, Rest, Start, StartCause, StartStep};
 use crate::spec::{RefOrigin, SignSource, Spec};
@@ -72,7 +72,7 @@ pub(super) fn worktree_made(draft: &mut Draft<'_>, made: Event) {
     }
 }
 
-pub(super) fn worktree_failed(draft: &mut Draft<'_>, op: OpId, why: String) {
+pub(super) fn worktree_failed(draft: &mut Draft<'_>, op: OpId, why: Why) {
     if let Some(Stopped { op, .. }) = stopped_early(draft) {
         draft.event(Event::CreationFailed { op, why });
         return;

@@ -10,9 +10,8 @@ impl Event {
     #[expect(clippy::too_many_lines, reason = "every event is named once")]
     pub fn ends(&self) -> Option<(OpId, End)> {
         let ended = |op: &OpId, failure| Some((*op, Err(failure)));
-        let failed = |op: &OpId, step, why: &str| {
-            ended(op, Failure::Failed { step, why: Why::from(why.to_owned()) })
-        };
+        let failed =
+            |op: &OpId, step, why: &Why| ended(op, Failure::Failed { step, why: why.clone() });
         match self {
             Self::CreationEnded { op }
             | Self::StartEnded { op, .. }
@@ -25,7 +24,7 @@ impl Event {
             | Self::ConversationCompacted { op: Some(op), .. }
             | Self::Suspended { op: Some(op) } => Some((*op, Ok(()))),
             Self::WorktreeNotSaved { op: Some(op), why, .. } => {
-                ended(op, Failure::Failed { step: FailedStep::Snapshot, why: why.clone() })
+                failed(op, FailedStep::Snapshot, why)
             }
             Self::CompactionFailed { op: Some(op), why } => failed(op, FailedStep::Compact, why),
             Self::RestoreFailed { op, why } => failed(op, FailedStep::Restore, why),

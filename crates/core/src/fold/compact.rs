@@ -2,6 +2,7 @@
 
 use crate::compaction::Compaction;
 use crate::ids::OpId;
+use crate::reason::Why;
 use crate::session::{Session, WallMs};
 
 impl Session {
@@ -14,10 +15,10 @@ impl Session {
         *self.compaction = Compaction { at: Some(at), asked, ..Compaction::default() };
     }
 
-    pub(super) fn fail_compaction(&mut self, op: Option<OpId>, why: &str) {
+    pub(super) fn fail_compaction(&mut self, op: Option<OpId>, why: &Why) {
         self.compaction.asked = self.still_asked(op);
         self.compaction.failures += 1;
-        self.compaction.why = Some(why.to_owned());
+        self.compaction.why = Some(why.clone());
     }
 
     /// What another caller waits for goes on.

@@ -3,6 +3,7 @@
 use super::pause::Progress;
 use crate::ids::OpId;
 use crate::leftover::Leftovers;
+use crate::reason::Why;
 use crate::rule::Rule;
 use crate::session::{AfterStop, Phase, Rest, Session, Spoken, StopCause};
 use crate::spec::RefOrigin;
@@ -44,8 +45,8 @@ impl Session {
         self.rest_as(Rest::Suspended);
     }
 
-    pub(super) fn interrupt(&mut self, why: &str) {
-        self.rule = Rule::Died(why.to_owned());
+    pub(super) fn interrupt(&mut self, why: &Why) {
+        self.rule = Rule::Died(why.clone());
         self.rest_as(Rest::Interrupted);
     }
 
@@ -54,11 +55,11 @@ impl Session {
         self.rest_as(Rest::Completed);
     }
 
-    pub(super) fn fail(&mut self, why: &str) {
+    pub(super) fn fail(&mut self, why: &Why) {
         self.rule = match self.spec.traits.refs {
             RefOrigin::None => Rule::CommandFailed,
-            RefOrigin::Chosen | RefOrigin::Learned => Rule::AgentFailed(why.to_owned()),
+            RefOrigin::Chosen | RefOrigin::Learned => Rule::AgentFailed(why.clone()),
         };
-        self.rest_as(Rest::Failed(why.to_owned()));
+        self.rest_as(Rest::Failed(why.clone()));
     }
 }

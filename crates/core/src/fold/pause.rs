@@ -2,7 +2,7 @@
 
 use crate::ids::OpId;
 use crate::pause::{OnTimeout, PauseMode, PauseRecord, PauseStep, PauseWish};
-use crate::reason::SafeRule;
+use crate::reason::{SafeRule, Why};
 use crate::rule::Rule;
 use crate::session::{AfterStop, Pause, Phase, Rest, Session, WallMs};
 use crate::tree::SnapshotRef;
@@ -124,17 +124,13 @@ impl Session {
         }
     }
 
-    pub(super) fn miss_screen(&mut self, why: &str) {
+    pub(super) fn miss_screen(&mut self, why: &Why) {
         self.move_pause(Progress::Captured);
-        self.warn_of_pause(format!("its screen was not kept: {why}"));
+        self.warn_of_pause(Why::NoScreen(why.to_string()));
     }
 
     /// Takes in a snapshot of a pause. Without one, nothing tells how the worktree was left.
-    pub(super) fn keep_snapshot(
-        &mut self,
-        snapshot: Option<&SnapshotRef>,
-        warning: Option<&String>,
-    ) {
+    pub(super) fn keep_snapshot(&mut self, snapshot: Option<&SnapshotRef>, warning: Option<&Why>) {
         if let Some(snapshot) = snapshot {
             self.snapshot = Some(snapshot.clone());
             self.unsaved = None;
@@ -143,19 +139,19 @@ impl Session {
         let Some(pause) = self.pause() else { return };
         pause.record.snapshots.extend(snapshot.cloned());
         // Said of both snapshots, it is said once.
-        let known = |said: &&String| pause.record.warnings.contains(said);
+        let known = |said: &&Why| pause.record.warnings.contains(said);
         let warning = warning.filter(|said| !known(said)).cloned();
         pause.record.warnings.extend(warning);
     }
 
-    pub(super) fn clear_worktree(&mut self, leftover: Option<&String>) {
+    pub(super) fn clear_worktree(&mut self, leftover: Option<&Why>) {
         if let Some(pause) = self.pause() {
             pause.record.cleared = true;
             pause.record.warnings.extend(leftover.cloned());
         }
     }
 
-    pub(super) fn warn_of_pause(&mut self, warning: String) {
+    pub(super) fn warn_of_pause(&mut self, warning: Why) {
         if let Some(pause) = self.pause() {
             pause.record.warnings.push(warning);
         }

@@ -1,6 +1,7 @@
 //! The fold, as far as starts are concerned.
 
 use crate::ids::OpId;
+use crate::reason::Why;
 use crate::refusal::ResumeFault;
 use crate::rule::Rule;
 use crate::session::{
@@ -67,7 +68,7 @@ impl Session {
             matches!(&self.phase, Phase::Starting(start) if start.cause == StartCause::New);
         let rest = self.resting();
         let failed = is_new || matches!(rest, Rest::Failed(_));
-        self.rest_as(if failed { Rest::Failed(fault.to_string()) } else { rest });
+        self.rest_as(if failed { Rest::Failed(Why::from(fault.to_string())) } else { rest });
         self.rule = Rule::StartFailed(fault.clone());
     }
 

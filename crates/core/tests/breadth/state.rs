@@ -7,6 +7,7 @@ use glis_core::event::{Ending, Spot};
 use glis_core::input::{Command, Exit, Hearing, Outcome, Sign, World};
 use glis_core::leftover::Leftovers;
 use glis_core::pause::Captured;
+use glis_core::reason::Why;
 use glis_core::refusal::ResumeFault;
 use glis_core::session::Process;
 use glis_core::spec::{Mode, RefOrigin, SignSource, Spec, Takes, Traits};
@@ -220,7 +221,7 @@ impl State {
 
     fn report_gate(&mut self, effect: &Effect, result: Result<(), String>) -> Result<(), String> {
         let Effect::KeepGate { op } = effect else { return Ok(()) };
-        self.feed(Input::GateKept { op: *op, result })
+        self.feed(Input::GateKept { op: *op, result: result.map_err(Into::into) })
     }
 
     /// What was only in memory is gone. The next daemon folds the log and looks at the world.
@@ -366,13 +367,15 @@ impl State {
 
 /// What is told of an effect that could not be carried out.
 fn failed(effect: &Effect) -> Option<Outcome> {
-    let why = "no".to_owned();
+    let why = Why::from("no".to_owned());
     let fault = || ResumeFault::System("no".to_owned());
     Some(match effect {
         Effect::MakeWorktree { op } => Outcome::WorktreeFailed { op: *op, why },
         Effect::CheckStart { op } => Outcome::StartUnfit { op: *op, fault: fault() },
         Effect::StartProcess { op, .. } => Outcome::ProcessNotStarted { op: *op, fault: fault() },
-        Effect::Deliver { message, .. } => Outcome::NotDelivered { message: *message, why },
+        Effect::Deliver { message, .. } => {
+            Outcome::NotDelivered { message: *message, why: "no".to_owned() }
+        }
         Effect::GiveAnswer { ask, .. } => Outcome::AnswerNotGiven { ask: ask.id.clone(), why },
         Effect::Judge { ask, .. } => {
             Outcome::Judged { ask: ask.clone(), verdict: Verdict::manual(Unruled::NoRule) }
@@ -389,12 +392,12 @@ fn failed(effect: &Effect) -> Option<Outcome> {
             Outcome::SnapshotFailed { op: *op, moment: *moment, why }
         }
         Effect::Sweep { op } => {
-            let left = Leftovers { unclear: Some(why), ..Leftovers::default() };
+            let left = Leftovers { unclear: Some("no".to_owned()), ..Leftovers::default() };
             Outcome::Swept { op: *op, left }
         }
         Effect::PutAside { op } => Outcome::NotPutAside { op: *op, why },
         Effect::SaveWorktree { op, occasion, .. } => {
-            Outcome::WorktreeNotSaved { op: *op, occasion: *occasion, why: why.into() }
+            Outcome::WorktreeNotSaved { op: *op, occasion: *occasion, why }
         }
         Effect::Compact { op } => Outcome::NotCompacted { op: *op, why },
         Effect::ClearWorktree { op } => Outcome::WorktreeStays { op: *op, why },

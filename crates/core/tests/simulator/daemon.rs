@@ -145,7 +145,7 @@ impl Daemon {
         let Subject::Session(session) = subject else {
             let Effect::KeepGate { op } = effect else { return Ok(None) };
             let fails = luck == Luck::Mixed && rng.percent(15);
-            let result = if fails { Err("bad luck".to_owned()) } else { Ok(()) };
+            let result = if fails { Err("bad luck".to_owned().into()) } else { Ok(()) };
             return Ok(Some(Input::GateKept { op: *op, result }));
         };
         let outcome = world.perform(&self.house, (session, effect), rng, luck)?;

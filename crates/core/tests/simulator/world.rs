@@ -9,6 +9,7 @@ use glis_core::event::Ending;
 use glis_core::input::{self, Outcome};
 use glis_core::leftover::{Companion, Leftovers};
 use glis_core::pause::Captured;
+use glis_core::reason::Why;
 use glis_core::refusal::ResumeFault;
 use glis_core::session::Process;
 use glis_core::talk::Ask;
@@ -112,7 +113,7 @@ impl Site {
         luck: Luck,
         fails: bool,
     ) -> Option<Outcome> {
-        let why = "bad luck".to_owned();
+        let why = bad_luck();
         Some(match effect {
             Effect::CaptureTerminal { op } if fails && rng.percent(50) => {
                 Outcome::CaptureOverdue { op: *op, why }
@@ -150,7 +151,7 @@ impl Site {
     /// Does something with the worktree or the trash.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the rest have nothing to do with files")]
     fn tidy(&mut self, effect: &Effect, fails: bool) -> Option<Outcome> {
-        let why = "bad luck".to_owned();
+        let why = bad_luck();
         Some(match effect {
             Effect::CheckSave { op } if fails => Outcome::CannotSave { op: *op, why },
             Effect::CheckSave { op } => {
@@ -158,7 +159,7 @@ impl Site {
                 Outcome::CanSave { op: *op }
             }
             Effect::SaveWorktree { op, occasion, .. } if fails => {
-                Outcome::WorktreeNotSaved { op: *op, occasion: *occasion, why: why.into() }
+                Outcome::WorktreeNotSaved { op: *op, occasion: *occasion, why }
             }
             Effect::SaveWorktree { op, occasion, generation } => Outcome::WorktreeSaved {
                 op: *op,
@@ -232,8 +233,8 @@ impl World {
             return was_there.then_some(None).ok_or_else(stray);
         };
         let fails = luck == Luck::Mixed && rng.percent(7);
-        let why = "bad luck".to_owned();
-        let fault = ResumeFault::System(why.clone());
+        let why = bad_luck();
+        let fault = ResumeFault::System(why.to_string());
         let kind = self.kinds.get(id).copied().unwrap_or(Kind::Command);
         let site = self.sites.entry(id.clone()).or_default();
         Ok(Some(match effect {
@@ -254,10 +255,10 @@ impl World {
             }
             // Only a program that reads lines has a length that it cannot take.
             Effect::Deliver { message, .. } if fails && kind == Kind::Command => {
-                Outcome::Undeliverable { message: *message, why }
+                Outcome::Undeliverable { message: *message, why: why.to_string() }
             }
             Effect::Deliver { message, .. } if fails => {
-                Outcome::NotDelivered { message: *message, why }
+                Outcome::NotDelivered { message: *message, why: why.to_string() }
             }
             Effect::Deliver { generation, message, .. } => deliver(site, *generation, *message),
             // Answers are few, so that more of them fail than of other things.
@@ -424,7 +425,10 @@ fn agent_began(site: Option<&Site>) -> u64 {
 
 fn answer(site: &mut Site, generation: u32, ask: &Ask) -> Outcome {
     let Some(agent) = site.agents.iter_mut().find(|a| a.generation == generation) else {
-        return Outcome::AnswerNotGiven { ask: ask.id.clone(), why: "nobody is there".to_owned() };
+        return Outcome::AnswerNotGiven {
+            ask: ask.id.clone(),
+            why: "nobody is there".to_owned().into(),
+        };
     };
     *site.answers.entry(ask.id.0.clone()).or_default() += 1;
     if agent.asks.as_ref() == Some(&ask.id) {
@@ -456,6 +460,10 @@ fn deliver(site: &mut Site, generation: u32, message: MessageId) -> Outcome {
     }
 }
 
-fn uncaptured(op: OpId, why: String) -> Outcome {
+fn bad_luck() -> Why {
+    Why::from("bad luck".to_owned())
+}
+
+fn uncaptured(op: OpId, why: Why) -> Outcome {
     Outcome::CaptureFailed { op, what: Captured::Screen, why }
 }

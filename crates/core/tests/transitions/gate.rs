@@ -191,8 +191,8 @@ fn what_cannot_be_written_down_is_tried_again_and_a_daemon_goes_on_with_it() {
     let mut house = House::default();
     let op = shut(&mut house, PauseMode::Boundary);
     let why = "disk full".to_owned();
-    let told = feed(&mut house, Input::GateKept { op, result: Err(why.clone()) }).0;
-    assert_eq!(told, [GateEvent::NotKept { op, why }]);
+    let told = feed(&mut house, Input::GateKept { op, result: Err(why.clone().into()) }).0;
+    assert_eq!(told, [GateEvent::NotKept { op, why: why.into() }]);
     let fired = Input::TimerFired { subject: Subject::House, key: TimerKey::Gate(op) };
     assert!(feed(&mut house, fired).0.contains(&GateEvent::Stopped { op }));
     let again = house.decide(Input::AllObserved).unwrap().effects;
@@ -216,7 +216,7 @@ fn whom_a_person_pauses_stays_paused_and_a_pause_that_fails_is_joined_later() {
     assert!(!house.gate().holds(&id("blue")));
     let (op, why) = (under_way(&house, "blue"), "no".to_owned());
     let what = glis_core::pause::Captured::Screen;
-    let outcome = Outcome::CaptureFailed { op, what, why };
+    let outcome = Outcome::CaptureFailed { op, what, why: why.into() };
     decide(&mut house, Input::Outcome { session: id("blue"), outcome }).unwrap();
     assert_eq!(house.session(&id("blue")).unwrap().phase, Phase::Live, "not at once again");
     let (told, _) = ask(&mut house, GateCommand::Shut(wish(PauseMode::Force)));

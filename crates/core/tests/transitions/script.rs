@@ -8,6 +8,7 @@ use glis_core::event::{Ending, Spot};
 use glis_core::input::{Command, Exit, Hearing, IfRunning, Outcome, Sign, World};
 use glis_core::leftover::{Companion, Leftovers};
 use glis_core::pause::{Captured, Moment, OnTimeout, PauseMode, PauseReason, PauseStep};
+use glis_core::reason::Why;
 use glis_core::refusal::ResumeFault;
 use glis_core::safe::ScreenState;
 use glis_core::session::{Process, StopCause};
@@ -134,7 +135,7 @@ impl Stage {
 
     /// What came of a compaction.
     fn compacted(&self, verb: &str, rest: &str) -> Option<Outcome> {
-        let (op, why) = (self.compaction(rest), "no".to_owned());
+        let (op, why) = (self.compaction(rest), no());
         let original = "conversation.1.jsonl".to_owned();
         Some(match verb {
             "compacted" => Outcome::Compacted { op, entries: 70, original },
@@ -297,9 +298,11 @@ impl Stage {
 
     /// What comes of an effect that hangs, or that leaves something behind.
     fn trouble(&self, verb: &str, rest: &str) -> Option<Outcome> {
-        let (op, generation, why) = (self.op(), self.generation(), "no".to_owned());
+        let (op, generation, why) = (self.op(), self.generation(), no());
         Some(match (verb, rest) {
-            ("undeliverable", _) => Outcome::Undeliverable { message: self.message(), why },
+            ("undeliverable", _) => {
+                Outcome::Undeliverable { message: self.message(), why: why.to_string() }
+            }
             ("capture", "overdue") => Outcome::CaptureOverdue { op, why },
             ("save", "overdue") => Outcome::SnapshotOverdue { op, moment: self.moment(), why },
             ("swept", "with 9 left") => Outcome::Swept { op, left: stuck() },
@@ -313,8 +316,8 @@ impl Stage {
     }
 
     fn outcome(&self, verb: &str, rest: &str) -> Option<Outcome> {
-        let (op, generation, why) = (self.op(), self.generation(), "no".to_owned());
-        let fault = ResumeFault::System(why.clone());
+        let (op, generation, why) = (self.op(), self.generation(), no());
+        let fault = ResumeFault::System(why.to_string());
         Some(match verb {
             "made" => Outcome::WorktreeMade {
                 op,
@@ -331,7 +334,9 @@ impl Stage {
             }
             "unstarted" => Outcome::ProcessNotStarted { op, fault },
             "delivered" => Outcome::Delivered { message: self.message() },
-            "undelivered" => Outcome::NotDelivered { message: self.message(), why },
+            "undelivered" => {
+                Outcome::NotDelivered { message: self.message(), why: why.to_string() }
+            }
             "untaken" => Outcome::NotTaken { message: self.message() },
             "judged" => self.judged(rest)?,
             "given" => Outcome::AnswerGiven { ask: AskId(rest.to_owned()) },
@@ -377,7 +382,7 @@ impl Stage {
             "unkept" => Outcome::WorktreeNotSaved {
                 op: self.asked_for(rest),
                 occasion: occasion(rest),
-                why: why.into(),
+                why,
             },
             _ => return None,
         })
@@ -559,4 +564,8 @@ fn sign(line: &str) -> Option<Sign> {
         ("screen", _) => Sign::Screen(ScreenState::Asking { pattern: "? ".to_owned(), line: own }),
         _ => return None,
     })
+}
+
+fn no() -> Why {
+    Why::from("no".to_owned())
 }

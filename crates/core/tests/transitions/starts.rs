@@ -2,6 +2,7 @@
 
 use crate::script::{Kind, Stage, check};
 use crate::table::{BUSY, IDLE, PAUSED};
+use glis_core::reason::Why;
 use glis_core::{Failure, Status};
 
 fn told(kind: Kind, story: &[&str]) -> Result<Stage, String> {
@@ -78,7 +79,7 @@ fn a_first_start_that_failed_is_tried_again_by_a_resume() {
         stage.play("unfit").unwrap();
         let session = stage.session().unwrap();
         assert_eq!((session.status(), session.queue.len()), (Status::Failed, waiting + 1));
-        assert_eq!(session.failure(), Some("no"));
+        assert_eq!(session.failure().unwrap().stored(), "no");
         stage.play("resume").unwrap();
         stage.play("checked").unwrap();
         stage.play("started").unwrap();
@@ -94,8 +95,8 @@ fn an_agent_that_refuses_to_begin_says_why() {
     let begun = "new hello\nmade\nchecked\nstarted\nrejects => ref rejected | do kill";
     let again = "rejects => nothing\nended 9";
     let stage = told(Kind::Learner, &[begun, again]).unwrap();
-    let why = stage.session().unwrap().failure().unwrap().to_owned();
-    assert_eq!(why, "it refused to begin: unknown id");
+    let why = stage.session().unwrap().failure().unwrap();
+    assert_eq!(*why, Why::RefusedToBegin("unknown id".to_owned()));
     // A daemon that did not live to see its end ends it.
     told(Kind::Learner, &[begun, "found alive => do kill"]).unwrap();
 }
@@ -295,7 +296,7 @@ fn a_process_that_never_got_ready_has_the_last_word() {
     let new = "new\nmade\nchecked\nstarted\nended 1: error: unknown option";
     let stage = told(Kind::Agent, &[new]).unwrap();
     let why = "it ended before it was ready: exit status 1; it said: error: unknown option";
-    assert_eq!(stage.session().unwrap().failure(), Some(why));
+    assert_eq!(stage.session().unwrap().failure().unwrap().stored(), why);
     let again = [
         IDLE,
         PAUSED,

@@ -411,6 +411,6 @@ fn an_agent_that_refuses_to_begin_fails_and_keeps_the_message() {
     let story = "send one\ndelivered\nrefuses no trust\nended 55";
     let stage = told(Kind::Agent, &[IDLE, story]).unwrap();
     let why = "it refused to begin (exit status 55): no trust";
-    assert_eq!(stage.session().unwrap().failure(), Some(why));
+    assert_eq!(stage.session().unwrap().failure().unwrap().stored(), why);
     assert_eq!(stage.session().unwrap().rule.to_string(), why);
 }

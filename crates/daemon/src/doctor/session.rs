@@ -233,7 +233,7 @@ fn folder(session: &Session, dir: &Path) -> Option<Finding> {
 fn leftovers(session: &Session) -> Option<Finding> {
     let trouble = session.leftovers.trouble().filter(|_| !session.runs())?;
     let hint = "end it by hand, or `glis pause NAME`, which tries again";
-    Some(about(session, Health::Bad, trouble, hint))
+    Some(about(session, Health::Bad, trouble.to_string(), hint))
 }
 
 /// A salvaged log may lack what it should say about a session.

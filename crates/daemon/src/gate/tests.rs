@@ -85,7 +85,7 @@ async fn what_cannot_be_written_is_told_with_the_reason() {
     let Some(Mail::Input(Input::GateKept { result: Err(why), .. })) = inbox.recv().await else {
         panic!("it was kept");
     };
-    assert!(why.contains("No such file"), "{why}");
+    assert!(why.stored().contains("No such file"), "{why}");
 }
 
 #[test]

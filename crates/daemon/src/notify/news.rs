@@ -1,6 +1,7 @@
 //! What is worth telling: a session waits, has finished, has failed, or has reached a limit.
 
 pub(super) use glis_config::Notice as Kind;
+use glis_core::reason::Why;
 use glis_core::session::Session;
 use glis_core::{Event, Recorded, Status};
 
@@ -64,8 +65,8 @@ fn is_whole_turn(event: &Event) -> bool {
 }
 
 fn failure(session: &Session, event: &Event) -> String {
-    let why = if let Event::Interrupted { why } = event { Some(why.as_str()) } else { None };
-    session.failure().or(why).unwrap_or("its process has ended").to_owned()
+    let why = if let Event::Interrupted { why } = event { Some(why) } else { None };
+    session.failure().or(why).map_or("its process has ended".into(), Why::stored).into_owned()
 }
 
 fn limit(event: &Event) -> String {

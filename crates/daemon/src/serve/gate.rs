@@ -11,6 +11,7 @@ use crate::pools::Kind;
 use crate::view;
 use glis_core::gate::{GateSource, GateWish, Kept};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
+use glis_core::reason::Why;
 use glis_core::session::{Phase, Rest};
 use glis_core::tree::Clearing;
 use glis_core::{
@@ -104,7 +105,7 @@ struct Told {
     over: bool,
     /// Something was missed: the gate itself has to be looked at.
     look: bool,
-    not_kept: Option<String>,
+    not_kept: Option<Why>,
     failures: BTreeMap<SessionId, Failure>,
 }
 

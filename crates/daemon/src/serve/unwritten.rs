@@ -51,7 +51,7 @@ pub(super) async fn end(state: &ServerState, session: &Session, ladder: Ladder) 
     }
     let own = session.clone();
     let left = state.pools.run_blocking(Kind::End, move || sweep(&dir, &own)).await;
-    let trouble = left.map_or_else(Some, |left| left.trouble());
+    let trouble = left.map_or_else(|why| Some(why.into()), |left| left.trouble());
     let process = session.process().map(|process| (process.pid, process.start_ticks));
     let alive = process.filter(|(pid, ticks)| runs(*pid, *ticks));
     let name = &session.name;

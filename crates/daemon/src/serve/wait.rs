@@ -3,6 +3,7 @@
 use super::state::ServerState;
 use crate::mailbox::Published;
 use glis_core::event::Event;
+use glis_core::reason::Why;
 use glis_core::session::{Phase, Session, StartStep};
 use glis_core::talk::AskKind;
 use glis_core::{AskId, Command, MessageId, Refusal, SessionId};
@@ -137,8 +138,8 @@ pub(super) async fn until_heard(
     session: &Session,
     question: &AskId,
 ) -> Result<(), Refusal> {
-    let not_given = |why: &str| {
-        let (session, why) = (session.name.clone(), why.to_owned());
+    let not_given = |why: Why| {
+        let session = session.name.clone();
         Err(Refusal::AnswerNotGiven { session, why })
     };
     let heard = until_settled(news, session, |event| {
@@ -148,10 +149,10 @@ pub(super) async fn until_heard(
         if let Event::AnswerFailed { ask, why } = event
             && ask == question
         {
-            return Some(not_given(why));
+            return Some(not_given(why.clone()));
         }
         let ended = matches!(event, Event::ProcessEnded { .. });
-        ended.then(|| not_given("its process ended before it took the answer"))
+        ended.then(|| not_given(Why::EndedBeforeAnswer))
     });
     heard.await
 }

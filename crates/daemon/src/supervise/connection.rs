@@ -106,7 +106,7 @@ async fn give_back(
                 supervisor.tell(id, outcome).await;
             }
             HolderCommand::Answer { ask, .. } => {
-                let outcome = Outcome::AnswerNotGiven { ask: ask.id, why: why() };
+                let outcome = Outcome::AnswerNotGiven { ask: ask.id, why: why().into() };
                 supervisor.tell(id, outcome).await;
             }
             // Who waits for a look is told by its end.

@@ -34,13 +34,14 @@ impl Link {
                     && !self.still_asks(&ask.text).await
                 {
                     let why = "the question is no longer on the screen".to_owned();
-                    self.outcome(Outcome::AnswerNotGiven { ask: ask.id, why }).await;
+                    self.outcome(Outcome::AnswerNotGiven { ask: ask.id, why: why.into() }).await;
                     return Ok(());
                 }
                 let keys = match self.listener.dialect.answer(&ask, &answer) {
                     Ok(keys) => keys,
                     Err(why) => {
-                        self.outcome(Outcome::AnswerNotGiven { ask: ask.id, why }).await;
+                        self.outcome(Outcome::AnswerNotGiven { ask: ask.id, why: why.into() })
+                            .await;
                         return Ok(());
                     }
                 };
@@ -120,7 +121,9 @@ impl Link {
             Some(Waits::Delivery(message, _)) => {
                 self.outcome(Outcome::NotDelivered { message, why }).await;
             }
-            Some(Waits::Answer(ask)) => self.outcome(Outcome::AnswerNotGiven { ask, why }).await,
+            Some(Waits::Answer(ask)) => {
+                self.outcome(Outcome::AnswerNotGiven { ask, why: why.into() }).await;
+            }
             Some(Waits::Nothing) | None => complain(&self.listener.id, &io::Error::other(why)),
         }
     }
@@ -136,7 +139,9 @@ impl Link {
                 }
                 self.outcome(Outcome::Undeliverable { message, why }).await;
             }
-            Some(Waits::Answer(ask)) => self.outcome(Outcome::AnswerNotGiven { ask, why }).await,
+            Some(Waits::Answer(ask)) => {
+                self.outcome(Outcome::AnswerNotGiven { ask, why: why.into() }).await;
+            }
             Some(Waits::Nothing) | None => complain(&self.listener.id, &io::Error::other(why)),
         }
     }

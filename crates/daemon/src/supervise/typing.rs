@@ -49,7 +49,7 @@ impl Link {
         let open = self.listener.on_screen.as_mut().filter(|open| open.ask.id == ask.id);
         let Some(open) = open else {
             let why = "the question is no longer on the screen".to_owned();
-            self.outcome(Outcome::AnswerNotGiven { ask: ask.id.clone(), why }).await;
+            self.outcome(Outcome::AnswerNotGiven { ask: ask.id.clone(), why: why.into() }).await;
             return Ok(());
         };
         let now = Instant::now();
@@ -180,7 +180,7 @@ impl Link {
         let late = |answer: &mut Answering| answer.presses == 0 && Instant::now() > answer.until;
         if open.answer.take_if(late).is_some() {
             let (ask, why) = (open.ask.id.clone(), "the question is not on the screen".to_owned());
-            self.outcome(Outcome::AnswerNotGiven { ask, why }).await;
+            self.outcome(Outcome::AnswerNotGiven { ask, why: why.into() }).await;
         }
         Ok(())
     }

@@ -54,7 +54,7 @@ async fn a_pause_that_would_lose_something_is_known_before_it_begins() {
     std::fs::rename(&bench.repo, bench.folder.path().join("moved")).unwrap();
     trees.check_save(&session, OP);
     let Outcome::CannotSave { why, .. } = bench.outcome().await else { panic!() };
-    assert!(why.contains(&format!("{} is missing", bench.repo.display())), "{why}");
+    assert!(why.stored().contains(&format!("{} is missing", bench.repo.display())), "{why}");
 }
 
 #[tokio::test]

@@ -43,7 +43,7 @@ impl Trees {
                 worktree: made.path.to_string_lossy().into_owned(),
                 branch: Some(made.branch),
             },
-            Err(why) => Outcome::WorktreeFailed { op, why },
+            Err(why) => Outcome::WorktreeFailed { op, why: why.into() },
         }
     }
 

@@ -7,6 +7,7 @@ use crate::trash;
 use crate::worktrees::{owner, repository, top};
 use glis_core::OpId;
 use glis_core::input::Outcome;
+use glis_core::reason::Why;
 use glis_core::refusal::ResumeFault;
 use glis_core::session::{Phase, Session};
 use glis_core::tree::{Clearing, Found, PathList, SnapshotRef};
@@ -117,7 +118,7 @@ impl Trees {
         };
         match done() {
             Ok((snapshot, notes)) => Outcome::WorktreeRestored { op, snapshot, notes },
-            Err(fault) => Outcome::NotRestored { op, why: fault.to_string() },
+            Err(fault) => Outcome::NotRestored { op, why: fault.to_string().into() },
         }
     }
 
@@ -125,7 +126,7 @@ impl Trees {
     pub(super) fn clear_now(&self, session: &Session, op: OpId) -> Outcome {
         let stays = |why: String| Outcome::WorktreeStays {
             op,
-            why: format!("Failed to remove worktree: {why}"),
+            why: format!("Failed to remove worktree: {why}").into(),
         };
         let (Some(worktree), Some(snapshot)) = (&session.worktree, &session.baseline) else {
             return stays("there is no snapshot of it".to_owned());
@@ -144,9 +145,9 @@ impl Trees {
         match done {
             Ok(cleared) => Outcome::WorktreeCleared {
                 op,
-                leftover: cleared
-                    .leftover
-                    .map(|path| format!("Failed to remove worktree: {} is left", path.display())),
+                leftover: cleared.leftover.map(|path| {
+                    Why::from(format!("Failed to remove worktree: {} is left", path.display()))
+                }),
             },
             Err(fault) => stays(fault.to_string()),
         }

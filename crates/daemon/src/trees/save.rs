@@ -66,13 +66,17 @@ impl Trees {
             moment,
             snapshot: None,
             left_out: PathList::default(),
-            warning: Some(warning.to_owned()),
+            warning: Some(warning.to_owned().into()),
         };
         let worktree = match top(session) {
             Ok(Some(worktree)) => worktree,
             Ok(None) => return none("it is not in a git repository: its files were not saved"),
             Err(fault) => {
-                return Outcome::SnapshotFailed { op, moment, why: unsaved(session, &fault) };
+                return Outcome::SnapshotFailed {
+                    op,
+                    moment,
+                    why: unsaved(session, &fault).into(),
+                };
             }
         };
         let why = match moment {
@@ -88,7 +92,9 @@ impl Trees {
             Err(SnapshotFault::Gone(_)) if !worktree.exists() => {
                 none("its worktree is gone; the last snapshot is used")
             }
-            Err(fault) => Outcome::SnapshotFailed { op, moment, why: unsaved(session, &fault) },
+            Err(fault) => {
+                Outcome::SnapshotFailed { op, moment, why: unsaved(session, &fault).into() }
+            }
         }
     }
 
