@@ -17,6 +17,7 @@ mod manners;
 mod marks;
 mod opencode;
 mod restarts;
+mod rules;
 mod stories;
 mod versions;
 

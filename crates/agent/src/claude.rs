@@ -1,5 +1,6 @@
 //! Claude Code: its id is ours to choose, its conversation is resumed by that id and no other way.
 
+mod dialogs;
 mod limits;
 mod stream;
 mod terminal;

@@ -26,6 +26,8 @@ pub(crate) struct Part {
     more: &'static [&'static str],
     /// A tool call that runs a command without asking.
     run: fn(&str) -> (&'static str, Value),
+    /// A tool call that runs this very command after asking, where no rule of the agent's own allows it.
+    asking: fn(&str) -> (&'static str, Value),
     /// A tool call that writes a file after asking.
     ask: fn(&str) -> (&'static str, Value),
     kept: Kept,
@@ -59,6 +61,7 @@ pub(crate) const CLAUDE_HEADLESS: Part = Part {
     words: &["--agent", "claude", "--headless"],
     more: &["--allowedTools=Bash(bash:*)"],
     run: |command| ("Bash", json!({"command": format!("bash -c '{command}'"), "description": "d"})),
+    asking: |command| ("Bash", json!({"command": command, "description": "d"})),
     ask: |file| ("Write", json!({"file_path": file, "content": "written\n"})),
     kept: Kept::Files("projects"),
     model: "other-model",
@@ -77,15 +80,8 @@ pub(crate) const CODEX_HEADLESS: Part = Part {
     words: &["--agent", "codex", "--headless"],
     more: &[],
     run: |command| ("exec_command", json!({"cmd": command})),
-    ask: |file| {
-        let command = format!("echo written > {file}");
-        let asks = json!({
-            "cmd": command,
-            "sandbox_permissions": "require_escalated",
-            "justification": "because",
-        });
-        ("exec_command", asks)
-    },
+    asking: escalated,
+    ask: |file| escalated(&format!("echo written > {file}")),
     kept: Kept::Files("sessions"),
     model: "other-model",
     manners: Manners {
@@ -103,6 +99,7 @@ pub(crate) const OPENCODE_HEADLESS: Part = Part {
     words: &["--agent", "opencode", "--headless"],
     more: &[],
     run: |command| ("bash", json!({"command": command, "description": "d"})),
+    asking: |command| ("bash", json!({"command": command, "description": "d"})),
     ask: |file| ("write", json!({"filePath": file, "content": "written\n"})),
     kept: Kept::Database,
     model: "stub/other-model",
@@ -120,6 +117,7 @@ pub(crate) const GEMINI_HEADLESS: Part = Part {
     words: &["--agent", "gemini", "--headless"],
     more: &["--approval-mode=yolo"],
     run: |command| ("run_shell_command", json!({"command": command, "description": "d"})),
+    asking: |command| ("run_shell_command", json!({"command": command, "description": "d"})),
     // With nobody at a terminal it asks for nothing.
     ask: |file| ("write_file", json!({"file_path": file, "content": "written\n"})),
     kept: Kept::Files("tmp"),
@@ -131,6 +129,16 @@ pub(crate) const GEMINI_HEADLESS: Part = Part {
         instructions: Instructions::None,
     },
 };
+
+/// What Codex asks about: to run a command outside of its sandbox.
+fn escalated(command: &str) -> (&'static str, Value) {
+    let asks = json!({
+        "cmd": command,
+        "sandbox_permissions": "require_escalated",
+        "justification": "because",
+    });
+    ("exec_command", asks)
+}
 
 impl Part {
     /// The same with other arguments.
@@ -224,6 +232,10 @@ impl Play {
 
     pub(crate) fn run(&self, command: &str) -> Step {
         step((self.part.run)(command))
+    }
+
+    pub(crate) fn asking(&self, command: &str) -> Step {
+        step((self.part.asking)(command))
     }
 
     pub(crate) fn ask(&self, file: &str) -> Outcome<Step> {

@@ -66,21 +66,30 @@ pub(crate) fn perform(
             return Ok(Outcome::ClientGone);
         }
     }
-    let call = step.tool.as_ref().map(|tool| Call {
-        id: format!("call_{tag}"),
-        tool: tool.clone(),
-        input: if step.input.is_null() { json!({}) } else { step.input.clone() },
-    });
+    let calls = calls(step, tag);
     match manner {
-        Manner::Whole => reply.json(200, &[], &speaker.whole(&text, call.as_ref()))?,
+        Manner::Whole => reply.json(200, &[], &speaker.whole(&text, calls.first()))?,
         Manner::Streamed => {
-            if let Some(call) = &call {
+            for call in &calls {
                 speaker.call(reply, call)?;
             }
             speaker.end(reply)?;
         }
     }
     Ok(Outcome::Answered)
+}
+
+/// The tools that are called, each under a name of its own.
+fn calls(step: &Step, tag: &str) -> Vec<Call> {
+    let first = step.tool.iter().map(|tool| (tool, &step.input));
+    let beside = step.beside.iter().map(|(tool, input)| (tool, input));
+    let named = first.chain(beside).enumerate().map(|(at, (tool, input))| Call {
+        // Claude Code takes a name with `_1` behind another one for a part of that one.
+        id: if at == 0 { format!("call_{tag}") } else { format!("call_{at}of{tag}") },
+        tool: tool.clone(),
+        input: if input.is_null() { json!({}) } else { input.clone() },
+    });
+    named.collect()
 }
 
 /// Tells a failure instead of an answer.

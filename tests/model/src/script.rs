@@ -42,6 +42,10 @@ pub struct Step {
     /// What the tool is given.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub input: Value,
+    /// Further tools to call in the same answer, with what each is given. Only an answer that is
+    /// streamed has them, as every agent wants its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<(String, Value)>,
     /// Seconds before the first byte of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<f64>,

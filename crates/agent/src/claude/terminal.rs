@@ -1,8 +1,9 @@
 //! Claude Code in a terminal: its hooks say what it does, its transcript what is said, and its screen
 //! whether it can be typed into.
 
+use super::dialogs::{Dialogs, Offer, foot};
 use super::limits::{self, LIMIT};
-use super::tools::{PLAN_TOOL, Tools, asks_for, blocks, new_task, said_by, tool_words, wants};
+use super::tools::{Tools, asks_for, blocks, new_task, said_by, tool_words, wants};
 use super::transcript::{is_beside, is_filler, is_interruption, refused};
 use crate::dialect::{Dialect, GONE, Interrupt, NO_SUCH_CHOICE, Shown, Source, typed};
 use crate::heard::{Heard, Outcome, Said, Usage};
@@ -11,7 +12,7 @@ use crate::lines::Lines;
 use crate::wants::digest;
 use glis_core::AskId;
 use glis_core::input::Sign;
-use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, DENY};
+use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, DENY};
 use glis_core::verdict::Want;
 use glis_wire::view::Voice;
 use serde_json::{Value, json};
@@ -32,21 +33,8 @@ const PROMPT: &str = "❯";
 const EDGE: &str = "────";
 /// What an empty prompt proposes.
 const PROPOSAL: &str = "Try \"";
-/// At the foot of the screen when it asks for permission.
-const ASKING_FOOT: &str = "Esc to cancel";
-const FIRST_CHOICE: &str = "1. Yes";
-/// What a dialog about a plan has instead.
-const PLAN_HEAD: &str = "Would you like to proceed?";
-const PLAN_CHOICE: &str = "2. Yes, manually approve edits";
-const NO_PLAN_HEAD: &str = "Exit plan mode?";
 /// Allows it, and every change of a file until the process ends.
 const SHIFT_TAB: &[u8] = b"\x1b[Z";
-/// What that key is offered for.
-const EDITS: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
-/// A dialog is no higher than this: a question may have nine choices of two lines.
-const DIALOG_LINES: usize = 24;
-/// Numbers of one key.
-const CHOICES_MAX: usize = 9;
 /// Questions of the program itself. Their usual answers are mostly no.
 const DIALOGS: [&str; 8] = [
     "Quick safety check",
@@ -108,10 +96,8 @@ pub(super) struct Terminal {
     closed: String,
     /// The prompt that the transcript is at.
     written: String,
-    /// The tool that was last about to run.
-    tool: String,
     /// What it asks.
-    ask: Option<AskId>,
+    dialogs: Dialogs,
     /// Tokens in and out of each answer of the turn. An answer has a line for each of its parts, and
     /// each repeats them.
     used: BTreeMap<String, (u64, u64)>,
@@ -119,76 +105,22 @@ pub(super) struct Terminal {
     /// Tools of which the transcript says that the user rejected them: at their question, or by an
     /// interruption, which the next line tells.
     rejected: Vec<String>,
-    /// What is chosen from, or allowed, there.
-    offer: Offer,
-    /// More than one question was open at once in this turn.
-    crowded: bool,
     /// A hook told that a usage limit has ended the turn, and the transcript when that ends.
     limited: bool,
     resets: String,
 }
 
-/// What a dialog on the screen offers.
-#[derive(Default)]
-enum Offer {
-    /// To do it or not.
-    #[default]
-    Once,
-    /// To change files from now on.
-    ForSession,
-    /// To carry out a plan.
-    Plan,
-    /// To leave the mode in which it plans, without one.
-    NoPlan,
-    /// One of these.
-    Choice(Vec<String>),
-    /// More than one key can choose.
-    Form,
-}
-
-impl Offer {
-    /// What is understood as an answer. To leave the dialog is always possible.
-    fn choices(&self) -> Vec<String> {
-        let mut choices = match self {
-            Self::Once | Self::Plan | Self::NoPlan => vec![ALLOW.to_owned()],
-            Self::ForSession => vec![ALLOW.to_owned(), ALLOW_FOR_SESSION.to_owned()],
-            Self::Choice(labels) => labels.clone(),
-            Self::Form => Vec::new(),
-        };
-        choices.push(DENY.to_owned());
-        choices
-    }
-}
-
 impl Terminal {
-    /// Whether a dialog that asks something stands at the foot of the screen.
-    fn asks(&self, lines: &[String]) -> bool {
-        let (head, choice) = match &self.offer {
-            Offer::Choice(labels) => {
-                (ASKING_FOOT, format!("1. {}", labels.first().map_or("", String::as_str)))
-            }
-            Offer::Once | Offer::ForSession => (ASKING_FOOT, FIRST_CHOICE.to_owned()),
-            Offer::Form => (ASKING_FOOT, "1. ".to_owned()),
-            Offer::Plan => (PLAN_HEAD, PLAN_CHOICE.to_owned()),
-            Offer::NoPlan => (NO_PLAN_HEAD, FIRST_CHOICE.to_owned()),
-        };
-        let dialog =
-            || lines.iter().rev().filter(|line| !line.trim().is_empty()).take(DIALOG_LINES);
-        let marks = if head == ASKING_FOOT { 2 } else { DIALOG_LINES };
-        let marked = dialog().take(marks).any(|line| line.contains(head));
-        marked && dialog().any(|line| line.contains(&choice))
-    }
-
     fn hook(&mut self, words: &Value, end: u64, line: &mut Meaning) {
         let tool_use = text(words, "/tool_use_id");
         match text(words, "/hook_event_name") {
             "SessionStart" => {
-                self.ask = None;
+                drop(self.dialogs.clear());
                 line.sign(Sign::RefKnown(text(words, "/session_id").to_owned()));
             }
             "UserPromptSubmit" => {
                 text(words, "/prompt_id").clone_into(&mut self.prompt);
-                self.crowded = false;
+                self.dialogs.begin_turn();
                 self.limited = false;
                 // Written down here and not from the transcript, which may never hold it.
                 line.took(as_said(text(words, "/prompt")));
@@ -197,20 +129,18 @@ impl Terminal {
                 }
             }
             "PreToolUse" => {
-                tool_use.clone_into(&mut self.tool);
-                let name = text(words, "/tool_name");
-                let what = what(name, &tool_words(name, &words["tool_input"]));
+                let (name, input) = (text(words, "/tool_name"), &words["tool_input"]);
+                self.dialogs.tool_began(tool_use, name, input);
+                let what = what(name, &tool_words(name, input));
                 line.sign(Sign::ToolBegan { tool: tool_use.to_owned(), what });
             }
             "PermissionRequest" => self.asked(words, end, line),
             "PostToolUse" | "PostToolUseFailure" => {
-                if tool_use == self.tool {
-                    self.ask_is_gone(line);
-                }
+                self.ask_of_tool_is_gone(tool_use, line);
                 line.sign(Sign::ToolEnded(tool_use.to_owned()));
             }
             "Stop" | "StopFailure" => {
-                self.ask_is_gone(line);
+                self.asks_are_gone(line);
                 self.limited = text(words, "/error") == LIMIT;
                 let tasks = words["background_tasks"].as_array().map_or(0, Vec::len);
                 line.sign(Sign::Background(u32::try_from(tasks).unwrap_or(u32::MAX)));
@@ -239,29 +169,21 @@ impl Terminal {
         let (kind, asks) = asks_for(name, input);
         // Where it was asked is a name that no other question has.
         let id = AskId(format!("hook-{end}"));
-        // Two that ask at once stand in a row, and the screen may show either.
-        self.crowded |= self.ask.is_some();
-        self.ask_is_gone(line);
-        self.offer = match kind {
-            AskKind::Question => choice(input),
-            AskKind::Approval | AskKind::Doubt if name == PLAN_TOOL => match text(input, "/plan") {
-                "" => Offer::NoPlan,
-                _ => Offer::Plan,
-            },
-            AskKind::Approval | AskKind::Doubt if EDITS.contains(&name) => Offer::ForSession,
-            AskKind::Approval | AskKind::Doubt => Offer::Once,
-        };
-        self.ask = Some(id.clone());
+        let choices = self.dialogs.ask(id.clone(), (name, kind), input);
         let folder = words.get("cwd").and_then(Value::as_str).map(str::to_owned);
-        let wants = wants(name, input, folder).filter(|_| !self.crowded);
-        let ask = Ask::new(id, kind, asks).among(self.offer.choices()).wanting(wants);
+        let wants = wants(name, input, folder).filter(|_| !self.dialogs.is_crowded());
+        let ask = Ask::new(id, kind, asks).among(choices).wanting(wants);
         line.sign(Sign::Asked(ask.summed(digest(words))));
     }
 
-    fn ask_is_gone(&mut self, line: &mut Meaning) {
-        if let Some(id) = self.ask.take() {
+    fn ask_of_tool_is_gone(&mut self, tool_use: &str, line: &mut Meaning) {
+        if let Some(id) = self.dialogs.tool_ended(tool_use) {
             line.sign(Sign::AskGone(id));
         }
+    }
+
+    fn asks_are_gone(&mut self, line: &mut Meaning) {
+        self.dialogs.clear().for_each(|id| line.sign(Sign::AskGone(id)));
     }
 
     fn written(&mut self, words: &Value) -> Meaning {
@@ -270,6 +192,10 @@ impl Terminal {
             return line;
         }
         if !is_interruption(words) {
+            // It goes on without what it was refused.
+            for id in self.rejected.clone() {
+                self.ask_of_tool_is_gone(&id, &mut line);
+            }
             self.tell_denied(&mut line);
         }
         match text(words, "/type") {
@@ -328,7 +254,7 @@ impl Terminal {
             // Told already, if the screen showed it before.
             let told = !self.cut.is_empty() && self.cut == self.seen_cut;
             self.tell_use(line, (!told).then_some(Outcome::Interrupted));
-            self.ask_is_gone(line);
+            self.asks_are_gone(line);
             // A later prompt may have begun before this was read.
             if self.prompt == self.cut {
                 self.prompt.clear();
@@ -381,10 +307,7 @@ impl Dialect for Terminal {
 
     /// Yes is always the first choice, but no is not always the same: leaving the dialog is.
     fn answer(&self, ask: &Ask, answer: &str) -> Result<Vec<u8>, String> {
-        if self.ask.as_ref() != Some(&ask.id) {
-            return Err(GONE.to_owned());
-        }
-        match (&self.offer, answer) {
+        match (self.dialogs.offer(&ask.id).ok_or(GONE)?, answer) {
             (_, DENY) => Ok(vec![ESCAPE]),
             (Offer::Once | Offer::ForSession | Offer::NoPlan, ALLOW) => Ok(b"1".to_vec()),
             // The first choice would allow everything that follows as well.
@@ -399,7 +322,7 @@ impl Dialect for Terminal {
     }
 
     fn shows(&self, lines: &[String]) -> Shown {
-        if self.asks(lines) {
+        if self.dialogs.stand(lines) {
             return Shown::Other;
         }
         if let Some(prompt) = prompt(lines) {
@@ -409,14 +332,13 @@ impl Dialect for Terminal {
     }
 
     fn shows_ask(&self, ask: &Ask, lines: &[String]) -> Option<bool> {
-        Some(self.ask.as_ref() == Some(&ask.id) && self.asks(lines))
+        Some(self.dialogs.shown(lines) == Some(&ask.id))
     }
 
     /// The dialog names what it is about in a line of its own.
     fn shows_exactly(&self, ask: &Ask, lines: &[String]) -> bool {
-        let dialog =
-            || lines.iter().rev().filter(|line| !line.trim().is_empty()).take(DIALOG_LINES);
-        let alone = !self.crowded && self.shows_ask(ask, lines) == Some(true);
+        let dialog = || foot(lines);
+        let alone = !self.dialogs.is_crowded() && self.shows_ask(ask, lines) == Some(true);
         alone
             && match &ask.wants {
                 Some(Want::Command { line, .. }) => dialog().any(|shown| shown.trim() == line),
@@ -482,17 +404,6 @@ impl Prompt<'_> {
         let is_empty = self.typed.is_empty() || self.typed.starts_with(PROPOSAL);
         if is_empty { Shown::Prompt } else { Shown::Draft }
     }
-}
-
-/// A key is enough to choose one thing among a few.
-fn choice(input: &Value) -> Offer {
-    let questions = input["questions"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let [question] = questions else { return Offer::Form };
-    let options = question["options"].as_array().map(Vec::as_slice).unwrap_or_default();
-    if question["multiSelect"] == true || options.is_empty() || options.len() > CHOICES_MAX {
-        return Offer::Form;
-    }
-    Offer::Choice(options.iter().map(|option| text(option, "/label").to_owned()).collect())
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ impl Link {
             || self.typing.is_some()
             || self.held.is_some()
             || self.dialog.is_some()
-            || self.listener.on_screen.is_some()
+            || !self.listener.on_screen.is_empty()
             || self.catching_up.is_some();
         if attached || owes {
             return Use::InUse;

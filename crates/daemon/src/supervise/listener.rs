@@ -57,8 +57,8 @@ pub(super) struct Listener {
     pub(super) hooks_at: Option<u64>,
     /// How its id is found, where it does not tell it.
     trace: Option<Trace>,
-    /// What it asks on its screen.
-    pub(super) on_screen: Option<OnScreen>,
+    /// What it asks on its screen. Several may wait there in a row.
+    pub(super) on_screen: Vec<OnScreen>,
     pub(super) vault_pace: Duration,
     /// The message that was handed over last and not yet seen to be taken.
     handed: Option<String>,
@@ -127,7 +127,7 @@ impl Listener {
             transcript_at: 0,
             hooks_at: None,
             trace: None,
-            on_screen: None,
+            on_screen: Vec::new(),
             end,
             ready: session.is_ready(),
             hearing: Hearing::Live,
@@ -229,7 +229,7 @@ impl Listener {
         if silent {
             // Only its screen tells when what it asked there is gone.
             let asked = session.asked().iter().find(|ask| ask.kind == AskKind::Approval);
-            self.on_screen = asked.cloned().map(OnScreen::seen);
+            self.on_screen = asked.cloned().map(OnScreen::seen).into_iter().collect();
         }
     }
 
@@ -317,11 +317,13 @@ impl Listener {
     /// A question of an agent in a terminal stands on its screen.
     fn note_question(&mut self, sign: &Sign) {
         if let Sign::Asked(ask) = sign {
-            let on_screen = self.dialect.source() == Source::Transcript;
-            self.on_screen = on_screen.then(|| OnScreen::new(ask.clone()));
+            self.on_screen.retain(|open| open.ask.id != ask.id);
+            if self.dialect.source() == Source::Transcript {
+                self.on_screen.push(OnScreen::new(ask.clone()));
+            }
         }
         if let Sign::AskGone(id) = sign {
-            self.on_screen.take_if(|open| open.ask.id == *id);
+            self.on_screen.retain(|open| open.ask.id != *id);
         }
     }
 

@@ -17,6 +17,9 @@ use tokio::time::Instant;
 /// How long a screen may take to show what is to be typed into. An agent that has just ended its
 /// turn paints for some milliseconds more; past this a person is typing there, or it hangs.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The same where the screen shows another question that was asked at once with this one: until that is
+/// answered, this one does not come, and the caller is told so while it still waits.
+const IN_A_ROW: Duration = Duration::from_secs(2);
 /// Some programs swallow a key that comes right after they have painted a question.
 const PRESSES_MAX: u8 = 5;
 /// Before a key is taken for swallowed. One that was only slow to be taken would be pressed twice, and
@@ -46,7 +49,7 @@ impl Link {
 
     /// Presses the keys of an answer as soon as the question is there.
     pub(super) async fn press(&mut self, ask: &Ask, keys: Vec<u8>) -> io::Result<()> {
-        let open = self.listener.on_screen.as_mut().filter(|open| open.ask.id == ask.id);
+        let open = self.listener.on_screen.iter_mut().find(|open| open.ask.id == ask.id);
         let Some(open) = open else {
             let why = "the question is no longer on the screen".to_owned();
             self.outcome(Outcome::AnswerNotGiven { ask: ask.id.clone(), why: why.into() }).await;
@@ -62,7 +65,7 @@ impl Link {
 
     /// Looks at the screen if anything depends on it.
     pub(super) async fn attend(&mut self, occasion: Occasion) -> io::Result<()> {
-        let asks = self.listener.on_screen.is_some() || self.dialog.is_some();
+        let asks = !self.listener.on_screen.is_empty() || self.dialog.is_some();
         let waits = self.typing.is_some() || self.held.is_some() || asks;
         if self.listener.ready && !waits && occasion == Occasion::Moved {
             return Ok(());
@@ -93,14 +96,12 @@ impl Link {
         }
         self.judge_held(&shown).await?;
         self.judge_dialog(&shown).await;
-        self.judge_question(&lines, occasion).await?;
+        self.judge_questions(&lines, occasion).await?;
         if let Shown::Asking(prompt) = &shown {
             self.raise_question(prompt).await;
         }
         self.judge_prompt(&shown).await?;
-        if self.typing.is_some()
-            || self.listener.on_screen.as_ref().is_some_and(OnScreen::is_answered)
-        {
+        if self.typing.is_some() || self.listener.on_screen.iter().any(OnScreen::is_answered) {
             self.look_at = Some(Instant::now() + LOOK_PACE);
         }
         Ok(())
@@ -126,27 +127,41 @@ impl Link {
 
     /// A question that the agent asks on its screen and nowhere else.
     async fn raise_question(&mut self, prompt: &ScreenPrompt) {
-        if self.listener.on_screen.is_some() {
+        if !self.listener.on_screen.is_empty() {
             return;
         }
         let place = || AskId(format!("{LEAVE}{}-{}", self.listener.generation, self.listener.end));
         let id = prompt.id.clone().unwrap_or_else(place);
         let ask = Ask::new(id, AskKind::Approval, prompt.text.as_str());
         let ask = ask.among(prompt.choices.iter().copied()).wanting(prompt.wants.clone());
-        self.listener.on_screen = Some(OnScreen::seen(ask.clone()));
+        self.listener.on_screen.push(OnScreen::seen(ask.clone()));
         self.listener.sign(Spot::Screen, Sign::Asked(ask)).await;
     }
 
-    async fn judge_question(&mut self, lines: &[String], occasion: Occasion) -> io::Result<()> {
-        let Some(open) = &mut self.listener.on_screen else { return Ok(()) };
-        let id = open.ask.id.clone();
+    /// Each has a screen of its own at some time: what is not shown yet waits for that.
+    async fn judge_questions(&mut self, lines: &[String], occasion: Occasion) -> io::Result<()> {
+        let ids: Vec<AskId> = self.listener.on_screen.iter().map(|o| o.ask.id.clone()).collect();
+        for id in ids {
+            self.judge_question(id, lines, occasion).await?;
+        }
+        Ok(())
+    }
+
+    async fn judge_question(
+        &mut self,
+        id: AskId,
+        lines: &[String],
+        occasion: Occasion,
+    ) -> io::Result<()> {
+        let mut all = self.listener.on_screen.iter_mut();
+        let Some(open) = all.find(|open| open.ask.id == id) else { return Ok(()) };
         match self.listener.dialect.shows_ask(&open.ask, lines) {
             Some(true) => {
                 open.seen = true;
                 let Some(answer) = &mut open.answer else { return Ok(()) };
                 let by_rule = open.ask.answerer == Answerer::Rules;
                 if by_rule && !self.listener.dialect.shows_exactly(&open.ask, lines) {
-                    return self.give_up_if_late().await;
+                    return self.give_up_if_late(&id, lines).await;
                 }
                 let may = occasion == Occasion::Rested && answer.presses < PRESSES_MAX;
                 if may && Instant::now() < answer.again_at {
@@ -164,23 +179,33 @@ impl Link {
                 self.write(waits, &keys).await
             }
             Some(false) if open.seen => {
-                self.listener.on_screen = None;
+                self.listener.on_screen.retain(|open| open.ask.id != id);
                 self.listener.sign(Spot::Screen, Sign::AskGone(id)).await;
                 Ok(())
             }
             // It is asked before it is painted.
-            Some(false) => self.give_up_if_late().await,
+            Some(false) => self.give_up_if_late(&id, lines).await,
             None => Ok(()),
         }
     }
 
     /// An answer whose question does not come to the screen in time is not given.
-    async fn give_up_if_late(&mut self) -> io::Result<()> {
-        let Some(open) = &mut self.listener.on_screen else { return Ok(()) };
-        let late = |answer: &mut Answering| answer.presses == 0 && Instant::now() > answer.until;
+    async fn give_up_if_late(&mut self, id: &AskId, lines: &[String]) -> io::Result<()> {
+        let (dialect, all) = (&self.listener.dialect, &mut self.listener.on_screen);
+        let is_shown = |open: &&OnScreen| dialect.shows_ask(&open.ask, lines) == Some(true);
+        let shown = all.iter().find(is_shown).map(|open| open.ask.id.clone());
+        let before = shown.filter(|shown| shown != id);
+        let least =
+            if before.is_some() { PATIENCE.saturating_sub(IN_A_ROW) } else { Duration::ZERO };
+        let late =
+            |answer: &mut Answering| answer.presses == 0 && Instant::now() + least > answer.until;
+        let Some(open) = all.iter_mut().find(|open| open.ask.id == *id) else { return Ok(()) };
         if open.answer.take_if(late).is_some() {
-            let (ask, why) = (open.ask.id.clone(), "the question is not on the screen".to_owned());
-            self.outcome(Outcome::AnswerNotGiven { ask, why: why.into() }).await;
+            let why = match before {
+                Some(before) => format!("the screen shows another question first: {}", before.0),
+                None => "the question is not on the screen".to_owned(),
+            };
+            self.outcome(Outcome::AnswerNotGiven { ask: id.clone(), why: why.into() }).await;
         }
         Ok(())
     }

@@ -100,13 +100,13 @@ impl Responses {
     }
 
     fn called(&self, call: &Call) -> Value {
-        let (tag, plain) = (&self.tag, self.plain.contains(&call.tool));
+        let (id, plain) = (&call.id, self.plain.contains(&call.tool));
         if plain {
             let input = call.input.as_str().map_or_else(|| call.input.to_string(), str::to_owned);
-            return json!({"type": "custom_tool_call", "id": format!("ctc_{tag}"),
+            return json!({"type": "custom_tool_call", "id": format!("ctc_{id}"),
                 "call_id": call.id, "name": call.tool, "input": input, "status": "completed"});
         }
-        json!({"type": "function_call", "id": format!("fc_{tag}"), "call_id": call.id,
+        json!({"type": "function_call", "id": format!("fc_{id}"), "call_id": call.id,
             "name": call.tool, "arguments": call.input.to_string(), "status": "completed"})
     }
 

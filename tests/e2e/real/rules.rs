@@ -1,0 +1,220 @@
+//! Rules that answer what the real agents ask: what they allow is done without a person, what they do
+//! not understand waits, what is rejected is denied.
+
+use super::Real;
+use super::cast::{
+    CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, CODEX_TERMINAL, NAME, Part, Play, text,
+};
+use crate::support::house::{Outcome, eventually};
+use glis_stub_model::{Step, Voice, prompt};
+use serde_json::{Value, json};
+
+/// Both agents run `ls` and the like without asking. They ask for this.
+const RULE: &str =
+    "[[auto_yes.rule]]\nprogram = \"touch\"\nrest = \"path\"\nmatch = [\"touch a\"]\n";
+
+/// An agent with rules, in a session that they answer for.
+fn begin(part: Part, rules: &str) -> Outcome<Option<Play>> {
+    let Some(real) = Real::with(part.agent)? else { return Ok(None) };
+    real.house.configure(rules)?;
+    Play::of(real, part, &["--auto-yes"]).map(Some)
+}
+
+/// What the rules have said: verdict, rule or reason, and what it was about.
+fn judged(play: &Play) -> Outcome<Vec<Value>> {
+    let log = play.house().json(&["auto-yes", "log", NAME])?;
+    Ok(log.as_array().ok_or("no list")?.clone())
+}
+
+/// One verdict that is on record, about a request that was asked under this very name.
+fn has_said(play: &Play, about: &str, verdict: &str, rule: &str) -> Outcome {
+    let all = judged(play)?;
+    let ours = all.iter().find(|one| one["text"].as_str().is_some_and(|text| text.contains(about)));
+    let ours = ours.ok_or_else(|| format!("{about}: {all:?}"))?;
+    let by = if ours["rule"].is_null() { &ours["why"] } else { &ours["rule"] };
+    assert_eq!((&ours["verdict"], by), (&json!(verdict), &json!(rule)), "{ours}");
+    let events = play.house().ok(&["events"])?;
+    let events: Vec<Value> = events.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    let asked = |event: &&Value| event["event"] == "asked" && event["ask"]["id"] == ours["request"];
+    assert_eq!(events.iter().filter(asked).count(), 1, "{ours}");
+    Ok(())
+}
+
+/// Has the agent run a command that it asks about.
+fn run(play: &Play, words: &str, command: &str) -> Outcome {
+    play.send(&prompt(words, &[play.asking(command), text("so it is")]))?;
+    Ok(())
+}
+
+fn a_rule_answers_and_a_person_the_rest(part: Part) -> Outcome {
+    let Some(play) = begin(part, RULE)? else { return Ok(()) };
+    let there = |file: &str| -> Outcome<bool> { Ok(play.house().file(NAME, file)?.exists()) };
+    run(&play, "by rule", "touch allowed.txt")?;
+    play.until("idle")?;
+    assert!(there("allowed.txt")?);
+    has_said(&play, "touch allowed.txt", "accept", "touch")?;
+
+    run(&play, "by hand", "touch hostile.txt; id")?;
+    let waits = play.until("waiting")?;
+    assert!(waits["waiting_for"]["text"].as_str().is_some_and(|t| t.contains("hostile.txt; id")));
+    assert!(!there("hostile.txt")?);
+    has_said(&play, "hostile.txt; id", "manual", "character")?;
+    let request = waits["waiting_for"]["request"].as_str().ok_or("no request")?;
+    play.house().json(&["answer", NAME, "deny", "--request", request])?;
+    play.until("idle")?;
+    assert!(!there("hostile.txt")?);
+
+    run(&play, "rejected", "rm -rf allowed.txt")?;
+    play.until("idle")?;
+    assert!(there("allowed.txt")?);
+    has_said(&play, "rm -rf allowed.txt", "reject", "delete|remove|rm -rf")?;
+    assert_eq!(judged(&play)?.len(), 3);
+    Ok(())
+}
+
+#[test]
+fn a_rule_answers_claude_headless() -> Outcome {
+    a_rule_answers_and_a_person_the_rest(CLAUDE_HEADLESS)
+}
+
+#[test]
+fn a_rule_answers_claude_in_a_terminal() -> Outcome {
+    a_rule_answers_and_a_person_the_rest(CLAUDE_TERMINAL)
+}
+
+#[test]
+fn a_rule_answers_codex_headless() -> Outcome {
+    a_rule_answers_and_a_person_the_rest(CODEX_HEADLESS)
+}
+
+#[test]
+fn a_rule_answers_codex_in_a_terminal() -> Outcome {
+    a_rule_answers_and_a_person_the_rest(CODEX_TERMINAL)
+}
+
+/// One answer of the model that calls all of these tools.
+fn at_once(mut calls: Vec<(String, Value)>) -> Step {
+    let (tool, input) = calls.remove(0);
+    Step { tool: Some(tool), input, beside: calls, ..Step::default() }
+}
+
+/// The name of the open request that is about this.
+fn request(session: &Value, about: &str) -> Option<String> {
+    let asks = session["asks"].as_array()?;
+    let of_it = |ask: &&Value| ask["text"].as_str().is_some_and(|text| text.contains(about));
+    asks.iter().find(of_it)?["request"].as_str().map(str::to_owned)
+}
+
+/// Four things that Claude Code asks about at once, since all of them only read: one is allowed and
+/// one denied by rule, the other two wait, and each is answered by its own name, the later one first.
+#[test]
+fn several_at_once_are_answered_each_by_its_own_name() -> Outcome {
+    let rule = "[[auto_yes.rule]]\nprogram = \"cat\"\nrest = \"word\"\nmatch = [\"cat a\"]\n";
+    let Some(play) = begin(CLAUDE_HEADLESS, rule)? else { return Ok(()) };
+    let outside = play.house().folder().join("outside");
+    std::fs::create_dir_all(&outside)?;
+    let mut calls = Vec::new();
+    for (tool, name) in [("Bash", "one"), ("Read", "removed"), ("Read", "three"), ("Read", "four")]
+    {
+        let file = outside.join(format!("{name}.txt"));
+        std::fs::write(&file, format!("this is {name}\n"))?;
+        let input = match tool {
+            "Bash" => json!({"command": format!("cat {}", file.display()), "description": "d"}),
+            _ => json!({"file_path": file}),
+        };
+        calls.push((tool.to_owned(), input));
+    }
+    play.send(&prompt("look at all", &[at_once(calls), text("so it is")]))?;
+    eventually("two wait and the rules have answered the others", || {
+        play.show().is_ok_and(|now| {
+            let open = now["asks"].as_array().map_or(0, Vec::len);
+            open == 2 && request(&now, "three").is_some() && request(&now, "four").is_some()
+        })
+    })?;
+    let waits = play.until("waiting")?;
+    let (three, four) = (request(&waits, "three"), request(&waits, "four"));
+    let (three, four) = (three.ok_or("three")?, four.ok_or("four")?);
+    let (status, _) = play.house().fails(&["answer", NAME, "allow"])?;
+    assert_eq!(status, 4, "which of the two is not said");
+    play.house().json(&["answer", NAME, "deny", "--request", &four])?;
+    play.house().json(&["answer", NAME, "allow", "--request", &three])?;
+    play.until("idle")?;
+    let told = play.real.model.turns().pop().ok_or("no request")?;
+    for (name, is_read) in [("one", true), ("removed", false), ("three", true), ("four", false)] {
+        let words = format!("this is {name}");
+        assert_eq!(told.says(Voice::Tool, &words), is_read, "{name}: {:#?}", told.turns);
+    }
+    has_said(&play, "one.txt", "accept", "cat")?;
+    has_said(&play, "removed.txt", "reject", "delete|remove|rm -rf")?;
+    has_said(&play, "three.txt", "manual", "unknown")?;
+    has_said(&play, "four.txt", "manual", "unknown")
+}
+
+/// Allows a request. If the screen shows another one first, nothing is answered, and that one is told.
+fn allow(play: &Play, request: &str) -> Outcome<Option<String>> {
+    let args = ["--json", "answer", NAME, "allow", "--request", request];
+    let told = play.house().glis().args(args).output()?;
+    if told.status.success() {
+        return Ok(None);
+    }
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    let error: Value = serde_json::from_str(&told)?;
+    let message = error["error"]["message"].as_str().ok_or("no message")?;
+    let shown =
+        message.split_once("the screen shows another question first: ").ok_or(told.clone())?;
+    Ok(Some(shown.1.to_owned()))
+}
+
+/// Whether the dialog on the screen is about this file.
+fn stands(play: &Play, name: &str) -> bool {
+    let screen = play.house().ok(&["screen", NAME]).unwrap_or_default();
+    let dialog = screen.rsplit("────").next().unwrap_or_default();
+    dialog.contains("1. Yes") && dialog.contains(&format!("/{name}.txt)"))
+}
+
+/// In a terminal they stand in a row, and a key answers the one that the screen shows: only that is
+/// answered, whichever was asked last.
+#[test]
+fn in_a_terminal_the_one_that_is_shown_is_answered() -> Outcome {
+    let Some(play) = begin(CLAUDE_TERMINAL, RULE)? else { return Ok(()) };
+    let outside = play.house().folder().join("outside");
+    std::fs::create_dir_all(&outside)?;
+    let mut calls = Vec::new();
+    for name in ["first", "second", "third"] {
+        let file = outside.join(format!("{name}.txt"));
+        std::fs::write(&file, format!("this is {name}\n"))?;
+        calls.push(("Read".to_owned(), json!({"file_path": file})));
+    }
+    play.send(&prompt("look at all", &[at_once(calls), text("so it is")]))?;
+    let open = |now: &Value| now["asks"].as_array().map_or(0, Vec::len);
+    eventually("all three wait, and one is shown", || {
+        let one = ["first", "second", "third"].iter().filter(|name| stands(&play, name)).count();
+        one == 1 && play.show().is_ok_and(|now| open(&now) == 3)
+    })?;
+    let mut left: Vec<(String, &str)> = Vec::new();
+    for name in ["first", "second", "third"] {
+        left.push((request(&play.show()?, name).ok_or(name)?, name));
+    }
+    // In which order they stand there is its own affair. The two that are not shown are left alone.
+    while left.len() > 1 {
+        let id = left.iter().find(|(_, name)| !stands(&play, name)).ok_or("all stand")?.0.clone();
+        let shown = allow(&play, &id)?.ok_or("it was not shown, and yet it was answered")?;
+        assert!(left.iter().any(|(other, _)| *other == shown), "{shown}: {left:?}");
+        assert_eq!(allow(&play, &shown)?, None);
+        left.retain(|(other, _)| *other != shown);
+        eventually("the others wait, and one is shown", || {
+            let one = left.iter().filter(|(_, name)| stands(&play, name)).count() == 1;
+            one && play.show().is_ok_and(|now| open(&now) == left.len())
+        })?;
+    }
+    let (last, denied) = left.pop().ok_or("none is left")?;
+    play.house().json(&["answer", NAME, "deny", "--request", &last])?;
+    play.until("idle")?;
+    play.turn("and now?")?;
+    let told = play.asked("and now?")?;
+    for name in ["first", "second", "third"] {
+        let (words, is_read) = (format!("this is {name}"), name != denied);
+        assert_eq!(told.says(Voice::Tool, &words), is_read, "{name}: {:#?}", told.turns);
+    }
+    Ok(())
+}
