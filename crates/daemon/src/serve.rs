@@ -16,6 +16,7 @@ mod steps;
 mod stream;
 mod together;
 mod unwritten;
+mod verdicts;
 mod wait;
 
 pub(crate) use keys::Keys;
@@ -158,6 +159,9 @@ async fn answer(state: &Arc<ServerState>, peer: &mut Peer, call: Call) -> io::Re
         }
         Request::Log { session, follow } => stream::log(state, peer, &session, follow).await?,
         Request::Events { from, follow } => stream::events(state, peer, from, follow).await?,
+        Request::Verdicts { session, fresh } => {
+            verdicts::tell(state, peer, session.as_deref(), fresh).await?
+        }
         Request::Wait { session, statuses, timeout_ms } => {
             wait(state, peer, &session, &statuses, timeout_ms).await?
         }
@@ -252,6 +256,7 @@ async fn change(
         | Request::Screen { .. }
         | Request::Output { .. }
         | Request::Events { .. }
+        | Request::Verdicts { .. }
         | Request::Snapshots { .. }
         | Request::Compaction { .. }
         | Request::Diff { .. }

@@ -9,7 +9,7 @@ use crate::call::{Origin, Scope};
 use crate::hold::{Limit, Size};
 use crate::view::{
     CompactionView, DaemonView, Entry, FileDiffView, Finding, GateView, Hit, MergeView,
-    SessionView, SnapshotView, TrashView,
+    SessionView, SnapshotView, TrashView, VerdictView,
 };
 use glis_core::input::IfRunning;
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
@@ -103,6 +103,13 @@ pub enum Request {
     Events {
         from: u64,
         follow: bool,
+    },
+    /// What the rules have said of what was asked, of one session or of all, oldest first.
+    Verdicts {
+        session: Option<String>,
+        /// Only what no list of all sessions has shown yet.
+        #[serde(default)]
+        fresh: bool,
     },
     /// What its conversation comes down to.
     Compaction {
@@ -370,6 +377,8 @@ pub enum Response {
     Step(serde_json::Value),
     /// Streamed: an event's JSON.
     Event(serde_json::Value),
+    /// Streamed: what the rules have said of one request.
+    Verdict(Box<VerdictView>),
     /// Streamed: a line of a conversation.
     Entry(Entry),
     /// Streamed: output before this offset is no longer there.
@@ -397,9 +406,12 @@ impl Response {
     /// Whether the exchange is over with this.
     pub fn is_final(&self) -> bool {
         match self {
-            Self::One(_) | Self::Step(_) | Self::Event(_) | Self::Entry(_) | Self::Cut { .. } => {
-                false
-            }
+            Self::One(_)
+            | Self::Step(_)
+            | Self::Event(_)
+            | Self::Verdict(_)
+            | Self::Entry(_)
+            | Self::Cut { .. } => false,
             Self::Done { .. }
             | Self::Made { .. }
             | Self::Unusable { .. }
@@ -438,6 +450,7 @@ impl Request {
             | Self::Screen { .. }
             | Self::Output { .. }
             | Self::Events { .. }
+            | Self::Verdicts { .. }
             | Self::Snapshots { .. }
             | Self::Compaction { .. }
             | Self::Diff { .. }
@@ -510,6 +523,7 @@ impl Request {
             | Self::Screen { .. }
             | Self::Output { .. }
             | Self::Events { .. }
+            | Self::Verdicts { .. }
             | Self::Snapshots { .. }
             | Self::Compaction { .. }
             | Self::Diff { .. }

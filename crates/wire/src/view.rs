@@ -8,7 +8,7 @@ use glis_core::session::Deferral;
 use glis_core::spec::Mode;
 use glis_core::talk::AskKind;
 use glis_core::tree::{Found, PathList, Restored, SnapshotRef};
-use glis_core::verdict::Want;
+use glis_core::verdict::{Verdict, Want};
 use serde::{Deserialize, Serialize};
 
 /// A session as JSON.
@@ -407,6 +407,25 @@ impl Default for GateView {
         let (stopped, waits_for) = (Vec::new(), Vec::new());
         Self { state: running(), since: None, stopped, waits_for, note: None }
     }
+}
+
+/// What the rules have said of something that an agent asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerdictView {
+    /// When, RFC 3339.
+    pub at: String,
+    /// The session's id.
+    pub session: String,
+    /// Its name.
+    pub name: String,
+    /// The name of the request that was judged.
+    pub request: String,
+    /// What was asked.
+    pub text: String,
+    /// What the rules have said.
+    pub verdict: Verdict,
+    /// No list of all sessions has shown it before.
+    pub new: bool,
 }
 
 /// One thing that `doctor` looked at.

@@ -135,6 +135,39 @@ fn a_request_is_answered_once_or_said_to_be_gone() -> Outcome {
     Ok(())
 }
 
+/// Which verdicts a person has seen is known by the lists of all sessions.
+#[test]
+fn the_list_tells_what_is_new_since_the_last_look() -> Outcome {
+    let house = House::new()?;
+    begin(&house, &["--headless"])?;
+    let news = |args: &[&str]| -> Outcome<Vec<(String, bool)>> {
+        let log = house.json(&[&["auto-yes", "log"], args].concat())?;
+        let each = log.as_array().ok_or("no list")?.iter();
+        Ok(each.map(|one| (one["text"].to_string(), one["new"] == true)).collect())
+    };
+    let one = |text: &str, new: bool| (json!(text).to_string(), new);
+    house.turn("blue", "approve run ls")?;
+    // To look at one session is not to look at all.
+    assert_eq!(news(&["blue"])?, [one("run ls", true)]);
+    assert_eq!(news(&[])?, [one("run ls", true)]);
+    assert_eq!(news(&[])?, [one("run ls", false)]);
+    assert_eq!(news(&["--new"])?, []);
+    house.turn("blue", "approve run pwd")?;
+    house.kill_daemon()?;
+    assert_eq!(news(&["--new", "blue"])?, [one("run pwd", true)]);
+    assert_eq!(news(&[])?, [one("run ls", false), one("run pwd", true)]);
+    let told = house.ok(&["auto-yes", "log", "--new"])?;
+    assert_eq!(told.trim(), "no request was judged by rule since you last looked");
+    // The name stays, also when the session is gone for good.
+    house.ok(&["rm", "blue", "--stop"])?;
+    house.ok(&["trash", "empty", "--all", "--yes"])?;
+    let told = house.ok(&["auto-yes", "log"])?;
+    assert!(told.contains("  blue  run ls"), "{told}");
+    let (status, _) = house.fails(&["auto-yes", "log", "blue"])?;
+    assert_eq!(status, 3);
+    Ok(())
+}
+
 #[test]
 fn a_command_is_tried_without_a_session_or_a_daemon() -> Outcome {
     let house = House::new()?;

@@ -371,6 +371,9 @@ pub(crate) enum AutoYesVerb {
     Log {
         /// Only of this session
         name: Option<String>,
+        /// Only what `auto-yes log` has not listed yet
+        #[arg(long)]
+        new: bool,
     },
 }
 

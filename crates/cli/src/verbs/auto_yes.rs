@@ -2,7 +2,7 @@
 
 use super::act::act;
 use super::args::{AutoYes, AutoYesVerb, Switch};
-use super::{Out, ask, file, say, unexpected};
+use super::{Out, file, say, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
 use crate::words;
@@ -11,14 +11,14 @@ use glis_client::Streamed;
 use glis_config::Config;
 use glis_core::verdict::Verdict;
 use glis_wire::client::{Action, Request, Response};
+use glis_wire::view::VerdictView;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 pub(super) fn auto_yes(wanted: AutoYes, out: &Out) -> Result<(), Complaint> {
     match (wanted.verb, wanted.name, wanted.switch) {
         (Some(AutoYesVerb::Test { command, folder }), _, _) => test(&command, folder, out),
-        (Some(AutoYesVerb::Log { name }), _, _) => log(name, out),
+        (Some(AutoYesVerb::Log { name, new }), _, _) => log(name, new, out),
         (None, Some(name), Some(switch)) => set(&name, switch, out),
         (None, _, _) => Err(unexpected()),
     }
@@ -75,89 +75,47 @@ fn as_json(verdict: &Verdict) -> Value {
 }
 
 /// What the rules have said, oldest first, of one session or of all.
-fn log(name: Option<String>, out: &Out) -> Result<(), Complaint> {
-    let mut control = control::connect()?;
-    let only = match name {
-        Some(session) => {
-            let shown = ask(&mut control, Request::Show { session })?;
-            let Response::Session(session) = shown else { return Err(unexpected()) };
-            Some(session.id)
-        }
-        None => None,
-    };
-    let mut names = BTreeMap::new();
+fn log(session: Option<String>, fresh: bool, out: &Out) -> Result<(), Complaint> {
     let mut judged = Vec::new();
-    control.call_seeing(Request::Events { from: 0, follow: false }, |streamed| {
-        if let Streamed::Words(Response::Event(event)) = streamed {
-            note(&event, &mut names, only.as_deref(), &mut judged);
+    let request = Request::Verdicts { session, fresh };
+    control::connect()?.call_seeing(request, |streamed| {
+        if let Streamed::Words(Response::Verdict(verdict)) = streamed {
+            judged.push(*verdict);
         }
         Ok::<(), Complaint>(())
     })?;
     if out.json {
-        return say(
-            &Value::from(judged.iter().map(Judged::as_json).collect::<Vec<_>>()).to_string()
-        );
+        let all: Vec<Value> = judged.iter().map(document).collect();
+        return say(&Value::from(all).to_string());
     }
     if judged.is_empty() {
-        return say("no request was judged by rule");
+        return say(if fresh {
+            "no request was judged by rule since you last looked"
+        } else {
+            "no request was judged by rule"
+        });
     }
-    judged.iter().try_for_each(|one| say(&one.line()))
+    judged.iter().try_for_each(|one| say(&line(one)))
 }
 
 /// One verdict, with what it was about.
-struct Judged {
-    at: Value,
-    session: Value,
-    name: String,
-    request: Value,
-    text: String,
-    verdict: Verdict,
-}
-
-impl Judged {
-    fn as_json(&self) -> Value {
-        let mut document = json!({
-            "at": self.at,
-            "session": self.session,
-            "name": self.name,
-            "request": self.request,
-            "text": self.text,
-        });
-        if let (Value::Object(all), Value::Object(own)) = (&mut document, as_json(&self.verdict)) {
-            all.extend(own);
-        }
-        document
-    }
-
-    fn line(&self) -> String {
-        let at = self.at.as_str().unwrap_or_default();
-        let text = words::plain(&self.text);
-        format!("{at}  {}  {text}\n    {}", self.name, words::verdict::verdict(&self.verdict))
-    }
-}
-
-fn note(
-    event: &Value,
-    names: &mut BTreeMap<String, String>,
-    only: Option<&str>,
-    judged: &mut Vec<Judged>,
-) {
-    let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
-    let session = text("session");
-    if let "session_created" | "return_began" = text("event").as_str() {
-        names.insert(session, text("name"));
-        return;
-    }
-    if text("event") != "ask_judged" || only.is_some_and(|only| only != session) {
-        return;
-    }
-    let Ok(verdict) = serde_json::from_value(event["verdict"].clone()) else { return };
-    judged.push(Judged {
-        at: event["at"].clone(),
-        name: names.get(&session).unwrap_or(&session).clone(),
-        session: event["session"].clone(),
-        request: event["ask"].clone(),
-        text: text("text"),
-        verdict,
+fn document(one: &VerdictView) -> Value {
+    let mut document = json!({
+        "at": one.at,
+        "session": one.session,
+        "name": one.name,
+        "request": one.request,
+        "text": one.text,
+        "new": one.new,
     });
+    if let (Value::Object(all), Value::Object(own)) = (&mut document, as_json(&one.verdict)) {
+        all.extend(own);
+    }
+    document
+}
+
+fn line(one: &VerdictView) -> String {
+    let VerdictView { at, name, text, verdict, new, .. } = one;
+    let (text, new) = (words::plain(text), if *new { "  (new)" } else { "" });
+    format!("{at}  {name}{new}  {text}\n    {}", words::verdict::verdict(verdict))
 }
