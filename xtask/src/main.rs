@@ -1,4 +1,5 @@
-//! The project's own tools: `cargo xtask test`, `check`, `agents`, `bench`, `soak` and `record`.
+//! The project's own tools: `cargo xtask test`, `check`, `agents`, `bench`, `soak`, `stories`
+//! and `record`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool that talks to a terminal")]
 
 mod agents;
@@ -10,6 +11,7 @@ mod record;
 mod shaky;
 mod skips;
 mod soak;
+mod stories;
 mod test;
 mod tools;
 
@@ -26,6 +28,7 @@ cargo xtask VERB
   check             the quick part of it: style, lints, tests
   bench [MEASURE…]  measures glis beside tmux, dtach and a bare terminal loop, as ratios
   soak [--for 5m]   twenty agents at work: memory and descriptors of the daemon must not grow
+  stories           every story with every real agent, also those that start slowly
   record            plays two stories with real agents and puts what was seen into README.md
   help              this page
 
@@ -52,6 +55,7 @@ fn run(verb: &str, rest: &[OsString]) -> Result<ExitCode> {
         "bench" => bench::run(rest),
         "agents" => agents::run(),
         "soak" => soak::run(rest),
+        "stories" => stories::run(),
         "record" => record::run(),
         "help" | "--help" | "-h" => {
             print!("{HELP}");

@@ -27,13 +27,9 @@ macro_rules! play {
             use super::*;
             play! { $constant;
                 it_works_and_comes_back_as_it_was
-                a_pause_before_the_first_word
                 a_pause_in_the_middle_of_an_answer
-                a_pause_in_the_middle_of_a_tool
-                the_agent_is_killed_in_the_middle_of_an_answer
                 both_are_killed_in_the_middle_of_an_answer
                 its_worktree_comes_back_with_its_conversation
-                what_is_said_after_a_fresh_start_is_in_the_log_once
                 its_persona_counts_after_every_resume
                 $($more)*
             }
@@ -55,6 +51,10 @@ macro_rules! play_all {
             $part,
             $constant,
             $($more)*
+            a_pause_before_the_first_word
+            a_pause_in_the_middle_of_a_tool
+            the_agent_is_killed_in_the_middle_of_an_answer
+            what_is_said_after_a_fresh_start_is_in_the_log_once
             what_it_took_before_it_wrote_anything_down_is_said_again
             a_transcript_that_was_deleted_is_put_back
             what_a_tool_did_is_kept_before_its_turn_ends
@@ -67,6 +67,21 @@ macro_rules! play_all {
             two_resumes_at_once_start_one_process
             a_message_while_it_is_busy_comes_after
         );
+    };
+}
+
+/// Stories whose like the quick agents tell in every run of the tests. These two take seconds of a
+/// whole core to start, so theirs are played by `cargo xtask stories` alone.
+macro_rules! play_by_hand {
+    ($part:ident, $constant:expr, $($story:ident)+) => {
+        mod $part {
+            use super::*;
+            $(#[test]
+            #[ignore = "its agent starts slowly: played by `cargo xtask stories`"]
+            fn $story() -> Outcome {
+                super::$story($constant)
+            })+
+        }
     };
 }
 
@@ -97,24 +112,40 @@ play_all!(
 play!(
     opencode_headless,
     OPENCODE_HEADLESS,
-    what_its_holder_had_not_read_is_in_the_conversation
     what_it_took_before_it_wrote_anything_down_is_said_again
-    what_a_tool_did_is_kept_before_its_turn_ends
     a_transcript_that_was_deleted_is_put_back
-    a_conversation_that_is_gone_is_an_error
     an_approval_is_allowed
+);
+play_by_hand!(
+    opencode_by_hand,
+    OPENCODE_HEADLESS,
+    a_pause_before_the_first_word
+    a_pause_in_the_middle_of_a_tool
+    the_agent_is_killed_in_the_middle_of_an_answer
+    what_is_said_after_a_fresh_start_is_in_the_log_once
+    what_its_holder_had_not_read_is_in_the_conversation
+    what_a_tool_did_is_kept_before_its_turn_ends
+    a_conversation_that_is_gone_is_an_error
     an_approval_is_denied
 );
 // With nobody at a terminal it has nothing that it could ask for.
 play!(
     gemini_headless,
     GEMINI_HEADLESS,
-    what_its_holder_had_not_read_is_in_the_conversation
     what_it_took_before_it_wrote_anything_down_is_said_again
-    what_a_tool_did_is_kept_before_its_turn_ends
-    a_transcript_that_was_deleted_is_put_back
     a_transcript_that_was_damaged_is_put_back
     a_conversation_that_is_gone_is_an_error
+);
+play_by_hand!(
+    gemini_by_hand,
+    GEMINI_HEADLESS,
+    a_pause_before_the_first_word
+    a_pause_in_the_middle_of_a_tool
+    the_agent_is_killed_in_the_middle_of_an_answer
+    what_is_said_after_a_fresh_start_is_in_the_log_once
+    what_its_holder_had_not_read_is_in_the_conversation
+    what_a_tool_did_is_kept_before_its_turn_ends
+    a_transcript_that_was_deleted_is_put_back
 );
 
 /// Starts, works, is paused and resumed from another folder: same id, same folder, same model.
