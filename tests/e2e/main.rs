@@ -150,6 +150,7 @@ mod by_itself {
     mod idle;
     mod idle_races;
     mod memory;
+    mod places;
 }
 
 /// The real agents, against a stub of their model.

@@ -43,6 +43,7 @@ const FLOORS: &[(&str, &[&str])] = &[
             "holder",
             "live",
             "looks",
+            "places",
             "pressure",
             "program",
             "provision",

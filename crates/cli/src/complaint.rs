@@ -180,6 +180,7 @@ impl From<Refusal> for Complaint {
             Refusal::Busy { session, with } => busy(&session, &with),
             Refusal::QueueFull { session, messages } => queue_full(&session, messages),
             Refusal::IdleLimitOutOfRange => idle_limit_out_of_range(),
+            Refusal::Full { session, live, holders } => gate::full(&session, live, &holders),
             Refusal::Shut { session } => gate::shut(&session),
             Refusal::GateDamaged { path, why } => gate::damaged(&path, &why),
             Refusal::StillAtWork { session, doing } => gate::still_at_work(&session, &doing),

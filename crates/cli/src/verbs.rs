@@ -7,6 +7,7 @@ mod auto_yes;
 mod config;
 mod file;
 mod keep;
+mod limits;
 mod look;
 mod many;
 mod parting;

@@ -3,12 +3,15 @@
 pub(crate) mod ask;
 mod companions;
 pub(crate) mod gate;
+mod house;
 mod idle;
 pub(crate) mod keep;
+pub(crate) mod limits;
 mod memory;
 mod resting;
 pub(crate) mod verdict;
 
+pub(crate) use house::{daemon, unregistered};
 pub(crate) use idle::{idle_timeout, idle_timeout_set};
 pub(crate) use memory::given_back;
 pub(crate) use resting::resting;
@@ -23,7 +26,7 @@ use glis_core::reason::SafeRule;
 use glis_core::session::FAILED_STARTS_MAX;
 use glis_core::spec::Mode;
 use glis_core::talk::AskKind;
-use glis_wire::view::{DaemonView, Entry, Finding, Health, Hit, SessionView, UsageView, Voice};
+use glis_wire::view::{Entry, Finding, Health, Hit, SessionView, UsageView, Voice};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
@@ -321,6 +324,9 @@ fn rule(s: &SessionView) -> Option<String> {
 
 /// What `resume` says.
 pub(crate) fn resumed(s: &SessionView) -> String {
+    if let Some(why) = gate::waits(s) {
+        return format!("`{}` waits to start: {why}", s.name);
+    }
     let how = match (&s.agent_session_ref, s.agent.as_str()) {
         (Some(id), _) => format!("in its own conversation {id}"),
         (None, "command") => "its command was started again in the same place".to_owned(),
@@ -466,26 +472,6 @@ fn speaker(voice: Voice) -> &'static str {
         Voice::System => "glis",
         Voice::Tool => "tool",
     }
-}
-
-/// What `daemon status` prints.
-pub(crate) fn daemon(view: &DaemonView) -> String {
-    let (pid, build, home) = (view.pid, &view.build, &view.home);
-    let (sessions, up) = (view.sessions, view.uptime_secs);
-    let gate = gate::shut(&view.gate).map_or(String::new(), |shut| format!("\n{shut}"));
-    format!(
-        "running, pid {pid}, version {build}, {sessions} sessions, up {up} s\nhome {home}{gate}"
-    )
-}
-
-/// What `ls` says of agents that are on no record.
-pub(crate) fn unregistered(pids: &[i32]) -> String {
-    let pids: Vec<_> = pids.iter().map(ToString::to_string).collect();
-    format!(
-        "warning: {} agents of this home run and are on no record (pid {}): `glis doctor` says more",
-        pids.len(),
-        pids.join(", ")
-    )
 }
 
 /// What `doctor` prints.

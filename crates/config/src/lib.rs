@@ -5,6 +5,7 @@ mod explain;
 mod fault;
 mod idle;
 mod leaf;
+mod limits;
 mod memory;
 mod read;
 mod verdict;
@@ -13,6 +14,7 @@ pub use auto_yes::AutoYesConfig;
 pub use explain::{DOCUMENTED, Setting, explain};
 pub use fault::Fault;
 pub use idle::IdleConfig;
+pub use limits::LimitsConfig;
 pub use memory::MemoryConfig;
 pub use read::{Unread, text_of};
 pub use verdict::in_words_of_core;
@@ -43,6 +45,8 @@ pub struct Config {
     pub idle: IdleConfig,
     /// What happens when the machine runs short of memory.
     pub memory: MemoryConfig,
+    /// How many agents run at once.
+    pub limits: LimitsConfig,
     /// What a screen tells.
     pub screen: ScreenConfig,
     /// What is kept of the output.

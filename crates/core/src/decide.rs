@@ -19,17 +19,19 @@ pub(crate) mod start;
 
 use crate::claims;
 use crate::decision::{Decision, Reply};
-use crate::draft::Draft;
+use crate::draft::{Admission, Draft};
 use crate::event::Event;
 use crate::gate::GateEvent;
 use crate::house::House;
 use crate::ids::SessionId;
 use crate::input::{Command, Hearing, Input, Outcome};
+use crate::limits::Limits;
 use crate::pause::{Captured, PauseReason, PauseWish};
 use crate::react::{follow, settle, settle_house};
 use crate::reason::FailedStep;
 use crate::refusal::Refusal;
 use crate::session::{FolderState, Phase, Session, StartStep};
+use crate::subject::Subject;
 use crate::timer::TimerKey;
 use chore::Of;
 use save::Saved;
@@ -74,6 +76,7 @@ fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
                 Some(_) | None => Decision::default(),
             })
         }
+        Input::Limits(limits) => Ok(set_limits(house, limits)),
         Input::Gate(command) => Ok(gate::command(house, command)),
         Input::GateKept { op, result } => Ok(gate::kept(house, op, result)),
         Input::AllObserved => Ok(gate::found(house)),
@@ -103,6 +106,17 @@ fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
     }
 }
 
+/// The configuration has changed: what waits may have a place now.
+fn set_limits(house: &House, limits: Limits) -> Decision {
+    if house.limits() == limits {
+        return Decision::default();
+    }
+    let mut draft = Draft::over(house);
+    draft.limits = limits;
+    draft.decision.events.push((Subject::House, Event::LimitsSet(limits)));
+    settle_house(draft)
+}
+
 fn timer_fired(mut draft: Draft<'_>, key: TimerKey) -> Decision {
     match key {
         TimerKey::SafeState(op) => pause::time_is_up(&mut draft, op),
@@ -125,9 +139,12 @@ fn timer_fired(mut draft: Draft<'_>, key: TimerKey) -> Decision {
         TimerKey::Idle(spell) => idle::time_is_up(&mut draft, spell),
         // It is resumed as if a user had asked for it.
         TimerKey::ResumeAt(at) if draft.session.appointment() == Some(at) => {
+            // There is no caller to refuse it to: without a place it waits for one.
+            draft.admission = Admission::Waits;
             let session = draft.session.id.clone();
-            if let Err(refusal) = obey(&mut draft, Command::Resume { session, prompt: None }) {
-                appointment::put_off(&mut draft, at, &refusal);
+            match obey(&mut draft, Command::Resume { session, prompt: None }) {
+                Ok(()) => appointment::met(&mut draft),
+                Err(refusal) => appointment::put_off(&mut draft, at, &refusal),
             }
         }
         TimerKey::ResumeAt(_) => return Decision::default(),

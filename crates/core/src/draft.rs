@@ -8,6 +8,7 @@ use crate::fold;
 use crate::gate::{Gate, GateEvent};
 use crate::house::House;
 use crate::ids::{MessageId, OpId, SessionId};
+use crate::limits::{Limits, Over};
 use crate::reason::{Operation, Verb};
 use crate::refusal::Refusal;
 use crate::session::{Deferral, Session, StartCause};
@@ -25,6 +26,10 @@ pub(crate) struct Draft<'h> {
     former: BTreeMap<SessionId, Session>,
     /// The gate as it will be.
     pub(crate) gate: Gate,
+    /// How many agents may run at once, as it will be.
+    pub(crate) limits: Limits,
+    /// What a start of the session in hand does where there is no place for it.
+    pub(crate) admission: Admission,
     pub(crate) decision: Decision,
     next_op: OpId,
     next_message: MessageId,
@@ -34,6 +39,17 @@ pub(crate) struct Draft<'h> {
     pub(crate) hold_back: bool,
     /// No timer is set for the session in hand, since this daemon has only just met it.
     pub(crate) just_met: bool,
+}
+
+/// What a start does where there is no place for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// It waits or is refused, as is configured.
+    AsConfigured,
+    /// It waits, whatever is configured.
+    Waits,
+    /// It begins all the same.
+    Anyway,
 }
 
 impl<'h> Draft<'h> {
@@ -65,6 +81,8 @@ impl<'h> Draft<'h> {
             session,
             former: BTreeMap::new(),
             gate: house.gate().clone(),
+            limits: house.limits(),
+            admission: Admission::AsConfigured,
             decision: Decision::default(),
             next_op: house.next_op(),
             next_message: house.next_message(),
@@ -83,6 +101,7 @@ impl<'h> Draft<'h> {
             self.former.insert(former.id.clone(), former);
         }
         (self.wake, self.hold_back, self.just_met) = (false, false, false);
+        self.admission = Admission::AsConfigured;
         self.decision.reply = Reply::Done;
         Ok(())
     }
@@ -140,7 +159,44 @@ impl<'h> Draft<'h> {
 
     /// Why no process of the session in hand may start now.
     pub(crate) fn must_wait(&self) -> Option<Deferral> {
-        self.gate.shut().map(|_| Deferral::Gate)
+        let anyway = self.admission == Admission::Anyway;
+        self.why_wait(&self.session.id).filter(|why| *why == Deferral::Gate || !anyway)
+    }
+
+    /// Why no process of this session may start now.
+    pub(crate) fn why_wait(&self, id: &SessionId) -> Option<Deferral> {
+        if self.gate.shut().is_some() {
+            return Some(Deferral::Gate);
+        }
+        let at_work = self.beside(id).filter(|session| session.is_at_work()).count();
+        self.limits.are_reached_by(at_work).then_some(Deferral::Limit)
+    }
+
+    fn beside(&self, id: &SessionId) -> impl Iterator<Item = &Session> {
+        self.sessions().filter(move |session| session.id != *id)
+    }
+
+    /// The others that have a place, those among them whose worktree is still being made: a start that
+    /// was let in is not to be refused later.
+    fn admitted(&self) -> impl Iterator<Item = &Session> {
+        self.beside(&self.session.id).filter(|session| session.is_at_work() || session.is_coming())
+    }
+
+    /// There is no place for the session in hand.
+    pub(crate) fn is_full(&self) -> Refusal {
+        let mut holders: Vec<_> = self.admitted().map(|session| session.name.clone()).collect();
+        holders.sort();
+        let (session, live) = (self.session.name.clone(), self.limits.live);
+        Refusal::Full { session, live, holders }
+    }
+
+    /// Whether a start of the session in hand is refused for want of a place.
+    pub(crate) fn refuses_start(&self) -> bool {
+        self.admission == Admission::AsConfigured
+            && self.limits.over == Over::Refuse
+            && self.gate.shut().is_none()
+            && self.session.deferred.is_none()
+            && self.limits.are_reached_by(self.admitted().count())
     }
 
     /// Lets a start of the session in hand wait for its turn.

@@ -9,6 +9,7 @@ use crate::card::Card;
 use crate::gate::GateEvent;
 use crate::ids::{AskId, MessageId, OpId};
 use crate::leftover::Leftovers;
+use crate::limits::Limits;
 use crate::pause::{OnTimeout, PauseMode, PauseReason};
 use crate::reason::{FailedStep, SafeRule, Why};
 use crate::refusal::ResumeFault;
@@ -324,6 +325,8 @@ pub enum Event {
     StartDeferred { cause: StartCause, why: Deferral, turn: u64 },
     /// What it waited for with its start is not waited for any more.
     StartForgone,
+    /// Of the house: so many agents may run at once.
+    LimitsSet(Limits),
     /// Of the house: something has happened to the gate.
     Gate(GateEvent),
 }

@@ -147,6 +147,7 @@ impl Session {
             // Of a start that was called off, what was set aside counts again once nothing runs. What
             // happens to the gate is about no session.
             Event::Gate(_)
+            | Event::LimitsSet(_)
             | Event::SessionCreated { .. }
             | Event::SessionRecovered { .. }
             | Event::StartCancelled { .. } => {}

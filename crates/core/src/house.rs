@@ -6,6 +6,7 @@ use crate::event::{Event, Recorded};
 use crate::fold;
 use crate::gate::{Gate, GateEvent};
 use crate::ids::{MessageId, OpId, SessionId};
+use crate::limits::Limits;
 use crate::refusal::Refusal;
 use crate::session::{Session, WallMs};
 use crate::status::Status;
@@ -25,6 +26,7 @@ pub struct House {
     /// Who asked for what is not over yet.
     callers: BTreeMap<SessionId, Callers>,
     gate: Gate,
+    limits: Limits,
     /// Who asked last for something of the gate.
     gate_caller: Option<Origin>,
     /// Sequence number of the last event that was applied.
@@ -39,6 +41,9 @@ impl House {
         self.last_seq = recorded.seq;
         self.count(&recorded.event);
         fold::apply(&mut self.sessions, recorded);
+        if let Event::LimitsSet(limits) = &recorded.event {
+            self.limits = *limits;
+        }
         self.gate.apply(recorded.at, &recorded.subject, &recorded.event);
         self.learn_caller(recorded);
     }
@@ -93,6 +98,11 @@ impl House {
     /// Whether anything may start, and what was stopped when it was last shut.
     pub fn gate(&self) -> &Gate {
         &self.gate
+    }
+
+    /// How many agents may run at once.
+    pub fn limits(&self) -> Limits {
+        self.limits
     }
 
     /// Sequence number of the last event that was applied.

@@ -4,6 +4,7 @@ use crate::event::{Ending, Spot};
 use crate::gate::GateCommand;
 use crate::ids::{AskId, MessageId, OpId, SessionId};
 use crate::leftover::Leftovers;
+use crate::limits::Limits;
 use crate::pause::{Captured, Moment, OnTimeout, PauseMode, PauseReason};
 use crate::reason::Why;
 use crate::refusal::ResumeFault;
@@ -43,6 +44,8 @@ pub enum Input {
         /// What was seen.
         sign: Sign,
     },
+    /// The configuration says how many agents may run at once.
+    Limits(Limits),
     /// A call asks for something of the gate.
     Gate(GateCommand),
     /// What the gate has stopped is written down, or could not be.
@@ -90,9 +93,11 @@ impl Input {
             | Self::Sign { session, .. }
             | Self::Broke { session, .. }
             | Self::Observed { session, .. } => session.clone().into(),
-            Self::Gate(_) | Self::GateKept { .. } | Self::AllObserved | Self::MemoryShort => {
-                Subject::House
-            }
+            Self::Limits(_)
+            | Self::Gate(_)
+            | Self::GateKept { .. }
+            | Self::AllObserved
+            | Self::MemoryShort => Subject::House,
             Self::TimerFired { subject, .. } => subject.clone(),
         }
     }

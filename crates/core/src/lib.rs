@@ -25,6 +25,7 @@ mod idle;
 pub mod ids;
 pub mod input;
 pub mod leftover;
+pub mod limits;
 pub mod merge;
 pub mod name;
 pub mod pause;

@@ -194,6 +194,8 @@ pub struct Deferred {
 pub enum Deferral {
     /// The gate is shut.
     Gate,
+    /// As many agents run as may.
+    Limit,
 }
 
 /// A pause under way.

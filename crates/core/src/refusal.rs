@@ -48,6 +48,15 @@ pub enum Refusal {
         /// The session's name.
         session: String,
     },
+    /// As many agents run as may.
+    Full {
+        /// The session's name.
+        session: String,
+        /// So many may.
+        live: u32,
+        /// The names of those that run.
+        holders: Vec<String>,
+    },
     /// What the gate has stopped was written down, and that cannot be read. It is kept.
     GateDamaged {
         /// Where it is.

@@ -44,6 +44,14 @@ fn every_state_after_two_agents_at_work_holds_every_rule() {
 }
 
 #[test]
+fn every_state_of_two_agents_with_one_place_holds_every_rule() {
+    let begun = [vec![steps::Step::Limits(steps::limits()[0])], steps::begin(0)].concat();
+    let root = State::new(&state::agent(false), &state::command(false));
+    let story = search(root, &begun, FROM_WORK).unwrap();
+    println!("from one agent at work where one may be: {story}");
+}
+
+#[test]
 fn every_state_after_two_commands_in_one_folder_holds_every_rule() {
     let (one, two): (Spec, Spec) = (state::command(true), state::command(true));
     let story = search(State::new(&one, &two), &steps::begin(0), FROM_WORK).unwrap();

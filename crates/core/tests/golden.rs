@@ -52,13 +52,13 @@ variants! {
         ReturnFailed EmptyingBegan Emptied EmptyingFailed SessionRecovered LeftoversSwept
         CaptureMissed MessageRefused FolderLost StartRefused IdleLimitSet StartDeferred
         StartForgone Gate AskJudged AutoYesSet CompactionBegan ConversationCompacted
-        CompactionFailed ResumeAppointed
+        CompactionFailed ResumeAppointed LimitsSet
     }
     gate: GateEvent {
         Shut Hastened Joined Released Overdue Stopped NotKept Paused Opened Resumed
     }
     source: GateSource { Snapshot Missing Log }
-    deferral: Deferral { Gate }
+    deferral: Deferral { Gate Limit }
     mode: Mode { Terminal Headless }
     refs: RefOrigin { Chosen Learned None }
     signs: SignSource { Structured Screen }

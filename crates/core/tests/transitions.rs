@@ -23,6 +23,8 @@ mod gate;
 mod idle;
 #[path = "transitions/judged.rs"]
 mod judged;
+#[path = "transitions/limits.rs"]
+mod limits;
 #[path = "transitions/page.rs"]
 mod page;
 #[path = "transitions/pauses.rs"]

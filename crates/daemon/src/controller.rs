@@ -64,6 +64,7 @@ fn session_of<'h>(house: &'h House, subject: &Subject) -> Option<&'h Session> {
 fn kind_of(input: &Input) -> &'static str {
     match input {
         Input::Command(_) => "command",
+        Input::Limits(_) => "limits",
         Input::Gate(_) | Input::GateKept { .. } => "gate",
         Input::Outcome { .. } => "outcome",
         Input::Sign { .. } => "sign",

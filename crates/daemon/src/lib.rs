@@ -38,6 +38,7 @@ mod nursery;
 mod opening;
 mod panics;
 mod peer;
+mod places;
 mod pools;
 mod premises;
 mod pressure;

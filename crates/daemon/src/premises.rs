@@ -7,7 +7,7 @@
 
 use crate::fault::DaemonFault;
 use crate::mailbox::{Mail, Mailbox};
-use crate::settings::Settings;
+use crate::places::Places;
 use crate::watch::{Change, Watch};
 use crate::{diary, peer};
 use glis_wire::home::{self, Home};
@@ -17,7 +17,7 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::net::UnixListener;
 use tokio::sync::mpsc;
@@ -98,7 +98,7 @@ impl Premises {
     pub(crate) async fn guard(
         &self,
         home: &Home,
-        settings: &Arc<Settings>,
+        places: &Places,
         mailbox: &Mailbox,
         listeners: mpsc::Sender<UnixListener>,
     ) -> String {
@@ -133,7 +133,7 @@ impl Premises {
                 drop(mailbox.mail.send(Mail::LookAtLog).await);
             }
             if changes.iter().any(|change| is(change, &[home::CONFIG])) {
-                Arc::clone(settings).refresh().await;
+                places.refresh().await;
             }
         }
     }

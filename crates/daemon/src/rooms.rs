@@ -19,6 +19,7 @@ use crate::locks::is_locked;
 use crate::log::LogFault;
 use crate::mailbox::{Mail, Mailbox, Query};
 use crate::notify::Notifier;
+use crate::places::Places;
 use crate::pools::{Kind, Pools};
 use crate::premises::Premises;
 use crate::pressure;
@@ -68,6 +69,7 @@ pub(crate) struct Rooms {
     launcher: Arc<Launcher>,
     supervisor: Arc<Supervisor>,
     gate: Arc<GateStore>,
+    places: Arc<Places>,
 }
 
 impl Rooms {
@@ -104,6 +106,7 @@ impl Rooms {
             launch::agents(&home),
             pools.clone(),
         );
+        let places = Places::new(config(), mailbox.clone());
         let gate = GateStore::new(home.clone(), pools.clone(), mailbox.clone());
         Self {
             home,
@@ -123,6 +126,7 @@ impl Rooms {
             launcher,
             supervisor,
             gate,
+            places,
         }
     }
 
@@ -161,6 +165,7 @@ impl Rooms {
         let (home, settings) = (self.home.clone(), Arc::clone(&self.settings));
         let (mailbox, pools) = (self.mailbox.clone(), self.pools.clone());
         ServerState {
+            places: Arc::clone(&self.places),
             views: Views::new(
                 home.clone(),
                 Arc::clone(&self.live),
@@ -219,6 +224,7 @@ impl Rooms {
             }
         }
         while tasks.join_next().await.is_some() {}
+        self.places.tell().await;
         self.mailbox.tell(Input::AllObserved).await;
         if self.settings.now().resume.interrupted {
             drop(tokio::spawn(bring_back(self.mailbox.clone(), ran)));
@@ -267,9 +273,9 @@ impl Rooms {
         let (moved, homeless) = oneshot::channel();
         let mut signals = ShutdownSignals::new(requests, homeless, failure)?;
         let (guard, home) = (Arc::clone(premises), self.home.clone());
-        let (settings, mailbox) = (Arc::clone(&self.settings), self.mailbox.clone());
+        let (places, mailbox) = (Arc::clone(&self.places), self.mailbox.clone());
         let guarding = tokio::spawn(async move {
-            moved.send(guard.guard(&home, &settings, &mailbox, fresh).await).ok();
+            moved.send(guard.guard(&home, &places, &mailbox, fresh).await).ok();
         });
         let (since, ending) = (Instant::now(), AtomicBool::new(false));
         let keys = Keys::new(&self.home.state, self.pools.clone());
@@ -298,6 +304,7 @@ impl Rooms {
             Shutdown::SuspendAgents => {
                 // What began from now on would only have to be ended too.
                 state.daemon.ending.store(true, Ordering::Relaxed);
+                self.places.close().await;
                 signals.suspend(&self.jobs).await?
             }
         };

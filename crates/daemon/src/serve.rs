@@ -132,7 +132,7 @@ async fn answer(state: &Arc<ServerState>, peer: &mut Peer, call: Call) -> io::Re
     // A service has an environment for itself, and none for those whom it serves.
     let env = env.filter(|_| !from.face.is_service()).map(|env| Caller { env, limits });
     // What was just changed in the configuration counts for what is asked next.
-    Arc::clone(&state.settings).refresh().await;
+    state.places.refresh().await;
     if request.may_start() && state.daemon.ending.load(Ordering::Relaxed) {
         let message =
             "the daemon is shutting down and suspends its agents; retry when it is done".to_owned();
@@ -293,11 +293,13 @@ async fn list(state: &ServerState, which: Query) -> Response {
 }
 
 async fn status(state: &ServerState) -> Response {
+    let sessions = state.mailbox.query(Query::Living).await;
     Response::Daemon(DaemonView {
         pid: std::process::id(),
         build: state.daemon.build.clone(),
         home: state.home.state.to_string_lossy().into_owned(),
-        sessions: state.mailbox.query(Query::Living).await.len(),
+        limits: crate::view::limits(&sessions, &state.settings.now().limits),
+        sessions: sessions.len(),
         uptime_secs: state.daemon.since.elapsed().as_secs(),
         log_id: state.mailbox.log_id(),
         memory_given_back_bytes: state.views.live.given_back(),

@@ -1,16 +1,19 @@
 //! Sessions and events as the outside sees them.
 
 use crate::environments::{EnvNote, EnvOrigin};
+use glis_config::LimitsConfig;
 use glis_core::leftover::Companion;
 use glis_core::pause::PauseReason;
 use glis_core::redact::redact;
 use glis_core::rule::Rule;
-use glis_core::session::{FolderState, Session, WallMs};
+use glis_core::session::{Deferral, FolderState, Session, WallMs};
 use glis_core::spec::IdleLimit;
 use glis_core::talk::Ask;
 use glis_core::{Event, Recorded, Status};
 use glis_record::conversation::{Account, Digest};
-use glis_wire::view::{CompanionView, DetachedView, SessionView, UsageView, WaitingFor};
+use glis_wire::view::{
+    CompanionView, DetachedView, LimitsView, SessionView, UsageView, WaitingFor,
+};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
@@ -37,6 +40,26 @@ pub(crate) struct Beside {
     pub(crate) suspend_at: Option<WallMs>,
     /// What its processes hold.
     pub(crate) memory_bytes: Option<u64>,
+}
+
+/// How many agents run, and may.
+pub(crate) fn limits(sessions: &[Session], config: &LimitsConfig) -> LimitsView {
+    let mut agents: Vec<_> =
+        sessions.iter().filter(|s| s.is_at_work()).map(|s| s.name.clone()).collect();
+    agents.sort();
+    let place = |session: &Session| {
+        let waits = session.deferred.filter(|deferred| deferred.why == Deferral::Limit)?;
+        Some((waits.turn, session.name.clone()))
+    };
+    let mut waiting: Vec<_> = sessions.iter().filter_map(place).collect();
+    waiting.sort();
+    LimitsView {
+        agents,
+        waiting: waiting.into_iter().map(|(_, name)| name).collect(),
+        warn: config.warn,
+        live: config.live,
+        over: config.over,
+    }
 }
 
 /// What a person should know about a session, beside how it is.

@@ -2,6 +2,7 @@
 
 use crate::build::Build;
 use glis_core::Status;
+use glis_core::limits::Over;
 use glis_core::pause::PauseReason;
 use glis_core::reason::SafeRule;
 use glis_core::session::Deferral;
@@ -372,9 +373,27 @@ pub struct DaemonView {
     /// Agents of this home that run and are on no record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unregistered: Vec<i32>,
+    /// How many agents run, and may.
+    #[serde(default)]
+    pub limits: LimitsView,
     /// Whether anything may start.
     #[serde(flatten)]
     pub gate: Box<GateView>,
+}
+
+/// How many agents run at once, and may.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LimitsView {
+    /// The names of those that run.
+    pub agents: Vec<String>,
+    /// The names of those that wait for a place, in their order.
+    pub waiting: Vec<String>,
+    /// Beyond so many the user is warned; 0 never warns.
+    pub warn: u32,
+    /// Beyond so many nothing starts; 0 is no limit.
+    pub live: u32,
+    /// What becomes of a start beyond that.
+    pub over: Over,
 }
 
 /// The gate: whether anything may start, and what it has stopped.

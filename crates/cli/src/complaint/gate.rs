@@ -1,6 +1,7 @@
-//! Complaints about the gate: everything is paused.
+//! Complaints about what may not start: everything is paused, or every place is taken.
 
 use super::{Complaint, Kind};
+use crate::words::limits;
 
 pub(super) fn shut(session: &str) -> Complaint {
     Complaint::new(
@@ -27,4 +28,19 @@ pub(super) fn still_at_work(session: &str, doing: &str) -> Complaint {
         ),
     )
     .hint("`glis pause --all --mode interrupt` or `--mode force` stops it now; `glis resume --all` calls it off")
+}
+
+pub(super) fn full(session: &str, live: u32, holders: &[String]) -> Complaint {
+    Complaint::new(
+        Kind::Refused,
+        format!(
+            "`{session}` cannot start: {}, and `[limits] live` is {live}: {}",
+            limits::run(holders.len()),
+            holders.join(", ")
+        ),
+    )
+    .hint(
+        "`glis stop NAME` or `glis pause NAME` frees a place; or raise `[limits] live` in the \
+         configuration, or let starts wait there with `over = \"queue\"`",
+    )
 }

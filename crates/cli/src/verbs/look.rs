@@ -20,7 +20,9 @@ pub(super) fn ls(request: Request, out: &Out) -> Result<(), Complaint> {
         given_back = words::given_back(daemon.memory_given_back_bytes);
         let unregistered =
             (!daemon.unregistered.is_empty()).then(|| words::unregistered(&daemon.unregistered));
-        for told in unregistered.into_iter().chain(words::gate::shut(&daemon.gate)) {
+        let shut = words::gate::shut(&daemon.gate);
+        let limits = words::limits::told(&daemon.limits);
+        for told in unregistered.into_iter().chain(shut).chain(limits) {
             drop(writeln!(io::stderr(), "{told}"));
         }
     }
@@ -33,10 +35,11 @@ pub(super) fn show(name: String, out: &Out) -> Result<(), Complaint> {
     let Response::Session(session) = ask(&mut control, Request::Show { session: name })? else {
         return Err(unexpected());
     };
-    if let Response::Daemon(daemon) = ask(&mut control, Request::DaemonStatus)?
-        && let Some(shut) = words::gate::shut(&daemon.gate)
-    {
-        drop(writeln!(io::stderr(), "{shut}"));
+    if let Response::Daemon(daemon) = ask(&mut control, Request::DaemonStatus)? {
+        let full = words::limits::full(&daemon.limits).filter(|_| words::limits::waits(&session));
+        for told in words::gate::shut(&daemon.gate).into_iter().chain(full) {
+            drop(writeln!(io::stderr(), "{told}"));
+        }
     }
     out.document(&session, || words::whole(&session))
 }

@@ -1,6 +1,7 @@
 //! One verb for several sessions: begun for all, told in the order that was asked for.
 
 use super::act::{Acted, act, acted};
+use super::limits::tell_limits;
 use super::{Out, say, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
@@ -25,7 +26,8 @@ pub(super) fn each(
         Which::Named(names) if names.len() == 1 => names.first(),
         Which::Named(_) | Which::All | Which::Interrupted => None,
     };
-    let mut told = Told { out, tell, alone: only.is_some(), documents: Vec::new(), first: None };
+    let mut told = Told::new(out, tell);
+    told.alone = only.is_some();
     if let Some(name) = only {
         told.take(act_on_one(&mut control, name, action))?;
     } else {
@@ -34,6 +36,9 @@ pub(super) fn each(
         if told.documents.is_empty() && !out.json {
             say("no session to do that with")?;
         }
+    }
+    if told.waits {
+        tell_limits(&mut control, words::limits::full);
     }
     told.end()
 }
@@ -47,13 +52,16 @@ pub(super) fn everything(
     tell: fn(&SessionView) -> String,
     of_the_gate: fn(&GateView) -> Option<String>,
 ) -> Result<(), Complaint> {
-    let mut told = Told { out, tell, alone: false, documents: Vec::new(), first: None };
+    let mut told = Told::new(out, tell);
     let gate = at_once(&mut control, request, &mut told)?;
     let last = gate.as_ref().and_then(of_the_gate);
     if let Some(last) = last.filter(|_| !out.json) {
         say(&last)?;
     } else if told.documents.is_empty() && !out.json {
         say("no session to do that with")?;
+    }
+    if told.waits {
+        tell_limits(&mut control, words::limits::full);
     }
     told.end()
 }
@@ -66,12 +74,19 @@ struct Told<'o> {
     alone: bool,
     documents: Vec<Value>,
     first: Option<Complaint>,
+    /// One of them waits for a place.
+    waits: bool,
 }
 
-impl Told<'_> {
+impl<'o> Told<'o> {
+    fn new(out: &'o Out, tell: fn(&SessionView) -> String) -> Self {
+        Self { out, tell, alone: false, documents: Vec::new(), first: None, waits: false }
+    }
+
     fn take(&mut self, result: Acted) -> Result<(), Complaint> {
         match result {
             Ok((session, already)) => {
+                self.waits |= words::limits::waits(&session);
                 if !self.out.json {
                     let told =
                         if already { words::already(&session) } else { (self.tell)(&session) };

@@ -2,11 +2,12 @@
 
 use super::act::act;
 use super::args::{self, Mode, New, Pause, Restart, Resume, Rm, Wait};
+use super::limits::tell_limits;
 use super::many::{each, everything, with};
 use super::{Out, ask, ask_or, parting, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
-use crate::words::{self, gate};
+use crate::words::{self, gate, limits};
 use glis_client::Client;
 use glis_core::input::IfRunning;
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
@@ -49,8 +50,13 @@ pub(super) fn new(new: New, out: &Out) -> Result<(), Complaint> {
             (false, false) => None,
         },
     }));
-    let answer = ask_or(&mut control::connect()?, request, Complaint::of_new)?;
+    let mut control = control::connect()?;
+    let answer = ask_or(&mut control, request, Complaint::of_new)?;
     let Response::Made { session, notes } = answer else { return Err(unexpected()) };
+    tell_limits(&mut control, limits::crowded);
+    if limits::waits(&session) {
+        tell_limits(&mut control, limits::full);
+    }
     let document = with(&session, "notes", json!(notes));
     out.document(&document, || words::created(&session, &notes))
 }
@@ -101,6 +107,9 @@ pub(super) fn send(name: String, text: &str, out: &Out) -> Result<(), Complaint>
     else {
         return Err(unexpected());
     };
+    if limits::waits(&session) {
+        tell_limits(&mut control, limits::full);
+    }
     let warning = may_be_cut(&session, longest).or_else(|| is_bared(&session, has_escapes));
     let document = json!({
         "session": session.name, "message": message, "before": before,

@@ -35,6 +35,10 @@ pub(crate) fn waits(session: &SessionView) -> Option<String> {
         Deferral::Gate => {
             "everything is paused; it starts by itself after `glis resume --all`".to_owned()
         }
+        Deferral::Limit => {
+            "as many agents run as `[limits] live` allows; it starts by itself when one ends"
+                .to_owned()
+        }
     })
 }
 

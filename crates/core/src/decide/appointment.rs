@@ -15,6 +15,13 @@ pub(super) fn make(draft: &mut Draft<'_>, at: WallMs) {
     }
 }
 
+/// The time has come. What waits for a place does so without it, and what begins has dropped it.
+pub(super) fn met(draft: &mut Draft<'_>) {
+    if draft.session.resume_at.is_some() {
+        draft.event(Event::ResumeAppointed { at: None });
+    }
+}
+
 /// The time has come, and the session could not be resumed. What is in the way of that now may go; what
 /// will always be in the way is no reason to try for ever.
 pub(super) fn put_off(draft: &mut Draft<'_>, at: WallMs, refusal: &Refusal) {

@@ -50,6 +50,7 @@ fn shut(draft: &mut Draft<'_>, wish: GateWish) {
     };
     await_all(draft, op);
     each_in_hand(draft, stop_one);
+    react::deferred::start(draft);
     react::gate::complete(draft);
     let set = draft.gate.shut().map(|shut| shut.set.clone()).unwrap_or_default();
     let each = set.into_iter().map(|id| (id, Ok(Reply::Pending(op)))).collect();

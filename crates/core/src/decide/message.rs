@@ -35,6 +35,9 @@ pub(super) fn send(draft: &mut Draft<'_>, text: String) -> Result<(), Refusal> {
             Rest::Paused(_) | Rest::Suspended | Rest::Interrupted | Rest::Created | Rest::Failed(_),
         ) => {}
     }
+    if draft.session.wakes() && draft.refuses_start() {
+        return Err(draft.is_full());
+    }
     if draft.session.queue.is_full_for(&text) {
         let messages = draft.session.queue.len();
         return Err(Refusal::QueueFull { session: draft.session.name.clone(), messages });

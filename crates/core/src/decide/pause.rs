@@ -24,7 +24,12 @@ pub(crate) fn begin(draft: &mut Draft<'_>, wish: PauseWish) -> Result<(), Refusa
     }
     match &draft.session.phase {
         Phase::Rest(Rest::Paused(record)) if !asked || record.cleared => {
-            draft.reply(Reply::Already);
+            if draft.session.deferred.is_some() {
+                // It was to be resumed as soon as there is a place, and is not any more.
+                draft.event(Event::StartForgone);
+            } else {
+                draft.reply(Reply::Already);
+            }
             Ok(())
         }
         Phase::Pausing(pause) if asked && pause.clearing != clearing => Err(draft.busy()),

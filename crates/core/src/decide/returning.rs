@@ -3,7 +3,7 @@
 use super::start;
 use crate::claims;
 use crate::decision::Reply;
-use crate::draft::Draft;
+use crate::draft::{Admission, Draft};
 use crate::gate::{Gate, GateEvent};
 use crate::refusal::Refusal;
 use crate::session::Phase;
@@ -11,6 +11,8 @@ use crate::session::Phase;
 /// Resumes the session in hand, which the gate has stopped. What cannot be resumed holds up nothing.
 pub(crate) fn resume(draft: &mut Draft<'_>) -> Result<Reply, Refusal> {
     let former = std::mem::take(&mut draft.decision.reply);
+    // It had a place before.
+    draft.admission = Admission::Anyway;
     let resumed = resume_one(draft);
     let reply = std::mem::replace(&mut draft.decision.reply, former);
     if resumed.is_err() {

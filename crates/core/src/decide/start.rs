@@ -11,7 +11,7 @@ use crate::ids::{MessageId, OpId, SessionId};
 use crate::name;
 use crate::reason::{Verb, Why};
 use crate::refusal::{Refusal, ResumeFault};
-use crate::session::{AfterStop, Phase, Process, Rest, Start, StartCause, StartStep};
+use crate::session::{AfterStop, Deferral, Phase, Process, Rest, Start, StartCause, StartStep};
 use crate::spec::{RefOrigin, SignSource, Spec};
 use crate::talk::{Delivery, Message};
 use crate::timer::{TimerKey, When};
@@ -45,6 +45,10 @@ pub(super) fn create(
         agent_ref: agent_ref.map(ToOwned::to_owned),
     };
     let mut draft = Draft::born(house, id, created).ok_or_else(id_taken)?;
+    let starts = draft.session.starts_at_once() || spec.prompt.is_some();
+    if starts && draft.refuses_start() {
+        return Err(draft.is_full());
+    }
     if let Some(text) = &spec.prompt {
         draft.new_message(text.clone());
     }
@@ -154,6 +158,13 @@ pub(super) fn resume(draft: &mut Draft<'_>, prompt: Option<String>) -> Result<()
             if draft.gate.shut().is_some() {
                 return Err(draft.is_shut());
             }
+            if draft.refuses_start() {
+                return Err(draft.is_full());
+            }
+            if let Some(why) = draft.must_wait() {
+                wait_to_resume(draft, prompt, why);
+                return Ok(());
+            }
             let op = draft.new_op();
             if let Some(text) = prompt {
                 draft.new_message(text);
@@ -167,6 +178,17 @@ pub(super) fn resume(draft: &mut Draft<'_>, prompt: Option<String>) -> Result<()
         draft.new_message(text);
     }
     Ok(())
+}
+
+/// It is resumed when there is a place for it.
+fn wait_to_resume(draft: &mut Draft<'_>, prompt: Option<String>, why: Deferral) {
+    if let Some(text) = prompt {
+        draft.new_message(text);
+    }
+    if draft.session.deferred.is_none() {
+        draft.defer(StartCause::Resume, why);
+    }
+    draft.reply(Reply::Deferred);
 }
 
 pub(super) fn restart(
@@ -187,6 +209,8 @@ pub(super) fn restart(
             return Err(draft.busy());
         }
         Phase::Rest(_) if draft.gate.shut().is_some() => return Err(draft.is_shut()),
+        // It cannot wait: until it begins, the conversation that it ends would still count.
+        Phase::Rest(_) if draft.must_wait().is_some() => return Err(draft.is_full()),
         Phase::Rest(_) => {}
     }
     let op = draft.new_op();

@@ -97,6 +97,7 @@ impl Event {
             | Self::Barred { .. }
             | Self::StartDeferred { .. }
             | Self::StartForgone
+            | Self::LimitsSet(_)
             | Self::BarLifted => None,
         }
     }
@@ -191,6 +192,7 @@ impl Event {
             | Self::Barred { .. }
             | Self::StartDeferred { .. }
             | Self::StartForgone
+            | Self::LimitsSet(_)
             | Self::Gate(_)
             | Self::BarLifted => None,
         }
@@ -300,6 +302,7 @@ impl Event {
             | Self::Barred { .. }
             | Self::StartDeferred { .. }
             | Self::StartForgone
+            | Self::LimitsSet(_)
             | Self::Gate(_)
             | Self::BarLifted => false,
         }

@@ -111,6 +111,7 @@ impl Event {
             | Self::Barred { .. }
             | Self::StartDeferred { .. }
             | Self::StartForgone
+            | Self::LimitsSet(_)
             | Self::Gate(_)
             | Self::BarLifted => None,
         }

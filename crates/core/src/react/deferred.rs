@@ -2,9 +2,10 @@
 
 use crate::decide::start;
 use crate::draft::Draft;
+use crate::event::Event;
 use crate::ids::SessionId;
 use crate::react::follow;
-use crate::session::{Phase, Session};
+use crate::session::{Deferral, Deferred, Phase, Session};
 
 /// Starts whatever has waited and may start now.
 pub(crate) fn start(draft: &mut Draft<'_>) {
@@ -16,17 +17,33 @@ pub(crate) fn start(draft: &mut Draft<'_>) {
         start::begin_deferred(draft);
         follow(draft);
     }
+    tell_reason(draft);
     draft.reply(reply);
+}
+
+/// Whatever still waits does so for another reason once the gate is shut, or opened while every place
+/// is taken.
+fn tell_reason(draft: &mut Draft<'_>) {
+    let why = if draft.gate.shut().is_some() { Deferral::Gate } else { Deferral::Limit };
+    let other = |session: &&Session| {
+        session.deferred.is_some_and(|deferred| deferred.why != why)
+            && matches!(session.phase, Phase::Rest(_))
+    };
+    let ids: Vec<_> = draft.sessions().filter(other).map(|session| session.id.clone()).collect();
+    for id in ids {
+        if draft.turn_to(&id).is_ok()
+            && let Some(Deferred { cause, turn, .. }) = draft.session.deferred
+        {
+            draft.event(Event::StartDeferred { cause, why, turn });
+        }
+    }
 }
 
 /// The one that has waited longest, if it may start.
 fn next(draft: &Draft<'_>) -> Option<SessionId> {
-    if draft.must_wait().is_some() {
-        return None;
-    }
     let turn = |session: &&Session| session.deferred.as_ref().map(|deferred| deferred.turn);
     let waits =
         |session: &&Session| session.deferred.is_some() && matches!(session.phase, Phase::Rest(_));
-    let waiting = draft.sessions().filter(waits);
-    waiting.min_by_key(turn).map(|session| session.id.clone())
+    let first = draft.sessions().filter(waits).min_by_key(turn)?;
+    draft.why_wait(&first.id).is_none().then(|| first.id.clone())
 }

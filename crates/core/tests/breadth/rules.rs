@@ -51,7 +51,8 @@ pub(crate) fn event(before: &Session, event: &Event) -> Verdict {
 
 /// Judges an event by the gate as it was, and by the house as it is.
 pub(crate) fn gate_event(before: &Gate, house: &House, recorded: &Recorded) -> Verdict {
-    reasons::judge_gate(before, house, recorded)
+    reasons::judge_gate(before, house, recorded)?;
+    reasons::judge_limits(before, house, recorded)
 }
 
 /// Judges an effect by what is durable when it is dispatched.
@@ -109,6 +110,14 @@ pub(crate) fn goes_on(state: &State) -> Verdict {
         must(dispatched || timed || site.alive.is_some(), || {
             format!("{}: nothing will ever end {:?}", site.id, session.phase)
         })?;
+    }
+    let at_work = state.house.all_sessions().filter(|session| session.is_at_work()).count();
+    if state.house.gate().shut().is_none() && !state.house.limits().are_reached_by(at_work) {
+        let waits = state
+            .house
+            .all_sessions()
+            .find(|session| session.deferred.is_some() && matches!(session.phase, Phase::Rest(_)));
+        must(waits.is_none(), || format!("{waits:?} waits for nothing"))?;
     }
     if let Gate::Pausing(shut) = state.house.gate() {
         let about_it = |(subject, _): &(Subject, _)| *subject == Subject::House;

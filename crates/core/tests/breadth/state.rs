@@ -111,7 +111,8 @@ impl State {
             (site.known, site.alive).hash(&mut hasher);
         }
         let mut gate = Writer(DefaultHasher::new());
-        io::Write::write_fmt(&mut gate, format_args!("{:?}", self.house.gate())).ok();
+        let (at, places) = (self.house.gate(), self.house.limits());
+        io::Write::write_fmt(&mut gate, format_args!("{at:?} {places:?}")).ok();
         gate.0.finish().hash(&mut hasher);
         // In whatever order it was dispatched.
         let told = |(subject, effect): &(Subject, Effect)| {
@@ -155,6 +156,7 @@ impl State {
             }
             Step::Command(command) => self.feed(Input::Command(command.clone())),
             Step::Gate(command) => self.feed(Input::Gate(command.clone())),
+            Step::Limits(limits) => self.feed(Input::Limits(*limits)),
             Step::Done(at) => match self.pending.remove(*at) {
                 (Subject::Session(session), effect) => {
                     let told = self.perform(&session, &effect);

@@ -3,6 +3,7 @@
 use crate::state::{Site, State};
 use glis_core::gate::{GateWish, Kept};
 use glis_core::input::{Command, IfRunning, Sign};
+use glis_core::limits::{Limits, Over};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::spec::IdleLimit;
 use glis_core::talk::{Ask, AskKind};
@@ -18,6 +19,8 @@ pub(crate) enum Step {
     Command(Command),
     /// A person asks for something of the gate.
     Gate(GateCommand),
+    /// The configuration says how many may run at once.
+    Limits(Limits),
     /// What was dispatched is done, and told.
     Done(usize),
     /// It could not be done, which is told.
@@ -101,6 +104,12 @@ fn gate_commands() -> Vec<GateCommand> {
     vec![shut(PauseMode::Boundary), shut(PauseMode::Force), GateCommand::Open(Kept::FromLog)]
 }
 
+/// One place for two, or as many as are wanted.
+pub(crate) fn limits() -> [Limits; 3] {
+    let one = |over| Limits { live: 1, over, closed: false };
+    [one(Over::Queue), one(Over::Refuse), Limits { live: 0, ..one(Over::Queue) }]
+}
+
 impl State {
     /// Everything that can happen next, always in the same order.
     pub(crate) fn steps(&self) -> Vec<Step> {
@@ -117,6 +126,10 @@ impl State {
             }
         }
         steps.extend(gate_commands().into_iter().map(Step::Gate));
+        // Only where it begins with a limit: two sessions never come to that of a house.
+        if self.house.limits() != Limits::default() {
+            steps.extend(limits().map(Step::Limits));
+        }
         for at in 0..self.pending.len() {
             steps.extend([Step::Done(at), Step::Failed(at), Step::Lost(at)]);
         }

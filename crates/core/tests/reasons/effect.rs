@@ -117,3 +117,22 @@ pub(crate) fn judge_gate(before: &Gate, house: &House, recorded: &Recorded) -> R
         (_, _) => Ok(()),
     }
 }
+
+/// Judges a start by the places that there are. What the gate has stopped comes back whatever the limit,
+/// and what is restarted has its place.
+pub(crate) fn judge_limits(
+    before: &Gate,
+    house: &House,
+    recorded: &Recorded,
+) -> Result<(), String> {
+    let (Event::StartBegan { cause, .. }, Some(id)) = (&recorded.event, recorded.subject.session())
+    else {
+        return Ok(());
+    };
+    let returns = matches!(before, Gate::Open { returning, .. } if returning.contains(id));
+    let others = house.all_sessions().filter(|session| session.id != *id && session.is_at_work());
+    if *cause == StartCause::Restart || returns || !house.limits().are_reached_by(others.count()) {
+        return Ok(());
+    }
+    Err(format!("{recorded:?} and there is no place: {:?}", house.limits()))
+}

@@ -94,6 +94,7 @@ impl Daemon {
             let gate = self.house.gate().clone();
             self.house.apply(&recorded);
             reasons::judge_gate(&gate, &self.house, &recorded)?;
+            reasons::judge_limits(&gate, &self.house, &recorded)?;
             self.rules.returning = match &gate {
                 Gate::Open { returning, .. } => returning.clone(),
                 Gate::Pausing(_) | Gate::Paused(_) => BTreeSet::new(),

@@ -9,6 +9,7 @@ use glis_core::effect::Effect;
 use glis_core::event::Ending;
 use glis_core::gate::{GateCommand, GateWish, Kept};
 use glis_core::input::{Command, Exit, Hearing, IfRunning, Outcome};
+use glis_core::limits::{Limits, Over};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::spec::{IdleLimit, Spec};
 use glis_core::tree::Clearing;
@@ -235,6 +236,12 @@ impl Play {
 
     /// The gate is shut or opened. It is mostly open, or nothing else would ever happen.
     fn gate(&mut self) -> Result<(), String> {
+        if self.rng.percent(25) {
+            let live = u32::try_from(self.rng.below(4)).unwrap_or(0);
+            let over = if self.rng.percent(70) { Over::Queue } else { Over::Refuse };
+            let closed = self.rng.percent(10);
+            return self.feed(&Input::Limits(Limits { live, over, closed }));
+        }
         let shuts = self.rng.percent(30);
         let modes =
             [PauseMode::Boundary, PauseMode::Boundary, PauseMode::Interrupt, PauseMode::Force];

@@ -333,8 +333,10 @@ impl Rules {
         match house.gate() {
             Gate::Open { returning, told, .. } => {
                 must(returning.is_empty() && !told, || format!("{:?} for ever", house.gate()))?;
+                let at_work = house.all_sessions().filter(|session| session.is_at_work()).count();
+                let full = house.limits().are_reached_by(at_work);
                 let waits = house.all_sessions().find(|session| {
-                    session.deferred.is_some() && matches!(session.phase, Phase::Rest(_))
+                    session.deferred.is_some() && matches!(session.phase, Phase::Rest(_)) && !full
                 });
                 must(waits.is_none(), || format!("{waits:?} waits for nothing"))?;
             }

@@ -79,6 +79,7 @@ pub(crate) fn refusal(refusal: &Refusal) -> String {
         | Refusal::InPlace { .. }
         | Refusal::NotMerged { .. }
         | Refusal::Shut { .. }
+        | Refusal::Full { .. }
         | Refusal::GateDamaged { .. }
         | Refusal::StillAtWork { .. }
         | Refusal::Failed { .. } => format!("refused: {}", name(refusal)),

@@ -7,6 +7,7 @@ use crate::create::Creator;
 use crate::doctor::Doctor;
 use crate::gate::GateStore;
 use crate::mailbox::{Mailbox, Query};
+use crate::places::Places;
 use crate::pools::Pools;
 use crate::settings::Settings;
 use crate::shutdown::ShutdownRequest;
@@ -26,6 +27,7 @@ use tokio::sync::mpsc;
 pub(crate) struct ServerState {
     pub(crate) home: Home,
     pub(crate) settings: Arc<Settings>,
+    pub(crate) places: Arc<Places>,
     pub(crate) mailbox: Mailbox,
     pub(crate) pools: Pools,
     pub(crate) views: Arc<Views>,
