@@ -4,7 +4,7 @@ use crate::heard::Heard;
 use glis_core::AskId;
 use glis_core::input::Sign;
 use glis_core::plain::without_escapes;
-use glis_core::talk::Ask;
+use glis_core::talk::{Ask, DENY};
 use glis_core::verdict::Want;
 
 /// How an agent is told to stop its turn.
@@ -74,6 +74,11 @@ pub trait Dialect: Send + Sync {
 
     /// What to write so that a question is answered, or why nothing would answer it.
     fn answer(&self, ask: &Ask, answer: &str) -> Result<Vec<u8>, String>;
+
+    /// The same with a no and its reason, for a question that takes one.
+    fn deny_because(&self, ask: &Ask, _reason: &str) -> Result<Vec<u8>, String> {
+        self.answer(ask, DENY)
+    }
 
     /// Takes note of an answer that is given to a question. Some agents tell a tool that was denied
     /// and one that was interrupted in the same words.

@@ -105,7 +105,7 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::Ls { all } => look::ls(Request::List { all }, out),
         Verb::Show { name } => look::show(name, out),
         Verb::Attach { name } => attach::attach(&name, out),
-        Verb::Send { name, text } => session::send(name, &text, out),
+        Verb::Send { name, text, file } => session::send(name, &text, &file, out),
         Verb::Wait(wait) => session::wait(wait, out),
         Verb::Pause(pause) => session::pause(&pause, out),
         Verb::Resume(resume) => session::resume(&resume, out),

@@ -221,7 +221,7 @@ fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
         Command::Return { name, .. } => chore::bring_back(draft, name)?,
         Command::Empty { .. } => chore::empty(draft)?,
         Command::Acknowledge { .. } => acknowledge(draft),
-        Command::Answer { ask, answer, .. } => ask::answer(draft, ask, answer)?,
+        Command::Answer { ask, answer, reason, .. } => ask::answer(draft, ask, answer, reason)?,
         Command::SetAutoYes { on, .. } => judge::set(draft, on),
     }
     Ok(())

@@ -39,7 +39,7 @@ pub enum Effect {
     /// Hand a message over. Never twice.
     Deliver { generation: u32, message: MessageId, text: String },
     /// Hand an answer over. Never twice.
-    GiveAnswer { generation: u32, ask: Ask, answer: String },
+    GiveAnswer { generation: u32, ask: Ask, answer: String, reason: Option<String> },
     /// Say what the rules say about this question. Files and programs are looked up for it.
     Judge { generation: u32, ask: Ask },
     /// See whether the worktree could be saved, changing nothing, before a pause disturbs the agent.

@@ -179,7 +179,13 @@ pub enum Event {
     /// The question is answered or void.
     AskGone { ask: AskId, spot: Option<Spot> },
     /// From here on the answer counts as perhaps given.
-    AnswerBegan { ask: AskId, answer: String },
+    AnswerBegan {
+        ask: AskId,
+        answer: String,
+        /// Why it is a no, where the agent is told that with it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
     /// The answer did not arrive, or that is unknown; it may be given again.
     AnswerFailed { ask: AskId, why: Why },
     /// The rules have said something about a question: it is answered so, or left to a person.

@@ -171,7 +171,13 @@ pub enum Command {
     /// Take note of the damage to its record, and of what took the daemon down.
     Acknowledge { session: SessionId },
     /// Answer what it asks.
-    Answer { session: SessionId, ask: Option<AskId>, answer: String },
+    Answer {
+        session: SessionId,
+        ask: Option<AskId>,
+        answer: String,
+        /// Why it is a no.
+        reason: Option<String>,
+    },
     /// Have the rules answer what it asks, or not.
     SetAutoYes { session: SessionId, on: bool },
 }

@@ -169,6 +169,12 @@ stored_as_text! {
         NoLeaveAsked = "only leave to do something can hold for the whole session",
         /// A question was answered with nothing.
         EmptyAnswer = "the answer is empty",
+        /// A yes came with a reason.
+        ReasonForYes = "only a no has a reason",
+        /// Our own question was answered with a reason.
+        ReasonForUs = "glis asks this, and needs no reason",
+        /// A program would take a reason for the next line of its input.
+        ReasonForProgram = "a plain program takes no reason",
         /// A worktree that nothing could bring back stays.
         NoSnapshot = "Failed to remove worktree: there is no snapshot of it",
         /// The daemon died on the way to a process.

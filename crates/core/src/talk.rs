@@ -71,6 +71,9 @@ pub struct Ask {
     /// Who is to answer it.
     #[serde(default, skip_serializing_if = "Answerer::is_person")]
     pub answerer: Answerer,
+    /// A no can tell the agent why.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub takes_reason: bool,
 }
 
 impl Ask {
@@ -85,6 +88,7 @@ impl Ask {
             wants: None,
             digest: None,
             answerer: Answerer::Person,
+            takes_reason: false,
         }
     }
 
@@ -100,15 +104,32 @@ impl Ask {
         Self { digest: Some(digest), ..self }
     }
 
+    /// The same, if a no can tell the agent why.
+    #[must_use]
+    pub fn with_reasons(self) -> Self {
+        Self { takes_reason: true, ..self }
+    }
+
     /// Whether this is the very same question, whatever has become of it meanwhile.
     pub fn is_same(&self, other: &Self) -> bool {
-        let Self { id, kind, text, choices, wants, digest, answering: _, answerer: _ } = self;
+        let Self {
+            id,
+            kind,
+            text,
+            choices,
+            wants,
+            digest,
+            takes_reason,
+            answering: _,
+            answerer: _,
+        } = self;
         *id == other.id
             && *kind == other.kind
             && *text == other.text
             && *choices == other.choices
             && *wants == other.wants
             && *digest == other.digest
+            && *takes_reason == other.takes_reason
     }
 
     /// Whether this can be answered so.
@@ -125,14 +146,23 @@ impl Ask {
     /// Whether rules are about this kind of question at all: only leave to do something that an agent
     /// asks for in words of its own. A line on the screen of any program is none.
     pub fn is_for_rules(&self) -> bool {
-        let in_words = !self.id.0.starts_with("screen-");
-        self.kind == AskKind::Approval && in_words && !self.only_at_terminal()
+        self.kind == AskKind::Approval && !self.is_from_screen() && !self.only_at_terminal()
+    }
+
+    /// Whether it is a line on the screen of a program that says nothing about itself.
+    pub fn is_from_screen(&self) -> bool {
+        is_from_screen(&self.id)
     }
 
     /// Whether it can only be answered at the agent's terminal.
     pub fn only_at_terminal(&self) -> bool {
         self.choices.as_ref().is_some_and(Vec::is_empty)
     }
+}
+
+/// Whether a question of this name is a line on the screen of a program that says nothing about itself.
+pub(crate) fn is_from_screen(id: &AskId) -> bool {
+    id.0.starts_with("screen-")
 }
 
 /// The answer to an approval that lets an agent do what it asks for.

@@ -57,9 +57,11 @@ impl Act for Dispatcher {
                     self.jobs.report(id, Outcome::NotDelivered { message, why });
                 }
             }
-            Effect::GiveAnswer { ask, answer, .. } => {
+            Effect::GiveAnswer { ask, answer, reason, .. } => {
                 let asked = ask.id.clone();
-                if let Err(why) = self.links.send(&id, HolderCommand::Answer { ask, answer }) {
+                if let Err(why) =
+                    self.links.send(&id, HolderCommand::Answer { ask, answer, reason })
+                {
                     self.jobs.report(id, Outcome::AnswerNotGiven { ask: asked, why: why.into() });
                 }
             }

@@ -21,6 +21,8 @@ pub(crate) enum HolderCommand {
     Answer {
         ask: Ask,
         answer: String,
+        /// Why it is a no, for an agent that takes a reason.
+        reason: Option<String>,
     },
     Interrupt,
     Stop {

@@ -5,6 +5,7 @@ mod carry;
 mod compact;
 mod each;
 mod entitled;
+mod files;
 mod gate;
 mod inside;
 mod keep;

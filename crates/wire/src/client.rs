@@ -210,6 +210,9 @@ pub enum Discard {
 pub enum Action {
     Send {
         text: String,
+        /// Absolute paths of files that are copied into the worktree and named in the message.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<String>,
     },
     /// What is not said is as the session and the configuration have it.
     Pause {
@@ -237,6 +240,9 @@ pub enum Action {
     Answer {
         ask: Option<String>,
         answer: String,
+        /// Why it is a no.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     Acknowledge,
     /// Suspend it after so much idle time.
@@ -459,6 +465,8 @@ impl Request {
             | Self::Doctor
             | Self::DaemonStatus => Scope::Watch,
             Self::Act { action, .. } | Self::ActEach { action, .. } => match action {
+                // Files are read wherever the caller says.
+                Action::Send { files, .. } if !files.is_empty() => Scope::Manage,
                 Action::Send { .. } => Scope::Send,
                 Action::Answer { .. } => Scope::Answer,
                 Action::Pause { .. }

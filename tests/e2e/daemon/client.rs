@@ -146,7 +146,7 @@ fn a_call_that_is_repeated_under_its_key_is_carried_out_once() -> Outcome {
     let house = House::new()?;
     let connector = connector(&house)?;
     house.rehearsal("x")?;
-    let send = |text: &str| act(Action::Send { text: text.to_owned() });
+    let send = |text: &str| act(Action::Send { text: text.to_owned(), files: Vec::new() });
     let mut client = connector.connect(&mut Quiet)?;
     let first = client.name_next("update 1").call(send("say one"))?;
     assert_eq!(client.name_next("update 1").call(send("say one"))?, first);
@@ -185,8 +185,8 @@ fn a_caller_does_no_more_than_its_scope() -> Outcome {
         }
     };
     assert!(!cannot(Scope::Watch, Request::List { all: true })?);
-    assert!(cannot(Scope::Watch, act(Action::Send { text: "say one".to_owned() }))?);
-    assert!(!cannot(Scope::Send, act(Action::Send { text: "say two".to_owned() }))?);
+    assert!(cannot(Scope::Watch, act(send_words("say one")))?);
+    assert!(!cannot(Scope::Send, act(send_words("say two")))?);
     assert!(cannot(Scope::Send, act(Action::Stop))?);
     assert!(cannot(Scope::Answer, act(Action::Stop))?);
     house.until("x", "idle")?;
@@ -203,7 +203,8 @@ fn a_service_answers_only_what_it_names() -> Outcome {
     house.rehearsal("x")?;
     house.ok(&["send", "x", "question Which colour?"])?;
     let asks = house.until("x", "waiting")?;
-    let answer = |ask: Option<String>| act(Action::Answer { ask, answer: "blue".to_owned() });
+    let answer =
+        |ask: Option<String>| act(Action::Answer { ask, answer: "blue".to_owned(), reason: None });
     for face in [Face::Tui, Face::Web, Face::Chat] {
         connector.origin.face = face;
         let refused = connector.connect(&mut Quiet)?.call(answer(None));
@@ -252,4 +253,8 @@ fn the_environment_of_a_service_is_not_the_agents() -> Outcome {
     eventually("the command has printed", || {
         house.ok(&["output", "x"]).is_ok_and(|text| text.contains("[]"))
     })
+}
+
+fn send_words(text: &str) -> Action {
+    Action::Send { text: text.to_owned(), files: Vec::new() }
 }

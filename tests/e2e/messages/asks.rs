@@ -1,6 +1,6 @@
 //! What an agent asks, and how it is answered: once, by the right question, or not at all.
 
-use crate::support::house::{Background, House, Outcome, kill_and_wait};
+use crate::support::house::{Background, House, Outcome, eventually, kill_and_wait};
 use crate::support::wreck::{holder_of, pid_of};
 use serde_json::{Value, json};
 
@@ -217,5 +217,53 @@ fn an_answer_that_nobody_takes_is_not_told_as_answered() -> Outcome {
     house.ok(&["send", "blue", "approve again?"])?;
     house.until("blue", "waiting")?;
     assert!(house.ok(&["answer", "blue", "allow"])?.starts_with("answered; `blue` is "));
+    Ok(())
+}
+
+/// An agent that takes no reason with a no is told as soon as it takes a message.
+#[test]
+fn a_no_is_told_with_its_reason() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    house.ok(&["send", "blue", "approve run it ;; write done.txt x"])?;
+    house.until("blue", "waiting")?;
+    let (status, error) = house.fails(&["answer", "blue", "allow", "--reason", "x"])?;
+    assert_eq!((status, &error["kind"]), (2, &json!("usage")), "{error}");
+    let (status, _) = house.fails(&["answer", "blue", "deny", "--reason", " "])?;
+    assert_eq!(status, 2);
+    house.ok(&["answer", "blue", "deny", "--reason", "say it is Friday"])?;
+    eventually("the reason has arrived", || {
+        house.show("blue").is_ok_and(|now| now["status"] == "idle" && now["queued"] == 0)
+    })?;
+    assert!(!house.file("blue", "done.txt")?.exists());
+    let talk = house.talk("blue")?;
+    assert!(talk.contains(&("user".to_owned(), "say it is Friday".to_owned())), "{talk:?}");
+    Ok(())
+}
+
+/// `resume --answer` is for a session that waits, and says how another one is.
+#[test]
+fn a_session_that_waits_goes_on_with_an_answer() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    house.turn("blue", "say hello")?;
+    let (status, error) = house.fails(&["resume", "blue", "--answer", "allow"])?;
+    assert_eq!((status, &error["kind"]), (4, &json!("refused")), "{error}");
+    assert!(error["message"].as_str().is_some_and(|m| m.contains("is idle and asks nothing")));
+    house.ok(&["send", "blue", "approve run it ;; write done.txt x"])?;
+    house.until("blue", "waiting")?;
+    let (status, _) = house.fails(&["resume", "blue", "--answer", "perhaps"])?;
+    assert_eq!(status, 2, "a slip of the pen is no answer");
+    house.json(&["resume", "blue", "--answer", "allow"])?;
+    house.until("blue", "idle")?;
+    assert!(house.file("blue", "done.txt")?.exists());
+    house.ok(&["pause", "blue"])?;
+    let (_, error) = house.fails(&["resume", "blue", "--answer", "allow"])?;
+    assert!(error["message"].as_str().is_some_and(|m| m.contains("is paused")), "{error}");
+    assert_eq!(house.show("blue")?["status"], "paused");
+    for wrong in [&["resume", "--all", "--answer", "x"][..], &["resume", "a", "b", "--answer", "x"]]
+    {
+        assert_eq!(house.fails(wrong)?.0, 2, "{wrong:?}");
+    }
     Ok(())
 }

@@ -225,3 +225,39 @@ fn a_queue_that_is_full_takes_no_more_and_says_so() -> Outcome {
     assert_eq!(house.show("blue")?["queued"], 16, "what was refused is not stored");
     Ok(())
 }
+
+/// A file goes into the worktree, under a name that was free, and its place is part of the message.
+#[test]
+fn a_file_comes_with_a_message() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    let notes = house.folder().join("notes.txt");
+    let mut places = Vec::new();
+    for words in ["one", "two"] {
+        std::fs::write(&notes, words)?;
+        let file = notes.to_str().ok_or("path")?;
+        house.json(&["send", "blue", &format!("say {words}"), "--file", file])?;
+        house.until("blue", "idle")?;
+    }
+    for (who, text) in house.talk("blue")?.into_iter().filter(|(who, _)| who == "user") {
+        let place = text.split_once("\n\nFile: ").ok_or_else(|| format!("{who}: {text}"))?.1;
+        places.push(std::path::PathBuf::from(place));
+    }
+    let inside = house.file("blue", ".glis/files")?;
+    assert_eq!(places, [inside.join("notes.txt"), inside.join("notes-2.txt")]);
+    for (place, words) in places.iter().zip(["one", "two"]) {
+        assert_eq!(std::fs::read_to_string(place)?, words);
+    }
+    let (status, error) = house.fails(&["send", "blue", "say x", "--file", "/nowhere/x.txt"])?;
+    assert_eq!(status, 2, "{error}");
+    assert!(error["message"].as_str().is_some_and(|m| m.contains("/nowhere/x.txt")), "{error}");
+    // A message that is not stored leaves no file.
+    house.ok(&["rm", "blue", "--stop"])?;
+    assert_eq!(house.fails(&["send", "blue", "x", "--file", "/etc/hostname"])?.0, 3);
+    house.command("done", &["true"])?;
+    house.until("done", "completed")?;
+    assert_eq!(house.fails(&["send", "done", "x", "--file", notes.to_str().ok_or("path")?])?.0, 4);
+    let left = std::fs::read_dir(house.file("done", ".glis/files")?)?.count();
+    assert_eq!(left, 0);
+    Ok(())
+}

@@ -1,10 +1,11 @@
 //! Answers to what the real agents ask beyond yes and no: choices, and leave for the whole session.
 
 use super::cast::{
-    CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, NAME, OPENCODE_HEADLESS, Part, Play, text,
-    times,
+    CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, CODEX_TERMINAL, NAME, OPENCODE_HEADLESS,
+    Part, Play, text, times,
 };
-use crate::support::house::Outcome;
+use crate::support::house::{Outcome, eventually};
+use glis_stub_model::installed::CLAUDE;
 use glis_stub_model::{Step, Voice, prompt};
 use serde_json::{Value, json};
 
@@ -182,4 +183,43 @@ fn codex_headless_is_given_leave_for_the_session() -> Outcome {
 #[test]
 fn opencode_headless_is_given_leave_for_the_session() -> Outcome {
     leave_for_the_session(OPENCODE_HEADLESS)
+}
+
+/// Why not: Claude Code hears it with the no, Codex as the next message.
+fn a_no_has_its_reason(part: Part) -> Outcome {
+    let Some(play) = Play::with(part, &[])? else { return Ok(()) };
+    play.send(&prompt("write with leave", &[play.ask("asked.txt")?, text("so it is")]))?;
+    play.until("waiting")?;
+    let reason = "because it is Friday";
+    play.house().json(&["answer", NAME, "deny", "--reason", reason])?;
+    let told = |voice: Voice| {
+        play.real.model.turns().iter().any(|request| times(request, voice, reason) == 1)
+    };
+    let with_the_no = part.agent == CLAUDE && part.is_headless();
+    let voice = if with_the_no { Voice::Tool } else { Voice::User };
+    eventually("it knows why", || told(voice))?;
+    play.until("idle")?;
+    assert_eq!(told(Voice::User), !with_the_no, "it is told once");
+    assert!(!play.house().file(NAME, "asked.txt")?.exists());
+    Ok(())
+}
+
+#[test]
+fn claude_headless_is_told_why_not() -> Outcome {
+    a_no_has_its_reason(CLAUDE_HEADLESS)
+}
+
+#[test]
+fn claude_terminal_is_told_why_not() -> Outcome {
+    a_no_has_its_reason(CLAUDE_TERMINAL)
+}
+
+#[test]
+fn codex_headless_is_told_why_not() -> Outcome {
+    a_no_has_its_reason(CODEX_HEADLESS)
+}
+
+#[test]
+fn codex_terminal_is_told_why_not() -> Outcome {
+    a_no_has_its_reason(CODEX_TERMINAL)
 }

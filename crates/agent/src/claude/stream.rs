@@ -115,8 +115,18 @@ impl Stream {
         let folder = self.folder.clone().filter(|_| !self.has_strayed(&tool_use));
         let (wants, digest) = (wants(&tool, &input, folder), digest(request));
         let ask = Ask::new(AskId(id.clone()), kind, asks).wanting(wants).summed(digest.clone());
+        let ask = ask.with_reasons();
         self.asks.insert(id, Asked { tool, tool_use, input, suggestions, digest });
         line.sign(Sign::Asked(ask));
+    }
+
+    /// The request that this was asked with, if it is still the same.
+    fn asked_now(&self, ask: &Ask) -> Result<&Asked, String> {
+        let asked = self.asks.get(&ask.id.0).ok_or(GONE)?;
+        if ask.digest.as_ref().is_some_and(|digest| *digest != asked.digest) {
+            return Err(CHANGED.to_owned());
+        }
+        Ok(asked)
     }
 
     /// Whether a command other than this one may have moved the shell.
@@ -293,14 +303,9 @@ impl Dialect for Stream {
     }
 
     fn answer(&self, ask: &Ask, answer: &str) -> Result<Vec<u8>, String> {
-        let asked = self.asks.get(&ask.id.0).ok_or(GONE)?;
-        if ask.digest.as_ref().is_some_and(|digest| *digest != asked.digest) {
-            return Err(CHANGED.to_owned());
-        }
+        let asked = self.asked_now(ask)?;
         let decision = match (ask.kind, answer) {
-            (_, DENY) => {
-                json!({"behavior": "deny", "message": "The user does not want this."})
-            }
+            (_, DENY) => return self.deny_because(ask, "The user does not want this."),
             (AskKind::Question, words) => answered(&asked.input, words)?,
             (AskKind::Approval | AskKind::Doubt, ALLOW) => {
                 json!({"behavior": "allow", "updatedInput": asked.input})
@@ -314,10 +319,12 @@ impl Dialect for Stream {
                 json!({"behavior": "deny", "message": words})
             }
         };
-        Ok(json_line(&json!({
-            "type": "control_response",
-            "response": {"subtype": "success", "request_id": ask.id.0, "response": decision},
-        })))
+        Ok(response(ask, &decision))
+    }
+
+    fn deny_because(&self, ask: &Ask, reason: &str) -> Result<Vec<u8>, String> {
+        self.asked_now(ask)?;
+        Ok(response(ask, &json!({"behavior": "deny", "message": reason})))
     }
 
     fn shows(&self, _lines: &[String]) -> Shown {
@@ -327,6 +334,14 @@ impl Dialect for Stream {
     fn source(&self) -> Source {
         Source::Stream
     }
+}
+
+/// What is written so that a request has this response.
+fn response(ask: &Ask, decision: &Value) -> Vec<u8> {
+    json_line(&json!({
+        "type": "control_response",
+        "response": {"subtype": "success", "request_id": ask.id.0, "response": decision},
+    }))
 }
 
 /// An answer for each question.

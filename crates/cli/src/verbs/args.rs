@@ -110,6 +110,9 @@ pub(crate) enum Verb {
         /// The message; `-` reads standard input, and after `--` anything is a message
         #[arg(allow_hyphen_values = true)]
         text: String,
+        /// A file to copy into the worktree and to name in the message; may be given several times
+        #[arg(long, value_name = "FILE")]
+        file: Vec<PathBuf>,
     },
     /// Wait until the session is in one of these states
     Wait(Wait),
@@ -485,6 +488,10 @@ pub(crate) struct Resume {
     /// The first message after it is back
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) prompt: Option<String>,
+    /// Answer what a session asks that waits, so that it goes on
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(conflicts_with_all = ["all", "interrupted", "prompt"])]
+    pub(crate) answer: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -512,6 +519,9 @@ pub(crate) struct Answer {
     /// With `allow`: also everything of the same kind, until the session's process ends
     #[arg(long)]
     pub(crate) for_session: bool,
+    /// With `deny`: why. An agent that takes no reason with a no gets it as the next message
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "for_session")]
+    pub(crate) reason: Option<String>,
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use glis_wire::client::{Action, NewSession, PauseAll, Request, Response, Which};
 use glis_wire::view::SessionView;
 use serde_json::json;
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
+use std::path::{Path, PathBuf};
 
 pub(super) fn new(new: New, out: &Out) -> Result<(), Complaint> {
     let place = match new.repo {
@@ -83,7 +84,12 @@ fn sayable(text: String) -> Result<String, Complaint> {
     Ok(text)
 }
 
-pub(super) fn send(name: String, text: &str, out: &Out) -> Result<(), Complaint> {
+pub(super) fn send(
+    name: String,
+    text: &str,
+    files: &[PathBuf],
+    out: &Out,
+) -> Result<(), Complaint> {
     let text = if text == "-" {
         let mut all = String::new();
         // One byte more than can be right is enough to know that it is wrong.
@@ -100,8 +106,9 @@ pub(super) fn send(name: String, text: &str, out: &Out) -> Result<(), Complaint>
     let text = sayable(text)?;
     let longest = text.lines().map(str::len).max().unwrap_or_default();
     let has_escapes = without_escapes(&text) != text;
+    let files = files.iter().map(|file| absolute(file)).collect::<Result<Vec<_>, _>>()?;
     let mut control = control::connect()?;
-    let request = Request::Act { session: name, action: Action::Send { text } };
+    let request = Request::Act { session: name, action: Action::Send { text, files } };
     let Response::Queued { session, message, before, status, idle_secs } =
         ask(&mut control, request)?
     else {
@@ -120,6 +127,14 @@ pub(super) fn send(name: String, text: &str, out: &Out) -> Result<(), Complaint>
         let queued = words::queued(&session, before, status, idle_secs);
         std::iter::once(queued).chain(warning).collect::<Vec<_>>().join("\n")
     })
+}
+
+/// A path that means the same to the daemon.
+fn absolute(file: &Path) -> Result<String, Complaint> {
+    let wrong = |why: String| Complaint::new(Kind::Usage, format!("{}: {why}", file.display()));
+    let path = std::path::absolute(file).map_err(|fault| wrong(fault.to_string()))?;
+    let path = path.into_os_string().into_string();
+    path.map_err(|_| wrong("the path is not valid UTF-8".to_owned()))
 }
 
 /// The longest line that a terminal takes which edits lines for its program.
@@ -196,6 +211,9 @@ pub(super) fn pause(pause: &Pause, out: &Out) -> Result<(), Complaint> {
 }
 
 pub(super) fn resume(resume: &Resume, out: &Out) -> Result<(), Complaint> {
+    if let Some(words) = &resume.answer {
+        return resume_by_answer(&resume.names, words, out);
+    }
     let prompt = resume.prompt.clone().map(sayable).transpose()?;
     let control = control::connect()?;
     if resume.all && prompt.is_none() {
@@ -209,6 +227,31 @@ pub(super) fn resume(resume: &Resume, out: &Out) -> Result<(), Complaint> {
     };
     let action = Action::Resume { prompt };
     each(control, &which, &action, out, words::resumed)
+}
+
+/// A session that waits goes on when its question is answered.
+fn resume_by_answer(names: &[String], words: &str, out: &Out) -> Result<(), Complaint> {
+    let [name] = names else {
+        let message = "an answer is for one session";
+        return Err(Complaint::new(Kind::Usage, message).hint("name one session"));
+    };
+    let request = Request::Show { session: name.clone() };
+    let Response::Session(session) = ask(&mut control::connect()?, request)? else {
+        return Err(unexpected());
+    };
+    if session.waiting_for.is_none() {
+        let (name, status) = (&session.name, session.status.word());
+        let hint = if session.can_resume {
+            format!("`glis resume {name}` brings it back")
+        } else {
+            format!("`glis show {name}` shows what it is doing")
+        };
+        let message = format!("session `{name}` is {status} and asks nothing, so nothing was done");
+        return Err(Complaint::new(Kind::Refused, message).hint(hint));
+    }
+    let (name, words) = (name.clone(), words.to_owned());
+    let plain = args::Answer { name, words, request: None, for_session: false, reason: None };
+    answer(plain, out)
 }
 
 pub(super) fn restart(restart: &Restart, out: &Out) -> Result<(), Complaint> {
@@ -292,10 +335,15 @@ pub(super) fn answer(answer: super::args::Answer, out: &Out) -> Result<(), Compl
         return Err(Complaint::new(Kind::Usage, message)
             .hint(format!("`glis answer {} allow --for-session`", answer.name)));
     }
+    if answer.reason.is_some() && answer.words != "deny" {
+        return Err(Complaint::new(Kind::Usage, "only `deny` takes a reason")
+            .hint(format!("`glis answer {} deny --reason TEXT`", answer.name)));
+    }
+    let reason = answer.reason.clone().map(sayable).transpose()?;
     let mut control = control::connect()?;
     let asked = check_answer(&mut control, &answer)?;
     let words = if answer.for_session { ALLOW_FOR_SESSION.to_owned() } else { answer.words };
-    let action = Action::Answer { ask: answer.request, answer: words };
+    let action = Action::Answer { ask: answer.request, answer: words, reason };
     let (session, _) = act(&mut control, &answer.name, action)?;
     let open = session.waiting_for.as_ref().map(|open| open.request.as_str());
     let heard = open.is_none() || open != asked.as_deref();

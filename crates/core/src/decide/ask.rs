@@ -1,5 +1,6 @@
 //! Answers to what is asked: given once, bound to the question, void when it is gone.
 
+use super::message;
 use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
@@ -7,15 +8,19 @@ use crate::ids::AskId;
 use crate::reason::Why;
 use crate::refusal::Refusal;
 use crate::session::Phase;
-use crate::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, Delivery};
+use crate::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, DENY, Delivery, is_from_screen};
 
 pub(super) fn answer(
     draft: &mut Draft<'_>,
     which: Option<AskId>,
     answer: String,
+    reason: Option<String>,
 ) -> Result<(), Refusal> {
     let name = draft.session.name.clone();
     let ask = choose(draft, which)?;
+    if reason.is_some() {
+        check_reason(draft, &ask, &answer)?;
+    }
     let any_text = ask.kind != AskKind::Approval && ask.choices.is_none();
     if any_text && answer == ALLOW_FOR_SESSION {
         return Err(Refusal::AnswerNotGiven { session: name, why: Why::NoLeaveAsked });
@@ -34,10 +39,31 @@ pub(super) fn answer(
         return Err(Refusal::AnswerUnderWay { session: name });
     }
     check(draft, &ask, &answer)?;
-    let generation = draft.session.generation;
-    draft.event(Event::AnswerBegan { ask: ask.id.clone(), answer: answer.clone() });
-    draft.effect(Effect::GiveAnswer { generation, ask, answer });
+    // An agent that takes no reason with a no is told as soon as it takes a message.
+    let (reason, message) = if ask.takes_reason { (reason, None) } else { (None, reason) };
+    if let Some(text) = message {
+        message::check_room(draft, &text)?;
+        draft.new_message(text);
+    }
+    let (id, generation) = (ask.id.clone(), draft.session.generation);
+    draft.event(Event::AnswerBegan { ask: id, answer: answer.clone(), reason: reason.clone() });
+    draft.effect(Effect::GiveAnswer { generation, ask, answer, reason });
     Ok(())
+}
+
+/// Only a no to an agent has a reason: a program would take it for the next line of its input.
+fn check_reason(draft: &Draft<'_>, ask: &Ask, answer: &str) -> Result<(), Refusal> {
+    let why = if answer != DENY {
+        Why::ReasonForYes
+    } else if ask.kind == AskKind::Doubt {
+        Why::ReasonForUs
+    } else if ask.is_from_screen() {
+        Why::ReasonForProgram
+    } else {
+        return Ok(());
+    };
+    let session = draft.session.name.clone();
+    Err(Refusal::AnswerNotGiven { session, why })
 }
 
 fn choose(draft: &Draft<'_>, which: Option<AskId>) -> Result<Ask, Refusal> {
@@ -87,7 +113,7 @@ fn decide_doubt(draft: &mut Draft<'_>, ask: &Ask, answer: &str) -> Result<(), Re
 
 /// Handed over; the agent's own sign ends the question. A screen gives none: there it is gone.
 pub(super) fn given(draft: &mut Draft<'_>, id: &AskId) {
-    let from_screen = id.0.starts_with("screen-");
+    let from_screen = is_from_screen(id);
     if from_screen && draft.session.asked().iter().any(|ask| ask.id == *id) {
         draft.event(Event::AskGone { ask: id.clone(), spot: None });
     }

@@ -56,8 +56,9 @@ pub(super) fn judged(draft: &mut Draft<'_>, judged: &Ask, verdict: Verdict) {
     draft.event(Event::AskJudged { ask: ask.id.clone(), text: ask.text.clone(), verdict });
     if let Some(answer) = answer.map(str::to_owned) {
         let generation = draft.session.generation;
-        draft.event(Event::AnswerBegan { ask: ask.id.clone(), answer: answer.clone() });
-        draft.effect(Effect::GiveAnswer { generation, ask, answer });
+        let (id, reason) = (ask.id.clone(), None);
+        draft.event(Event::AnswerBegan { ask: id, answer: answer.clone(), reason: None });
+        draft.effect(Effect::GiveAnswer { generation, ask, answer, reason });
     }
 }
 

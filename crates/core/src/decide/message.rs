@@ -38,14 +38,20 @@ pub(super) fn send(draft: &mut Draft<'_>, text: String) -> Result<(), Refusal> {
     if draft.session.wakes() && draft.refuses_start() {
         return Err(draft.is_full());
     }
-    if draft.session.queue.is_full_for(&text) {
-        let messages = draft.session.queue.len();
-        return Err(Refusal::QueueFull { session: draft.session.name.clone(), messages });
-    }
+    check_room(draft, &text)?;
     let status = draft.session.status();
     let before = draft.session.queue.len();
     let message = draft.new_message(text);
     draft.reply(Reply::Queued { message, before, status });
+    Ok(())
+}
+
+/// Whether the queue takes one more.
+pub(super) fn check_room(draft: &Draft<'_>, text: &str) -> Result<(), Refusal> {
+    if draft.session.queue.is_full_for(text) {
+        let messages = draft.session.queue.len();
+        return Err(Refusal::QueueFull { session: draft.session.name.clone(), messages });
+    }
     Ok(())
 }
 

@@ -84,7 +84,7 @@ pub(crate) fn commands(session: &SessionId) -> Vec<Command> {
         Command::Restore { session: session(), snapshot: "snap".to_owned() },
         Command::Return { session: session(), name: None },
         Command::Empty { session: session() },
-        Command::Answer { session: session(), ask: None, answer: "allow".to_owned() },
+        Command::Answer { session: session(), ask: None, answer: "allow".to_owned(), reason: None },
         Command::SetAutoYes { session: session(), on: true },
         Command::SetAutoYes { session: session(), on: false },
     ]

@@ -311,7 +311,9 @@ impl Play {
         if open.iter().any(|ask| ask.0.starts_with("doubt-")) {
             self.world.ghosts.insert(session.clone());
         }
-        Command::Answer { session, ask, answer: answer.to_owned() }
+        let because = answer == "deny" && self.rng.percent(30);
+        let reason = because.then(|| "say because".to_owned());
+        Command::Answer { session, ask, answer: answer.to_owned(), reason }
     }
 
     fn perform(&mut self) -> Result<(), String> {

@@ -48,6 +48,34 @@ fn an_answer_that_did_not_get_there_may_be_given_again() {
 }
 
 #[test]
+fn a_no_may_have_a_reason() {
+    told(
+        Kind::Agent,
+        &[
+            IDLE,
+            BUSY,
+            "asks reasonable => asked
+            answer allow because x => refused: answer not given
+            answer deny because it is Friday => answer began | do give answer deny because it is Friday
+            unasks reasonable => ask gone
+            asks rm => asked
+            answer deny because it is Friday => message queued, answer began | do give answer deny",
+        ],
+    )
+    .unwrap();
+    told(
+        Kind::Command,
+        &[
+            IDLE,
+            "screen delete?
+            answer n because x => refused: answer not given
+            answer deny because x => refused: answer not given",
+        ],
+    )
+    .unwrap();
+}
+
+#[test]
 fn of_several_questions_one_must_be_named() {
     told(
         Kind::Agent,

@@ -244,6 +244,7 @@ fn two_questions_on_one_screen_have_two_names() {
         session: Stage::id(),
         ask: Some(first),
         answer: "y".to_owned(),
+        reason: None,
     }));
     assert_eq!(stale, Err(Refusal::WrongAsk { session: "blue".to_owned(), open: vec![second] }));
 }

@@ -287,9 +287,11 @@ impl Stage {
             "empty" => Command::Empty { session },
             "acknowledge" => Command::Acknowledge { session },
             "answer" => {
+                let (rest, reason) = rest.split_once(" because ").unwrap_or((rest, ""));
                 let (answer, ask) = rest.split_once(" to ").unwrap_or((rest, ""));
-                let ask = (!ask.is_empty()).then(|| AskId(ask.to_owned()));
-                Command::Answer { session, ask, answer: answer.to_owned() }
+                let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+                let (ask, reason) = (some(ask).map(AskId), some(reason));
+                Command::Answer { session, ask, answer: answer.to_owned(), reason }
             }
             "auto-yes" => Command::SetAutoYes { session, on: rest == "on" },
             _ => return None,
@@ -552,6 +554,7 @@ fn sign(line: &str) -> Option<Sign> {
         ("asks", _) if own.starts_with("dialog") => {
             Sign::Asked(ask(AskKind::Question).among::<&str>([]))
         }
+        ("asks", "reasonable") => Sign::Asked(ask(AskKind::Approval).with_reasons()),
         ("asks", _) => Sign::Asked(ask(AskKind::Approval)),
         ("unasks", _) => Sign::AskGone(AskId(own)),
         ("limit", _) => Sign::LimitReached { reset_at: own },

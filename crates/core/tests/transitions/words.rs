@@ -146,7 +146,10 @@ fn effect(effect: &Effect) -> String {
             let note = if text.starts_with("[glis]") { " with the note" } else { "" };
             format!("deliver {}{note}", text.lines().last().unwrap_or_default())
         }
-        Effect::GiveAnswer { answer, .. } => format!("give answer {answer}"),
+        Effect::GiveAnswer { answer, reason: None, .. } => format!("give answer {answer}"),
+        Effect::GiveAnswer { answer, reason: Some(reason), .. } => {
+            format!("give answer {answer} because {reason}")
+        }
         Effect::Judge { ask, .. } => format!("judge {}", ask.id),
         Effect::CheckSave { .. } => "check save".to_owned(),
         Effect::Interrupt { .. } => "interrupt".to_owned(),

@@ -2,6 +2,7 @@
 
 use super::carry::{Translated, carry_out, failed, storage, until_ended};
 use super::compact;
+use super::files;
 use super::keep;
 use super::state::ServerState;
 use super::steps::Steps;
@@ -69,10 +70,18 @@ pub(super) async fn act(
     action: Action,
     env: Option<Caller>,
 ) -> io::Result<Response> {
-    match translate(state, given, action).await {
-        Ok(command) => carry_out(state, steps, command, env).await,
-        Err(answer) => Ok(*answer),
+    let (action, copies) = match files::bring_along(state, given, action).await {
+        Ok(brought) => brought,
+        Err(answer) => return Ok(*answer),
+    };
+    let response = match translate(state, given, action).await {
+        Ok(command) => carry_out(state, steps, command, env).await?,
+        Err(answer) => *answer,
+    };
+    if matches!(response, Response::Refused(_)) {
+        copies.discard(state).await;
     }
+    Ok(response)
 }
 
 /// A pause that would be barred by what no snapshot holds is refused before it disturbs the agent.
@@ -92,7 +101,7 @@ pub(super) async fn translate(state: &ServerState, given: &str, action: Action) 
     let found = state.find(given).await.map_err(|refusal| Box::new(Response::Refused(refusal)))?;
     let session = found.id.clone();
     let command = match action {
-        Action::Send { text } => Command::Send { session, text },
+        Action::Send { text, files: _ } => Command::Send { session, text },
         Action::Pause { mode, on_timeout, clearing, for_secs } => {
             let on_timeout = on_timeout.unwrap_or(state.settings.now().pause.on_timeout);
             let clearing = match clearing {
@@ -121,7 +130,9 @@ pub(super) async fn translate(state: &ServerState, given: &str, action: Action) 
         Action::LimitIdle { limit } => Command::LimitIdle { session, limit },
         Action::Remove { running } => Command::Remove { session, running },
         Action::Acknowledge => Command::Acknowledge { session },
-        Action::Answer { ask, answer } => Command::Answer { session, ask: ask.map(AskId), answer },
+        Action::Answer { ask, answer, reason } => {
+            Command::Answer { session, ask: ask.map(AskId), answer, reason }
+        }
         Action::AutoYes { on } => Command::SetAutoYes { session, on },
         Action::Snapshot => Command::Snapshot { session },
         Action::Compact => {

@@ -34,7 +34,11 @@ mod tests {
     }
 
     fn answer(ask: Option<&str>) -> Request {
-        act(Action::Answer { ask: ask.map(ToOwned::to_owned), answer: "allow".to_owned() })
+        act(Action::Answer {
+            ask: ask.map(ToOwned::to_owned),
+            answer: "allow".to_owned(),
+            reason: None,
+        })
     }
 
     #[test]
@@ -42,7 +46,7 @@ mod tests {
         let scopes = [Scope::Watch, Scope::Send, Scope::Answer, Scope::Manage];
         let requests = [
             Request::List { all: true },
-            act(Action::Send { text: String::new() }),
+            act(Action::Send { text: String::new(), files: Vec::new() }),
             answer(Some("1")),
             act(Action::Stop),
         ];

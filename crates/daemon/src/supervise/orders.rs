@@ -29,7 +29,7 @@ impl Link {
                 self.listener.hand_over(&text);
                 self.write(Waits::Delivery(message, text), &keys).await
             }
-            HolderCommand::Answer { ask, answer } => {
+            HolderCommand::Answer { ask, answer, reason } => {
                 if self.listener.dialect.source() == Source::Screen
                     && !self.still_asks(&ask.text).await
                 {
@@ -37,7 +37,12 @@ impl Link {
                     self.outcome(Outcome::AnswerNotGiven { ask: ask.id, why: why.into() }).await;
                     return Ok(());
                 }
-                let keys = match self.listener.dialect.answer(&ask, &answer) {
+                let dialect = &self.listener.dialect;
+                let keys = match &reason {
+                    Some(reason) => dialect.deny_because(&ask, reason),
+                    None => dialect.answer(&ask, &answer),
+                };
+                let keys = match keys {
                     Ok(keys) => keys,
                     Err(why) => {
                         self.outcome(Outcome::AnswerNotGiven { ask: ask.id, why: why.into() })
