@@ -57,7 +57,7 @@ pub enum GateStep {
 }
 
 /// How everything is to be paused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateWish {
     /// How much it may disturb.
     pub mode: PauseMode,
@@ -71,17 +71,21 @@ pub struct GateWish {
     /// Whether a worktree goes where neither the request nor the session says anything.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub removes: bool,
+    /// Those whose disk is nearly full: there it goes as well.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub full: Vec<SessionId>,
 }
 
 impl GateWish {
     /// What this is for one session.
-    pub(crate) fn of(self, session: &Session) -> PauseWish {
-        let removes = session.spec.remove_worktree.unwrap_or(self.removes);
+    pub(crate) fn of(&self, session: &Session) -> PauseWish {
+        let usually = || self.removes || self.full.contains(&session.id);
+        let removes = session.spec.remove_worktree.unwrap_or_else(usually);
         let usual = if removes { Clearing::IfPossible } else { Clearing::Keep };
         let clearing = self.clearing.unwrap_or(usual);
         // The user's own folder is never removed, and that is no reason not to pause.
         let clearing = if session.spec.in_place { Clearing::Keep } else { clearing };
-        let Self { mode, reason, on_timeout, .. } = self;
+        let Self { mode, reason, on_timeout, .. } = *self;
         PauseWish { mode, reason, on_timeout, clearing }
     }
 }

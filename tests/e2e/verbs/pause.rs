@@ -74,6 +74,32 @@ fn a_pause_removes_the_worktree_where_that_is_usual_and_a_snapshot_has_it() -> O
     Ok(())
 }
 
+#[test]
+fn where_the_disk_is_nearly_full_a_pause_of_everything_removes_worktrees_too() -> Outcome {
+    let house = House::new()?;
+    house.configure("[pause]\nremove_below_percent = 100\n")?;
+    house.json(&[
+        "new",
+        "kept",
+        "--agent",
+        "rehearsal",
+        "--headless",
+        "--keep-worktree-on-pause",
+    ])?;
+    house.rehearsal("blue")?;
+    let mut files = Vec::new();
+    for name in ["kept", "blue"] {
+        house.turn(name, "write a.txt kept")?;
+        files.push(house.file(name, "a.txt")?);
+    }
+    house.ok(&["pause", "--all"])?;
+    assert_eq!(files.iter().map(|file| file.exists()).collect::<Vec<_>>(), [true, false]);
+    house.ok(&["resume", "--all"])?;
+    house.until("blue", "idle")?;
+    assert_eq!(std::fs::read_to_string(&files[1])?.trim(), "kept");
+    Ok(())
+}
+
 /// S3.
 #[test]
 fn a_worktree_is_removed_where_its_disk_is_nearly_full_if_that_is_allowed() -> Outcome {

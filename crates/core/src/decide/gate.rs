@@ -33,8 +33,8 @@ fn shut(draft: &mut Draft<'_>, wish: GateWish) {
             return;
         }
         Gate::Pausing(shut) => {
-            let (op, before) = (shut.op, shut.wish);
-            hasten(draft, op, before, wish);
+            let (op, before) = (shut.op, shut.wish.clone());
+            hasten(draft, op, &before, &wish);
             op
         }
         Gate::Open { told, .. } => {
@@ -62,7 +62,7 @@ fn await_all(draft: &mut Draft<'_>, op: OpId) {
 }
 
 /// Asking again may only make it more urgent. What has failed is tried again.
-fn hasten(draft: &mut Draft<'_>, op: OpId, before: GateWish, wish: GateWish) {
+fn hasten(draft: &mut Draft<'_>, op: OpId, before: &GateWish, wish: &GateWish) {
     let mode = before.mode.max(wish.mode);
     let forces = [before.on_timeout, wish.on_timeout].contains(&OnTimeout::Force);
     let on_timeout = if forces { OnTimeout::Force } else { OnTimeout::Refuse };

@@ -30,7 +30,7 @@ impl Gate {
                 *self = Self::Pausing(Shut {
                     op: *op,
                     since: at,
-                    wish: *wish,
+                    wish: wish.clone(),
                     set: stops.iter().cloned().collect(),
                     failed: BTreeSet::new(),
                     step: GateStep::Stopping,

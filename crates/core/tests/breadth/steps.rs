@@ -99,6 +99,7 @@ fn gate_commands() -> Vec<GateCommand> {
             on_timeout: OnTimeout::Refuse,
             clearing: None,
             removes: false,
+            full: Vec::new(),
         })
     };
     vec![shut(PauseMode::Boundary), shut(PauseMode::Force), GateCommand::Open(Kept::FromLog)]

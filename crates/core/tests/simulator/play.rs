@@ -250,12 +250,13 @@ impl Play {
         let kept = match self.rng.below(3) {
             0 => Kept::Missing,
             1 => Kept::FromLog,
-            _ => Kept::Set(ids),
+            _ => Kept::Set(ids.clone()),
         };
         let command = if shuts {
             let (on_timeout, clearing) = (OnTimeout::Refuse, None);
             let reason = PauseReason::User;
-            GateCommand::Shut(GateWish { mode, reason, on_timeout, clearing, removes: false })
+            let full = ids.into_iter().filter(|_| self.rng.percent(20)).collect();
+            GateCommand::Shut(GateWish { mode, reason, on_timeout, clearing, removes: false, full })
         } else {
             GateCommand::Open(kept)
         };

@@ -13,7 +13,7 @@ use glis_core::{
 
 fn wish(mode: PauseMode) -> GateWish {
     let (reason, on_timeout) = (PauseReason::User, OnTimeout::Refuse);
-    GateWish { mode, reason, on_timeout, clearing: None, removes: false }
+    GateWish { mode, reason, on_timeout, clearing: None, removes: false, full: Vec::new() }
 }
 
 /// Asks something of the gate, and tells what has happened to it by that.

@@ -184,8 +184,9 @@ fn what_the_gate_has_stopped_comes_back_whatever_the_limit() {
         on_timeout: OnTimeout::Refuse,
         clearing: None,
         removes: false,
+        full: Vec::new(),
     };
-    decide(&mut house, Input::Gate(GateCommand::Shut(wish))).unwrap();
+    decide(&mut house, Input::Gate(GateCommand::Shut(wish.clone()))).unwrap();
     ask(&mut house, send("c")).unwrap();
     assert_eq!(waits(&house, "c"), Some(Deferral::Gate));
     limit(&mut house, 1, Over::Refuse);

@@ -24,6 +24,7 @@ fn shut_house() -> House {
         on_timeout: OnTimeout::Refuse,
         clearing: None,
         removes: false,
+        full: Vec::new(),
     };
     let decision = house.decide(Input::Gate(GateCommand::Shut(wish))).unwrap();
     for (subject, event) in decision.events {

@@ -15,7 +15,7 @@ use glis_core::pause::PauseReason;
 use glis_core::session::{Phase, WallMs};
 use glis_core::spec::RefOrigin;
 use glis_core::tree::Clearing;
-use glis_core::{AskId, Command, Refusal, Session};
+use glis_core::{AskId, Command, Refusal, Session, SessionId};
 use glis_record::conversation;
 use glis_wire::client::{Action, NewSession, Response, Trouble};
 use std::io;
@@ -159,18 +159,34 @@ async fn usual_clearing(state: &ServerState, session: &Session) -> Clearing {
     let removes = match session.spec.remove_worktree {
         Some(removes) => removes,
         None if config.pause.remove_worktree => true,
-        None => is_full(state, session, config.pause.remove_below_percent).await,
+        None => {
+            let percent = config.pause.remove_below_percent;
+            !on_full_disks(state, std::slice::from_ref(session), percent).await.is_empty()
+        }
     };
     if removes && !session.spec.in_place { Clearing::IfPossible } else { Clearing::Keep }
 }
 
-/// Whether less than so many percent of the disk under a worktree are free for its user.
-async fn is_full(state: &ServerState, session: &Session, percent: u64) -> bool {
-    let Some(worktree) = session.worktree.clone().filter(|_| percent > 0) else { return false };
-    let look = move || {
+/// Those of the sessions under whose worktrees less than so many percent of the disk are free for their
+/// user.
+pub(super) async fn on_full_disks(
+    state: &ServerState,
+    sessions: &[Session],
+    percent: u64,
+) -> Vec<SessionId> {
+    let worktree = |session: &Session| Some((session.id.clone(), session.worktree.clone()?));
+    let worktrees: Vec<_> = sessions.iter().filter_map(worktree).collect();
+    if percent == 0 || worktrees.is_empty() {
+        return Vec::new();
+    }
+    let is_full = move |worktree: &str| {
         rustix::fs::statvfs(worktree).is_ok_and(|disk| {
             disk.f_bavail.saturating_mul(100) < disk.f_blocks.saturating_mul(percent)
         })
+    };
+    let look = move || {
+        let full = worktrees.into_iter().filter(|(_, worktree)| is_full(worktree));
+        full.map(|(id, _)| id).collect()
     };
     state.pools.run(Kind::Look, look).await
 }

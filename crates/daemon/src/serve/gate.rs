@@ -1,5 +1,6 @@
 //! Pausing and resuming everything: asked of the gate, waited for until it is so or its time is over.
 
+use super::act::on_full_disks;
 use super::carry::{Asked, failed, storage};
 use super::state::ServerState;
 use super::steps::Steps;
@@ -58,8 +59,9 @@ pub(super) async fn pause_all(
     let config = state.settings.now();
     let on_timeout = on_timeout.unwrap_or(config.pause.on_timeout);
     let removes = config.pause.remove_worktree;
-    let wish = GateWish { mode, reason, on_timeout, clearing, removes };
     let before = state.mailbox.query(Query::Living).await;
+    let full = on_full_disks(state, &before, config.pause.remove_below_percent).await;
+    let wish = GateWish { mode, reason, on_timeout, clearing, removes, full };
     let mut news = state.mailbox.news.subscribe();
     let by_force = forced(state, &before, mode).await;
     let from = Some(steps.from().clone());
