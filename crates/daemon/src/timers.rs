@@ -2,10 +2,11 @@
 //! by hand.
 //!
 //! Spans are measured by a clock that nothing sets back. A timer for a time of day looks at the clock
-//! on the wall again and again, since that one may be set while the timer waits.
+//! on the wall again when the kernel tells that it was set; nothing looks again and again.
 
 mod by_hand;
 mod time;
+mod wall;
 
 pub(crate) use time::Time;
 
@@ -38,6 +39,7 @@ impl Timers {
     pub(crate) fn new(mailbox: Mailbox, settings: Arc<Settings>) -> Self {
         let time = Time::default();
         by_hand::begin(&time);
+        wall::follow(time.sets.clone());
         Self { time, mailbox, settings, runtime: Handle::current(), set: Arc::default() }
     }
 
@@ -166,6 +168,18 @@ mod tests {
         assert_eq!(fired(&mut inbox).await, TimerKey::Step(OpId(2)));
         timers.time.moved.send_replace(3 * HOUR);
         assert_eq!(fired(&mut inbox).await, retry);
+    }
+
+    #[tokio::test]
+    async fn a_time_of_day_is_looked_at_again_when_the_clock_was_set() {
+        let (timers, mut inbox, _folder) = timers();
+        let (near, far) = (TimerKey::Ready(OpId(1)), TimerKey::Ready(OpId(2)));
+        let now = crate::clock::now().as_millisecond();
+        timers.set(Subject::House, far, When::At(now + 3_600_000));
+        timers.set(Subject::House, near, When::At(now + 20));
+        timers.time.sets.send_modify(|times| *times += 1);
+        assert_eq!(fired(&mut inbox).await, near);
+        assert_eq!(lock(&timers.set).len(), 1, "the other one waits");
     }
 
     #[tokio::test]

@@ -220,11 +220,29 @@ fn ours(house: &House) -> BTreeMap<String, u64> {
     house.processes().into_iter().filter(|pid| !agent(pid)).flat_map(wakes).collect()
 }
 
-/// A stretch without any wake-up has to be this long: longer than any pace at which something
-/// would look whether there is something to do.
-const IDLE_TIME: Duration = Duration::from_secs(10);
+/// How long nothing may wake, in stretches: longer than any pace at which something would look whether
+/// there is something to do, of which half a minute is the slowest that was ever here.
+const IDLE_TIME: Duration = Duration::from_secs(8);
+const IDLE_STRETCHES: usize = 4;
 /// Threads that waited for work for ten seconds end, once; a copy of the last words is made.
-const IDLE_TRIES: usize = 5;
+const IDLE_TRIES: usize = 10;
+/// Sessions that are paused until a time of day.
+const APPOINTMENTS: usize = 90;
+
+/// Makes sessions that are paused for two hours. They share a folder, in which none of them ever began.
+fn appoint(house: &House) -> Outcome {
+    let names: Vec<_> = (0..APPOINTMENTS).map(|number| format!("p{number}")).collect();
+    for name in &names {
+        house.ok(&["new", name, "--agent", "rehearsal", "--headless", "--in-place"])?;
+    }
+    let pause = ["pause"].into_iter().chain(names.iter().map(String::as_str));
+    house.ok(&pause.chain(["--for", "2h"]).collect::<Vec<_>>())?;
+    let sessions = house.json(&["ls"])?;
+    let timed = |session: &&serde_json::Value| session["resume_at"].is_string();
+    let timed = sessions.as_array().map(|all| all.iter().filter(timed).count());
+    assert_eq!(timed, Some(APPOINTMENTS));
+    Ok(())
+}
 
 #[test]
 fn an_idle_house_never_wakes() -> Outcome {
@@ -242,7 +260,8 @@ fn an_idle_house_never_wakes() -> Outcome {
         sessions.as_array().map(|all| all.iter().filter(|one| timed(one)).count()),
         Some(10)
     );
-    let mut woken = BTreeMap::new();
+    appoint(&house)?;
+    let (mut woken, mut quiet) = (BTreeMap::new(), 0);
     for _ in 0..IDLE_TRIES {
         let before = ours(&house);
         // Daemon and nursery and ten holders, each with a thread at least.
@@ -252,7 +271,8 @@ fn an_idle_house_never_wakes() -> Outcome {
         let after = ours(&house);
         woken = after.into_iter().filter(|(who, times)| before.get(who) != Some(times)).collect();
         let gone = before.len() > ours(&house).len();
-        if woken.is_empty() && !gone {
+        quiet = if woken.is_empty() && !gone { quiet + 1 } else { 0 };
+        if quiet == IDLE_STRETCHES {
             return Ok(());
         }
     }

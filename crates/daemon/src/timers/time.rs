@@ -3,17 +3,15 @@
 use crate::clock;
 use std::time::Duration;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until};
-
-/// Before a timer for a time of day looks at the clock again: a machine that wakes up, or a clock
-/// that is set, makes it late by no more than this.
-const CLOCK_PACE: Duration = Duration::from_secs(30);
+use tokio::time::{Instant, sleep, sleep_until};
 
 /// The time that has passed, by a clock that only tests can move.
 #[derive(Clone, Default)]
 pub(crate) struct Time {
     /// By how much a test has moved it.
     pub(super) moved: watch::Sender<Duration>,
+    /// How often the clock on the wall was set.
+    pub(super) sets: watch::Sender<u64>,
 }
 
 impl Time {
@@ -37,12 +35,20 @@ impl Time {
         }
     }
 
-    /// Sleeps until the clock on the wall shows this time.
+    /// Sleeps until the clock on the wall shows this time. It is looked at once, and again when it was
+    /// set; a test that has set it moves time, too.
     pub(super) async fn sleep_until_wall(&self, at_ms: i64) {
+        let (mut moves, mut sets) = (self.moved.subscribe(), self.sets.subscribe());
         loop {
+            moves.mark_unchanged();
+            sets.mark_unchanged();
             let left = at_ms.saturating_sub(clock::now().as_millisecond());
             let Some(left) = u64::try_from(left).ok().filter(|left| *left > 0) else { return };
-            self.sleep(Duration::from_millis(left).min(CLOCK_PACE)).await;
+            tokio::select! {
+                () = sleep(Duration::from_millis(left)) => {}
+                Ok(()) = moves.changed() => {}
+                Ok(()) = sets.changed() => {}
+            }
         }
     }
 }
