@@ -7,6 +7,7 @@
 )]
 
 mod support {
+    pub(crate) mod clock;
     pub(crate) mod freezer;
     pub(crate) mod held;
     pub(crate) mod house;
@@ -151,6 +152,7 @@ mod by_itself {
     mod idle_races;
     mod memory;
     mod places;
+    mod usage_limits;
 }
 
 /// The real agents, against a stub of their model.

@@ -57,7 +57,7 @@ const FLOORS: &[(&str, &[&str])] = &[
         "tables",
         &["cards", "environments", "last_words", "links", "log", "pools", "strikes", "turns"],
     ),
-    ("configuration, calendar", &["settings", "resets"]),
+    ("configuration, calendar", &["settings", "resets", "returns"]),
     ("the diary", &["diary"]),
     (
         "the ground",

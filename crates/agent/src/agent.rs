@@ -58,6 +58,11 @@ pub trait Agent: Sync {
         true
     }
 
+    /// The end of its transcript that counts, where it writes down anew what it goes on with.
+    fn standing<'t>(&self, transcript: &'t [u8]) -> &'t [u8] {
+        transcript
+    }
+
     /// The session id that a file stands for which its process has open, for an agent that does not
     /// tell it otherwise.
     fn ref_of_file(&self, _path: &str) -> Option<OpenRef> {

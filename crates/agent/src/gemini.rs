@@ -36,6 +36,9 @@ const OURS: Reserved = Reserved {
 /// The name of a conversation's file ends with so much of its id.
 const SHORT_ID_CHARS: usize = 8;
 
+/// How a line begins in which it writes down anew everything that it goes on with.
+const ANEW: &[u8] = br#"{"$set":{"messages":"#;
+
 pub(crate) struct Gemini;
 
 impl Agent for Gemini {
@@ -45,6 +48,16 @@ impl Agent for Gemini {
 
     fn usual_mode(&self) -> Mode {
         Mode::Headless
+    }
+
+    /// A message whose turn has failed is taken out again: the whole list is written anew without it.
+    fn standing<'t>(&self, transcript: &'t [u8]) -> &'t [u8] {
+        let begins = |at: &usize| {
+            let line = transcript.get(*at..).is_some_and(|rest| rest.starts_with(ANEW));
+            line && (*at == 0 || transcript.get(at - 1) == Some(&b'\n'))
+        };
+        let last = (0..transcript.len()).rev().find(begins).unwrap_or_default();
+        transcript.get(last..).unwrap_or_default()
     }
 
     fn check(&self, mode: Mode, argv: &[String]) -> Result<(), String> {

@@ -9,6 +9,7 @@ pub(crate) mod keep;
 pub(crate) mod limits;
 mod memory;
 mod resting;
+mod usage_limit;
 pub(crate) mod verdict;
 
 pub(crate) use house::{daemon, unregistered};
@@ -124,7 +125,9 @@ fn note(session: &SessionView) -> String {
     let text = plain(&text);
     let suspends = session.suspend_at.as_ref().map(|at| format!("suspended in {}", until(at)));
     let resumes = session.resume_at.as_ref().map(|at| format!("resumes in {}", until(at)));
-    let Some(next) = resumes.or(suspends) else { return shortened(&text, NOTE_COLUMNS) };
+    let Some(next) = resumes.or_else(|| usage_limit::stays(session)).or(suspends) else {
+        return shortened(&text, NOTE_COLUMNS);
+    };
     // It is what the session is about to do, and must not be cut off.
     let room = NOTE_COLUMNS.saturating_sub(next.len() + 3);
     if text.is_empty() { next } else { format!("{} ({next})", shortened(&text, room)) }
@@ -163,7 +166,7 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("last active", Some(s.last_active_at.clone()));
     fact("last viewed", s.last_accessed_at.clone());
     fact("paused", s.paused_at.clone());
-    fact("resumes", s.resume_at.as_ref().map(|at| format!("by itself, at {at}")));
+    fact("resumes", usage_limit::resumes(s));
     fact(
         if s.pause_rule.as_ref().is_some_and(SafeRule::is_forced) {
             "stopped"
@@ -181,7 +184,7 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("queued", (s.queued > 0).then(|| s.queued.to_string()));
     fact("cut off", s.cut_off.then(|| "its process ended in the middle of a turn".to_owned()));
     fact("used", s.usage.map(used));
-    fact("limit", s.limit_until.as_deref().map(limit));
+    fact("limit", usage_limit::reached(s));
     fact("ended with it", companions(&s.ended_processes));
     fact("still there", companions(&s.stuck_processes));
     fact("left running", companions(&s.kept_processes));
@@ -213,13 +216,6 @@ fn used(usage: UsageView) -> String {
     let UsageView { tokens_in, tokens_out, cost_usd } = usage;
     let cost = cost_usd.map_or(String::new(), |dollars| format!(", ${dollars:.4}"));
     format!("{tokens_in} tokens in, {tokens_out} out{cost}")
-}
-
-fn limit(until: &str) -> String {
-    match until {
-        "unknown" => "reached; the agent does not say until when".to_owned(),
-        until => format!("reached, until {until}"),
-    }
 }
 
 fn failed_starts(s: &SessionView) -> String {

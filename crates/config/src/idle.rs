@@ -41,7 +41,7 @@ fn written<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
 }
 
 /// A number and its unit.
-fn seconds(told: &str) -> Option<u64> {
+pub(crate) fn seconds(told: &str) -> Option<u64> {
     let units = [('s', 1), ('m', 60), ('h', 3600)];
     units.into_iter().find_map(|(unit, secs)| {
         told.strip_suffix(unit)?.trim_end().parse::<u64>().ok()?.checked_mul(secs)

@@ -5,6 +5,7 @@ mod explain;
 mod fault;
 mod idle;
 mod leaf;
+mod limit;
 mod limits;
 mod memory;
 mod read;
@@ -14,6 +15,7 @@ pub use auto_yes::AutoYesConfig;
 pub use explain::{DOCUMENTED, Setting, explain};
 pub use fault::Fault;
 pub use idle::IdleConfig;
+pub use limit::{Clock, LimitConfig, Quiet, Until};
 pub use limits::LimitsConfig;
 pub use memory::MemoryConfig;
 pub use read::{Unread, text_of};
@@ -43,6 +45,8 @@ pub struct Config {
     pub pause: PauseConfig,
     /// When idle sessions are suspended.
     pub idle: IdleConfig,
+    /// Whether sessions go on by themselves after a usage limit.
+    pub limit: LimitConfig,
     /// What happens when the machine runs short of memory.
     pub memory: MemoryConfig,
     /// How many agents run at once.

@@ -16,6 +16,7 @@ pub(crate) mod returning;
 pub(crate) mod save;
 mod sign;
 pub(crate) mod start;
+mod usage_limit;
 
 use crate::claims;
 use crate::decision::{Decision, Reply};
@@ -137,6 +138,9 @@ fn timer_fired(mut draft: Draft<'_>, key: TimerKey) -> Decision {
             }
         }
         TimerKey::Idle(spell) => idle::time_is_up(&mut draft, spell),
+        TimerKey::ResumeAt(at) if draft.session.is_parked_until(at) => {
+            usage_limit::is_due(&mut draft);
+        }
         // It is resumed as if a user had asked for it.
         TimerKey::ResumeAt(at) if draft.session.appointment() == Some(at) => {
             // There is no caller to refuse it to: without a place it waits for one.
@@ -196,6 +200,7 @@ fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
         Command::New { .. } => {}
         Command::Send { text, .. } => message::send(draft, text)?,
         Command::Pause { mode, reason, on_timeout, clearing, session } => {
+            usage_limit::take_over(draft);
             pause::begin(draft, PauseWish { mode, reason, on_timeout, clearing })?;
             release(draft, session);
         }
@@ -205,6 +210,7 @@ fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
         }
         Command::PauseUntil { mode, on_timeout, clearing, until, session } => {
             let reason = PauseReason::User;
+            usage_limit::take_over(draft);
             pause::begin(draft, PauseWish { mode, reason, on_timeout, clearing })?;
             release(draft, session);
             appointment::make(draft, until);
@@ -297,6 +303,7 @@ fn take_outcome(draft: &mut Draft<'_>, outcome: Outcome) {
         Outcome::AnswerNotGiven { ask, why } => ask::not_given(draft, ask, why),
         Outcome::NotInUse { spell, cause } => idle::not_in_use(draft, spell, cause),
         Outcome::InUse { spell, cause } => idle::in_use(draft, spell, cause),
+        Outcome::ReturnPlanned { at, now } => usage_limit::planned(draft, at, now),
         Outcome::Judged { ask, verdict } => judge::judged(draft, &ask, verdict),
         Outcome::CanSave { op } => pause::can_save(draft, op),
         Outcome::CannotSave { op, why } => pause::cannot_save(draft, op, why),

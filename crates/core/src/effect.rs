@@ -64,6 +64,8 @@ pub enum Effect {
     /// See whether anything that only the world knows keeps an idle session awake: an attached
     /// terminal, text that was typed and not sent, work beside it.
     CheckIdle { spell: u64, cause: StopCause },
+    /// Say when a session that is parked at a usage limit may go on by itself, by the user's bounds.
+    PlanReturn,
     /// Put everything it holds aside, deleting nothing.
     PutAside { op: OpId },
     /// Save the worktree, beside whatever else goes on.

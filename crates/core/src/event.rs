@@ -173,6 +173,9 @@ pub enum Event {
         spot: Spot,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         cut: bool,
+        /// A usage limit was in its way.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        limited: bool,
     },
     /// The agent asks.
     Asked { ask: Ask, spot: Spot },
@@ -207,6 +210,10 @@ pub enum Event {
     },
     /// A pause is to end by itself at this time, or no longer is.
     ResumeAppointed { at: Option<WallMs> },
+    /// A session that was paused for a usage limit is paused for this from now on.
+    PauseTakenOver { reason: PauseReason },
+    /// The usage limit is over, and the session goes on by itself.
+    LimitOver { at: WallMs },
     /// It may disturb more than at first.
     PauseHastened { op: OpId, mode: PauseMode, on_timeout: OnTimeout },
     /// The agent is told to stop its turn; this is never repeated.

@@ -10,6 +10,7 @@ mod rescue;
 mod sign;
 mod start;
 mod tree;
+mod usage_limit;
 
 use crate::event::{Event, Recorded, Spot};
 use crate::ids::SessionId;
@@ -99,6 +100,7 @@ impl Session {
             seen: Seen::default(),
             seen_before: BTreeMap::new(),
             limit_until: None,
+            limits: Box::default(),
             leftovers: Leftovers::default(),
             folder: FolderState::Whole,
             undelivered: None,
@@ -135,6 +137,7 @@ impl Session {
         }
         self.account(event);
         self.forget_deferral(event);
+        self.note_limits(event);
         self.take_in(at, event);
         self.count_idle_spell(former);
         self.keep_appointment();
@@ -229,6 +232,8 @@ impl Session {
             Event::StopBegan { op, then, cause } => self.begin_stop(*op, then, *cause),
             Event::IdleLimitSet { limit } => self.limit_idle(*limit),
             Event::ResumeAppointed { at } => self.resume_at = *at,
+            Event::PauseTakenOver { reason } => self.take_pause_over(*reason),
+            Event::LimitOver { at } => self.end_limit(*at),
             Event::ProcessEnded { left, .. } => self.end_run(left),
             Event::LeftoversSwept { left, .. } => self.leftovers.clone_from(left),
             Event::Suspended { op } => self.suspend(*op),

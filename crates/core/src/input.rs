@@ -277,6 +277,13 @@ pub enum Outcome {
         ask: AskId,
         why: Why,
     },
+    /// The user's bounds have been asked about a session that is parked at a usage limit.
+    ReturnPlanned {
+        /// When it may go on by itself, if it may.
+        at: Option<WallMs>,
+        /// What the clock on the wall shows.
+        now: WallMs,
+    },
     /// Nothing keeps an idle session awake.
     NotInUse {
         spell: u64,

@@ -28,6 +28,7 @@ pub mod leftover;
 pub mod limits;
 pub mod merge;
 pub mod name;
+mod parked;
 pub mod pause;
 pub mod phase;
 pub mod plain;
@@ -47,6 +48,7 @@ pub mod subject;
 pub mod talk;
 pub mod timer;
 pub mod tree;
+pub mod usage_limit;
 pub mod verdict;
 
 pub use caller::{Face, Origin};

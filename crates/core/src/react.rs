@@ -9,16 +9,18 @@ mod idle;
 mod judge;
 mod pause;
 mod save;
+mod usage_limit;
 mod wake;
 
 use crate::decision::Decision;
 use crate::draft::Draft;
 
-/// Each sees what those before it have decided: what a shut gate pauses may be safe already, a pause
+/// Each sees what those before it have decided: what a shut gate or a limit pauses may be safe, a pause
 /// that goes on keeps everything else back, a save is of what has ended and not of what is woken, what
 /// is woken is handed nothing yet, and only what is handed nothing is idle.
-const REACTIONS: [fn(&mut Draft<'_>); 10] = [
+const REACTIONS: [fn(&mut Draft<'_>); 12] = [
     gate::stop_if_shut,
+    usage_limit::park,
     pause::go_on_if_safe,
     save::if_something_ended,
     gate::return_if_open,
@@ -26,6 +28,7 @@ const REACTIONS: [fn(&mut Draft<'_>); 10] = [
     deliver::next,
     judge::what_is_asked,
     idle::watch,
+    usage_limit::plan,
     appointment::watch,
     compact::if_it_rests,
 ];

@@ -33,6 +33,8 @@ pub struct Run {
     pub screen: ScreenState,
     /// What the agent asks, oldest first.
     pub asks: Vec<Ask>,
+    /// A usage limit has ended its last turn.
+    pub limited: bool,
 }
 
 /// What an agent refused at its start, with the reason in its own words.
@@ -75,6 +77,7 @@ impl Run {
             turn: Turn::default(),
             screen: ScreenState::Flowing,
             asks: Vec::new(),
+            limited: false,
         }
     }
 }

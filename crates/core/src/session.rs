@@ -19,6 +19,7 @@ use crate::status::Status;
 use crate::talk::{Ask, Delivery, Message, Turn};
 pub use crate::timer::WallMs;
 use crate::tree::{Found, PathList, Restored, SnapshotRef};
+use crate::usage_limit::UsageLimits;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -66,6 +67,8 @@ pub struct Session {
     pub seen_before: BTreeMap<String, u64>,
     /// A usage limit lasts until then.
     pub limit_until: Option<String>,
+    /// What is remembered of usage limits.
+    pub limits: Box<UsageLimits>,
     /// What the last process left behind.
     pub leftovers: Leftovers,
     /// What became of its own folder while a process ran.
@@ -164,6 +167,8 @@ pub struct SetAside {
     pub cut_off: bool,
     /// How far its transcript is accounted for.
     pub transcript: u64,
+    /// A usage limit had ended its last turn.
+    pub unanswered: bool,
 }
 
 /// Positions up to which an agent's signs are accounted for. A restarted daemon reads everything

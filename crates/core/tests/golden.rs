@@ -52,7 +52,7 @@ variants! {
         ReturnFailed EmptyingBegan Emptied EmptyingFailed SessionRecovered LeftoversSwept
         CaptureMissed MessageRefused FolderLost StartRefused IdleLimitSet StartDeferred
         StartForgone Gate AskJudged AutoYesSet CompactionBegan ConversationCompacted
-        CompactionFailed ResumeAppointed LimitsSet
+        CompactionFailed ResumeAppointed LimitsSet PauseTakenOver LimitOver
     }
     gate: GateEvent {
         Shut Hastened Joined Released Overdue Stopped NotKept Paused Opened Resumed

@@ -51,3 +51,5 @@ mod together;
 mod trees;
 #[path = "transitions/under_way.rs"]
 mod under_way;
+#[path = "transitions/usage_limits.rs"]
+mod usage_limits;

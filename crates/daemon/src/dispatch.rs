@@ -10,6 +10,7 @@ use crate::links::{HolderCommand, Links};
 use crate::pools::Kind;
 use crate::process::process_of;
 use crate::provision::Provision;
+use crate::returns;
 use crate::screens::{self, Screens};
 use crate::settings::Settings;
 use crate::supervise::Supervisor;
@@ -76,6 +77,10 @@ impl Act for Dispatcher {
             Effect::SetTimer { key, when } => self.timers.set(id.into(), key, when),
             Effect::DropTimer { key } => self.timers.drop_timer(id.into(), key),
             Effect::CheckIdle { spell, cause } => self.supervisor.check_idle(id, spell, cause),
+            Effect::PlanReturn => {
+                let (at, now) = returns::plan(&self.settings.now().limit, session);
+                self.jobs.report(id, Outcome::ReturnPlanned { at, now });
+            }
             Effect::CutShort { op } => self.jobs.bounds.cut_short(op),
             Effect::Sweep { op } => self.sweep(session, op),
             Effect::CheckSave { op } => self.trees.check_save(session, op),
@@ -111,6 +116,7 @@ impl Act for Dispatcher {
             | Effect::CutShort { .. }
             | Effect::DropTimer { .. }
             | Effect::CheckIdle { .. }
+            | Effect::PlanReturn
             | Effect::Sweep { .. }
             | Effect::CheckSave { .. }
             | Effect::TakeSnapshot { .. }

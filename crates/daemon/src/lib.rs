@@ -47,6 +47,7 @@ mod program;
 mod provision;
 mod reading;
 mod resets;
+mod returns;
 mod rooms;
 mod screens;
 mod serve;

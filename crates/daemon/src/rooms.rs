@@ -218,6 +218,7 @@ impl Rooms {
             } else if session.is_left_unsaved()
                 || session.may_be_compacted()
                 || session.appointment().is_some()
+                || session.parked().is_some()
             {
                 let world = World::Gone { left: Leftovers::default() };
                 self.mailbox.tell(Input::Observed { session: session.id, world }).await;

@@ -190,7 +190,7 @@ async fn answer(state: &Arc<ServerState>, peer: &mut Peer, call: Call) -> io::Re
         | Request::ResumeAll { .. }
         | Request::Merge { .. }
         | Request::RestoreTo { .. } => {
-            change(state, &mut Steps::To(peer, from), request, env).await?
+            Box::pin(change(state, &mut Steps::To(peer, from), request, env)).await?
         }
     };
     peer.send(&reply).await

@@ -196,11 +196,14 @@ fn usage(account: &Account) -> UsageView {
     }
 }
 
+/// Where an agent does not tell when its limit ends.
+pub(crate) const UNKNOWN: &str = "unknown";
+
 /// Agents tell a time in seconds since 1970, in words of their own, or not at all.
-fn limit_until(told: &str) -> String {
+pub(crate) fn limit_until(told: &str) -> String {
     match told.parse::<WallMs>() {
         Ok(seconds) => time(seconds.saturating_mul(1000)),
-        Err(_) if told.is_empty() => "unknown".to_owned(),
+        Err(_) if told.is_empty() => UNKNOWN.to_owned(),
         Err(_) => told.to_owned(),
     }
 }

@@ -78,6 +78,21 @@ fn a_resume_is_no_news_and_neither_is_a_restart_of_the_daemon() -> Outcome {
 }
 
 #[test]
+fn a_usage_limit_is_told_once_with_its_reset() -> Outcome {
+    let (house, file) = noted()?;
+    house.rehearsal("blue")?;
+    house.ok(&["send", "blue", "limit +3600"])?;
+    house.until("blue", "paused")?;
+    assert_eq!(told(&house, &file, 1)?, [pair("blue", "limit")]);
+    let text = notices(&file).remove(0)["text"].to_string();
+    assert!(text.contains("its usage limit is reached; it resets at 20"), "{text}");
+    house.ok(&["resume", "blue"])?;
+    house.until("blue", "idle")?;
+    assert_eq!(told(&house, &file, 2)?[1..], [pair("blue", "finished")]);
+    Ok(())
+}
+
+#[test]
 fn what_happened_while_no_daemon_ran_is_told_by_the_next() -> Outcome {
     let (house, file) = noted()?;
     house.rehearsal("blue")?;

@@ -1,55 +1,114 @@
-//! Usage limits of the real agents: told while they last, and no reason not to go on afterwards.
+//! Usage limits of the real agents: the session parks, and the same turn goes on at the reset.
 
+use super::Real;
 use super::cast::{
-    CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, CODEX_TERMINAL, NAME, Part, Play, text, times,
+    CLAUDE_HEADLESS, CLAUDE_TERMINAL, CODEX_HEADLESS, CODEX_TERMINAL, GEMINI_HEADLESS, Part, Play,
+    text, times,
 };
-use crate::support::house::Outcome;
+use crate::support::clock::WallClock;
+use crate::support::house::{Outcome, eventually};
+use glis_stub_model::installed::CLAUDE;
 use glis_stub_model::{Step, Voice, prompt};
 use serde_json::{Value, json};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The allowance is used up for an hour; a later message is answered all the same.
-fn a_limit_is_reached(part: Part) -> Outcome<Option<Value>> {
-    let Some(mut play) = Play::with(part, &[])? else { return Ok(None) };
-    play.turn("first words")?;
-    play.pause()?;
-    // Claude Code would try again for minutes.
-    play.real.house.surround("CLAUDE_CODE_MAX_RETRIES", "1");
+/// Whether the agent is told when a limit ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Time,
+    Nothing,
+}
+
+/// The first words of what an agent is told when it goes on.
+const GO_ON: &str = "The usage limit that ended your last turn is over.";
+
+/// The allowance is used up for an hour in the second turn, and the third request is answered.
+fn a_limit_is_met(part: Part, told: Told) -> Outcome {
+    let Some(mut real) = Real::with(part.agent)? else { return Ok(()) };
+    let clock = WallClock::of(&mut real.house)?;
+    real.house.configure("[limit]\nresume = true\n")?;
+    if part.agent == CLAUDE {
+        // It would try again for minutes.
+        real.house.surround("CLAUDE_CODE_MAX_RETRIES", "1");
+        if told == Told::Time {
+            // Only who has a subscription is told.
+            real.house.spare("ANTHROPIC_API_KEY");
+            real.house.surround("CLAUDE_CODE_OAUTH_TOKEN", "sk-ant-oat01-stub");
+        }
+    }
+    let play = Play::of(real, part, &[])?;
+    let quoted = "ratelimit: You've hit your 5-hour limit, try again at 6:24 AM. error: rate_limit";
+    let idle = play.turn(&prompt("first words", &[text(quoted)]))?;
+    assert_eq!(idle["limit_until"], Value::Null, "an answer is no limit");
     let until = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs() + 3600;
     let used_up = Step { err: Some(429), limit_until: Some(until), ..Step::default() };
-    play.house().json(&["resume", NAME])?;
-    let limited = play.turn(&prompt("too much", &[used_up]))?;
-    assert_eq!(limited["status"], "idle", "{limited}");
-    assert_eq!(limited["verdict"], "the agent's usage limit is reached");
-    let shown = play.house().ok(&["show", NAME])?;
-    assert!(shown.contains("limit         reached"), "{shown}");
-    let again = play.turn(&prompt("and now?", &[text("so it is")]))?;
-    assert_eq!((&again["status"], &again["limit_until"]), (&json!("idle"), &json!(null)));
-    let request = play.asked("and now?")?;
-    assert_eq!(times(&request, Voice::User, "first words"), 1, "{:#?}", request.turns);
-    Ok(Some(limited["limit_until"].clone()))
-}
-
-#[test]
-fn claude_headless_reaches_a_limit() -> Outcome {
-    let until = a_limit_is_reached(CLAUDE_HEADLESS)?;
-    assert!(until.is_none_or(|until| until == "unknown"), "with a key it is told no time");
-    Ok(())
-}
-
-#[test]
-fn claude_terminal_reaches_a_limit() -> Outcome {
-    let until = a_limit_is_reached(CLAUDE_TERMINAL)?;
-    assert!(until.is_none_or(|until| until == "unknown"), "with a key it is told no time");
-    Ok(())
-}
-
-#[test]
-fn codex_reaches_a_limit() -> Outcome {
-    for part in [CODEX_HEADLESS, CODEX_TERMINAL] {
-        let Some(until) = a_limit_is_reached(part)? else { return Ok(()) };
-        let until = until.as_str().ok_or("no time")?;
-        assert!(until.ends_with('Z') && until.starts_with("20"), "a time: {until}");
+    play.send(&prompt("too much", &[used_up]))?;
+    let parked = play.until("paused")?;
+    assert_eq!(parked["pause_reason"], "rate_limit", "{parked}");
+    eventually("its time is known", || {
+        play.show().is_ok_and(|shown| shown["resume_at"].is_string())
+    })?;
+    let shown = play.show()?;
+    let known = shown["limit_until"].as_str().ok_or("no limit")?;
+    assert_eq!(known == "unknown", told == Told::Nothing, "{shown}");
+    eventually("its timer is set", || play.house().timers_set("resume_at") > 0)?;
+    clock.ahead(play.house(), 3665)?;
+    let request = play.asked(GO_ON)?;
+    for words in ["first words", "too much", GO_ON] {
+        assert_eq!(times(&request, Voice::User, words), 1, "{words}: {:#?}", request.turns);
     }
+    let back = play.until("idle")?;
+    assert_eq!(back["agent_session_ref"], parked["agent_session_ref"]);
+    assert_eq!((&back["limit_until"], &back["resume_at"]), (&json!(null), &json!(null)));
+    Ok(())
+}
+
+#[test]
+fn claude_headless_parks_and_goes_on() -> Outcome {
+    a_limit_is_met(CLAUDE_HEADLESS, Told::Time)
+}
+
+#[test]
+fn claude_headless_with_a_key_is_told_no_time() -> Outcome {
+    a_limit_is_met(CLAUDE_HEADLESS, Told::Nothing)
+}
+
+#[test]
+fn claude_in_a_terminal_parks_and_goes_on() -> Outcome {
+    a_limit_is_met(CLAUDE_TERMINAL, Told::Time)
+}
+
+#[test]
+fn codex_headless_parks_and_goes_on() -> Outcome {
+    a_limit_is_met(CODEX_HEADLESS, Told::Time)
+}
+
+#[test]
+fn codex_in_a_terminal_parks_and_goes_on() -> Outcome {
+    a_limit_is_met(CODEX_TERMINAL, Told::Time)
+}
+
+/// It forgets a message whose turn has failed, so that it is asked again.
+#[test]
+fn gemini_parks_and_is_asked_again() -> Outcome {
+    let Some(mut real) = Real::with(GEMINI_HEADLESS.agent)? else { return Ok(()) };
+    let clock = WallClock::of(&mut real.house)?;
+    real.house.configure("[limit]\nresume = true\n")?;
+    let play = Play::of(real, GEMINI_HEADLESS, &[])?;
+    play.turn("first words")?;
+    let used_up = Step { err: Some(429), times: Some(1), limit_until: Some(1), ..text("so it is") };
+    play.send(&prompt("too much", &[used_up]))?;
+    let parked = play.until("paused")?;
+    assert_eq!(parked["pause_reason"], "rate_limit", "{parked}");
+    assert_eq!(parked["limit_until"], "unknown");
+    eventually("its timer is set", || play.house().timers_set("resume_at") > 0)?;
+    clock.ahead(play.house(), 365)?;
+    let back = play.until("idle")?;
+    assert_eq!(back["limit_until"], Value::Null);
+    let talk = play.house().talk(super::cast::NAME)?;
+    let said = |words: &str| talk.iter().filter(|(_, text)| text.contains(words)).count();
+    assert_eq!((said("so it is"), said(GO_ON)), (1 + 2, 0), "{talk:?}");
+    let request = play.asked("too much")?;
+    assert_eq!(times(&request, Voice::User, "first words"), 1);
     Ok(())
 }

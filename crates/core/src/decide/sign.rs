@@ -41,8 +41,8 @@ pub(super) fn take(draft: &mut Draft<'_>, spot: Spot, sign: Sign) {
                 draft.event(Event::BackgroundChanged { running, spot });
             }
         }
-        Sign::TurnEnded => turn_ended(draft, spot, Cut::No),
-        Sign::TurnCut => turn_ended(draft, spot, Cut::Yes),
+        Sign::TurnEnded => turn_ended(draft, spot, End::Own),
+        Sign::TurnCut => turn_ended(draft, spot, End::Cut),
         Sign::Asked(ask) => {
             asked(draft, ask, spot);
             // Who asks runs, and may wait for the answer before it takes a message.
@@ -56,7 +56,7 @@ pub(super) fn take(draft: &mut Draft<'_>, spot: Spot, sign: Sign) {
         Sign::LimitReached { reset_at } => limit_reached(draft, spot, reset_at),
         Sign::TurnLimited { reset_at } => {
             limit_reached(draft, spot, reset_at);
-            turn_ended(draft, spot, Cut::No);
+            turn_ended(draft, spot, End::Limited);
         }
         Sign::Screen(state) => judge_screen(draft, state),
         Sign::RefRejected(why) => rejected(draft, Event::RefRejected { why, spot }),
@@ -93,16 +93,21 @@ fn asked(draft: &mut Draft<'_>, ask: Ask, spot: Spot) {
     draft.event(Event::Asked { ask: Ask { answerer, ..ask }, spot });
 }
 
-/// Whether an agent was done with its turn when it ended.
+/// How a turn came to its end.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Cut {
-    Yes,
-    No,
+enum End {
+    /// The agent was done with it.
+    Own,
+    /// It was cut off.
+    Cut,
+    /// A usage limit was in the way.
+    Limited,
 }
 
-fn turn_ended(draft: &mut Draft<'_>, spot: Spot, cut: Cut) {
+fn turn_ended(draft: &mut Draft<'_>, spot: Spot, end: End) {
     if draft.session.turn().open || draft.session.turn().due {
-        draft.event(Event::TurnEnded { spot, cut: cut == Cut::Yes });
+        let (cut, limited) = (end == End::Cut, end == End::Limited);
+        draft.event(Event::TurnEnded { spot, cut, limited });
     }
     if matches!(draft.session.phase, Phase::Stopping { .. }) {
         // It has let go of its turn: nothing keeps it from ending now.

@@ -15,6 +15,7 @@ use crate::session::{AfterStop, Deferral, Phase, Process, Rest, Start, StartCaus
 use crate::spec::{RefOrigin, SignSource, Spec};
 use crate::talk::{Delivery, Message};
 use crate::timer::{TimerKey, When};
+use crate::usage_limit::GO_ON;
 
 pub(super) fn create(
     house: &House,
@@ -168,6 +169,8 @@ pub(super) fn resume(draft: &mut Draft<'_>, prompt: Option<String>) -> Result<()
             let op = draft.new_op();
             if let Some(text) = prompt {
                 draft.new_message(text);
+            } else {
+                go_on(draft);
             }
             begin(draft, op, StartCause::Resume);
             return Ok(());
@@ -184,11 +187,30 @@ pub(super) fn resume(draft: &mut Draft<'_>, prompt: Option<String>) -> Result<()
 fn wait_to_resume(draft: &mut Draft<'_>, prompt: Option<String>, why: Deferral) {
     if let Some(text) = prompt {
         draft.new_message(text);
+    } else {
+        go_on(draft);
     }
     if draft.session.deferred.is_none() {
         draft.defer(StartCause::Resume, why);
     }
     draft.reply(Reply::Deferred);
+}
+
+/// What a usage limit has left unanswered is gone on with, once: the agent has it in its conversation,
+/// and does nothing with that until it is spoken to.
+fn go_on(draft: &mut Draft<'_>) {
+    let told = |message: &Message| message.text == GO_ON;
+    if draft.session.limits.unanswered && !draft.session.queue.iter().any(told) {
+        draft.new_first_message(GO_ON.to_owned());
+    }
+}
+
+/// What the agent has no trace of is asked again, which is better than to go on with it.
+fn forget_go_on(draft: &mut Draft<'_>) {
+    let told = |message: &&Message| message.text == GO_ON && message.delivery == Delivery::Queued;
+    if let Some(message) = draft.session.queue.iter().find(told).map(|message| message.id) {
+        draft.event(Event::MessageDropped { message });
+    }
 }
 
 pub(super) fn restart(
@@ -276,6 +298,9 @@ pub(super) fn checked(draft: &mut Draft<'_>, op: OpId, checked: Event, unsaid: U
         }
         let waits = |text: &String| draft.session.queue.iter().any(|m| m.text == *text);
         let lost: Vec<String> = forgotten.into_iter().filter(|text| !waits(text)).collect();
+        if !lost.is_empty() {
+            forget_go_on(draft);
+        }
         for text in lost.into_iter().rev() {
             draft.new_first_message(text);
         }

@@ -87,6 +87,8 @@ impl Event {
             | Self::FolderLost
             | Self::IdleLimitSet { .. }
             | Self::ResumeAppointed { .. }
+            | Self::PauseTakenOver { .. }
+            | Self::LimitOver { .. }
             | Self::Interrupted { .. }
             | Self::Completed
             | Self::Failed { .. }
@@ -143,6 +145,8 @@ impl Event {
             | Self::ScreenJudged { .. }
             | Self::PauseBegan { .. }
             | Self::ResumeAppointed { .. }
+            | Self::PauseTakenOver { .. }
+            | Self::LimitOver { .. }
             | Self::PauseHastened { .. }
             | Self::InterruptBegan { .. }
             | Self::SafeStateReached { .. }
@@ -223,6 +227,8 @@ impl Event {
             | Self::Suspended { .. }
             | Self::IdleLimitSet { .. }
             | Self::ResumeAppointed { .. }
+            | Self::PauseTakenOver { .. }
+            | Self::LimitOver { .. }
             | Self::Interrupted { .. }
             | Self::Completed
             | Self::Failed { .. }

@@ -78,6 +78,8 @@ impl Event {
             | Self::ScreenJudged { .. }
             | Self::PauseBegan { .. }
             | Self::ResumeAppointed { .. }
+            | Self::PauseTakenOver { .. }
+            | Self::LimitOver { .. }
             | Self::PauseHastened { .. }
             | Self::InterruptBegan { .. }
             | Self::SafeStateReached { .. }

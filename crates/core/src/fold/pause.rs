@@ -168,6 +168,10 @@ impl Session {
     }
 
     pub(super) fn fall_back_from_pause(&mut self) {
+        // What could not be parked, or was not to be, is not tried again.
+        if let Some(run) = &mut self.run {
+            run.limited = false;
+        }
         if let Phase::Pausing(pause) = &mut self.phase {
             self.phase = match pause.from.take() {
                 Some(rest) => Phase::Rest(rest),

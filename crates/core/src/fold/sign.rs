@@ -20,6 +20,7 @@ impl Session {
         run.spoken = Spoken::Something;
         run.turn.open = true;
         run.turn.due = false;
+        run.limited = false;
         // If it lasts, the turn will say so.
         self.limit_until = None;
         self.rule = Rule::TurnBegan;

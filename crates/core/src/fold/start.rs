@@ -76,12 +76,14 @@ impl Session {
         let (ran, cut_off) = (self.ran, self.cut_off);
         let transcript = self.seen.transcript;
         let former = self.enter(agent_ref.cloned());
+        let unanswered = std::mem::take(&mut self.limits.unanswered);
         self.set_aside = Some(Box::new(SetAside {
             prompt: prompt.cloned(),
             agent_ref: former,
             ran,
             cut_off,
             transcript,
+            unanswered,
         }));
         self.ran = false;
         self.cut_off = false;
@@ -111,6 +113,7 @@ impl Session {
             self.agent_ref = aside.agent_ref;
             self.ran = aside.ran;
             self.cut_off = aside.cut_off;
+            self.limits.unanswered = aside.unanswered;
             self.seen.transcript = aside.transcript;
         }
     }

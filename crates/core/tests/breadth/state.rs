@@ -327,6 +327,7 @@ impl State {
                 let exit = Exit { ordered: true, ..Exit::unseen(Leftovers::default()) };
                 Outcome::ProcessEnded { generation: *generation, exit }
             }
+            Effect::PlanReturn => Outcome::ReturnPlanned { at: Some(1), now: 1 },
             Effect::CheckSave { op } => Outcome::CanSave { op: *op },
             Effect::CheckIdle { spell, cause } => {
                 Outcome::NotInUse { spell: *spell, cause: *cause }
@@ -385,6 +386,7 @@ fn failed(effect: &Effect) -> Option<Outcome> {
         Effect::Interrupt { generation } => {
             Outcome::NotInterrupted { generation: *generation, why }
         }
+        Effect::PlanReturn => Outcome::ReturnPlanned { at: None, now: 1 },
         Effect::CheckSave { op } => Outcome::CannotSave { op: *op, why },
         Effect::CheckIdle { spell, cause } => Outcome::InUse { spell: *spell, cause: *cause },
         Effect::CaptureTerminal { op } => {

@@ -160,6 +160,7 @@ impl State {
                     Sign::TookMessage { text: None },
                     Sign::TurnBegan,
                     Sign::TurnEnded,
+                    Sign::TurnLimited { reset_at: "0".to_owned() },
                     Sign::Asked(ask),
                     Sign::AskGone(AskId("ask".to_owned())),
                 ];

@@ -189,8 +189,19 @@ impl Agent {
                 self.say(Sign::ToolBegan { tool, what: String::new() });
             }
             (1 | 3, None) => self.ask(),
-            (2, None) => self.say(Sign::LimitReached { reset_at: "soon".to_owned() }),
+            (2 | 4, None) => self.meet_limit(rng),
             (_, None) => self.end_turn(),
+        }
+    }
+
+    /// Its model refuses it. Some try again.
+    fn meet_limit(&mut self, rng: &mut Rng) {
+        let reset_at = if rng.percent(50) { "soon" } else { "7" }.to_owned();
+        if rng.percent(50) {
+            self.say(Sign::LimitReached { reset_at });
+        } else {
+            self.turn = false;
+            self.say(Sign::TurnLimited { reset_at });
         }
     }
 

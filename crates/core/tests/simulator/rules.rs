@@ -6,6 +6,7 @@ use glis_core::input::{Command, Input, Outcome};
 use glis_core::pause::PauseStep;
 use glis_core::session::{Rest, StartStep};
 use glis_core::talk::Delivery;
+use glis_core::usage_limit::GO_ON;
 use glis_core::verdict::{Answerer, Verdict as Ruled};
 use glis_core::{
     Effect, Event, Gate, GateCommand, House, MessageId, OpId, Phase, Recorded, Reply, Session,
@@ -139,7 +140,9 @@ impl Rules {
                 must(first, || format!("{message:?} is settled twice"))?;
             }
             Event::MessageDropped { message } => {
-                let somebody = matches!(input, Input::Command(Command::Answer { .. }));
+                // What stood in for another message goes when that one is said again.
+                let ours = before.queue.iter().any(|m| m.id == *message && m.text == GO_ON);
+                let somebody = ours || matches!(input, Input::Command(Command::Answer { .. }));
                 must(somebody, || format!("{message:?} is dropped by {input:?}"))?;
                 let first = self.settled.insert(*message);
                 must(first, || format!("{message:?} is settled twice"))?;
@@ -262,6 +265,8 @@ impl Rules {
         }
         let ahead = session.queue.iter().skip(1).all(|m| m.delivery != Delivery::Sent);
         must(ahead, || format!("{id}: more than one message on its way"))?;
+        let goes_on = session.queue.iter().filter(|m| m.text == GO_ON).count();
+        must(goes_on <= 1, || format!("{id}: told twice to go on"))?;
         must(session.set_aside.is_none() || session.operation().is_some(), || {
             format!("{id}: something is set aside and no restart is under way")
         })
@@ -309,6 +314,8 @@ impl Rules {
                 Phase::Live => {
                     let same = agents.first().is_some_and(|a| a.generation == session.generation);
                     must(same, || format!("{id}: lives only in the log"))?;
+                    let limited = session.run.as_ref().is_some_and(|run| run.limited);
+                    must(!limited, || format!("{id}: met a limit, and is not parked"))?;
                     let stuck = session.in_flight().is_some();
                     must(!stuck, || format!("{id}: a message is on its way for ever"))?;
                     let idle = session.status() == Status::Idle;
@@ -352,12 +359,16 @@ impl Rules {
 
 /// Who may start a process. What is paused or died starts only by a person's word.
 fn may_start(before: &Session, input: &Input) -> bool {
+    // Whether a limit is over is asked first.
+    let timed = matches!(input, Input::TimerFired { .. });
     let asked = matches!(
         input,
         Input::Command(Command::Resume { .. } | Command::Restart { .. })
             | Input::Gate(GateCommand::Open(_))
             | Input::TimerFired { key: TimerKey::ResumeAt(_), .. }
-    );
+    ) && !(timed && before.parked().is_some());
+    let over = matches!(input, Input::Outcome { outcome: Outcome::ReturnPlanned { .. }, .. });
+    let asked = asked || over && before.parked().is_some();
     let message = matches!(input, Input::Command(Command::Send { .. } | Command::Answer { .. }));
     let ended = matches!(
         input,

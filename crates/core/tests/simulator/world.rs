@@ -215,9 +215,20 @@ pub(crate) struct World {
     /// of one, that nobody waits for. When it takes that, the sign passes for the next one's.
     pub(crate) ghosts: BTreeSet<SessionId>,
     pids: i32,
+    /// What the clock on the wall shows.
+    clock: i64,
 }
 
 impl World {
+    /// Time goes on by more than two that go on are kept apart.
+    fn plan_return(&mut self, rng: &mut Rng, luck: Luck) -> Outcome {
+        self.clock += 10_000;
+        let forbidden = luck == Luck::Mixed && rng.percent(20);
+        let later = i64::from(luck == Luck::Mixed && rng.percent(20));
+        let at = (!forbidden).then_some(self.clock + later);
+        Outcome::ReturnPlanned { at, now: self.clock }
+    }
+
     /// Carries an effect out. A fault here is a fault of whoever asked for it.
     pub(crate) fn perform(
         &mut self,
@@ -233,8 +244,7 @@ impl World {
             return was_there.then_some(None).ok_or_else(stray);
         };
         let fails = luck == Luck::Mixed && rng.percent(7);
-        let why = bad_luck();
-        let fault = ResumeFault::System(why.to_string());
+        let (why, fault) = (bad_luck(), ResumeFault::System(bad_luck().to_string()));
         let kind = self.kinds.get(id).copied().unwrap_or(Kind::Command);
         let site = self.sites.entry(id.clone()).or_default();
         Ok(Some(match effect {
@@ -294,6 +304,7 @@ impl World {
                 Outcome::NotInUse { spell: *spell, cause: *cause }
             }
 
+            Effect::PlanReturn => self.plan_return(rng, luck),
             Effect::CheckSave { .. }
             | Effect::SaveWorktree { .. }
             | Effect::Compact { .. }

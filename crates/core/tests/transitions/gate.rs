@@ -33,12 +33,12 @@ fn feed(house: &mut House, input: Input) -> (Vec<GateEvent>, Reply) {
     (events, reply)
 }
 
-fn shut(house: &mut House, mode: PauseMode) -> OpId {
+pub(crate) fn shut(house: &mut House, mode: PauseMode) -> OpId {
     ask(house, GateCommand::Shut(wish(mode)));
     house.gate().shut().map_or(OpId(u64::MAX), |shut| shut.op)
 }
 
-fn open(house: &mut House) -> Vec<GateEvent> {
+pub(crate) fn open(house: &mut House) -> Vec<GateEvent> {
     ask(house, GateCommand::Open(Kept::FromLog)).0
 }
 
@@ -52,7 +52,7 @@ fn under_way(house: &House, name: &str) -> OpId {
 }
 
 /// Lets a pause that has come to its safe state go to its end.
-fn pause_to_the_end(house: &mut House, name: &str) -> Result<(), Refusal> {
+pub(crate) fn pause_to_the_end(house: &mut House, name: &str) -> Result<(), Refusal> {
     let op = under_way(house, name);
     let generation = house.session(&id(name)).map_or(0, |session| session.generation);
     let taken = |moment| Outcome::SnapshotTaken {

@@ -2,7 +2,7 @@
 
 use crate::script::{Kind, Stage};
 use crate::state::State;
-use crate::{chores, table, under_way};
+use crate::{chores, table, under_way, usage_limits};
 use glis_core::Command;
 
 /// Every command in each form that matters, as a table writes it. What each leads to is told for
@@ -31,9 +31,10 @@ const COMMANDS: [&str; 20] = [
 ];
 
 /// The parts of the page: a heading and its states.
-const PARTS: [(&str, &[State]); 3] = [
+const PARTS: [(&str, &[State]); 4] = [
     ("Nothing is under way", table::STATES),
     ("A process is started, paused or stopped", under_way::STATES),
+    ("It is parked at a usage limit", usage_limits::STATES),
     ("Something is done with what the session holds", chores::STATES),
 ];
 

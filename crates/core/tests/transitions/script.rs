@@ -310,6 +310,7 @@ impl Stage {
             ("swept", "with 9 left") => Outcome::Swept { op, left: stuck() },
             ("swept", _) => Outcome::Swept { op, left: Leftovers::default() },
             ("folderless", _) => Outcome::FolderLost,
+            ("back" | "stays", _) => returns(rest)?,
             ("ended", "with 9 left") => {
                 Outcome::ProcessEnded { generation, exit: Exit { left: stuck(), ..exit("") } }
             }
@@ -435,6 +436,16 @@ impl Stage {
     }
 }
 
+/// `at T, T`, or only the second time, which is what the clock shows: when a session goes on after a
+/// limit, if it may.
+fn returns(told: &str) -> Option<Outcome> {
+    let (at, now) = told.strip_prefix("at ").map_or((None, told), |times| {
+        times.split_once(", ").map_or((None, times), |(at, now)| (Some(at), now))
+    });
+    let at = at.map(str::parse).transpose().ok()?;
+    Some(Outcome::ReturnPlanned { at, now: now.parse().ok()? })
+}
+
 /// `STATUS`, with what was said last behind a colon. An end without a status was ordered.
 fn exit(told: &str) -> Exit {
     let (status, last_words) = told.split_once(": ").unwrap_or((told, ""));
@@ -540,6 +551,7 @@ fn sign(line: &str) -> Option<Sign> {
         ("turn", "began") => Sign::TurnBegan,
         ("turn", "ended") => Sign::TurnEnded,
         ("turn", "cut") => Sign::TurnCut,
+        ("limited", _) => Sign::TurnLimited { reset_at: own },
         ("tool", _) => Sign::ToolBegan { tool: own.clone(), what: own },
         ("tooled", _) => Sign::ToolEnded(own),
         ("background", _) => Sign::Background(rest.parse().ok()?),

@@ -165,6 +165,7 @@ fn effect(effect: &Effect) -> String {
         Effect::DropTimer { .. } => IDLE_NO_MORE.to_owned(),
         Effect::CheckIdle { cause: StopCause::Memory, .. } => "check idle for memory".to_owned(),
         Effect::CheckIdle { .. } => "check idle".to_owned(),
+        Effect::PlanReturn => "plan the return".to_owned(),
         Effect::CutShort { .. } => "cut short".to_owned(),
         Effect::Sweep { .. } => "sweep".to_owned(),
         Effect::PutAside { .. } => "put aside".to_owned(),

@@ -15,7 +15,8 @@ pub(super) fn forgotten(
     (agent, transcript): (&dyn Agent, Option<&Transcript>),
 ) -> Vec<String> {
     let Some(transcript) = transcript else { return messages };
-    let Some(last) = messages.pop().filter(|_| session.cut_off) else { return Vec::new() };
+    let ended_early = session.cut_off || session.limits.unanswered;
+    let Some(last) = messages.pop().filter(|_| ended_early) else { return Vec::new() };
     let text = transcript.read().unwrap_or_default();
     if mentions(agent, &text, &last) { Vec::new() } else { vec![last] }
 }
@@ -59,7 +60,7 @@ fn bare(text: &str) -> String {
 
 /// The lines of a transcript that the agent goes on with.
 fn spoken<'t>(agent: &'t dyn Agent, transcript: &'t [u8]) -> impl Iterator<Item = &'t [u8]> {
-    transcript.split(|byte| *byte == b'\n').filter(|line| agent.goes_on_with(line))
+    agent.standing(transcript).split(|byte| *byte == b'\n').filter(|line| agent.goes_on_with(line))
 }
 
 /// Whether a text is among the lines that the agent goes on with.
@@ -83,6 +84,12 @@ mod tests {
         let text = [told, note, last].join("\n");
         let heard = |words: &str| mentions(claude, text.as_bytes(), words);
         assert_eq!(["one", "two", "three"].map(heard), [true, false, false]);
+        let gemini = glis_agent::find("gemini").unwrap();
+        let user = r#"{"id":"1","type":"user","content":[{"text":"two"}]}"#;
+        let anew = r#"{"$set":{"messages":[{"type":"user","content":[{"text":"one"}]}]}}"#;
+        let text = [user, anew].join("\n");
+        let heard = |words: &str| mentions(gemini, text.as_bytes(), words);
+        assert_eq!(["one", "two"].map(heard), [true, false]);
         // Others write nothing beside it.
         let codex = glis_agent::find("codex").unwrap();
         assert!(mentions(codex, note.as_bytes(), "two"));

@@ -1,5 +1,6 @@
 //! What is worth telling: a session waits, has finished, has failed, or has reached a limit.
 
+use crate::view::{UNKNOWN, limit_until};
 pub(super) use glis_config::Notice as Kind;
 use glis_core::reason::Why;
 use glis_core::session::Session;
@@ -61,7 +62,7 @@ impl News {
 }
 
 fn is_whole_turn(event: &Event) -> bool {
-    matches!(event, Event::TurnEnded { cut: false, .. })
+    matches!(event, Event::TurnEnded { cut: false, limited: false, .. })
 }
 
 fn failure(session: &Session, event: &Event) -> String {
@@ -71,8 +72,8 @@ fn failure(session: &Session, event: &Event) -> String {
 
 fn limit(event: &Event) -> String {
     let known = if let Event::LimitReached { reset_at, .. } = event { reset_at } else { "" };
-    match known {
-        "" => "its usage limit is reached".to_owned(),
-        reset_at => format!("its usage limit is reached; it resets at {reset_at}"),
+    match limit_until(known) {
+        known if known == UNKNOWN => "its usage limit is reached".to_owned(),
+        known => format!("its usage limit is reached; it resets at {known}"),
     }
 }

@@ -1,0 +1,95 @@
+//! Parked at a usage limit: when the session goes on by itself, and that it does.
+
+use super::{appointment, start};
+use crate::claims;
+use crate::draft::Draft;
+use crate::effect::Effect;
+use crate::event::Event;
+use crate::pause::PauseReason;
+use crate::refusal::Refusal;
+use crate::session::Session;
+use crate::timer::WallMs;
+
+/// Sessions that one limit has stopped go on so far apart: each has started and asked its model before
+/// the next one does, and a limit that still lasts is met by few of them.
+const APART_MS: WallMs = 5000;
+
+/// Whether it may go on by itself, and when, is asked anew at its time: the user may have changed that.
+pub(super) fn is_due(draft: &mut Draft<'_>) {
+    draft.effect(Effect::PlanReturn);
+}
+
+/// The user's bounds have an answer: when it may go on, if it may.
+pub(super) fn planned(draft: &mut Draft<'_>, at: Option<WallMs>, now: WallMs) {
+    if draft.session.parked().is_none() {
+        return;
+    }
+    let appointed = draft.session.resume_at;
+    let Some(at) = at else {
+        if appointed.is_some() {
+            draft.event(Event::ResumeAppointed { at: None });
+        }
+        return;
+    };
+    let free = free_from(draft, at.max(now));
+    match appointed {
+        Some(appointed) if appointed <= now && free <= now => go_on(draft, appointed, now),
+        // A report that came twice.
+        Some(appointed) if appointed == free => {}
+        Some(_) | None => draft.event(Event::ResumeAppointed { at: Some(free) }),
+    }
+}
+
+fn go_on(draft: &mut Draft<'_>, appointed: WallMs, now: WallMs) {
+    // It waits for its place already.
+    if draft.session.deferred.is_some() {
+        return;
+    }
+    if let Err(refusal) = may_go_on(draft) {
+        appointment::put_off(draft, appointed, &refusal);
+    } else if draft.session.resumable() {
+        draft.event(Event::LimitOver { at: now });
+        // It is paused, and nothing is in the way: there is no reason to refuse.
+        start::resume(draft, None).ok();
+    } else {
+        draft.event(Event::ResumeAppointed { at: None });
+    }
+}
+
+fn may_go_on(draft: &Draft<'_>) -> Result<(), Refusal> {
+    if draft.gate.shut().is_some() {
+        return Err(draft.is_shut());
+    }
+    if draft.refuses_start() {
+        return Err(draft.is_full());
+    }
+    match &draft.session.worktree {
+        Some(place) => claims::check_place(draft.sessions(), place, &draft.session.id),
+        None => Ok(()),
+    }
+}
+
+/// The first moment from this one on at which no other session goes on after a limit.
+fn free_from(draft: &Draft<'_>, mut at: WallMs) -> WallMs {
+    let others = draft.sessions().filter(|session| session.id != draft.session.id);
+    let mut taken: Vec<WallMs> = others.filter_map(slot).collect();
+    taken.sort_unstable();
+    for taken in taken {
+        if (taken - at).abs() < APART_MS {
+            at = taken.saturating_add(APART_MS);
+        }
+    }
+    at
+}
+
+fn slot(session: &Session) -> Option<WallMs> {
+    session.parked().and(session.appointment()).or(session.limits.returned_at)
+}
+
+/// A person pauses a session that is parked: it is the user's pause from now on, and does not end by
+/// itself unless the user says when.
+pub(super) fn take_over(draft: &mut Draft<'_>) {
+    if draft.session.parked().is_some() {
+        draft.event(Event::PauseTakenOver { reason: PauseReason::User });
+    }
+}

@@ -1,0 +1,49 @@
+//! The fold, as far as usage limits are concerned.
+
+use crate::event::Event;
+use crate::pause::PauseReason;
+use crate::session::{Phase, Rest, Session, WallMs};
+
+impl Session {
+    /// Counts how often limits were met, and remembers what one has left unanswered.
+    pub(super) fn note_limits(&mut self, event: &Event) {
+        let limits = &mut self.limits;
+        if matches!(event, Event::TurnBegan { .. }) {
+            limits.unanswered = false;
+        }
+        if let Event::TurnEnded { limited, .. } = event {
+            limits.unanswered |= limited;
+            limits.tries = if *limited { limits.tries } else { 0 };
+            if let Some(run) = &mut self.run {
+                run.limited = *limited;
+            }
+        }
+        if matches!(event, Event::PauseBegan { reason: PauseReason::RateLimit, .. }) {
+            limits.tries += 1;
+        }
+        let starts = matches!(event, Event::StartBegan { .. });
+        let by_itself = starts && std::mem::take(&mut limits.by_itself);
+        // A person has said something, or has it go on.
+        let said = matches!(event, Event::MessageQueued { first: false, .. });
+        if said || starts && !by_itself {
+            limits.returns = 0;
+        }
+    }
+
+    pub(super) fn end_limit(&mut self, at: WallMs) {
+        // Tries in vain are of one and the same limit.
+        if self.limits.tries <= 1 {
+            self.limits.returns += 1;
+        }
+        self.limits.returned_at = Some(at);
+        self.limits.by_itself = true;
+    }
+
+    /// The pause that it is in has another reason.
+    pub(super) fn take_pause_over(&mut self, reason: PauseReason) {
+        if let Phase::Rest(Rest::Paused(record)) = &mut self.phase {
+            record.reason = reason;
+        }
+        self.resume_at = None;
+    }
+}

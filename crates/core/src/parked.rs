@@ -1,0 +1,22 @@
+//! A session that is paused for a usage limit.
+
+use crate::pause::{PauseReason, PauseRecord};
+use crate::session::Session;
+use crate::timer::WallMs;
+
+impl Session {
+    /// The pause that it is in, if that is for a usage limit.
+    pub fn parked(&self) -> Option<&PauseRecord> {
+        self.pause_record().filter(|record| record.reason == PauseReason::RateLimit)
+    }
+
+    /// Whether it is parked, and goes on at this time.
+    pub(crate) fn is_parked_until(&self, at: WallMs) -> bool {
+        self.parked().is_some() && self.appointment() == Some(at)
+    }
+
+    /// When the limit that it is parked for may be over; nothing if it was tried often enough.
+    pub fn limit_over_at(&self) -> Option<WallMs> {
+        self.limits.over_at(self.parked()?.at, self.limit_until.as_deref())
+    }
+}

@@ -1,0 +1,36 @@
+//! A session whose turn was ended by a usage limit is parked: paused, and resumed when that is over.
+
+use crate::decide::pause;
+use crate::draft::Draft;
+use crate::effect::Effect;
+use crate::event::Event;
+use crate::pause::{OnTimeout, PauseMode, PauseReason, PauseWish};
+use crate::session::Phase;
+use crate::tree::Clearing;
+
+/// Pauses it as soon as nothing else is under way: what works beside its turn needs no model.
+pub(super) fn park(draft: &mut Draft<'_>) {
+    let limited = draft.session.run.as_ref().is_some_and(|run| run.limited);
+    if !limited || draft.session.phase != Phase::Live || draft.session.safe_rule().is_none() {
+        return;
+    }
+    let wish = PauseWish {
+        mode: PauseMode::Boundary,
+        reason: PauseReason::RateLimit,
+        on_timeout: OnTimeout::Refuse,
+        clearing: Clearing::Keep,
+    };
+    let reply = draft.decision.reply.clone();
+    // It runs, and nothing is under way on it: there is no reason to refuse.
+    pause::begin(draft, wish).ok();
+    draft.reply(reply);
+}
+
+/// Has it found out when a session goes on that was just parked, or was found so.
+pub(super) fn plan(draft: &mut Draft<'_>) {
+    let paused = draft.own_events().any(|event| matches!(event, Event::Paused { .. }));
+    let parked = draft.session.parked().is_some();
+    if parked && draft.session.resume_at.is_none() && (paused || draft.just_met) {
+        draft.effect(Effect::PlanReturn);
+    }
+}

@@ -1,0 +1,330 @@
+//! Usage limits: a turn that one ends parks its session, which goes on when that is over.
+
+use crate::gate::{open, pause_to_the_end, shut};
+use crate::script::{Kind, Stage, check};
+use crate::state::states;
+use crate::table::{BUSY, IDLE, PAUSED};
+use crate::together::{decide, id, running};
+use glis_core::input::{Command, Outcome};
+use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
+use glis_core::tree::Clearing;
+use glis_core::usage_limit::GO_ON;
+use glis_core::{Effect, House, Input, Refusal, Status};
+
+/// Behind an idle session: its turn met a limit that ends in the year 2033, and it is paused.
+const PARKED: &str =
+    "send hello\ntook\nturn began\nlimited 2000000000\ncaptured\nsaved\nended\nsaved";
+/// When that is.
+const RESET: i64 = 2_000_000_000_000;
+
+states! {
+    a_session_that_is_parked_at_a_limit: Kind::Agent, [IDLE, PARKED], "
+        send hello => message queued | queued while paused
+        pause => pause taken over | already
+        pause interrupt => pause taken over | already
+        pause force => pause taken over | already
+        cancel => refused: paused
+        resume => message queued, start began | do check start | pending
+        resume go on => message queued, start began | do check start | pending
+        restart => restart began, start began | do check start | pending
+        stop => already
+        timeout 20 => idle limit set
+        rm => removal began | do put aside | pending
+        rm and stop => removal began | do put aside | pending
+        answer allow => refused: nothing asked
+        auto-yes on => auto yes set
+        snapshot => save began | do save | pending
+        compact => compaction began | do compact | pending
+        restore => restore began | do restore snap-1 | pending
+        return => refused: paused
+        empty => refused: paused
+        acknowledge => already
+    ";
+}
+
+#[expect(clippy::panic, reason = "this is what fails")]
+fn told(lines: &[&str]) -> Stage {
+    check(Kind::Agent, &lines.join("\n")).unwrap_or_else(|fault| panic!("{fault}"))
+}
+
+fn waiting(stage: &Stage) -> Vec<String> {
+    let queue = stage.session().map(|session| session.queue.clone()).unwrap_or_default();
+    queue.iter().map(|message| message.text.clone()).collect()
+}
+
+#[test]
+fn a_turn_that_a_limit_ends_parks_and_goes_on_at_the_reset() {
+    let story = format!(
+        "{IDLE}
+        send hello\ntook\nturn began
+        limited 2000000000 => limit reached, turn ended, pause began, safe state reached | do capture terminal
+        captured\nsaved\nended
+        saved => snapshot taken, paused | do plan the return
+        back at {RESET}, 5 => resume appointed | do await the time {RESET}
+        it is {RESET} => do plan the return
+        back at {RESET}, {RESET} => limit over, message queued, start began | do check start, drop the time {RESET} | pending
+        back at {RESET}, {RESET} => nothing
+        checked\nstarted
+        ready => became ready, start ended, delivery began | do deliver {GO_ON} with the note
+        took\nturn began\nturn ended"
+    );
+    let stage = check(Kind::Agent, &story).unwrap();
+    let session = stage.session().unwrap();
+    assert_eq!((session.limits.unanswered, session.limits.tries), (false, 0));
+    assert_eq!((session.limits.returns, session.limit_until.as_deref()), (1, None));
+    assert!(session.queue.is_empty());
+}
+
+#[test]
+fn a_limit_that_a_turn_goes_on_after_parks_nothing() {
+    check(
+        Kind::Agent,
+        &format!("{IDLE}\n{BUSY}\nlimit 9 => limit reached\nturn ended => turn ended | do save after the turn"),
+    )
+    .unwrap();
+}
+
+#[test]
+fn what_may_not_go_on_by_itself_stays_parked_and_is_asked_about_by_the_next_daemon() {
+    let stage = told(&[
+        IDLE,
+        PARKED,
+        "stays 5 => nothing",
+        "crash",
+        "found gone => do plan the return",
+        "stays 6 => nothing",
+        "resume => message queued, start began | do check start | pending",
+    ]);
+    assert_eq!(waiting(&stage), [GO_ON]);
+}
+
+#[test]
+fn an_appointment_survives_a_crash_and_is_dropped_if_the_user_forbids_it_meanwhile() {
+    let appointed = format!("back at {RESET}, 5");
+    let found = format!("found gone => do await the time {RESET}");
+    let due = format!("it is {RESET} => do plan the return");
+    let none = format!("stays {RESET} => resume appointed | do drop the time {RESET}");
+    told(&[IDLE, PARKED, &appointed, "crash", &found, &due, &none, "it is 5 => nothing"]);
+}
+
+#[test]
+fn quiet_hours_put_it_off() {
+    let (later, due) = (RESET + 9, format!("it is {RESET} => do plan the return"));
+    let moved = format!(
+        "back at {later}, {RESET} => resume appointed | do drop the time {RESET}, await the time {later}"
+    );
+    told(&[IDLE, PARKED, &format!("back at {RESET}, 5"), &due, &moved]);
+}
+
+#[test]
+fn a_pause_that_is_under_way_stays_what_it_was() {
+    let stage = told(&[
+        IDLE,
+        "send hello\ntook\nturn began\npause",
+        "limited 9 => limit reached, turn ended, safe state reached | do capture terminal",
+        "captured\nsaved\nended",
+        "saved => snapshot taken, paused",
+    ]);
+    assert_eq!(stage.session().unwrap().pause_record().unwrap().reason, PauseReason::User);
+    let stage = told(&[
+        IDLE,
+        "send hello\ntook\nturn began\npause",
+        "limited 9\ncaptured\nsaved\nended\nsaved",
+        "resume => message queued, start began | do check start | pending",
+    ]);
+    assert_eq!(waiting(&stage), [GO_ON], "what was asked is answered all the same");
+}
+
+#[test]
+fn a_question_that_is_open_is_kept_with_the_pause() {
+    let stage = told(&[
+        IDLE,
+        "send hello\ntook\nturn began\nasks a",
+        "limited 9 => limit reached, turn ended, pause began, safe state reached | do capture terminal",
+        "captured\nsaved\nended\nsaved",
+    ]);
+    let question = stage.session().unwrap().pause_record().unwrap().question.clone();
+    assert_eq!(question.as_deref(), Some("a?"));
+}
+
+#[test]
+fn work_beside_the_turn_is_waited_for() {
+    told(&[
+        IDLE,
+        "send hello\ntook\nturn began\nbackground 1",
+        "limited 9 => limit reached, turn ended | do save after the turn",
+        "background 0 => background changed, pause began, safe state reached | do capture terminal",
+    ]);
+}
+
+#[test]
+fn what_cannot_be_parked_is_not_tried_again() {
+    told(&[
+        IDLE,
+        "send hello\ntook\nturn began\nlimited 9",
+        "captured",
+        "unsaved => pause failed: stash changes",
+        "background 0 => nothing",
+    ]);
+}
+
+#[test]
+fn messages_wait_behind_what_was_asked_and_each_is_there_once() {
+    let stage = told(&[
+        IDLE,
+        PARKED,
+        "send more => message queued | queued while paused",
+        "resume => message queued, start began | do check start | pending",
+        "unfit => start failed: system",
+        "resume => start began | do check start | pending",
+    ]);
+    assert_eq!(waiting(&stage), [GO_ON, "more"]);
+    let stage = told(&[IDLE, PARKED, "resume this instead"]);
+    assert_eq!(waiting(&stage), ["this instead"]);
+    let stage = told(&[IDLE, PARKED, "restart"]);
+    assert_eq!(waiting(&stage), Vec::<String>::new(), "a fresh conversation was asked nothing");
+}
+
+#[test]
+fn a_restart_that_fails_leaves_what_was_asked_unanswered() {
+    let stage = told(&[IDLE, PARKED, "restart", "unfit => start failed: system", "resume"]);
+    assert_eq!(waiting(&stage), [GO_ON]);
+}
+
+#[test]
+fn what_the_agent_has_forgotten_is_asked_again_in_place_of_going_on() {
+    let stage = told(&[
+        IDLE,
+        PARKED,
+        "resume => message queued, start began | do check start | pending",
+        "checked hello => start checked, message dropped, message queued | do start process 2",
+    ]);
+    assert_eq!(waiting(&stage), ["hello"]);
+}
+
+#[test]
+fn a_pause_of_the_users_takes_it_over_for_good() {
+    let dropped = format!("pause => pause taken over | do drop the time {RESET} | already");
+    let stage = told(&[
+        IDLE,
+        PARKED,
+        &format!("back at {RESET}, 5"),
+        &dropped,
+        &format!("it is {RESET} => nothing"),
+        &format!("back at {RESET}, {RESET} => nothing"),
+        "crash\nfound gone => nothing",
+        "pause-until 700 => resume appointed | do await the time 700",
+        "it is 700 => message queued, start began | do check start, drop the time 700 | pending",
+    ]);
+    assert_eq!(waiting(&stage), [GO_ON]);
+    told(&[IDLE, PAUSED, "back at 9, 9 => nothing"]);
+}
+
+#[test]
+fn a_time_that_is_not_known_is_waited_for_longer_each_time() {
+    let unknown = PARKED.replace(" 2000000000", " soon");
+    let again = "back at 1, 1\nit is 1\nback at 1, 1\nchecked\nstarted\nready\ntook\nturn began\n\
+                 limited soon\ncaptured\nsaved\nended\nsaved";
+    let minutes = |stage: &Stage| {
+        let session = stage.session().unwrap();
+        let over = session.limit_over_at().map(|at| (at - session.parked().unwrap().at) / 60_000);
+        (over, session.limits.returns)
+    };
+    let mut lines = vec![IDLE, unknown.as_str()];
+    let mut waits = vec![minutes(&told(&lines))];
+    for _ in 0..8 {
+        lines.push(again);
+        waits.push(minutes(&told(&lines)));
+    }
+    let expected = [5, 10, 20, 40, 80, 160, 300, 300].map(Some);
+    assert_eq!(
+        waits.iter().map(|(wait, _)| *wait).collect::<Vec<_>>(),
+        [&expected[..], &[None]].concat()
+    );
+    assert!(waits.iter().skip(1).all(|(_, returns)| *returns == 1), "of one limit: {waits:?}");
+}
+
+#[test]
+fn a_time_that_was_wrong_is_not_believed_again() {
+    let past = PARKED.replace("2000000000", "0");
+    let stage = told(&[IDLE, &past]);
+    let session = stage.session().unwrap();
+    assert_eq!(session.limit_over_at(), Some(session.parked().unwrap().at));
+    let again = "back at 1, 1\nit is 1\nback at 1, 1\nchecked\nstarted\nready\ntook\nturn began\n\
+                 limited 0\ncaptured\nsaved\nended\nsaved";
+    let stage = told(&[IDLE, &past, again]);
+    let session = stage.session().unwrap();
+    assert_eq!(session.limit_over_at(), Some(session.parked().unwrap().at + 300_000));
+}
+
+#[test]
+fn a_person_who_has_a_hand_in_it_begins_the_count_anew() {
+    let once = format!(
+        "back at {RESET}, 5\nit is {RESET}\nback at {RESET}, {RESET}\nchecked\nstarted\nready\n\
+         took\nturn began\nturn ended"
+    );
+    let returns = |lines: &[&str]| told(lines).session().unwrap().limits.returns;
+    assert_eq!(returns(&[IDLE, PARKED, &once]), 1);
+    // `PARKED` begins with a message of the user's.
+    assert_eq!(returns(&[IDLE, PARKED, &once, PARKED, &once]), 1);
+    let by_itself = PARKED.replace("send hello\ntook\n", "");
+    assert_eq!(returns(&[IDLE, PARKED, &once, &by_itself, &once]), 2);
+    assert_eq!(returns(&[IDLE, PARKED, &once, &by_itself, "resume"]), 0);
+}
+
+/// Parks a session, and has it appointed for this time.
+fn park(house: &mut House, name: &str, at: i64) -> Result<(), Refusal> {
+    running(house, name, &format!("/{name}"))?;
+    let (mode, reason) = (PauseMode::Force, PauseReason::RateLimit);
+    let (on_timeout, clearing, session) = (OnTimeout::Force, Clearing::Keep, id(name));
+    let pause = Command::Pause { session, mode, reason, on_timeout, clearing };
+    decide(house, Input::Command(pause))?;
+    pause_to_the_end(house, name)?;
+    planned(house, name, at, 0)
+}
+
+fn planned(house: &mut House, name: &str, at: i64, now: i64) -> Result<(), Refusal> {
+    let outcome = Outcome::ReturnPlanned { at: Some(at), now };
+    decide(house, Input::Outcome { session: id(name), outcome })
+}
+
+fn times(house: &House) -> Vec<Option<i64>> {
+    let known = ["a", "b", "c"].map(|name| house.session(&id(name)));
+    known.into_iter().flatten().map(|session| session.resume_at).collect()
+}
+
+#[test]
+fn sessions_that_are_due_at_once_go_on_one_after_the_other() {
+    let mut house = House::default();
+    for name in ["a", "b", "c"] {
+        park(&mut house, name, 1000).unwrap();
+    }
+    assert_eq!(times(&house), [Some(1000), Some(6000), Some(11_000)]);
+    // The machine was off: all are due when it comes back.
+    for name in ["b", "c", "a"] {
+        planned(&mut house, name, 1000, 90_000).unwrap();
+    }
+    assert_eq!(times(&house), [Some(100_000), None, Some(95_000)]);
+    assert_eq!(house.session(&id("b")).unwrap().status(), Status::Resuming);
+    planned(&mut house, "c", 1000, 95_000).unwrap();
+    planned(&mut house, "a", 1000, 100_000).unwrap();
+    assert_eq!(times(&house), [None, None, None]);
+}
+
+#[test]
+fn nothing_goes_on_while_the_gate_is_shut() {
+    let mut house = House::default();
+    park(&mut house, "a", 1000).unwrap();
+    shut(&mut house, PauseMode::Boundary);
+    let told = Input::Outcome {
+        session: id("a"),
+        outcome: Outcome::ReturnPlanned { at: Some(1000), now: 1000 },
+    };
+    let tried = house.decide(told.clone()).unwrap();
+    assert!(tried.events.is_empty(), "{tried:?}");
+    assert!(matches!(tried.effects.as_slice(), [(_, Effect::SetTimer { .. })]), "{tried:?}");
+    open(&mut house);
+    assert_eq!(times(&house), [Some(1000)], "it was not the gate that stopped it");
+    decide(&mut house, told).unwrap();
+    assert_eq!(house.session(&id("a")).unwrap().status(), Status::Resuming);
+}

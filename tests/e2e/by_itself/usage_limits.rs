@@ -1,0 +1,147 @@
+//! Usage limits on real processes: a session parks, and goes on at the reset where that is allowed.
+
+use crate::support::clock::WallClock;
+use crate::support::house::{House, Outcome, eventually};
+use crate::support::wreck::text_of;
+use serde_json::{Value, json};
+
+const FACES: [&[&str]; 2] = [&["--headless"], &[]];
+/// What an agent is told when it goes on.
+const GO_ON: &str = "[glis] The usage limit that ended your last turn is over.";
+const ALLOWED: &str = "[limit]\nresume = true\n";
+
+/// A house whose clock can be set, with this configuration and a session in it.
+fn house_with(config: &str, face: &[&str]) -> Outcome<(House, WallClock)> {
+    let mut house = House::of_moved_time()?;
+    let clock = WallClock::of(&mut house)?;
+    house.configure(config)?;
+    house.json(&[&["new", "blue", "--agent", "rehearsal"], face].concat())?;
+    Ok((house, clock))
+}
+
+/// A turn that works, and meets a limit for an hour.
+fn meets_a_limit(house: &House, name: &str) -> Outcome<Value> {
+    house.json(&["send", name, "write a.txt one ;; limit +3600"])?;
+    let parked = house.until(name, "paused")?;
+    assert_eq!(parked["pause_reason"], "rate_limit", "{parked}");
+    assert_eq!(parked["pid"], Value::Null);
+    assert!(parked["snapshot"].is_object(), "{parked}");
+    Ok(parked)
+}
+
+/// How often something was said to it that begins so.
+fn times_said(house: &House, words: &str) -> Outcome<usize> {
+    let talk = house.talk("blue")?;
+    Ok(talk.iter().filter(|(who, text)| who == "user" && text.starts_with(words)).count())
+}
+
+#[test]
+fn a_session_that_meets_a_limit_parks_and_goes_on_at_the_reset() -> Outcome {
+    for face in FACES {
+        let (house, clock) = house_with(ALLOWED, face)?;
+        let parked = meets_a_limit(&house, "blue")?;
+        let id = text_of(&parked, "id")?;
+        eventually("its time is known", || {
+            house.show("blue").is_ok_and(|shown| shown["resume_at"].is_string())
+        })?;
+        let shown = house.show("blue")?;
+        let whole =
+            |value: &Value| value.as_str().map(|at| at.chars().take(19).collect::<String>());
+        assert_eq!(whole(&shown["resume_at"]), whole(&shown["limit_until"]), "{shown}");
+        assert!(house.ok(&["ls"])?.contains("resumes in "));
+        let told = house.ok(&["show", "blue"])?;
+        assert!(told.contains("glis resume blue tries again now"), "{told}");
+        // A daemon that was started anew keeps the time.
+        house.kill_daemon()?;
+        assert_eq!(house.show("blue")?["resume_at"], shown["resume_at"]);
+        house.ok(&["send", "blue", "say more"])?;
+        eventually("its timer is set", || house.timers_set("resume_at") > 0)?;
+        clock.ahead(&house, 3000)?;
+        assert_eq!(house.show("blue")?["status"], "paused", "ten minutes are left");
+        clock.ahead(&house, 3605)?;
+        house.follow(1)?.until(|e| e["event"] == "message_taken" && e["message"] == 1)?;
+        let back = house.until("blue", "idle")?;
+        assert_eq!((&back["generation"], &back["resume_at"]), (&json!(2), &Value::Null), "{back}");
+        assert_eq!(back["agent_session_ref"], parked["agent_session_ref"]);
+        assert_eq!(back["limit_until"], Value::Null);
+        for (words, times) in [("write a.txt", 1), (GO_ON, 1), ("say more", 1)] {
+            assert_eq!(times_said(&house, words)?, times, "{words}");
+        }
+        let over = house.events(&id)?.iter().filter(|event| *event == "limit_over").count();
+        assert_eq!(over, 1);
+    }
+    Ok(())
+}
+
+#[test]
+fn without_leave_it_stays_parked_and_a_person_has_it_go_on() -> Outcome {
+    let (house, clock) = house_with("", FACES[0])?;
+    meets_a_limit(&house, "blue")?;
+    house.kill_daemon()?;
+    clock.ahead(&house, 7200)?;
+    let shown = house.show("blue")?;
+    assert_eq!((&shown["status"], &shown["resume_at"]), (&json!("paused"), &Value::Null));
+    let listed = house.ok(&["ls"])?;
+    assert!(listed.contains("usage limit until 20"), "{listed}");
+    let told = house.ok(&["show", "blue"])?;
+    assert!(told.contains("not by itself  (glis resume blue goes on)"), "{told}");
+    house.ok(&["resume", "blue"])?;
+    house.until("blue", "idle")?;
+    assert_eq!(times_said(&house, GO_ON)?, 1);
+    Ok(())
+}
+
+#[test]
+fn who_forbids_it_meanwhile_is_heeded() -> Outcome {
+    let (house, clock) = house_with(ALLOWED, FACES[0])?;
+    meets_a_limit(&house, "blue")?;
+    eventually("its timer is set", || house.timers_set("resume_at") > 0)?;
+    house.configure("")?;
+    // The daemon reads it anew at the next command.
+    house.ok(&["config", "show"])?;
+    clock.ahead(&house, 3700)?;
+    eventually("its time is dropped", || {
+        house.show("blue").is_ok_and(|shown| shown["resume_at"] == Value::Null)
+    })?;
+    assert_eq!(house.show("blue")?["status"], "paused");
+    Ok(())
+}
+
+#[test]
+fn a_pause_of_the_users_keeps_it_paused() -> Outcome {
+    let (house, _clock) = house_with(ALLOWED, FACES[0])?;
+    meets_a_limit(&house, "blue")?;
+    eventually("its timer is set", || house.timers_set("resume_at") > 0)?;
+    house.ok(&["pause", "blue"])?;
+    let shown = house.show("blue")?;
+    assert_eq!((&shown["pause_reason"], &shown["resume_at"]), (&json!("user"), &Value::Null));
+    eventually("its timer is gone", || house.timers_set("resume_at") == 0)?;
+    Ok(())
+}
+
+#[test]
+fn sessions_of_one_limit_go_on_one_after_the_other() -> Outcome {
+    let (house, _clock) = house_with(ALLOWED, FACES[0])?;
+    house.rehearsal("red")?;
+    for name in ["blue", "red"] {
+        meets_a_limit(&house, name)?;
+    }
+    eventually("both have a time", || house.timers_set("resume_at") == 2)?;
+    let at = |name: &str| -> Outcome<jiff::Timestamp> {
+        Ok(text_of(&house.show(name)?, "resume_at")?.parse()?)
+    };
+    let apart = at("red")?.duration_since(at("blue")?).abs();
+    assert!(apart >= jiff::SignedDuration::from_secs(5), "{apart:?}");
+    Ok(())
+}
+
+#[test]
+fn talk_about_limits_is_none() -> Outcome {
+    for face in FACES {
+        let (house, _clock) = house_with(ALLOWED, face)?;
+        let quoted = "say You have hit your usage limit, ratelimit 429, try again at 6:24 AM.";
+        let idle = house.turn("blue", quoted)?;
+        assert_eq!((&idle["status"], &idle["limit_until"]), (&json!("idle"), &Value::Null));
+    }
+    Ok(())
+}
