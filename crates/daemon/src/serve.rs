@@ -149,7 +149,7 @@ async fn answer(state: &Arc<ServerState>, peer: &mut Peer, call: Call) -> io::Re
         Request::Show { session } => match state.find(&session).await {
             Ok(found) => {
                 state.views.looked_at(&found);
-                Response::Session(Box::new(state.views.one(&found).await))
+                Response::Session(Box::new(state.one(&found).await))
             }
             Err(refusal) => Response::Refused(refusal),
         },
@@ -290,7 +290,7 @@ async fn close(state: &ServerState, peer: &mut Peer, how: Shutdown) -> io::Resul
 async fn list(state: &ServerState, which: Query) -> Response {
     let mut sessions = state.look(which).await;
     sessions.sort_by_key(|session| std::cmp::Reverse(session.last_active_at));
-    Response::Sessions(state.views.all(sessions).await)
+    Response::Sessions(state.all(sessions).await)
 }
 
 async fn status(state: &ServerState) -> Response {
@@ -327,7 +327,7 @@ async fn wait(
     let deadline = limit.map(|limit| tokio::time::Instant::now() + limit);
     loop {
         if statuses.contains(&session.status()) {
-            return Ok(Response::Session(Box::new(state.views.one(&session).await)));
+            return Ok(Response::Session(Box::new(state.one(&session).await)));
         }
         let timed_out = async {
             match deadline {

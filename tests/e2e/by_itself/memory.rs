@@ -87,8 +87,21 @@ fn it_can_be_switched_off() -> Outcome {
     let house = House::new()?;
     house.configure("[memory]\nenabled = false\n")?;
     populate(&house)?;
+    // Only the oldest could go.
+    house.ok(&["timeout", "young", "off"])?;
+    house.ok(&["timeout", "youngest", "off"])?;
     house.runs_short()?;
     house.turn("youngest", "say still here")?;
-    assert_eq!((status(&house, "old"), status(&house, "young")), ("idle".into(), "idle".into()));
+    assert_eq!(status(&house, "old"), "idle");
+    // Switched on, the next time is heeded, for which another one is left. What was told before that was
+    // looked at before, so that the oldest would be gone by then.
+    house.ok(&["timeout", "old", "off"])?;
+    house.ok(&["timeout", "young", "10"])?;
+    house.configure("[memory]\nenabled = true\n")?;
+    // A call is what has the daemon look at its configuration.
+    house.ok(&["ls"])?;
+    house.runs_short()?;
+    house.until("young", "suspended")?;
+    assert_eq!(status(&house, "old"), "idle");
     Ok(())
 }

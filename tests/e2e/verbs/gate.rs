@@ -1,7 +1,9 @@
 //! `pause --all` and `resume --all`: everything stops, nothing starts, and what was stopped comes back.
 
+use crate::support::held::signal;
 use crate::support::house::{Background, House, Outcome, await_gone};
-use crate::support::wreck::{Foreground, pid_of, text_of};
+use crate::support::wreck::{Foreground, holder_of, pid_of, text_of};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::Stdio;
@@ -65,13 +67,21 @@ fn everything_is_paused_nothing_starts_and_only_what_was_stopped_comes_back() ->
     assert_eq!(exit, 4, "{error}");
     assert!(text_of(&error, "hint")?.contains("resume --all"), "{error}");
     assert_eq!(house.fails(&["restart", "red", "--yes"])?.0, 4);
+    // So none of them says that it can be.
+    let can = |list: &Value| -> Vec<Value> {
+        let each = list.as_array().into_iter().flatten();
+        each.map(|session| session["can_resume"].clone()).collect()
+    };
+    assert_eq!(can(&house.json(&["ls"])?), vec![json!(false); 4]);
+    assert_eq!(house.show("green")?["can_resume"], false);
 
     let resumed = house.json(&["resume", "--all"])?;
     assert_eq!(resumed.as_array().map(Vec::len), Some(2), "{resumed}");
     house.until("late", "idle")?;
     house.until("blue", "idle")?;
     house.until("red", "idle")?;
-    assert_eq!(house.show("green")?["status"], "paused");
+    let green = house.show("green")?;
+    assert_eq!((&green["status"], &green["can_resume"]), (&json!("paused"), &json!(true)));
     let said = house.talk("blue")?;
     assert!(said.iter().any(|(voice, text)| voice == "user" && text == "say queued"), "{said:?}");
     assert!(!house.home().join("gate.json").exists());
@@ -201,13 +211,34 @@ fn a_damaged_list_is_refused_and_kept_and_the_log_knows_as_well() -> Outcome {
 /// goes on with it.
 #[test]
 fn shut_and_opened_the_gate_survives_a_death_at_every_event() -> Outcome {
-    let shutting = ["gate_shut", "pause_began", "paused", "gate_stopped", "orchestrator:paused"];
-    let opening = ["gate_opened", "start_began", "start_ended", "orchestrator:resumed"];
+    survives(
+        &["gate_shut", "pause_began", "paused", "gate_stopped", "orchestrator:paused"],
+        &["gate_opened", "start_began", "start_ended", "orchestrator:resumed"],
+    )
+}
+
+/// The same at the steps of the pauses and starts that it waits for.
+#[test]
+fn it_survives_a_death_at_every_step_of_those_it_stops() -> Outcome {
+    survives(
+        &[
+            "safe_state_reached",
+            "terminal_captured",
+            "snapshot_taken",
+            "end_began",
+            "process_ended",
+        ],
+        &["start_checked", "process_started"],
+    )
+}
+
+/// Kills the daemon before and after each of these.
+fn survives(shutting: &[&str], opening: &[&str]) -> Outcome {
     let house = House::new()?;
     for name in ["blue", "red"] {
         awake(&house, name)?;
     }
-    for (verb, events) in [("pause", &shutting[..]), ("resume", &opening[..])] {
+    for (verb, events) in [("pause", shutting), ("resume", opening)] {
         for (event, side) in events.iter().flat_map(|event| [(event, "before"), (event, "after")]) {
             let other = if verb == "pause" { "resume" } else { "pause" };
             house.ok(&[other, "--all"])?;
@@ -249,4 +280,34 @@ fn the_gate_stays_shut_when_everything_dies() -> Outcome {
     assert_eq!(house.fails(&["resume", "blue"])?.0, 4);
     house.ok(&["resume", "--all"])?;
     house.until("blue", "idle").map(drop)
+}
+
+/// A holder that is stopped is woken by the pause that needs it, and the others do not wait for that.
+#[test]
+fn a_holder_that_is_stopped_does_not_keep_the_gate_open() -> Outcome {
+    let house = House::new()?;
+    let mut holders = Vec::new();
+    for name in ["blue", "red", "green"] {
+        holders.push(holder_of(pid_of(&awake(&house, name)?)?)?);
+    }
+    for holder in &holders[..2] {
+        signal(*holder, Signal::STOP)?;
+    }
+    // Whatever is not stopped within the time is hastened, as the error tells.
+    drop(house.glis().args(["pause", "--all"]).output()?);
+    let paused = house.json(&["pause", "--all", "--mode", "force"])?;
+    assert_eq!(statuses(&paused)?, ["paused", "paused", "paused"]);
+    assert_eq!(gate(&house)?, "paused");
+    assert_eq!(statuses(&house.json(&["resume", "--all"])?)?.len(), 3);
+    for name in ["blue", "red", "green"] {
+        house.turn(name, "say back")?;
+        let said = house.talk(name)?;
+        let hello = said.iter().filter(|(who, text)| who == "user" && text == "say hello").count();
+        assert_eq!(hello, 1, "{said:?}");
+    }
+    let told = of_the_house(&house)?;
+    let told: Vec<_> =
+        names(&told).into_iter().filter(|name| name.starts_with("orchestrator")).collect();
+    assert_eq!(told, ["orchestrator:paused", "orchestrator:resumed"]);
+    Ok(())
 }

@@ -44,9 +44,7 @@ pub(super) async fn new(
         wait::until_prompted(state, &mut news, &id).await;
     }
     Ok(match state.session(&id).await {
-        Some(session) => {
-            Response::Made { session: Box::new(state.views.one(&session).await), notes }
-        }
+        Some(session) => Response::Made { session: Box::new(state.one(&session).await), notes },
         None => storage(),
     })
 }

@@ -107,7 +107,7 @@ impl Asked {
                 {
                     return Ok(Response::Refused(refusal));
                 }
-                let session = Box::new(state.views.one(&session).await);
+                let session = Box::new(state.one(&session).await);
                 let idle_secs = found.as_ref().and_then(idle_secs);
                 Ok(Response::Queued { session, message: message.0, before, status, idle_secs })
             }
@@ -205,9 +205,7 @@ async fn done(
 ) -> io::Result<Response> {
     let already = change == Change::Needless;
     Ok(match state.session(id).await.or(found) {
-        Some(session) => {
-            Response::Done { session: Box::new(state.views.one(&session).await), already }
-        }
+        Some(session) => Response::Done { session: Box::new(state.one(&session).await), already },
         None => storage(),
     })
 }

@@ -74,7 +74,7 @@ pub(super) async fn refuse_needless(
             let Some(session) = state.session(&session.id).await else {
                 return Err(Box::new(storage()));
             };
-            let session = Box::new(state.views.one(&session).await);
+            let session = Box::new(state.one(&session).await);
             Err(Box::new(Response::Done { session, already: true }))
         }
         // What cannot be looked at fails with its reason.

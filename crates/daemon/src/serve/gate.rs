@@ -163,7 +163,7 @@ async fn came_of(
             Ok(Response::Refused(Refusal::StillAtWork { session: name, doing }))
         }
         Some(_) | None => {
-            let session = Box::new(state.views.one(&session).await);
+            let session = Box::new(state.one(&session).await);
             Ok(Response::Done { session, already })
         }
     }

@@ -18,6 +18,7 @@ use glis_core::session::Session;
 use glis_core::{Refusal, SessionId};
 use glis_wire::build::Build;
 use glis_wire::home::Home;
+use glis_wire::view::SessionView;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -72,6 +73,29 @@ impl ServerState {
     /// The session with this id, as it is now.
     pub(super) async fn session(&self, id: &SessionId) -> Option<Session> {
         self.mailbox.query(Query::One(id.0.clone())).await.into_iter().next()
+    }
+
+    /// A session as a front end is shown it.
+    pub(super) async fn one(&self, session: &Session) -> SessionView {
+        let view = self.views.one(session).await;
+        self.behind_gate(vec![view]).await.remove(0)
+    }
+
+    /// Sessions as a front end is shown them.
+    pub(super) async fn all(&self, sessions: Vec<Session>) -> Vec<SessionView> {
+        let views = self.views.all(sessions).await;
+        self.behind_gate(views).await
+    }
+
+    /// While the gate is shut, none of them is resumed alone.
+    async fn behind_gate(&self, mut views: Vec<SessionView>) -> Vec<SessionView> {
+        let gate = self.mailbox.gate().await;
+        if gate.is_some_and(|gate| gate.shut().is_some()) {
+            for view in &mut views {
+                view.can_resume = false;
+            }
+        }
+        views
     }
 
     /// The sessions that a query finds. A controller that has ended takes the daemon with it in a

@@ -42,7 +42,7 @@ pub(super) async fn attach(
     let lives = session.runs();
     let dir = state.home.session(&session.id.0);
     Ok(Response::Attached {
-        session: Box::new(state.views.one(&session).await),
+        session: Box::new(state.one(&session).await),
         from: picture.offset,
         size: picture.size,
         holder_dir: lives.then(|| dir.to_string_lossy().into_owned()),
