@@ -1,6 +1,8 @@
 //! What comes in: commands from people, outcomes from adapters, signs from agents, timers.
 
-use crate::event::{Ending, Spot};
+mod world;
+
+use crate::event::Spot;
 use crate::gate::GateCommand;
 use crate::ids::{AskId, MessageId, OpId, SessionId};
 use crate::leftover::Leftovers;
@@ -18,6 +20,8 @@ use crate::tree::{Clearing, Found, Occasion, PathList, SnapshotRef};
 use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+
+pub use world::{Exit, World};
 
 /// One thing to decide on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -418,31 +422,6 @@ pub enum Outcome {
     },
 }
 
-/// How a process ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Exit {
-    /// By itself or by a signal.
-    pub ending: Ending,
-    /// We ended it.
-    pub ordered: bool,
-    /// What it left behind.
-    pub left: Leftovers,
-    /// The last lines that it wrote for a person, if its end was not ordered; few and short.
-    pub last_words: String,
-}
-
-impl Exit {
-    /// An end that was not seen.
-    pub fn unseen(left: Leftovers) -> Self {
-        Self { ending: Ending::Unknown, ordered: false, left, last_words: String::new() }
-    }
-
-    /// An end with the machine's. Nothing that ran before it is left.
-    pub fn with_the_machine() -> Self {
-        Self { ending: Ending::Reboot, ..Self::unseen(Leftovers::default()) }
-    }
-}
-
 /// What an agent was seen to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(
@@ -485,19 +464,4 @@ pub enum Sign {
     StartRefused(String),
     /// It refuses to begin, for this reason, and has not looked at what it was handed.
     MessageRefused(String),
-}
-
-/// What was found of a session after a start of the daemon.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(
-    missing_docs,
-    reason = "the fields are named like the session's own, where they are explained"
-)]
-pub enum World {
-    /// A holder lives, and its agent too.
-    Alive { generation: u32, process: Process, began_at: u64 },
-    /// The process has ended and left a record.
-    Ended { generation: u32, exit: Exit },
-    /// Neither holder nor record; leftovers were ended, as far as this tells.
-    Gone { left: Leftovers },
 }

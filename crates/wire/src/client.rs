@@ -6,17 +6,15 @@
 
 use crate::build::Build;
 use crate::call::{Origin, Scope};
-use crate::hold::{Limit, Size};
-use crate::view::{
-    CompactionView, DaemonView, Entry, FileDiffView, Finding, GateView, Hit, MergeView,
-    SessionView, SnapshotView, TrashView, VerdictView,
-};
+use crate::hold::Limit;
 use glis_core::input::IfRunning;
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::spec::IdleLimit;
 use glis_core::tree::Clearing;
-use glis_core::{Refusal, Status};
+use glis_core::Status;
 use serde::{Deserialize, Serialize};
+
+pub use crate::response::{Response, Trouble};
 
 /// Version of this protocol. Front end and daemon come from one program, so a mismatch means that
 /// the daemon is older or newer; an older one is replaced.
@@ -292,156 +290,6 @@ pub struct NewSession {
     /// Whether a pause removes the worktree; none leaves it to the configuration.
     #[serde(default)]
     pub remove_worktree: Option<bool>,
-}
-
-/// What the daemon says. All but the streamed ones end the exchange.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the fields are named like what the contract prints")]
-pub enum Response {
-    /// It is done; this is the session afterwards.
-    Done {
-        session: Box<SessionView>,
-        already: bool,
-    },
-    /// A session was made; what was chosen for the caller is in the notes.
-    Made {
-        session: Box<SessionView>,
-        notes: Vec<String>,
-    },
-    /// The message is stored.
-    Queued {
-        session: Box<SessionView>,
-        message: u64,
-        before: usize,
-        status: Status,
-        /// How long nothing had happened in the session before this message.
-        #[serde(default)]
-        idle_secs: Option<u64>,
-    },
-    /// What came of each, in the order that was asked for.
-    Each(Vec<Self>),
-    /// Everything is paused or resumed, as far as it is: what came of each that is concerned.
-    Gate {
-        gate: Box<GateView>,
-        already: bool,
-        each: Vec<Self>,
-    },
-    Session(Box<SessionView>),
-    Sessions(Vec<SessionView>),
-    /// Paint this (the raw frame before), then follow the holder in this folder from `from`.
-    Attached {
-        session: Box<SessionView>,
-        from: u64,
-        size: Size,
-        holder_dir: Option<String>,
-    },
-    Screen {
-        lines: Vec<String>,
-        ansi: Vec<String>,
-        cursor: (u16, u16),
-        size: Size,
-        offset: u64,
-    },
-    Daemon(DaemonView),
-    Findings(Vec<Finding>),
-    Snapshots(Vec<SnapshotView>),
-    Compaction(Box<CompactionView>),
-    Trash(Vec<TrashView>),
-    Hits(Vec<Hit>),
-    /// What differs; the patch itself came before, in raw frames.
-    Diff {
-        from: String,
-        to: String,
-        files: Vec<FileDiffView>,
-    },
-    /// A snapshot is at this place.
-    RestoredTo {
-        path: String,
-        snapshot: String,
-        notes: Vec<String>,
-    },
-    /// A session's work is in a branch.
-    Merged(Box<MergeView>),
-    /// The stream has come to its end.
-    End,
-    /// Not in this state.
-    Refused(Refusal),
-    /// What was asked for cannot be: a wrong base, folder or agent. The hint is the way out.
-    Unusable {
-        message: String,
-        hint: String,
-    },
-    /// Something else went wrong.
-    Trouble {
-        kind: Trouble,
-        message: String,
-    },
-    /// Streamed: what came of one of several; those before it were told.
-    One(Box<Self>),
-    /// Streamed: a step of the operation that the caller waits for, as an event's JSON.
-    Step(serde_json::Value),
-    /// Streamed: an event's JSON.
-    Event(serde_json::Value),
-    /// Streamed: what the rules have said of one request.
-    Verdict(Box<VerdictView>),
-    /// Streamed: a line of a conversation.
-    Entry(Entry),
-    /// Streamed: output before this offset is no longer there.
-    Cut {
-        oldest: u64,
-    },
-}
-
-/// What kind of trouble it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the words explain themselves")]
-pub enum Trouble {
-    BadInput,
-    /// The caller's scope does not include it.
-    NotAllowed,
-    /// Whether it was done is not known: the daemon or the caller went away in the middle.
-    Unknown,
-    TimedOut,
-    Storage,
-    Internal,
-}
-
-impl Response {
-    /// Whether the exchange is over with this.
-    pub fn is_final(&self) -> bool {
-        match self {
-            Self::One(_)
-            | Self::Step(_)
-            | Self::Event(_)
-            | Self::Verdict(_)
-            | Self::Entry(_)
-            | Self::Cut { .. } => false,
-            Self::Done { .. }
-            | Self::Made { .. }
-            | Self::Unusable { .. }
-            | Self::Queued { .. }
-            | Self::Each(_)
-            | Self::Gate { .. }
-            | Self::Session(_)
-            | Self::Sessions(_)
-            | Self::Attached { .. }
-            | Self::Screen { .. }
-            | Self::Daemon(_)
-            | Self::Findings(_)
-            | Self::Snapshots(_)
-            | Self::Compaction(_)
-            | Self::Trash(_)
-            | Self::Hits(_)
-            | Self::Diff { .. }
-            | Self::RestoredTo { .. }
-            | Self::Merged(_)
-            | Self::End
-            | Self::Refused(_)
-            | Self::Trouble { .. } => true,
-        }
-    }
 }
 
 impl Request {

@@ -1,5 +1,6 @@
 //! Every verb and option, as they are typed.
 
+mod house;
 mod keep;
 mod values;
 
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use values::{duration, status};
 
+pub(crate) use house::{ConfigVerb, DaemonVerb, Doctor};
 pub(crate) use keep::{Diff, Empty, Merge, Restore, TrashVerb};
 
 /// Keeps AI coding agents alive: pause anything, resume anything, lose nothing.
@@ -247,53 +249,6 @@ pub(crate) enum Verb {
     },
     /// Print the manual page, for `man -l -`
     Man,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum ConfigVerb {
-    /// Print every key with its value, and whether that is the default or from which line of the file
-    Show,
-    /// Print where the file is
-    Path,
-    /// Print every fault of the file, each with its line
-    Check,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum DaemonVerb {
-    /// Start it, if it does not run
-    Start,
-    /// End it; the agents keep running
-    Stop {
-        /// Suspend the agents first
-        #[arg(long)]
-        agents: bool,
-    },
-    /// Say whether it runs
-    Status,
-    /// Make it a service of your systemd, which starts at your login; the agents outlive it
-    Install,
-    /// End and remove that service; the agents keep running
-    Uninstall,
-    /// Run the daemon in the foreground
-    Run {
-        /// In a session of its own
-        #[arg(long, hide = true)]
-        detached: bool,
-    },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Doctor {
-    /// Break a temporary home on purpose, and show that nothing is lost
-    #[arg(long)]
-    pub(crate) prove: bool,
-    /// How long to continue, such as 30s
-    #[arg(long = "for", value_parser = duration, default_value = "30s", requires = "prove")]
-    pub(crate) time: Duration,
-    /// Repeat the order of an earlier run, by the number that it printed
-    #[arg(long, requires = "prove")]
-    pub(crate) seed: Option<u64>,
 }
 
 #[derive(Debug, Args)]
