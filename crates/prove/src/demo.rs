@@ -1,7 +1,7 @@
 //! The whole promise in a minute: agents at work, one paused in the middle of an edit, the daemon
 //! killed, everything compared with what it was. Fails loudly if anything differs.
 
-use crate::stage::{Files, Stage, Voice};
+use crate::stage::{Files, Stage, Voice, status_of};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -16,7 +16,11 @@ const WORDS: usize = 80;
 pub fn run(voice: Voice) -> ExitCode {
     let mut stage = match set(voice) {
         Ok(stage) => stage,
-        Err(fault) => return report(voice, &[], Err(fault)),
+        Err(fault) => {
+            let status = status_of(&fault);
+            let failed = report(voice, &[], Err(fault));
+            return status.unwrap_or(failed);
+        }
     };
     let played = play(&mut stage);
     let steps = std::mem::take(&mut stage.printed);

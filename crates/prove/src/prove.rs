@@ -10,7 +10,7 @@ mod tampering;
 mod victims;
 mod worker;
 
-use crate::stage::{Stage, Voice};
+use crate::stage::{Stage, Voice, status_of};
 use acts::VERB_TIME;
 use anyhow::{Context as _, Result, ensure};
 use chance::Chance;
@@ -50,7 +50,10 @@ pub fn run(voice: Voice, time: Duration, seed: Option<u64>) -> ExitCode {
     let began = Instant::now();
     let mut proof = match Proof::set(voice, seed) {
         Ok(proof) => proof,
-        Err(fault) => return report(voice, &failed_early(seed, &fault)),
+        Err(fault) => {
+            let failed = report(voice, &failed_early(seed, &fault));
+            return status_of(&fault).unwrap_or(failed);
+        }
     };
     let proved = proof.people(private).context("setting it up").and_then(|()| proof.play(time));
     let mut document = json!({

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitCode, Output, Stdio};
 use std::rc::Rc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -61,6 +61,33 @@ pub(crate) struct Running {
     child: Child,
     said: Receiver<(Vec<u8>, Vec<u8>)>,
     began: Instant,
+}
+
+/// Why a command was not waited for.
+#[derive(Debug)]
+enum CutShort {
+    /// This signal wants us to end.
+    Signal(u8),
+    /// It took so many seconds.
+    TooLong(u64),
+}
+
+impl std::fmt::Display for CutShort {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Signal(_) => f.write_str("interrupted"),
+            Self::TooLong(secs) => write!(f, "it was cut short after {secs} s"),
+        }
+    }
+}
+
+impl std::error::Error for CutShort {}
+
+/// What to end with where there is no stage to ask: as a shell tells of a signal, if one has come.
+pub(crate) fn status_of(fault: &anyhow::Error) -> Option<ExitCode> {
+    let cut_short = fault.downcast_ref::<CutShort>();
+    let Some(CutShort::Signal(signal)) = cut_short else { return None };
+    Some(ExitCode::from(128 + signal))
 }
 
 impl Stage {
@@ -192,11 +219,12 @@ impl Stage {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => bail!("nothing can be read from it"),
             }
-            let cut_short = signals == Signals::Heeded && self.interrupted().is_some();
-            if cut_short || running.began.elapsed() > STEP_TIME {
+            let came = self.interrupted().filter(|_| signals == Signals::Heeded);
+            if came.is_some() || running.began.elapsed() > STEP_TIME {
                 running.child.kill()?;
                 running.child.wait()?;
-                bail!("it was cut short after {} s", running.began.elapsed().as_secs());
+                let secs = running.began.elapsed().as_secs();
+                bail!(came.map_or(CutShort::TooLong(secs), CutShort::Signal));
             }
         }
     }

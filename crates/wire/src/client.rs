@@ -7,11 +7,11 @@
 use crate::build::Build;
 use crate::call::{Origin, Scope};
 use crate::hold::Limit;
+use glis_core::Status;
 use glis_core::input::IfRunning;
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::spec::IdleLimit;
 use glis_core::tree::Clearing;
-use glis_core::Status;
 use serde::{Deserialize, Serialize};
 
 pub use crate::response::{Response, Trouble};
