@@ -5,7 +5,7 @@ use crate::fault::{About as _, SnapshotFault};
 use crate::git::{checked, offline, run_in};
 use crate::hash::Oid;
 use crate::scratch::{sync_dir, write_durably};
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -106,15 +106,31 @@ pub(crate) fn publish(common: &Path, name: &str, commit: &Oid) -> Result<(), Sna
         return sync_dir(&common.join("reftable"));
     }
     let path = common.join(name);
+    let mut left = ATTEMPTS;
+    loop {
+        left -= 1;
+        match place(common, &path, commit) {
+            Err(SnapshotFault::File { source, .. })
+                if left > 0 && source.kind() == io::ErrorKind::NotFound => {}
+            placed => return placed,
+        }
+    }
+}
+
+/// Far more than it takes. A `git pack-refs` beside us removes a folder of refs that is empty, also one that was just made.
+const ATTEMPTS: u32 = 1000;
+
+fn place(common: &Path, path: &Path, commit: &Oid) -> Result<(), SnapshotFault> {
     let folder = path.parent().unwrap_or(common);
     let fresh = !folder.is_dir();
     std::fs::create_dir_all(folder).about(folder)?;
+    write_durably(path, format!("{commit}\n").as_bytes())?;
     if fresh {
         for above in folder.ancestors().skip(1).take_while(|above| above.starts_with(common)) {
             sync_dir(above)?;
         }
     }
-    write_durably(&path, format!("{commit}\n").as_bytes())
+    Ok(())
 }
 
 /// Applies changes of refs, all or none. Each is a line in the language of `update-ref --stdin`.
@@ -147,4 +163,37 @@ pub(crate) fn apply(
     let output = child.wait_with_output().map_err(crate::GitFault::NotRun)?;
     checked(output, "update-ref")?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// As `git pack-refs` does, which every `git gc` begins with.
+    #[test]
+    fn a_folder_that_is_removed_while_it_is_empty_is_made_again() {
+        let common = tempfile::tempdir().unwrap();
+        let folder = common.path().join("refs/glis/snap/x");
+        let commit = Oid::from_bytes(&[7; 20]).unwrap();
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    fs::remove_dir(&folder).ok();
+                }
+            });
+            for number in 0..200 {
+                let name = format!("refs/glis/snap/x/{number}");
+                let published = publish(common.path(), &name, &commit);
+                if published.is_err() {
+                    done.store(true, Ordering::Relaxed);
+                }
+                published.unwrap();
+                fs::remove_file(common.path().join(name)).unwrap();
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+    }
 }

@@ -80,7 +80,9 @@ fn a_git_that_hangs_does_not_hold_up_a_forced_pause() -> Outcome {
     assert!(begun.elapsed() < BOUND);
     assert_eq!((&paused["status"], &paused["pid"]), (&"paused".into(), &Value::Null));
     assert!(warnings(&paused).contains("no snapshot after the stop: not done after"), "{paused}");
-    assert!(warnings(&paused).contains("ended sleep (pid"), "{paused}");
+    // It may have been ended before it came to its sleep.
+    let named = ["ended sleep (pid", "ended git "].map(|who| warnings(&paused).contains(who));
+    assert!(named.contains(&true), "{paused}");
     fs::remove_file(&flag)?;
     goes_on(&house, &session)?;
     assert_eq!(fs::read_to_string(house.file("blue", "a.txt")?)?, "one");
