@@ -231,11 +231,45 @@ pub struct Roots {
 pub fn roots(dir: &Path) -> Result<Roots, GitFault> {
     let top = run(dir, &["rev-parse", "--show-toplevel"])
         .map_err(|fault| unless_not_run(fault, || GitFault::NoRepository(dir.to_owned())))?;
-    let list = run(dir, &["worktree", "list", "--porcelain", "-z"])?;
-    // The first record is the main worktree, unless the repository is bare and has none.
-    let first = list.split("\0\0").next().unwrap_or_default();
-    let is_bare = first.split('\0').any(|line| line == "bare");
-    let path = first.split('\0').find_map(|line| line.strip_prefix("worktree "));
-    let main = path.filter(|_| !is_bare).unwrap_or(&top);
-    Ok(Roots { main: PathBuf::from(main), top: PathBuf::from(&top) })
+    let top = PathBuf::from(top);
+    // The first one is the main worktree, unless the repository is bare and has none.
+    let first = listed(run(dir, &LIST)?.as_bytes()).into_iter().next();
+    let main = first.filter(|first| !first.bare).map_or_else(|| top.clone(), |first| first.path);
+    Ok(Roots { top, main })
+}
+
+/// The call that [`listed`] reads.
+pub(crate) const LIST: [&str; 4] = ["worktree", "list", "--porcelain", "-z"];
+
+/// A worktree, as git lists it.
+#[derive(Debug, Default)]
+pub(crate) struct Listed {
+    pub(crate) path: PathBuf,
+    /// The full name of the branch that it stands on.
+    pub(crate) branch: Option<Vec<u8>>,
+    /// For whom it is locked.
+    pub(crate) locked: Option<Vec<u8>>,
+    /// It is a repository without files.
+    pub(crate) bare: bool,
+}
+
+/// All worktrees of a repository, as git has listed them.
+pub(crate) fn listed(list: &[u8]) -> Vec<Listed> {
+    let mut all = Vec::new();
+    for line in list.split(|byte| *byte == 0) {
+        if let Some(path) = line.strip_prefix(b"worktree ") {
+            let path = PathBuf::from(OsStr::from_bytes(path));
+            all.push(Listed { path, ..Listed::default() });
+            continue;
+        }
+        let Some(last) = all.last_mut() else { continue };
+        if let Some(branch) = line.strip_prefix(b"branch ") {
+            last.branch = Some(branch.to_vec());
+        } else if let Some(owner) = line.strip_prefix(b"locked ") {
+            last.locked = Some(owner.to_vec());
+        } else if line == b"bare" {
+            last.bare = true;
+        }
+    }
+    all
 }

@@ -3,7 +3,7 @@
 
 use crate::admin::records;
 use crate::fault::SnapshotFault;
-use crate::git::{GitFault, checked, git, run, settled};
+use crate::git::{GitFault, LIST, checked, git, listed, run, settled};
 use crate::scratch::common_of;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
@@ -204,19 +204,15 @@ fn without_drivers(call: &mut std::process::Command, repo: &Path) -> Result<(), 
 pub fn checked_out(repo: &Path, branch: &str) -> Result<Option<PathBuf>, SnapshotFault> {
     let full = format!("refs/heads/{branch}");
     let common = common_of(repo)?;
-    let main = crate::git::roots(repo).map(|roots| roots.main);
-    let mut all = vec![(common.clone(), main.unwrap_or_else(|_| common.clone()))];
+    let standing = listed(run(repo, &LIST)?.as_bytes());
+    let main = standing.first().filter(|first| !first.bare).map(|first| first.path.clone());
+    let mut all = vec![(common.clone(), main.unwrap_or_else(|| common.clone()))];
     for record in records(&common) {
         let at = record.path.clone().unwrap_or_else(|| record.dir.clone());
         all.push((record.dir, at));
     }
-    let listed = run(repo, &["worktree", "list", "--porcelain", "-z"])?;
-    let wanted = format!("branch {full}");
-    let standing = listed.split("\0\0").find_map(|record| {
-        let stands = record.split('\0').any(|line| line == wanted);
-        let path = record.split('\0').find_map(|line| line.strip_prefix("worktree "))?;
-        stands.then(|| PathBuf::from(path))
-    });
+    let mut standing = standing.into_iter();
+    let standing = standing.find(|one| one.branch.as_deref() == Some(full.as_bytes()));
     let returns = |(git_dir, at): (PathBuf, PathBuf)| {
         let heads = ["rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"];
         let named = heads.iter().any(|name| {
@@ -225,5 +221,5 @@ pub fn checked_out(repo: &Path, branch: &str) -> Result<Option<PathBuf>, Snapsho
         });
         named.then_some(at)
     };
-    Ok(standing.or_else(|| all.into_iter().find_map(returns)))
+    Ok(standing.map(|one| one.path).or_else(|| all.into_iter().find_map(returns)))
 }

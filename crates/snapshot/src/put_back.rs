@@ -1,7 +1,7 @@
 //! Putting back what git itself keeps about a worktree: index, HEAD, logs and branches.
 
 use crate::fault::{About as _, SnapshotFault};
-use crate::git::{checked, offline, run_in};
+use crate::git::{LIST, checked, listed, offline, run_in};
 use crate::hash::Oid;
 use crate::index::Stat;
 use crate::loaded::Loaded;
@@ -201,16 +201,8 @@ pub(crate) fn branch_at(common: &Path, branch: &str) -> Option<Oid> {
 
 /// Where else a branch is checked out.
 pub(crate) fn out_elsewhere(place: &Place, branch: &str) -> Result<Option<PathBuf>, SnapshotFault> {
-    let list = run_in(&place.common, &["worktree", "list", "--porcelain", "-z"])?;
-    let wanted = format!("branch {branch}");
-    let mut at = None;
-    for line in list.split(|byte| *byte == 0) {
-        if let Some(path) = line.strip_prefix(b"worktree ") {
-            at = Some(PathBuf::from(OsStr::from_bytes(path))).filter(|path| *path != place.root);
-        }
-        if line == wanted.as_bytes() && at.is_some() {
-            return Ok(at);
-        }
-    }
-    Ok(None)
+    let all = listed(&run_in(&place.common, &LIST)?).into_iter();
+    let mut others = all.filter(|worktree| worktree.path != place.root);
+    let there = others.find(|worktree| worktree.branch.as_deref() == Some(branch.as_bytes()));
+    Ok(there.map(|worktree| worktree.path))
 }

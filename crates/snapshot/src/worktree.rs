@@ -5,8 +5,8 @@ use crate::aside::LOCK_REASON;
 use crate::fault::SnapshotFault;
 use crate::filters;
 use crate::git::{
-    GitFault, Turn, checked, git, refuse_line_break, roots, run, run_with_umask, unless_not_run,
-    with_umask,
+    GitFault, LIST, Listed, Turn, checked, git, listed, refuse_line_break, roots, run,
+    run_with_umask, unless_not_run, with_umask,
 };
 use crate::moved::{Insides, real};
 use crate::scratch::{common_of, write_durably};
@@ -161,15 +161,12 @@ pub fn relink(repo: &Path, path: &Path) -> Result<bool, SnapshotFault> {
 
 /// The worktree that is locked for this owner.
 pub fn find(root: &Path, owner: &str) -> Result<Option<Worktree>, GitFault> {
-    let list = run(root, &["worktree", "list", "--porcelain", "-z"])?;
-    let wanted = format!("locked {owner}");
-    let record = list.split("\0\0").find(|record| record.split('\0').any(|line| line == wanted));
-    Ok(record.and_then(|record| {
-        let value = |key: &str| record.split('\0').find_map(|line| line.strip_prefix(key));
-        Some(Worktree {
-            path: PathBuf::from(value("worktree ")?),
-            branch: value("branch refs/heads/").unwrap_or_default().to_owned(),
-        })
+    let mut all = listed(run(root, &LIST)?.as_bytes()).into_iter();
+    let ours = all.find(|worktree| worktree.locked.as_deref() == Some(owner.as_bytes()));
+    Ok(ours.map(|Listed { path, branch, .. }| {
+        let branch = String::from_utf8_lossy(branch.as_deref().unwrap_or_default()).into_owned();
+        let branch = branch.strip_prefix("refs/heads/").unwrap_or_default().to_owned();
+        Worktree { path, branch }
     }))
 }
 

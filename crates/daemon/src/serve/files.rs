@@ -45,10 +45,10 @@ pub(super) async fn bring_along(
     given: &str,
     action: Action,
 ) -> Result<(Action, Copies), Box<Response>> {
-    if !matches!(&action, Action::Send { files, .. } if !files.is_empty()) {
-        return Ok((action, Copies::default()));
-    }
     let Action::Send { text, files } = action else { return Ok((action, Copies::default())) };
+    if files.is_empty() {
+        return Ok((Action::Send { text, files }, Copies::default()));
+    }
     let refused = |refusal| Box::new(Response::Refused(refusal));
     let session = state.find(given).await.map_err(refused)?;
     let worktree = worktree_of(&session)?;
