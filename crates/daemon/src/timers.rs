@@ -54,12 +54,18 @@ impl Timers {
         let due = span.map(|span| time.now() + span);
         let name = (subject, key);
         let (own, set) = (name.clone(), Arc::clone(&self.set));
+        let settings = Arc::clone(&self.settings);
         // Held until the task is in the table, so that it cannot take itself out before.
         let mut table = lock(&self.set);
         let task = self.runtime.spawn(async move {
             match due {
                 Ok(due) => time.sleep_until(due).await,
-                Err(at_ms) => time.sleep_until_wall(at_ms).await,
+                Err(at_ms) => {
+                    time.sleep_until_wall(at_ms).await;
+                    // Hours may have passed: what was forbidden meanwhile is not done. The end of a
+                    // span, which bounds what hangs, waits for no disk.
+                    settings.refresh().await;
+                }
             }
             forget(&set, &own);
             by_hand::show_fired(own.1);

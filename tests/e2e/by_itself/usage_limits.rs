@@ -97,8 +97,6 @@ fn who_forbids_it_meanwhile_is_heeded() -> Outcome {
     meets_a_limit(&house, "blue")?;
     eventually("its timer is set", || house.timers_set("resume_at") > 0)?;
     house.configure("")?;
-    // The daemon reads it anew at the next command.
-    house.ok(&["config", "show"])?;
     clock.ahead(&house, 3700)?;
     eventually("its time is dropped", || {
         house.show("blue").is_ok_and(|shown| shown["resume_at"] == Value::Null)
