@@ -4,6 +4,7 @@ mod daemon;
 mod failed;
 mod gate;
 mod merge;
+mod plan;
 mod resume;
 
 use crate::words::{ask::choices_of, plain};
@@ -171,6 +172,9 @@ impl From<Refusal> for Complaint {
                     .hint("`glis ls` lists them")
             }
             Refusal::NotInTrash { given } => not_in_trash(&given),
+            Refusal::NoSuchTask { given } => plan::no_such_task(&given),
+            Refusal::TaskIdle { task, run, state } => plan::nothing_to_resume(&task, &run, state),
+            Refusal::TaskAtWork { task, run } => plan::at_work(&task, &run),
             Refusal::WouldBeLost { session, left_out } => would_be_lost(&session, &left_out),
             Refusal::Ambiguous { given } => ambiguous(&given),
             Refusal::NameTaken { name } => name_taken(&name),

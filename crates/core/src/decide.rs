@@ -11,6 +11,7 @@ mod idle;
 pub(crate) mod judge;
 mod message;
 pub(crate) mod pause;
+mod plan;
 mod recover;
 pub(crate) mod returning;
 pub(crate) mod save;
@@ -80,6 +81,8 @@ fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
         Input::Limits(limits) => Ok(set_limits(house, limits)),
         Input::Gate(command) => Ok(gate::command(house, command)),
         Input::GateKept { op, result } => Ok(gate::kept(house, op, result)),
+        Input::Plan(command) => plan::command(house, command),
+        Input::PlanOutcome { plan, outcome } => Ok(plan::outcome(house, &plan, outcome)),
         Input::AllObserved => Ok(gate::found(house)),
         Input::TimerFired { key: TimerKey::Gate(op), .. } => Ok(gate::time_is_up(house, op)),
         // No timer is set for a plan yet.

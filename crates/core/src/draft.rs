@@ -4,11 +4,12 @@
 use crate::decision::{Decision, Reply};
 use crate::effect::Effect;
 use crate::event::Event;
-use crate::fold;
+use crate::fold::{self, plan::matters};
 use crate::gate::{Gate, GateEvent};
 use crate::house::House;
-use crate::ids::{MessageId, OpId, SessionId};
+use crate::ids::{MessageId, OpId, PlanId, SessionId};
 use crate::limits::{Limits, Over};
+use crate::plan::{Plan, PlanEvent, Run, RunState};
 use crate::reason::{Operation, Verb};
 use crate::refusal::Refusal;
 use crate::session::{Deferral, Session, StartCause};
@@ -24,6 +25,8 @@ pub(crate) struct Draft<'h> {
     pub(crate) session: Session,
     /// Those that were in hand before.
     former: BTreeMap<SessionId, Session>,
+    /// The plans that this decision has changed, as they will be.
+    plans: BTreeMap<PlanId, Plan>,
     /// The gate as it will be.
     pub(crate) gate: Gate,
     /// How many agents may run at once, as it will be.
@@ -64,6 +67,7 @@ impl<'h> Draft<'h> {
         let mut draft = Self::with(house, session);
         // The number of its operation is taken.
         draft.next_op = event.op().map_or(draft.next_op, |op| draft.next_op.max(OpId(op.0 + 1)));
+        draft.learn(&event);
         draft.decision.events.push((id.clone().into(), event));
         Some(draft)
     }
@@ -80,6 +84,7 @@ impl<'h> Draft<'h> {
             house,
             session,
             former: BTreeMap::new(),
+            plans: BTreeMap::new(),
             gate: house.gate().clone(),
             limits: house.limits(),
             admission: Admission::AsConfigured,
@@ -136,7 +141,63 @@ impl<'h> Draft<'h> {
         self.session.apply(self.session.last_active_at, &event);
         let subject = self.session.id.clone().into();
         self.gate.apply(0, &subject, &event);
+        self.learn(&event);
         self.decision.events.push((subject, event));
+    }
+
+    /// Shows what an event of the session in hand means for the plan that it works for.
+    fn learn(&mut self, event: &Event) {
+        let Some(of) = self.session.spec.task.as_deref() else { return };
+        if !matters(event) {
+            return;
+        }
+        let known = self.plans.remove(&of.plan).or_else(|| self.house.plan(&of.plan).cloned());
+        if let Some(mut plan) = known {
+            plan.learn(0, of, &self.session, event);
+            self.plans.insert(plan.id.clone(), plan);
+        }
+    }
+
+    /// The plan of this id as it will be.
+    pub(crate) fn plan(&self, id: &PlanId) -> Option<&Plan> {
+        self.plans.get(id).or_else(|| self.house.plan(id))
+    }
+
+    /// All plans, by their ids.
+    pub(crate) fn plans(&self) -> Vec<PlanId> {
+        let fresh = self.plans.keys().filter(|id| self.house.plan(id).is_none());
+        self.house.plans().map(|plan| &plan.id).chain(fresh).cloned().collect()
+    }
+
+    /// Adds what has happened to a plan and shows its consequence at once.
+    pub(crate) fn plan_event(&mut self, id: &PlanId, event: PlanEvent) {
+        let known = self.plans.remove(id).or_else(|| self.house.plan(id).cloned());
+        let plan = match known {
+            Some(mut plan) => {
+                plan.apply(0, &event);
+                Some(plan)
+            }
+            None => fold::plan::born(id, 0, &event),
+        };
+        self.plans.extend(plan.map(|plan| (id.clone(), plan)));
+        self.decision.events.push((Subject::Plan(id.clone()), Event::Plan(event)));
+    }
+
+    pub(crate) fn plan_effect(&mut self, id: &PlanId, effect: Effect) {
+        self.decision.effects.push((Subject::Plan(id.clone()), effect));
+    }
+
+    /// What a run is.
+    pub(crate) fn run_state(&self, run: &Run) -> RunState {
+        run.state(run.session.as_ref().and_then(|id| self.session_of(id)))
+    }
+
+    /// A session as it will be.
+    pub(crate) fn session_of(&self, id: &SessionId) -> Option<&Session> {
+        if self.session.id == *id {
+            return Some(&self.session);
+        }
+        self.former.get(id).or_else(|| self.house.session(id))
     }
 
     /// Adds what has happened to the gate and shows its consequence at once.

@@ -2,7 +2,7 @@
 //! otherwise; its end comes back as an [`Outcome`](crate::input::Outcome).
 
 use crate::gate::GateSource;
-use crate::ids::{MessageId, OpId};
+use crate::ids::{MessageId, OpId, RunId};
 use crate::pause::Moment;
 use crate::phase::StopCause;
 use crate::talk::Ask;
@@ -81,6 +81,10 @@ pub enum Effect {
     BringBack { op: OpId },
     /// Delete what was put aside, for good.
     Empty { op: OpId },
+    /// Of a plan: make what a run begins from, write its record, and make its session, unless it has one.
+    BeginRun { run: RunId },
+    /// Of a plan: have the work of a run judged, committed and merged.
+    FinishRun { run: RunId },
     /// Of the house: write down which sessions the gate has stopped, in the place of what was written
     /// down before.
     KeepGate { op: OpId },

@@ -11,6 +11,7 @@ use crate::ids::{AskId, MessageId, OpId};
 use crate::leftover::Leftovers;
 use crate::limits::Limits;
 use crate::pause::{OnTimeout, PauseMode, PauseReason};
+use crate::plan::PlanEvent;
 use crate::reason::{FailedStep, SafeRule, Why};
 use crate::refusal::ResumeFault;
 use crate::safe::ScreenState;
@@ -342,4 +343,6 @@ pub enum Event {
     LimitsSet(Limits),
     /// Of the house: something has happened to the gate.
     Gate(GateEvent),
+    /// Of a plan: something has happened to it.
+    Plan(PlanEvent),
 }

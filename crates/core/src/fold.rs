@@ -6,6 +6,7 @@ mod gate;
 mod idle;
 mod message;
 mod pause;
+pub(crate) mod plan;
 mod rescue;
 mod sign;
 mod start;
@@ -27,7 +28,7 @@ use pause::Progress;
 use std::collections::BTreeMap;
 
 pub(crate) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Recorded) {
-    // What is about the house is folded there; no event is about a plan yet.
+    // What is about the house or a plan is folded there.
     let Some(id) = recorded.subject.session() else { return };
     if let Event::Emptied { .. } = &recorded.event {
         // Nothing is left of it but the log.
@@ -148,9 +149,10 @@ impl Session {
     fn take_in(&mut self, at: WallMs, event: &Event) {
         match event {
             // Of a start that was called off, what was set aside counts again once nothing runs. What
-            // happens to the gate is about no session.
+            // happens to the gate or a plan is about no session.
             Event::Gate(_)
             | Event::LimitsSet(_)
+            | Event::Plan(_)
             | Event::SessionCreated { .. }
             | Event::SessionRecovered { .. }
             | Event::StartCancelled { .. } => {}

@@ -5,8 +5,9 @@ use crate::callers::Callers;
 use crate::event::{Event, Recorded};
 use crate::fold;
 use crate::gate::{Gate, GateEvent};
-use crate::ids::{MessageId, OpId, SessionId};
+use crate::ids::{MessageId, OpId, PlanId, SessionId};
 use crate::limits::Limits;
+use crate::plan::Plan;
 use crate::refusal::Refusal;
 use crate::session::{Session, WallMs};
 use crate::status::Status;
@@ -25,6 +26,7 @@ pub struct House {
     sessions: BTreeMap<SessionId, Session>,
     /// Who asked for what is not over yet.
     callers: BTreeMap<SessionId, Callers>,
+    plans: BTreeMap<PlanId, Plan>,
     gate: Gate,
     limits: Limits,
     /// Who asked last for something of the gate.
@@ -45,7 +47,39 @@ impl House {
             self.limits = *limits;
         }
         self.gate.apply(recorded.at, &recorded.subject, &recorded.event);
+        self.apply_to_plan(recorded);
         self.learn_caller(recorded);
+    }
+
+    fn apply_to_plan(&mut self, recorded: &Recorded) {
+        match (&recorded.subject, &recorded.event) {
+            (Subject::Plan(id), Event::Plan(event)) => {
+                if let Some(plan) = self.plans.get_mut(id) {
+                    plan.apply(recorded.at, event);
+                } else {
+                    let born = fold::plan::born(id, recorded.at, event);
+                    self.plans.extend(born.map(|plan| (id.clone(), plan)));
+                }
+            }
+            (Subject::Session(id), event) if fold::plan::matters(event) => {
+                let Some(session) = self.sessions.get(id) else { return };
+                let Some(of) = session.spec.task.as_deref() else { return };
+                if let Some(plan) = self.plans.get_mut(&of.plan) {
+                    plan.learn(recorded.at, of, session, event);
+                }
+            }
+            (Subject::House | Subject::Session(_) | Subject::Plan(_), _) => {}
+        }
+    }
+
+    /// All plans that were ever executed.
+    pub fn plans(&self) -> impl Iterator<Item = &Plan> {
+        self.plans.values()
+    }
+
+    /// The plan of this id.
+    pub fn plan(&self, id: &PlanId) -> Option<&Plan> {
+        self.plans.get(id)
     }
 
     /// Gives an event its place in the log and folds it in. It is from whom it is said to be from, or

@@ -4,10 +4,11 @@ mod world;
 
 use crate::event::Spot;
 use crate::gate::GateCommand;
-use crate::ids::{AskId, MessageId, OpId, SessionId};
+use crate::ids::{AskId, MessageId, OpId, PlanId, SessionId};
 use crate::leftover::Leftovers;
 use crate::limits::Limits;
 use crate::pause::{Captured, Moment, OnTimeout, PauseMode, PauseReason};
+use crate::plan::{PlanCommand, PlanOutcome};
 use crate::reason::Why;
 use crate::refusal::ResumeFault;
 use crate::safe::ScreenState;
@@ -59,6 +60,15 @@ pub enum Input {
         /// Why not, if not.
         result: Result<(), Why>,
     },
+    /// A call asks for something of a plan.
+    Plan(PlanCommand),
+    /// An effect about a plan has had an end.
+    PlanOutcome {
+        /// The plan.
+        plan: PlanId,
+        /// What came of it.
+        outcome: PlanOutcome,
+    },
     /// After this daemon's own start every session was told what the world looks like.
     AllObserved,
     /// The time of a timer has come.
@@ -102,6 +112,8 @@ impl Input {
             | Self::GateKept { .. }
             | Self::AllObserved
             | Self::MemoryShort => Subject::House,
+            Self::Plan(command) => Subject::Plan(command.plan().clone()),
+            Self::PlanOutcome { plan, .. } => Subject::Plan(plan.clone()),
             Self::TimerFired { subject, .. } => subject.clone(),
         }
     }

@@ -40,4 +40,9 @@ pub enum Unmerged {
     },
     /// Its worktree is not there.
     NoWorktree,
+    /// Git or the disk kept it.
+    Failed {
+        /// How.
+        why: String,
+    },
 }

@@ -8,6 +8,7 @@ pub(crate) mod gate;
 mod idle;
 mod judge;
 mod pause;
+pub(crate) mod plan;
 mod save;
 mod usage_limit;
 mod wake;
@@ -18,14 +19,16 @@ use crate::draft::Draft;
 /// Each sees what those before it have decided: what a shut gate or a limit pauses may be safe, a pause
 /// that goes on keeps everything else back, a save is of what has ended and not of what is woken, what
 /// is woken is handed nothing yet, and only what is handed nothing is idle.
-const REACTIONS: [fn(&mut Draft<'_>); 12] = [
+const REACTIONS: [fn(&mut Draft<'_>); 14] = [
     gate::stop_if_shut,
     usage_limit::park,
+    plan::stop_if_paused,
     pause::go_on_if_safe,
     save::if_something_ended,
     gate::return_if_open,
     wake::if_wanted,
     deliver::next,
+    plan::end_if_done,
     judge::what_is_asked,
     idle::watch,
     usage_limit::plan,
@@ -50,5 +53,6 @@ pub(crate) fn settle(mut draft: Draft<'_>) -> Decision {
 pub(crate) fn settle_house(mut draft: Draft<'_>) -> Decision {
     deferred::start(&mut draft);
     gate::complete(&mut draft);
+    plan::begin_ready(&mut draft);
     draft.decision
 }

@@ -2,7 +2,10 @@
 
 use crate::merge::Unmerged;
 use crate::reason::{FailedStep, Operation, Verb, Why};
-use crate::{ids::AskId, name::BadName, spec::Mode, status::Status, tree::PathList};
+use crate::{
+    ids::AskId, ids::RunId, name::BadName, spec::Mode, status::Status, task::RunState,
+    tree::PathList,
+};
 use serde::{Deserialize, Serialize};
 
 /// A request that cannot be met as things stand.
@@ -13,6 +16,27 @@ pub enum Refusal {
     NoSuchSession {
         /// What was asked for.
         given: String,
+    },
+    /// No plan has this task, or no run of it.
+    NoSuchTask {
+        /// What was asked for.
+        given: String,
+    },
+    /// There is nothing to resume in the task's latest run.
+    TaskIdle {
+        /// The task.
+        task: String,
+        /// The run.
+        run: RunId,
+        /// What it is.
+        state: RunState,
+    },
+    /// The task's latest run is under way.
+    TaskAtWork {
+        /// The task.
+        task: String,
+        /// The run.
+        run: RunId,
     },
     /// No session in the trash has this name or id.
     NotInTrash {

@@ -1,5 +1,6 @@
 //! What a session was asked to be, and what its agent can do.
 
+use crate::task::TaskRef;
 use serde::{Deserialize, Serialize};
 
 /// How an agent is spoken to.
@@ -74,6 +75,9 @@ pub struct Spec {
     /// The branch that it begins from, where it begins from one: what its work is merged into.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_branch: Option<String>,
+    /// What it is a run of, if it works on a task of a plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<Box<TaskRef>>,
     /// Arguments or command after `--`.
     pub argv: Vec<String>,
     /// The first message, which a restart sends again.
@@ -170,6 +174,7 @@ impl Spec {
             in_place: false,
             base: None,
             base_branch: None,
+            task: None,
             argv: Vec::new(),
             prompt: None,
             model: None,

@@ -7,7 +7,9 @@
 use glis_core::card::CardRest;
 use glis_core::event::{Ending, Spot};
 use glis_core::gate::{GateEvent, GateSource};
+use glis_core::merge::Unmerged;
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
+use glis_core::plan::{PlanEvent, PlanPause, RunFault};
 use glis_core::refusal::ResumeFault;
 use glis_core::safe::ScreenState;
 use glis_core::session::{AfterStop, Deferral, StartCause, StopCause};
@@ -52,10 +54,18 @@ variants! {
         ReturnFailed EmptyingBegan Emptied EmptyingFailed SessionRecovered LeftoversSwept
         CaptureMissed MessageRefused FolderLost StartRefused IdleLimitSet StartDeferred
         StartForgone Gate AskJudged AutoYesSet CompactionBegan ConversationCompacted
-        CompactionFailed ResumeAppointed LimitsSet PauseTakenOver LimitOver
+        CompactionFailed ResumeAppointed LimitsSet PauseTakenOver LimitOver Plan
     }
     gate: GateEvent {
         Shut Hastened Joined Released Overdue Stopped NotKept Paused Opened Resumed
+    }
+    plan: PlanEvent {
+        Begun Revised Continued Stopped RunBegan RunFinishing RunSucceeded RunFailed RunWaits RunCanceled
+    }
+    plan_pause: PlanPause { User Review Only }
+    run_fault: RunFault { NotBegun NotStarted NotAccepted }
+    unmerged: Unmerged {
+        Conflict OffBranch Unfinished Nested NoBranch NoBase CheckedOut NoWorktree Failed
     }
     source: GateSource { Snapshot Missing Log }
     deferral: Deferral { Gate Limit }
@@ -132,6 +142,15 @@ fn parts(of: &Event) -> Vec<&'static str> {
             vec![source(Some(of)), vec!["GateEvent::Opened"]]
         }
         Event::Gate(of) => vec![gate(Some(of))],
+        Event::Plan(of) => {
+            let inner = match of {
+                PlanEvent::Stopped { why } => plan_pause(Some(why)),
+                PlanEvent::RunFailed { why, .. } => run_fault(Some(why)),
+                PlanEvent::RunWaits { why, .. } => unmerged(Some(why)),
+                _ => Vec::new(),
+            };
+            vec![plan(Some(of)), inner]
+        }
         _ => Vec::new(),
     };
     inner.into_iter().flatten().chain(event(Some(of))).collect()
@@ -171,6 +190,10 @@ fn every_variant_has_a_line() {
         found(None),
         card_rest(None),
         gate(None),
+        plan(None),
+        plan_pause(None),
+        run_fault(None),
+        unmerged(None),
         source(None),
         deferral(None),
         verdict(None),

@@ -8,6 +8,8 @@
 mod agent;
 #[path = "simulator/daemon.rs"]
 mod daemon;
+#[path = "simulator/plans.rs"]
+mod plans;
 #[path = "simulator/play.rs"]
 mod play;
 #[path = "reasons/effect.rs"]
@@ -25,7 +27,7 @@ use play::Play;
 use std::collections::BTreeMap;
 
 /// How many kinds of events there are.
-const EVENTS: usize = 93;
+const EVENTS: usize = 103;
 
 /// Enough for a session to be made, worked with, paused and resumed a few times.
 const STEPS: usize = 300;
@@ -62,12 +64,16 @@ fn every_event_occurs_in_some_life() {
         play.run(STEPS).unwrap();
         for recorded in &play.daemon.log {
             let mut value = serde_json::to_value(&recorded.event).unwrap();
-            // What happens to the gate is told by its own name.
-            if let Some(gate) = value.get("gate") {
-                value = gate.clone();
+            // What happens to the gate or a plan is told by its own name.
+            let mut of = "";
+            for kind in ["gate", "plan"] {
+                if let Some(inner) = value.get(kind).cloned() {
+                    (value, of) = (inner, kind);
+                }
             }
             let name = value.as_str().map(ToOwned::to_owned);
             let name = name.or_else(|| value.as_object()?.keys().next().cloned()).unwrap();
+            let name = if of == "plan" { format!("plan {name}") } else { name };
             *seen.entry(name).or_insert(0) += 1;
         }
     }

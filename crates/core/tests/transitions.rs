@@ -29,6 +29,8 @@ mod limits;
 mod page;
 #[path = "transitions/pauses.rs"]
 mod pauses;
+#[path = "transitions/plans.rs"]
+mod plans;
 #[path = "transitions/recovery.rs"]
 mod recovery;
 #[path = "transitions/regressions.rs"]

@@ -66,6 +66,7 @@ fn kind_of(input: &Input) -> &'static str {
         Input::Command(_) => "command",
         Input::Limits(_) => "limits",
         Input::Gate(_) | Input::GateKept { .. } => "gate",
+        Input::Plan(_) | Input::PlanOutcome { .. } => "plan",
         Input::Outcome { .. } => "outcome",
         Input::Sign { .. } => "sign",
         Input::TimerFired { .. } => "timer",
@@ -189,7 +190,8 @@ impl<A: Act> Controller<A> {
         let subject = input.subject();
         let session = session_of(&self.house, &subject);
         let was_barred = session.is_some_and(|session| session.barred.is_some());
-        let (kind, asked) = (kind_of(&input), matches!(input, Input::Command(_) | Input::Gate(_)));
+        let (kind, asked) =
+            (kind_of(&input), matches!(input, Input::Command(_) | Input::Gate(_) | Input::Plan(_)));
         // Only where something has gone wrong before is it worth a copy of everything.
         let former = was_barred.then(|| self.house.clone());
         let decided = catch_unwind(AssertUnwindSafe(|| {

@@ -161,6 +161,7 @@ impl Creator {
             in_place: wanted.in_place,
             base,
             base_branch,
+            task: None,
             argv,
             prompt: wanted.prompt.clone(),
             model: wanted.model.clone().or(persona.model),

@@ -94,7 +94,10 @@ impl Act for Dispatcher {
             Effect::PutAside { op } => self.trees.put_aside(session, op),
             Effect::BringBack { op } => self.trees.bring_back(session, op),
             Effect::Empty { op } => self.trees.empty(session, op),
-            Effect::KeepGate { .. } | Effect::DropGate { .. } => stray(&effect),
+            Effect::KeepGate { .. }
+            | Effect::DropGate { .. }
+            | Effect::BeginRun { .. }
+            | Effect::FinishRun { .. } => stray(&effect),
         }
     }
 
@@ -126,6 +129,8 @@ impl Act for Dispatcher {
             | Effect::RestoreWorktree { .. }
             | Effect::PutAside { .. }
             | Effect::BringBack { .. }
+            | Effect::BeginRun { .. }
+            | Effect::FinishRun { .. }
             | Effect::Empty { .. } => stray(&effect),
         }
     }

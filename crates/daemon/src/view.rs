@@ -310,6 +310,12 @@ fn parts(event: &Event) -> (String, Map<String, Value>) {
         let name = if name.starts_with(ORCHESTRATOR) { name } else { format!("gate_{name}") };
         return (name, fields);
     }
+    if let Event::Plan(event) = event {
+        let (name, fields) = named(event);
+        // A run's events say themselves whose they are.
+        let name = if name.starts_with("run_") { name } else { format!("plan_{name}") };
+        return (name, fields);
+    }
     named(event)
 }
 

@@ -7,13 +7,13 @@ mod edit;
 mod fault;
 mod graph;
 mod read;
-mod schedule;
 
 pub use draw::draw;
 pub use edit::{Change, Changes, add, edit, remove};
 pub use fault::Fault;
-pub use schedule::Schedule;
+pub use glis_core::plan::schedule::Schedule;
 
+use glis_core::plan::schedule::Link;
 use std::collections::HashMap;
 
 /// Where a repository has its plan.
@@ -72,6 +72,19 @@ impl Plan {
     /// Whether a task is a group.
     pub fn is_group(&self, id: &str) -> bool {
         self.tasks.iter().any(|task| task.parent.as_deref() == Some(id))
+    }
+
+    /// Nothing of it is done.
+    pub fn schedule(&self) -> Schedule {
+        Schedule::new(&self.links())
+    }
+
+    fn links(&self) -> Vec<Link<'_>> {
+        let link = |at: usize| {
+            let task = self.tasks.get(at)?;
+            Some(Link { id: &task.id, parent: task.parent.as_deref(), needs: &task.needs })
+        };
+        (0..self.tasks.len()).filter_map(link).collect()
     }
 
     /// Where each task stands, by its id.

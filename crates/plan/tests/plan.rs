@@ -121,7 +121,7 @@ fn a_task_that_needs_its_own_group_waits_for_itself() {
 #[test]
 fn what_can_be_worked_on_comes_in_the_order_of_the_file() {
     let plan = Plan::read(SPRING).unwrap();
-    let mut schedule = Schedule::new(&plan);
+    let mut schedule = plan.schedule();
     assert_eq!(ready(&schedule), ["dust"]);
     assert!(!schedule.finish("sweep"), "it was not ready");
     assert!(schedule.take("dust") && !schedule.take("dust"));
@@ -140,7 +140,7 @@ fn what_a_group_needs_its_tasks_need_too() {
     let text = "[[task]]\nid = \"late\"\nneeds = [\"first\"]\n\n\
                 [[task]]\nid = \"inner\"\nparent = \"late\"\nprompt = \"x\"\n\n\
                 [[task]]\nid = \"first\"\nprompt = \"x\"\n";
-    let mut schedule = Schedule::new(&Plan::read(text).unwrap());
+    let mut schedule = Plan::read(text).unwrap().schedule();
     assert_eq!(ready(&schedule), ["first"]);
     schedule.finish("first");
     assert_eq!(ready(&schedule), ["inner"]);
@@ -209,7 +209,7 @@ fn a_thousand_tasks_are_checked_and_scheduled_in_no_time() {
     };
     let text: String = (0..1000).map(task).collect();
     let begun = Instant::now();
-    let mut schedule = Schedule::new(&Plan::read(&text).unwrap());
+    let mut schedule = Plan::read(&text).unwrap().schedule();
     let mut order = Vec::new();
     loop {
         let Some(next) = schedule.ready().next().map(str::to_owned) else { break };

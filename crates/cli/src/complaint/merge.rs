@@ -37,6 +37,8 @@ pub(super) fn not_merged(session: &str, into: &str, worktree: &str, why: &Unmerg
             refused(format!("the branch {branch} is checked out in {at}, so it is not moved"))
                 .hint(format!("`git -C {at} switch --detach` frees it"))
         }
+        Unmerged::Failed { why } => Complaint::new(Kind::Failed, why.clone())
+            .hint("`glis doctor` looks for the cause"),
         Unmerged::NoWorktree => refused(format!("the worktree of `{session}` is not there"))
             .hint(format!("`glis restore {session}` brings it back")),
     }

@@ -3,7 +3,7 @@
 use super::{Out, file};
 use crate::complaint::{Complaint, Kind};
 use clap::{Args, Subcommand};
-use glis_plan::{Change, Changes, Fault, Plan, Schedule, Task};
+use glis_plan::{Change, Changes, Fault, Plan, Task};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
@@ -134,7 +134,7 @@ fn check(path: &Path, out: &Out) -> Result<(), Complaint> {
 
 fn show(path: &Path, out: &Out) -> Result<(), Complaint> {
     let plan = Plan::read(&read(path)?).map_err(|faults| faulty(path, &faults))?;
-    let schedule = Schedule::new(&plan);
+    let schedule = plan.schedule();
     let ready: BTreeSet<&str> = schedule.ready().collect();
     let task = |task: &Task| -> Value {
         json!({

@@ -147,6 +147,7 @@ fn open(draft: &mut Draft<'_>, kept: &Kept) {
     });
     react::deferred::start(draft);
     react::gate::complete(draft);
+    react::plan::begin_ready(draft);
     draft.reply(Reply::Gate { op, already: false, each });
 }
 
@@ -260,5 +261,6 @@ pub(super) fn found(house: &House) -> Decision {
         Gate::Paused(_) => {}
     }
     react::gate::complete(&mut draft);
+    react::plan::go_on(&mut draft);
     draft.decision
 }

@@ -17,6 +17,9 @@ use crate::talk::{Delivery, Message};
 use crate::timer::{TimerKey, When};
 use crate::usage_limit::GO_ON;
 
+/// What the agent of a task is told when it comes back.
+const BACK_AT_TASK: &str = "[glis] Continue from where we left off.";
+
 pub(super) fn create(
     house: &House,
     id: &SessionId,
@@ -34,6 +37,13 @@ pub(super) fn create(
     let id_taken = || Refusal::NameTaken { name: id.0.clone() };
     if house.session(id).is_some() {
         return Err(id_taken());
+    }
+    if let Some(of) = spec.task.as_deref() {
+        let run = house.plan(&of.plan).and_then(|plan| plan.run(&of.run));
+        // Two daemons may have begun it, one after the other; it is worked on once.
+        if !run.is_some_and(|run| run.session.is_none() && !run.is_over()) {
+            return Err(Refusal::NoSuchTask { given: of.run.0.clone() });
+        }
     }
     if spec.in_place {
         claims::check_place(house.all_sessions(), &spec.repo_root, id)?;
@@ -162,6 +172,7 @@ pub(super) fn resume(draft: &mut Draft<'_>, prompt: Option<String>) -> Result<()
             if draft.refuses_start() {
                 return Err(draft.is_full());
             }
+            let prompt = prompt.or_else(|| go_on_with_task(draft));
             if let Some(why) = draft.must_wait() {
                 wait_to_resume(draft, prompt, why);
                 return Ok(());
@@ -211,6 +222,17 @@ fn forget_go_on(draft: &mut Draft<'_>) {
     if let Some(message) = draft.session.queue.iter().find(told).map(|message| message.id) {
         draft.event(Event::MessageDropped { message });
     }
+}
+
+/// What the agent of a task is told that was stopped in the middle of it: it would wait for a person, and
+/// the plan for it.
+fn go_on_with_task(draft: &Draft<'_>) -> Option<String> {
+    let of = draft.session.spec.task.as_deref()?;
+    let run = draft.plan(&of.plan)?.run(&of.run)?;
+    let cut = draft.session.cut_off && draft.session.queue.is_empty();
+    // What a usage limit has left unanswered is gone on with anyway.
+    let told = draft.session.limits.unanswered;
+    (!run.is_over() && cut && !told).then(|| BACK_AT_TASK.to_owned())
 }
 
 pub(super) fn restart(

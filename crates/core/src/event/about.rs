@@ -58,7 +58,8 @@ impl Event {
             | Self::ConversationCompacted { op, .. }
             | Self::CompactionFailed { op, .. } => *op,
             Self::Gate(event) => event.op(),
-            Self::RefRejected { .. }
+            Self::Plan(_)
+            | Self::RefRejected { .. }
             | Self::StartRefused { .. }
             | Self::AgentRefLearned { .. }
             | Self::MessageQueued { .. }
@@ -198,6 +199,7 @@ impl Event {
             | Self::StartForgone
             | Self::LimitsSet(_)
             | Self::Gate(_)
+            | Self::Plan(_)
             | Self::BarLifted => None,
         }
     }
@@ -310,6 +312,7 @@ impl Event {
             | Self::StartForgone
             | Self::LimitsSet(_)
             | Self::Gate(_)
+            | Self::Plan(_)
             | Self::BarLifted => false,
         }
     }

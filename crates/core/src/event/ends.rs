@@ -115,6 +115,7 @@ impl Event {
             | Self::StartForgone
             | Self::LimitsSet(_)
             | Self::Gate(_)
+            | Self::Plan(_)
             | Self::BarLifted => None,
         }
     }

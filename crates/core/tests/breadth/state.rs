@@ -294,6 +294,7 @@ impl State {
     }
 
     /// Carries an effect out; says what is told of it.
+    #[expect(clippy::too_many_lines, reason = "every effect is named once")]
     fn perform(&mut self, session: &SessionId, effect: &Effect) -> Option<Outcome> {
         let site = self.sites.iter_mut().find(|site| site.id == *session)?;
         let snapshot = || SnapshotRef { name: "snap".to_owned(), commit: "c".to_owned() };
@@ -363,6 +364,8 @@ impl State {
             | Effect::DropTimer { .. }
             | Effect::KeepGate { .. }
             | Effect::DropGate { .. }
+            | Effect::BeginRun { .. }
+            | Effect::FinishRun { .. }
             | Effect::SetTimer { .. } => return None,
         })
     }
@@ -415,6 +418,8 @@ fn failed(effect: &Effect) -> Option<Outcome> {
         | Effect::DropTimer { .. }
         | Effect::KeepGate { .. }
         | Effect::DropGate { .. }
+        | Effect::BeginRun { .. }
+        | Effect::FinishRun { .. }
         | Effect::SetTimer { .. } => return None,
     })
 }

@@ -84,8 +84,11 @@ pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
         Effect::DropTimer { key } => {
             session.idle_spell().is_none_or(|spell| *key != TimerKey::Idle(spell))
         }
-        // It is of the house.
-        Effect::KeepGate { .. } | Effect::DropGate { .. } => false,
+        // It is of the house, or of a plan.
+        Effect::KeepGate { .. }
+        | Effect::DropGate { .. }
+        | Effect::BeginRun { .. }
+        | Effect::FinishRun { .. } => false,
         Effect::MakeWorktree { .. }
         | Effect::CheckStart { .. }
         | Effect::SaveWorktree { .. }

@@ -1,5 +1,6 @@
 //! The controller of the simulated house: decide, record, apply, dispatch; and die.
 
+use crate::plans;
 use crate::reasons;
 use crate::rng::Rng;
 use crate::rules::Rules;
@@ -92,6 +93,7 @@ impl Daemon {
             self.note(|| format!("   {} {}: {:?}", seq, recorded.subject, recorded.event));
             let before = session_of(&self.house, &recorded.subject).cloned();
             let gate = self.house.gate().clone();
+            plans::judge(&self.house, &recorded)?;
             self.house.apply(&recorded);
             reasons::judge_gate(&gate, &self.house, &recorded)?;
             reasons::judge_limits(&gate, &self.house, &recorded)?;
@@ -99,7 +101,7 @@ impl Daemon {
                 Gate::Open { returning, .. } => returning.clone(),
                 Gate::Pausing(_) | Gate::Paused(_) => BTreeSet::new(),
             };
-            if recorded.subject != Subject::House {
+            if recorded.subject.session().is_some() {
                 self.rules.event(before.as_ref(), input, &recorded, world)?;
             }
             self.log.push(recorded);
@@ -121,6 +123,7 @@ impl Daemon {
             match &subject {
                 Subject::Session(session) => Rules::dispatched(&self.house, session, &effect)?,
                 Subject::House if reasons::house_has_reason(&self.house, &effect) => {}
+                Subject::Plan(id) if plans::has_reason(self.house.plan(id), &effect) => {}
                 Subject::House | Subject::Plan(_) => {
                     return Err(format!("{effect:?} for {subject} without a reason"));
                 }
@@ -142,6 +145,11 @@ impl Daemon {
             self.timers.insert((subject.clone(), *key));
         } else if let Effect::DropTimer { key } = effect {
             self.timers.remove(&(subject.clone(), *key));
+        }
+        if let Subject::Plan(plan) = subject {
+            let input = plans::perform(&self.house, world, (plan, effect), (rng, luck));
+            self.note(|| format!(".. {effect:?} gives {input:?}"));
+            return Ok(input);
         }
         let Subject::Session(session) = subject else {
             let Effect::KeepGate { op } = effect else { return Ok(None) };

@@ -2,6 +2,7 @@
 
 use crate::agent::Kind;
 use crate::daemon::{Daemon, fold};
+use crate::plans;
 use crate::rng::Rng;
 use crate::rules::Rules;
 use crate::world::{Luck, Site, World};
@@ -112,6 +113,10 @@ impl Play {
     fn step(&mut self) -> Result<(), String> {
         match self.rng.below(100) {
             0 if self.rng.percent(60) => self.gate(),
+            1 if self.rng.percent(60) => {
+                let command = plans::command(&mut self.rng);
+                self.feed(&command)
+            }
             0..=21 => self.command(),
             22..=45 => self.perform(),
             46..=61 => self.report(),

@@ -9,8 +9,8 @@ use glis_core::talk::Delivery;
 use glis_core::usage_limit::GO_ON;
 use glis_core::verdict::{Answerer, Verdict as Ruled};
 use glis_core::{
-    Effect, Event, Gate, GateCommand, House, MessageId, OpId, Phase, Recorded, Reply, Session,
-    SessionId, Status, TimerKey,
+    Effect, Event, Gate, GateCommand, House, MessageId, OpId, Phase, PlanCommand, Recorded, Reply,
+    Session, SessionId, Status, TimerKey,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -364,6 +364,7 @@ fn may_start(before: &Session, input: &Input) -> bool {
     let asked = matches!(
         input,
         Input::Command(Command::Resume { .. } | Command::Restart { .. })
+            | Input::Plan(PlanCommand::Resume { .. })
             | Input::Gate(GateCommand::Open(_))
             | Input::TimerFired { key: TimerKey::ResumeAt(_), .. }
     ) && !(timed && before.parked().is_some());

@@ -230,6 +230,7 @@ impl World {
     }
 
     /// Carries an effect out. A fault here is a fault of whoever asked for it.
+    #[expect(clippy::too_many_lines, reason = "every effect is named once")]
     pub(crate) fn perform(
         &mut self,
         house: &House,
@@ -295,6 +296,8 @@ impl World {
             | Effect::CutShort { .. }
             | Effect::KeepGate { .. }
             | Effect::DropGate { .. }
+            | Effect::BeginRun { .. }
+            | Effect::FinishRun { .. }
             | Effect::CutSetUpShort => return Ok(None),
             // Somebody may be attached; one who is left alone is not.
             Effect::CheckIdle { spell, cause } if luck == Luck::Mixed && rng.percent(30) => {

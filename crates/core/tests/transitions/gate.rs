@@ -11,7 +11,7 @@ use glis_core::{
     SessionId, Status, Subject, TimerKey,
 };
 
-fn wish(mode: PauseMode) -> GateWish {
+pub(crate) fn wish(mode: PauseMode) -> GateWish {
     let (reason, on_timeout) = (PauseReason::User, OnTimeout::Refuse);
     GateWish { mode, reason, on_timeout, clearing: None, removes: false, full: Vec::new() }
 }

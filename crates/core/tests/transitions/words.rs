@@ -78,6 +78,9 @@ pub(crate) fn refusal(refusal: &Refusal) -> String {
         | Refusal::AnswerNotGiven { .. }
         | Refusal::InPlace { .. }
         | Refusal::NotMerged { .. }
+        | Refusal::NoSuchTask { .. }
+        | Refusal::TaskIdle { .. }
+        | Refusal::TaskAtWork { .. }
         | Refusal::Shut { .. }
         | Refusal::Full { .. }
         | Refusal::GateDamaged { .. }
@@ -99,6 +102,7 @@ fn event(event: &Event) -> String {
         }
         Event::PauseFailed { step, .. } => format!("{name}: {step}"),
         Event::Gate(of) => format!("gate {}", self::name(of)),
+        Event::Plan(of) => format!("plan {}", self::name(of)),
         Event::AskJudged { verdict: Verdict::Manual { why, .. }, .. } => {
             format!("{name} manual, {}", self::name(why))
         }
@@ -181,6 +185,8 @@ fn effect(effect: &Effect) -> String {
         Effect::Empty { .. } => "empty".to_owned(),
         Effect::KeepGate { .. } => "keep gate".to_owned(),
         Effect::DropGate { .. } => "drop gate".to_owned(),
+        Effect::BeginRun { .. } => "begin run".to_owned(),
+        Effect::FinishRun { .. } => "finish run".to_owned(),
     }
 }
 

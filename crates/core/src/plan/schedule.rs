@@ -1,15 +1,84 @@
 //! Which tasks can be worked on: the work for each that is finished does not grow with the plan.
+//!
+//! Each task has a beginning and an end. It begins after the ends of what it needs and after the
+//! beginning of its group; it ends after its own beginning, and a group after the ends of its tasks.
 
-use crate::Plan;
-use crate::graph::{Graph, begin, end, task_of};
-use std::collections::{BTreeSet, HashMap};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A task as far as the order is concerned.
+#[derive(Debug, Clone, Copy)]
+pub struct Link<'t> {
+    /// Its name.
+    pub id: &'t str,
+    /// The group that it belongs to.
+    pub parent: Option<&'t str>,
+    /// What has to be done before.
+    pub needs: &'t [String],
+}
+
+/// The beginnings and ends of tasks, and what each of them waits for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Graph {
+    /// How many others each waits for.
+    pub waits_for: Vec<u32>,
+    /// Which others wait for it.
+    pub before: Vec<Vec<usize>>,
+}
+
+/// The place of a task's beginning.
+pub fn begin(task: usize) -> usize {
+    2 * task
+}
+
+/// The place of a task's end.
+pub fn end(task: usize) -> usize {
+    2 * task + 1
+}
+
+/// The task that a beginning or an end belongs to.
+pub fn task_of(place: usize) -> usize {
+    place / 2
+}
+
+impl Graph {
+    /// Names that are not there lead nowhere.
+    pub fn of(tasks: &[Link<'_>]) -> Self {
+        let places: BTreeMap<&str, usize> =
+            tasks.iter().enumerate().map(|(at, task)| (task.id, at)).collect();
+        let size = 2 * tasks.len();
+        let mut graph = Self { waits_for: vec![0; size], before: vec![Vec::new(); size] };
+        for (at, task) in tasks.iter().enumerate() {
+            graph.order(begin(at), end(at));
+            if let Some(parent) = task.parent.and_then(|id| places.get(id)) {
+                graph.order(begin(*parent), begin(at));
+                graph.order(end(at), end(*parent));
+            }
+            let needs: BTreeSet<_> =
+                task.needs.iter().filter_map(|id| places.get(id.as_str())).collect();
+            for need in needs {
+                graph.order(end(*need), begin(at));
+            }
+        }
+        graph
+    }
+
+    fn order(&mut self, first: usize, then: usize) {
+        if let (Some(before), Some(waits_for)) =
+            (self.before.get_mut(first), self.waits_for.get_mut(then))
+        {
+            before.push(then);
+            *waits_for += 1;
+        }
+    }
+}
 
 /// A plan as far as it is done.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schedule {
     graph: Graph,
     ids: Vec<String>,
-    places: HashMap<String, usize>,
+    places: BTreeMap<String, usize>,
     is_group: Vec<bool>,
     /// Tasks that can be worked on, in the order of the file.
     ready: BTreeSet<usize>,
@@ -20,26 +89,19 @@ pub struct Schedule {
 
 impl Schedule {
     /// Nothing of the plan is done.
-    pub fn new(plan: &Plan) -> Self {
-        let graph = Graph::of(plan);
-        let ids: Vec<String> = plan.tasks.iter().map(|task| task.id.clone()).collect();
-        let places: HashMap<_, _> =
+    pub fn new(tasks: &[Link<'_>]) -> Self {
+        let ids: Vec<String> = tasks.iter().map(|task| task.id.to_owned()).collect();
+        let places: BTreeMap<_, _> =
             ids.iter().enumerate().map(|(at, id)| (id.clone(), at)).collect();
         let mut is_group = vec![false; ids.len()];
-        for parent in plan.tasks.iter().filter_map(|task| task.parent.as_ref()) {
+        for parent in tasks.iter().filter_map(|task| task.parent) {
             if let Some(group) = places.get(parent).and_then(|at| is_group.get_mut(*at)) {
                 *group = true;
             }
         }
-        let mut schedule = Self {
-            graph,
-            ids,
-            places,
-            is_group,
-            ready: BTreeSet::new(),
-            taken: BTreeSet::new(),
-            done: 0,
-        };
+        let (ready, taken) = (BTreeSet::new(), BTreeSet::new());
+        let graph = Graph::of(tasks);
+        let mut schedule = Self { graph, ids, places, is_group, ready, taken, done: 0 };
         let beginnings: Vec<usize> = (0..schedule.ids.len())
             .map(begin)
             .filter(|place| schedule.graph.waits_for.get(*place) == Some(&0))

@@ -1,0 +1,21 @@
+//! Why something is not done with a task of a plan.
+
+use super::{Complaint, Kind};
+use glis_core::RunId;
+use glis_core::plan::RunState;
+
+pub(super) fn no_such_task(given: &str) -> Complaint {
+    Complaint::new(Kind::NotFound, format!("there is no task or run `{given}`"))
+        .hint("`glis plan show` lists the tasks, `glis runs` their runs")
+}
+
+pub(super) fn nothing_to_resume(task: &str, run: &RunId, state: RunState) -> Complaint {
+    let message = format!("nothing to resume in task `{task}`: its run {run} is {}", state.word());
+    Complaint::new(Kind::Refused, message)
+        .hint(format!("`glis restart {task}` begins another run of it"))
+}
+
+pub(super) fn at_work(task: &str, run: &RunId) -> Complaint {
+    Complaint::new(Kind::Refused, format!("task `{task}` is being worked on: {run}"))
+        .hint(format!("`glis pause {task}` stops it first"))
+}

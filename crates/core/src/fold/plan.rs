@@ -1,0 +1,138 @@
+//! The fold, as far as plans are concerned.
+
+use crate::event::Event;
+use crate::ids::{PlanId, RunId};
+use crate::plan::{Plan, PlanEvent, PlanSpec, Run, RunStep, TaskRef, schedule_of};
+use crate::session::{Session, WallMs};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Whether an event of a session may mean something to the plan that it works for.
+pub(crate) fn matters(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::SessionCreated { .. } | Event::SessionRecovered { .. } | Event::MessageTaken { .. }
+    )
+}
+
+/// The plan that an event brings into being, if it is such an event.
+pub(crate) fn born(id: &PlanId, at: WallMs, event: &PlanEvent) -> Option<Plan> {
+    let PlanEvent::Begun { spec, pace } = event else { return None };
+    Some(Plan {
+        id: id.clone(),
+        spec: (**spec).clone(),
+        pace: pace.clone(),
+        paused: None,
+        schedule: schedule_of(&spec.tasks),
+        runs: BTreeMap::new(),
+        latest: BTreeMap::new(),
+        active: BTreeSet::new(),
+        created_at: at,
+    })
+}
+
+impl Plan {
+    /// Folds in what has happened to it.
+    pub(crate) fn apply(&mut self, at: WallMs, event: &PlanEvent) {
+        match event {
+            // It is there already.
+            PlanEvent::Begun { .. } => {}
+            PlanEvent::Revised { spec } => self.revise(spec),
+            PlanEvent::Continued { pace } => {
+                self.pace = pace.clone();
+                self.paused = None;
+            }
+            PlanEvent::Stopped { why } => self.paused = Some(*why),
+            PlanEvent::RunBegan { run, task, restart_of, alone } => {
+                self.begin_run(at, (run, task), restart_of.as_ref(), *alone);
+            }
+            PlanEvent::RunFinishing { run } => self.step(at, run, RunStep::Finishing),
+            PlanEvent::RunSucceeded { run, commit } => {
+                self.step(at, run, RunStep::Succeeded(commit.clone()));
+                if let Some(run) = self.runs.get(run) {
+                    self.schedule.finish(&run.task);
+                }
+            }
+            PlanEvent::RunFailed { run, why } => self.step(at, run, RunStep::Failed(why.clone())),
+            PlanEvent::RunWaits { run, why } => self.step(at, run, RunStep::Waiting(why.clone())),
+            PlanEvent::RunCanceled { run } => self.step(at, run, RunStep::Canceled),
+        }
+    }
+
+    /// What is done stays done, and what is worked on stays taken.
+    fn revise(&mut self, spec: &PlanSpec) {
+        self.spec = spec.clone();
+        self.schedule = schedule_of(&spec.tasks);
+        let done = |plan: &Self, task: &str| {
+            plan.latest_run(task).is_some_and(|run| matches!(run.step, RunStep::Succeeded(_)))
+        };
+        let next =
+            |plan: &Self| plan.schedule.ready().find(|task| done(plan, task)).map(str::to_owned);
+        while let Some(task) = next(self) {
+            self.schedule.finish(&task);
+        }
+        let tried: Vec<String> = self.latest.keys().cloned().collect();
+        for task in tried {
+            self.schedule.take(&task);
+        }
+    }
+
+    fn begin_run(
+        &mut self,
+        at: WallMs,
+        (id, task): (&RunId, &str),
+        restart_of: Option<&RunId>,
+        alone: bool,
+    ) {
+        if let Some(former) = restart_of.and_then(|former| self.runs.get_mut(former)) {
+            former.superseded_by = Some(id.clone());
+            former.updated_at = at;
+            self.active.remove(&former.id);
+        }
+        self.schedule.take(task);
+        self.latest.insert(task.to_owned(), id.clone());
+        self.active.insert(id.clone());
+        let run = Run {
+            id: id.clone(),
+            task: task.to_owned(),
+            step: RunStep::Preparing,
+            session: None,
+            alone,
+            created_at: at,
+            updated_at: at,
+            restart_of: restart_of.cloned(),
+            superseded_by: None,
+        };
+        self.runs.insert(id.clone(), run);
+    }
+
+    fn step(&mut self, at: WallMs, run: &RunId, step: RunStep) {
+        let Some(run) = self.runs.get_mut(run) else { return };
+        run.step = step;
+        run.updated_at = at;
+        if run.is_over() {
+            self.active.remove(&run.id);
+        }
+    }
+
+    /// Takes in what has happened to the session of one of its runs.
+    pub(crate) fn learn(&mut self, at: WallMs, of: &TaskRef, session: &Session, event: &Event) {
+        let Some(run) = self.runs.get_mut(&of.run) else { return };
+        if matches!(event, Event::SessionCreated { .. } | Event::SessionRecovered { .. })
+            && run.session.is_none()
+        {
+            run.session = Some(session.id.clone());
+            if run.step == RunStep::Preparing {
+                run.step = RunStep::Working;
+            }
+            run.updated_at = at;
+        }
+        if run.session.as_ref() != Some(&session.id) {
+            return;
+        }
+        // What it was asked to mend may be mended when it is done again.
+        if matches!((&run.step, event), (RunStep::Waiting(_), Event::MessageTaken { .. })) {
+            run.step = RunStep::Working;
+            run.updated_at = at;
+        }
+    }
+}

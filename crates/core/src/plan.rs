@@ -1,0 +1,333 @@
+//! A plan in execution: its tasks, its runs, and what may begin.
+
+pub mod schedule;
+
+pub use crate::task::{RunState, TaskRef};
+
+use crate::ids::{PlanId, RunId, SessionId};
+use crate::merge::Unmerged;
+use crate::pause::PauseMode;
+use crate::reason::Why;
+use crate::session::{Session, WallMs};
+use crate::status::Status;
+use schedule::{Link, Schedule};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A plan, as far as it is executed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Its id.
+    pub id: PlanId,
+    /// What was asked for last.
+    pub spec: PlanSpec,
+    /// How it is executed.
+    pub pace: Pace,
+    /// Why nothing begins by itself, if so.
+    pub paused: Option<PlanPause>,
+    /// What can be worked on.
+    pub schedule: Schedule,
+    /// Every run there ever was.
+    pub runs: BTreeMap<RunId, Run>,
+    /// The latest run of each task.
+    pub latest: BTreeMap<String, RunId>,
+    /// Runs that are not over.
+    pub active: BTreeSet<RunId>,
+    /// When it was begun.
+    pub created_at: WallMs,
+}
+
+/// What a plan is, as its file had it when it was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanSpec {
+    /// What it is about.
+    pub title: Option<String>,
+    /// Its name in the names of branches.
+    pub slug: String,
+    /// Root of the repository.
+    pub repo_root: String,
+    /// The branch that gets everything.
+    pub branch: String,
+    /// The commit that the branch begins from.
+    pub base: String,
+    /// Its tasks, in the order of the file.
+    pub tasks: Vec<TaskSpec>,
+}
+
+/// A task, as the file had it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the contract explains each key of a task")]
+pub struct TaskSpec {
+    pub id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persona: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accept: Option<String>,
+}
+
+/// How a plan is executed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pace {
+    /// So many runs at a time.
+    pub jobs: u32,
+    /// Stop after each task.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub review: bool,
+    /// Only this task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<String>,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { jobs: 1, review: false, only: None }
+    }
+}
+
+/// Why nothing of a plan begins by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanPause {
+    /// A person has interrupted it.
+    User,
+    /// A task is done, and a person looks at it first.
+    Review,
+    /// The one task that was asked for is done.
+    Only,
+}
+
+/// One attempt at a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// Its id.
+    pub id: RunId,
+    /// The task.
+    pub task: String,
+    /// How far it is.
+    pub step: RunStep,
+    /// Who works on it.
+    pub session: Option<SessionId>,
+    /// It was asked for by itself, and runs although the plan is paused.
+    pub alone: bool,
+    /// When it began.
+    pub created_at: WallMs,
+    /// When it last became something else.
+    pub updated_at: WallMs,
+    /// The run that it takes the place of.
+    pub restart_of: Option<RunId>,
+    /// The run that has taken its place.
+    pub superseded_by: Option<RunId>,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStep {
+    /// Its session is being made.
+    Preparing,
+    /// Its agent works, waits or rests: the session tells which.
+    Working,
+    /// Its agent is done; its work is judged and merged.
+    Finishing,
+    /// Its work cannot be merged as it is.
+    Waiting(Unmerged),
+    /// Its work is in the plan's branch, by this commit.
+    Succeeded(String),
+    /// It came to nothing.
+    Failed(RunFault),
+    /// Its session was removed.
+    Canceled,
+}
+
+/// Why a run came to nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunFault {
+    /// Its session could not be made.
+    NotBegun(Why),
+    /// Its agent did not start.
+    NotStarted(Why),
+    /// The plan's own command says that it is not done.
+    NotAccepted(String),
+}
+
+impl Run {
+    /// Whether nothing comes of it any more.
+    pub fn is_over(&self) -> bool {
+        let over = match self.step {
+            RunStep::Preparing | RunStep::Working | RunStep::Finishing | RunStep::Waiting(_) => {
+                false
+            }
+            RunStep::Succeeded(_) | RunStep::Failed(_) | RunStep::Canceled => true,
+        };
+        over || self.superseded_by.is_some()
+    }
+}
+
+impl Run {
+    /// What it is, given its session as that is.
+    pub fn state(&self, session: Option<&Session>) -> RunState {
+        match &self.step {
+            RunStep::Preparing | RunStep::Finishing => RunState::Running,
+            RunStep::Waiting(_) => RunState::Waiting,
+            RunStep::Succeeded(_) => RunState::Succeeded,
+            RunStep::Failed(_) => RunState::Failed,
+            RunStep::Canceled => RunState::Canceled,
+            RunStep::Working => match session.map(Session::status) {
+                Some(Status::Waiting) => RunState::Waiting,
+                // One that died can be resumed, as one that was paused.
+                Some(Status::Paused | Status::Interrupted) => RunState::Paused,
+                Some(Status::Failed) => RunState::Failed,
+                Some(Status::Archived) => RunState::Canceled,
+                Some(
+                    Status::Created
+                    | Status::Busy
+                    | Status::Idle
+                    | Status::Pausing
+                    | Status::Resuming
+                    | Status::Suspended
+                    | Status::Completed,
+                )
+                | None => RunState::Running,
+            },
+        }
+    }
+}
+
+impl Plan {
+    /// The run of this id.
+    pub fn run(&self, id: &RunId) -> Option<&Run> {
+        self.runs.get(id)
+    }
+
+    /// The latest run of a task.
+    pub fn latest_run(&self, task: &str) -> Option<&Run> {
+        self.latest.get(task).and_then(|id| self.runs.get(id))
+    }
+
+    /// The task of this id.
+    pub fn task(&self, id: &str) -> Option<&TaskSpec> {
+        self.spec.tasks.iter().find(|task| task.id == id)
+    }
+
+    /// The task that may begin now, if there is room for one.
+    pub(crate) fn next(&self) -> Option<&str> {
+        if self.paused.is_some() {
+            return None;
+        }
+        let only = self.pace.only.as_deref();
+        self.schedule.ready().find(|task| only.is_none_or(|only| only == *task))
+    }
+
+    /// The id of a task's next run.
+    pub(crate) fn next_run(&self, task: &str) -> RunId {
+        let number = |run: &RunId| run.0.rsplit('-').next()?.parse::<u32>().ok();
+        let former = self.latest.get(task).and_then(number).unwrap_or(0);
+        RunId(format!("{task}-{}", former + 1))
+    }
+}
+
+/// The schedule of these tasks, of which nothing is done.
+pub fn schedule_of(tasks: &[TaskSpec]) -> Schedule {
+    let links: Vec<Link<'_>> = tasks
+        .iter()
+        .map(|task| Link { id: &task.id, parent: task.parent.as_deref(), needs: &task.needs })
+        .collect();
+    Schedule::new(&links)
+}
+
+/// What has happened to a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the fields are named like the plan's own")]
+pub enum PlanEvent {
+    /// It is to be executed.
+    Begun { spec: Box<PlanSpec>, pace: Pace },
+    /// Its file has changed.
+    Revised { spec: Box<PlanSpec> },
+    /// It goes on, at this pace.
+    Continued { pace: Pace },
+    /// Nothing begins by itself any more.
+    Stopped { why: PlanPause },
+    /// A task is being worked on.
+    RunBegan {
+        run: RunId,
+        task: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        restart_of: Option<RunId>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        alone: bool,
+    },
+    /// Its agent is done.
+    RunFinishing { run: RunId },
+    /// Its work is in the plan's branch.
+    RunSucceeded { run: RunId, commit: String },
+    /// It came to nothing.
+    RunFailed { run: RunId, why: RunFault },
+    /// Its work cannot be merged as it is.
+    RunWaits { run: RunId, why: Unmerged },
+    /// Its session was removed.
+    RunCanceled { run: RunId },
+}
+
+/// What a person can ask of a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are named like the plan's own")]
+pub enum PlanCommand {
+    /// Begin it, or go on with it.
+    Execute { id: PlanId, spec: Box<PlanSpec>, pace: Pace },
+    /// Let nothing begin, and pause what runs.
+    Pause { id: PlanId, mode: PauseMode },
+    /// Go on with a task that is paused or waits.
+    Resume { id: PlanId, task: String, prompt: Option<String> },
+    /// Begin another run of a task.
+    Restart { id: PlanId, task: String },
+}
+
+impl PlanCommand {
+    /// The plan that is meant.
+    pub fn plan(&self) -> &PlanId {
+        match self {
+            Self::Execute { id, .. }
+            | Self::Pause { id, .. }
+            | Self::Resume { id, .. }
+            | Self::Restart { id, .. } => id,
+        }
+    }
+}
+
+/// What came of an effect about a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are named like the plan's own")]
+pub enum PlanOutcome {
+    /// The session of a run could not be made.
+    NotBegun { run: RunId, why: String },
+    /// The work of a run is in the plan's branch.
+    Merged { run: RunId, commit: String },
+    /// It cannot be, as it is.
+    Unmerged { run: RunId, why: Unmerged },
+    /// The plan's own command says that it is not done.
+    NotAccepted { run: RunId, why: String },
+}
+
+impl PlanOutcome {
+    /// The run that it is about.
+    pub fn run(&self) -> &RunId {
+        match self {
+            Self::NotBegun { run, .. }
+            | Self::Merged { run, .. }
+            | Self::Unmerged { run, .. }
+            | Self::NotAccepted { run, .. } => run,
+        }
+    }
+}

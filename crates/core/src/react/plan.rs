@@ -1,0 +1,172 @@
+//! What follows for plans: a run ends when its agent is done, and what is ready begins.
+
+use crate::decide::pause;
+use crate::draft::Draft;
+use crate::effect::Effect;
+use crate::event::Event;
+use crate::ids::{PlanId, RunId};
+use crate::pause::{OnTimeout, PauseMode, PauseReason, PauseWish};
+use crate::plan::{Plan, PlanEvent, PlanPause, Run, RunFault, RunStep, TaskRef};
+use crate::session::{Phase, Rest, Session, Start, StartCause};
+use crate::status::Status;
+use crate::tree::Clearing;
+
+/// How an interrupted plan pauses its sessions: now, and whatever their agents do.
+pub(crate) fn wish(mode: PauseMode) -> PauseWish {
+    let (reason, on_timeout) = (PauseReason::UserInterrupt, OnTimeout::Force);
+    PauseWish { mode, reason, on_timeout, clearing: Clearing::Keep }
+}
+
+/// The run that the session in hand is, if that is not over.
+fn run_in_hand(draft: &Draft<'_>) -> Option<(TaskRef, Run)> {
+    let of = draft.session.spec.task.as_deref()?;
+    let run = draft.plan(&of.plan)?.run(&of.run)?;
+    let is_it = run.session.as_ref() == Some(&draft.session.id) && !run.is_over();
+    is_it.then(|| (of.clone(), run.clone()))
+}
+
+/// Pauses the session in hand if it has only just begun, and its plan was interrupted meanwhile.
+pub(super) fn stop_if_paused(draft: &mut Draft<'_>) {
+    let Some((of, run)) = run_in_hand(draft) else { return };
+    let paused = draft.plan(&of.plan).is_some_and(|plan| plan.paused == Some(PlanPause::User));
+    let began = |session: &Session| {
+        matches!(session.phase, Phase::Starting(Start { cause: StartCause::New, .. }))
+    };
+    let begun = draft.before().is_some_and(began) && draft.session.phase == Phase::Live;
+    if paused && begun && !run.alone {
+        let reply = draft.decision.reply.clone();
+        // It runs, and nothing is under way on it: there is no reason to refuse.
+        pause::begin(draft, wish(PauseMode::Interrupt)).ok();
+        draft.reply(reply);
+    }
+}
+
+/// Ends the run of the session in hand, if its agent is done or will never be.
+pub(super) fn end_if_done(draft: &mut Draft<'_>) {
+    let Some((of, run)) = run_in_hand(draft) else { return };
+    if run.step != RunStep::Working {
+        return;
+    }
+    let id = run.id;
+    match &draft.session.phase {
+        Phase::Rest(Rest::Archived) => {
+            let failed = draft.own_events().find_map(|event| {
+                if let Event::CreationFailed { why, .. } = event { Some(why.clone()) } else { None }
+            });
+            let event = match failed {
+                Some(why) => PlanEvent::RunFailed { run: id, why: RunFault::NotBegun(why) },
+                None => PlanEvent::RunCanceled { run: id },
+            };
+            draft.plan_event(&of.plan, event);
+        }
+        Phase::Rest(Rest::Failed(why)) => {
+            let why = RunFault::NotStarted(why.clone());
+            draft.plan_event(&of.plan, PlanEvent::RunFailed { run: id, why });
+        }
+        Phase::Live | Phase::Rest(Rest::Suspended | Rest::Completed) if is_done(&draft.session) => {
+            finish(draft, &of.plan, id);
+        }
+        Phase::Live
+        | Phase::Rest(_)
+        | Phase::Starting(_)
+        | Phase::Pausing(_)
+        | Phase::Stopping { .. }
+        | Phase::Chore { .. } => {}
+    }
+}
+
+/// Whether its agent has said all that it had to say.
+fn is_done(session: &Session) -> bool {
+    let at_rest = match session.status() {
+        Status::Idle | Status::Suspended | Status::Completed => true,
+        Status::Created
+        | Status::Busy
+        | Status::Waiting
+        | Status::Pausing
+        | Status::Paused
+        | Status::Resuming
+        | Status::Interrupted
+        | Status::Failed
+        | Status::Archived => false,
+    };
+    at_rest
+        && session.ran
+        && session.queue.is_empty()
+        && !session.cut_off
+        && session.limit_until.is_none()
+        && !session.limits.unanswered
+        && session.turn().background == 0
+}
+
+/// Has the work of a run judged and merged.
+pub(crate) fn finish(draft: &mut Draft<'_>, plan: &PlanId, run: RunId) {
+    draft.plan_event(plan, PlanEvent::RunFinishing { run: run.clone() });
+    draft.plan_effect(plan, Effect::FinishRun { run });
+}
+
+/// Begins whatever is ready, as far as there is room.
+pub(crate) fn begin_ready(draft: &mut Draft<'_>) {
+    if draft.gate.shut().is_some() {
+        return;
+    }
+    for id in draft.plans() {
+        while let Some((run, task)) = draft.plan(&id).and_then(|plan| next(draft, plan)) {
+            let began =
+                PlanEvent::RunBegan { run: run.clone(), task, restart_of: None, alone: false };
+            draft.plan_event(&id, began);
+            draft.plan_effect(&id, Effect::BeginRun { run });
+        }
+    }
+}
+
+/// The run that may begin now.
+fn next(draft: &Draft<'_>, plan: &Plan) -> Option<(RunId, String)> {
+    let task = plan.next()?;
+    let room = usize::try_from(plan.pace.jobs.max(1)).unwrap_or(usize::MAX);
+    let at_work = plan.active.iter().filter_map(|run| plan.run(run));
+    let at_work = at_work.filter(|run| takes_room(draft, run)).count();
+    (at_work < room).then(|| (plan.next_run(task), task.to_owned()))
+}
+
+/// Whether a run counts as one at a time. One that was paused or has died, or whose work waits for a
+/// person, does not.
+fn takes_room(draft: &Draft<'_>, run: &Run) -> bool {
+    match run.step {
+        RunStep::Preparing | RunStep::Finishing => true,
+        RunStep::Working => {
+            let session = run.session.as_ref().and_then(|id| draft.session_of(id));
+            session.is_none_or(|session| {
+                !matches!(
+                    session.phase,
+                    Phase::Rest(Rest::Paused(_) | Rest::Interrupted | Rest::Archived)
+                )
+            })
+        }
+        RunStep::Waiting(_) | RunStep::Succeeded(_) | RunStep::Failed(_) | RunStep::Canceled => {
+            false
+        }
+    }
+}
+
+/// Goes on with what the former daemon had begun.
+pub(crate) fn go_on(draft: &mut Draft<'_>) {
+    for id in draft.plans() {
+        let Some(plan) = draft.plan(&id) else { continue };
+        let active = plan.active.iter().filter_map(|run| plan.run(run));
+        let effects: Vec<Effect> = active
+            .filter_map(|run| match run.step {
+                RunStep::Preparing => Some(Effect::BeginRun { run: run.id.clone() }),
+                RunStep::Finishing => Some(Effect::FinishRun { run: run.id.clone() }),
+                RunStep::Working
+                | RunStep::Waiting(_)
+                | RunStep::Succeeded(_)
+                | RunStep::Failed(_)
+                | RunStep::Canceled => None,
+            })
+            .collect();
+        for effect in effects {
+            draft.plan_effect(&id, effect);
+        }
+    }
+    begin_ready(draft);
+}

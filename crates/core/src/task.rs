@@ -1,0 +1,42 @@
+//! What a session is a run of, and what a run is called.
+
+use crate::ids::{PlanId, RunId};
+use serde::{Deserialize, Serialize};
+
+/// What a session is a run of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskRef {
+    /// The plan.
+    pub plan: PlanId,
+    /// The task.
+    pub task: String,
+    /// The run.
+    pub run: RunId,
+}
+
+/// What a run is, in the words of its record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the contract has these words")]
+pub enum RunState {
+    Running,
+    Waiting,
+    Paused,
+    Succeeded,
+    Failed,
+    Canceled,
+}
+
+impl RunState {
+    /// The word of the contract.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Paused => "paused",
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Canceled => "canceled",
+        }
+    }
+}

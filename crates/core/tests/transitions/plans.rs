@@ -1,0 +1,419 @@
+//! Plans: what begins when, what a run comes to, and that nothing is begun twice.
+//!
+//! A story is lines such as `execute`, `begun dust`, `done dust`, `merged dust`; what comes of each is
+//! told in the plan's own events and effects.
+
+use crate::gate::wish;
+use crate::script::Kind;
+use crate::together::{decide, id, record};
+use glis_core::effect::Effect;
+use glis_core::event::Spot;
+use glis_core::input::{Exit, Hearing, Outcome, Sign};
+use glis_core::leftover::Leftovers;
+use glis_core::merge::Unmerged;
+use glis_core::pause::{Moment, PauseMode};
+use glis_core::plan::{Pace, PlanEvent, PlanSpec, RunState, TaskRef, TaskSpec};
+use glis_core::session::Process;
+use glis_core::spec::Spec;
+use glis_core::tree::PathList;
+use glis_core::{
+    Command, Event, Gate, GateCommand, House, Input, OpId, PlanCommand, PlanId, PlanOutcome,
+    Refusal, RunId, Session, Status, Subject,
+};
+
+fn plan() -> PlanId {
+    PlanId("p".to_owned())
+}
+
+/// `dust`, then `sweep` and `wash`, then `wax`.
+fn tasks() -> Vec<TaskSpec> {
+    let task = |id: &str, needs: &[&str]| TaskSpec {
+        id: id.to_owned(),
+        prompt: Some(id.to_owned()),
+        needs: needs.iter().map(|&need| need.to_owned()).collect(),
+        ..TaskSpec::default()
+    };
+    vec![
+        task("dust", &[]),
+        task("sweep", &["dust"]),
+        task("wash", &["dust"]),
+        task("wax", &["sweep", "wash"]),
+    ]
+}
+
+fn spec(tasks: Vec<TaskSpec>) -> Box<PlanSpec> {
+    Box::new(PlanSpec {
+        title: None,
+        slug: "p".to_owned(),
+        repo_root: "/r".to_owned(),
+        branch: "glis/plan/p".to_owned(),
+        base: "c0".to_owned(),
+        tasks,
+    })
+}
+
+/// What a decision comes to for plans, in words.
+fn told(house: &mut House, input: Input) -> String {
+    let decision = match house.decide(input) {
+        Ok(decision) => decision,
+        Err(Refusal::TaskIdle { state, .. }) => return format!("refused: {}", state.word()),
+        Err(Refusal::TaskAtWork { .. }) => return "refused: at work".to_owned(),
+        Err(refusal) => return format!("refused: {refusal:?}"),
+    };
+    let mut words: Vec<String> = Vec::new();
+    for (_, event) in &decision.events {
+        if let Event::Plan(event) = event {
+            words.push(match event {
+                PlanEvent::Begun { .. } => "plan begun".to_owned(),
+                PlanEvent::Revised { .. } => "revised".to_owned(),
+                PlanEvent::Continued { .. } => "continued".to_owned(),
+                PlanEvent::Stopped { why } => format!("stopped by {why:?}").to_lowercase(),
+                PlanEvent::RunBegan { run, .. } => format!("{run} began"),
+                PlanEvent::RunFinishing { run } => format!("{run} finishing"),
+                PlanEvent::RunSucceeded { run, .. } => format!("{run} succeeded"),
+                PlanEvent::RunFailed { run, .. } => format!("{run} failed"),
+                PlanEvent::RunWaits { run, .. } => format!("{run} waits"),
+                PlanEvent::RunCanceled { run } => format!("{run} canceled"),
+            });
+        }
+        if matches!(event, Event::PauseBegan { .. }) {
+            words.push("pause began".to_owned());
+        }
+        if let Event::MessageQueued { text, .. } = event {
+            words.push(format!("says {text:?}"));
+        }
+    }
+    for (subject, effect) in &decision.effects {
+        if let Effect::BeginRun { run } = effect {
+            words.push(format!("begin {run}"));
+        } else if let Effect::FinishRun { run } = effect {
+            words.push(format!("finish {run}"));
+        } else {
+            assert!(!matches!(subject, Subject::Plan(_)), "{effect:?}");
+        }
+    }
+    record(house, decision);
+    words.join(", ")
+}
+
+fn latest(house: &House, task: &str) -> RunId {
+    let run = house.plan(&plan()).and_then(|plan| plan.latest_run(task));
+    run.map_or_else(|| RunId("none".to_owned()), |run| run.id.clone())
+}
+
+fn state(house: &House, run: &str) -> RunState {
+    let run = house.plan(&plan()).and_then(|plan| plan.run(&RunId(run.to_owned())));
+    run.map_or(RunState::Canceled, |run| {
+        run.state(run.session.as_ref().and_then(|id| house.session(id)))
+    })
+}
+
+fn under_way(house: &House, name: &str) -> OpId {
+    let session = house.session(&id(name));
+    session.and_then(Session::operation).map_or(OpId(999), |(op, _)| op)
+}
+
+fn outcome(house: &mut House, name: &str, outcome: impl Fn(OpId) -> Outcome) -> String {
+    let outcome = outcome(under_way(house, name));
+    told(house, Input::Outcome { session: id(name), outcome })
+}
+
+fn sign(house: &mut House, name: &str, sign: Sign) -> String {
+    let generation = house.session(&id(name)).map_or(0, |session| session.generation);
+    let spot = Spot::Stream(house.last_seq());
+    let hearing = Hearing::Live;
+    told(house, Input::Sign { session: id(name), generation, spot, hearing, sign })
+}
+
+/// The session of a run is made; it is called like the run.
+fn make(house: &mut House, run: &str, task: &str) -> String {
+    let of = TaskRef { plan: plan(), task: task.to_owned(), run: RunId(run.to_owned()) };
+    let (prompt, of) = (Some(task.to_owned()), Some(Box::new(of)));
+    let spec = Box::new(Spec { task: of, prompt, ..Kind::Agent.spec() });
+    let agent_ref = Some(run.to_owned());
+    told(house, Input::Command(Command::New { id: id(run), name: run.to_owned(), spec, agent_ref }))
+}
+
+/// Its process runs and takes messages.
+fn start(house: &mut House, run: &str) -> String {
+    let generation = house.session(&id(run)).map_or(0, |session| session.generation);
+    outcome(house, run, |op| Outcome::StartChecked {
+        op,
+        found: None,
+        set_up: None,
+        forgotten: Vec::new(),
+        unheard: Vec::new(),
+    });
+    let process = Process { pid: 1, start_ticks: 1, boot_id: String::new() };
+    outcome(house, run, |op| Outcome::ProcessStarted {
+        op,
+        generation,
+        process: process.clone(),
+        began_at: 0,
+    });
+    sign(house, run, Sign::Ready)
+}
+
+/// Its session is made and works.
+fn begin(house: &mut House, run: &str, task: &str) {
+    make(house, run, task);
+    outcome(house, run, |op| Outcome::WorktreeMade {
+        op,
+        worktree: format!("/w/{run}"),
+        branch: Some(format!("glis/{run}")),
+        notes: Vec::new(),
+    });
+    start(house, run);
+    take(house, run);
+}
+
+fn take(house: &mut House, run: &str) {
+    sign(house, run, Sign::TookMessage { text: None });
+    sign(house, run, Sign::TurnBegan);
+}
+
+/// Its process has ended for a pause, and everything is saved.
+fn pause_to_the_end(house: &mut House, run: &str) {
+    let generation = house.session(&id(run)).map_or(0, |session| session.generation);
+    let taken = |moment| {
+        move |op| Outcome::SnapshotTaken {
+            op,
+            moment,
+            snapshot: None,
+            left_out: PathList::default(),
+            warning: None,
+        }
+    };
+    outcome(house, run, |op| Outcome::CanSave { op });
+    sign(house, run, Sign::TurnCut);
+    outcome(house, run, |op| Outcome::TerminalCaptured { op, screen_at: 0 });
+    outcome(house, run, taken(Moment::BeforeStop));
+    let exit = Exit { ordered: true, ..Exit::unseen(Leftovers::default()) };
+    let ended = Outcome::ProcessEnded { generation, exit };
+    told(house, Input::Outcome { session: id(run), outcome: ended });
+    outcome(house, run, taken(Moment::AfterStop));
+}
+
+fn execute(house: &mut House, pace: Pace) -> String {
+    told(house, Input::Plan(PlanCommand::Execute { id: plan(), spec: spec(tasks()), pace }))
+}
+
+fn pace(jobs: u32) -> Pace {
+    Pace { jobs, ..Pace::default() }
+}
+
+fn interrupt(house: &mut House, mode: PauseMode) -> String {
+    told(house, Input::Plan(PlanCommand::Pause { id: plan(), mode }))
+}
+
+fn resume(house: &mut House, task: &str) -> String {
+    let (id, task) = (plan(), task.to_owned());
+    told(house, Input::Plan(PlanCommand::Resume { id, task, prompt: None }))
+}
+
+fn restart(house: &mut House, task: &str) -> String {
+    told(house, Input::Plan(PlanCommand::Restart { id: plan(), task: task.to_owned() }))
+}
+
+fn ended(house: &mut House, outcome: impl Fn(RunId) -> PlanOutcome, run: &str) -> String {
+    let outcome = outcome(RunId(run.to_owned()));
+    told(house, Input::PlanOutcome { plan: plan(), outcome })
+}
+
+fn merged(house: &mut House, run: &str) -> String {
+    ended(house, |run| PlanOutcome::Merged { run, commit: "c1".to_owned() }, run)
+}
+
+fn conflict(run: RunId) -> PlanOutcome {
+    let files = PathList::of(["a.txt".to_owned()]);
+    PlanOutcome::Unmerged { run, why: Unmerged::Conflict { files } }
+}
+
+/// A run from its session to its merge; tells what follows from that.
+fn go_through(house: &mut House, run: &str, task: &str) -> String {
+    begin(house, run, task);
+    assert_eq!(sign(house, run, Sign::TurnEnded), format!("{run} finishing, finish {run}"));
+    merged(house, run)
+}
+
+#[test]
+fn tasks_begin_one_at_a_time_in_the_order_of_the_file_and_only_when_they_are_ready() {
+    let mut house = House::default();
+    assert_eq!(execute(&mut house, pace(1)), "plan begun, dust-1 began, begin dust-1");
+    assert_eq!(execute(&mut house, pace(1)), "", "it is joined");
+    let next = go_through(&mut house, "dust-1", "dust");
+    assert_eq!(next, "dust-1 succeeded, sweep-1 began, begin sweep-1");
+    let next = go_through(&mut house, "sweep-1", "sweep");
+    assert_eq!(next, "sweep-1 succeeded, wash-1 began, begin wash-1");
+    let next = go_through(&mut house, "wash-1", "wash");
+    assert_eq!(next, "wash-1 succeeded, wax-1 began, begin wax-1");
+    assert_eq!(go_through(&mut house, "wax-1", "wax"), "wax-1 succeeded");
+    assert!(house.plan(&plan()).unwrap().schedule.is_over());
+    assert_eq!(execute(&mut house, pace(1)), "", "there is nothing left to do");
+}
+
+#[test]
+fn so_many_begin_at_a_time_as_were_asked_for() {
+    let mut house = House::default();
+    execute(&mut house, pace(2));
+    let next = go_through(&mut house, "dust-1", "dust");
+    let both = "dust-1 succeeded, sweep-1 began, wash-1 began, begin sweep-1, begin wash-1";
+    assert_eq!(next, both);
+}
+
+#[test]
+fn an_interrupted_plan_pauses_what_runs_and_begins_nothing_until_it_is_executed_again() {
+    let mut house = House::default();
+    execute(&mut house, pace(1));
+    begin(&mut house, "dust-1", "dust");
+    assert_eq!(interrupt(&mut house, PauseMode::Interrupt), "stopped by user, pause began");
+    assert_eq!(interrupt(&mut house, PauseMode::Force), "", "and hastened");
+    pause_to_the_end(&mut house, "dust-1");
+    assert_eq!(state(&house, "dust-1"), RunState::Paused);
+    // Resumed alone: the plan stays paused.
+    assert_eq!(resume(&mut house, "dust"), "says \"[glis] Continue from where we left off.\"");
+    start(&mut house, "dust-1");
+    take(&mut house, "dust-1");
+    assert_eq!(state(&house, "dust-1"), RunState::Running);
+    assert_eq!(resume(&mut house, "dust"), "refused: running");
+    let finishing = "dust-1 finishing, finish dust-1";
+    assert_eq!(sign(&mut house, "dust-1", Sign::TurnEnded), finishing);
+    assert_eq!(merged(&mut house, "dust-1"), "dust-1 succeeded");
+    assert_eq!(merged(&mut house, "dust-1"), "", "never twice");
+    assert_eq!(execute(&mut house, pace(1)), "continued, sweep-1 began, begin sweep-1");
+}
+
+#[test]
+fn what_had_only_begun_when_the_plan_was_interrupted_is_paused_once_it_runs() {
+    let mut house = House::default();
+    execute(&mut house, pace(1));
+    assert_eq!(interrupt(&mut house, PauseMode::Interrupt), "stopped by user");
+    make(&mut house, "dust-1", "dust");
+    outcome(&mut house, "dust-1", |op| Outcome::WorktreeMade {
+        op,
+        worktree: "/w".to_owned(),
+        branch: Some("b".to_owned()),
+        notes: Vec::new(),
+    });
+    start(&mut house, "dust-1");
+    assert_eq!(house.session(&id("dust-1")).map(Session::status), Some(Status::Pausing));
+}
+
+#[test]
+fn a_paused_run_keeps_no_other_task_from_beginning_when_the_rest_is_executed() {
+    let mut house = House::default();
+    execute(&mut house, pace(1));
+    go_through(&mut house, "dust-1", "dust");
+    begin(&mut house, "sweep-1", "sweep");
+    interrupt(&mut house, PauseMode::Interrupt);
+    pause_to_the_end(&mut house, "sweep-1");
+    assert_eq!(execute(&mut house, pace(1)), "continued, wash-1 began, begin wash-1");
+    assert_eq!(state(&house, "sweep-1"), RunState::Paused);
+}
+
+#[test]
+fn a_run_has_one_session_however_often_it_is_begun() {
+    let mut house = House::default();
+    execute(&mut house, pace(1));
+    assert_eq!(told(&mut house, Input::AllObserved), "begin dust-1", "the daemon died");
+    begin(&mut house, "dust-1", "dust");
+    let of = TaskRef { plan: plan(), task: "dust".to_owned(), run: RunId("dust-1".to_owned()) };
+    let spec = Box::new(Spec { task: Some(Box::new(of)), ..Kind::Agent.spec() });
+    let (id, name) = (id("other"), "other".to_owned());
+    let again = Input::Command(Command::New { id, name, spec, agent_ref: None });
+    assert!(matches!(decide(&mut house, again), Err(Refusal::NoSuchTask { .. })));
+    assert_eq!(told(&mut house, Input::AllObserved), "", "it works, and goes on by itself");
+    sign(&mut house, "dust-1", Sign::TurnEnded);
+    assert_eq!(told(&mut house, Input::AllObserved), "finish dust-1", "the daemon died again");
+}
+
+#[test]
+fn work_that_is_in_conflict_waits_and_its_agent_mends_it() {
+    let mut house = House::default();
+    execute(&mut house, pace(1));
+    begin(&mut house, "dust-1", "dust");
+    sign(&mut house, "dust-1", Sign::TurnEnded);
+    assert_eq!(ended(&mut house, conflict, "dust-1"), "dust-1 waits");
+    assert_eq!(state(&house, "dust-1"), RunState::Waiting);
+    let asked = resume(&mut house, "dust");
+    assert!(asked.starts_with("says \"[glis] Your work and the branch glis/plan/p"), "{asked}");
+    take(&mut house, "dust-1");
+    assert_eq!(state(&house, "dust-1"), RunState::Running);
+    let finishing = "dust-1 finishing, finish dust-1";
+    assert_eq!(sign(&mut house, "dust-1", Sign::TurnEnded), finishing);
+    // What no agent can mend is tried again.
+    let full = |run| PlanOutcome::Unmerged { run, why: Unmerged::Failed { why: String::new() } };
+    ended(&mut house, full, "dust-1");
+    assert_eq!(resume(&mut house, "dust"), finishing);
+}
+
+#[test]
+fn a_restart_is_another_run_with_links_both_ways_and_never_of_one_that_is_at_work() {
+    let mut house = House::default();
+    execute(&mut house, pace(1));
+    assert_eq!(restart(&mut house, "dust"), "refused: at work");
+    begin(&mut house, "dust-1", "dust");
+    assert_eq!(restart(&mut house, "dust"), "refused: at work");
+    interrupt(&mut house, PauseMode::Interrupt);
+    pause_to_the_end(&mut house, "dust-1");
+    assert_eq!(restart(&mut house, "dust"), "dust-2 began, begin dust-2");
+    let links = house.plan(&plan()).map(|plan| {
+        let run = |id: &str| plan.run(&RunId(id.to_owned())).unwrap().clone();
+        (run("dust-1").superseded_by, run("dust-2").restart_of)
+    });
+    let named = |id: &str| Some(RunId(id.to_owned()));
+    assert_eq!(links, Some((named("dust-2"), named("dust-1"))));
+    assert_eq!(state(&house, "dust-1"), RunState::Paused, "it stays what it was");
+    // It was asked for by itself, and is not paused with the plan.
+    assert_eq!(go_through(&mut house, "dust-2", "dust"), "dust-2 succeeded");
+    assert_eq!(latest(&house, "dust"), RunId("dust-2".to_owned()));
+}
+
+#[test]
+fn what_is_not_accepted_has_failed_and_keeps_only_what_needs_it() {
+    let mut house = House::default();
+    execute(&mut house, pace(1));
+    go_through(&mut house, "dust-1", "dust");
+    begin(&mut house, "sweep-1", "sweep");
+    sign(&mut house, "sweep-1", Sign::TurnEnded);
+    let refused = |run| PlanOutcome::NotAccepted { run, why: "exit 1".to_owned() };
+    let next = ended(&mut house, refused, "sweep-1");
+    assert_eq!(next, "sweep-1 failed, wash-1 began, begin wash-1");
+    assert_eq!(go_through(&mut house, "wash-1", "wash"), "wash-1 succeeded", "wax waits for ever");
+    assert_eq!(resume(&mut house, "sweep"), "refused: failed");
+}
+
+#[test]
+fn a_review_stops_after_each_task_and_one_task_alone_after_that_one() {
+    let mut house = House::default();
+    execute(&mut house, Pace { review: true, ..pace(1) });
+    assert_eq!(go_through(&mut house, "dust-1", "dust"), "dust-1 succeeded, stopped by review");
+    let only = Pace { only: Some("wash".to_owned()), ..pace(1) };
+    assert_eq!(execute(&mut house, only), "continued, wash-1 began, begin wash-1");
+    assert_eq!(go_through(&mut house, "wash-1", "wash"), "wash-1 succeeded, stopped by only");
+}
+
+#[test]
+fn at_a_shut_gate_no_task_begins() {
+    let mut house = House::default();
+    execute(&mut house, pace(1));
+    begin(&mut house, "dust-1", "dust");
+    sign(&mut house, "dust-1", Sign::TurnEnded);
+    told(&mut house, Input::Gate(GateCommand::Shut(wish(PauseMode::Boundary))));
+    assert!(matches!(house.gate(), Gate::Pausing(_)));
+    assert_eq!(merged(&mut house, "dust-1"), "dust-1 succeeded");
+    let opened = Input::Gate(GateCommand::Open(glis_core::gate::Kept::FromLog));
+    assert_eq!(told(&mut house, opened), "sweep-1 began, begin sweep-1");
+}
+
+#[test]
+fn a_plan_that_is_revised_keeps_what_is_done_and_what_is_worked_on() {
+    let mut house = House::default();
+    execute(&mut house, pace(1));
+    go_through(&mut house, "dust-1", "dust");
+    let mut more = tasks();
+    more.insert(0, TaskSpec { id: "air".to_owned(), ..TaskSpec::default() });
+    let (id, spec) = (plan(), spec(more));
+    let again = Input::Plan(PlanCommand::Execute { id, spec, pace: pace(2) });
+    assert_eq!(told(&mut house, again), "revised, continued, air-1 began, begin air-1");
+}
