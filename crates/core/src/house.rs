@@ -42,13 +42,34 @@ impl House {
     pub fn apply(&mut self, recorded: &Recorded) {
         self.last_seq = recorded.seq;
         self.count(&recorded.event);
+        let seen = self.seen_of_run(recorded);
         fold::apply(&mut self.sessions, recorded);
         if let Event::LimitsSet(limits) = &recorded.event {
             self.limits = *limits;
         }
         self.gate.apply(recorded.at, &recorded.subject, &recorded.event);
         self.apply_to_plan(recorded);
+        if seen.is_some() && seen != self.seen_of_run(recorded) {
+            self.touch_run(recorded);
+        }
         self.learn_caller(recorded);
+    }
+
+    /// What the record of a run tells of its session, if the event is about such a session.
+    fn seen_of_run(&self, recorded: &Recorded) -> Option<(Status, Option<String>)> {
+        let session = self.sessions.get(recorded.subject.session()?)?;
+        session.spec.task.as_ref()?;
+        Some((session.status(), session.agent_ref.clone()))
+    }
+
+    fn touch_run(&mut self, recorded: &Recorded) {
+        let session = recorded.subject.session().and_then(|id| self.sessions.get(id));
+        let of = session.and_then(|session| session.spec.task.as_deref());
+        if let Some(of) = of
+            && let Some(plan) = self.plans.get_mut(&of.plan)
+        {
+            plan.touch(recorded.at, &of.run);
+        }
     }
 
     fn apply_to_plan(&mut self, recorded: &Recorded) {

@@ -185,8 +185,17 @@ impl Run {
             RunStep::Canceled => RunState::Canceled,
             RunStep::Working => match session.map(Session::status) {
                 Some(Status::Waiting) => RunState::Waiting,
+                // It has not got what it was to do, and only a person can say it otherwise.
+                Some(Status::Idle | Status::Suspended)
+                    if session.is_some_and(|session| session.undelivered.is_some()) =>
+                {
+                    RunState::Waiting
+                }
                 // One that died can be resumed, as one that was paused.
                 Some(Status::Paused | Status::Interrupted) => RunState::Paused,
+                Some(Status::Suspended) if session.is_some_and(|session| session.cut_off) => {
+                    RunState::Paused
+                }
                 Some(Status::Failed) => RunState::Failed,
                 Some(Status::Archived) => RunState::Canceled,
                 Some(

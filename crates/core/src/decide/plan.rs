@@ -101,7 +101,11 @@ fn resume(
     let run = run_of(draft, id, task)?;
     let state = draft.run_state(&run);
     let idle = || Refusal::TaskIdle { task: task.to_owned(), run: run.id.clone(), state };
+    let unsaid = run.session.as_ref().and_then(|session| draft.session_of(session));
+    let unsaid = unsaid.is_some_and(|session| session.undelivered.is_some());
     let prompt = match (&run.step, prompt) {
+        // What it was to do it has not got: without that there is nothing to go on with.
+        (RunStep::Working, None) if unsaid => return Err(idle()),
         (RunStep::Working, prompt) => prompt,
         (RunStep::Waiting(_), Some(prompt)) => Some(prompt),
         (RunStep::Waiting(why), None) => {

@@ -57,7 +57,8 @@ pub(super) fn create(
     };
     let mut draft = Draft::born(house, id, created).ok_or_else(id_taken)?;
     let starts = draft.session.starts_at_once() || spec.prompt.is_some();
-    if starts && draft.refuses_start() {
+    // A task waits for a place, since its plan does.
+    if starts && spec.task.is_none() && draft.refuses_start() {
         return Err(draft.is_full());
     }
     if let Some(text) = &spec.prompt {

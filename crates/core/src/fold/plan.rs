@@ -114,6 +114,14 @@ impl Plan {
         }
     }
 
+    /// The session of a run has become something else.
+    pub(crate) fn touch(&mut self, at: WallMs, run: &RunId) {
+        // What is over stays as it was recorded, whatever becomes of its session.
+        if let Some(run) = self.runs.get_mut(run).filter(|run| !run.is_over()) {
+            run.updated_at = at;
+        }
+    }
+
     /// Takes in what has happened to the session of one of its runs.
     pub(crate) fn learn(&mut self, at: WallMs, of: &TaskRef, session: &Session, event: &Event) {
         let Some(run) = self.runs.get_mut(&of.run) else { return };

@@ -4,7 +4,8 @@ use crate::decide::pause;
 use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
-use crate::ids::{PlanId, RunId};
+use crate::gate::Gate;
+use crate::ids::{PlanId, RunId, SessionId};
 use crate::pause::{OnTimeout, PauseMode, PauseReason, PauseWish};
 use crate::plan::{Plan, PlanEvent, PlanPause, Run, RunFault, RunStep, TaskRef};
 use crate::session::{Phase, Rest, Session, Start, StartCause};
@@ -38,6 +39,31 @@ pub(super) fn stop_if_paused(draft: &mut Draft<'_>) {
         // It runs, and nothing is under way on it: there is no reason to refuse.
         pause::begin(draft, wish(PauseMode::Interrupt)).ok();
         draft.reply(reply);
+    }
+}
+
+/// Stops the plan of the session in hand if a person pauses that: nothing else begins by itself.
+pub(super) fn stop_with_session(draft: &mut Draft<'_>) {
+    let by_person = |event: &Event| {
+        matches!(
+            event,
+            Event::PauseBegan { reason: PauseReason::User | PauseReason::UserInterrupt, .. }
+        )
+    };
+    if !draft.own_events().any(by_person) || returns(draft, &draft.session.id) {
+        return;
+    }
+    let Some((of, _)) = run_in_hand(draft) else { return };
+    if draft.plan(&of.plan).is_some_and(|plan| plan.paused != Some(PlanPause::User)) {
+        draft.plan_event(&of.plan, PlanEvent::Stopped { why: PlanPause::User });
+    }
+}
+
+/// Whether the gate has stopped this session, which comes back with it.
+fn returns(draft: &Draft<'_>, session: &SessionId) -> bool {
+    match &draft.gate {
+        Gate::Open { returning, .. } => returning.contains(session),
+        Gate::Pausing(shut) | Gate::Paused(shut) => shut.set.contains(session),
     }
 }
 
@@ -93,6 +119,7 @@ fn is_done(session: &Session) -> bool {
         && session.ran
         && session.queue.is_empty()
         && !session.cut_off
+        && session.undelivered.is_none()
         && session.limit_until.is_none()
         && !session.limits.unanswered
         && session.turn().background == 0
@@ -128,18 +155,28 @@ fn next(draft: &Draft<'_>, plan: &Plan) -> Option<(RunId, String)> {
     (at_work < room).then(|| (plan.next_run(task), task.to_owned()))
 }
 
-/// Whether a run counts as one at a time. One that was paused or has died, or whose work waits for a
-/// person, does not.
+/// Whether a run counts as one at a time. One that a person has paused, that has died, or whose work
+/// waits to be merged does not; one that comes back by itself does.
 fn takes_room(draft: &Draft<'_>, run: &Run) -> bool {
     match run.step {
         RunStep::Preparing | RunStep::Finishing => true,
         RunStep::Working => {
             let session = run.session.as_ref().and_then(|id| draft.session_of(id));
-            session.is_none_or(|session| {
-                !matches!(
-                    session.phase,
-                    Phase::Rest(Rest::Paused(_) | Rest::Interrupted | Rest::Archived)
+            session.is_none_or(|session| match &session.phase {
+                Phase::Rest(Rest::Interrupted | Rest::Archived) => false,
+                Phase::Rest(Rest::Paused(pause)) => {
+                    let by_person =
+                        matches!(pause.reason, PauseReason::User | PauseReason::UserInterrupt);
+                    !by_person || returns(draft, &session.id)
+                }
+                Phase::Rest(
+                    Rest::Created | Rest::Suspended | Rest::Completed | Rest::Failed(_),
                 )
+                | Phase::Live
+                | Phase::Starting(_)
+                | Phase::Pausing(_)
+                | Phase::Stopping { .. }
+                | Phase::Chore { .. } => true,
             })
         }
         RunStep::Waiting(_) | RunStep::Succeeded(_) | RunStep::Failed(_) | RunStep::Canceled => {

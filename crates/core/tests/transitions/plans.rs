@@ -5,20 +5,20 @@
 
 use crate::gate::wish;
 use crate::script::Kind;
-use crate::together::{decide, id, record};
+use crate::together::{decide, id};
 use glis_core::effect::Effect;
 use glis_core::event::Spot;
 use glis_core::input::{Exit, Hearing, Outcome, Sign};
 use glis_core::leftover::Leftovers;
 use glis_core::merge::Unmerged;
-use glis_core::pause::{Moment, PauseMode};
+use glis_core::pause::{Moment, OnTimeout, PauseMode, PauseReason};
 use glis_core::plan::{Pace, PlanEvent, PlanSpec, RunState, TaskRef, TaskSpec};
 use glis_core::session::Process;
 use glis_core::spec::Spec;
-use glis_core::tree::PathList;
+use glis_core::tree::{Clearing, PathList};
 use glis_core::{
-    Command, Event, Gate, GateCommand, House, Input, OpId, PlanCommand, PlanId, PlanOutcome,
-    Refusal, RunId, Session, Status, Subject,
+    Command, Decision, Event, Gate, GateCommand, House, Input, OpId, PlanCommand, PlanId,
+    PlanOutcome, Recorded, Refusal, RunId, Session, Status, Subject,
 };
 
 fn plan() -> PlanId {
@@ -94,6 +94,21 @@ fn told(house: &mut House, input: Input) -> String {
     }
     record(house, decision);
     words.join(", ")
+}
+
+/// Each event has its own time.
+fn record(house: &mut House, decision: Decision) {
+    for (subject, event) in decision.events {
+        let seq = house.last_seq() + 1;
+        house.apply(&Recorded::new(seq, seq.cast_signed(), subject, event));
+    }
+}
+
+fn pause(house: &mut House, name: &str, reason: PauseReason) -> String {
+    let (mode, on_timeout) = (PauseMode::Interrupt, OnTimeout::Refuse);
+    let clearing = Clearing::Keep;
+    let session = id(name);
+    told(house, Input::Command(Command::Pause { session, mode, reason, on_timeout, clearing }))
 }
 
 fn latest(house: &House, task: &str) -> RunId {
@@ -345,6 +360,72 @@ fn work_that_is_in_conflict_waits_and_its_agent_mends_it() {
     let full = |run| PlanOutcome::Unmerged { run, why: Unmerged::Failed { why: String::new() } };
     ended(&mut house, full, "dust-1");
     assert_eq!(resume(&mut house, "dust"), finishing);
+}
+
+#[test]
+fn a_prompt_that_the_agent_cannot_be_handed_is_no_task_done() {
+    let mut house = House::default();
+    execute(&mut house, pace(1));
+    make(&mut house, "dust-1", "dust");
+    outcome(&mut house, "dust-1", |op| Outcome::WorktreeMade {
+        op,
+        worktree: "/w".to_owned(),
+        branch: Some("b".to_owned()),
+        notes: Vec::new(),
+    });
+    start(&mut house, "dust-1");
+    let message = house.session(&id("dust-1")).and_then(Session::in_flight).unwrap().id;
+    let refused = Outcome::Undeliverable { message, why: "too long".to_owned() };
+    let input = Input::Outcome { session: id("dust-1"), outcome: refused };
+    assert_eq!(told(&mut house, input), "");
+    assert_eq!(state(&house, "dust-1"), RunState::Waiting);
+    assert_eq!(resume(&mut house, "dust"), "refused: waiting");
+    let (id, task, prompt) = (plan(), "dust".to_owned(), Some("shorter".to_owned()));
+    let again = Input::Plan(PlanCommand::Resume { id, task, prompt });
+    assert_eq!(told(&mut house, again), "says \"shorter\"");
+    take(&mut house, "dust-1");
+    let finishing = "dust-1 finishing, finish dust-1";
+    assert_eq!(sign(&mut house, "dust-1", Sign::TurnEnded), finishing);
+}
+
+#[test]
+fn a_person_who_pauses_the_session_of_a_task_stops_the_plan() {
+    let mut house = House::default();
+    execute(&mut house, pace(1));
+    go_through(&mut house, "dust-1", "dust");
+    begin(&mut house, "sweep-1", "sweep");
+    assert_eq!(pause(&mut house, "sweep-1", PauseReason::User), "pause began, stopped by user");
+    pause_to_the_end(&mut house, "sweep-1");
+    assert_eq!(state(&house, "sweep-1"), RunState::Paused);
+    assert_eq!(latest(&house, "wash"), RunId("none".to_owned()), "nothing else begins");
+}
+
+#[test]
+fn a_task_that_a_limit_has_parked_leaves_no_room_for_another() {
+    let mut house = House::default();
+    execute(&mut house, pace(1));
+    go_through(&mut house, "dust-1", "dust");
+    begin(&mut house, "sweep-1", "sweep");
+    assert_eq!(pause(&mut house, "sweep-1", PauseReason::RateLimit), "pause began");
+    pause_to_the_end(&mut house, "sweep-1");
+    assert_eq!(latest(&house, "wash"), RunId("none".to_owned()));
+}
+
+#[test]
+fn a_run_is_updated_whenever_its_session_becomes_something_else() {
+    let mut house = House::default();
+    execute(&mut house, pace(1));
+    let updated = |house: &House| {
+        let run = house.plan(&plan()).and_then(|plan| plan.latest_run("dust"));
+        run.map(|run| run.updated_at)
+    };
+    begin(&mut house, "dust-1", "dust");
+    let works = updated(&house);
+    interrupt(&mut house, PauseMode::Interrupt);
+    let pauses = updated(&house);
+    assert!(pauses > works, "{pauses:?} {works:?}");
+    pause_to_the_end(&mut house, "dust-1");
+    assert!(updated(&house) > pauses);
 }
 
 #[test]
