@@ -4,7 +4,9 @@ use glis_cli::Next;
 use glis_cli::complaint::Complaint;
 use glis_daemon::{DaemonFault, Own};
 use glis_prove::Voice;
+use glis_tui::Told;
 use glis_wire::build::Build;
+use glis_wire::call::{Face, Scope};
 use serde_json::json;
 use std::io::Write as _;
 use std::path::Path;
@@ -32,8 +34,35 @@ fn main() -> ExitCode {
         Next::Exit(status) => ExitCode::from(status),
         Next::Daemon { json, detached: true } => daemon(voice(json), glis_daemon::detach),
         Next::Daemon { json, detached: false } => daemon(voice(json), || ()),
+        Next::Tui { read_only } => tui(read_only),
         Next::Demo { json } => glis_prove::demo(voice(json)),
         Next::Prove { json, time, seed } => glis_prove::prove(voice(json), time, seed),
+    }
+}
+
+/// Every session on the terminal. What it does not know itself it is handed here: the words for a fault, and
+/// how a session is shown alone.
+fn tui(read_only: bool) -> ExitCode {
+    let told = |Complaint { message, hint, .. }: Complaint| Told { message, hint };
+    let scope = if read_only { Scope::Watch } else { Scope::Manage };
+    let shown = glis_cli::connector(Face::Tui, scope).map_err(told).and_then(|connector| {
+        let explain = |fault| {
+            let Complaint { message, hint, .. } = Complaint::from(fault);
+            Told { message, hint }
+        };
+        let attach = |name: &str| {
+            glis_cli::show_session(name)
+                .map_err(|Complaint { message, hint, .. }| Told { message, hint })
+        };
+        glis_tui::run(glis_tui::Setup { connector, explain, attach })
+    });
+    match shown {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Told { message, hint }) => {
+            let hint = hint.map_or_else(String::new, |hint| format!("\n hint: {hint}"));
+            drop(writeln!(std::io::stderr().lock(), "error: {message}{hint}"));
+            ExitCode::FAILURE
+        }
     }
 }
 

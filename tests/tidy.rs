@@ -38,9 +38,19 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("glis-client", &["glis-core", "glis-wire"]),
+    ("glis-tty", &["glis-wire"]),
+    ("glis-tui", &["glis-core", "glis-wire", "glis-client", "glis-screen", "glis-tty"]),
     (
         "glis-cli",
-        &["glis-core", "glis-wire", "glis-approve", "glis-config", "glis-plan", "glis-client"],
+        &[
+            "glis-core",
+            "glis-wire",
+            "glis-approve",
+            "glis-config",
+            "glis-plan",
+            "glis-client",
+            "glis-tty",
+        ],
     ),
     ("glis-prove", &["glis-cli"]),
     (
@@ -52,6 +62,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "glis-prove",
             "glis-rehearse",
             "glis-relay",
+            "glis-tui",
             "glis-wire",
         ],
     ),
@@ -64,6 +75,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "glis-prove",
             "glis-rehearse",
             "glis-relay",
+            "glis-tui",
             "glis-wire",
         ],
     ),
@@ -80,6 +92,7 @@ const BANS: &[(&str, &[&str], &str)] = &[
     ("glis-record", &["tokio"], "what is kept is files, read and written by who waits for them"),
     ("glis-hold", &["tokio"], "a holder stays small and has no runtime"),
     ("glis-client", &["clap", "ratatui", "axum"], "every face uses it, whatever it is made of"),
+    ("glis-tui", &["clap", "tokio"], "it is handed what was typed, and waits by one poll"),
     ("glis-daemon", &["clap", "ratatui", "axum"], "what people see belongs to the faces"),
 ];
 

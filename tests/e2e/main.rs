@@ -59,6 +59,7 @@ mod messages {
 mod terminal {
     mod attach;
     mod attached;
+    mod overview;
     mod refused;
 }
 

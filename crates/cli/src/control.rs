@@ -48,7 +48,7 @@ pub fn find_home() -> Result<Home, Complaint> {
 
 /// Connects to the daemon, and starts it if there is none. One of an older build is replaced.
 pub(crate) fn connect() -> Result<Client, Complaint> {
-    let mut client = connector()?.connect(&mut Watch::default())?;
+    let mut client = own()?.connect(&mut Watch::default())?;
     if let Some(key) = KEY.get() {
         client.name_next(key);
     }
@@ -57,18 +57,24 @@ pub(crate) fn connect() -> Result<Client, Complaint> {
 
 /// Connects to a daemon that runs, of whatever build; `None` if there is none.
 pub(crate) fn connect_running() -> Result<Option<Client>, Complaint> {
-    Ok(connector()?.connect_running(&mut Watch::default())?)
+    Ok(own()?.connect_running(&mut Watch::default())?)
 }
 
 /// Ends a daemon that runs and does not understand us. Whether there was one.
 pub(crate) fn end_foreign() -> Result<bool, Complaint> {
-    Ok(connector()?.end_foreign(&mut Watch::default())?)
+    Ok(own()?.end_foreign(&mut Watch::default())?)
 }
 
-fn connector() -> Result<Connector, Complaint> {
+/// The way to the daemon for a face that this user has before them.
+pub fn connector(face: Face, scope: Scope) -> Result<Connector, Complaint> {
     let (home, build) = (find_home()?, own_build().clone());
-    let origin = Origin { face: Face::Cli, who: user() };
-    Ok(Connector { home, build, origin, scope: Scope::Manage, starter: Starter::own() })
+    let origin = Origin { face, who: user() };
+    Ok(Connector { home, build, origin, scope, starter: Starter::own() })
+}
+
+/// The command line's own.
+fn own() -> Result<Connector, Complaint> {
+    connector(Face::Cli, Scope::Manage)
 }
 
 /// Who uses the command line: the name that the environment has for the user, else the number.

@@ -6,10 +6,10 @@ pub mod complaint;
 pub mod control;
 mod progress;
 mod streams;
-pub mod tty;
 mod verbs;
 mod width;
 mod words;
 
-pub use control::find_home;
-pub use verbs::{Next, run};
+pub use control::{connector, find_home};
+pub use glis_tty as tty;
+pub use verbs::{Next, run, show_session};

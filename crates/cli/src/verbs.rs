@@ -11,6 +11,7 @@ mod limits;
 mod look;
 mod many;
 mod parting;
+mod plain;
 mod plan;
 mod service;
 mod session;
@@ -22,6 +23,7 @@ use crate::control;
 use crate::progress::Progress;
 use crate::streams::{output_is_closed, write_out};
 use args::{Cli, DaemonVerb, Verb};
+pub use attach::show as show_session;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
 use glis_client::{Client, Fault, Streamed, labels};
@@ -45,6 +47,11 @@ pub enum Next {
         json: bool,
         /// In a session of its own, for the command that started it is about to end.
         detached: bool,
+    },
+    /// Show every session on the terminal.
+    Tui {
+        /// Change nothing.
+        read_only: bool,
     },
     /// Show the whole promise in a minute.
     Demo {
@@ -83,7 +90,12 @@ where
         control::name_change(key);
     }
     let done = match cli.verb {
+        None if cli.plain => plain::follow(&out),
+        None if crate::tty::is_terminal() && !cli.json => {
+            return Next::Tui { read_only: cli.read_only };
+        }
         None => help(&out),
+        Some(_) if cli.plain || cli.read_only => Err(only_without_verb()),
         Some(Verb::Demo) => return Next::Demo { json: cli.json },
         Some(Verb::Doctor(doctor)) if doctor.prove => {
             return Next::Prove { json: cli.json, time: doctor.time, seed: doctor.seed };
@@ -146,6 +158,11 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         // Taken before.
         Verb::Demo => Ok(()),
     }
+}
+
+fn only_without_verb() -> Complaint {
+    Complaint::new(Kind::Usage, "`--plain` and `--read-only` are for `glis` without a verb")
+        .hint("leave it out")
 }
 
 fn help(out: &Out) -> Result<(), Complaint> {

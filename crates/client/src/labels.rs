@@ -58,7 +58,8 @@ pub fn until(time: &str) -> String {
     span((then.as_second() - jiff::Timestamp::now().as_second()).max(0))
 }
 
-fn span(seconds: i64) -> String {
+/// A span of time, in its largest unit.
+pub fn span(seconds: i64) -> String {
     match seconds {
         0..60 => format!("{seconds}s"),
         60..3600 => format!("{}m", seconds / 60),

@@ -85,6 +85,7 @@ impl<A: Act> Controller<A> {
         copies: Copies,
     ) -> Self {
         let committed = house.last_seq();
+        mailbox.reached(committed);
         Self { house, log, committed, mailbox, actor, copies }
     }
 
@@ -336,6 +337,7 @@ impl<A: Act> Controller<A> {
         self.keep_log_in_place()?;
         self.log.append(events)?;
         self.committed = events.last().map_or(self.committed, |last| last.seq);
+        self.mailbox.reached(self.committed);
         failpoint::pass("after", events);
         Ok(())
     }

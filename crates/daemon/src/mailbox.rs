@@ -3,6 +3,7 @@
 use crate::log::{Checked, Mark};
 use glis_core::decision::Reply;
 use glis_core::{Command, End, Gate, GateCommand, Input, OpId, Origin, Recorded, Refusal, Session};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
@@ -72,6 +73,8 @@ pub(crate) struct Mailbox {
     pub(crate) news: broadcast::Sender<Arc<Published>>,
     /// The name of the event log.
     log_id: Arc<Mutex<String>>,
+    /// The number of the last event in it.
+    last_seq: Arc<AtomicU64>,
 }
 
 impl Mailbox {
@@ -79,12 +82,23 @@ impl Mailbox {
         let (mail, inbox) = mpsc::channel(WAITING_MAX);
         let (news, _) = broadcast::channel(LISTENERS_BEHIND_MAX);
         let log_id = Arc::new(Mutex::new(log_id.to_owned()));
-        (Self { mail, news, log_id }, inbox)
+        (Self { mail, news, log_id, last_seq: Arc::default() }, inbox)
     }
 
     /// The name of the event log. Under another name, numbers mean other events.
     pub(crate) fn log_id(&self) -> String {
         self.log_id.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The number of the last event that is durable. A look at a session that begins after this call shows
+    /// at least what this event has led to.
+    pub(crate) fn last_seq(&self) -> u64 {
+        self.last_seq.load(Ordering::Acquire)
+    }
+
+    /// Events up to this one are durable.
+    pub(crate) fn reached(&self, seq: u64) {
+        self.last_seq.store(seq, Ordering::Release);
     }
 
     /// Hands an input in. If the controller is gone, so is the daemon.

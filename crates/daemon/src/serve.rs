@@ -294,6 +294,8 @@ async fn list(state: &ServerState, which: Query) -> Response {
 }
 
 async fn status(state: &ServerState) -> Response {
+    // Before anything is looked at: what is told is at least as new as this number.
+    let last_seq = state.mailbox.last_seq();
     let sessions = state.mailbox.query(Query::Living).await;
     Response::Daemon(DaemonView {
         pid: std::process::id(),
@@ -303,6 +305,7 @@ async fn status(state: &ServerState) -> Response {
         sessions: sessions.len(),
         uptime_secs: state.daemon.since.elapsed().as_secs(),
         log_id: state.mailbox.log_id(),
+        last_seq,
         memory_given_back_bytes: state.views.live.given_back(),
         unregistered: state.daemon.strays.pids(),
         gate: gate::seen(state).await,

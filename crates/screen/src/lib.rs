@@ -1,6 +1,7 @@
 //! The visible screen of a session, derived from its raw output: bytes in, cells, text and paint out.
 #![forbid(unsafe_code)]
 
+mod cells;
 mod emulator;
 mod paint;
 mod pen;
@@ -17,6 +18,7 @@ use alacritty_terminal::term::cell::{Cell, Flags};
 use alacritty_terminal::vte::ansi::{Processor, Timeout};
 use glis_wire::hold::Size;
 
+pub use cells::{Colour, Look};
 use emulator::Emulator;
 use pen::{Links, Pen};
 use unfinished::Unfinished;

@@ -367,6 +367,10 @@ pub struct DaemonView {
     /// Names the event log. Under another name its numbers mean other events.
     #[serde(default)]
     pub log_id: String,
+    /// The number of the last event in it: who asks for the sessions after this, and then follows the events
+    /// behind it, misses nothing.
+    #[serde(default)]
+    pub last_seq: u64,
     /// Memory that suspended sessions have given back since this daemon began.
     #[serde(default)]
     pub memory_given_back_bytes: u64,

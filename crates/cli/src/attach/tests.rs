@@ -15,10 +15,10 @@ use glis_wire::frame::{Decoder, Frame, encode_raw, encode_words};
 use glis_wire::hold::{End, Hello, Order, PROTOCOL, ProcessMark, Report, place};
 use rustix::event::Timespec;
 use rustix::process::{Pid, Signal};
+use rustix::pty::OpenptFlags;
 use rustix::termios::{Termios, Winsize};
 
 use super::*;
-use crate::tty::sys::open_pty;
 
 /// Nothing takes this long; a test that waits in vain must end all the same.
 const PATIENCE: Timespec = Timespec { tv_sec: 20, tv_nsec: 0 };
@@ -472,4 +472,16 @@ fn the_shells_screen_is_never_uncovered() {
     stage.types(b"\x11");
     let (_, left) = stage.ends();
     assert_eq!(left, "Ok(Detached)");
+}
+
+/// A terminal: the end that a terminal emulator holds, and the one that programs get.
+fn open_pty(columns: u16, rows: u16) -> io::Result<(OwnedFd, OwnedFd)> {
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let master = rustix::pty::openpt(flags)?;
+    rustix::pty::grantpt(&master)?;
+    rustix::pty::unlockpt(&master)?;
+    let slave = rustix::pty::ioctl_tiocgptpeer(&master, flags)?;
+    let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    rustix::termios::tcsetwinsize(&slave, size)?;
+    Ok((master, slave))
 }

@@ -24,6 +24,12 @@ pub(crate) struct Cli {
     /// answer, also over a restart of the daemon
     #[arg(long, global = true, value_name = "KEY")]
     pub(crate) key: Option<String>,
+    /// Without a verb, on a terminal: look at everything, change nothing
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// Without a verb: the list as lines of text, one a session, printed again when it changes
+    #[arg(long)]
+    pub(crate) plain: bool,
     #[command(subcommand)]
     pub(crate) verb: Option<Verb>,
 }

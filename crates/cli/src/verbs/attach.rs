@@ -2,7 +2,7 @@
 
 use super::{Out, ask, unexpected};
 use crate::attach::{
-    Aside, AttachSpec, CTRL_Q, Companion, Leave, Offer, Painting, Standing, attach as show,
+    Aside, AttachSpec, CTRL_Q, Companion, Leave, Offer, Painting, Standing, attach as attach_to,
 };
 use crate::complaint::{Complaint, Kind};
 use crate::control;
@@ -28,6 +28,24 @@ pub(super) fn attach(name: &str, out: &Out) -> Result<(), Complaint> {
             "`glis screen {name}` prints the screen, `glis output {name}` the bytes"
         )));
     }
+    let (session, left) = until_left(name)?;
+    let (word, text) = match left {
+        Leave::Detached => {
+            ("detached", format!("detached from `{}`; it keeps running", session.name))
+        }
+        Leave::NotRunning | Leave::Ended(_) | Leave::Lost => ("not_running", words::is(&session)),
+    };
+    let document = json!({"session": session.name, "left": word, "status": session.status});
+    out.document(&document, || text)
+}
+
+/// Shows a session on the terminal until the user leaves, for a face that has its own words for the rest.
+pub fn show(name: &str) -> Result<(), Complaint> {
+    until_left(name).map(drop)
+}
+
+/// The session as it is afterwards, and why it is shown no longer.
+fn until_left(name: &str) -> Result<(SessionView, Leave), Complaint> {
     let mut control = control::connect()?;
     let Painted { session, painting, size, holder_dir } = painted(&mut control, name)?;
     let companion = Company::of(&session);
@@ -36,7 +54,7 @@ pub(super) fn attach(name: &str, out: &Out) -> Result<(), Complaint> {
         let painted = painted_anew(&mut control, &id);
         painted.map(|painted| painted.painting).map_err(io::Error::other)
     };
-    let left = show(AttachSpec {
+    let left = attach_to(AttachSpec {
         paint: painting.bytes,
         paint_size: Some(size),
         from: painting.at,
@@ -53,14 +71,7 @@ pub(super) fn attach(name: &str, out: &Out) -> Result<(), Complaint> {
         Ok(Response::Session(now)) => *now,
         Ok(_) | Err(_) => session,
     };
-    let (word, text) = match left {
-        Leave::Detached => {
-            ("detached", format!("detached from `{}`; it keeps running", session.name))
-        }
-        Leave::NotRunning | Leave::Ended(_) | Leave::Lost => ("not_running", words::is(&session)),
-    };
-    let document = json!({"session": session.name, "left": word, "status": session.status});
-    out.document(&document, || text)
+    Ok((session, left))
 }
 
 /// Why a session is shown no longer. What the daemon said to it keeps its kind, and with it the exit

@@ -184,29 +184,3 @@ unsafe fn watch(watched: RawFd, tty: RawFd, original: &libc::termios, reset: &[u
         libc::_exit(0)
     }
 }
-
-/// A terminal for tests: the end that a terminal emulator holds, and the one that programs get.
-#[cfg(test)]
-pub(crate) fn open_pty(columns: u16, rows: u16) -> io::Result<(OwnedFd, OwnedFd)> {
-    use std::os::fd::FromRawFd as _;
-    let size = libc::winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-    let (mut master, mut slave) = (-1, -1);
-    // SAFETY: all pointers are to live variables or null where the call allows it.
-    let done = unsafe {
-        libc::openpty(
-            &raw mut master,
-            &raw mut slave,
-            ptr::null_mut(),
-            ptr::null(),
-            &raw const size,
-        )
-    };
-    if done != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the call has succeeded and nothing else owns the descriptor.
-    let master = unsafe { OwnedFd::from_raw_fd(master) };
-    // SAFETY: as above.
-    let slave = unsafe { OwnedFd::from_raw_fd(slave) };
-    Ok((master, slave))
-}

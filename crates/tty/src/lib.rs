@@ -4,7 +4,7 @@
 //! hook; signals arrive as bytes and become an orderly exit; and for the signal that cannot be
 //! caught, a small process waits that survives us and does the same.
 
-pub(crate) mod sys;
+mod sys;
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -33,7 +33,7 @@ macro_rules! plain_keys {
 }
 
 /// See [`plain_keys`].
-pub(crate) const PLAIN_KEYS: &[u8] = plain_keys!().as_bytes();
+pub const PLAIN_KEYS: &[u8] = plain_keys!().as_bytes();
 
 /// The user's title is kept, and the shell's screen stays behind the alternate one.
 const TAKE: &[u8] = b"\x1b[22;0t\x1b[?1049h\x1b[0m\x1b[H\x1b[2J";
@@ -82,7 +82,7 @@ impl Ending {
     }
 
     /// Waits for one.
-    pub(crate) fn wait(&self) -> u8 {
+    pub fn wait(&self) -> u8 {
         loop {
             if let Some(signal) = self.came() {
                 return signal;
@@ -148,7 +148,7 @@ impl Tty {
     }
 
     /// Leaves a signal for the next [`Self::wake`].
-    pub(crate) fn put_back(&mut self, wake: Wake) {
+    pub fn put_back(&mut self, wake: Wake) {
         self.woken.push_front(wake);
     }
 

@@ -1,0 +1,106 @@
+//! The screen cell by cell, for a face that draws it inside its own.
+
+use crate::{Screen, printable};
+use alacritty_terminal::grid::Dimensions as _;
+use alacritty_terminal::index::{Column, Line};
+use alacritty_terminal::term::TermMode;
+use alacritty_terminal::term::cell::{Cell, Flags};
+use alacritty_terminal::vte::ansi::{Color, NamedColor};
+
+/// The colour of a cell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Colour {
+    /// The terminal's own.
+    #[default]
+    Own,
+    /// One of the 256; the first 16 are the terminal's own choice.
+    Indexed(u8),
+    /// Red, green, blue.
+    Rgb(u8, u8, u8),
+}
+
+/// How a cell looks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a style that terminals combine freely")]
+pub struct Look {
+    /// Colour of the text.
+    pub text: Colour,
+    /// Colour behind it.
+    pub behind: Colour,
+    /// Bold.
+    pub bold: bool,
+    /// Faint.
+    pub faint: bool,
+    /// Italic.
+    pub italic: bool,
+    /// Underlined, in whatever way.
+    pub underlined: bool,
+    /// Text and background exchanged.
+    pub inverse: bool,
+    /// Struck out.
+    pub struck: bool,
+}
+
+impl Screen {
+    /// Shows every cell that holds a character, row by row: its column, its row, its text, its look. The
+    /// second half of a wide character is not shown. No text can control a terminal.
+    pub fn each_cell(&self, mut see: impl FnMut(u16, u16, &str, Look)) {
+        let grid = self.emulator.term.grid();
+        let mut text = String::new();
+        for row in 0..grid.screen_lines() {
+            let cells = &grid[Line(i32::try_from(row).unwrap_or(i32::MAX))];
+            for column in 0..grid.columns() {
+                let cell = &cells[Column(column)];
+                if cell.flags.intersects(Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER)
+                {
+                    continue;
+                }
+                text.clear();
+                let hidden = cell.flags.contains(Flags::HIDDEN);
+                text.push(if hidden || cell.c.is_control() { ' ' } else { cell.c });
+                if !hidden && let Some(marks) = cell.zerowidth() {
+                    text.extend(marks);
+                    text = printable(&text);
+                }
+                let bounded = |cells: usize| u16::try_from(cells).unwrap_or(u16::MAX);
+                see(bounded(column), bounded(row), &text, look_of(cell));
+            }
+        }
+    }
+
+    /// Whether the session's programs want their cursor seen.
+    pub fn shows_cursor(&self) -> bool {
+        self.emulator.term.mode().contains(TermMode::SHOW_CURSOR)
+    }
+}
+
+fn look_of(cell: &Cell) -> Look {
+    let has = |flag: Flags| cell.flags.intersects(flag);
+    let (text, dim) = colour_of(cell.fg);
+    Look {
+        text,
+        behind: colour_of(cell.bg).0,
+        bold: has(Flags::BOLD),
+        faint: dim || has(Flags::DIM),
+        italic: has(Flags::ITALIC),
+        underlined: has(Flags::ALL_UNDERLINES),
+        inverse: has(Flags::INVERSE),
+        struck: has(Flags::STRIKEOUT),
+    }
+}
+
+/// A colour of the emulator, and whether it is the dim form of it.
+fn colour_of(colour: Color) -> (Colour, bool) {
+    match colour {
+        Color::Spec(rgb) => (Colour::Rgb(rgb.r, rgb.g, rgb.b), false),
+        Color::Indexed(index) => (Colour::Indexed(index), false),
+        Color::Named(named) => match named as usize {
+            index @ 0..16 => (Colour::Indexed(u8::try_from(index).unwrap_or(0)), false),
+            _ => (Colour::Own, is_dim(named)),
+        },
+    }
+}
+
+fn is_dim(named: NamedColor) -> bool {
+    named == NamedColor::DimForeground
+}

@@ -1,0 +1,132 @@
+//! Keys as they are pressed and as they are written: `j`, `ctrl+x`, `shift+tab`.
+
+use std::fmt;
+
+/// A key with what is held along with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Chord {
+    pub(crate) code: Code,
+    pub(crate) held: Held,
+}
+
+/// What is held. Shift is part of a letter, and counts for other keys only.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Held {
+    pub(crate) ctrl: bool,
+    pub(crate) alt: bool,
+    pub(crate) shift: bool,
+}
+
+/// A key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Code {
+    Char(char),
+    Enter,
+    Esc,
+    Tab,
+    Backspace,
+    Delete,
+    Insert,
+    Up,
+    Down,
+    Left,
+    Right,
+    Home,
+    End,
+    PageUp,
+    PageDown,
+}
+
+/// The keys that are written as a word.
+const NAMED: [(&str, Code); 15] = [
+    ("space", Code::Char(' ')),
+    ("enter", Code::Enter),
+    ("esc", Code::Esc),
+    ("tab", Code::Tab),
+    ("backspace", Code::Backspace),
+    ("delete", Code::Delete),
+    ("insert", Code::Insert),
+    ("up", Code::Up),
+    ("down", Code::Down),
+    ("left", Code::Left),
+    ("right", Code::Right),
+    ("home", Code::Home),
+    ("end", Code::End),
+    ("pgup", Code::PageUp),
+    ("pgdn", Code::PageDown),
+];
+
+impl Chord {
+    /// A key alone.
+    pub(crate) fn plain(code: Code) -> Self {
+        Self { code, held: Held::default() }
+    }
+
+    /// With control held.
+    pub(crate) fn ctrl(c: char) -> Self {
+        Self { code: Code::Char(c), held: Held { ctrl: true, ..Held::default() } }
+    }
+
+    /// The character that this key types into a text, if it does.
+    pub(crate) fn text(self) -> Option<char> {
+        let Code::Char(c) = self.code else { return None };
+        (!self.held.ctrl && !self.held.alt).then_some(c)
+    }
+
+    /// Reads a chord as it is written in a key map.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let mut held = Held::default();
+        let mut rest = text;
+        loop {
+            if let Some(after) = rest.strip_prefix("ctrl+") {
+                (held.ctrl, rest) = (true, after);
+            } else if let Some(after) = rest.strip_prefix("alt+") {
+                (held.alt, rest) = (true, after);
+            } else if let Some(after) = rest.strip_prefix("shift+") {
+                (held.shift, rest) = (true, after);
+            } else {
+                break;
+            }
+        }
+        if let Some((_, code)) = NAMED.iter().find(|(name, _)| *name == rest) {
+            return Some(Self { code: *code, held });
+        }
+        let mut chars = rest.chars();
+        let only = chars.next().filter(|c| !c.is_control() && !held.shift)?;
+        chars.next().is_none().then_some(Self { code: Code::Char(only), held })
+    }
+}
+
+impl fmt::Display for Chord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Held { ctrl, alt, shift } = self.held;
+        for (is_held, word) in [(ctrl, "ctrl+"), (alt, "alt+"), (shift, "shift+")] {
+            if is_held {
+                f.write_str(word)?;
+            }
+        }
+        if let Some((name, _)) = NAMED.iter().find(|(_, code)| *code == self.code) {
+            return f.write_str(name);
+        }
+        if let Code::Char(c) = self.code { write!(f, "{c}") } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        for text in ["j", "G", "?", "ctrl+x", "shift+tab", "alt+enter", "space", "pgdn", "@", "+"] {
+            assert_eq!(Chord::parse(text).map(|chord| chord.to_string()).as_deref(), Some(text));
+        }
+    }
+
+    #[test]
+    fn what_is_no_key_is_refused() {
+        for text in ["", "ctrl+", "jj", "shift+j", "hyper+x", "\u{1b}"] {
+            assert_eq!(Chord::parse(text), None, "{text:?}");
+        }
+    }
+}

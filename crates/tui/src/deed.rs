@@ -1,0 +1,257 @@
+//! What a person does here: each is one call of the client, and the `glis …` line that does the same.
+
+use glis_core::input::IfRunning;
+use glis_core::pause::{PauseMode, PauseReason};
+use glis_core::talk::ALLOW_FOR_SESSION;
+use glis_wire::client::{Action, NewSession, PauseAll, Request, TrashAction};
+
+/// Something that is done with a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Deed {
+    Send { text: String },
+    Pause,
+    ForcePause,
+    CancelPause,
+    Resume,
+    Restart,
+    Stop,
+    Remove { running: IfRunning },
+    Answer { request: String, answer: Reply },
+    AutoYes { on: bool },
+    Snapshot,
+    Merge,
+    Undelete,
+}
+
+/// An answer by one key, or in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Reply {
+    Allow,
+    AllowForSession,
+    Deny,
+    Words(String),
+}
+
+impl Reply {
+    fn word(&self) -> &str {
+        match self {
+            Self::Allow => "allow",
+            Self::AllowForSession => ALLOW_FOR_SESSION,
+            Self::Deny => "deny",
+            Self::Words(words) => words,
+        }
+    }
+
+    fn typed(&self) -> String {
+        match self {
+            Self::Allow => "allow".to_owned(),
+            Self::AllowForSession => "allow --for-session".to_owned(),
+            Self::Deny => "deny".to_owned(),
+            Self::Words(words) => quoted(words),
+        }
+    }
+}
+
+impl Deed {
+    /// The call that does it. Sessions are named by their id, which stays.
+    pub(crate) fn request(&self, id: &str) -> Request {
+        let act = |action| Request::Act { session: id.to_owned(), action };
+        match self {
+            Self::Send { text } => act(Action::Send { text: text.clone(), files: Vec::new() }),
+            Self::Pause => act(pause(PauseMode::Interrupt)),
+            Self::ForcePause => act(pause(PauseMode::Force)),
+            Self::CancelPause => act(Action::CancelPause),
+            Self::Resume => act(Action::Resume { prompt: None }),
+            Self::Restart => act(Action::Restart { with_context: false }),
+            Self::Stop => act(Action::Stop),
+            Self::Remove { running } => act(Action::Remove { running: *running }),
+            Self::Answer { request, answer } => act(Action::Answer {
+                ask: Some(request.clone()),
+                answer: answer.word().to_owned(),
+                reason: None,
+            }),
+            Self::AutoYes { on } => act(Action::AutoYes { on: *on }),
+            Self::Snapshot => act(Action::Snapshot),
+            Self::Merge => Request::Merge { session: id.to_owned(), into: None },
+            Self::Undelete => {
+                let action = TrashAction::Restore { name: None };
+                Request::TrashAct { session: id.to_owned(), action }
+            }
+        }
+    }
+
+    /// What would be typed to do the same.
+    pub(crate) fn line(&self, name: &str) -> String {
+        let name = quoted(name);
+        match self {
+            Self::Send { text } => format!("glis send {name} {}", quoted(text)),
+            Self::Pause => format!("glis pause {name}"),
+            Self::ForcePause => format!("glis pause {name} --mode force"),
+            Self::CancelPause => format!("glis pause {name} --cancel"),
+            Self::Resume => format!("glis resume {name}"),
+            Self::Restart => format!("glis restart {name} --yes"),
+            Self::Stop => format!("glis stop {name}"),
+            Self::Remove { running: IfRunning::Stop } => format!("glis rm {name} --stop"),
+            Self::Remove { running: IfRunning::Refuse } => format!("glis rm {name}"),
+            Self::Answer { request, answer } => {
+                format!("glis answer {name} {} --request {}", answer.typed(), quoted(request))
+            }
+            Self::AutoYes { on: true } => format!("glis auto-yes {name} on"),
+            Self::AutoYes { on: false } => format!("glis auto-yes {name} off"),
+            Self::Snapshot => format!("glis snapshot {name}"),
+            Self::Merge => format!("glis merge {name}"),
+            Self::Undelete => format!("glis trash restore {name}"),
+        }
+    }
+
+    /// What is said on its row while it is under way.
+    pub(crate) fn doing(&self) -> &'static str {
+        match self {
+            Self::Send { .. } => "sending",
+            Self::Pause | Self::ForcePause => "PAUSING...",
+            Self::CancelPause => "cancelling the pause",
+            Self::Resume => "resuming",
+            Self::Restart => "restarting",
+            Self::Stop => "stopping",
+            Self::Remove { .. } => "moving it to the trash",
+            Self::Answer { .. } => "answering",
+            Self::AutoYes { .. } => "setting auto-yes",
+            Self::Snapshot => "saving the worktree",
+            Self::Merge => "merging",
+            Self::Undelete => "taking it out of the trash",
+        }
+    }
+
+    /// What is said once it is done.
+    pub(crate) fn done(&self, name: &str) -> String {
+        match self {
+            Self::Send { .. } => format!("sent to `{name}`"),
+            Self::Pause | Self::ForcePause => format!("`{name}` is paused"),
+            Self::CancelPause => format!("the pause of `{name}` was cancelled"),
+            Self::Resume => format!("`{name}` is back"),
+            Self::Restart => format!("`{name}` began a fresh conversation"),
+            Self::Stop => format!("`{name}` is suspended; the next message wakes it"),
+            Self::Remove { .. } => format!("`{name}` is in the trash"),
+            Self::Answer { .. } => format!("answered `{name}`"),
+            Self::AutoYes { on: true } => format!("rules answer for `{name}` now"),
+            Self::AutoYes { on: false } => format!("`{name}` asks you again"),
+            Self::Snapshot => format!("the worktree of `{name}` is saved"),
+            Self::Merge => format!("the work of `{name}` is merged"),
+            Self::Undelete => format!("`{name}` is back from the trash"),
+        }
+    }
+
+    /// What undoes it, where something does.
+    pub(crate) fn inverse(&self) -> Option<Self> {
+        match self {
+            Self::Pause | Self::ForcePause | Self::Stop => Some(Self::Resume),
+            Self::Resume => Some(Self::Pause),
+            Self::Remove { .. } => Some(Self::Undelete),
+            Self::Undelete => Some(Self::Remove { running: IfRunning::Refuse }),
+            Self::AutoYes { on } => Some(Self::AutoYes { on: !on }),
+            Self::Send { .. }
+            | Self::CancelPause
+            | Self::Restart
+            | Self::Answer { .. }
+            | Self::Snapshot
+            | Self::Merge => None,
+        }
+    }
+
+    /// The question before it is done, where it is asked.
+    pub(crate) fn question(&self, name: &str) -> Option<String> {
+        match self {
+            Self::Restart => {
+                Some(format!("Begin a fresh conversation in `{name}`? Its files stay."))
+            }
+            Self::Remove { running: IfRunning::Stop } => {
+                Some(format!("Stop `{name}` and move it to the trash? Nothing is deleted."))
+            }
+            Self::Remove { running: IfRunning::Refuse } => {
+                Some(format!("Move `{name}` to the trash? Nothing is deleted."))
+            }
+            Self::Stop => Some(format!("End the process of `{name}`? Its turn is cut off.")),
+            Self::Merge => Some(format!("Commit the work of `{name}` and merge it?")),
+            Self::ForcePause => Some(format!("Stop `{name}` now, whatever it is doing?")),
+            Self::Send { .. }
+            | Self::Pause
+            | Self::CancelPause
+            | Self::Resume
+            | Self::Answer { .. }
+            | Self::AutoYes { .. }
+            | Self::Snapshot
+            | Self::Undelete => None,
+        }
+    }
+}
+
+/// The call that pauses everything.
+pub(crate) fn pause_all() -> (Request, String) {
+    let (mode, reason) = (PauseMode::Boundary, PauseReason::User);
+    let all = PauseAll { mode, on_timeout: None, clearing: None, reason };
+    (Request::PauseAll(all), "glis pause --all".to_owned())
+}
+
+/// The call that resumes everything.
+pub(crate) fn resume_all() -> (Request, String) {
+    (Request::ResumeAll { from_log: false }, "glis resume --all".to_owned())
+}
+
+/// The call that makes a session.
+pub(crate) fn new_session(wanted: NewSession) -> (Request, String) {
+    let mut line = "glis new".to_owned();
+    let mut say = |option: &str, value: &Option<String>| {
+        if let Some(value) = value {
+            line = format!("{line} {option}{}", quoted(value));
+        }
+    };
+    say("", &wanted.name);
+    say("--agent ", &wanted.agent);
+    say("--prompt ", &wanted.prompt);
+    say("--base ", &wanted.base);
+    say("--repo ", &Some(wanted.repo.clone()));
+    (Request::New(Box::new(wanted)), line)
+}
+
+fn pause(mode: PauseMode) -> Action {
+    Action::Pause { mode, on_timeout: None, clearing: None, for_secs: None }
+}
+
+/// A word as a shell takes it.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+".contains(c);
+    if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_bare) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_does_the_same_as_the_key() {
+        let lines = [
+            (Deed::Pause, "glis pause blue"),
+            (Deed::Send { text: "it's done?".to_owned() }, "glis send blue 'it'\\''s done?'"),
+            (Deed::Remove { running: IfRunning::Stop }, "glis rm blue --stop"),
+            (
+                Deed::Answer { request: "r1".to_owned(), answer: Reply::AllowForSession },
+                "glis answer blue allow --for-session --request r1",
+            ),
+        ];
+        for (deed, line) in lines {
+            assert_eq!(deed.line("blue"), line);
+        }
+    }
+
+    #[test]
+    fn what_is_undone_twice_is_as_before() {
+        for deed in [Deed::Pause, Deed::Resume, Deed::AutoYes { on: true }, Deed::Undelete] {
+            let back = deed.inverse().and_then(|inverse| inverse.inverse());
+            assert!(back.is_some(), "{deed:?}");
+        }
+        assert_eq!(Deed::Restart.inverse(), None);
+    }
+}

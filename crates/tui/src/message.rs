@@ -1,0 +1,163 @@
+//! What reaches the model, and what it wants done: everything outside lies between these two.
+
+use crate::input::Input;
+use glis_core::Status;
+use glis_wire::client::{Request, Response};
+use glis_wire::hold::Size;
+use glis_wire::view::{Entry, FileDiffView, SessionView, SnapshotView};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Something that went wrong, in the words of the command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// What happened, to what.
+    pub message: String,
+    /// The next step.
+    pub hint: Option<String>,
+}
+
+/// The time, handed in with every message.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Now {
+    /// For spans: milliseconds since the program began.
+    pub(crate) ms: u64,
+    /// For ages: seconds since 1970.
+    pub(crate) wall_secs: i64,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Msg {
+    /// A key, a paste, the mouse, an answer of the terminal.
+    Input(Input),
+    /// The terminal has this size.
+    Resized { columns: u16, rows: u16 },
+    /// A time that was asked for has come.
+    Time,
+    /// All sessions, as of this event or a later one.
+    Listed { sessions: Vec<SessionView>, last_seq: u64, gate: String },
+    /// Some of them, looked at again.
+    Seen(Vec<Seen>),
+    /// An event, as the contract describes it.
+    Event(Box<News>),
+    /// The daemon cannot be reached; it is tried again.
+    Lost(Told),
+    /// Something that was asked for has ended.
+    Ended { ticket: u64, result: Result<Box<Response>, Told> },
+    /// A session's screen, and what follows it.
+    Preview { session: String, news: PreviewNews },
+    /// What a view of a session shows.
+    Fetched { session: String, result: Result<Fetched, Told> },
+    /// The user is back from a session's own terminal.
+    Returned(Result<(), Told>),
+}
+
+/// A session that was looked at.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Seen {
+    There(Box<SessionView>),
+    /// It is not listed any more.
+    Gone(String),
+}
+
+/// What of an event is used.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct News {
+    pub(crate) seq: u64,
+    pub(crate) session: Option<String>,
+    pub(crate) name: String,
+    pub(crate) status: Option<Status>,
+    /// What is being done after it, for a person who waits.
+    pub(crate) step: Option<&'static str>,
+}
+
+impl News {
+    /// Reads an event's JSON.
+    pub(crate) fn read(seq: u64, event: &Value) -> Self {
+        let text = |key: &str| event.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
+        let status = event.get("status").cloned();
+        Self {
+            seq,
+            session: text("session"),
+            name: text("event").unwrap_or_default(),
+            status: status.and_then(|status| serde_json::from_value(status).ok()),
+            step: glis_client::labels::step(event),
+        }
+    }
+}
+
+/// What comes of a session's screen.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum PreviewNews {
+    /// The whole screen as of an offset.
+    Painted { bytes: Vec<u8>, from: u64, size: Size },
+    /// Output that follows.
+    Output { at: u64, bytes: Vec<u8> },
+    /// Another size from here on.
+    Resized(Size),
+    /// The process has ended; the last screen stays.
+    Ended,
+    /// It cannot be shown.
+    Refused(Told),
+}
+
+/// What a view of a session shows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Fetched {
+    Conversation(Vec<Entry>),
+    Diff { files: Vec<FileDiffView>, patch: String },
+    Snapshots(Vec<SnapshotView>),
+    Events(Vec<Value>),
+}
+
+/// What is shown of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tab {
+    Terminal,
+    Conversation,
+    Diff,
+    Snapshots,
+    Events,
+}
+
+impl Tab {
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Terminal, Self::Conversation, Self::Diff, Self::Snapshots, Self::Events];
+
+    /// Its name.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Terminal => "terminal",
+            Self::Conversation => "conversation",
+            Self::Diff => "diff",
+            Self::Snapshots => "snapshots",
+            Self::Events => "events",
+        }
+    }
+}
+
+/// What is to be done outside.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Effect {
+    /// Leave. Agents run on.
+    Quit,
+    /// Back to the shell, until it continues us.
+    Suspend,
+    /// Draw everything, whatever is on the screen.
+    Redraw,
+    /// Show this session on the whole terminal.
+    Attach { id: String },
+    /// Make a call; its end comes back under the ticket.
+    Call { ticket: u64, request: Box<Request> },
+    /// Look at these sessions again.
+    Look(Vec<String>),
+    /// Follow the terminal of this session, and of no other.
+    Follow(Option<String>),
+    /// Get what a view shows.
+    Fetch { session: String, tab: Tab, last_seq: u64 },
+    /// Keep what was typed and not sent.
+    KeepDrafts(BTreeMap<String, String>),
+    /// Tell the user by the terminal's own means.
+    Notify { text: String, ring: bool },
+}

@@ -1,0 +1,342 @@
+//! Everything that is shown. It is changed by `update` alone, and reads no clock and no file.
+
+mod order;
+mod preview;
+
+pub(crate) use order::Line;
+pub(crate) use preview::{Preview, Shown};
+
+use crate::chord::Chord;
+use crate::deed::Deed;
+use crate::editor::Editor;
+use crate::keymap::KeyMap;
+use crate::message::{Fetched, Now, Tab, Told};
+use crate::theme::Theme;
+use glis_client::labels::span;
+use glis_core::Status;
+use glis_wire::view::{SessionView, WaitingFor};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Everything that is shown.
+pub(crate) struct Model {
+    pub(crate) now: Now,
+    pub(crate) size: (u16, u16),
+    pub(crate) theme: Theme,
+    pub(crate) keys: KeyMap,
+    pub(crate) access: Access,
+    /// The repository that the program was started in, if any.
+    pub(crate) here: Option<String>,
+    pub(crate) link: Link,
+    /// Whether anything may start: `running`, `pausing`, `paused`.
+    pub(crate) gate: String,
+    pub(crate) last_seq: u64,
+    pub(crate) sessions: BTreeMap<String, SessionView>,
+    /// The lines of the list, as they were last put in order.
+    pub(crate) lines: Vec<Line>,
+    pub(crate) selected: Option<String>,
+    pub(crate) marked: BTreeSet<String>,
+    /// Where a range of marks began.
+    pub(crate) range: Option<String>,
+    pub(crate) filter: Editor,
+    pub(crate) mode: Mode,
+    pub(crate) tab: Tab,
+    pub(crate) scroll: usize,
+    pub(crate) preview: Preview,
+    pub(crate) page: Page,
+    pub(crate) notice: Option<Notice>,
+    pub(crate) prefix: Option<Prefix>,
+    /// What is under way, by its ticket.
+    pub(crate) under_way: BTreeMap<u64, UnderWay>,
+    pub(crate) history: Vec<Done>,
+    pub(crate) drafts: BTreeMap<String, Editor>,
+    pub(crate) next_ticket: u64,
+    pub(crate) looking: Looking,
+    /// When the order of the list may change again: not right under a hand that moves in it.
+    pub(crate) settles_at: Option<u64>,
+}
+
+/// What may be done here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    Full,
+    ReadOnly,
+}
+
+/// How the daemon is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Link {
+    Connecting,
+    Live,
+    Lost(Told),
+}
+
+/// Who gets the keys.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Mode {
+    List,
+    Help {
+        scroll: usize,
+    },
+    Confirm {
+        deed: Deed,
+        ids: Vec<String>,
+        question: String,
+    },
+    Send {
+        id: String,
+    },
+    AnswerWords {
+        id: String,
+        request: String,
+        words: Editor,
+    },
+    New(Box<NewBox>),
+    Filter,
+    /// Every open question; the one in hand by session and request.
+    Asks {
+        at: Option<(String, String)>,
+    },
+    Palette {
+        words: Editor,
+        at: usize,
+    },
+    History,
+}
+
+/// The box for a new session.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct NewBox {
+    pub(crate) repo: String,
+    pub(crate) prompt: Editor,
+    pub(crate) name: Editor,
+    /// An index into [`AGENTS`].
+    pub(crate) agent: usize,
+    pub(crate) base: Editor,
+    pub(crate) field: usize,
+}
+
+/// The agents that can be chosen; the first leaves it to the configuration.
+pub(crate) const AGENTS: [Option<&str>; 6] =
+    [None, Some("claude"), Some("codex"), Some("gemini"), Some("opencode"), Some("rehearsal")];
+
+/// The fields of [`NewBox`].
+pub(crate) const FIELDS: [&str; 4] = ["prompt", "name", "agent", "base"];
+
+/// Keys that were pressed and wait for the next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Prefix {
+    pub(crate) keys: Vec<Chord>,
+    pub(crate) until: u64,
+}
+
+/// Something that is said below the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Notice {
+    pub(crate) told: Told,
+    pub(crate) kind: Kind,
+    pub(crate) until: u64,
+}
+
+/// What kind of notice it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Done,
+    Wrong,
+}
+
+/// Something that was asked for and has not ended.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct UnderWay {
+    /// The session; none if it concerns all.
+    pub(crate) id: Option<String>,
+    pub(crate) name: String,
+    pub(crate) deed: Option<Deed>,
+    pub(crate) label: &'static str,
+}
+
+/// Something that was done here.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Done {
+    pub(crate) ticket: u64,
+    pub(crate) id: Option<String>,
+    pub(crate) deed: Option<Deed>,
+    /// What would be typed to do the same.
+    pub(crate) line: String,
+    pub(crate) end: End,
+}
+
+/// How it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    NotYet,
+    Well,
+    Badly,
+    Undone,
+}
+
+/// What is known to have changed, and is looked at again.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Looking {
+    pub(crate) stale: BTreeSet<String>,
+    pub(crate) under_way: bool,
+    /// No look begins before this.
+    pub(crate) not_before: u64,
+}
+
+/// What a view of a session shows beside its terminal.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Page {
+    Empty,
+    Loading,
+    Shown(Fetched),
+    Fault(Told),
+}
+
+/// Everything that is known at the start.
+pub(crate) struct Start {
+    pub(crate) now: Now,
+    pub(crate) size: (u16, u16),
+    pub(crate) theme: Theme,
+    pub(crate) keys: KeyMap,
+    pub(crate) access: Access,
+    pub(crate) here: Option<String>,
+    pub(crate) drafts: BTreeMap<String, String>,
+}
+
+impl Model {
+    /// Before anything is known of any session.
+    pub(crate) fn new(start: Start) -> Self {
+        let Start { now, size, theme, keys, access, here, drafts } = start;
+        let drafts = drafts.into_iter().map(|(id, text)| (id, Editor::with(&text))).collect();
+        Self {
+            now,
+            size,
+            theme,
+            keys,
+            access,
+            here,
+            link: Link::Connecting,
+            gate: "running".to_owned(),
+            last_seq: 0,
+            sessions: BTreeMap::new(),
+            lines: Vec::new(),
+            selected: None,
+            marked: BTreeSet::new(),
+            range: None,
+            filter: Editor::default(),
+            mode: Mode::List,
+            tab: Tab::Terminal,
+            scroll: 0,
+            preview: Preview::default(),
+            page: Page::Empty,
+            notice: None,
+            prefix: None,
+            under_way: BTreeMap::new(),
+            history: Vec::new(),
+            drafts,
+            next_ticket: 1,
+            looking: Looking::default(),
+            settles_at: None,
+        }
+    }
+
+    /// The session in hand.
+    pub(crate) fn session(&self) -> Option<&SessionView> {
+        self.selected.as_ref().and_then(|id| self.sessions.get(id))
+    }
+
+    /// What is done is done with these: the marked ones, else the one in hand.
+    pub(crate) fn targets(&self) -> Vec<String> {
+        if self.marked.is_empty() {
+            return self.selected.iter().cloned().collect();
+        }
+        self.ids().filter(|id| self.marked.contains(*id)).cloned().collect()
+    }
+
+    /// The sessions in the list, from the top.
+    pub(crate) fn ids(&self) -> impl DoubleEndedIterator<Item = &String> {
+        self.lines.iter().filter_map(|line| match line {
+            Line::Session(id) => Some(id),
+            Line::Group { .. } => None,
+        })
+    }
+
+    /// Everything that is asked, what has waited longest first.
+    pub(crate) fn asks(&self) -> Vec<(&SessionView, &WaitingFor)> {
+        let mut waiting: Vec<_> =
+            self.sessions.values().filter(|s| s.status == Status::Waiting).collect();
+        waiting.sort_by(|one, other| {
+            (&one.last_active_at, &one.id).cmp(&(&other.last_active_at, &other.id))
+        });
+        let all = waiting.into_iter().flat_map(|session| {
+            let only = session.waiting_for.iter().filter(|_| session.asks.is_empty());
+            session.asks.iter().chain(only).map(move |ask| (session, ask))
+        });
+        all.collect()
+    }
+
+    /// What is under way with a session: the latest of it.
+    pub(crate) fn under_way_with(&self, id: &str) -> Option<&UnderWay> {
+        self.under_way.values().rev().find(|under_way| under_way.id.as_deref() == Some(id))
+    }
+
+    /// What was typed for a session and not sent.
+    pub(crate) fn draft(&self, id: &str) -> &str {
+        self.drafts.get(id).map_or("", Editor::text)
+    }
+
+    /// When something changes by itself, if it does.
+    pub(crate) fn next_change(&self) -> Option<u64> {
+        let spins = !self.under_way.is_empty() || self.sessions.values().any(passes);
+        let stale = !self.looking.under_way && !self.looking.stale.is_empty();
+        let times = [
+            self.prefix.as_ref().map(|prefix| prefix.until),
+            self.notice.as_ref().map(|notice| notice.until),
+            spins.then(|| self.now.ms + SPIN_MS),
+            stale.then_some(self.looking.not_before),
+            self.preview.follow_at,
+            self.settles_at,
+            self.next_age(),
+        ];
+        times.into_iter().flatten().min()
+    }
+
+    /// When the next age that is shown changes: they are told in minutes at least.
+    fn next_age(&self) -> Option<u64> {
+        let ages = self.sessions.values().filter_map(|session| age_secs(session, self.now));
+        let left = ages.map(|age| match age {
+            0..3600 => 60 - age % 60,
+            3600..86_400 => 3600 - age % 3600,
+            _ => 86_400 - age % 86_400,
+        });
+        left.min().map(|secs| self.now.ms + u64::try_from(secs).unwrap_or(60) * 1000)
+    }
+}
+
+/// A wheel that turns; slower looks stuck, faster is restless.
+pub(crate) const SPIN_MS: u64 = 120;
+
+/// Whether a session is in a state that ends by itself.
+pub(crate) fn passes(session: &SessionView) -> bool {
+    matches!(session.status, Status::Pausing | Status::Resuming)
+}
+
+/// How long ago a session was last active.
+pub(crate) fn age_secs(session: &SessionView, now: Now) -> Option<i64> {
+    secs_since(&session.last_active_at, now)
+}
+
+/// How long ago a time of ours was.
+pub(crate) fn since(time: &str, now: Now) -> String {
+    secs_since(time, now).map_or_else(|| "-".to_owned(), age)
+}
+
+/// Nothing ticks: what is younger than a minute is just that.
+pub(crate) fn age(secs: i64) -> String {
+    if secs < 60 { "now".to_owned() } else { span(secs) }
+}
+
+fn secs_since(time: &str, now: Now) -> Option<i64> {
+    let then = time.parse::<jiff::Timestamp>().ok()?;
+    Some((now.wall_secs - then.as_second()).max(0))
+}

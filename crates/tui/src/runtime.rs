@@ -1,0 +1,397 @@
+//! The one place that talks to the terminal, the daemon and the clock.
+
+mod calls;
+mod canvas;
+mod drafts;
+mod events;
+mod looks;
+mod post;
+mod preview;
+
+use crate::input::{Input, Reader};
+use crate::keymap::KeyMap;
+use crate::message::{Effect, Msg, Now, Told};
+use crate::model::{Access, Model, Start};
+use crate::theme::{Depth, Ground, Theme};
+use crate::update::update;
+use calls::Calls;
+use canvas::Canvas;
+use glis_client::{Connector, Fault};
+use glis_tty::{Tty, Wake};
+use glis_wire::call::Scope;
+use looks::Looks;
+use post::{Arrived, Post, PostBox};
+use preview::Follower;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::Signal;
+use rustix::stdio::stdin;
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Sixty frames a second are enough for any eye.
+const FRAME: Duration = Duration::from_millis(16);
+/// What follows an escape follows at once, or it was the key.
+const ESCAPE_WAIT: Duration = Duration::from_millis(25);
+/// A terminal that tells its background does so at once; the first picture waits no longer for it.
+const BACKGROUND_WAIT: Duration = Duration::from_millis(40);
+const INPUT_BYTES: usize = 64 * 1024;
+
+/// What the terminal is asked to do while it is ours: no cursor, the mouse, marks around what is pasted,
+/// keys that can be told apart. The guard takes all of it back.
+const MODES: &[u8] = b"\x1b[?25l\x1b[?1000h\x1b[?1006h\x1b[?2004h\x1b[>5u";
+/// What is its background, and who is it: the second is answered by all, and so ends the waiting.
+const QUESTIONS: &[u8] = b"\x1b]11;?\x1b\\\x1b[c";
+
+/// What the program hands over.
+pub struct Setup {
+    /// The way to the daemon. Without the right to change anything, nothing is changed.
+    pub connector: Connector,
+    /// The words for a fault.
+    pub explain: fn(Fault) -> Told,
+    /// Shows a session on the whole terminal until the user leaves it.
+    pub attach: fn(&str) -> Result<(), Told>,
+}
+
+/// Shows everything until the user leaves. The terminal is as before afterwards.
+pub fn run(setup: Setup) -> Result<(), Told> {
+    let failed = |fault: io::Error| Told { message: format!("terminal: {fault}"), hint: None };
+    let keys =
+        KeyMap::usual().map_err(|bad| Told { message: format!("key map: {bad}"), hint: None })?;
+    let tty = Tty::take().map_err(failed)?;
+    let size = glis_tty::size().map_err(failed)?;
+    let depth = Depth::of(|name| std::env::var(name).ok());
+    let access =
+        if setup.connector.scope < Scope::Manage { Access::ReadOnly } else { Access::Full };
+    let model = Model::new(Start {
+        now: Now::default(),
+        size: (size.columns, size.rows),
+        theme: Theme { depth, ground: Ground::Dark },
+        keys,
+        access,
+        here: repository(),
+        drafts: drafts::read(&setup.connector.home),
+    });
+    let (post, inbox) = post::open().map_err(failed)?;
+    let mut runtime = Runtime {
+        begun: Instant::now(),
+        model,
+        canvas: Canvas::new(size.columns, size.rows),
+        tty: Some(tty),
+        reader: Reader::default(),
+        escape: None,
+        drawn: None,
+        dirty: true,
+        background: true,
+        calls: Calls::new(&setup, post.clone()),
+        looks: Looks::start(&setup, post.clone()).map_err(failed)?,
+        follower: Follower::new(&setup, post.clone()),
+        inbox,
+        setup,
+    };
+    events::start(&runtime.setup, post).map_err(failed)?;
+    runtime.tell(&[MODES, QUESTIONS].concat()).map_err(failed)?;
+    match runtime.serve() {
+        Err(fault) if fault.kind() == io::ErrorKind::Interrupted => runtime.end(),
+        done => done.map_err(failed),
+    }
+}
+
+struct Runtime {
+    begun: Instant,
+    model: Model,
+    canvas: Canvas,
+    /// None only while another part of the program has the terminal.
+    tty: Option<Tty>,
+    reader: Reader,
+    /// When an escape that nothing followed was the key.
+    escape: Option<Instant>,
+    drawn: Option<Instant>,
+    dirty: bool,
+    /// Whether the terminal may still tell its background.
+    background: bool,
+    calls: Calls,
+    looks: Looks,
+    follower: Follower,
+    inbox: PostBox,
+    setup: Setup,
+}
+
+/// Whether to go on.
+#[derive(PartialEq, Eq)]
+enum Go {
+    On,
+    Home,
+}
+
+impl Runtime {
+    fn serve(&mut self) -> io::Result<()> {
+        let mut input = vec![0; INPUT_BYTES];
+        loop {
+            let ready = self.wait()?;
+            if self.take_signals()? == Go::Home {
+                return Ok(());
+            }
+            // Keys before output: they are answered in the middle of a flood.
+            if ready.input && self.take_input(&mut input)? == Go::Home {
+                return Ok(());
+            }
+            if self.escape.is_some_and(|at| at <= Instant::now()) {
+                self.escape = None;
+                let found = self.reader.give_up();
+                if self.take_found(found)? == Go::Home {
+                    return Ok(());
+                }
+            }
+            while let Some(arrived) = self.inbox.next() {
+                if self.arrive(arrived)? == Go::Home {
+                    return Ok(());
+                }
+            }
+            if ready.holder {
+                for msg in self.follower.read() {
+                    self.tell_model(msg)?;
+                }
+            }
+            let due = self.model.next_change();
+            if due.is_some_and(|due| due <= self.now().ms)
+                && self.tell_model(Msg::Time)? == Go::Home
+            {
+                return Ok(());
+            }
+            self.draw()?;
+        }
+    }
+
+    fn now(&self) -> Now {
+        let ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Now { ms, wall_secs: jiff::Timestamp::now().as_second() }
+    }
+
+    /// Waits until something happens or is due.
+    fn wait(&mut self) -> io::Result<Ready> {
+        let mut times = vec![self.escape];
+        if self.dirty {
+            times.push(Some(self.frame_due()));
+        }
+        let change = self.model.next_change().map(|ms| self.begun + Duration::from_millis(ms));
+        times.push(change);
+        let first = times.into_iter().flatten().min();
+        let left = first.map(|at| at.saturating_duration_since(Instant::now()));
+        // Rounded up: a wait that ends too early would be followed by one of no length, and another.
+        let limit = left.map(|left| left + Duration::from_millis(1));
+        let limit = limit.and_then(|left| Timespec::try_from(left).ok());
+        let Some(tty) = &self.tty else { return Ok(Ready::default()) };
+        let mut waiting = vec![
+            PollFd::from_borrowed_fd(tty.signals(), PollFlags::IN),
+            PollFd::from_borrowed_fd(stdin(), PollFlags::IN),
+            PollFd::new(self.inbox.woken(), PollFlags::IN),
+        ];
+        if let Some(holder) = self.follower.holder() {
+            waiting.push(PollFd::from_borrowed_fd(holder, self.follower.wanted()));
+        }
+        match poll(&mut waiting, limit.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(fault) => return Err(fault.into()),
+        }
+        let came = |at: usize| {
+            waiting.get(at).is_some_and(|fd| {
+                fd.revents().intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR)
+            })
+        };
+        let ready = Ready {
+            input: came(1),
+            holder: waiting.get(3).is_some_and(|fd| !fd.revents().is_empty()),
+        };
+        if came(2) {
+            self.inbox.quiet();
+        }
+        Ok(ready)
+    }
+
+    /// When the next picture may be drawn.
+    fn frame_due(&self) -> Instant {
+        match self.drawn {
+            Some(drawn) => drawn + FRAME,
+            None if self.background => self.begun + BACKGROUND_WAIT,
+            None => self.begun,
+        }
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        if !self.dirty || self.frame_due() > Instant::now() {
+            return Ok(());
+        }
+        self.dirty = false;
+        self.drawn = Some(Instant::now());
+        let bytes = self.canvas.draw(&self.model);
+        self.tell(&bytes)
+    }
+
+    fn tell(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.tty.as_mut().map_or(Ok(()), |tty| tty.write_all(bytes))
+    }
+
+    fn take_signals(&mut self) -> io::Result<Go> {
+        while let Some(wake) = self.tty.as_mut().and_then(Tty::wake) {
+            match wake {
+                Wake::Resized => self.fit()?,
+                Wake::Continued => {
+                    if let Some(tty) = &self.tty {
+                        tty.apply_raw()?;
+                    }
+                    self.tell(MODES)?;
+                    self.fit()?;
+                }
+                Wake::End(signal) => {
+                    if let Some(tty) = &mut self.tty {
+                        tty.put_back(Wake::End(signal));
+                    }
+                    return Err(io::ErrorKind::Interrupted.into());
+                }
+            }
+        }
+        Ok(Go::On)
+    }
+
+    /// The terminal may have another size: everything is drawn anew.
+    fn fit(&mut self) -> io::Result<()> {
+        let size = glis_tty::size()?;
+        let bytes = self.canvas.resize(size.columns, size.rows);
+        self.tell(&bytes)?;
+        self.tell_model(Msg::Resized { columns: size.columns, rows: size.rows }).map(drop)
+    }
+
+    fn take_input(&mut self, buffer: &mut [u8]) -> io::Result<Go> {
+        let count = match rustix::io::read(stdin(), &mut *buffer) {
+            // The terminal is gone.
+            Ok(0) | Err(Errno::IO) => return Ok(Go::Home),
+            Ok(count) => count,
+            Err(Errno::INTR | Errno::AGAIN) => return Ok(Go::On),
+            Err(fault) => return Err(fault.into()),
+        };
+        let found = self.reader.read(buffer.get(..count).unwrap_or_default());
+        self.escape = self.reader.waits().then(|| Instant::now() + ESCAPE_WAIT);
+        self.take_found(found)
+    }
+
+    fn take_found(&mut self, found: Vec<Input>) -> io::Result<Go> {
+        for input in found {
+            if matches!(input, Input::Answered | Input::Background(..)) {
+                self.background = false;
+            }
+            if self.tell_model(Msg::Input(input))? == Go::Home {
+                return Ok(Go::Home);
+            }
+        }
+        Ok(Go::On)
+    }
+
+    fn arrive(&mut self, arrived: Arrived) -> io::Result<Go> {
+        match arrived {
+            Arrived::Msg(msg) => self.tell_model(*msg),
+            Arrived::Painted(painted) => match self.follower.begin(*painted) {
+                Some(msg) => self.tell_model(msg),
+                None => Ok(Go::On),
+            },
+        }
+    }
+
+    /// Hands a message to the model and does what it wants.
+    fn tell_model(&mut self, msg: Msg) -> io::Result<Go> {
+        self.dirty = true;
+        let now = self.now();
+        let effects = update(&mut self.model, now, msg);
+        for effect in effects {
+            if self.carry_out(effect)? == Go::Home {
+                return Ok(Go::Home);
+            }
+        }
+        Ok(Go::On)
+    }
+
+    fn carry_out(&mut self, effect: Effect) -> io::Result<Go> {
+        match effect {
+            Effect::Quit => return Ok(Go::Home),
+            Effect::Suspend => self.suspend()?,
+            Effect::Redraw => self.fit()?,
+            Effect::Attach { id } => self.attach(&id)?,
+            Effect::Call { ticket, request } => self.calls.call(ticket, *request),
+            Effect::Look(ids) => self.looks.look(ids),
+            Effect::Follow(session) => self.follower.follow(session),
+            Effect::Fetch { session, tab, last_seq } => self.calls.fetch(session, tab, last_seq),
+            Effect::KeepDrafts(drafts) => {
+                if let Err(fault) = drafts::keep(&self.setup.connector.home, &drafts) {
+                    let message = format!("drafts are not kept: {fault}");
+                    return self.tell_model(Msg::Returned(Err(Told { message, hint: None })));
+                }
+            }
+            Effect::Notify { text, ring } => {
+                let text: String = text.chars().filter(|c| !c.is_control()).collect();
+                let bell = if ring { "\x07" } else { "" };
+                self.tell(format!("\x1b]9;glis: {text}\x1b\\{bell}").as_bytes())?;
+            }
+        }
+        Ok(Go::On)
+    }
+
+    /// Gives the terminal away for a while, and takes it back.
+    fn lend(&mut self, borrow: impl FnOnce(&mut Self) -> Option<Msg>) -> io::Result<()> {
+        self.follower.follow(None);
+        drop(self.tty.take());
+        let msg = borrow(self);
+        self.tty = Some(Tty::take()?);
+        self.tell(MODES)?;
+        self.canvas.forget();
+        self.reader = Reader::default();
+        self.fit()?;
+        if let Some(msg) = msg {
+            self.tell_model(msg)?;
+        }
+        Ok(())
+    }
+
+    fn attach(&mut self, id: &str) -> io::Result<()> {
+        let id = id.to_owned();
+        self.lend(|runtime| Some(Msg::Returned((runtime.setup.attach)(&id))))
+    }
+
+    /// Back to the shell, until it continues us.
+    fn suspend(&mut self) -> io::Result<()> {
+        self.lend(|_| {
+            let own = rustix::process::getpid();
+            // The default action stops us here; we go on when the shell says so.
+            let _ = rustix::process::kill_process(own, Signal::TSTP);
+            Some(Msg::Returned(Ok(())))
+        })
+    }
+
+    /// Ends the process by the signal that is waiting to be read.
+    fn end(mut self) -> ! {
+        loop {
+            let woken = self.tty.as_mut().and_then(Tty::wake);
+            if let (Some(Wake::End(signal)), Some(tty)) = (woken, self.tty.take()) {
+                tty.end_by(signal);
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct Ready {
+    input: bool,
+    holder: bool,
+}
+
+/// The repository that we are in, if any.
+fn repository() -> Option<String> {
+    let here = std::env::current_dir().ok()?;
+    let root = here.ancestors().find(|folder| folder.join(".git").exists());
+    root.map(PathBuf::from).and_then(|root| root.into_os_string().into_string().ok())
+}
+
+/// Puts a message into the post, for threads.
+fn deliver(post: &Post, msg: Msg) {
+    post.send(Arrived::Msg(Box::new(msg)));
+}

@@ -1,0 +1,141 @@
+//! Calls, each in a thread of its own: nothing that is asked for holds up the picture.
+
+use super::post::Post;
+use super::{Setup, deliver};
+use crate::message::{Fetched, Msg, Tab, Told};
+use glis_client::{Client, Connector, Fault, Quiet, Streamed};
+use glis_wire::call::Scope;
+use glis_wire::client::{Request, Response};
+use serde_json::Value;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// So many calls at once are a mistake: of ours, or of a cat on the keyboard.
+const CALLS_MAX: usize = 64;
+/// As far back as the events of a session are looked for.
+const EVENTS_BACK: u64 = 5000;
+
+/// Makes calls.
+pub(super) struct Calls {
+    connector: Connector,
+    explain: fn(Fault) -> Told,
+    post: Post,
+    under_way: Arc<AtomicUsize>,
+    /// Names this run of the program in the keys of its calls.
+    run: String,
+}
+
+impl Calls {
+    pub(super) fn new(setup: &Setup, post: Post) -> Self {
+        let run = format!("tui-{}-{}", std::process::id(), jiff::Timestamp::now().as_nanosecond());
+        let (connector, explain) = (setup.connector.clone(), setup.explain);
+        Self { connector, explain, post, under_way: Arc::default(), run }
+    }
+
+    /// Makes a call under a key: if the daemon goes away in the middle it is made once more, and what was
+    /// done already is not done again.
+    pub(super) fn call(&self, ticket: u64, request: Request) {
+        let (connector, explain, key) =
+            (self.connector.clone(), self.explain, format!("{}-{ticket}", self.run));
+        let ended = move |result| Msg::Ended { ticket, result };
+        self.beside(ended, move || {
+            let once = || {
+                let mut client = connector.connect(&mut Quiet)?;
+                if request.scope() > Scope::Watch {
+                    client.name_next(key.clone());
+                }
+                client.call(request.clone())
+            };
+            let first = once();
+            let lost = matches!(&first, Err(Fault::Lost(_)));
+            let answer = if lost { once() } else { first };
+            answer.map(Box::new).map_err(explain)
+        });
+    }
+
+    /// Gets what a view shows.
+    pub(super) fn fetch(&self, session: String, tab: Tab, last_seq: u64) {
+        let (connector, explain, of) = (self.connector.clone(), self.explain, session.clone());
+        let fetched = move |result| Msg::Fetched { session, result };
+        self.beside(fetched, move || {
+            let mut client = connector.connect(&mut Quiet).map_err(explain)?;
+            let fetched = match tab {
+                Tab::Terminal | Tab::Conversation => conversation(&mut client, of),
+                Tab::Diff => diff(&mut client, of),
+                Tab::Snapshots => snapshots(&mut client, of),
+                Tab::Events => events(&mut client, &of, last_seq),
+            };
+            fetched.map_err(explain)
+        });
+    }
+
+    /// Does something in a thread, and delivers what comes of it.
+    fn beside<T: Send + 'static>(
+        &self,
+        msg: impl FnOnce(Result<T, Told>) -> Msg + Send + 'static,
+        work: impl FnOnce() -> Result<T, Told> + Send + 'static,
+    ) {
+        let (post, under_way) = (self.post.clone(), Arc::clone(&self.under_way));
+        let too_many = under_way.fetch_add(1, Ordering::Relaxed) >= CALLS_MAX;
+        let serve = move || {
+            let result = if too_many { Err(too_much()) } else { work() };
+            under_way.fetch_sub(1, Ordering::Relaxed);
+            deliver(&post, msg(result));
+        };
+        // Without a thread there is nothing to be told by; the spinner stays, and that is true.
+        drop(std::thread::Builder::new().name("call".to_owned()).spawn(serve));
+    }
+}
+
+fn too_much() -> Told {
+    let message = format!("{CALLS_MAX} things are under way already; this was not begun");
+    Told { message, hint: Some("try again when some have ended".to_owned()) }
+}
+
+fn unexpected() -> Fault {
+    Fault::Garbled("the daemon gave an answer that does not fit".to_owned())
+}
+
+fn conversation(client: &mut Client, session: String) -> Result<Fetched, Fault> {
+    let mut entries = Vec::new();
+    client.call_seeing(Request::Log { session, follow: false }, |streamed| {
+        if let Streamed::Words(Response::Entry(entry)) = streamed {
+            entries.push(entry);
+        }
+        Ok::<(), Fault>(())
+    })?;
+    Ok(Fetched::Conversation(entries))
+}
+
+fn diff(client: &mut Client, session: String) -> Result<Fetched, Fault> {
+    let mut patch = Vec::new();
+    let request = Request::Diff { session, since: None, patch: true };
+    let answer = client.call_seeing(request, |streamed| {
+        if let Streamed::Bytes(_, part) = streamed {
+            patch.extend(part);
+        }
+        Ok::<(), Fault>(())
+    })?;
+    let Response::Diff { files, .. } = answer else { return Err(unexpected()) };
+    Ok(Fetched::Diff { files, patch: String::from_utf8_lossy(&patch).into_owned() })
+}
+
+fn snapshots(client: &mut Client, session: String) -> Result<Fetched, Fault> {
+    let answer = client.call(Request::Snapshots { session, last: None })?;
+    let Response::Snapshots(snapshots) = answer else { return Err(unexpected()) };
+    Ok(Fetched::Snapshots(snapshots))
+}
+
+fn events(client: &mut Client, session: &str, last_seq: u64) -> Result<Fetched, Fault> {
+    let mut events = Vec::new();
+    let from = last_seq.saturating_sub(EVENTS_BACK).max(1);
+    client.call_seeing(Request::Events { from, follow: false }, |streamed| {
+        if let Streamed::Words(Response::Event(event)) = streamed
+            && event.get("session").and_then(Value::as_str) == Some(session)
+        {
+            events.push(event);
+        }
+        Ok::<(), Fault>(())
+    })?;
+    Ok(Fetched::Events(events))
+}

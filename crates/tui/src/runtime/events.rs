@@ -1,0 +1,64 @@
+//! The list is read once; from then on events alone tell what has changed. Nothing is polled.
+
+use super::post::Post;
+use super::{Setup, deliver};
+use crate::message::{Msg, News, Told};
+use glis_client::{Connector, Fault, News as ClientNews, Quiet, Subscription};
+use glis_wire::client::{Request, Response};
+use std::io;
+use std::time::Duration;
+
+/// Before a daemon that could not be reached is tried again.
+const PACE: Duration = Duration::from_secs(1);
+
+/// Follows the house for as long as the program lives.
+pub(super) fn start(setup: &Setup, post: Post) -> io::Result<()> {
+    let (connector, explain) = (setup.connector.clone(), setup.explain);
+    let follow = move || loop {
+        let fault = follow(&connector, &post, explain);
+        deliver(&post, Msg::Lost(explain(fault)));
+        std::thread::sleep(PACE);
+    };
+    std::thread::Builder::new().name("events".to_owned()).spawn(follow).map(drop)
+}
+
+/// Until something goes wrong.
+fn follow(connector: &Connector, post: &Post, explain: fn(Fault) -> Told) -> Fault {
+    let unexpected = || Fault::Garbled("the daemon gave an answer that does not fit".to_owned());
+    loop {
+        let begun = begin(connector);
+        let (log_id, last_seq) = match begun {
+            Ok(Some((listed, log_id, last_seq))) => {
+                deliver(post, listed);
+                (log_id, last_seq)
+            }
+            Ok(None) => return unexpected(),
+            Err(fault) => return fault,
+        };
+        // What happens between the number and the list is in the list, and told once more: no harm.
+        let mut events = Subscription::new(connector.clone(), Some(log_id), last_seq + 1);
+        loop {
+            match events.next() {
+                Ok(ClientNews::Event { seq, event }) => {
+                    deliver(post, Msg::Event(Box::new(News::read(seq, &event))));
+                }
+                // Its numbers mean other events now: the list is read again.
+                Ok(ClientNews::Anew { .. }) => break,
+                Err(fault) => {
+                    deliver(post, Msg::Lost(explain(fault)));
+                    std::thread::sleep(PACE);
+                }
+            }
+        }
+    }
+}
+
+/// The list, the name of the log, and the number of an event that the list is at least as new as.
+fn begin(connector: &Connector) -> Result<Option<(Msg, String, u64)>, Fault> {
+    let mut client = connector.connect(&mut Quiet)?;
+    let Response::Daemon(daemon) = client.call(Request::DaemonStatus)? else { return Ok(None) };
+    let list = client.call(Request::List { all: false })?;
+    let Response::Sessions(sessions) = list else { return Ok(None) };
+    let (last_seq, gate) = (daemon.last_seq, daemon.gate.state.clone());
+    Ok(Some((Msg::Listed { sessions, last_seq, gate }, daemon.log_id, last_seq)))
+}

@@ -1,0 +1,137 @@
+//! Follows the terminal of one session: the daemon paints it once, from there on its holder is read.
+
+use super::post::{Arrived, Painted, Post};
+use super::{Setup, deliver};
+use crate::message::{Msg, PreviewNews, Told};
+use glis_client::{Client, Connector, Fault, Heard, Holder, Quiet, Streamed};
+use glis_wire::client::{Request, Response};
+use rustix::event::PollFlags;
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::path::PathBuf;
+
+/// So much of a flood is taken in before the keys are looked at again.
+const READS_MAX: usize = 8;
+
+/// Follows one session, or none.
+pub(super) struct Follower {
+    connector: Connector,
+    explain: fn(Fault) -> Told,
+    post: Post,
+    /// Counts the wishes, so that an answer to a former one is not taken for the last.
+    number: u64,
+    followed: Option<Followed>,
+}
+
+struct Followed {
+    session: String,
+    holder: Holder,
+    _client: Client,
+}
+
+impl Follower {
+    pub(super) fn new(setup: &Setup, post: Post) -> Self {
+        let (connector, explain) = (setup.connector.clone(), setup.explain);
+        Self { connector, explain, post, number: 0, followed: None }
+    }
+
+    /// Follows this session from now on, and no other.
+    pub(super) fn follow(&mut self, session: Option<String>) {
+        self.followed = None;
+        self.number += 1;
+        let Some(session) = session else { return };
+        let (connector, explain, post) = (self.connector.clone(), self.explain, self.post.clone());
+        let number = self.number;
+        let serve = move || match paint(&connector, &session, number) {
+            Ok(painted) => post.send(Arrived::Painted(Box::new(painted))),
+            Err(fault) => {
+                let news = PreviewNews::Refused(explain(fault));
+                deliver(&post, Msg::Preview { session, news });
+            }
+        };
+        // Without a thread the preview stays empty, which is true.
+        drop(std::thread::Builder::new().name("paint".to_owned()).spawn(serve));
+    }
+
+    /// The screen has come: from here on the holder is read. None if another session is wanted by now.
+    pub(super) fn begin(&mut self, painted: Painted) -> Option<Msg> {
+        let Painted { session, number, bytes, from, size, holder_dir, client } = painted;
+        if number != self.number {
+            return None;
+        }
+        // Without a holder the last screen is all there is. It is not resized: that would be attaching.
+        let holder = holder_dir.and_then(|dir| Holder::follow(&dir, from).ok());
+        self.followed =
+            holder.map(|holder| Followed { session: session.clone(), holder, _client: client });
+        Some(Msg::Preview { session, news: PreviewNews::Painted { bytes, from, size } })
+    }
+
+    /// What to wait on.
+    pub(super) fn holder(&self) -> Option<BorrowedFd<'_>> {
+        self.followed.as_ref().map(|followed| followed.holder.as_fd())
+    }
+
+    /// What to wait for there.
+    pub(super) fn wanted(&self) -> PollFlags {
+        let waits = self.followed.as_ref().is_some_and(|followed| followed.holder.waiting() > 0);
+        if waits { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN }
+    }
+
+    /// What the holder has said.
+    pub(super) fn read(&mut self) -> Vec<Msg> {
+        let Some(followed) = &mut self.followed else { return Vec::new() };
+        let mut found = Vec::new();
+        let lives = read(&mut followed.holder, &mut found).unwrap_or(false);
+        if !lives {
+            found.push(PreviewNews::Ended);
+        }
+        let session = followed.session.clone();
+        if !lives {
+            self.followed = None;
+        }
+        let told = |news| Msg::Preview { session: session.clone(), news };
+        found.into_iter().map(told).collect()
+    }
+}
+
+/// Reads what there is, up to a bound. Whether there may be more to come.
+fn read(holder: &mut Holder, found: &mut Vec<PreviewNews>) -> io::Result<bool> {
+    for _ in 0..READS_MAX {
+        let before = found.len();
+        if !holder.read()? {
+            return Ok(false);
+        }
+        loop {
+            match holder.hear()? {
+                Heard::Nothing => break,
+                Heard::Ended(_) => return Ok(false),
+                Heard::Output { at, bytes } => {
+                    found.push(PreviewNews::Output { at, bytes: bytes.to_vec() });
+                }
+                Heard::Resized { size, .. } => found.push(PreviewNews::Resized(size)),
+            }
+        }
+        holder.send()?;
+        if found.len() == before {
+            break;
+        }
+    }
+    Ok(true)
+}
+
+fn paint(connector: &Connector, session: &str, number: u64) -> Result<Painted, Fault> {
+    let mut client = connector.connect(&mut Quiet)?;
+    let mut bytes = Vec::new();
+    let request = Request::Attach { session: session.to_owned() };
+    let answer = client.call_seeing(request, |streamed| {
+        if let Streamed::Bytes(_, part) = streamed {
+            bytes.extend(part);
+        }
+        Ok::<(), Fault>(())
+    })?;
+    let Response::Attached { from, size, holder_dir, .. } = answer else {
+        return Err(Fault::Garbled("the daemon gave an answer that does not fit".to_owned()));
+    };
+    let holder_dir = holder_dir.map(PathBuf::from);
+    Ok(Painted { session: session.to_owned(), number, bytes, from, size, holder_dir, client })
+}

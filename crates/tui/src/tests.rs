@@ -1,0 +1,34 @@
+//! Sessions for the tests of this crate.
+
+use glis_core::Status;
+use glis_wire::view::SessionView;
+use serde_json::Value;
+
+/// A session as the daemon tells it, with nothing in it that is worth telling.
+const PLAIN: &str = r#"{
+    "id": "", "name": "", "status": "idle", "agent": "claude", "mode": "terminal",
+    "agent_session_ref": null, "resumable": true, "repo_root": "/home/ada/src/app",
+    "worktree": null, "branch": null, "pid": null, "created_at": "2026-01-01T00:00:00Z",
+    "last_active_at": "2026-01-01T00:00:00Z", "paused_at": null, "pause_reason": null,
+    "resumed_at": null, "idle_timeout_secs": 600, "can_pause": true, "can_resume": false,
+    "snapshot": null, "conversation_summary": null, "last_action": null, "pending_tasks": [],
+    "queued": 0, "waiting_for": null, "auto_yes": false, "generation": 1,
+    "last_accessed_at": "2026-01-02T00:00:00Z", "verdict": "", "operation": null, "failure": null,
+    "cut_off": false, "limit_until": null, "killed": [], "warnings": [], "pause_rule": null,
+    "argv": [], "model": null, "persona": null, "in_place": false, "attached": 0,
+    "output_gap_at": null, "env_names": []
+}"#;
+
+/// A session of this name and status.
+pub(crate) fn session(name: &str, status: Status) -> SessionView {
+    let plain: Value = serde_json::from_str(PLAIN).unwrap();
+    let plain: SessionView = serde_json::from_value(plain).unwrap();
+    SessionView {
+        id: format!("id-{name}"),
+        name: name.to_owned(),
+        status,
+        worktree: Some(format!("/home/ada/trees/{name}")),
+        branch: Some(format!("glis/{name}")),
+        ..plain
+    }
+}

@@ -1,0 +1,162 @@
+//! What follows from a message: a changed model, and what is to be done outside. Nothing else decides.
+
+mod boxes;
+mod command;
+mod news;
+mod press;
+
+use crate::input::{Click, Input, Mouse};
+use crate::message::{Effect, Msg, Now, Tab, Told};
+use crate::model::{Kind, Model, Notice, Page, Preview};
+use crate::theme::Ground;
+use crate::view;
+
+/// The hand rests on a session when it has not moved for so long; only then is its terminal followed.
+const FOLLOW_WAIT_MS: u64 = 40;
+/// Between two looks at what has changed: ten a second are more than can be read.
+const LOOK_PACE_MS: u64 = 100;
+/// The list is not put in another order under a hand that moved in it this recently.
+const SETTLE_MS: u64 = 2000;
+/// A prefix waits so long for its second key.
+const PREFIX_MS: u64 = 1000;
+/// What went well need not be read twice.
+const DONE_MS: u64 = 4000;
+/// What went wrong stays longer, with its next step; any box that opens takes it away.
+const WRONG_MS: u64 = 30_000;
+
+/// Takes a message in.
+pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
+    model.now = now;
+    let selected = model.selected.clone();
+    let mut effects = Vec::new();
+    match msg {
+        Msg::Input(input) => take_input(model, input, &mut effects),
+        Msg::Resized { columns, rows } => model.size = (columns, rows),
+        Msg::Time => {}
+        Msg::Listed { sessions, last_seq, gate } => {
+            news::listed(model, sessions, last_seq, gate);
+        }
+        Msg::Seen(seen) => news::seen(model, seen),
+        Msg::Event(event) => news::event(model, *event, &mut effects),
+        Msg::Lost(told) => model.link = crate::model::Link::Lost(told),
+        Msg::Ended { ticket, result } => news::ended(model, ticket, result, &mut effects),
+        Msg::Preview { session, news } => {
+            if model.preview.session.as_ref() == Some(&session) {
+                model.preview.hear(news);
+            }
+        }
+        Msg::Fetched { session, result } => news::fetched(model, &session, result),
+        Msg::Returned(result) => returned(model, result),
+    }
+    pass_time(model, &mut effects);
+    if model.selected != selected {
+        move_on(model);
+    }
+    follow(model, &mut effects);
+    effects
+}
+
+/// The user is back from a session's own terminal. Its screen may have another size by now.
+fn returned(model: &mut Model, result: Result<(), Told>) {
+    if let Err(told) = result {
+        wrong(model, told);
+    }
+    model.looking.stale.extend(model.selected.clone());
+    move_on(model);
+}
+
+fn take_input(model: &mut Model, input: Input, effects: &mut Vec<Effect>) {
+    match input {
+        Input::Key(chord) => press::press(model, chord, effects),
+        Input::Pasted(text) => boxes::paste(model, &text, effects),
+        Input::Mouse(mouse) => point(model, mouse, effects),
+        Input::Background(red, green, blue) => model.theme.ground = Ground::of(red, green, blue),
+        Input::Answered => {}
+    }
+}
+
+fn point(model: &mut Model, Mouse { what, column, row }: Mouse, effects: &mut Vec<Effect>) {
+    let target = view::target(model, column, row);
+    match (what, target) {
+        (Click::Pressed, Some(view::Target::Session(id))) => {
+            model.selected = Some(id);
+        }
+        (Click::Pressed, Some(view::Target::Tab(tab))) => command::show_tab(model, tab),
+        (Click::WheelDown, Some(view::Target::Detail)) => command::scroll(model, 3),
+        (Click::WheelUp, Some(view::Target::Detail)) => command::scroll(model, -3),
+        (Click::WheelDown, _) => command::step(model, 1, effects),
+        (Click::WheelUp, _) => command::step(model, -1, effects),
+        (Click::Pressed | Click::Other, _) => {}
+    }
+}
+
+/// What is over is over; what was put off is done.
+fn pass_time(model: &mut Model, effects: &mut Vec<Effect>) {
+    let now = model.now.ms;
+    if model.prefix.as_ref().is_some_and(|prefix| prefix.until <= now) {
+        model.prefix = None;
+    }
+    if model.notice.as_ref().is_some_and(|notice| notice.until <= now) {
+        model.notice = None;
+    }
+    if model.settles_at.is_some_and(|at| at <= now) {
+        model.put_in_order();
+    }
+    let looking = &mut model.looking;
+    if !looking.under_way && !looking.stale.is_empty() && looking.not_before <= now {
+        looking.under_way = true;
+        looking.not_before = now + LOOK_PACE_MS;
+        effects.push(Effect::Look(std::mem::take(&mut looking.stale).into_iter().collect()));
+    }
+}
+
+/// Another session is in hand, or another process of it.
+fn move_on(model: &mut Model) {
+    let generation = model.session().map_or(0, |session| session.generation);
+    let follow_at = model.now.ms + FOLLOW_WAIT_MS;
+    model.preview = Preview::of(model.selected.clone(), generation, follow_at);
+    model.page = Page::Empty;
+    model.scroll = 0;
+}
+
+/// Asks for what is shown of the session in hand, once the hand rests on it.
+fn follow(model: &mut Model, effects: &mut Vec<Effect>) {
+    if model.preview.follow_at.is_none_or(|at| at > model.now.ms) {
+        return;
+    }
+    model.preview.follow_at = None;
+    let tab = model.shown_tab();
+    let session = model.selected.clone();
+    match (tab, session) {
+        (Tab::Terminal, session) => effects.push(Effect::Follow(session)),
+        (tab, Some(session)) => {
+            effects.push(Effect::Follow(None));
+            if model.page == Page::Empty {
+                model.page = Page::Loading;
+            }
+            effects.push(Effect::Fetch { session, tab, last_seq: model.last_seq });
+        }
+        (_, None) => effects.push(Effect::Follow(None)),
+    }
+}
+
+/// Says that something went well.
+fn done(model: &mut Model, message: String) {
+    let until = model.now.ms + DONE_MS;
+    let told = Told { message, hint: None };
+    model.notice = Some(Notice { told, kind: Kind::Done, until });
+}
+
+/// Says what went wrong, and the next step.
+fn wrong(model: &mut Model, told: Told) {
+    let until = model.now.ms + WRONG_MS;
+    model.notice = Some(Notice { told, kind: Kind::Wrong, until });
+}
+
+impl Model {
+    /// What is shown of the session in hand. One without a terminal has its conversation in that place.
+    pub(crate) fn shown_tab(&self) -> Tab {
+        let headless = self.session().is_some_and(|s| s.mode == glis_core::spec::Mode::Headless);
+        if self.tab == Tab::Terminal && headless { Tab::Conversation } else { self.tab }
+    }
+}

@@ -1,0 +1,386 @@
+//! What a command does to the model.
+
+use super::{SETTLE_MS, done, move_on, wrong};
+use crate::deed::{Deed, Reply, pause_all, resume_all};
+use crate::editor::Editor;
+use crate::keymap::Command;
+use crate::message::{Effect, Tab, Told};
+use crate::model::{Access, Done, End, Mode, Model, NewBox, UnderWay};
+use glis_core::Status;
+use glis_core::input::IfRunning;
+use glis_wire::client::Request;
+
+/// As many lines as a key that scrolls goes on.
+const PAGE: isize = 10;
+
+/// Carries a command out.
+pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>) {
+    match command {
+        Command::Down => step(model, 1, effects),
+        Command::Up => step(model, -1, effects),
+        Command::Top => step(model, isize::MIN / 2, effects),
+        Command::Bottom => step(model, isize::MAX / 2, effects),
+        Command::ScrollDown => scroll(model, PAGE),
+        Command::ScrollUp => scroll(model, -PAGE),
+        Command::NextWaiting => next_waiting(model, effects),
+        Command::Asks => open_asks(model),
+        Command::Attach => attach(model, effects),
+        Command::Send => open_send(model),
+        Command::New => open_new(model),
+        Command::Pause => pause(model, effects),
+        Command::TogglePause => each(model, toggled, effects),
+        Command::Resume => resume(model, effects),
+        Command::Stop => confirm(model, |_| Deed::Stop, effects),
+        Command::Restart => confirm(model, |_| Deed::Restart, effects),
+        Command::Remove => confirm(model, removal, effects),
+        Command::Snapshot => each(model, |_| Some(Deed::Snapshot), effects),
+        Command::Merge => confirm(model, |_| Deed::Merge, effects),
+        Command::AutoYes => each(model, |s| Some(Deed::AutoYes { on: !s.auto_yes }), effects),
+        Command::PauseAll => house(model, pause_all(), "PAUSING... everything", effects),
+        Command::ResumeAll => house(model, resume_all(), "resuming everything", effects),
+        Command::Allow => answer(model, Reply::Allow, effects),
+        Command::AllowForSession => answer(model, Reply::AllowForSession, effects),
+        Command::Deny => answer(model, Reply::Deny, effects),
+        Command::Mark => mark(model, effects),
+        Command::MarkRange => mark_range(model),
+        Command::NextTab => turn_tab(model, 1),
+        Command::FormerTab => turn_tab(model, Tab::ALL.len() - 1),
+        Command::Tab(at) => {
+            if let Some(tab) = Tab::ALL.get(usize::from(at)) {
+                show_tab(model, *tab);
+            }
+        }
+        Command::Filter => model.mode = Mode::Filter,
+        Command::Palette => model.mode = Mode::Palette { words: Editor::default(), at: 0 },
+        Command::Undo => undo(model, effects),
+        Command::History => model.mode = Mode::History,
+        Command::Help => model.mode = Mode::Help { scroll: 0 },
+        Command::Redraw => effects.push(Effect::Redraw),
+        Command::Close => close(model),
+        Command::Interrupt | Command::Quit => effects.push(Effect::Quit),
+        Command::Suspend => effects.push(Effect::Suspend),
+    }
+}
+
+/// Moves the hand, in the list or among the questions.
+pub(super) fn step(model: &mut Model, by: isize, _effects: &mut Vec<Effect>) {
+    if let Mode::Asks { at } = &model.mode {
+        let all: Vec<_> =
+            model.asks().iter().map(|(s, ask)| (s.id.clone(), ask.request.clone())).collect();
+        let place = at.as_ref().and_then(|at| all.iter().position(|known| known == at));
+        model.mode = Mode::Asks { at: all.get(moved(place, by, all.len())).cloned() };
+        return;
+    }
+    let count = model.ids().count();
+    let to = moved(model.place(), by, count);
+    let selected = model.ids().nth(to).cloned();
+    model.selected = selected;
+    model.settles_at = model.settles_at.map(|_| model.now.ms + SETTLE_MS);
+    if let Some(from) = model.range.clone() {
+        mark_between(model, &from);
+    }
+}
+
+fn moved(place: Option<usize>, by: isize, count: usize) -> usize {
+    let last = count.saturating_sub(1);
+    place.map_or(0, |place| place.saturating_add_signed(by).min(last))
+}
+
+/// Scrolls what is shown of the session in hand.
+pub(super) fn scroll(model: &mut Model, by: isize) {
+    let most = crate::view::scroll_max(model);
+    model.scroll = model.scroll.min(most).saturating_add_signed(by).min(most);
+}
+
+/// To the next session that waits, round and round.
+fn next_waiting(model: &mut Model, effects: &mut Vec<Effect>) {
+    if matches!(model.mode, Mode::Asks { .. }) {
+        return step(model, 1, effects);
+    }
+    let from = model.place().map_or(0, |place| place + 1);
+    let waits = |id: &&String| {
+        model.sessions.get(*id).is_some_and(|session| session.status == Status::Waiting)
+    };
+    let next = model.ids().skip(from).find(waits).or_else(|| model.ids().find(waits)).cloned();
+    match next {
+        Some(next) => model.selected = Some(next),
+        None => done(model, "nothing waits for you".to_owned()),
+    }
+}
+
+/// Opens the questions, at the one of the session in hand if it asks something, else at the oldest.
+fn open_asks(model: &mut Model) {
+    let asks = model.asks();
+    let own = asks.iter().find(|(session, _)| Some(&session.id) == model.selected.as_ref());
+    let at = own.or(asks.first()).map(|(session, ask)| (session.id.clone(), ask.request.clone()));
+    match at {
+        Some(at) => model.mode = Mode::Asks { at: Some(at) },
+        None => done(model, "nothing waits for you".to_owned()),
+    }
+}
+
+/// The session that a command is about: that of the question in hand, else the one in hand.
+fn meant(model: &Model) -> Option<String> {
+    if let Mode::Asks { at: Some((id, _)) } = &model.mode {
+        return Some(id.clone());
+    }
+    model.selected.clone()
+}
+
+fn attach(model: &mut Model, effects: &mut Vec<Effect>) {
+    if let Some(id) = meant(model) {
+        model.selected = Some(id.clone());
+        effects.push(Effect::Attach { id });
+    }
+}
+
+fn open_send(model: &mut Model) {
+    if refuses(model) {
+        return;
+    }
+    if let Mode::Asks { at: Some((id, request)) } = &model.mode {
+        let (id, request) = (id.clone(), request.clone());
+        model.mode = Mode::AnswerWords { id, request, words: Editor::default() };
+    } else if let Some(id) = model.selected.clone() {
+        model.notice = None;
+        model.mode = Mode::Send { id };
+    }
+}
+
+fn open_new(model: &mut Model) {
+    if refuses(model) {
+        return;
+    }
+    let of_session = model.session().map(|session| session.repo_root.clone());
+    match model.here.clone().or(of_session) {
+        Some(repo) => model.mode = Mode::New(Box::new(NewBox { repo, ..NewBox::default() })),
+        None => wrong(
+            model,
+            Told {
+                message: "this folder is in no git repository".to_owned(),
+                hint: Some("start glis inside one, or `glis new --repo DIR`".to_owned()),
+            },
+        ),
+    }
+}
+
+/// Nothing is changed where only looking was asked for.
+pub(super) fn refuses(model: &mut Model) -> bool {
+    let read_only = model.access == Access::ReadOnly;
+    if read_only {
+        let message = "read-only: nothing is changed from here".to_owned();
+        wrong(model, Told { message, hint: Some("`glis` without --read-only".to_owned()) });
+    }
+    read_only
+}
+
+type View = glis_wire::view::SessionView;
+
+/// Does it with each that is meant.
+fn each(model: &mut Model, deed: impl Fn(&View) -> Option<Deed>, effects: &mut Vec<Effect>) {
+    let ids = model.targets();
+    let deeds = ids.into_iter().filter_map(|id| {
+        let deed = model.sessions.get(&id).and_then(&deed)?;
+        Some((id, deed))
+    });
+    let deeds: Vec<_> = deeds.collect();
+    for (id, deed) in deeds {
+        act(model, &id, deed, effects);
+    }
+    model.marked.clear();
+    model.range = None;
+}
+
+/// A second press asks whether it may be stopped at once.
+fn pause(model: &mut Model, effects: &mut Vec<Effect>) {
+    let pausing = model.session().is_some_and(|session| session.status == Status::Pausing);
+    if pausing && model.marked.is_empty() {
+        return confirm(model, |_| Deed::ForcePause, effects);
+    }
+    each(model, |_| Some(Deed::Pause), effects);
+}
+
+/// One key for all states: a pause that is still waited for is cancelled.
+fn toggled(session: &View) -> Option<Deed> {
+    Some(match session.status {
+        Status::Pausing => Deed::CancelPause,
+        Status::Paused => Deed::Resume,
+        Status::Created
+        | Status::Busy
+        | Status::Idle
+        | Status::Waiting
+        | Status::Resuming
+        | Status::Suspended
+        | Status::Interrupted
+        | Status::Completed
+        | Status::Failed => Deed::Pause,
+        Status::Archived => return None,
+    })
+}
+
+/// What waits goes on by an answer, everything else by a resume.
+fn resume(model: &mut Model, effects: &mut Vec<Effect>) {
+    let waits = model.session().is_some_and(|session| session.status == Status::Waiting);
+    if model.marked.is_empty() && waits {
+        return open_asks(model);
+    }
+    each(model, |_| Some(Deed::Resume), effects);
+}
+
+fn removal(session: &View) -> Deed {
+    let running = if session.pid.is_some() { IfRunning::Stop } else { IfRunning::Refuse };
+    Deed::Remove { running }
+}
+
+/// Asks first.
+fn confirm(model: &mut Model, deed: impl Fn(&View) -> Deed, effects: &mut Vec<Effect>) {
+    if refuses(model) {
+        return;
+    }
+    let ids = model.targets();
+    let Some(session) = ids.first().and_then(|id| model.sessions.get(id)) else { return };
+    let deed = deed(session);
+    let working = matches!(session.status, Status::Busy | Status::Waiting);
+    if deed == Deed::Stop && !working && ids.len() == 1 {
+        return each(model, |_| Some(Deed::Stop), effects);
+    }
+    let names =
+        if ids.len() == 1 { session.name.clone() } else { format!("{} sessions", ids.len()) };
+    let question = deed.question(&names).unwrap_or_default();
+    model.notice = None;
+    model.mode = Mode::Confirm { deed, ids, question };
+}
+
+/// Does something with a session, beside everything else that goes on.
+pub(super) fn act(model: &mut Model, id: &str, deed: Deed, effects: &mut Vec<Effect>) {
+    if refuses(model) {
+        return;
+    }
+    let Some(name) = model.sessions.get(id).map_or_else(
+        || {
+            model
+                .history
+                .iter()
+                .rev()
+                .find(|done| done.id.as_deref() == Some(id))
+                .map(|_| id.to_owned())
+        },
+        |session| Some(session.name.clone()),
+    ) else {
+        return;
+    };
+    model.notice = None;
+    let (request, line) = (deed.request(id), deed.line(&name));
+    let label = deed.doing();
+    let under_way = UnderWay { id: Some(id.to_owned()), name, deed: Some(deed), label };
+    call(model, under_way, request, line, effects);
+}
+
+/// Asks something of the whole house.
+fn house(
+    model: &mut Model,
+    (request, line): (Request, String),
+    label: &'static str,
+    effects: &mut Vec<Effect>,
+) {
+    if !refuses(model) {
+        let under_way = UnderWay { id: None, name: String::new(), deed: None, label };
+        call(model, under_way, request, line, effects);
+    }
+}
+
+/// Makes a call, and notes what would be typed to make it.
+pub(super) fn call(
+    model: &mut Model,
+    under_way: UnderWay,
+    request: Request,
+    line: String,
+    effects: &mut Vec<Effect>,
+) {
+    let ticket = model.next_ticket;
+    model.next_ticket += 1;
+    let (id, deed) = (under_way.id.clone(), under_way.deed.clone());
+    model.history.push(Done { ticket, id, deed, line, end: End::NotYet });
+    model.under_way.insert(ticket, under_way);
+    effects.push(Effect::Call { ticket, request: Box::new(request) });
+}
+
+/// Answers the question in hand, and goes on to the next.
+pub(super) fn answer(model: &mut Model, answer: Reply, effects: &mut Vec<Effect>) {
+    let Mode::Asks { at: Some((id, request)) } = &model.mode else { return };
+    let (id, request) = (id.clone(), request.clone());
+    let is_open = model.asks().iter().any(|(s, ask)| s.id == id && ask.request == request);
+    if !is_open {
+        return done(model, "that question is gone".to_owned());
+    }
+    step(model, 1, effects);
+    act(model, &id, Deed::Answer { request, answer }, effects);
+}
+
+fn mark(model: &mut Model, effects: &mut Vec<Effect>) {
+    let Some(id) = model.selected.clone() else { return };
+    model.range = None;
+    if !model.marked.remove(&id) {
+        model.marked.insert(id);
+    }
+    step(model, 1, effects);
+}
+
+fn mark_range(model: &mut Model) {
+    model.range = if model.range.is_some() { None } else { model.selected.clone() };
+    model.marked.extend(model.range.clone());
+}
+
+fn mark_between(model: &mut Model, from: &str) {
+    let ids: Vec<String> = model.ids().cloned().collect();
+    let begin = ids.iter().position(|id| id == from);
+    let (Some(begin), Some(end)) = (begin, model.place()) else { return };
+    let (low, high) = (begin.min(end), begin.max(end));
+    model.marked = ids.into_iter().skip(low).take(high - low + 1).collect();
+}
+
+fn turn_tab(model: &mut Model, by: usize) {
+    let at = Tab::ALL.iter().position(|tab| *tab == model.tab).unwrap_or(0);
+    if let Some(tab) = Tab::ALL.get((at + by) % Tab::ALL.len()) {
+        show_tab(model, *tab);
+    }
+}
+
+/// Shows this of the session in hand.
+pub(super) fn show_tab(model: &mut Model, tab: Tab) {
+    model.tab = tab;
+    move_on(model);
+    model.preview.follow_at = Some(model.now.ms);
+}
+
+fn undo(model: &mut Model, effects: &mut Vec<Effect>) {
+    let undoable = |done: &&mut Done| {
+        done.end == End::Well && done.deed.as_ref().is_some_and(|deed| deed.inverse().is_some())
+    };
+    let Some(last) = model.history.iter_mut().rev().find(undoable) else {
+        return done(model, "nothing to undo".to_owned());
+    };
+    last.end = End::Undone;
+    let inverse = last.deed.as_ref().and_then(Deed::inverse);
+    if let (Some(id), Some(inverse)) = (last.id.clone(), inverse) {
+        act(model, &id, inverse, effects);
+        // What undoes is not undone by the next press: that goes further back.
+        if let Some(newest) = model.history.last_mut() {
+            newest.deed = None;
+        }
+    }
+}
+
+fn close(model: &mut Model) {
+    if model.mode != Mode::List {
+        model.mode = Mode::List;
+    } else if !model.marked.is_empty() || model.range.is_some() {
+        model.marked.clear();
+        model.range = None;
+    } else if model.notice.is_some() {
+        model.notice = None;
+    } else if !model.filter.text().is_empty() {
+        model.filter = Editor::default();
+        model.put_in_order();
+    }
+}

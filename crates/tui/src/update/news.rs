@@ -1,0 +1,219 @@
+//! What comes from the daemon: sessions, events, the ends of calls.
+
+use super::{SETTLE_MS, boxes, done, move_on, wrong};
+use crate::deed::Deed;
+use crate::editor::Editor;
+use crate::message::{Effect, Fetched, News, Seen, Tab, Told};
+use crate::model::{End, Link, Mode, Model, Page, UnderWay};
+use crate::rank::rank;
+use glis_core::Status;
+use glis_wire::client::Response;
+use glis_wire::view::SessionView;
+
+/// Takes the whole list.
+pub(super) fn listed(model: &mut Model, sessions: Vec<SessionView>, last_seq: u64, gate: String) {
+    model.link = Link::Live;
+    model.last_seq = last_seq;
+    model.gate = gate;
+    model.looking.stale.clear();
+    let living = sessions.into_iter().filter(|session| session.status != Status::Archived);
+    model.sessions = living.map(|session| (session.id.clone(), session)).collect();
+    model.put_in_order();
+}
+
+/// Takes sessions that were looked at again.
+pub(super) fn seen(model: &mut Model, seen: Vec<Seen>) {
+    model.looking.under_way = false;
+    for seen in seen {
+        match seen {
+            Seen::There(session) => take(model, *session),
+            Seen::Gone(id) => forget(model, &id),
+        }
+    }
+}
+
+fn forget(model: &mut Model, id: &str) {
+    if model.sessions.remove(id).is_some() {
+        model.put_in_order();
+    }
+}
+
+/// Takes a session as it is. The list is put in order once the hand rests, unless it is a new one.
+fn take(model: &mut Model, session: SessionView) {
+    if session.status == Status::Archived {
+        return forget(model, &session.id);
+    }
+    let is_shown = model.selected.as_ref() == Some(&session.id);
+    let generation = session.generation;
+    let ranked = rank(&session);
+    let former = model.sessions.insert(session.id.clone(), session);
+    match former {
+        None => model.put_in_order(),
+        Some(former) if rank(&former) != ranked => settle(model),
+        Some(_) => {}
+    }
+    if is_shown && model.preview.generation != generation {
+        move_on(model);
+    }
+}
+
+fn settle(model: &mut Model) {
+    model.settles_at.get_or_insert(model.now.ms + SETTLE_MS / 4);
+}
+
+/// Takes an event: its status counts at once, everything else is looked at again.
+pub(super) fn event(model: &mut Model, event: News, effects: &mut Vec<Effect>) {
+    model.link = Link::Live;
+    model.last_seq = model.last_seq.max(event.seq);
+    match event.name.as_str() {
+        "gate_shut" => "pausing".clone_into(&mut model.gate),
+        "orchestrator:paused" => "paused".clone_into(&mut model.gate),
+        "gate_opened" | "orchestrator:resumed" => "running".clone_into(&mut model.gate),
+        _ => {}
+    }
+    let Some(id) = event.session else { return };
+    let own = |under_way: &&mut UnderWay| under_way.id.as_ref() == Some(&id);
+    if let (Some(label), Some(own)) = (event.step, model.under_way.values_mut().rfind(own)) {
+        own.label = label;
+    }
+    if let (Some(status), Some(session)) = (event.status, model.sessions.get_mut(&id)) {
+        let former = session.status;
+        let before = rank(session);
+        session.status = status;
+        let (name, after) = (session.name.clone(), rank(session));
+        if status == Status::Archived {
+            forget(model, &id);
+            return;
+        }
+        if before != after {
+            settle(model);
+        }
+        notify(&name, former, status, effects);
+    }
+    let is_shown = model.selected.as_ref() == Some(&id);
+    if is_shown && model.shown_tab() != Tab::Terminal && model.preview.follow_at.is_none() {
+        model.preview.follow_at = Some(model.now.ms + super::LOOK_PACE_MS * 5);
+    }
+    model.looking.stale.insert(id);
+}
+
+/// Tells what a person may be waiting for.
+fn notify(name: &str, former: Status, status: Status, effects: &mut Vec<Effect>) {
+    let (text, ring) = match status {
+        Status::Waiting => (format!("{name} waits for you"), true),
+        Status::Failed | Status::Interrupted => (format!("{name} failed"), true),
+        Status::Idle | Status::Completed if former == Status::Busy => {
+            (format!("{name} is done"), false)
+        }
+        Status::Idle
+        | Status::Completed
+        | Status::Created
+        | Status::Busy
+        | Status::Pausing
+        | Status::Paused
+        | Status::Resuming
+        | Status::Suspended
+        | Status::Archived => return,
+    };
+    if former != status {
+        effects.push(Effect::Notify { text, ring });
+    }
+}
+
+/// Something that was asked for has ended.
+pub(super) fn ended(
+    model: &mut Model,
+    ticket: u64,
+    result: Result<Box<Response>, Told>,
+    effects: &mut Vec<Effect>,
+) {
+    let Some(under_way) = model.under_way.remove(&ticket) else { return };
+    let end = if result.is_ok() { End::Well } else { End::Badly };
+    for made in model.history.iter_mut().filter(|made| made.ticket == ticket) {
+        made.end = end;
+    }
+    match result {
+        Ok(response) => {
+            let message = well(&under_way, &response);
+            if let Some(session) = session_of(*response) {
+                let made = under_way.id.is_none().then(|| session.id.clone());
+                take(model, session);
+                if made.is_some() && model.mode == Mode::List {
+                    model.selected = made;
+                }
+            }
+            done(model, message);
+        }
+        Err(told) => {
+            give_back(model, &under_way, effects);
+            wrong(model, told);
+        }
+    }
+}
+
+/// A message that was not sent is a draft again.
+fn give_back(model: &mut Model, under_way: &UnderWay, effects: &mut Vec<Effect>) {
+    if let (Some(id), Some(Deed::Send { text })) = (&under_way.id, &under_way.deed)
+        && model.draft(id).is_empty()
+    {
+        model.drafts.insert(id.clone(), Editor::with(text));
+        boxes::keep_drafts(model, effects);
+    }
+}
+
+fn well(under_way: &UnderWay, response: &Response) -> String {
+    let name = &under_way.name;
+    match (&under_way.deed, response) {
+        (Some(Deed::Send { .. }), Response::Queued { status: Status::Paused, .. }) => {
+            format!("queued: `{name}` is paused; u resumes it")
+        }
+        (Some(_), Response::Merged(merged)) if merged.next.is_some() => {
+            format!("merged into {}; {}", merged.branch, merged.next.as_deref().unwrap_or_default())
+        }
+        (Some(_), Response::Merged(merged)) => format!("merged into {}", merged.branch),
+        (Some(deed), Response::Done { already: true, .. }) => {
+            format!("{} already", deed.done(name))
+        }
+        (Some(deed), _) => deed.done(name),
+        (None, Response::Made { session, .. }) => format!("`{}` is there", session.name),
+        (None, Response::Gate { gate, .. }) => format!("everything: {}", gate.state),
+        (None, _) => "done".to_owned(),
+    }
+}
+
+fn session_of(response: Response) -> Option<SessionView> {
+    if let Response::Done { session, .. }
+    | Response::Made { session, .. }
+    | Response::Queued { session, .. }
+    | Response::Session(session) = response
+    {
+        return Some(*session);
+    }
+    None
+}
+
+/// What a view shows has come.
+pub(super) fn fetched(model: &mut Model, session: &str, result: Result<Fetched, Told>) {
+    if model.selected.as_deref() != Some(session) {
+        return;
+    }
+    let fits = |fetched: &Fetched| match fetched {
+        Fetched::Conversation(_) => model.shown_tab() == Tab::Conversation,
+        Fetched::Diff { .. } => model.shown_tab() == Tab::Diff,
+        Fetched::Snapshots(_) => model.shown_tab() == Tab::Snapshots,
+        Fetched::Events(_) => model.shown_tab() == Tab::Events,
+    };
+    match result {
+        Ok(fetched) if !fits(&fetched) => {}
+        Ok(fetched) => {
+            let first = matches!(model.page, Page::Empty | Page::Loading);
+            model.page = Page::Shown(fetched);
+            if first {
+                // What is said last is what is looked for.
+                let newest_last = matches!(model.shown_tab(), Tab::Conversation | Tab::Events);
+                model.scroll = if newest_last { usize::MAX } else { 0 };
+            }
+        }
+        Err(told) => model.page = Page::Fault(told),
+    }
+}

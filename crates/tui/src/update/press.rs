@@ -1,0 +1,37 @@
+//! A key: for the box that is open, else for the command that it is bound to.
+
+use super::{PREFIX_MS, boxes, command, done};
+use crate::chord::Chord;
+use crate::keymap::{Meaning, Place};
+use crate::message::Effect;
+use crate::model::{Mode, Model, Prefix};
+
+/// Takes a key.
+pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) {
+    let place = match &model.mode {
+        Mode::List => Place::List,
+        Mode::Asks { .. } => Place::Asks,
+        Mode::Help { .. }
+        | Mode::Confirm { .. }
+        | Mode::Send { .. }
+        | Mode::AnswerWords { .. }
+        | Mode::New(_)
+        | Mode::Filter
+        | Mode::Palette { .. }
+        | Mode::History => return boxes::press(model, chord, effects),
+    };
+    let mut keys = model.prefix.take().map_or_else(Vec::new, |prefix| prefix.keys);
+    let is_second = !keys.is_empty();
+    keys.push(chord);
+    match model.keys.meaning(place, &keys) {
+        Meaning::Does(command) => command::run(model, command, effects),
+        Meaning::Begins => {
+            model.prefix = Some(Prefix { keys, until: model.now.ms + PREFIX_MS });
+        }
+        Meaning::Unbound if is_second => {
+            let keys = keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+            done(model, format!("`{keys}` means nothing; ? shows all keys"));
+        }
+        Meaning::Unbound => {}
+    }
+}

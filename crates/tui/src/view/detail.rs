@@ -1,0 +1,204 @@
+//! The session in hand: who it is, what it needs, and what it shows.
+
+use super::pages;
+use super::pen::{Pen, width, wrapped};
+use super::terminal;
+use crate::message::Now;
+use crate::message::Tab;
+use crate::model::{Model, Page, since};
+use glis_client::labels::{Tone, mark, tone};
+use glis_core::Status;
+use glis_core::pause::PauseReason;
+use glis_wire::view::SessionView;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::{Modifier, Style};
+
+/// A card may take so much of the place; the rest is for what is shown.
+const CARD_ROWS_MAX: u16 = 7;
+
+/// Draws it.
+pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
+    let Some(session) = model.session() else { return };
+    let theme = model.theme;
+    let room = area.width.saturating_sub(1);
+    let bold = theme.text().add_modifier(Modifier::BOLD);
+    let x = pen.put(area.x, area.y, room, &session.name, bold) + 2;
+    let state = format!("{} {}", mark(session.status), session.status.word());
+    let x = pen.put(
+        x,
+        area.y,
+        area.right().saturating_sub(x),
+        &state,
+        theme.tone(tone(session.status)),
+    ) + 2;
+    pen.put(x, area.y, area.right().saturating_sub(x), &facts(session), theme.faint());
+    pen.put(area.x, area.y + 1, room, &place(session), theme.faint());
+    tabs(model, pen, Rect { y: area.y + 2, height: 1, ..area });
+    let card = card(model, session, room).into_iter().take(usize::from(CARD_ROWS_MAX));
+    for (y, (text, style)) in (area.y + 3..).zip(card) {
+        pen.put(area.x, y, room, &text, style);
+    }
+    let content = content(model, area);
+    if model.shown_tab() == Tab::Terminal {
+        terminal::draw(model, pen, content);
+    } else {
+        page(model, pen, content);
+    }
+}
+
+/// The place of what is shown.
+fn content(model: &Model, area: Rect) -> Rect {
+    let room = area.width.saturating_sub(1);
+    let card = model.session().map_or(0, |session| card(model, session, room).len());
+    let above = 3 + u16::try_from(card).unwrap_or(0).min(CARD_ROWS_MAX);
+    Rect { y: area.y + above, height: area.height.saturating_sub(above), ..area }
+}
+
+/// How far it can be scrolled.
+pub(super) fn scroll_max(model: &Model, area: Rect) -> usize {
+    let content = content(model, area);
+    match &model.page {
+        Page::Shown(fetched) if model.shown_tab() != Tab::Terminal => {
+            let lines = pages::lines(fetched, content.width.saturating_sub(1), model).len();
+            lines.saturating_sub(usize::from(content.height))
+        }
+        Page::Shown(_) | Page::Empty | Page::Loading | Page::Fault(_) => 0,
+    }
+}
+
+/// The tab at this place.
+pub(super) fn tab_at(model: &Model, area: Rect, column: u16, row: u16) -> Option<Tab> {
+    if row != area.y + 2 {
+        return None;
+    }
+    let mut x = area.x;
+    Tab::ALL.into_iter().enumerate().find_map(|(at, tab)| {
+        let end = x + width(&label(model, at, tab));
+        let hit = (x..end).contains(&column).then_some(tab);
+        x = end + 2;
+        hit
+    })
+}
+
+fn label(model: &Model, at: usize, tab: Tab) -> String {
+    let shown = if tab == model.shown_tab() || model.size.0 >= 60 { tab.word() } else { "" };
+    format!("{} {shown}", at + 1).trim_end().to_owned()
+}
+
+fn tabs(model: &Model, pen: &mut Pen<'_>, area: Rect) {
+    let theme = model.theme;
+    let mut x = area.x;
+    for (at, tab) in Tab::ALL.into_iter().enumerate() {
+        let style = if tab == model.shown_tab() {
+            theme.accent().add_modifier(Modifier::UNDERLINED)
+        } else {
+            theme.faint()
+        };
+        let text = label(model, at, tab);
+        x = pen.put(x, area.y, area.right().saturating_sub(x), &text, style) + 2;
+    }
+}
+
+fn facts(session: &SessionView) -> String {
+    let mut facts = vec![session.agent.clone()];
+    facts.extend(session.model.clone());
+    facts.extend(session.auto_yes.then(|| "auto-yes".to_owned()));
+    facts.extend((session.queued > 0).then(|| format!("({} queued)", session.queued)));
+    facts.extend(session.memory_bytes.map(|bytes| format!("{} MB", bytes / (1024 * 1024))));
+    let cost = session.usage.and_then(|usage| usage.cost_usd);
+    facts.extend(cost.map(|dollars| format!("${dollars:.2}")));
+    facts.join(" · ")
+}
+
+fn place(session: &SessionView) -> String {
+    let branch = session.branch.clone().into_iter();
+    let tree = session.worktree.clone().or_else(|| Some(session.repo_root.clone()));
+    branch.chain(tree).collect::<Vec<_>>().join(" · ")
+}
+
+/// What a person has to know before looking any further.
+fn card(model: &Model, session: &SessionView, columns: u16) -> Vec<(String, Style)> {
+    let theme = model.theme;
+    let attention = theme.tone(Tone::Attention);
+    let mut lines = Vec::new();
+    if let Some(ask) = &session.waiting_for {
+        let text = wrapped(&ask.text, columns.saturating_sub(2));
+        lines.extend(text.into_iter().take(4).map(|line| (format!("? {line}"), attention)));
+        lines.push(("  a answers".to_owned(), theme.faint()));
+    } else if session.status == Status::Paused {
+        lines.extend(paused(session, model.now).into_iter().map(|line| (line, attention)));
+    } else if let Some(why) = &session.failure {
+        let text = wrapped(why, columns.saturating_sub(2));
+        let bad = theme.tone(Tone::Bad);
+        lines.extend(text.into_iter().take(4).map(|line| (format!("✗ {line}"), bad)));
+    } else if session.status == Status::Suspended {
+        let age = since(&session.last_active_at, model.now);
+        let text = format!("z suspended, last active {age}; the next message wakes it");
+        lines.push((text, theme.faint()));
+    }
+    if !lines.is_empty() {
+        lines.push((String::new(), theme.text()));
+    }
+    lines
+}
+
+/// When and why it was paused, what it did last, and up to three things that it was to do.
+fn paused(session: &SessionView, now: Now) -> Vec<String> {
+    let when = session.paused_at.as_deref().map(|at| since(at, now)).unwrap_or_default();
+    let why = session.pause_reason.map(|reason| format!(" · {}", word(reason)));
+    let again = session.resume_at.as_ref().map(|at| format!(" · resumes at {at}"));
+    let mut lines = vec![format!(
+        "⏸ PAUSED  Paused {when}{}{}",
+        why.unwrap_or_default(),
+        again.unwrap_or_default()
+    )];
+    lines.extend(session.last_action.as_ref().map(|action| format!("  Last Action: {action}")));
+    if !session.pending_tasks.is_empty() {
+        let tasks = session.pending_tasks.iter().take(3).cloned().collect::<Vec<_>>();
+        lines.push(format!("  Pending: {}", tasks.join(" · ")));
+    }
+    lines
+}
+
+fn word(reason: PauseReason) -> &'static str {
+    match reason {
+        PauseReason::User => "by you",
+        PauseReason::UserInterrupt => "by ctrl+c",
+        PauseReason::Resource => "to save resources",
+        PauseReason::Error => "after an error",
+        PauseReason::IdleTimeout => "idle",
+        PauseReason::Global => "with everything",
+        PauseReason::RateLimit => "usage limit",
+        PauseReason::Budget => "budget",
+        PauseReason::Shutdown => "for a shutdown",
+    }
+}
+
+fn page(model: &Model, pen: &mut Pen<'_>, area: Rect) {
+    let theme = model.theme;
+    let room = area.width.saturating_sub(1);
+    let fetched = match &model.page {
+        Page::Empty => return,
+        Page::Loading => {
+            pen.put(area.x, area.y, room, "…", theme.faint());
+            return;
+        }
+        Page::Fault(told) => {
+            pen.put(area.x, area.y, room, &told.message, theme.tone(Tone::Bad));
+            let hint = told.hint.as_deref().unwrap_or_default();
+            pen.put(area.x, area.y + 1, room, hint, theme.faint());
+            return;
+        }
+        Page::Shown(fetched) => fetched,
+    };
+    let lines = pages::lines(fetched, room, model);
+    let most = lines.len().saturating_sub(usize::from(area.height));
+    let first = model.scroll.min(most);
+    for (y, (text, style)) in (area.y..area.bottom()).zip(lines.into_iter().skip(first)) {
+        pen.put(area.x, y, room, &text, style);
+    }
+    if most > 0 && first < most {
+        let below = format!("↓ {} more", most - first);
+        pen.put_right(area.right(), area.bottom().saturating_sub(1), 16, &below, theme.accent());
+    }
+}

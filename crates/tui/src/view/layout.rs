@@ -1,0 +1,90 @@
+//! Where everything is: side by side where there is room, one above the other where not.
+
+use super::pen::Pen;
+use crate::model::{Mode, Model};
+use ratatui_core::layout::Rect;
+
+/// From this width on the list and the session stand side by side.
+const WIDE: u16 = 100;
+/// With fewer rows than this there is room for the list alone.
+const TALL: u16 = 14;
+/// As wide as names, states and a few words need.
+const LIST_COLUMNS: (u16, u16) = (44, 64);
+
+/// The areas of the screen.
+pub(super) struct Layout {
+    pub(super) top: Rect,
+    pub(super) body: Rect,
+    pub(super) list: Rect,
+    pub(super) detail: Option<Rect>,
+    pub(super) notice: Rect,
+    pub(super) hints: Rect,
+}
+
+impl Layout {
+    /// The whole screen.
+    pub(super) fn whole(model: &Model) -> Rect {
+        Rect { x: 0, y: 0, width: model.size.0, height: model.size.1 }
+    }
+
+    pub(super) fn of(model: &Model, area: Rect) -> Self {
+        let row = |y: u16| Rect { y, height: 1, ..area };
+        let (top, hints) = (row(area.y), row(area.bottom().saturating_sub(1)));
+        let says = model.notice.is_some() || model.mode == Mode::Filter || shows_filter(model);
+        let notice_rows = u16::from(says);
+        let notice =
+            Rect { height: notice_rows, ..row(area.bottom().saturating_sub(1 + notice_rows)) };
+        let body =
+            Rect { y: area.y + 1, height: area.height.saturating_sub(2 + notice_rows), ..area };
+        let (list, detail) = split(model, body);
+        Self { top, body, list, detail, notice, hints }
+    }
+
+    /// The line between the list and the session.
+    pub(super) fn draw_rule(&self, model: &Model, pen: &mut Pen<'_>) {
+        let Some(detail) = self.detail else { return };
+        let style = model.theme.line();
+        if detail.y > self.list.y {
+            for x in detail.x..detail.right() {
+                pen.put(x, detail.y - 1, 1, "─", style);
+            }
+        } else {
+            for y in detail.y..detail.bottom() {
+                pen.put(self.list.right(), y, 1, "│", style);
+            }
+        }
+    }
+}
+
+/// An area of this size in the middle.
+pub(super) fn middle(area: Rect, columns: u16, rows: u16) -> Rect {
+    let (width, height) = (columns.min(area.width), rows.min(area.height));
+    let x = area.x + (area.width - width) / 2;
+    let y = area.y + (area.height - height) / 3;
+    Rect { x, y, width, height }
+}
+
+fn shows_filter(model: &Model) -> bool {
+    !model.filter.text().is_empty()
+}
+
+fn split(model: &Model, body: Rect) -> (Rect, Option<Rect>) {
+    if model.lines.is_empty() {
+        return (body, None);
+    }
+    if body.width >= WIDE {
+        let columns = (body.width * 2 / 5).clamp(LIST_COLUMNS.0, LIST_COLUMNS.1);
+        let x = body.x + columns + 2;
+        let list = Rect { width: columns, ..body };
+        let detail = Rect { x, width: body.right().saturating_sub(x), ..body };
+        return (list, Some(detail));
+    }
+    if body.height < TALL {
+        return (body, None);
+    }
+    let lines = u16::try_from(model.lines.len()).unwrap_or(u16::MAX);
+    let rows = lines.min(body.height * 2 / 5).max(3);
+    let y = body.y + rows + 1;
+    let list = Rect { height: rows, ..body };
+    (list, Some(Rect { y, height: body.bottom().saturating_sub(y), ..body }))
+}

@@ -1,0 +1,173 @@
+//! The list: a line for each session, under its repository.
+
+use super::bars::wheel;
+use super::pen::{Pen, width};
+use crate::model::{Line, Link, Model, since};
+use glis_client::labels::{Tone, mark, tone};
+use glis_core::Status;
+use glis_wire::view::SessionView;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::Modifier;
+
+/// Names longer than this are cut: the word beside them matters more.
+const NAME_COLUMNS: u16 = 24;
+/// The longest word for a status.
+const STATUS_COLUMNS: u16 = 11;
+const AGE_COLUMNS: u16 = 4;
+/// With so many columns there is room for agent and branch.
+const ROOMY: u16 = 76;
+
+/// Draws it.
+pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
+    if model.lines.is_empty() {
+        return nothing(model, pen, area);
+    }
+    let first = first_line(model, area.height);
+    let names = model.sessions.values().map(|session| width(&session.name)).max().unwrap_or(0);
+    let room = area.width.saturating_sub(4 + STATUS_COLUMNS + 1 + AGE_COLUMNS + 1);
+    let names = names.min(NAME_COLUMNS).min(room).max(4);
+    for (y, line) in (area.y..area.bottom()).zip(model.lines.iter().skip(first)) {
+        let row = Rect { y, height: 1, ..area };
+        match line {
+            Line::Group { repo, sessions } => group(model, pen, row, repo, *sessions),
+            Line::Session(id) => {
+                if let Some(session) = model.sessions.get(id) {
+                    session_line(model, pen, row, session, names);
+                }
+            }
+        }
+    }
+}
+
+/// The session in this row.
+pub(super) fn at(model: &Model, area: Rect, row: u16) -> Option<String> {
+    let first = first_line(model, area.height);
+    match model.lines.get(first + usize::from(row.checked_sub(area.y)?)) {
+        Some(Line::Session(id)) => Some(id.clone()),
+        Some(Line::Group { .. }) | None => None,
+    }
+}
+
+/// The line at the top: the one in hand stays in the middle where the list is longer than its place.
+fn first_line(model: &Model, rows: u16) -> usize {
+    let rows = usize::from(rows);
+    let is_selected = |line: &Line| match line {
+        Line::Session(id) => model.selected.as_ref() == Some(id),
+        Line::Group { .. } => false,
+    };
+    let at = model.lines.iter().position(is_selected).unwrap_or(0);
+    at.saturating_sub(rows / 2).min(model.lines.len().saturating_sub(rows))
+}
+
+fn nothing(model: &Model, pen: &mut Pen<'_>, area: Rect) {
+    let theme = model.theme;
+    let lines: Vec<(String, _)> = match &model.link {
+        Link::Connecting => vec![("connecting…".to_owned(), theme.faint())],
+        Link::Lost(told) => vec![
+            (told.message.clone(), theme.tone(Tone::Bad)),
+            (told.hint.clone().unwrap_or_default(), theme.faint()),
+        ],
+        Link::Live if !model.filter.text().is_empty() => {
+            vec![("no matches".to_owned(), theme.faint())]
+        }
+        Link::Live => first_steps(model).map(|line| (line, theme.text())).into(),
+    };
+    let rows = u16::try_from(lines.len()).unwrap_or(0);
+    let top = area.y + area.height.saturating_sub(rows) / 3;
+    for (y, (text, style)) in (top..area.bottom()).zip(lines) {
+        let x = area.x + area.width.saturating_sub(width(&text)) / 2;
+        pen.put(x.max(area.x + 1), y, area.width.saturating_sub(2), &text, style);
+    }
+}
+
+/// What to do where there is nothing yet.
+fn first_steps(model: &Model) -> [String; 3] {
+    let begin = match &model.here {
+        Some(_) => "n starts an agent in a worktree of its own".to_owned(),
+        None => "start glis inside a git repository, or `glis new --repo DIR`".to_owned(),
+    };
+    ["No sessions yet.".to_owned(), begin, "`glis demo` shows all of it in a minute".to_owned()]
+}
+
+fn group(model: &Model, pen: &mut Pen<'_>, row: Rect, repo: &str, sessions: usize) {
+    let theme = model.theme;
+    let (folder, name) = repo.rsplit_once('/').unwrap_or(("", repo));
+    let x = pen.put(
+        row.x + 1,
+        row.y,
+        row.width.saturating_sub(2),
+        name,
+        theme.text().add_modifier(Modifier::BOLD),
+    );
+    let rest = format!("{sessions}  {folder}");
+    pen.put(x + 1, row.y, row.right().saturating_sub(x + 2), &rest, theme.faint());
+}
+
+fn session_line(model: &Model, pen: &mut Pen<'_>, row: Rect, session: &SessionView, names: u16) {
+    let theme = model.theme;
+    let selected = model.selected.as_ref() == Some(&session.id);
+    if selected {
+        pen.tint(row, theme.lifted());
+    }
+    let toned = theme.tone(tone(session.status));
+    let marked = model.marked.contains(&session.id);
+    let sign = if marked {
+        "*"
+    } else if selected {
+        "▌"
+    } else {
+        " "
+    };
+    pen.put(row.x, row.y, 1, sign, theme.accent());
+    pen.put(row.x + 2, row.y, 1, &mark(session.status).to_string(), toned);
+    let weight = if selected { Modifier::BOLD } else { Modifier::empty() };
+    pen.put(row.x + 4, row.y, names, &session.name, theme.text().add_modifier(weight));
+    let mut x = row.x + 4 + names + 1;
+    pen.put(x, row.y, STATUS_COLUMNS, session.status.word(), toned);
+    x += STATUS_COLUMNS + 1;
+    let end = row.right().saturating_sub(1);
+    let age = since(&session.last_active_at, model.now);
+    pen.put_right(end, row.y, AGE_COLUMNS, &age, theme.faint());
+    let mut room = end.saturating_sub(x + AGE_COLUMNS + 1);
+    if row.width >= ROOMY {
+        pen.put(x, row.y, 9, &session.agent, theme.faint());
+        (x, room) = (x + 10, room.saturating_sub(10));
+    }
+    if let Some((text, tone)) = note(model, session) {
+        pen.put(x, row.y, room, &text, theme.tone(tone));
+    }
+}
+
+/// The most important thing to be said of a session.
+fn note(model: &Model, session: &SessionView) -> Option<(String, Tone)> {
+    if let Some(under_way) = model.under_way_with(&session.id) {
+        return Some((format!("{} {}", wheel(model), under_way.label), Tone::Attention));
+    }
+    match session.status {
+        Status::Pausing => return Some((format!("{} PAUSING...", wheel(model)), Tone::Attention)),
+        Status::Resuming => return Some((format!("{} resuming", wheel(model)), Tone::Attention)),
+        Status::Created
+        | Status::Busy
+        | Status::Idle
+        | Status::Waiting
+        | Status::Paused
+        | Status::Suspended
+        | Status::Interrupted
+        | Status::Completed
+        | Status::Failed
+        | Status::Archived => {}
+    }
+    if let Some(ask) = &session.waiting_for {
+        return Some((ask.text.clone(), Tone::Attention));
+    }
+    if let Some(why) = &session.failure {
+        return Some((why.clone(), Tone::Bad));
+    }
+    if session.queued > 0 {
+        return Some((format!("({} queued)", session.queued), Tone::Calm));
+    }
+    if !model.draft(&session.id).is_empty() {
+        return Some(("✎ not sent yet".to_owned(), Tone::Calm));
+    }
+    session.last_action.clone().map(|action| (action, Tone::Faint))
+}

@@ -1,0 +1,113 @@
+//! The pages of a session: its conversation, what it changed, its snapshots, its events.
+
+use super::pen::wrapped;
+use crate::message::{Fetched, Now};
+use crate::model::{Model, since};
+use crate::theme::Theme;
+use glis_client::labels::Tone;
+use glis_wire::view::{Entry, FileDiffView, SnapshotView, Voice};
+use ratatui_core::style::{Modifier, Style};
+use serde_json::Value;
+
+/// More of a conversation is not read on a screen; `glis log` has all of it.
+const ENTRIES_MAX: usize = 300;
+/// More of a patch is not either; `glis diff` has all of it.
+const PATCH_LINES_MAX: usize = 5000;
+
+type Lines = Vec<(String, Style)>;
+
+/// What is shown, in lines of at most so many columns.
+pub(super) fn lines(fetched: &Fetched, columns: u16, model: &Model) -> Lines {
+    let theme = model.theme;
+    match fetched {
+        Fetched::Conversation(entries) => conversation(entries, columns, theme),
+        Fetched::Diff { files, patch } => diff(files, patch, theme),
+        Fetched::Snapshots(snapshots) => saved(snapshots, model.now, theme),
+        Fetched::Events(events) => events_of(events, theme),
+    }
+}
+
+fn nothing(what: &str, theme: Theme) -> Lines {
+    vec![(what.to_owned(), theme.faint())]
+}
+
+fn conversation(entries: &[Entry], columns: u16, theme: Theme) -> Lines {
+    if entries.is_empty() {
+        return nothing("nothing was said yet", theme);
+    }
+    let mut lines = Vec::new();
+    for entry in entries.iter().skip(entries.len().saturating_sub(ENTRIES_MAX)) {
+        let (who, style) = match entry.voice {
+            Voice::User => ("you", theme.accent()),
+            Voice::Assistant => ("agent", theme.tone(Tone::Good)),
+            Voice::System => ("system", theme.faint()),
+            Voice::Tool => ("tool", theme.tone(Tone::Calm)),
+        };
+        lines.push((who.to_owned(), style));
+        let body = if entry.voice == Voice::Tool { theme.faint() } else { theme.text() };
+        let text = wrapped(&entry.content, columns.saturating_sub(2));
+        lines.extend(text.into_iter().map(|line| (format!("  {line}"), body)));
+        lines.push((String::new(), theme.text()));
+    }
+    lines
+}
+
+fn diff(files: &[FileDiffView], patch: &str, theme: Theme) -> Lines {
+    if files.is_empty() {
+        return nothing("nothing has changed since it began", theme);
+    }
+    let number = |lines: Option<u64>| lines.map_or_else(|| "bin".to_owned(), |n| n.to_string());
+    let mut lines: Lines = files
+        .iter()
+        .map(|file| {
+            let (added, removed) = (number(file.added), number(file.removed));
+            (format!("+{added:<5} -{removed:<5} {}", file.path), theme.text())
+        })
+        .collect();
+    lines.push((String::new(), theme.text()));
+    for line in patch.lines().take(PATCH_LINES_MAX) {
+        let style = match line.as_bytes() {
+            [b'd', b'i', b'f', b'f', b' ', ..] => theme.accent(),
+            [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => {
+                theme.text().add_modifier(Modifier::BOLD)
+            }
+            [b'+', ..] => theme.tone(Tone::Good),
+            [b'-', ..] => theme.tone(Tone::Bad),
+            [b'@', b'@', ..] => theme.tone(Tone::Calm),
+            _ => theme.text(),
+        };
+        lines.push((line.replace('\t', "    "), style));
+    }
+    let left_out = patch.lines().count().saturating_sub(PATCH_LINES_MAX);
+    if left_out > 0 {
+        lines.push((format!("{left_out} more lines: glis diff"), theme.faint()));
+    }
+    lines
+}
+
+fn saved(snapshots: &[SnapshotView], now: Now, theme: Theme) -> Lines {
+    if snapshots.is_empty() {
+        return nothing("no snapshots yet: b saves one", theme);
+    }
+    let line = |snapshot: &SnapshotView| {
+        let SnapshotView { at, why, changed, commit, .. } = snapshot;
+        let short = commit.get(..8).unwrap_or(commit);
+        (format!("{:>4}  {short}  {changed:>4} changed  {why}", since(at, now)), theme.text())
+    };
+    snapshots.iter().map(line).collect()
+}
+
+fn events_of(events: &[Value], theme: Theme) -> Lines {
+    if events.is_empty() {
+        return nothing("no recent events", theme);
+    }
+    let line = |event: &Value| {
+        let text = |key: &str| event.get(key).and_then(Value::as_str).unwrap_or_default();
+        let seq = event.get("seq").and_then(Value::as_u64).unwrap_or(0);
+        let at = text("at").get(11..19).unwrap_or_default();
+        let status = text("status");
+        let leads = if status.is_empty() { String::new() } else { format!("  → {status}") };
+        (format!("{at}  {seq:>6}  {}{leads}", text("event").replace('_', " ")), theme.text())
+    };
+    events.iter().map(line).collect()
+}

@@ -1,0 +1,168 @@
+//! Puts text into cells: clipped, measured as terminals show it, free of anything that controls one.
+
+use crate::theme::Theme;
+use glis_screen::printable;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::Style;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+/// Draws into a buffer.
+pub(super) struct Pen<'b> {
+    pub(super) buffer: &'b mut Buffer,
+    pub(super) theme: Theme,
+}
+
+impl<'b> Pen<'b> {
+    pub(super) fn new(buffer: &'b mut Buffer, theme: Theme) -> Self {
+        Self { buffer, theme }
+    }
+
+    /// Puts as much of a text as fits into so many columns, with a sign where something was cut off.
+    /// Returns the column behind it.
+    pub(super) fn put(&mut self, x: u16, y: u16, columns: u16, text: &str, style: Style) -> u16 {
+        let area = self.buffer.area;
+        if y >= area.bottom() || x >= area.right() {
+            return x;
+        }
+        let columns = columns.min(area.right() - x);
+        let text = shortened(&printable(text), columns);
+        self.buffer.set_stringn(x, y, text, usize::from(columns), style).0
+    }
+
+    /// The same, with its end at column `right`.
+    pub(super) fn put_right(&mut self, right: u16, y: u16, columns: u16, text: &str, style: Style) {
+        let width = width(text).min(columns);
+        self.put(right.saturating_sub(width), y, width, text, style);
+    }
+
+    /// A style over a whole area, behind what is written.
+    pub(super) fn tint(&mut self, area: Rect, style: Style) {
+        let area = area.intersection(self.buffer.area);
+        self.buffer.set_style(area, style);
+    }
+
+    /// Empties an area.
+    pub(super) fn clear(&mut self, area: Rect) {
+        let area = area.intersection(self.buffer.area);
+        for position in area.positions() {
+            if let Some(cell) = self.buffer.cell_mut(position) {
+                cell.reset();
+            }
+        }
+    }
+
+    /// A box with a title. Returns what is inside.
+    pub(super) fn frame(&mut self, area: Rect, title: &str) -> Rect {
+        self.clear(area);
+        let (line, accent) = (self.theme.line(), self.theme.accent());
+        let (right, bottom) = (area.right().saturating_sub(1), area.bottom().saturating_sub(1));
+        for x in area.x..area.right() {
+            for (y, left, end) in [(area.y, "╭", "╮"), (bottom, "╰", "╯")] {
+                let part = if x == area.x {
+                    left
+                } else if x == right {
+                    end
+                } else {
+                    "─"
+                };
+                self.put(x, y, 1, part, line);
+            }
+        }
+        for y in area.y + 1..bottom {
+            self.put(area.x, y, 1, "│", line);
+            self.put(right, y, 1, "│", line);
+        }
+        let room = area.width.saturating_sub(4);
+        self.put(area.x + 2, area.y, room, &format!(" {title} "), accent);
+        Rect {
+            x: area.x + 2,
+            y: area.y + 1,
+            width: area.width.saturating_sub(4),
+            height: area.height.saturating_sub(2),
+        }
+    }
+}
+
+/// The columns that a text takes.
+pub(super) fn width(text: &str) -> u16 {
+    u16::try_from(text.width()).unwrap_or(u16::MAX)
+}
+
+/// As much of a text as fits, with a sign where something was cut off.
+pub(super) fn shortened(text: &str, columns: u16) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut taken = 0;
+    let room = usize::from(columns.saturating_sub(1));
+    let fits = |c: &char| {
+        taken += c.width().unwrap_or(0);
+        taken <= room
+    };
+    let mut short: String = text.chars().take_while(fits).collect();
+    if columns > 0 {
+        short.push('…');
+    }
+    short
+}
+
+/// A text in lines of at most so many columns, broken between words where that can be.
+pub(super) fn wrapped(text: &str, columns: u16) -> Vec<String> {
+    let columns = usize::from(columns.max(1));
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let line = printable(&line.replace('\t', "    "));
+        let mut rest = line.as_str();
+        loop {
+            let fits = break_at(rest, columns);
+            let (head, tail) = rest.split_at(fits);
+            lines.push(head.trim_end().to_owned());
+            rest = tail;
+            if rest.is_empty() {
+                break;
+            }
+        }
+    }
+    lines
+}
+
+/// The byte at which a line is broken.
+fn break_at(text: &str, columns: usize) -> usize {
+    let mut taken = 0;
+    let mut blank = None;
+    for (at, c) in text.char_indices() {
+        taken += c.width().unwrap_or(0);
+        if taken > columns {
+            // A character that is wider than the line still has to go somewhere.
+            return blank
+                .filter(|at| *at > 0)
+                .unwrap_or(at.max(c.len_utf8() * usize::from(at == 0)));
+        }
+        if c == ' ' {
+            blank = Some(at + 1);
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_broken_between_words_and_lose_nothing() {
+        assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrapped("unbreakable", 4), ["unbr", "eaka", "ble"]);
+        assert_eq!(wrapped("日本語", 1).len(), 3);
+        assert_eq!(wrapped("a\n\nb", 9), ["a", "", "b"]);
+        assert_eq!(wrapped("", 9), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_is_cut_says_so() {
+        assert_eq!(shortened("日本語", 4), "日…");
+        assert_eq!(shortened("abc", 3), "abc");
+        assert_eq!(shortened("abc", 0), "");
+    }
+}

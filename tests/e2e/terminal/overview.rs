@@ -1,0 +1,85 @@
+//! Every session on one screen: what a person sees and does there, on a real terminal.
+
+use crate::support::house::{House, Outcome, eventually, lives};
+use crate::support::tmux::Tmux;
+use std::process::Command;
+
+/// The program is opened and shows what is there.
+fn opened(tmux: &Tmux<'_>) -> Outcome {
+    tmux.line("one", "clear; glis; echo left-with-$?")?;
+    tmux.sees("one", "? keys").map(drop)
+}
+
+/// The process that shows the overview.
+fn overview_pid(tmux: &Tmux<'_>) -> Outcome<i32> {
+    let shell = tmux.fact("one", "#{pane_pid}")?;
+    let children = Command::new("pgrep").args(["-P", &shell, "-x", "glis"]).output()?;
+    Ok(String::from_utf8(children.stdout)?.trim().parse()?)
+}
+
+/// What a terminal is set to, which must be the same before and after.
+fn settings(tmux: &Tmux<'_>) -> Outcome<String> {
+    let tty = tmux.fact("one", "#{pane_tty}")?;
+    let stty = Command::new("stty").args(["-F", &tty, "-a"]).output()?;
+    let modes = "#{alternate_on} #{cursor_flag} #{mouse_any_flag} #{mouse_sgr_flag} #{keypad_flag}";
+    Ok(format!("{} {}", String::from_utf8(stty.stdout)?, tmux.fact("one", modes)?))
+}
+
+#[test]
+fn without_a_terminal_it_is_still_the_help() -> Outcome {
+    let house = House::new()?;
+    let told = house.ok(&[])?;
+    assert!(told.contains("Usage: glis"), "{told}");
+    let (status, told) = house.fails(&["--read-only", "ls", "--json"])?;
+    assert_eq!((status, told["kind"].as_str()), (2, Some("usage")));
+    Ok(())
+}
+
+#[test]
+fn the_overview_lives_on_events_and_leaves_the_terminal_as_it_was() -> Outcome {
+    let house = House::new()?;
+    house.in_terminal("blue")?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    let before = settings(&tmux)?;
+    opened(&tmux)?;
+    tmux.sees("one", "blue")?;
+    tmux.sees("one", "idle")?;
+    house.ok(&["pause", "blue"])?;
+    tmux.sees("one", "‖ blue")?;
+    house.in_terminal("green")?;
+    tmux.sees("one", "2 sessions")?;
+    tmux.key("one", "?")?;
+    tmux.sees("one", "next that waits")?;
+    tmux.key("one", "Escape")?;
+    tmux.until("one", |screen| !screen.contains("next that waits"))?;
+    tmux.key("one", "q")?;
+    tmux.left("one", "left-with-0")?;
+    assert_eq!(settings(&tmux)?, before);
+    assert_eq!(house.show("green")?["status"], "idle", "quitting changes nothing");
+    Ok(())
+}
+
+#[test]
+fn a_signal_and_a_suspension_give_the_terminal_back() -> Outcome {
+    let house = House::new()?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    let before = settings(&tmux)?;
+    opened(&tmux)?;
+    tmux.sees("one", "No sessions yet.")?;
+    tmux.key("one", "C-z")?;
+    tmux.sees("one", "Stopped")?;
+    assert_eq!(settings(&tmux)?, before);
+    tmux.line("one", "fg")?;
+    tmux.sees("one", "No sessions yet.")?;
+    let pid = overview_pid(&tmux)?;
+    Command::new("kill").args(["-TERM", &pid.to_string()]).status()?;
+    tmux.until("one", |screen| screen.trim_end().ends_with('$'))?;
+    assert_eq!(settings(&tmux)?, before);
+    // The signal that cannot be caught is met by a process that outlives us.
+    opened(&tmux)?;
+    let pid = overview_pid(&tmux)?;
+    Command::new("kill").args(["-KILL", &pid.to_string()]).status()?;
+    eventually("it has ended", || !lives(pid))?;
+    tmux.until("one", |screen| screen.trim_end().ends_with('$'))?;
+    eventually("the terminal is as before", || settings(&tmux).is_ok_and(|now| now == before))
+}
