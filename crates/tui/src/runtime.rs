@@ -93,7 +93,13 @@ pub fn run(setup: Setup) -> Result<(), Told> {
     events::start(&runtime.setup, post).map_err(failed)?;
     runtime.tell(&[MODES, QUESTIONS].concat()).map_err(failed)?;
     match runtime.serve() {
-        Err(fault) if fault.kind() == io::ErrorKind::Interrupted => runtime.end(),
+        // Only a signal that ends us interrupts.
+        Err(fault) if fault.kind() == io::ErrorKind::Interrupted => {
+            match (runtime.ending(), runtime.tty.take()) {
+                (Some(signal), Some(tty)) => tty.end_by(signal),
+                (Some(_) | None, _) => Err(failed(fault)),
+            }
+        }
         done => done.map_err(failed),
     }
 }
@@ -367,14 +373,14 @@ impl Runtime {
         })
     }
 
-    /// Ends the process by the signal that is waiting to be read.
-    fn end(mut self) -> ! {
-        loop {
-            let woken = self.tty.as_mut().and_then(Tty::wake);
-            if let (Some(Wake::End(signal)), Some(tty)) = (woken, self.tty.take()) {
-                tty.end_by(signal);
+    /// The signal that is waiting to be read. Others may have come before it.
+    fn ending(&mut self) -> Option<i32> {
+        while let Some(wake) = self.tty.as_mut().and_then(Tty::wake) {
+            if let Wake::End(signal) = wake {
+                return Some(signal);
             }
         }
+        None
     }
 }
 
