@@ -12,6 +12,7 @@ use crate::session::{Phase, Process, Rest, Run, Seen, Session, Spoken, Trashed, 
 use crate::spec::Spec;
 use crate::talk::{Ask, AskKind, Turn};
 use crate::tree::SnapshotRef;
+use crate::usage_limit::UsageLimits;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -73,6 +74,9 @@ pub struct Card {
     /// When its pause ends by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume_at: Option<WallMs>,
+    /// What is remembered of usage limits, such as a turn that one has left unanswered.
+    #[serde(default, skip_serializing_if = "UsageLimits::is_empty")]
+    pub limits: Box<UsageLimits>,
     /// Where it was put and when, if it was removed.
     #[serde(default)]
     pub trashed: Option<(WallMs, String)>,
@@ -125,6 +129,7 @@ impl Session {
             baseline: self.baseline.clone(),
             compacted_at: self.compaction.at,
             resume_at: self.resume_at,
+            limits: self.limits.clone(),
             trashed,
         }
     }
@@ -164,6 +169,7 @@ impl Session {
         self.phase = rest.map_or(Phase::Live, Phase::Rest);
         self.rule = Rule::Recovered;
         self.resume_at = card.resume_at;
+        self.limits.clone_from(&card.limits);
     }
 }
 

@@ -21,7 +21,7 @@ mod usage_limit;
 
 use crate::claims;
 use crate::decision::{Decision, Reply};
-use crate::draft::{Admission, Draft};
+use crate::draft::Draft;
 use crate::event::Event;
 use crate::gate::GateEvent;
 use crate::house::House;
@@ -146,13 +146,7 @@ fn timer_fired(mut draft: Draft<'_>, key: TimerKey) -> Decision {
         }
         // It is resumed as if a user had asked for it.
         TimerKey::ResumeAt(at) if draft.session.appointment() == Some(at) => {
-            // There is no caller to refuse it to: without a place it waits for one.
-            draft.admission = Admission::Waits;
-            let session = draft.session.id.clone();
-            match obey(&mut draft, Command::Resume { session, prompt: None }) {
-                Ok(()) => appointment::met(&mut draft),
-                Err(refusal) => appointment::put_off(&mut draft, at, &refusal),
-            }
+            appointment::is_due(&mut draft, at);
         }
         TimerKey::ResumeAt(_) => return Decision::default(),
     }

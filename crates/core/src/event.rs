@@ -211,6 +211,8 @@ pub enum Event {
     },
     /// A pause is to end by itself at this time, or no longer is.
     ResumeAppointed { at: Option<WallMs> },
+    /// That time has come: it is resumed, or waits for its place.
+    ResumeFellDue,
     /// A session that was paused for a usage limit is paused for this from now on.
     PauseTakenOver { reason: PauseReason },
     /// The usage limit is over, and the session goes on by itself.

@@ -1,5 +1,6 @@
 //! The fold: how each event changes a session.
 
+mod by_itself;
 mod compact;
 mod end;
 mod gate;
@@ -13,6 +14,7 @@ mod start;
 mod tree;
 mod usage_limit;
 
+use crate::by_itself::ByItself;
 use crate::event::{Event, Recorded, Spot};
 use crate::ids::SessionId;
 use crate::leftover::Leftovers;
@@ -102,6 +104,7 @@ impl Session {
             seen_before: BTreeMap::new(),
             limit_until: None,
             limits: Box::default(),
+            by_itself: ByItself::default(),
             leftovers: Leftovers::default(),
             folder: FolderState::Whole,
             undelivered: None,
@@ -139,6 +142,7 @@ impl Session {
         self.account(event);
         self.forget_deferral(event);
         self.note_limits(event);
+        self.note_return(event);
         self.take_in(at, event);
         self.count_idle_spell(former);
         self.keep_appointment();
@@ -155,6 +159,7 @@ impl Session {
             | Event::Plan(_)
             | Event::SessionCreated { .. }
             | Event::SessionRecovered { .. }
+            | Event::ResumeFellDue
             | Event::StartCancelled { .. } => {}
 
             Event::WorktreeMade { worktree, branch, notes, .. } => {

@@ -1,4 +1,4 @@
-//! A session that is paused for a usage limit.
+//! A session that is paused for a usage limit, or until a time.
 
 use crate::pause::{PauseReason, PauseRecord};
 use crate::session::Session;
@@ -8,6 +8,16 @@ impl Session {
     /// The pause that it is in, if that is for a usage limit.
     pub fn parked(&self) -> Option<&PauseRecord> {
         self.pause_record().filter(|record| record.reason == PauseReason::RateLimit)
+    }
+
+    /// When it is resumed by itself, if it is paused until then.
+    pub fn appointment(&self) -> Option<WallMs> {
+        self.resume_at.filter(|_| self.pause_record().is_some())
+    }
+
+    /// Whether it is paused, was to be resumed by itself in vain, and is to be once more.
+    pub fn is_to_be_tried_again(&self) -> bool {
+        self.pause_record().is_some() && self.by_itself.tries_again()
     }
 
     /// Whether it is parked, and goes on at this time.

@@ -1,5 +1,6 @@
 //! One session: what is known about it and what it is doing.
 
+use crate::by_itself::ByItself;
 use crate::compaction::Compaction;
 use crate::ids::{OpId, SessionId};
 use crate::leftover::Leftovers;
@@ -69,6 +70,8 @@ pub struct Session {
     pub limit_until: Option<String>,
     /// What is remembered of usage limits.
     pub limits: Box<UsageLimits>,
+    /// What is remembered of resumes that no person has asked for.
+    pub by_itself: ByItself,
     /// What the last process left behind.
     pub leftovers: Leftovers,
     /// What became of its own folder while a process ran.
@@ -443,11 +446,6 @@ impl Session {
     /// What the pause that it is in has to tell.
     pub fn pause_record(&self) -> Option<&PauseRecord> {
         if let Phase::Rest(Rest::Paused(record)) = &self.phase { Some(record) } else { None }
-    }
-
-    /// When it is resumed by itself, if it is paused until then.
-    pub fn appointment(&self) -> Option<WallMs> {
-        self.resume_at.filter(|_| self.pause_record().is_some())
     }
 
     /// Whether its last process has left something that no snapshot is known to hold.

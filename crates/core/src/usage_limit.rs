@@ -17,6 +17,7 @@ const TRIES_MAX: u32 = 8;
 
 /// What is remembered of the usage limits that a session has met, over all of its processes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct UsageLimits {
     /// A limit has ended its last turn: what it was asked is not answered yet.
     pub unanswered: bool,
@@ -26,11 +27,14 @@ pub struct UsageLimits {
     pub returns: u32,
     /// When it last went on by itself.
     pub returned_at: Option<WallMs>,
-    /// It goes on by itself: the start that begins now is not a person's.
-    pub by_itself: bool,
 }
 
 impl UsageLimits {
+    /// Whether there is nothing to remember.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// When a limit may be over that a session was parked for at this time: as the agent told, or after
     /// a wait that grows with every try in vain. Nothing if it was tried often enough.
     pub(crate) fn over_at(&self, parked_at: WallMs, told: Option<&str>) -> Option<WallMs> {

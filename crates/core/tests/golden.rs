@@ -54,7 +54,7 @@ variants! {
         ReturnFailed EmptyingBegan Emptied EmptyingFailed SessionRecovered LeftoversSwept
         CaptureMissed MessageRefused FolderLost StartRefused IdleLimitSet StartDeferred
         StartForgone Gate AskJudged AutoYesSet CompactionBegan ConversationCompacted
-        CompactionFailed ResumeAppointed LimitsSet PauseTakenOver LimitOver Plan
+        CompactionFailed ResumeAppointed LimitsSet PauseTakenOver LimitOver Plan ResumeFellDue
     }
     gate: GateEvent {
         Shut Hastened Joined Released Overdue Stopped NotKept Paused Opened Resumed

@@ -11,7 +11,9 @@ use jiff::{SignedDuration, Timestamp, Zoned};
 /// When it may go on, if it may, and what the clock shows.
 pub(crate) fn plan(config: &LimitConfig, session: &Session) -> (Option<WallMs>, WallMs) {
     let now = crate::clock::now().to_zoned(TimeZone::system());
-    let at = returns(config, session, &now);
+    // Another pause that was to end by itself may be tried to end at any time.
+    let parked = session.parked().is_some();
+    let at = if parked { returns(config, session, &now) } else { Some(now.clone()) };
     (at.map(|at| at.timestamp().as_millisecond()), now.timestamp().as_millisecond())
 }
 

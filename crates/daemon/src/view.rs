@@ -72,6 +72,7 @@ fn warnings(session: &Session, env: EnvNote, lost: Option<String>) -> Vec<String
     let told = |place| format!("its transcript is missing ({place}): a resume will fail");
     warnings.extend(lost.map(told));
     warnings.extend(not_compacted(session));
+    warnings.extend(not_resumed(session));
     warnings
 }
 
@@ -83,6 +84,18 @@ fn not_compacted(session: &Session) -> Option<String> {
         "its conversation could not be compacted: {why}; it stays as it is, and `glis compact {name}` \
          tries again"
     ))
+}
+
+/// That it could not be resumed by itself, and whether that is tried again.
+fn not_resumed(session: &Session) -> Option<String> {
+    session.pause_record().filter(|_| session.by_itself.failed > 0)?;
+    let (times, name) = (session.by_itself.failed, &session.name);
+    let failed = format!("it was to be resumed by itself, which has failed ({times} in a row)");
+    Some(if session.by_itself.is_given_up() {
+        format!("{failed}; it is not tried again, `glis resume {name}` does")
+    } else {
+        format!("{failed}; it is tried again")
+    })
 }
 
 /// A session with everything that is known about it.

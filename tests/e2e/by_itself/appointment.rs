@@ -1,7 +1,10 @@
 //! `pause --for`: a pause that ends by itself, also where the daemon was not there at its time.
 
-use crate::support::house::{House, Outcome};
-use serde_json::Value;
+use crate::support::clock::WallClock;
+use crate::support::house::{House, Outcome, eventually};
+use serde_json::{Value, json};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 
 fn at_rest(house: &House) -> Outcome<Value> {
     house.rehearsal("blue")?;
@@ -55,5 +58,39 @@ fn a_resume_before_its_time_drops_it() -> Outcome {
     assert_eq!(house.show("blue")?["resume_at"], Value::Null);
     let (status, _) = house.fails(&["pause", "blue", "--for", "1h", "--cancel"])?;
     assert_eq!(status, 2);
+    Ok(())
+}
+
+#[test]
+fn a_resume_by_itself_that_fails_is_tried_again_and_said() -> Outcome {
+    let mut house = House::of_moved_time()?;
+    let clock = WallClock::of(&mut house)?;
+    let program = house.folder().join("program");
+    std::fs::write(&program, "#!/bin/sh\nexec sleep 1000\n")?;
+    std::fs::set_permissions(&program, Permissions::from_mode(0o755))?;
+    house.command("blue", &[&program.to_string_lossy()])?;
+    house.ok(&["pause", "blue", "--mode", "force", "--for", "1h"])?;
+    eventually("its timer is set", || house.timers_set("resume_at") > 0)?;
+    let away = program.with_extension("away");
+    std::fs::rename(&program, &away)?;
+    clock.ahead(&house, 3605)?;
+    let failed = |event: &Value| event["event"] == "start_failed";
+    house.follow(1)?.until(failed)?;
+    eventually("it has another time", || {
+        house.show("blue").is_ok_and(|shown| shown["resume_at"].is_string())
+    })?;
+    let shown = house.show("blue")?;
+    assert_eq!(shown["status"], "paused");
+    let warned = shown["warnings"].to_string();
+    assert!(warned.contains("has failed (1 in a row); it is tried again"), "{shown}");
+    // The next daemon keeps to it.
+    house.kill_daemon()?;
+    assert_eq!(house.show("blue")?["resume_at"], shown["resume_at"]);
+    std::fs::rename(&away, &program)?;
+    eventually("its timer is set", || house.timers_set("resume_at") > 0)?;
+    clock.ahead(&house, 3605 + 75)?;
+    let back = house.until("blue", "busy,idle")?;
+    assert_eq!((&back["generation"], &back["resume_at"]), (&json!(3), &Value::Null), "{back}");
+    assert!(!back["warnings"].to_string().contains("by itself"), "{back}");
     Ok(())
 }

@@ -133,6 +133,84 @@ fn sessions_of_one_limit_go_on_one_after_the_other() -> Outcome {
     Ok(())
 }
 
+/// Waits until a parked session has a time, or has none any more.
+fn until_timed(house: &House, timed: bool) -> Outcome<Value> {
+    eventually("its time is as it should be", || {
+        house.show("blue").is_ok_and(|shown| shown["resume_at"].is_string() == timed)
+    })?;
+    house.show("blue")
+}
+
+/// Bounds count when the session is parked or found so, and once more when its time has come: under
+/// `narrow` ones it has no time and goes on at none, under `wide` ones it does.
+fn heeds(house: &House, clock: &WallClock, narrow: &str, wide: &str, ahead: u64) -> Outcome {
+    let allow = |bound: &str| house.configure(&format!("{ALLOWED}{bound}\n"));
+    house.kill_daemon()?;
+    allow(wide)?;
+    until_timed(house, true)?;
+    eventually("its timer is set", || house.timers_set("resume_at") > 0)?;
+    allow(narrow)?;
+    clock.ahead(house, ahead)?;
+    assert_eq!(until_timed(house, false)?["status"], "paused", "{narrow}");
+    house.kill_daemon()?;
+    allow(wide)?;
+    house.ok(&["daemon", "start"])?;
+    let back = house.until("blue", "idle")?;
+    assert_eq!(back["resume_at"], Value::Null, "{wide}");
+    Ok(())
+}
+
+#[test]
+fn no_longer_is_waited_than_the_user_says() -> Outcome {
+    let (house, clock) = house_with("", FACES[0])?;
+    meets_a_limit(&house, "blue")?;
+    heeds(&house, &clock, "until = \"30m\"", "until = \"2h\"", 3605)?;
+    assert_eq!(times_said(&house, GO_ON)?, 1);
+    Ok(())
+}
+
+#[test]
+fn after_so_many_limits_in_a_row_a_person_is_waited_for() -> Outcome {
+    let (house, clock) = house_with(&format!("{ALLOWED}windows = 1\n"), FACES[0])?;
+    meets_a_limit(&house, "blue")?;
+    until_timed(&house, true)?;
+    eventually("its timer is set", || house.timers_set("resume_at") > 0)?;
+    // It waits behind what goes on, so that no person has a hand in the second limit.
+    house.json(&["send", "blue", "limit +7200"])?;
+    clock.ahead(&house, 3605)?;
+    house.follow(1)?.until(|e| e["event"] == "message_taken" && e["message"] == 1)?;
+    let parked = house.until("blue", "paused")?;
+    assert_eq!((&parked["generation"], &parked["pause_reason"]), (&json!(2), &json!("rate_limit")));
+    heeds(&house, &clock, "windows = 1", "windows = 2", 7205)
+}
+
+#[test]
+fn in_quiet_hours_it_waits_for_their_end() -> Outcome {
+    let mut house = House::of_moved_time()?;
+    house.surround("TZ", "UTC");
+    let clock = WallClock::of(&mut house)?;
+    house.rehearsal("blue")?;
+    let parked = meets_a_limit(&house, "blue")?;
+    let over: jiff::Timestamp = text_of(&parked, "limit_until")?.parse()?;
+    let minute = |minutes: i64| -> Outcome<String> {
+        let at = over.checked_add(jiff::SignedDuration::from_mins(minutes))?;
+        Ok(at.strftime("%H:%M").to_string())
+    };
+    let (from, to) = (minute(-10)?, minute(30)?);
+    house.kill_daemon()?;
+    house.configure(&format!("{ALLOWED}quiet = \"{from}-{to}\"\n"))?;
+    let shown = until_timed(&house, true)?;
+    let at: jiff::Timestamp = text_of(&shown, "resume_at")?.parse()?;
+    assert_eq!(at.strftime("%H:%M:%S").to_string(), format!("{to}:00"), "{shown}");
+    eventually("its timer is set", || house.timers_set("resume_at") > 0)?;
+    clock.ahead(&house, 3600 + 600)?;
+    assert_eq!(house.show("blue")?["status"], "paused", "the hours are not over");
+    clock.ahead(&house, 3600 + 1805)?;
+    let back = house.until("blue", "idle")?;
+    assert_eq!((&back["generation"], &back["resume_at"]), (&json!(2), &Value::Null));
+    Ok(())
+}
+
 #[test]
 fn talk_about_limits_is_none() -> Outcome {
     for face in FACES {

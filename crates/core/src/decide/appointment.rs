@@ -1,8 +1,11 @@
 //! A pause that ends by itself at a time.
 
+use super::start;
+use crate::claims;
 use crate::decision::Reply;
-use crate::draft::Draft;
+use crate::draft::{Admission, Draft};
 use crate::event::Event;
+use crate::reason::Verb;
 use crate::refusal::Refusal;
 use crate::timer::{TimerKey, WallMs, When};
 
@@ -16,9 +19,36 @@ pub(super) fn make(draft: &mut Draft<'_>, at: WallMs) {
 }
 
 /// The time has come. What waits for a place does so without it, and what begins has dropped it.
-pub(super) fn met(draft: &mut Draft<'_>) {
+pub(super) fn is_due(draft: &mut Draft<'_>, at: WallMs) {
+    if let Err(refusal) = may_begin(draft) {
+        put_off(draft, at, &refusal);
+        return;
+    }
+    if draft.session.deferred.is_some() {
+        // A person has resumed it meanwhile.
+        draft.event(Event::ResumeAppointed { at: None });
+        return;
+    }
+    // There is no caller to refuse it to: without a place it waits for one.
+    draft.admission = Admission::Waits;
+    draft.event(Event::ResumeFellDue);
+    // It is paused, and nothing is in the way: there is no reason to refuse.
+    start::resume(draft, None).ok();
     if draft.session.resume_at.is_some() {
         draft.event(Event::ResumeAppointed { at: None });
+    }
+}
+
+fn may_begin(draft: &Draft<'_>) -> Result<(), Refusal> {
+    if !draft.session.resumable() {
+        return Err(draft.wrong_status(Verb::Resume));
+    }
+    if draft.gate.shut().is_some() {
+        return Err(draft.is_shut());
+    }
+    match &draft.session.worktree {
+        Some(place) => claims::check_place(draft.sessions(), place, &draft.session.id),
+        None => Ok(()),
     }
 }
 

@@ -21,17 +21,20 @@ pub(super) fn is_due(draft: &mut Draft<'_>) {
 
 /// The user's bounds have an answer: when it may go on, if it may.
 pub(super) fn planned(draft: &mut Draft<'_>, at: Option<WallMs>, now: WallMs) {
-    if draft.session.parked().is_none() {
+    let appointed = draft.session.resume_at;
+    let parked = draft.session.parked().is_some();
+    if !parked && (appointed.is_some() || !draft.session.is_to_be_tried_again()) {
         return;
     }
-    let appointed = draft.session.resume_at;
-    let Some(at) = at else {
+    let Some(at) = at.filter(|_| !draft.session.by_itself.is_given_up()) else {
         if appointed.is_some() {
             draft.event(Event::ResumeAppointed { at: None });
         }
         return;
     };
-    let free = free_from(draft, at.max(now));
+    // What has just failed to start waits; what is due has waited.
+    let wait = if appointed.is_none() { draft.session.by_itself.wait() } else { 0 };
+    let free = free_from(draft, at.max(now.saturating_add(wait)));
     match appointed {
         Some(appointed) if appointed <= now && free <= now => go_on(draft, appointed, now),
         // A report that came twice.

@@ -88,6 +88,7 @@ impl Event {
             | Self::FolderLost
             | Self::IdleLimitSet { .. }
             | Self::ResumeAppointed { .. }
+            | Self::ResumeFellDue
             | Self::PauseTakenOver { .. }
             | Self::LimitOver { .. }
             | Self::Interrupted { .. }
@@ -146,6 +147,7 @@ impl Event {
             | Self::ScreenJudged { .. }
             | Self::PauseBegan { .. }
             | Self::ResumeAppointed { .. }
+            | Self::ResumeFellDue
             | Self::PauseTakenOver { .. }
             | Self::LimitOver { .. }
             | Self::PauseHastened { .. }
@@ -229,6 +231,7 @@ impl Event {
             | Self::Suspended { .. }
             | Self::IdleLimitSet { .. }
             | Self::ResumeAppointed { .. }
+            | Self::ResumeFellDue
             | Self::PauseTakenOver { .. }
             | Self::LimitOver { .. }
             | Self::Interrupted { .. }

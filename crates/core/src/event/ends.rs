@@ -78,6 +78,7 @@ impl Event {
             | Self::ScreenJudged { .. }
             | Self::PauseBegan { .. }
             | Self::ResumeAppointed { .. }
+            | Self::ResumeFellDue
             | Self::PauseTakenOver { .. }
             | Self::LimitOver { .. }
             | Self::PauseHastened { .. }

@@ -22,7 +22,7 @@ impl Session {
             limits.tries += 1;
         }
         let starts = matches!(event, Event::StartBegan { .. });
-        let by_itself = starts && std::mem::take(&mut limits.by_itself);
+        let by_itself = self.by_itself.due;
         // A person has said something, or has it go on.
         let said = matches!(event, Event::MessageQueued { first: false, .. });
         if said || starts && !by_itself {
@@ -31,12 +31,11 @@ impl Session {
     }
 
     pub(super) fn end_limit(&mut self, at: WallMs) {
-        // Tries in vain are of one and the same limit.
-        if self.limits.tries <= 1 {
+        // Tries in vain are of one and the same limit, and so are starts that fail.
+        if self.limits.tries <= 1 && self.by_itself.failed == 0 {
             self.limits.returns += 1;
         }
         self.limits.returned_at = Some(at);
-        self.limits.by_itself = true;
     }
 
     /// The pause that it is in has another reason.

@@ -26,11 +26,13 @@ pub(super) fn park(draft: &mut Draft<'_>) {
     draft.reply(reply);
 }
 
-/// Has it found out when a session goes on that was just parked, or was found so.
+/// Has it found out when a session goes on that was just parked, or was found so, and when one is tried
+/// again that could not be resumed by itself.
 pub(super) fn plan(draft: &mut Draft<'_>) {
-    let paused = draft.own_events().any(|event| matches!(event, Event::Paused { .. }));
-    let parked = draft.session.parked().is_some();
-    if parked && draft.session.resume_at.is_none() && (paused || draft.just_met) {
+    let rests = |event: &Event| matches!(event, Event::Paused { .. } | Event::StartFailed { .. });
+    let rests = draft.own_events().any(rests) || draft.just_met;
+    let returns = draft.session.parked().is_some() || draft.session.is_to_be_tried_again();
+    if returns && draft.session.resume_at.is_none() && rests {
         draft.effect(Effect::PlanReturn);
     }
 }

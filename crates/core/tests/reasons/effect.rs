@@ -78,7 +78,7 @@ pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
         Effect::CheckIdle { spell, .. } | Effect::SetTimer { key: TimerKey::Idle(spell), .. } => {
             session.idle_spell() == Some(*spell)
         }
-        Effect::PlanReturn => session.parked().is_some(),
+        Effect::PlanReturn => session.parked().is_some() || session.is_to_be_tried_again(),
         Effect::SetTimer { key: TimerKey::ResumeAt(at), .. } => session.appointment() == Some(*at),
         Effect::DropTimer { key: TimerKey::ResumeAt(at) } => session.appointment() != Some(*at),
         Effect::DropTimer { key } => {

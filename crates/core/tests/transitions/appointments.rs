@@ -2,6 +2,7 @@
 
 use crate::script::{Kind, check};
 use crate::table::{BUSY, IDLE};
+use glis_core::by_itself::ByItself;
 
 #[test]
 fn a_pause_ends_at_its_time() {
@@ -13,7 +14,7 @@ fn a_pause_ends_at_its_time() {
             captured\nsaved\nended
             saved => snapshot taken, paused | do await the time 500
             it is 499 => nothing
-            it is 500 => start began | do check start, drop the time 500 | pending
+            it is 500 => resume fell due, start began | do check start, drop the time 500 | pending
             checked\nstarted
             ready => became ready, start ended
             it is 500 => nothing"
@@ -31,7 +32,7 @@ fn it_is_kept_by_the_next_daemon_which_may_be_late() {
             pause-until 500\ncaptured\nsaved\nended\nsaved
             crash
             found gone => do await the time 500
-            it is 500 => start began | do check start, drop the time 500 | pending"
+            it is 500 => resume fell due, start began | do check start, drop the time 500 | pending"
         ),
     )
     .unwrap();
@@ -67,7 +68,7 @@ fn a_paused_session_can_be_given_a_time_and_another_one() {
             pause-until 700 => resume appointed | do drop the time 500, await the time 700
             pause => already
             it is 500 => nothing
-            it is 700 => start began | do check start, drop the time 700 | pending"
+            it is 700 => resume fell due, start began | do check start, drop the time 700 | pending"
         ),
     )
     .unwrap();
@@ -87,4 +88,61 @@ fn a_time_that_comes_before_the_pause_is_over_counts_when_it_is() {
         ),
     )
     .unwrap();
+}
+
+/// Paused until a time that has come, with a start that fails then.
+const FAILED: &str = "pause-until 500\ncaptured\nsaved\nended\nsaved\nit is 500\nunfit";
+
+#[test]
+fn a_resume_by_itself_that_fails_is_tried_again_with_growing_waits() {
+    let stage = check(
+        Kind::Agent,
+        &format!(
+            "{IDLE}
+            pause-until 500\ncaptured\nsaved\nended\nsaved\nit is 500
+            unfit => start failed: system | do plan the return
+            back at 1000, 1000 => resume appointed | do await the time 61000
+            back at 2000, 2000 => nothing
+            crash
+            found gone => do await the time 61000
+            it is 61000 => resume fell due, start began | do check start, drop the time 61000 | pending
+            unfit => start failed: system | do plan the return
+            crash
+            found gone => do plan the return
+            back at 70000, 70000 => resume appointed | do await the time 190000
+            it is 190000\nchecked\nstarted
+            ready => became ready, start ended"
+        ),
+    );
+    assert_eq!(stage.unwrap().session().unwrap().by_itself, ByItself::default());
+}
+
+#[test]
+fn it_is_given_up_after_an_hour_and_a_person_begins_anew() {
+    let mut story = format!("{IDLE}\n{FAILED}\n");
+    for failed in 1..=6_i64 {
+        let now = failed * 10_000_000;
+        let at = now + (60_000 << (failed - 1));
+        let told = format!("back at {now}, {now} => resume appointed | do await the time {at}");
+        story.extend([told.as_str(), &format!("\nit is {at}\nunfit\n")]);
+    }
+    let given_up = "back at 99000000, 99000000 => nothing
+        crash
+        found gone => nothing
+        pause-until 99900000 => resume appointed | do await the time 99900000
+        it is 99900000
+        unfit => start failed: system | do plan the return";
+    let stage = check(Kind::Agent, &format!("{story}{given_up}")).unwrap();
+    assert_eq!(stage.session().unwrap().by_itself.failed, 1);
+}
+
+#[test]
+fn what_a_person_resumes_in_vain_is_not_tried_again() {
+    let by_hand = "resume\nunfit => start failed: system";
+    let paused = "pause-until 500\ncaptured\nsaved\nended\nsaved";
+    // Also between two tries, which ends these.
+    for before in [paused.to_owned(), format!("{FAILED}\nback at 1000, 1000")] {
+        let stage = check(Kind::Agent, &format!("{IDLE}\n{before}\n{by_hand}")).unwrap();
+        assert_eq!(stage.session().unwrap().by_itself, ByItself::default(), "{before}");
+    }
 }

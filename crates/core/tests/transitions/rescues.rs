@@ -245,6 +245,7 @@ fn a_session_is_known_again_by_its_card() {
         format!("{IDLE}\nturn began\ntool a"),
         format!("{IDLE}\nasks a"),
         format!("{IDLE}\n{PAUSED}\nsend hello"),
+        format!("{IDLE}\nsend hello\ntook\nturn began\nlimited 9\ncaptured\nsaved\nended\nsaved"),
         format!("{IDLE}\nstop\nended"),
         format!("{IDLE}\nended killed"),
         format!("{IDLE}\n{PAUSED}\nrm\naside"),
@@ -258,7 +259,8 @@ fn a_session_is_known_again_by_its_card() {
             let ids = (session.name.clone(), session.agent_ref.clone(), session.generation);
             let place =
                 (session.worktree.clone(), session.branch.clone(), session.snapshot.clone());
-            (session.process().cloned(), ids, place, session.trashed.clone(), session.queue.len())
+            let asked = (session.queue.len(), session.limits.clone());
+            (session.process().cloned(), ids, place, session.trashed.clone(), asked)
         };
         assert_eq!(told(after), told(before), "{story}");
         let starts = !before.runs() && before.operation().is_some();

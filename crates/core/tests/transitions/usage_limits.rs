@@ -108,6 +108,38 @@ fn an_appointment_survives_a_crash_and_is_dropped_if_the_user_forbids_it_meanwhi
 }
 
 #[test]
+fn a_start_that_fails_after_a_limit_is_tried_again_and_counts_for_the_same_limit() {
+    let again = RESET + 60_000;
+    let stage = told(&[
+        IDLE,
+        PARKED,
+        &format!("back at {RESET}, 5\nit is {RESET}\nback at {RESET}, {RESET}"),
+        "unfit => start failed: system | do plan the return",
+        &format!("back at {RESET}, {RESET} => resume appointed | do await the time {again}"),
+        &format!("it is {again} => do plan the return"),
+        &format!(
+            "back at {again}, {again} => limit over, start began | do check start, drop the time {again} | pending"
+        ),
+    ]);
+    let session = stage.session().unwrap();
+    assert_eq!((session.limits.returns, session.by_itself.failed), (1, 1));
+    assert_eq!(waiting(&stage), [GO_ON]);
+}
+
+#[test]
+fn a_return_that_is_withdrawn_is_no_persons_resume_later() {
+    let stage = told(&[
+        IDLE,
+        PARKED,
+        &format!("back at {RESET}, 5\nit is {RESET}\nback at {RESET}, {RESET}\nunfit"),
+        "pause => pause taken over | already",
+        "resume\nunfit => start failed: system",
+    ]);
+    let session = stage.session().unwrap();
+    assert_eq!((session.limits.returns, session.by_itself.failed), (0, 0));
+}
+
+#[test]
 fn quiet_hours_put_it_off() {
     let (later, due) = (RESET + 9, format!("it is {RESET} => do plan the return"));
     let moved = format!(
@@ -175,7 +207,7 @@ fn messages_wait_behind_what_was_asked_and_each_is_there_once() {
         PARKED,
         "send more => message queued | queued while paused",
         "resume => message queued, start began | do check start | pending",
-        "unfit => start failed: system",
+        "unfit => start failed: system | do plan the return",
         "resume => start began | do check start | pending",
     ]);
     assert_eq!(waiting(&stage), [GO_ON, "more"]);
@@ -187,7 +219,13 @@ fn messages_wait_behind_what_was_asked_and_each_is_there_once() {
 
 #[test]
 fn a_restart_that_fails_leaves_what_was_asked_unanswered() {
-    let stage = told(&[IDLE, PARKED, "restart", "unfit => start failed: system", "resume"]);
+    let stage = told(&[
+        IDLE,
+        PARKED,
+        "restart",
+        "unfit => start failed: system | do plan the return",
+        "resume",
+    ]);
     assert_eq!(waiting(&stage), [GO_ON]);
 }
 
@@ -214,7 +252,7 @@ fn a_pause_of_the_users_takes_it_over_for_good() {
         &format!("back at {RESET}, {RESET} => nothing"),
         "crash\nfound gone => nothing",
         "pause-until 700 => resume appointed | do await the time 700",
-        "it is 700 => message queued, start began | do check start, drop the time 700 | pending",
+        "it is 700 => resume fell due, message queued, start began | do check start, drop the time 700 | pending",
     ]);
     assert_eq!(waiting(&stage), [GO_ON]);
     told(&[IDLE, PAUSED, "back at 9, 9 => nothing"]);

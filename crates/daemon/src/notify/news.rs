@@ -20,6 +20,12 @@ impl News {
         if matches!(recorded.event, Event::LimitReached { .. }) {
             return of(Kind::Limit);
         }
+        // Whoever resumes a session is told there and then that it failed; a time that came tells no one.
+        if matches!(recorded.event, Event::StartFailed { .. })
+            && recorded.status == Some(Status::Paused)
+        {
+            return of(Kind::Failed);
+        }
         match recorded.status? {
             Status::Waiting => of(Kind::Waiting),
             Status::Completed => of(Kind::Finished),
@@ -42,6 +48,11 @@ impl News {
         match self.kind {
             Kind::Waiting => session.status() == Status::Waiting,
             Kind::Finished => matches!(session.status(), Status::Idle | Status::Completed),
+            // What is tried again has not failed for good.
+            Kind::Failed if matches!(self.recorded.event, Event::StartFailed { .. }) => {
+                let given_up = session.by_itself.is_given_up() && session.pause_record().is_some();
+                given_up || session.status() == Status::Failed
+            }
             Kind::Failed => matches!(session.status(), Status::Failed | Status::Interrupted),
             Kind::Limit => true,
         }
@@ -66,6 +77,9 @@ fn is_whole_turn(event: &Event) -> bool {
 }
 
 fn failure(session: &Session, event: &Event) -> String {
+    if let (Event::StartFailed { fault, .. }, true) = (event, session.by_itself.is_given_up()) {
+        return format!("it could not be resumed by itself: {fault}");
+    }
     let why = if let Event::Interrupted { why } = event { Some(why) } else { None };
     session.failure().or(why).map_or("its process has ended".into(), Why::stored).into_owned()
 }
