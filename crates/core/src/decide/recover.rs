@@ -39,6 +39,7 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
             World::Gone { left: Leftovers::default() }
         }
         World::Ended { generation, .. } if generation != draft.session.generation => {
+            ended_unknown(draft, generation);
             World::Gone { left: Leftovers::default() }
         }
         World::Alive { .. } | World::Ended { .. } | World::Gone { .. } => world,
@@ -98,6 +99,18 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
 /// delivered since, so nothing of it is repeated: a person decides, or the agent's own words do.
 fn adopt(draft: &mut Draft<'_>, generation: u32, process: Process, began_at: u64) {
     draft.event(Event::ProcessAdopted { generation, process, began_at });
+    doubt_queue(draft);
+}
+
+/// A process has ended that may not be on record.
+fn ended_unknown(draft: &mut Draft<'_>, generation: u32) {
+    if generation > draft.session.generation {
+        doubt_queue(draft);
+    }
+}
+
+/// A process that is not on record may have been handed whatever waits by the log.
+fn doubt_queue(draft: &mut Draft<'_>) {
     let open = draft.session.queue.iter().filter(|m| m.delivery != Delivery::Doubtful);
     for message in open.map(|m| m.id).collect::<Vec<_>>() {
         draft.event(Event::MessageDoubted { message });

@@ -205,6 +205,13 @@ fn what_waited_by_a_log_without_its_end_is_asked_about_and_never_repeated() {
     .unwrap();
 }
 
+/// The process has ended as well before the next daemon came.
+#[test]
+fn what_an_unknown_process_may_have_taken_is_asked_about_also_after_its_end() {
+    let story = "send one\nfound later exit => message doubted";
+    check(Kind::Agent, &format!("{IDLE}\n{PAUSED}\n{story}")).unwrap();
+}
+
 #[test]
 fn a_removed_session_takes_over_nothing() {
     check(Kind::Agent, &format!("{IDLE}\nstop\nended\nrm\naside\nfound later => do kill")).unwrap();

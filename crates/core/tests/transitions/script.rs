@@ -425,6 +425,7 @@ impl Stage {
             ("found", "later") => {
                 World::Alive { generation: generation + 2, process: process(), began_at: 0 }
             }
+            ("found", "later exit") => World::Ended { generation: generation + 2, exit: exit("0") },
             ("found", "gone") => World::Gone { left: Leftovers::default() },
             ("found", "gone with 9 left") => World::Gone { left: stuck() },
             ("found", told) => {
