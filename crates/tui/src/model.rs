@@ -257,7 +257,7 @@ impl Model {
     pub(crate) fn ids(&self) -> impl DoubleEndedIterator<Item = &String> {
         self.lines.iter().filter_map(|line| match line {
             Line::Session(id) => Some(id),
-            Line::Group { .. } => None,
+            Line::Group { .. } | Line::Gap => None,
         })
     }
 

@@ -1,4 +1,9 @@
-//! Sessions for the tests of this crate.
+//! The tests of the whole: stories, frames, chaos; and sessions for them.
+
+mod chaos;
+mod desk;
+mod frames;
+mod stories;
 
 use glis_core::Status;
 use glis_wire::view::SessionView;

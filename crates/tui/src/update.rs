@@ -49,6 +49,7 @@ pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Returned(result) => returned(model, result),
     }
     pass_time(model, &mut effects);
+    command::keep_asking(model);
     if model.selected != selected {
         move_on(model);
     }

@@ -85,3 +85,84 @@ fn a_signal_and_a_suspension_give_the_terminal_back() -> Outcome {
     tmux.line("one", "echo here-again")?;
     tmux.sees("one", "here-again").map(drop)
 }
+
+#[test]
+fn a_day_in_it_question_pause_death_of_the_daemon_and_back() -> Outcome {
+    let house = House::new()?;
+    house.in_terminal("blue")?;
+    house.in_terminal("green")?;
+    house.turn("blue", "say seen-in-the-preview")?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    opened(&tmux)?;
+    tmux.sees("one", "2 sessions")?;
+    tmux.key("one", "/")?;
+    tmux.run(&["send-keys", "-t", "one", "-l", "blue"])?;
+    tmux.key("one", "Enter")?;
+    tmux.sees("one", "seen-in-the-preview")?;
+    // A message makes it ask, and two keys answer.
+    tmux.key("one", "s")?;
+    tmux.sees("one", "message to blue")?;
+    tmux.line("one", "approve Bash: make")?;
+    house.until("blue", "waiting")?;
+    tmux.sees("one", "1 waiting")?;
+    tmux.key("one", "a")?;
+    tmux.sees("one", "wants to be allowed")?;
+    tmux.key("one", "y")?;
+    house.until("blue", "idle")?;
+    tmux.sees("one", "ctrl+x p pause")?;
+    // Paused, and the daemon dies behind its back.
+    tmux.key("one", "C-x")?;
+    tmux.key("one", "p")?;
+    tmux.sees("one", "⏸ PAUSED")?;
+    assert_eq!(house.show("blue")?["status"], "paused");
+    house.kill_daemon()?;
+    tmux.sees("one", "u resume")?;
+    tmux.key("one", "u")?;
+    house.until("blue", "idle")?;
+    // Attached on the whole terminal, and back.
+    tmux.sees("one", "ctrl+x p pause")?;
+    tmux.key("one", "Enter")?;
+    tmux.until("one", |screen| {
+        !screen.contains("? keys") && screen.contains("seen-in-the-preview")
+    })?;
+    tmux.line("one", "say typed-inside")?;
+    tmux.until("one", |screen| screen.contains("\ntyped-inside"))?;
+    tmux.key("one", "C-q")?;
+    tmux.sees("one", "? keys")?;
+    tmux.key("one", "@")?;
+    tmux.sees("one", "glis pause blue")?;
+    tmux.key("one", "Escape")?;
+    tmux.until("one", |screen| !screen.contains("glis pause blue"))?;
+    tmux.run(&["resize-window", "-t", "one", "-x", "40", "-y", "12"])?;
+    tmux.until("one", |screen| screen.contains("blue") && screen.contains("? keys"))?;
+    tmux.key("one", "q")?;
+    tmux.left("one", "left-with-0").map(drop)
+}
+
+#[test]
+fn a_draft_is_there_after_a_restart_and_plain_lines_follow_events() -> Outcome {
+    let house = House::new()?;
+    house.in_terminal("blue")?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    opened(&tmux)?;
+    tmux.sees("one", "1 session")?;
+    tmux.key("one", "s")?;
+    tmux.sees("one", "message to blue")?;
+    tmux.run(&["send-keys", "-t", "one", "-l", "half a thought"])?;
+    tmux.sees("one", "half a thought")?;
+    tmux.key("one", "Escape")?;
+    tmux.sees("one", "not sent yet")?;
+    tmux.key("one", "q")?;
+    tmux.left("one", "left-with-0")?;
+    opened(&tmux)?;
+    tmux.sees("one", "not sent yet")?;
+    tmux.key("one", "s")?;
+    tmux.sees("one", "half a thought")?;
+    tmux.key("one", "Escape")?;
+    tmux.key("one", "q")?;
+    tmux.left("one", "left-with-0")?;
+    tmux.line("one", "clear; glis --plain")?;
+    tmux.sees("one", "blue: idle, rehearsal")?;
+    house.ok(&["pause", "blue"])?;
+    tmux.sees("one", "blue: paused, rehearsal").map(drop)
+}

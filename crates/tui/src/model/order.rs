@@ -14,6 +14,8 @@ pub(crate) enum Line {
         sessions: usize,
     },
     Session(String),
+    /// Air between two repositories.
+    Gap,
 }
 
 impl Model {
@@ -35,6 +37,7 @@ impl Model {
         groups.sort_by(|(one, a), (other, b)| (readiest(a), one).cmp(&(readiest(b), other)));
         let mut lines = Vec::new();
         for (repo, sessions) in groups {
+            lines.extend((!lines.is_empty()).then_some(Line::Gap));
             lines.push(Line::Group { repo: repo.to_owned(), sessions: sessions.len() });
             lines.extend(sessions.iter().map(|(_, session)| Line::Session(session.id.clone())));
         }

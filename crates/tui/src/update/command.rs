@@ -119,6 +119,20 @@ fn open_asks(model: &mut Model) {
     }
 }
 
+/// A question that is gone makes room for the oldest that is left; with the last one the view closes.
+pub(super) fn keep_asking(model: &mut Model) {
+    let Mode::Asks { at } = &model.mode else { return };
+    let asks = model.asks();
+    let is_open = |(id, request): &(String, String)| {
+        asks.iter().any(|(session, ask)| session.id == *id && ask.request == *request)
+    };
+    if at.as_ref().is_some_and(is_open) {
+        return;
+    }
+    let first = asks.first().map(|(session, ask)| (session.id.clone(), ask.request.clone()));
+    model.mode = first.map_or(Mode::List, |at| Mode::Asks { at: Some(at) });
+}
+
 /// The session that a command is about: that of the question in hand, else the one in hand.
 fn meant(model: &Model) -> Option<String> {
     if let Mode::Asks { at: Some((id, _)) } = &model.mode {
@@ -128,6 +142,10 @@ fn meant(model: &Model) -> Option<String> {
 }
 
 fn attach(model: &mut Model, effects: &mut Vec<Effect>) {
+    // What is typed there reaches the agent.
+    if refuses(model) {
+        return;
+    }
     if let Some(id) = meant(model) {
         model.selected = Some(id.clone());
         effects.push(Effect::Attach { id });

@@ -109,9 +109,18 @@ pub(super) fn hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         pen.put(x, area.y, area.width.saturating_sub(2), &text, theme.accent());
         return;
     }
+    let mut end = area.right();
+    // How to find the rest is always there.
+    let help = model.keys.keys_of(Place::List, Command::Help);
+    if let (Some(key), Mode::List | Mode::Asks { .. }) = (help, &model.mode) {
+        let text = format!("{key} keys");
+        end = end.saturating_sub(width(&text) + 2);
+        pen.put(end + 1, area.y, width(&text), &text, theme.faint());
+        pen.put(end + 1, area.y, width(&key), &key, theme.accent());
+    }
     for (key, does) in hints_of(model) {
         let needed = width(&key) + width(does) + 1;
-        if x + needed > area.right() {
+        if x + needed > end {
             break;
         }
         x = pen.put(x, area.y, width(&key), &key, theme.accent().remove_modifier(Modifier::BOLD));
@@ -182,7 +191,6 @@ fn list_hints(model: &Model) -> Vec<(Command, &'static str)> {
             hints.push((Command::New, "new"));
         }
     }
-    hints.push((Command::Help, "keys"));
     hints.push((Command::Quit, "quit"));
     hints
 }

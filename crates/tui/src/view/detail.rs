@@ -13,6 +13,8 @@ use glis_wire::view::SessionView;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Modifier, Style};
 
+/// Who it is, where it is, the tabs, and a line of air.
+const HEAD_ROWS: u16 = 4;
 /// A card may take so much of the place; the rest is for what is shown.
 const CARD_ROWS_MAX: u16 = 7;
 
@@ -35,7 +37,7 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     pen.put(area.x, area.y + 1, room, &place(session), theme.faint());
     tabs(model, pen, Rect { y: area.y + 2, height: 1, ..area });
     let card = card(model, session, room).into_iter().take(usize::from(CARD_ROWS_MAX));
-    for (y, (text, style)) in (area.y + 3..).zip(card) {
+    for (y, (text, style)) in (area.y + HEAD_ROWS..).zip(card) {
         pen.put(area.x, y, room, &text, style);
     }
     let content = content(model, area);
@@ -50,7 +52,7 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
 fn content(model: &Model, area: Rect) -> Rect {
     let room = area.width.saturating_sub(1);
     let card = model.session().map_or(0, |session| card(model, session, room).len());
-    let above = 3 + u16::try_from(card).unwrap_or(0).min(CARD_ROWS_MAX);
+    let above = HEAD_ROWS + u16::try_from(card).unwrap_or(0).min(CARD_ROWS_MAX);
     Rect { y: area.y + above, height: area.height.saturating_sub(above), ..area }
 }
 

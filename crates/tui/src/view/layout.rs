@@ -45,7 +45,7 @@ impl Layout {
         let Some(detail) = self.detail else { return };
         let style = model.theme.line();
         if detail.y > self.list.y {
-            for x in detail.x..detail.right() {
+            for x in self.list.x..self.list.right() {
                 pen.put(x, detail.y - 1, 1, "─", style);
             }
         } else {
@@ -86,5 +86,7 @@ fn split(model: &Model, body: Rect) -> (Rect, Option<Rect>) {
     let rows = lines.min(body.height * 2 / 5).max(3);
     let y = body.y + rows + 1;
     let list = Rect { height: rows, ..body };
-    (list, Some(Rect { y, height: body.bottom().saturating_sub(y), ..body }))
+    let height = body.bottom().saturating_sub(y);
+    // One column of air, as the list has it.
+    (list, Some(Rect { x: body.x + 1, y, width: body.width.saturating_sub(1), height }))
 }

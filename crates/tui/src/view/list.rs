@@ -29,6 +29,7 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     for (y, line) in (area.y..area.bottom()).zip(model.lines.iter().skip(first)) {
         let row = Rect { y, height: 1, ..area };
         match line {
+            Line::Gap => {}
             Line::Group { repo, sessions } => group(model, pen, row, repo, *sessions),
             Line::Session(id) => {
                 if let Some(session) = model.sessions.get(id) {
@@ -44,7 +45,7 @@ pub(super) fn at(model: &Model, area: Rect, row: u16) -> Option<String> {
     let first = first_line(model, area.height);
     match model.lines.get(first + usize::from(row.checked_sub(area.y)?)) {
         Some(Line::Session(id)) => Some(id.clone()),
-        Some(Line::Group { .. }) | None => None,
+        Some(Line::Group { .. } | Line::Gap) | None => None,
     }
 }
 
@@ -53,7 +54,7 @@ fn first_line(model: &Model, rows: u16) -> usize {
     let rows = usize::from(rows);
     let is_selected = |line: &Line| match line {
         Line::Session(id) => model.selected.as_ref() == Some(id),
-        Line::Group { .. } => false,
+        Line::Group { .. } | Line::Gap => false,
     };
     let at = model.lines.iter().position(is_selected).unwrap_or(0);
     at.saturating_sub(rows / 2).min(model.lines.len().saturating_sub(rows))

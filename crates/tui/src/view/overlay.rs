@@ -108,7 +108,7 @@ fn new(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &NewBox) -> Option<(u
     let theme = model.theme;
     let columns = BOX_COLUMNS.min(area.width.saturating_sub(2));
     let prompt = u16::try_from(form.prompt.text().split('\n').count()).unwrap_or(1).clamp(3, 8);
-    let rows = (prompt + 8).min(area.height.saturating_sub(1));
+    let rows = (prompt + 6).min(area.height.saturating_sub(1));
     let repo = form.repo.rsplit('/').next().unwrap_or_default();
     let inner = pen.frame(middle(area, columns, rows), &format!("new session in {repo}"));
     let mut cursor = None;

@@ -1,0 +1,120 @@
+//! Random keys, sizes and news: nothing panics, and what is drawn stays within the screen.
+
+use super::desk::{Desk, few};
+use super::session;
+use crate::chord::{Chord, Code, Held};
+use crate::input::{Click, Input, Mouse};
+use crate::message::{Msg, PreviewNews, Seen, Told};
+use crate::theme::Ground;
+use glis_core::Status;
+use glis_wire::hold::Size;
+
+/// A small generator, so that a seed plays the same everywhere.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % end.max(1)
+    }
+
+    fn small(&mut self, end: u16) -> u16 {
+        u16::try_from(self.below(u64::from(end))).unwrap_or(0)
+    }
+}
+
+fn key(dice: &mut Dice) -> Chord {
+    const CODES: [Code; 14] = [
+        Code::Enter,
+        Code::Esc,
+        Code::Tab,
+        Code::Backspace,
+        Code::Delete,
+        Code::Up,
+        Code::Down,
+        Code::Left,
+        Code::Right,
+        Code::Home,
+        Code::End,
+        Code::PageUp,
+        Code::PageDown,
+        Code::Char('日'),
+    ];
+    let printable = 33 + u8::try_from(dice.below(94)).unwrap_or(0);
+    let code = match dice.below(3) {
+        0 => CODES[usize::try_from(dice.below(14)).unwrap()],
+        _ => Code::Char(char::from(printable)),
+    };
+    let held = Held { ctrl: dice.below(8) == 0, alt: dice.below(20) == 0, shift: false };
+    Chord { code, held }
+}
+
+fn message(dice: &mut Dice, desk: &Desk) -> Msg {
+    let name =
+        ["fix-login", "docs", "api", "日本語", "new-one"][usize::try_from(dice.below(5)).unwrap()];
+    let status = Status::ALL[usize::try_from(dice.below(12)).unwrap()];
+    match dice.below(40) {
+        0 => Msg::Resized { columns: dice.small(160), rows: dice.small(50) },
+        1 => Msg::Seen(vec![Seen::There(Box::new(session(name, status)))]),
+        2 => Msg::Seen(vec![Seen::Gone(format!("id-{name}"))]),
+        3 => Msg::Listed { sessions: few(), last_seq: 9, gate: "paused".to_owned() },
+        4 => {
+            let ticket = dice.below(desk.model.next_ticket + 1);
+            let told =
+                Told { message: "no\u{1b}[2J".to_owned(), hint: Some("日本語".repeat(40)) };
+            Msg::Ended { ticket, result: Err(told) }
+        }
+        5 => {
+            let size = Size { columns: dice.small(120), rows: dice.small(60) };
+            let bytes = "\x1b[31m日本語 text\r\n".repeat(20).into_bytes();
+            let session = desk.model.selected.clone().unwrap_or_default();
+            Msg::Preview { session, news: PreviewNews::Painted { bytes, from: 5, size } }
+        }
+        6 => {
+            let session = desk.model.selected.clone().unwrap_or_default();
+            let at = dice.below(100);
+            Msg::Preview {
+                session,
+                news: PreviewNews::Output { at, bytes: b"\x1b[5;5Hx".to_vec() },
+            }
+        }
+        7 => {
+            let what = [Click::Pressed, Click::WheelUp, Click::WheelDown]
+                [usize::try_from(dice.below(3)).unwrap()];
+            Msg::Input(Input::Mouse(Mouse { what, column: dice.small(170), row: dice.small(60) }))
+        }
+        8 => Msg::Input(Input::Pasted("pasted\n日本\u{7}".to_owned())),
+        9 => Msg::Time,
+        10 => Msg::Lost(Told { message: "gone".to_owned(), hint: None }),
+        _ => Msg::Input(Input::Key(key(dice))),
+    }
+}
+
+fn play(seed: u64, steps: u32) {
+    let mut dice = Dice(seed | 1);
+    let mut desk = Desk::with(few(), (80, 24), Ground::Light);
+    for _ in 0..steps {
+        let msg = message(&mut dice, &desk);
+        desk.tell(msg);
+        if dice.below(4) == 0 {
+            let ms = dice.below(700);
+            desk.pass(ms);
+            for cell in desk.buffer().content() {
+                assert!(!cell.symbol().chars().any(char::is_control), "seed {seed}: {cell:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_key_size_or_news_is_too_strange() {
+    for seed in [1, 2, 3, 77, 4096] {
+        play(seed, 1500);
+    }
+    // `GLIS_SEED` plays another one, for a long time.
+    if let Some(seed) = std::env::var("GLIS_SEED").ok().and_then(|seed| seed.parse().ok()) {
+        play(seed, 100_000);
+    }
+}

@@ -1,0 +1,181 @@
+//! A model to play with: keys go in, what is to be done and what is shown come out.
+
+use super::session;
+use crate::chord::Chord;
+use crate::input::Input;
+use crate::keymap::KeyMap;
+use crate::message::{Effect, Msg, News, Now, Seen};
+use crate::model::{Access, Model, Start};
+use crate::theme::{Depth, Ground, Theme};
+use crate::update::update;
+use crate::view;
+use glis_core::Status;
+use glis_wire::client::{Action, Request};
+use glis_wire::view::SessionView;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use std::collections::BTreeMap;
+use unicode_width::UnicodeWidthStr as _;
+
+/// Five minutes after the sessions were last active.
+const BEGIN: Now = Now { ms: 0, wall_secs: 1_767_225_900 };
+
+/// A model, and the clock that it is told.
+pub(super) struct Desk {
+    pub(super) model: Model,
+    now: Now,
+}
+
+impl Desk {
+    pub(super) fn new(sessions: Vec<SessionView>) -> Self {
+        Self::with(sessions, (80, 24), Ground::Dark)
+    }
+
+    pub(super) fn with(sessions: Vec<SessionView>, size: (u16, u16), ground: Ground) -> Self {
+        let model = Model::new(Start {
+            now: BEGIN,
+            size,
+            theme: Theme { depth: Depth::Indexed, ground },
+            keys: KeyMap::usual().unwrap(),
+            access: Access::Full,
+            here: Some("/home/ada/src/app".to_owned()),
+            drafts: BTreeMap::new(),
+        });
+        let mut desk = Self { model, now: BEGIN };
+        desk.tell(Msg::Listed { sessions, last_seq: 7, gate: "running".to_owned() });
+        desk.pass(100);
+        desk
+    }
+
+    /// One message, and what is to be done for it.
+    pub(super) fn tell(&mut self, msg: Msg) -> Vec<Effect> {
+        update(&mut self.model, self.now, msg)
+    }
+
+    /// Time passes.
+    pub(super) fn pass(&mut self, ms: u64) -> Vec<Effect> {
+        self.now.ms += ms;
+        self.tell(Msg::Time)
+    }
+
+    /// Keys as they are written; what is no key is typed letter by letter.
+    pub(super) fn press(&mut self, keys: &str) -> String {
+        let mut told = Vec::new();
+        for word in keys.split(' ') {
+            let chords: Vec<Chord> = match Chord::parse(word) {
+                Some(chord) => vec![chord],
+                None => word.chars().filter_map(|c| Chord::parse(&c.to_string())).collect(),
+            };
+            for chord in chords {
+                told.extend(self.tell(Msg::Input(Input::Key(chord))).iter().filter_map(describe));
+            }
+        }
+        told.join(", ")
+    }
+
+    /// A session has this status by an event.
+    pub(super) fn event(&mut self, name: &str, status: Status) -> Vec<Effect> {
+        let seq = self.model.last_seq + 1;
+        self.tell(Msg::Event(Box::new(News {
+            seq,
+            session: Some(format!("id-{name}")),
+            name: "something".to_owned(),
+            status: Some(status),
+            step: None,
+        })))
+    }
+
+    /// A session was looked at again.
+    pub(super) fn seen(&mut self, view: SessionView) {
+        self.tell(Msg::Seen(vec![Seen::There(Box::new(view))]));
+    }
+
+    pub(super) fn selected(&self) -> &str {
+        self.model.session().map_or("", |session| session.name.as_str())
+    }
+
+    pub(super) fn buffer(&self) -> Buffer {
+        let (width, height) = self.model.size;
+        let mut buffer = Buffer::empty(Rect { x: 0, y: 0, width, height });
+        view::draw(&self.model, &mut buffer);
+        buffer
+    }
+
+    /// What is shown, as text.
+    pub(super) fn frame(&self) -> String {
+        let buffer = self.buffer();
+        let row = |y: u16| {
+            let mut text = String::new();
+            let mut x = 0;
+            while let Some(cell) = buffer.cell((x, y)) {
+                text.push_str(cell.symbol());
+                // The second half of a wide character shows nothing.
+                x += u16::try_from(cell.symbol().width()).unwrap_or(1).max(1);
+            }
+            text.trim_end().to_owned()
+        };
+        (0..buffer.area.height).map(row).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// What of an effect a story tells.
+fn describe(effect: &Effect) -> Option<String> {
+    Some(match effect {
+        Effect::Quit => "quit".to_owned(),
+        Effect::Suspend => "suspend".to_owned(),
+        Effect::Attach { id } => format!("attach {id}"),
+        Effect::Call { request, .. } => call(request),
+        Effect::KeepDrafts(drafts) => format!("keep {} drafts", drafts.len()),
+        Effect::Redraw
+        | Effect::Look(_)
+        | Effect::Follow(_)
+        | Effect::Fetch { .. }
+        | Effect::Notify { .. } => return None,
+    })
+}
+
+fn call(request: &Request) -> String {
+    if let Request::Act { session, action } = request {
+        if let Action::Send { text, .. } = action {
+            return format!("send {session} {text:?}");
+        }
+        if let Action::Answer { ask, answer, .. } = action {
+            return format!("answer {session} {} {answer}", ask.as_deref().unwrap_or("-"));
+        }
+        let json = serde_json::to_value(action).unwrap();
+        let word = json.as_object().and_then(|fields| fields.keys().next().cloned());
+        let word = word.unwrap_or_else(|| json.as_str().unwrap_or("?").to_owned());
+        return format!("{word} {session}");
+    }
+    if let Request::New(wanted) = request {
+        return format!("new {:?} {:?} {:?}", wanted.name, wanted.agent, wanted.prompt);
+    }
+    serde_json::to_value(request).unwrap().to_string()
+}
+
+/// A few sessions of two repositories.
+pub(super) fn few() -> Vec<SessionView> {
+    let mut waiting = session("fix-login", Status::Waiting);
+    let ask = serde_json::json!({
+        "request": "r1", "kind": "approval", "text": "Bash: rm -rf target",
+        "wants": {"command": {"line": "rm -rf target && cargo build", "folder": "/home/ada/src/app"}},
+    });
+    waiting.waiting_for = serde_json::from_value(ask).unwrap();
+    waiting.asks = waiting.waiting_for.iter().cloned().collect();
+    let mut busy = session("docs", Status::Busy);
+    busy.last_action = Some("reading README.md".to_owned());
+    busy.queued = 2;
+    busy.memory_bytes = Some(212 * 1024 * 1024);
+    let mut paused = session("api", Status::Paused);
+    paused.repo_root = "/home/ada/src/server".to_owned();
+    paused.paused_at = Some("2026-01-01T00:00:00Z".to_owned());
+    paused.pause_reason = Some(glis_core::pause::PauseReason::User);
+    paused.last_action = Some("edit src/api.rs".to_owned());
+    paused.pending_tasks =
+        ["write tests", "update docs", "ship", "rest"].map(ToOwned::to_owned).to_vec();
+    (paused.can_pause, paused.can_resume) = (false, true);
+    let mut failed = session("日本語", Status::Failed);
+    failed.repo_root = "/home/ada/src/server".to_owned();
+    failed.failure = Some("the agent is not installed".to_owned());
+    vec![busy, waiting, paused, failed]
+}

@@ -1,0 +1,258 @@
+//! What keys and news lead to, told as stories.
+
+use super::desk::{Desk, few};
+use super::session;
+use crate::input::Input;
+use crate::message::{Effect, Msg, Told};
+use crate::model::{Access, Kind, Mode};
+use glis_core::Status;
+use glis_wire::client::Response;
+use std::collections::BTreeMap;
+
+fn names(desk: &Desk) -> Vec<&str> {
+    desk.model.ids().map(|id| id.trim_start_matches("id-")).collect()
+}
+
+#[test]
+fn who_needs_a_person_stands_first_and_is_in_hand() {
+    let desk = Desk::new(few());
+    assert_eq!(names(&desk), ["fix-login", "docs", "日本語", "api"]);
+    assert_eq!(desk.selected(), "fix-login");
+}
+
+#[test]
+fn the_hand_moves_and_stays_within_the_list() {
+    let mut desk = Desk::new(few());
+    desk.press("j j j j j");
+    assert_eq!(desk.selected(), "api");
+    desk.press("g k");
+    assert_eq!(desk.selected(), "fix-login");
+    desk.press("G w");
+    assert_eq!(desk.selected(), "fix-login", "w goes round to who waits");
+}
+
+#[test]
+fn an_event_counts_at_once_and_the_rest_is_looked_at_once() {
+    let mut desk = Desk::new(few());
+    let effects = desk.event("docs", Status::Waiting);
+    assert!(effects.contains(&Effect::Look(vec!["id-docs".to_owned()])), "{effects:?}");
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Notify { ring: true, .. })));
+    assert_eq!(desk.model.sessions["id-docs"].status, Status::Waiting);
+    // While that look is under way, further events only note what is stale.
+    let effects = [desk.event("docs", Status::Busy), desk.event("api", Status::Idle)].concat();
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::Look(_))), "{effects:?}");
+    desk.seen(session("docs", Status::Busy));
+    let looks = desk.pass(200);
+    let both = vec!["id-api".to_owned(), "id-docs".to_owned()];
+    assert!(looks.contains(&Effect::Look(both)), "{looks:?}");
+    assert_eq!(desk.pass(5000), [], "without events nothing is asked");
+}
+
+#[test]
+fn the_list_settles_after_a_moment_and_the_hand_stays_on_its_session() {
+    let mut desk = Desk::new(few());
+    desk.press("j");
+    assert_eq!(desk.selected(), "docs");
+    let mut now = session("docs", Status::Failed);
+    now.created_at = "2025-01-01T00:00:00Z".to_owned();
+    desk.event("fix-login", Status::Busy);
+    desk.seen(now);
+    assert_eq!(names(&desk)[0], "fix-login", "nothing moves at once");
+    desk.pass(3000);
+    assert_eq!((names(&desk)[0], desk.selected()), ("docs", "docs"));
+}
+
+#[test]
+fn what_is_gone_leaves_the_hand_on_its_neighbour() {
+    let mut desk = Desk::new(few());
+    desk.press("j");
+    desk.event("docs", Status::Archived);
+    assert_eq!((names(&desk).len(), desk.selected()), (3, "日本語"));
+}
+
+#[test]
+fn one_chord_pauses_cancels_and_resumes() {
+    let mut desk = Desk::new(few());
+    desk.press("j");
+    assert_eq!(desk.press("ctrl+x p"), "pause id-docs");
+    desk.event("docs", Status::Pausing);
+    assert_eq!(desk.press("ctrl+x p"), "cancel_pause id-docs");
+    desk.event("docs", Status::Paused);
+    assert_eq!(desk.press("ctrl+x p"), "resume id-docs");
+}
+
+#[test]
+fn an_unknown_second_key_does_nothing_and_says_so() {
+    let mut desk = Desk::new(few());
+    assert_eq!(desk.press("ctrl+x q"), "", "it does not quit either");
+    assert!(desk.frame().contains("`ctrl+x q` means nothing"), "{}", desk.frame());
+    // A prefix that was left alone is forgotten.
+    desk.press("ctrl+x");
+    desk.pass(1100);
+    assert_eq!(desk.press("p"), "pause id-fix-login");
+    assert!(desk.model.prefix.is_none());
+}
+
+#[test]
+fn the_oldest_question_is_two_keys_away() {
+    let mut desk = Desk::new(few());
+    desk.press("G");
+    assert_eq!(desk.press("a y"), "answer id-fix-login r1 allow");
+    assert_eq!(desk.press("Y"), "answer id-fix-login r1 allow_for_session");
+    assert_eq!(desk.press("n"), "answer id-fix-login r1 deny");
+    desk.event("fix-login", Status::Busy);
+    assert_eq!(desk.model.mode, Mode::List, "with the last question the view closes");
+    desk.press("a");
+    assert_eq!(desk.model.mode, Mode::List, "there is nothing to answer");
+}
+
+#[test]
+fn a_resume_of_what_waits_goes_to_its_question() {
+    let mut desk = Desk::new(few());
+    desk.press("u");
+    let at = Some(("id-fix-login".to_owned(), "r1".to_owned()));
+    assert_eq!(desk.model.mode, Mode::Asks { at });
+    assert_eq!(desk.press("s no enter"), "answer id-fix-login r1 no");
+}
+
+#[test]
+fn what_ends_or_removes_is_asked_first() {
+    let mut desk = Desk::new(few());
+    assert_eq!(desk.press("D"), "");
+    assert_eq!(desk.press("n"), "", "no is no");
+    assert_eq!(desk.press("D y"), "remove id-fix-login");
+    assert_eq!(desk.press("R esc R x y"), "restart id-fix-login");
+    assert_eq!(desk.press("S y"), "stop id-fix-login", "its turn would be cut off");
+    assert_eq!(desk.press("G S"), "stop id-api", "nothing runs, nothing is asked");
+}
+
+#[test]
+fn several_are_done_at_once() {
+    let mut desk = Desk::new(few());
+    assert_eq!(desk.press("space space p"), "pause id-fix-login, pause id-docs");
+    assert!(desk.model.marked.is_empty());
+    desk.press("g v j j");
+    assert_eq!(desk.model.marked.len(), 3);
+    desk.press("esc");
+    assert!(desk.model.marked.is_empty());
+}
+
+#[test]
+fn a_draft_outlives_its_box_and_comes_back_when_it_was_not_sent() {
+    let mut desk = Desk::new(few());
+    assert_eq!(desk.press("s half esc"), "keep 1 drafts");
+    assert_eq!(desk.press("s done enter"), "keep 0 drafts, send id-fix-login \"halfdone\"");
+    let told = Told { message: "the queue is full".to_owned(), hint: Some("wait".to_owned()) };
+    desk.tell(Msg::Ended { ticket: 1, result: Err(told) });
+    assert_eq!(desk.model.draft("id-fix-login"), "halfdone");
+    let frame = desk.frame();
+    assert!(frame.contains("✗ the queue is full  wait"), "{frame}");
+}
+
+#[test]
+fn an_action_is_a_wheel_on_its_row_until_it_ends() {
+    let mut desk = Desk::new(few());
+    desk.press("j p");
+    assert!(desk.frame().contains("PAUSING..."), "{}", desk.frame());
+    assert!(desk.model.next_change().is_some_and(|at| at <= desk.model.now.ms + 120));
+    let session = Box::new(session("docs", Status::Paused));
+    let response = Response::Done { session, already: false };
+    desk.tell(Msg::Ended { ticket: 1, result: Ok(Box::new(response)) });
+    assert!(desk.frame().contains("✓ `docs` is paused"), "{}", desk.frame());
+    desk.pass(5000);
+    let next = desk.model.next_change().map(|at| at - desk.model.now.ms);
+    assert!(next.is_some_and(|ms| ms > 10_000), "only an age is waited for: {next:?}");
+}
+
+#[test]
+fn what_was_done_is_kept_as_lines_and_undone() {
+    let mut desk = Desk::new(few());
+    desk.press("j p");
+    let done =
+        Response::Done { session: Box::new(session("docs", Status::Paused)), already: false };
+    desk.tell(Msg::Ended { ticket: 1, result: Ok(Box::new(done)) });
+    assert_eq!(desk.press("z"), "resume id-docs");
+    assert_eq!(desk.press("z"), "", "what undid is not undone");
+    let lines: Vec<_> = desk.model.history.iter().map(|done| done.line.as_str()).collect();
+    assert_eq!(lines, ["glis pause docs", "glis resume docs"]);
+    desk.press("@");
+    assert!(desk.frame().contains("glis pause docs"), "{}", desk.frame());
+}
+
+#[test]
+fn where_only_looking_is_allowed_nothing_is_asked_for() {
+    let mut desk = Desk::new(few());
+    desk.model.access = Access::ReadOnly;
+    for keys in ["p", "u esc", "s", "n", "D", "R", "P", "enter", "a y esc", "Y", "b", "ctrl+x p"] {
+        assert_eq!(desk.press(keys), "", "{keys}");
+    }
+    let kind = desk.model.notice.as_ref().map(|notice| notice.kind);
+    assert_eq!(kind, Some(Kind::Wrong));
+}
+
+#[test]
+fn a_new_session_is_described_in_a_box() {
+    let mut desk = Desk::new(Vec::new());
+    let told = desk.press("n add space tests tab api tab right right enter");
+    assert_eq!(told, "new Some(\"api\") Some(\"codex\") Some(\"add tests\")");
+    assert!(
+        desk.model.history[0].line.starts_with("glis new api --agent codex --prompt 'add tests'")
+    );
+    desk.model.here = None;
+    desk.press("n");
+    assert!(desk.frame().contains("in no git repository"), "{}", desk.frame());
+}
+
+#[test]
+fn a_filter_narrows_the_list_and_finds_letters_in_their_order() {
+    let mut desk = Desk::new(few());
+    desk.press("/ fxl");
+    assert_eq!(names(&desk), ["fix-login"]);
+    desk.press("enter");
+    assert!(desk.frame().contains("1 of 4"), "{}", desk.frame());
+    desk.press("esc");
+    assert_eq!(names(&desk).len(), 4);
+}
+
+#[test]
+fn the_palette_does_what_its_words_say() {
+    let mut desk = Desk::new(few());
+    assert_eq!(desk.press(": save enter"), "snapshot id-fix-login");
+    desk.press(": keys enter");
+    assert_eq!(desk.model.mode, Mode::Help { scroll: 0 }, "a command may open a box of its own");
+}
+
+#[test]
+fn pasted_text_never_acts() {
+    let mut desk = Desk::new(few());
+    let effects = desk.tell(Msg::Input(Input::Pasted("DyqqpR".to_owned())));
+    assert_eq!(effects, []);
+    desk.press("s");
+    desk.tell(Msg::Input(Input::Pasted("two\nlines".to_owned())));
+    assert_eq!(desk.press("enter"), "keep 0 drafts, send id-fix-login \"two\\nlines\"");
+}
+
+#[test]
+fn the_terminal_is_followed_once_the_hand_rests() {
+    let mut desk = Desk::new(few());
+    let moves: Vec<_> = (0..3)
+        .flat_map(|_| desk.tell(Msg::Input(Input::Key(crate::chord::Chord::parse("j").unwrap()))))
+        .collect();
+    assert!(!moves.iter().any(|effect| matches!(effect, Effect::Follow(_))), "{moves:?}");
+    assert_eq!(desk.pass(50), [Effect::Follow(Some("id-api".to_owned()))]);
+    // Another process of it is followed anew.
+    let mut again = session("api", Status::Busy);
+    again.generation = 2;
+    desk.seen(again);
+    assert_eq!(desk.pass(50), [Effect::Follow(Some("id-api".to_owned()))]);
+}
+
+#[test]
+fn quitting_asks_for_nothing_else() {
+    let mut desk = Desk::new(few());
+    assert_eq!(desk.press("q"), "quit");
+    assert_eq!(desk.press("ctrl+c"), "quit");
+    assert_eq!(desk.press("ctrl+z"), "suspend");
+    let drafts: BTreeMap<String, String> = BTreeMap::new();
+    assert!(drafts.is_empty());
+}
