@@ -122,7 +122,8 @@ fn where_there_is_nothing_it_says_what_to_do() {
 #[test]
 fn the_terminal_of_the_session_in_hand_is_seen_where_its_cursor_is() {
     let mut desk = Desk::with(few(), (60, 24), Ground::Dark);
-    let bytes = (1..=30).map(|n| format!("line {n} 日本\r\n")).collect::<String>().into_bytes();
+    let lines: Vec<_> = (1..=30).map(|n| format!("line {n} 日本\r\n")).collect();
+    let bytes = lines.concat().into_bytes();
     let size = Size { columns: 100, rows: 40 };
     let session = "id-fix-login".to_owned();
     let news = PreviewNews::Painted { bytes, from: 9, size };
