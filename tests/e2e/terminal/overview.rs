@@ -159,6 +159,8 @@ fn a_draft_is_there_after_a_restart_and_plain_lines_follow_events() -> Outcome {
     tmux.key("one", "s")?;
     tmux.sees("one", "half a thought")?;
     tmux.key("one", "Escape")?;
+    // An escape and a key right behind it are one key to a terminal.
+    tmux.until("one", |screen| !screen.contains("message to blue"))?;
     tmux.key("one", "q")?;
     tmux.left("one", "left-with-0")?;
     tmux.line("one", "clear; glis --plain")?;
