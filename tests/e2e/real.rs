@@ -7,6 +7,7 @@ mod bare;
 mod cast;
 mod claude;
 mod codex;
+mod compaction;
 mod early;
 mod failing;
 mod gemini;

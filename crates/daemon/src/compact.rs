@@ -85,7 +85,8 @@ impl Compactor {
                 return Err(format!("it has {} entries, and that many stay", plan.entries));
             }
             let summary = self.summary(session, &plan)?;
-            plan.carry_out(summary, crate::clock::now()).map_err(told)
+            let linked = || crate::failpoint::reach("compact", &session.name);
+            plan.swap(summary, crate::clock::now(), linked).map_err(told)
         };
         match done() {
             Ok(done) => {

@@ -239,6 +239,7 @@ impl GateStore {
         match wanted {
             Wanted::Keep(op, file) => {
                 let kept = self.save(&file).map_err(|fault| fault.to_string());
+                crate::failpoint::reach("gate", "kept");
                 Some((op, kept))
             }
             Wanted::Drop(before, source) => {

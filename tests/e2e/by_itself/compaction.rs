@@ -54,7 +54,8 @@ fn a_long_conversation_is_summed_up_and_no_word_is_lost() -> Outcome {
     assert_eq!(compacted["recent_messages"].as_array().map(Vec::len), Some(20));
     assert_eq!(compacted["pending_tasks"], json!(["one", "two"]));
     assert!(compacted["key_decisions"].is_array());
-    assert!(text_of(&compacted, "summary")?.contains("word1 here"), "{compacted}");
+    let summary = text_of(&compacted, "summary")?;
+    assert!(summary.contains("word1 here"), "{summary}");
     assert_eq!(lines(&dir)?, 51);
     let kept = originals(&dir)?;
     assert_eq!(kept.len(), 1);
@@ -199,5 +200,28 @@ fn two_failures_in_a_row_stop_it_until_it_is_asked_for() -> Outcome {
     house.json(&["compact", "blue"])?;
     assert_eq!(lines(&dir)?, 51);
     assert!(!house.show("blue")?["warnings"].to_string().contains("compacted"));
+    Ok(())
+}
+
+/// The daemon dies when the long file has its second name, and the short one is not in its place.
+#[test]
+fn a_compaction_that_is_killed_in_the_middle_loses_nothing() -> Outcome {
+    let mut house = House::new()?;
+    let (_, dir) = long(&house, 120)?;
+    let (before, bytes) = (told(&house)?, fs::read(dir.join("conversation.jsonl"))?);
+    house.ok(&["daemon", "stop"])?;
+    house.surround("GLIS_FAILPOINT", "abort@compact@blue");
+    drop(house.glis().args(["compact", "blue"]).output()?);
+    house.spare("GLIS_FAILPOINT");
+    assert_eq!(originals(&dir)?.len(), 1, "it did not die there");
+    assert_eq!(fs::read(dir.join("conversation.jsonl"))?, bytes);
+    assert_eq!(told(&house)?, before);
+    house.json(&["compact", "blue"])?;
+    assert_eq!(lines(&dir)?, 51);
+    assert_eq!(told(&house)?, before);
+    for word in ["word33", "word119"] {
+        let found = house.json(&["search", word])?;
+        assert_eq!(found.as_array().map(Vec::len), Some(1), "{word}: {found}");
+    }
     Ok(())
 }

@@ -143,3 +143,24 @@ fn more_agents_than_is_wished_are_warned_of() -> Outcome {
     assert_eq!(both(&house, &["ls"])?.1, beside);
     Ok(())
 }
+
+#[test]
+fn stop_and_rm_withdraw_what_waits_and_the_next_in_line_begins() -> Outcome {
+    let house = full("live = 1")?;
+    for name in ["b", "c", "d"] {
+        house.ok(&["new", name, "--agent", "rehearsal", "--headless", "--prompt", "say it"])?;
+    }
+    house.ok(&["stop", "b"])?;
+    assert_eq!(house.show("b")?["waits_to_start"], Value::Null);
+    assert_eq!(waiting(&house)?, serde_json::json!(["c", "d"]));
+    house.ok(&["rm", "c"])?;
+    assert_eq!(waiting(&house)?, serde_json::json!(["d"]));
+    house.ok(&["stop", "a"])?;
+    house.until("d", "idle")?;
+    // What was withdrawn begins nothing, not even with the place free again.
+    house.ok(&["stop", "d"])?;
+    let left = house.show("b")?;
+    assert_eq!((&left["generation"], &left["queued"]), (&0.into(), &1.into()), "{left}");
+    assert_eq!(house.fails(&["show", "c"])?.0, 3);
+    Ok(())
+}

@@ -269,6 +269,31 @@ fn survives(shutting: &[&str], opening: &[&str]) -> Outcome {
     Ok(())
 }
 
+/// What was stopped is written down, and the daemon dies before it knows.
+#[test]
+fn a_snapshot_that_was_written_and_not_reported_is_told_once() -> Outcome {
+    let house = House::new()?;
+    awake(&house, "blue")?;
+    house.ok(&["daemon", "stop"])?;
+    let daemon = Foreground::start(&house, &[("GLIS_FAILPOINT", "abort@gate@kept")])?;
+    drop(house.glis().args(["pause", "--all"]).output()?);
+    assert_eq!(daemon.end()?.signal(), Some(6), "the daemon did not die there");
+    let file = house.home().join("gate.json");
+    assert!(serde_json::from_str::<Value>(&std::fs::read_to_string(&file)?)?.is_object());
+    // The next daemon comes to the end of it by itself.
+    let mut events = house.follow(1)?;
+    events.until(|event| event["event"] == "orchestrator:paused")?;
+    assert_eq!(gate(&house)?, "paused");
+    house.ok(&["resume", "--all"])?;
+    house.until("blue", "idle")?;
+    let told = of_the_house(&house)?;
+    let told: Vec<_> =
+        names(&told).into_iter().filter(|name| name.starts_with("orchestrator")).collect();
+    assert_eq!(told, ["orchestrator:paused", "orchestrator:resumed"]);
+    assert!(!file.exists());
+    Ok(())
+}
+
 #[test]
 fn the_gate_stays_shut_when_everything_dies() -> Outcome {
     let house = House::new()?;

@@ -109,6 +109,17 @@ impl Plan {
     /// Puts the short file in the place of the long one, which stays beside it. What was appended since
     /// the plan was made stays too. If anything fails, everything is as it was.
     pub fn carry_out(&self, summary: Summary, now: Timestamp) -> io::Result<Compacted> {
+        self.swap(summary, now, || {})
+    }
+
+    /// As [`Plan::carry_out`]; `linked` is called when the long file has its second name and is still in
+    /// its place.
+    pub fn swap(
+        &self,
+        summary: Summary,
+        now: Timestamp,
+        linked: impl FnOnce(),
+    ) -> io::Result<Compacted> {
         let file = File::open(&self.path)?;
         // Nothing is appended meanwhile; the next one to append finds the new file.
         flock(&file, FlockOperation::LockExclusive)?;
@@ -133,6 +144,7 @@ impl Plan {
         let beside = dir.join(&original);
         // A second name first: at no moment is there no conversation.
         std::fs::hard_link(&self.path, &beside)?;
+        linked();
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         if let Err(fault) =
             durable::sync_names(dir).and_then(|()| durable::write(dir, &name, &bytes))
