@@ -38,6 +38,8 @@ pub struct Said {
 pub enum Outcome {
     /// A tool was not allowed: it did not run.
     Denied,
+    /// A tool ran, and came to no good end.
+    Failed,
     /// A turn was broken off. What it was doing may have had its effect.
     Interrupted,
 }
@@ -47,6 +49,7 @@ impl Outcome {
     pub fn word(self) -> &'static str {
         match self {
             Self::Denied => "denied",
+            Self::Failed => "failed",
             Self::Interrupted => "interrupted",
         }
     }
@@ -97,6 +100,11 @@ impl Said {
     /// That a tool was not allowed, in the words by which it was told before.
     pub fn denied(name: &str, content: impl Into<String>) -> Self {
         Self { outcome: Some(Outcome::Denied), ..Self::tool(name, content) }
+    }
+
+    /// That a tool failed, in the words by which it was told before.
+    pub fn failed(name: &str, content: impl Into<String>) -> Self {
+        Self { outcome: Some(Outcome::Failed), ..Self::tool(name, content) }
     }
 
     /// The use of a tool.

@@ -16,7 +16,8 @@ const SUMMARY: &str = "## Key decisions\n- herons over swans\n## Problems and so
 fn claude_sums_a_conversation_up() -> Outcome {
     let Some(play) = Play::with(CLAUDE_HEADLESS, &[])? else { return Ok(()) };
     let house = play.house();
-    play.turn(&prompt("the word is heron", &[text("noted")]))?;
+    let steps = [play.run("cat nowhere"), play.run("cat file.txt"), text("noted")];
+    play.turn(&prompt("the word is heron", &steps))?;
     let paused = play.pause()?;
     let conversation = folder(house, &text_of(&paused, "id")?).join("conversation.jsonl");
     let mut file = std::fs::OpenOptions::new().append(true).open(&conversation)?;
@@ -35,6 +36,13 @@ fn claude_sums_a_conversation_up() -> Outcome {
     let compacted = house.json(&["compact", NAME])?;
     assert_eq!(compacted["key_decisions"], json!(["herons over swans"]), "{compacted}");
     assert_eq!(compacted["pending_tasks"], json!(["feed the heron"]), "{compacted}");
+    // A tool that failed is told with what it did then, whatever the model makes of it.
+    let summary = text_of(&compacted, "summary")?;
+    let failed = summary.lines().find(|line| line.contains("failed: Bash"));
+    let mended = failed.is_some_and(|line| {
+        line.contains("cat nowhere'; then: Bash") && line.ends_with("cat file.txt'")
+    });
+    assert!(mended, "{summary}");
     let asked = play.asked("Summarise the conversation below")?;
     let told = asked.turns.iter().filter(|turn| turn.voice == Voice::User);
     assert!(told.into_iter().any(|turn| turn.text.contains("word77")), "{:#?}", asked.turns);

@@ -192,6 +192,7 @@ impl Stream {
             if ours.any(|about| !text(about, "/non_execution_kind").is_empty()) {
                 self.tools.denied(tool_use, line);
             }
+            self.tools.ended(block, line);
             line.sign(Sign::ToolEnded(tool_use.to_owned()));
         }
         if let Some(said) = new_task(&words["tool_use_result"]) {

@@ -241,7 +241,13 @@ impl Terminal {
         if let Some(said) = new_task(&words["toolUseResult"]) {
             line.words(said);
         }
-        self.rejected.extend(refused(words));
+        let refused = refused(words);
+        if refused.is_empty() {
+            for result in blocks(words).filter(|block| text(block, "/type") == "tool_result") {
+                self.tools.ended(result, line);
+            }
+        }
+        self.rejected.extend(refused);
         // No hook is called for that.
         if is_interruption(words) {
             // What ran is named there; what was asked about and left is not.

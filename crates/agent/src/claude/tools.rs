@@ -41,6 +41,14 @@ impl Tools {
         }
     }
 
+    /// Tells of a result that says so that its tool failed.
+    pub(super) fn ended(&mut self, result: &Value, line: &mut Meaning) {
+        let noted = self.0.remove(text(result, "/tool_use_id"));
+        if let Some((name, content)) = noted.filter(|_| result["is_error"] == true) {
+            line.words(Said::failed(&name, content));
+        }
+    }
+
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }

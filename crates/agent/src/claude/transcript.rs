@@ -48,6 +48,9 @@ pub(super) fn meaning(words: &Value, tools: &mut Tools) -> Meaning {
             for id in refused(words) {
                 tools.denied(&id, &mut line);
             }
+            for result in blocks(words).filter(|block| text(block, "/type") == "tool_result") {
+                tools.ended(result, &mut line);
+            }
             user_line(words, &mut line);
         }
         "assistant" if !is_filler(words) => {

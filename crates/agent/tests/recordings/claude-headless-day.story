@@ -41,6 +41,7 @@ took
 turn
   Tool TodoWrite: two
 tool TodoWrite two
+  Tool TodoWrite (failed): two
 tool ended
   Assistant: noted
 turn ended
