@@ -275,6 +275,13 @@ impl Model {
         all.collect()
     }
 
+    /// Whether a session waits of which it is not known yet what it asks: its status came with an event, and
+    /// the look that tells the rest is on its way.
+    pub(crate) fn asks_are_coming(&self) -> bool {
+        let unknown = |s: &SessionView| s.waiting_for.is_none() && s.asks.is_empty();
+        self.sessions.values().any(|s| s.status == Status::Waiting && unknown(s))
+    }
+
     /// What is under way with a session: the latest of it.
     pub(crate) fn under_way_with(&self, id: &str) -> Option<&UnderWay> {
         self.under_way.values().rev().find(|under_way| under_way.id.as_deref() == Some(id))

@@ -151,6 +151,8 @@ fn a_draft_is_there_after_a_restart_and_plain_lines_follow_events() -> Outcome {
     tmux.run(&["send-keys", "-t", "one", "-l", "half a thought"])?;
     tmux.sees("one", "half a thought")?;
     tmux.key("one", "Escape")?;
+    // An escape and a key right behind it are one key to a terminal.
+    tmux.until("one", |screen| !screen.contains("message to blue"))?;
     tmux.sees("one", "not sent yet")?;
     tmux.key("one", "q")?;
     tmux.left("one", "left-with-0")?;
@@ -159,7 +161,6 @@ fn a_draft_is_there_after_a_restart_and_plain_lines_follow_events() -> Outcome {
     tmux.key("one", "s")?;
     tmux.sees("one", "half a thought")?;
     tmux.key("one", "Escape")?;
-    // An escape and a key right behind it are one key to a terminal.
     tmux.until("one", |screen| !screen.contains("message to blue"))?;
     tmux.key("one", "q")?;
     tmux.left("one", "left-with-0")?;

@@ -106,6 +106,19 @@ fn the_oldest_question_is_two_keys_away() {
     assert_eq!(desk.model.mode, Mode::List, "there is nothing to answer");
 }
 
+/// An event tells that it waits; what it asks is known a moment later.
+#[test]
+fn a_question_that_is_not_known_yet_is_waited_for() {
+    let mut desk = Desk::new(vec![session("docs", Status::Busy)]);
+    desk.event("docs", Status::Waiting);
+    assert_eq!(desk.press("a y"), "", "there is nothing to say yes to");
+    assert_eq!(desk.model.mode, Mode::Asks { at: None });
+    let mut asks = few().remove(1);
+    (asks.id, asks.name) = ("id-docs".to_owned(), "docs".to_owned());
+    desk.seen(asks);
+    assert_eq!(desk.press("y"), "answer id-docs r1 allow");
+}
+
 #[test]
 fn a_resume_of_what_waits_goes_to_its_question() {
     let mut desk = Desk::new(few());

@@ -113,9 +113,10 @@ fn open_asks(model: &mut Model) {
     let asks = model.asks();
     let own = asks.iter().find(|(session, _)| Some(&session.id) == model.selected.as_ref());
     let at = own.or(asks.first()).map(|(session, ask)| (session.id.clone(), ask.request.clone()));
-    match at {
-        Some(at) => model.mode = Mode::Asks { at: Some(at) },
-        None => done(model, "nothing waits for you".to_owned()),
+    if at.is_some() || model.asks_are_coming() {
+        model.mode = Mode::Asks { at };
+    } else {
+        done(model, "nothing waits for you".to_owned());
     }
 }
 
@@ -130,7 +131,8 @@ pub(super) fn keep_asking(model: &mut Model) {
         return;
     }
     let first = asks.first().map(|(session, ask)| (session.id.clone(), ask.request.clone()));
-    model.mode = first.map_or(Mode::List, |at| Mode::Asks { at: Some(at) });
+    let stays = first.is_some() || model.asks_are_coming();
+    model.mode = if stays { Mode::Asks { at: first } } else { Mode::List };
 }
 
 /// The session that a command is about: that of the question in hand, else the one in hand.

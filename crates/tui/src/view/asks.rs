@@ -14,7 +14,8 @@ pub(super) fn draw(model: &Model, at: Option<&(String, String)>, pen: &mut Pen<'
     let theme = model.theme;
     let asks = model.asks();
     if asks.is_empty() {
-        pen.put(area.x + 1, area.y + 1, area.width, "Nothing waits for you.", theme.faint());
+        let text = if model.asks_are_coming() { "…" } else { "Nothing waits for you." };
+        pen.put(area.x + 1, area.y + 1, area.width, text, theme.faint());
         return;
     }
     let mut y = area.y;
