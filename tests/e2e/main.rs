@@ -11,6 +11,7 @@ mod support {
     pub(crate) mod freezer;
     pub(crate) mod held;
     pub(crate) mod house;
+    pub(crate) mod planned;
     #[path = "../../../crates/prove/src/portrait.rs"]
     pub(crate) mod portrait;
     pub(crate) mod seeds;
@@ -143,6 +144,13 @@ mod doctor {
 mod cost {
     mod counts;
     mod soak;
+}
+
+/// Plans: executed, interrupted, resumed, begun anew, and killed at every step.
+mod plans {
+    mod execute;
+    mod interrupted;
+    mod kill;
 }
 
 /// What happens by itself: idle sessions are suspended.

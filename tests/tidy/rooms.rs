@@ -18,7 +18,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("each subsystem made once", &["rooms"]),
     ("front ends", &["serve"]),
     ("all effects, all views", &["dispatch", "views", "doctor"]),
-    ("how processes begin", &["launch"]),
+    ("how processes and runs begin", &["launch", "plans"]),
     (
         "subsystems",
         &[
@@ -44,9 +44,11 @@ const FLOORS: &[(&str, &[&str])] = &[
             "live",
             "looks",
             "places",
+            "plan_view",
             "pressure",
             "program",
             "provision",
+            "run_records",
             "sweep",
             "timers",
             "trash",

@@ -164,17 +164,20 @@ impl Complaint {
     }
 }
 
+fn no_such_session(given: &str) -> Complaint {
+    Complaint::new(Kind::NotFound, format!("there is no session `{given}`"))
+        .hint("`glis ls` lists them")
+}
+
 impl From<Refusal> for Complaint {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::NoSuchSession { given } => {
-                Self::new(Kind::NotFound, format!("there is no session `{given}`"))
-                    .hint("`glis ls` lists them")
-            }
+            Refusal::NoSuchSession { given } => no_such_session(&given),
             Refusal::NotInTrash { given } => not_in_trash(&given),
             Refusal::NoSuchTask { given } => plan::no_such_task(&given),
             Refusal::TaskIdle { task, run, state } => plan::nothing_to_resume(&task, &run, state),
             Refusal::TaskAtWork { task, run } => plan::at_work(&task, &run),
+            Refusal::WrongRoot(place) => plan::elsewhere(&place),
             Refusal::WouldBeLost { session, left_out } => would_be_lost(&session, &left_out),
             Refusal::Ambiguous { given } => ambiguous(&given),
             Refusal::NameTaken { name } => name_taken(&name),

@@ -5,6 +5,7 @@ mod args;
 mod attach;
 mod auto_yes;
 mod config;
+mod execute;
 mod file;
 mod keep;
 mod limits;
@@ -15,6 +16,7 @@ mod plain;
 mod plan;
 mod service;
 mod session;
+mod task;
 mod timeout;
 mod upkeep;
 
@@ -120,8 +122,8 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::Send { name, text, file } => session::send(name, &text, &file, out),
         Verb::Wait(wait) => session::wait(wait, out),
         Verb::Pause(pause) => session::pause(&pause, out),
-        Verb::Resume(resume) => session::resume(&resume, out),
-        Verb::Restart(restart) => session::restart(&restart, out),
+        Verb::Resume(resume) => task::resume(&resume, out),
+        Verb::Restart(restart) => task::restart(&restart, out),
         Verb::Stop { name } => session::stop(name, out),
         Verb::Timeout { name, minutes: None } => timeout::show(name, out),
         Verb::Timeout { name, minutes: Some(minutes) } => timeout::set(&name, &minutes, out),
@@ -149,6 +151,8 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::Trash { verb } => keep::trash(verb, out),
         Verb::Doctor(_) => upkeep::doctor(out),
         Verb::Plan { verb } => plan::plan(verb, out),
+        Verb::Execute(wanted) => execute::execute(wanted, out),
+        Verb::Runs { task } => task::runs(task, out),
         Verb::Config { verb } => config::config(&verb, out),
         Verb::Daemon { verb: DaemonVerb::Install } => service::install(out),
         Verb::Daemon { verb: DaemonVerb::Uninstall } => service::uninstall(out),

@@ -8,6 +8,7 @@ mod idle;
 pub(crate) mod keep;
 pub(crate) mod limits;
 mod memory;
+pub(crate) mod plan;
 mod resting;
 mod usage_limit;
 pub(crate) mod verdict;

@@ -207,6 +207,18 @@ impl House {
         match (like.next(), like.next()) {
             (Some(session), None) => Ok(session),
             (Some(_), Some(_)) => Err(Refusal::Ambiguous { given: given.to_owned() }),
+            (None, _) => self.find_task(given),
+        }
+    }
+
+    /// The session that works on a task, or was the last to.
+    fn find_task(&self, given: &str) -> Result<&Session, Refusal> {
+        let runs = self.plans.values().filter_map(|plan| plan.latest_run(given)?.session.as_ref());
+        let mut sessions = runs.filter_map(|id| self.sessions.get(id));
+        let mut living = sessions.by_ref().filter(|session| session.status() != Status::Archived);
+        match (living.next(), living.next()) {
+            (Some(session), None) => Ok(session),
+            (Some(_), Some(_)) => Err(Refusal::Ambiguous { given: given.to_owned() }),
             (None, _) => Err(Refusal::NoSuchSession { given: given.to_owned() }),
         }
     }

@@ -33,6 +33,8 @@ pub struct Plan {
     pub latest: BTreeMap<String, RunId>,
     /// Runs that are not over.
     pub active: BTreeSet<RunId>,
+    /// Where its branch has to be at least: the last commit that something was merged by.
+    pub tip: Option<String>,
     /// When it was begun.
     pub created_at: WallMs,
 }
@@ -226,11 +228,11 @@ impl Plan {
 
     /// The task of this id.
     pub fn task(&self, id: &str) -> Option<&TaskSpec> {
-        self.spec.tasks.iter().find(|task| task.id == id)
+        self.schedule.place(id).and_then(|at| self.spec.tasks.get(at))
     }
 
     /// The task that may begin now, if there is room for one.
-    pub(crate) fn next(&self) -> Option<&str> {
+    pub fn next(&self) -> Option<&str> {
         if self.paused.is_some() {
             return None;
         }

@@ -31,6 +31,8 @@ pub enum Refusal {
         /// What it is.
         state: RunState,
     },
+    /// The task belongs to another repository than the one that the caller is in.
+    WrongRoot(Box<Elsewhere>),
     /// The task's latest run is under way.
     TaskAtWork {
         /// The task.
@@ -341,4 +343,21 @@ impl std::fmt::Display for ResumeFault {
             Self::NoTerminal(why) => write!(f, "its terminal cannot be made: {why}"),
         }
     }
+}
+
+/// A task that belongs to another repository.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Elsewhere {
+    /// The task.
+    pub task: String,
+    /// Its latest run.
+    pub run: RunId,
+    /// The agent that works on it.
+    pub provider: Option<String>,
+    /// Its own name for the conversation.
+    pub agent_ref: Option<String>,
+    /// Where the task belongs.
+    pub repo_root: String,
+    /// Where the caller is.
+    pub here: String,
 }

@@ -3,11 +3,11 @@
 use crate::copies::Copies;
 use crate::failpoint;
 use crate::log::{Checked, EventLog, LogFault};
-use crate::mailbox::{Mail, Mailbox, Occasion, Published, Query};
+use crate::mailbox::{Look, Mail, Mailbox, Occasion, Published, Query};
 use crate::panics::fault;
 use glis_core::reason::FailedStep;
 use glis_core::{
-    Command, Decision, Effect, Event, Gate, House, Input, Origin, Recorded, Refusal, Reply,
+    Command, Decision, Effect, Event, Gate, House, Input, Origin, Plan, Recorded, Refusal, Reply,
     Session, Subject,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,6 +21,7 @@ enum Due {
     Reply(oneshot::Sender<Result<Reply, Refusal>>, Result<Reply, Refusal>),
     Replies(oneshot::Sender<Vec<Result<Reply, Refusal>>>, Vec<Result<Reply, Refusal>>),
     Gate(oneshot::Sender<Gate>, Gate),
+    Look(Look),
     Sessions(oneshot::Sender<Vec<Session>>, Vec<Session>),
     Events(oneshot::Sender<Vec<Recorded>>, u64, u32),
     Checked(oneshot::Sender<Option<Checked>>, Option<Checked>),
@@ -33,6 +34,12 @@ pub(crate) trait Act {
 
     /// The same for what is about no session.
     fn carry_out_for_house(&self, effect: Effect, house: &House);
+
+    /// The same for what is about a plan.
+    fn carry_out_for_plan(&self, effect: Effect, plan: &Plan, house: &House);
+
+    /// These events are durable, and this is what they have led to.
+    fn take_note(&self, events: &[Recorded], house: &House);
 }
 
 pub(crate) struct Controller<A> {
@@ -142,6 +149,11 @@ impl<A: Act> Controller<A> {
                     let reply = self.decide(Input::Gate(command), from.as_ref(), &mut batch)?;
                     due.push(Due::Reply(answer, reply));
                 }
+                Mail::Plan(command, from, answer) => {
+                    let reply = self.decide(Input::Plan(command), from.as_ref(), &mut batch)?;
+                    due.push(Due::Reply(answer, reply));
+                }
+                Mail::Look(look) => due.push(Due::Look(look)),
                 Mail::LookAtGate(answer) => {
                     due.push(Due::Gate(answer, self.house.gate().clone()));
                 }
@@ -166,6 +178,7 @@ impl<A: Act> Controller<A> {
         if let Some(why) = batch.broken {
             return Err(LogFault::Broken(why));
         }
+        self.actor.take_note(&batch.events, &self.house);
         for (subject, effect) in batch.effects {
             self.carry_out(&subject, effect);
         }
@@ -321,7 +334,12 @@ impl<A: Act> Controller<A> {
         let session = match subject {
             Subject::Session(id) => self.house.session(id),
             Subject::House => return self.actor.carry_out_for_house(effect, &self.house),
-            Subject::Plan(_) => None,
+            Subject::Plan(id) => {
+                if let Some(plan) = self.house.plan(id) {
+                    return self.actor.carry_out_for_plan(effect, plan, &self.house);
+                }
+                None
+            }
         };
         match session {
             Some(session) => self.actor.carry_out(effect, session),
@@ -362,6 +380,10 @@ impl<A: Act> Controller<A> {
                 Due::Reply(answer, reply) => drop(answer.send(reply)),
                 Due::Replies(answer, replies) => drop(answer.send(replies)),
                 Due::Gate(answer, gate) => drop(answer.send(gate)),
+                Due::Look(look) => {
+                    // A look that panics is one that has no answer, and no harm to what is looked at.
+                    drop(catch_unwind(AssertUnwindSafe(|| look(&self.house))));
+                }
                 Due::Sessions(answer, sessions) => drop(answer.send(sessions)),
                 Due::Events(answer, from, max) => drop(answer.send(self.log.read(from, max)?)),
                 Due::Checked(answer, checked) => drop(answer.send(checked)),

@@ -10,6 +10,7 @@ use crate::settings::Settings;
 use glis_config::{Config, Persona};
 use glis_core::decision::Reply;
 use glis_core::name;
+use glis_core::plan::TaskRef;
 use glis_core::spec::{IDLE_TIMEOUT_SECS, IdleLimit, Mode, RefOrigin, Spec};
 use glis_core::{Command, OpId, Origin, Refusal, SessionId};
 use glis_snapshot::GitFault;
@@ -87,7 +88,7 @@ impl Creator {
     ) -> Result<Created, NotCreated> {
         for _ in 0..NAMINGS {
             let (id, command, notes) =
-                self.command(wanted, caller.map(|caller| &caller.env)).await?;
+                self.command_for(wanted, caller.map(|caller| &caller.env), None).await?;
             if let Some(caller) = caller {
                 self.environments.remember(&id, caller.clone());
             }
@@ -110,10 +111,11 @@ impl Creator {
     }
 
     /// The command that makes it, and what was chosen where nothing was said.
-    async fn command(
+    pub(crate) async fn command_for(
         &self,
         wanted: &NewSession,
         env: Option<&Env>,
+        task: Option<TaskRef>,
     ) -> Result<(SessionId, Command, Vec<String>), NotCreated> {
         // The name is judged before git or anything else sees it.
         if let Some(name) = &wanted.name {
@@ -161,7 +163,7 @@ impl Creator {
             in_place: wanted.in_place,
             base,
             base_branch,
-            task: None,
+            task: task.map(Box::new),
             argv,
             prompt: wanted.prompt.clone(),
             model: wanted.model.clone().or(persona.model),

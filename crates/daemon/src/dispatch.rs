@@ -7,6 +7,7 @@ use crate::jobs::Jobs;
 use crate::judging::Judging;
 use crate::launch::{Checked, Launcher};
 use crate::links::{HolderCommand, Links};
+use crate::plans::Plans;
 use crate::pools::Kind;
 use crate::process::process_of;
 use crate::provision::Provision;
@@ -23,7 +24,7 @@ use glis_core::leftover::Leftovers;
 use glis_core::pause::Captured;
 use glis_core::refusal::ResumeFault;
 use glis_core::session::{Phase, Session, StopCause};
-use glis_core::{House, Input, OpId, Subject};
+use glis_core::{House, Input, OpId, Plan, Recorded, Subject};
 use glis_wire::hold::{Children, Ladder};
 use glis_wire::home::Home;
 use std::sync::Arc;
@@ -43,6 +44,7 @@ pub(crate) struct Dispatcher {
     pub(crate) timers: Arc<Timers>,
     pub(crate) gate: Arc<GateStore>,
     pub(crate) judging: Judging,
+    pub(crate) plans: Arc<Plans>,
 }
 
 impl Act for Dispatcher {
@@ -133,6 +135,44 @@ impl Act for Dispatcher {
             | Effect::FinishRun { .. }
             | Effect::Empty { .. } => stray(&effect),
         }
+    }
+
+    fn carry_out_for_plan(&self, effect: Effect, plan: &Plan, house: &House) {
+        match effect {
+            Effect::BeginRun { run } => self.plans.begin(house, plan, &run),
+            Effect::FinishRun { run } => self.plans.finish(house, plan, &run),
+            Effect::MakeWorktree { .. }
+            | Effect::CutSetUpShort
+            | Effect::CheckStart { .. }
+            | Effect::StartProcess { .. }
+            | Effect::Deliver { .. }
+            | Effect::GiveAnswer { .. }
+            | Effect::Judge { .. }
+            | Effect::Interrupt { .. }
+            | Effect::StopProcess { .. }
+            | Effect::CaptureTerminal { .. }
+            | Effect::CutShort { .. }
+            | Effect::DropTimer { .. }
+            | Effect::CheckIdle { .. }
+            | Effect::PlanReturn
+            | Effect::Sweep { .. }
+            | Effect::CheckSave { .. }
+            | Effect::TakeSnapshot { .. }
+            | Effect::SaveWorktree { .. }
+            | Effect::Compact { .. }
+            | Effect::ClearWorktree { .. }
+            | Effect::RestoreWorktree { .. }
+            | Effect::PutAside { .. }
+            | Effect::BringBack { .. }
+            | Effect::KeepGate { .. }
+            | Effect::DropGate { .. }
+            | Effect::SetTimer { .. }
+            | Effect::Empty { .. } => stray(&effect),
+        }
+    }
+
+    fn take_note(&self, events: &[Recorded], house: &House) {
+        self.plans.take_note(events, house);
     }
 }
 

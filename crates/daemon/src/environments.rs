@@ -89,6 +89,14 @@ impl Environments {
         }
     }
 
+    /// What this daemon knows of the command that started a session.
+    pub(crate) fn known_of(&self, id: &SessionId) -> Option<Caller> {
+        let table = self.table();
+        let known = table.get(id)?;
+        let (env, _) = known.env.clone()?;
+        Some(Caller { env, limits: known.limits.clone() })
+    }
+
     /// The environment for the next start, and whose it is.
     pub(crate) fn of_next_start(&self, session: &Session) -> (Env, EnvOrigin) {
         let remembered = self.table().get(&session.id).and_then(|known| known.env.clone());

@@ -2,7 +2,10 @@
 
 use crate::log::{Checked, Mark};
 use glis_core::decision::Reply;
-use glis_core::{Command, End, Gate, GateCommand, Input, OpId, Origin, Recorded, Refusal, Session};
+use glis_core::{
+    Command, End, Gate, GateCommand, House, Input, OpId, Origin, PlanCommand, Recorded, Refusal,
+    Session,
+};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{broadcast, mpsc, oneshot};
@@ -22,6 +25,10 @@ pub(crate) enum Mail {
     Together(Vec<Command>, Option<Origin>, oneshot::Sender<Vec<Result<Reply, Refusal>>>),
     /// Something is asked of the gate.
     Gate(GateCommand, Option<Origin>, oneshot::Sender<Result<Reply, Refusal>>),
+    /// Something is asked of a plan.
+    Plan(PlanCommand, Option<Origin>, oneshot::Sender<Result<Reply, Refusal>>),
+    /// A look at whatever is wanted of the house.
+    Look(Look),
     /// A look at the gate.
     LookAtGate(oneshot::Sender<Gate>),
     /// A look at sessions.
@@ -39,6 +46,9 @@ pub(crate) enum Mail {
     /// Something has happened to the file of the log.
     LookAtLog,
 }
+
+/// Looks at the house, and tells who waits for it.
+pub(crate) type Look = Box<dyn FnOnce(&House) + Send>;
 
 /// Which sessions are looked at.
 pub(crate) enum Query {
@@ -148,6 +158,28 @@ impl Mailbox {
         let (answer, wait) = oneshot::channel();
         self.mail.send(Mail::Gate(command, from, answer)).await.ok()?;
         wait.await.ok()?.ok()
+    }
+
+    /// Asks something of a plan; `None` if the controller has ended.
+    pub(crate) async fn ask_plan(
+        &self,
+        command: PlanCommand,
+        from: Option<Origin>,
+    ) -> Option<Result<Reply, Refusal>> {
+        let (answer, wait) = oneshot::channel();
+        self.mail.send(Mail::Plan(command, from, answer)).await.ok()?;
+        wait.await.ok()
+    }
+
+    /// Looks at the house as it is on record; `None` if the controller has ended.
+    pub(crate) async fn house<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&House) -> T + Send + 'static,
+    ) -> Option<T> {
+        let (answer, wait) = oneshot::channel();
+        let look: Look = Box::new(move |house| drop(answer.send(look(house))));
+        self.mail.send(Mail::Look(look)).await.ok()?;
+        wait.await.ok()
     }
 
     /// The gate as it is.

@@ -20,6 +20,7 @@ use crate::log::LogFault;
 use crate::mailbox::{Mail, Mailbox, Query};
 use crate::notify::Notifier;
 use crate::places::Places;
+use crate::plans::Plans;
 use crate::pools::{Kind, Pools};
 use crate::premises::Premises;
 use crate::pressure;
@@ -70,6 +71,8 @@ pub(crate) struct Rooms {
     supervisor: Arc<Supervisor>,
     gate: Arc<GateStore>,
     places: Arc<Places>,
+    creator: Arc<Creator>,
+    plans: Arc<Plans>,
 }
 
 impl Rooms {
@@ -108,6 +111,15 @@ impl Rooms {
         );
         let places = Places::new(config(), mailbox.clone());
         let gate = GateStore::new(home.clone(), pools.clone(), mailbox.clone());
+        let creator = Arc::new(Creator {
+            home: home.clone(),
+            settings: config(),
+            mailbox: mailbox.clone(),
+            environments: env(),
+            jobs: Arc::clone(&jobs),
+        });
+        let works = (Arc::clone(&jobs), Arc::clone(&trees));
+        let plans = Plans::new(home.clone(), works, Arc::clone(&creator), env(), umask);
         Self {
             home,
             settings,
@@ -127,6 +139,8 @@ impl Rooms {
             supervisor,
             gate,
             places,
+            creator,
+            plans,
         }
     }
 
@@ -146,6 +160,7 @@ impl Rooms {
             timers: Arc::clone(&self.timers),
             gate: Arc::clone(&self.gate),
             judging: Judging { settings: Arc::clone(&self.settings), jobs: Arc::clone(&self.jobs) },
+            plans: Arc::clone(&self.plans),
         }
     }
 
@@ -174,13 +189,8 @@ impl Rooms {
                 (Arc::clone(&self.screens), Arc::clone(&self.timers), Arc::clone(&self.accesses)),
                 pools.clone(),
             ),
-            creator: Creator {
-                home: home.clone(),
-                settings: Arc::clone(&settings),
-                mailbox: mailbox.clone(),
-                environments: Arc::clone(&self.environments),
-                jobs: Arc::clone(&self.jobs),
-            },
+            creator: Arc::clone(&self.creator),
+            plans: Arc::clone(&self.plans),
             doctor: Doctor {
                 home: home.clone(),
                 settings: Arc::clone(&settings),
@@ -226,6 +236,8 @@ impl Rooms {
         }
         while tasks.join_next().await.is_some() {}
         self.places.tell().await;
+        let plans = Arc::clone(&self.plans);
+        self.mailbox.house(move |house| plans.catch_up(house)).await;
         self.mailbox.tell(Input::AllObserved).await;
         if self.settings.now().resume.interrupted {
             drop(tokio::spawn(bring_back(self.mailbox.clone(), ran)));

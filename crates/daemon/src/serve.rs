@@ -12,6 +12,7 @@ mod keep;
 mod keys;
 mod merge;
 mod owed;
+mod plans;
 mod state;
 mod steps;
 mod stream;
@@ -146,13 +147,7 @@ async fn answer(state: &Arc<ServerState>, peer: &mut Peer, call: Call) -> io::Re
     let reply = match request {
         Request::List { all: true } => list(state, Query::All).await,
         Request::List { all: false } => list(state, Query::Living).await,
-        Request::Show { session } => match state.find(&session).await {
-            Ok(found) => {
-                state.views.looked_at(&found);
-                Response::Session(Box::new(state.one(&found).await))
-            }
-            Err(refusal) => Response::Refused(refusal),
-        },
+        Request::Show { session } => show(state, &session).await,
         Request::Attach { session } => stream::attach(state, peer, &session).await?,
         Request::Screen { session } => stream::screen(state, &session).await,
         Request::Output { session, from, follow } => {
@@ -181,7 +176,9 @@ async fn answer(state: &Arc<ServerState>, peer: &mut Peer, call: Call) -> io::Re
         Request::DaemonStop { agents: false } => {
             return close(state, peer, Shutdown::LeaveAgents).await;
         }
+        Request::Plan(look) if look.only_looks() => plans::look(state, peer, look).await?,
         Request::New(_)
+        | Request::Plan(_)
         | Request::Act { .. }
         | Request::ActEach { .. }
         | Request::TrashAct { .. }
@@ -246,6 +243,7 @@ async fn change(
         Request::ResumeAll { from_log } => gate::resume_all(state, steps, from_log, env).await,
         Request::TrashEmpty { which } => keep::empty_trash(state, steps, which).await,
         Request::Merge { session, into } => Ok(merge::merge(state, &session, into).await),
+        Request::Plan(request) => plans::change(state, steps, request, env).await,
         Request::RestoreTo { session, snapshot, to } => {
             Ok(keep::restore_to(state, &session, snapshot, to).await)
         }
@@ -285,6 +283,16 @@ async fn close(state: &ServerState, peer: &mut Peer, how: Shutdown) -> io::Resul
     }
     let message = format!("the daemon ends, but these agents still run: {}", left.join(", "));
     peer.send(&Response::Trouble { kind: Trouble::TimedOut, message }).await
+}
+
+async fn show(state: &ServerState, session: &str) -> Response {
+    match state.find(session).await {
+        Ok(found) => {
+            state.views.looked_at(&found);
+            Response::Session(Box::new(state.one(&found).await))
+        }
+        Err(refusal) => Response::Refused(refusal),
+    }
 }
 
 async fn list(state: &ServerState, which: Query) -> Response {

@@ -169,6 +169,12 @@ async fn control(
             Mail::Gate(command, from, answer) => {
                 drop(answer.send(decide(&records, Input::Gate(command), from.as_ref())));
             }
+            Mail::Plan(command, from, answer) => {
+                drop(answer.send(decide(&records, Input::Plan(command), from.as_ref())));
+            }
+            Mail::Look(look) => {
+                look(&records.lock().unwrap_or_else(PoisonError::into_inner).house);
+            }
             Mail::LookAtGate(answer) => {
                 let records = records.lock().unwrap_or_else(PoisonError::into_inner);
                 drop(answer.send(records.house.gate().clone()));

@@ -54,6 +54,12 @@ impl Task {
         Arc::new(Self { mark, over, steps, patient: AtomicUsize::new(0) })
     }
 
+    /// A task that has begun, by its mark: of it nothing is known but that.
+    pub fn of_mark(mark: String) -> Arc<Self> {
+        let (over, steps) = (AtomicBool::new(false), AtomicU64::new(0));
+        Arc::new(Self { mark, over, steps, patient: AtomicUsize::new(0) })
+    }
+
     /// What this thread works for, if it works for a task.
     pub fn current() -> Option<Arc<Self>> {
         current()

@@ -92,6 +92,11 @@ impl Ending {
         }
     }
 
+    /// The signal that has come is dealt with: the next one is waited for.
+    pub fn forget(&self) {
+        self.came.set(None);
+    }
+
     /// The first signal that has come.
     pub fn came(&self) -> Option<u8> {
         if self.came.get().is_none() {

@@ -7,6 +7,7 @@
 use crate::build::Build;
 use crate::call::{Origin, Scope};
 use crate::hold::Limit;
+use crate::plan::PlanRequest;
 use glis_core::Status;
 use glis_core::input::IfRunning;
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
@@ -135,6 +136,8 @@ pub enum Request {
         session: String,
         into: Option<String>,
     },
+    /// Something about a plan or its tasks.
+    Plan(PlanRequest),
     /// Entries of all conversations that hold these words.
     Search {
         words: String,
@@ -330,6 +333,7 @@ impl Request {
                 | Action::AutoYes { .. }
                 | Action::Acknowledge => Scope::Manage,
             },
+            Self::Plan(request) => request.scope(),
             // Writes files wherever the caller says.
             Self::RestoreTo { .. }
             | Self::Merge { .. }
@@ -344,7 +348,9 @@ impl Request {
 
     /// Whether this ends agents whatever else hangs or is full.
     pub fn ends_whatever_happens(&self) -> bool {
-        if let Self::PauseAll(PauseAll { mode: PauseMode::Force, .. }) = self {
+        if let Self::PauseAll(PauseAll { mode: PauseMode::Force, .. })
+        | Self::Plan(PlanRequest::Pause { mode: PauseMode::Force, .. }) = self
+        {
             return true;
         }
         let (Self::Act { action, .. } | Self::ActEach { action, .. }) = self else { return false };
@@ -355,6 +361,7 @@ impl Request {
     pub fn may_start(&self) -> bool {
         match self {
             Self::New(_) | Self::ResumeAll { .. } => true,
+            Self::Plan(request) => request.may_start(),
             Self::Act { action, .. } | Self::ActEach { action, .. } => match action {
                 Action::Send { .. }
                 | Action::Resume { .. }

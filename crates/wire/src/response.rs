@@ -1,6 +1,7 @@
 //! What the daemon answers.
 
 use crate::hold::Size;
+use crate::plan::{PlanView, RunView};
 use crate::view::{
     CompactionView, DaemonView, Entry, FileDiffView, Finding, GateView, Hit, MergeView,
     SessionView, SnapshotView, TrashView, VerdictView,
@@ -77,6 +78,11 @@ pub enum Response {
     },
     /// A session's work is in a branch.
     Merged(Box<MergeView>),
+    /// A plan, as far as it is.
+    Plan(Box<PlanView>),
+    /// No plan of this file was ever executed.
+    NoPlan,
+    Runs(Vec<RunView>),
     /// The stream has come to its end.
     End,
     /// Not in this state.
@@ -97,6 +103,8 @@ pub enum Response {
     Step(serde_json::Value),
     /// Streamed: an event's JSON.
     Event(serde_json::Value),
+    /// Streamed: a run of the plan has become this.
+    Run(Box<RunView>),
     /// Streamed: what the rules have said of one request.
     Verdict(Box<VerdictView>),
     /// Streamed: a line of a conversation.
@@ -130,6 +138,7 @@ impl Response {
             | Self::Step(_)
             | Self::Event(_)
             | Self::Verdict(_)
+            | Self::Run(_)
             | Self::Entry(_)
             | Self::Cut { .. } => false,
             Self::Done { .. }
@@ -151,6 +160,9 @@ impl Response {
             | Self::Diff { .. }
             | Self::RestoredTo { .. }
             | Self::Merged(_)
+            | Self::Plan(_)
+            | Self::NoPlan
+            | Self::Runs(_)
             | Self::End
             | Self::Refused(_)
             | Self::Trouble { .. } => true,

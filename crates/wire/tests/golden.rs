@@ -87,7 +87,7 @@ fn the_protocols_page_names_every_word_and_every_request() {
     let requests = "new list show attach act send pause cancel_pause resume restart stop \
                     remove answer wait log screen output events doctor daemon_status \
                     daemon_stop snapshot snapshots diff restore restore_to search trash trash_act \
-                    trash_empty merge act_each pause_all resume_all verdicts";
+                    trash_empty merge plan act_each pause_all resume_all verdicts";
     for request in requests.split_whitespace() {
         assert!(page.contains(&format!("`{request}`")), "{request}");
     }

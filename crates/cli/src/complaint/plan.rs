@@ -3,6 +3,7 @@
 use super::{Complaint, Kind};
 use glis_core::RunId;
 use glis_core::plan::RunState;
+use glis_core::refusal::Elsewhere;
 
 pub(super) fn no_such_task(given: &str) -> Complaint {
     Complaint::new(Kind::NotFound, format!("there is no task or run `{given}`"))
@@ -18,4 +19,16 @@ pub(super) fn nothing_to_resume(task: &str, run: &RunId, state: RunState) -> Com
 pub(super) fn at_work(task: &str, run: &RunId) -> Complaint {
     Complaint::new(Kind::Refused, format!("task `{task}` is being worked on: {run}"))
         .hint(format!("`glis pause {task}` stops it first"))
+}
+
+pub(super) fn elsewhere(found: &Elsewhere) -> Complaint {
+    let Elsewhere { task, run, provider, agent_ref, repo_root, here } = found;
+    let provider = provider.as_deref().unwrap_or("no agent yet");
+    let known = agent_ref.as_deref().unwrap_or("no session id");
+    let message = format!(
+        "cannot resume task `{task}` here: its run {run} ({provider}, {known}) belongs to the repository \
+         {repo_root}, and this is {here}"
+    );
+    Complaint::new(Kind::Refused, message)
+        .hint(format!("`cd {repo_root}` and `glis resume {task}`, or there `glis restart {task}`"))
 }

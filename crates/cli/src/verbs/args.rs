@@ -4,6 +4,7 @@ mod house;
 mod keep;
 mod values;
 
+use super::execute::Execute;
 use super::plan::PlanVerb;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -71,6 +72,8 @@ impl Verb {
             | Self::Diff(_)
             | Self::Doctor(_)
             | Self::Plan { .. }
+            | Self::Execute(_)
+            | Self::Runs { .. }
             | Self::Config { .. }
             | Self::Daemon { .. }
             | Self::Completions { .. }
@@ -237,6 +240,13 @@ pub(crate) enum Verb {
     Plan {
         #[command(subcommand)]
         verb: PlanVerb,
+    },
+    /// Have a plan executed, and show how it goes; Ctrl+C pauses, and closing the window does not
+    Execute(Execute),
+    /// List the runs of a task, or of all tasks of this repository
+    Runs {
+        /// The task's id
+        task: Option<String>,
     },
     /// Show or check the configuration file; works without the daemon
     Config {

@@ -1,14 +1,21 @@
 //! `plan check`, `show`, `add`, `edit` and `rm`: the file of a plan, which belongs to its repository.
 
-use super::{Out, file};
+use super::{Out, ask, file};
 use crate::complaint::{Complaint, Kind};
+use crate::control;
+use crate::words;
 use clap::{Args, Subcommand};
 use glis_plan::{Change, Changes, Fault, Plan, Task};
+use glis_wire::client::{Request, Response};
+use glis_wire::plan::{PlanRequest, PlanView, TaskState};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// Where a repository has the records of its runs.
+const RUNS: &str = ".glis/runs";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PlanVerb {
@@ -96,6 +103,39 @@ fn place(file: Option<PathBuf>) -> Result<PathBuf, Complaint> {
     Ok(root.join(glis_plan::FILE))
 }
 
+/// The file of a plan, the worktree that it belongs to, and its name there.
+pub(super) fn place_of(file: Option<PathBuf>) -> Result<(PathBuf, String, String), Complaint> {
+    let path = place(file)?;
+    let bad = |why: String| Complaint::new(Kind::Usage, why);
+    let full = std::path::absolute(&path).map_err(|fault| bad(fault.to_string()))?;
+    let folder = full.parent().unwrap_or(Path::new("/"));
+    let root = file::worktree_of(folder).ok_or_else(|| {
+        bad(format!("{} is in no repository, and a plan belongs to one", full.display()))
+    })?;
+    let name = full.strip_prefix(root).unwrap_or(&full);
+    let text = |path: &Path| path.to_str().map(str::to_owned);
+    match (text(root), text(name)) {
+        (Some(root), Some(name)) => Ok((path, root, name)),
+        (Some(_) | None, _) => Err(bad("the path of the plan is not valid UTF-8".to_owned())),
+    }
+}
+
+/// A plan without a fault.
+pub(super) fn read_plan(path: &Path) -> Result<Plan, Complaint> {
+    Plan::read(&read(path)?).map_err(|faults| faulty(path, &faults))
+}
+
+/// The plan as it is executed, if it ever was. A daemon that does not run is started only where there is
+/// something to know.
+fn executed(path: &Path) -> Result<Option<PlanView>, Complaint> {
+    let Ok((_, place, file)) = place_of(Some(path.to_owned())) else { return Ok(None) };
+    let known = Path::new(&place).join(RUNS).is_dir();
+    let control = if known { Some(control::connect()?) } else { control::connect_running()? };
+    let Some(mut control) = control else { return Ok(None) };
+    let response = ask(&mut control, Request::Plan(PlanRequest::Show { place, file }))?;
+    Ok(if let Response::Plan(plan) = response { Some(*plan) } else { None })
+}
+
 fn read(path: &Path) -> Result<String, Complaint> {
     fs::read_to_string(path).map_err(|fault| {
         let why = format!("cannot read {}: {fault}", path.display());
@@ -133,22 +173,37 @@ fn check(path: &Path, out: &Out) -> Result<(), Complaint> {
 }
 
 fn show(path: &Path, out: &Out) -> Result<(), Complaint> {
-    let plan = Plan::read(&read(path)?).map_err(|faults| faulty(path, &faults))?;
+    let plan = read_plan(path)?;
+    let executed = executed(path)?;
+    let known = |id: &str| executed.as_ref()?.tasks.iter().find(|task| task.id == id);
+    let state = |id: &str| known(id).map(|task| task.state);
     let schedule = plan.schedule();
     let ready: BTreeSet<&str> = schedule.ready().collect();
     let task = |task: &Task| -> Value {
         json!({
             "id": task.id, "title": task.title, "prompt": task.prompt, "parent": task.parent,
             "needs": task.needs, "agent": task.agent, "persona": task.persona,
-            "accept": task.accept, "line": task.line, "ready": ready.contains(task.id.as_str()),
+            "accept": task.accept, "line": task.line,
+            "ready": state(&task.id).map_or(ready.contains(task.id.as_str()), |state| state == TaskState::Ready),
+            "state": state(&task.id), "run": known(&task.id).and_then(|task| task.run.as_ref()),
         })
     };
     let tasks: Vec<Value> = plan.tasks.iter().map(task).collect();
-    let document = json!({"path": path, "title": plan.title, "tasks": tasks});
+    let document = json!({
+        "path": path, "title": plan.title, "tasks": tasks,
+        "branch": executed.as_ref().map(|plan| &plan.branch),
+        "paused": executed.as_ref().and_then(|plan| plan.paused),
+        "done": executed.as_ref().is_some_and(|plan| plan.done),
+    });
     out.document(&document, || {
-        let mark =
-            |task: &Task| if ready.contains(task.id.as_str()) { "\u{25cf}" } else { "\u{25cb}" };
-        glis_plan::draw(&plan, |task| mark(task).to_owned()).join("\n")
+        let is_ready = |task: &Task| ready.contains(task.id.as_str());
+        let mark = |task: &Task| match (&executed, is_ready(task)) {
+            // What was added since it was last executed is not begun.
+            (Some(_), _) => words::plan::mark(state(&task.id).unwrap_or(TaskState::Todo)),
+            (None, true) => "\u{25cf}".to_owned(),
+            (None, false) => "\u{25cb}".to_owned(),
+        };
+        glis_plan::draw(&plan, mark).join("\n")
     })
 }
 

@@ -230,7 +230,7 @@ pub(super) fn resume(resume: &Resume, out: &Out) -> Result<(), Complaint> {
 }
 
 /// A session that waits goes on when its question is answered.
-fn resume_by_answer(names: &[String], words: &str, out: &Out) -> Result<(), Complaint> {
+pub(super) fn resume_by_answer(names: &[String], words: &str, out: &Out) -> Result<(), Complaint> {
     let [name] = names else {
         let message = "an answer is for one session";
         return Err(Complaint::new(Kind::Usage, message).hint("name one session"));

@@ -26,6 +26,7 @@ pub(crate) fn born(id: &PlanId, at: WallMs, event: &PlanEvent) -> Option<Plan> {
         runs: BTreeMap::new(),
         latest: BTreeMap::new(),
         active: BTreeSet::new(),
+        tip: None,
         created_at: at,
     })
 }
@@ -48,6 +49,7 @@ impl Plan {
             PlanEvent::RunFinishing { run } => self.step(at, run, RunStep::Finishing),
             PlanEvent::RunSucceeded { run, commit } => {
                 self.step(at, run, RunStep::Succeeded(commit.clone()));
+                self.tip = Some(commit.clone());
                 if let Some(run) = self.runs.get(run) {
                     self.schedule.finish(&run.task);
                 }

@@ -117,6 +117,11 @@ impl Schedule {
         self.ready.iter().filter_map(|at| self.ids.get(*at)).map(String::as_str)
     }
 
+    /// Where a task stands in the file, counted from 0.
+    pub fn place(&self, id: &str) -> Option<usize> {
+        self.places.get(id).copied()
+    }
+
     /// A task is worked on, or is not to be. True if it was ready.
     pub fn take(&mut self, id: &str) -> bool {
         let Some(at) = self.places.get(id).copied() else { return false };

@@ -81,6 +81,7 @@ pub(crate) fn refusal(refusal: &Refusal) -> String {
         | Refusal::NoSuchTask { .. }
         | Refusal::TaskIdle { .. }
         | Refusal::TaskAtWork { .. }
+        | Refusal::WrongRoot(_)
         | Refusal::Shut { .. }
         | Refusal::Full { .. }
         | Refusal::GateDamaged { .. }

@@ -8,6 +8,7 @@ use crate::doctor::Doctor;
 use crate::gate::GateStore;
 use crate::mailbox::{Mailbox, Query};
 use crate::places::Places;
+use crate::plans::Plans;
 use crate::pools::Pools;
 use crate::settings::Settings;
 use crate::shutdown::ShutdownRequest;
@@ -33,7 +34,8 @@ pub(crate) struct ServerState {
     pub(crate) pools: Pools,
     pub(crate) views: Arc<Views>,
     pub(crate) trees: Arc<Trees>,
-    pub(crate) creator: Creator,
+    pub(crate) creator: Arc<Creator>,
+    pub(crate) plans: Arc<Plans>,
     pub(crate) gate: Arc<GateStore>,
     pub(crate) doctor: Doctor,
     pub(crate) daemon: Daemon,

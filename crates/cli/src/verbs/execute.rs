@@ -1,0 +1,205 @@
+//! `execute`: a window on a plan that the daemon executes. Closing it changes nothing; Ctrl+C pauses.
+
+use super::plan::{place_of, read_plan};
+use super::{Out, ask, say, unexpected};
+use crate::complaint::{Complaint, Kind};
+use crate::control;
+use crate::progress::Progress;
+use crate::tty::Ending;
+use crate::words;
+use clap::Args;
+use glis_client::{Fault, Streamed};
+use glis_core::pause::PauseMode;
+use glis_core::plan::{Pace, PlanPause, TaskSpec};
+use glis_wire::client::{Request, Response};
+use glis_wire::plan::{Execute as Wanted, PlanRequest, PlanView, RunView};
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The signal of Ctrl+C.
+const INTERRUPT: u8 = 2;
+
+/// So many daemons may die under one window: more than that is no accident.
+const LOST_MAX: u32 = 100;
+
+#[derive(Debug, Args)]
+pub(crate) struct Execute {
+    /// The file; else `.glis/plan.toml` of this repository
+    pub(crate) plan: Option<PathBuf>,
+    /// Only this task
+    #[arg(long, value_name = "ID")]
+    pub(crate) task: Option<String>,
+    /// So many tasks at a time; 1 if not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) jobs: Option<u32>,
+    /// Stop after each task, for a look at it
+    #[arg(long)]
+    pub(crate) review: bool,
+}
+
+pub(super) fn execute(wanted: Execute, out: &Out) -> Result<(), Complaint> {
+    let (path, place, file) = place_of(wanted.plan)?;
+    let plan = read_plan(&path)?;
+    let given = wanted.task.is_some() || wanted.jobs.is_some() || wanted.review;
+    let pace = Pace { jobs: wanted.jobs.unwrap_or(1), review: wanted.review, only: wanted.task };
+    let tasks = plan.tasks.into_iter().map(|task| TaskSpec {
+        id: task.id,
+        title: task.title,
+        prompt: task.prompt,
+        parent: task.parent,
+        needs: task.needs,
+        agent: task.agent,
+        persona: task.persona,
+        accept: task.accept,
+    });
+    let request = PlanRequest::Execute(Box::new(Wanted {
+        place,
+        file,
+        title: plan.title,
+        tasks: tasks.collect(),
+        pace: given.then_some(pace),
+    }));
+    let plan = begin(&Request::Plan(request))?;
+    let left = Arc::new(AtomicBool::new(false));
+    heed_signals(&plan.id, &left, out);
+    if plan.gate_shut && !out.json {
+        say("everything is paused: nothing begins before `glis resume --all`")?;
+    }
+    let plan = follow(&plan.id, &left, out)?;
+    if left.load(Ordering::SeqCst) {
+        // The thread that pauses has the last word, and ends us.
+        loop {
+            std::thread::park();
+        }
+    }
+    end(&plan, out)
+}
+
+/// Has a plan begun or joined. That it is asked for twice changes nothing, so a daemon that dies
+/// meanwhile is started again and asked again.
+fn begin(request: &Request) -> Result<PlanView, Complaint> {
+    let mut lost = 0;
+    loop {
+        match ask(&mut control::connect()?, request.clone()) {
+            Ok(Response::Plan(plan)) => return Ok(*plan),
+            Ok(_) => return Err(unexpected()),
+            Err(complaint) if complaint.kind == Kind::NoDaemon && lost < LOST_MAX => lost += 1,
+            Err(complaint) => return Err(complaint),
+        }
+    }
+}
+
+fn end(plan: &PlanView, out: &Out) -> Result<(), Complaint> {
+    out.document(plan, || words::plan::rests(plan))?;
+    let well = plan.done || matches!(plan.paused, Some(PlanPause::Review | PlanPause::Only));
+    if well {
+        return Ok(());
+    }
+    let complaint = Complaint::new(Kind::Failed, "the plan is not done")
+        .hint("`glis plan show` and `glis runs` show how far it is");
+    Err(Complaint { told: out.json, ..complaint })
+}
+
+/// Shows what happens until nothing goes on by itself. A daemon that dies is started again: the plan
+/// goes on where it was.
+fn follow(plan: &str, left: &AtomicBool, out: &Out) -> Result<PlanView, Complaint> {
+    let mut shown: Vec<(String, String)> = Vec::new();
+    let mut lost = 0;
+    loop {
+        let mut control = control::connect()?;
+        let mut progress = None;
+        let request = Request::Plan(PlanRequest::Follow { plan: plan.to_owned() });
+        let answer: Result<Response, Complaint> = control.call_seeing(request, |streamed| {
+            match streamed {
+                Streamed::Words(Response::Run(run)) => {
+                    progress = None;
+                    if !out.json && !left.load(Ordering::SeqCst) {
+                        tell(&run, &mut shown)?;
+                    }
+                }
+                Streamed::Silence(since) if !left.load(Ordering::SeqCst) => {
+                    progress.get_or_insert_with(|| Progress::new("waiting")).show(since);
+                }
+                Streamed::Silence(_) | Streamed::Words(_) | Streamed::Bytes(..) => {}
+            }
+            Ok(())
+        });
+        drop(progress);
+        match answer {
+            Ok(Response::Plan(plan)) => return Ok(*plan),
+            Ok(_) => return Err(unexpected()),
+            Err(complaint) if complaint.kind == Kind::NoDaemon && lost < LOST_MAX => lost += 1,
+            Err(complaint) => return Err(complaint),
+        }
+    }
+}
+
+/// Tells what a run is, unless that was told.
+fn tell(run: &RunView, shown: &mut Vec<(String, String)>) -> Result<(), Complaint> {
+    let line = words::plan::run(run);
+    let known = shown.iter_mut().find(|(id, _)| *id == run.run_id);
+    match known {
+        Some((_, former)) if *former == line => return Ok(()),
+        Some((_, former)) => former.clone_from(&line),
+        None => shown.push((run.run_id.clone(), line.clone())),
+    }
+    say(&line)
+}
+
+/// From now on Ctrl+C pauses the plan, and a second one forces it. Any other signal that ends us leaves
+/// the plan as it is.
+#[expect(clippy::exit, reason = "the other threads wait for a daemon that takes its time")]
+fn heed_signals(plan: &str, left: &Arc<AtomicBool>, out: &Out) {
+    // Without it we end as any program does, and the plan goes on.
+    let Ok(ending) = Ending::catch() else { return };
+    let (plan, left, json) = (plan.to_owned(), Arc::clone(left), out.json);
+    let heed = move || {
+        let signal = ending.wait();
+        left.store(true, Ordering::SeqCst);
+        if signal != INTERRUPT {
+            std::process::exit(128 + i32::from(signal))
+        }
+        // The line that told what was waited for.
+        drop(write!(std::io::stderr().lock(), "\r\x1b[K"));
+        let own = plan.clone();
+        let pausing = move || {
+            let out = Out { json };
+            if let Err(complaint) =
+                pause(&own, PauseMode::Interrupt).and_then(|plan| told(&plan, &out))
+            {
+                std::process::exit(i32::from(out.complain(&complaint)));
+            }
+            std::process::exit(i32::from(Kind::Interrupted.exit_status()))
+        };
+        drop(std::thread::Builder::new().name("pausing".to_owned()).spawn(pausing));
+        ending.forget();
+        ending.wait();
+        drop(writeln!(std::io::stderr().lock(), "forcing"));
+        drop(pause(&plan, PauseMode::Force));
+        ending.forget();
+        ending.wait();
+        std::process::exit(i32::from(Kind::Interrupted.exit_status()))
+    };
+    drop(std::thread::Builder::new().name("signals".to_owned()).spawn(heed));
+}
+
+/// Pauses what runs of a plan. A daemon that dies meanwhile is started again and asked again: that it is
+/// asked for twice changes nothing.
+fn pause(plan: &str, mode: PauseMode) -> Result<PlanView, Complaint> {
+    loop {
+        let request = Request::Plan(PlanRequest::Pause { plan: plan.to_owned(), mode });
+        let mut control = control::connect()?;
+        match control.call(request) {
+            Ok(Response::Plan(plan)) => return Ok(*plan),
+            Ok(_) => return Err(unexpected()),
+            Err(Fault::Lost(_)) => {}
+            Err(fault) => return Err(fault.into()),
+        }
+    }
+}
+
+fn told(plan: &PlanView, out: &Out) -> Result<(), Complaint> {
+    out.document(plan, || words::plan::paused(plan).join("\n"))
+}

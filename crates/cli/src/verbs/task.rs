@@ -1,0 +1,170 @@
+//! Tasks of a plan: their runs, resumed and begun anew.
+
+use super::args::{Restart, Resume};
+use super::{Out, ask, ask_or, session, unexpected};
+use crate::complaint::{Complaint, Kind};
+use crate::control;
+use crate::words;
+use glis_client::{Client, Fault};
+use glis_core::Refusal;
+use glis_core::plan::RunState;
+use glis_wire::client::{Request, Response};
+use glis_wire::plan::{PlanRequest, RunView};
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+
+/// The folder that the caller is in.
+fn here() -> Result<String, Complaint> {
+    let here = std::env::current_dir()
+        .map_err(|fault| Complaint::new(Kind::Usage, format!("the current folder: {fault}")))?;
+    here.into_os_string()
+        .into_string()
+        .map_err(|_| Complaint::new(Kind::Usage, "the current folder is not valid UTF-8"))
+}
+
+pub(super) fn runs(task: Option<String>, out: &Out) -> Result<(), Complaint> {
+    let request = Request::Plan(PlanRequest::Runs { place: here()?, task });
+    let Response::Runs(runs) = ask(&mut control::connect()?, request)? else {
+        return Err(unexpected());
+    };
+    out.document(&runs, || words::plan::runs(&runs))
+}
+
+/// Whether a name is that of a task and of no session. One that could be both is refused.
+fn is_task(control: &mut Client, given: &str) -> Result<bool, Complaint> {
+    let session = match control.call(Request::Show { session: given.to_owned() }) {
+        Ok(Response::Session(session)) => Some(session),
+        Err(Fault::Refused(Refusal::NoSuchSession { .. })) => None,
+        // Whatever else it is, the verb itself finds out.
+        Ok(_) | Err(_) => return Ok(false),
+    };
+    let named = session.as_ref().is_some_and(|s| s.name == given || s.id.starts_with(given));
+    let found = session.is_some();
+    let task = task_here(control, given)?;
+    match (named, task) {
+        (true, Some(run)) if run.session != session.map(|session| session.id) => {
+            let message = format!("`{given}` is a session, and a task as well");
+            let hint = match run.session_name {
+                Some(session) => format!("the task's session is `{session}`"),
+                None => "rename neither: name the session by its id".to_owned(),
+            };
+            Err(Complaint::new(Kind::Usage, message).hint(hint))
+        }
+        (true, _) => Ok(false),
+        // It is a task of another repository if it is none of this one.
+        (false, task) => Ok(task.is_some() || found),
+    }
+}
+
+/// The latest run of a task of the repository that the caller is in.
+fn task_here(control: &mut Client, task: &str) -> Result<Option<RunView>, Complaint> {
+    let (place, task) = (here()?, Some(task.to_owned()));
+    match control.call(Request::Plan(PlanRequest::Runs { place, task })) {
+        Ok(Response::Runs(runs)) => Ok(runs.into_iter().next_back()),
+        // No repository, or none with this task.
+        Ok(_) | Err(_) => Ok(None),
+    }
+}
+
+/// Resumes a task, or sessions.
+pub(super) fn resume(resume: &Resume, out: &Out) -> Result<(), Complaint> {
+    if let [name] = resume.names.as_slice()
+        && resume.answer.is_none()
+        && let mut control = control::connect()?
+        && is_task(&mut control, name)?
+    {
+        return resume_task(&mut control, name, resume, out);
+    }
+    session::resume(resume, out)
+}
+
+fn resume_task(
+    control: &mut Client,
+    task: &str,
+    resume: &Resume,
+    out: &Out,
+) -> Result<(), Complaint> {
+    let run = task_here(control, task)?;
+    let asked = run.as_ref().filter(|run| run.state == RunState::Waiting);
+    if let Some(question) = asked.and_then(|run| run.asks.clone())
+        && resume.prompt.is_none()
+    {
+        let answer = answer_of(task, &question)?;
+        return session::resume_by_answer(&resume.names, &answer, out);
+    }
+    let (place, prompt) = (here()?, resume.prompt.clone());
+    let request = PlanRequest::Resume { place, task: task.to_owned(), prompt };
+    let refused = |refusal| diagnosed(Complaint::from(refusal), task, run.as_ref());
+    let Response::Runs(runs) = ask_or(control, Request::Plan(request), refused)? else {
+        return Err(unexpected());
+    };
+    out.document(&runs.first(), || runs.iter().map(words::plan::run).collect::<Vec<_>>().join("\n"))
+}
+
+/// What a person says to a question; a script has to say it beforehand.
+fn answer_of(task: &str, question: &str) -> Result<String, Complaint> {
+    if !io::stdin().is_terminal() {
+        let message = format!("task `{task}` is waiting: {question}");
+        return Err(Complaint::new(Kind::Refused, message)
+            .hint(format!("`glis resume {task} --answer TEXT` answers it")));
+    }
+    let mut err = io::stderr().lock();
+    drop(write!(err, "{question}\nanswer: "));
+    drop(err.flush());
+    let mut line = String::new();
+    let read = io::stdin().lock().read_line(&mut line);
+    read.map_err(|fault| Complaint::new(Kind::Usage, format!("standard input: {fault}")))?;
+    Ok(line.trim().to_owned())
+}
+
+/// A resume that fails names the task, its run, the agent and its session id, and the way out.
+fn diagnosed(complaint: Complaint, task: &str, run: Option<&RunView>) -> Complaint {
+    let Kind::NotResumable(_) = complaint.kind else { return complaint };
+    let Some(run) = run else { return complaint };
+    let provider = run.provider.as_deref().unwrap_or("no agent yet");
+    let known = run.provider_session_ref.as_deref().unwrap_or("none");
+    let message = format!(
+        "cannot resume task `{task}`, run {} ({provider}, session id {known}): {}",
+        run.run_id, complaint.message
+    );
+    Complaint { message, ..complaint }.hint(format!("`glis restart {task}` begins another run"))
+}
+
+/// Begins a task anew, or the conversation of a session.
+pub(super) fn restart(restart: &Restart, out: &Out) -> Result<(), Complaint> {
+    let mut control = control::connect()?;
+    if is_task(&mut control, &restart.name)? {
+        return restart_task(&mut control, restart, out);
+    }
+    session::restart(restart, out)
+}
+
+fn restart_task(control: &mut Client, restart: &Restart, out: &Out) -> Result<(), Complaint> {
+    let task = &restart.name;
+    if restart.with_context {
+        return Err(Complaint::new(Kind::Usage, "a task begins anew from its own prompt")
+            .hint("leave out --with-context"));
+    }
+    if !restart.yes {
+        let run = task_here(control, task)?;
+        let was = match run.as_ref().map(|run| run.state) {
+            Some(RunState::Succeeded) => "It is done and merged already.",
+            Some(_) | None => "Its former run and worktree stay.",
+        };
+        let question = format!("Begin another run of task `{task}`, from its prompt? {was}");
+        let reason = format!("a restart of task `{task}` begins it anew and has to be confirmed");
+        if !session::confirmed(&question, &reason)? {
+            return Err(Complaint::new(Kind::Refused, "nothing was done"));
+        }
+    }
+    let request = PlanRequest::Restart { place: here()?, task: task.clone() };
+    let Response::Runs(runs) = ask(control, Request::Plan(request))? else {
+        return Err(unexpected());
+    };
+    out.document(&runs.first(), || {
+        let line = |run: &RunView| match &run.restart_of_run_id {
+            Some(former) => format!("{task}: run {} begins; {former} stays as it was", run.run_id),
+            None => words::plan::run(run),
+        };
+        runs.iter().map(line).collect::<Vec<_>>().join("\n")
+    })
+}

@@ -1,0 +1,221 @@
+//! What a person is told of plans, tasks and runs.
+
+use glis_core::merge::Unmerged;
+use glis_core::plan::{PlanPause, RunFault, RunState};
+use glis_wire::plan::{PlanView, RunView, TaskState, TaskView};
+
+/// A task's sign and word: never the sign alone.
+pub(crate) fn mark(state: TaskState) -> String {
+    let sign = match state {
+        TaskState::Todo | TaskState::Ready => "\u{25cb}",
+        TaskState::Run(RunState::Running) => "\u{25cf}",
+        TaskState::Run(RunState::Waiting) => "?",
+        TaskState::Run(RunState::Paused) => "\u{23f8}",
+        TaskState::Run(RunState::Succeeded) => "\u{2713}",
+        TaskState::Run(RunState::Failed) => "\u{2717}",
+        TaskState::Run(RunState::Canceled) => "\u{2013}",
+    };
+    format!("{sign} {:<9}", state.word())
+}
+
+/// A run that has become something else, in a line, with what to do where it stands still.
+pub(crate) fn run(run: &RunView) -> String {
+    let (task, id) = (&run.task_id, &run.run_id);
+    match run.state {
+        RunState::Running if run.finishing => format!("{task}: its work is judged and merged"),
+        RunState::Running => match &run.session_name {
+            Some(session) => format!("{task}: running ({session})"),
+            None => format!("{task}: begins ({id})"),
+        },
+        RunState::Waiting => format!("{task}: waiting: {}", waits(run)),
+        RunState::Paused if run.moves => {
+            format!("{task}: paused, and goes on by itself when its agent's limit is over")
+        }
+        RunState::Paused => {
+            format!(
+                "{task}: paused; `glis resume {task}` goes on, `glis restart {task}` begins anew"
+            )
+        }
+        RunState::Succeeded => format!("{task}: done"),
+        RunState::Failed => format!("{task}: failed: {}", failed(run)),
+        RunState::Canceled => {
+            format!("{task}: canceled, its session was removed; `glis restart {task}` begins anew")
+        }
+    }
+}
+
+/// What a run waits for, and the ways out.
+pub(crate) fn waits(run: &RunView) -> String {
+    let task = &run.task_id;
+    if let Some(question) = &run.asks {
+        return format!("{question} (`glis resume {task} --answer TEXT`)");
+    }
+    if let Some(why) = &run.undelivered {
+        return format!(
+            "its agent was not handed the prompt: {why}; `glis resume {task} --prompt TEXT` says it \
+             otherwise"
+        );
+    }
+    let by_hand = run.worktree.as_deref().unwrap_or("its worktree");
+    match &run.unmerged {
+        Some(Unmerged::Conflict { files }) => format!(
+            "its work and the plan's branch have changed the same: {}; `glis resume {task}` has its agent \
+             resolve that, or resolve and commit it in {by_hand} and then `glis resume {task} --prompt \
+             TEXT`",
+            files.line()
+        ),
+        Some(Unmerged::CheckedOut { branch, at }) => format!(
+            "the branch {branch} is checked out in {at}, and is not moved under it; `git -C {at} switch \
+             --detach` frees it, then `glis resume {task}`"
+        ),
+        Some(Unmerged::OffBranch { .. }) => format!(
+            "its worktree is not on its own branch; switch to it in {by_hand}, then `glis resume {task}`"
+        ),
+        Some(Unmerged::Unfinished { what }) => format!(
+            "a {what} is not finished in {by_hand}; `glis resume {task}` has its agent finish it"
+        ),
+        Some(Unmerged::Nested { path }) => format!(
+            "{path} in {by_hand} is a repository of its own; move or ignore it, then `glis resume {task}`"
+        ),
+        Some(Unmerged::NoBranch | Unmerged::NoBase) => {
+            format!("the plan's branch is not there; `glis resume {task}` tries again")
+        }
+        Some(Unmerged::NoWorktree) => {
+            format!("its worktree is not there; `glis restart {task}` begins anew")
+        }
+        Some(Unmerged::Failed { why }) => {
+            format!("its work could not be merged: {why}; `glis resume {task}` tries again")
+        }
+        None => format!("`glis show {task}` shows for what"),
+    }
+}
+
+fn failed(run: &RunView) -> String {
+    let task = &run.task_id;
+    let place = match &run.worktree {
+        Some(worktree) => format!("; its worktree is {worktree}"),
+        None => String::new(),
+    };
+    let why = match &run.fault {
+        Some(RunFault::NotBegun(why)) => format!("it could not begin: {why}"),
+        Some(RunFault::NotStarted(why)) => format!("its agent did not run: {why}"),
+        Some(RunFault::NotAccepted(why)) => match &run.accept_log {
+            Some(log) => format!("not accepted: {why} (.glis/runs/{log})"),
+            None => format!("not accepted: {why}"),
+        },
+        None => "its agent did not run".to_owned(),
+    };
+    format!("{why}{place}; `glis restart {task}` begins anew")
+}
+
+/// How far a plan is, once nothing of it goes on by itself.
+pub(crate) fn rests(plan: &PlanView) -> String {
+    let (done, all) = (count(plan, RunState::Succeeded), leaves(plan).count());
+    let branch = &plan.branch;
+    if plan.done {
+        return format!("All {all} tasks are done: branch {branch}");
+    }
+    let mut lines = vec![format!("{done} of {all} tasks are done: branch {branch}")];
+    for task in leaves(plan) {
+        let TaskState::Run(state) = task.state else { continue };
+        if state != RunState::Succeeded && state != RunState::Running {
+            lines.extend(task.run.as_ref().map(run));
+        }
+    }
+    lines.extend(match plan.paused {
+        Some(PlanPause::Review) => {
+            Some("Stopped for review: `glis execute --review` goes on to the next task".to_owned())
+        }
+        Some(PlanPause::Only | PlanPause::User) => Some("`glis execute` does the rest".to_owned()),
+        None => None,
+    });
+    lines.extend(only(plan));
+    lines.join("\n")
+}
+
+/// Why the one task that was asked for does not begin.
+fn only(plan: &PlanView) -> Option<String> {
+    let wanted = plan.pace.only.as_ref().filter(|_| plan.paused.is_none())?;
+    let task = plan.tasks.iter().find(|task| task.id == *wanted)?;
+    match task.state {
+        TaskState::Todo if task.needs.is_empty() => {
+            Some(format!("`{wanted}` is a group: name one of its tasks"))
+        }
+        TaskState::Todo => Some(format!("`{wanted}` needs {} first", task.needs.join(", "))),
+        TaskState::Run(RunState::Succeeded) => {
+            Some(format!("`{wanted}` is done; `glis restart {wanted}` does it again"))
+        }
+        TaskState::Ready | TaskState::Run(_) => None,
+    }
+}
+
+fn leaves(plan: &PlanView) -> impl Iterator<Item = &TaskView> {
+    let is_group = |id: &str| plan.tasks.iter().any(|task| task.parent.as_deref() == Some(id));
+    plan.tasks.iter().filter(move |task| !is_group(&task.id))
+}
+
+fn count(plan: &PlanView, state: RunState) -> usize {
+    leaves(plan).filter(|task| task.state == TaskState::Run(state)).count()
+}
+
+/// What is left behind by an interrupt: the words that scripts and people look for.
+pub(crate) fn paused(plan: &PlanView) -> Vec<String> {
+    let mut lines = Vec::new();
+    let runs = plan.tasks.iter().filter_map(|task| task.run.as_ref());
+    for run in runs.filter(|run| run.superseded_by_run_id.is_none()) {
+        let task = &run.task_id;
+        match run.state {
+            RunState::Paused => {
+                lines.push(format!("Paused. Resume with: glis resume {task}"));
+                lines.push(format!("Restart with: glis restart {task}"));
+                if !run.resumable {
+                    let why = "its agent has told no session id";
+                    lines.push(format!("{task} cannot be resumed: {why}"));
+                }
+            }
+            RunState::Running if run.finishing => {
+                lines.push(format!(
+                    "{task} is done by its agent: it is judged and merged all the same"
+                ));
+            }
+            RunState::Running => {
+                let session = run.session_name.as_deref().unwrap_or(task);
+                lines.push(format!(
+                    "{task} still runs: `glis pause {session} --mode force` ends it"
+                ));
+            }
+            RunState::Waiting | RunState::Succeeded | RunState::Failed | RunState::Canceled => {}
+        }
+    }
+    if lines.is_empty() {
+        lines.push("Paused. Nothing was running; `glis execute` goes on".to_owned());
+    }
+    lines
+}
+
+/// All runs, a line each.
+pub(crate) fn runs(runs: &[RunView]) -> String {
+    if runs.is_empty() {
+        return "no task has been run here".to_owned();
+    }
+    let line = |run: &RunView| {
+        let provider = run.provider.as_deref().unwrap_or("-");
+        let known = run.provider_session_ref.as_deref().unwrap_or("no session id");
+        let mut words = vec![format!(
+            "{:<16} {:<9} {provider:<9} {known}  {}",
+            run.run_id,
+            run.state.word(),
+            run.updated_at
+        )];
+        if run.state == RunState::Paused {
+            words.push(if run.resumable { "resumable" } else { "not resumable" }.to_owned());
+        }
+        if run.forced {
+            words.push("stopped by force".to_owned());
+        }
+        words.extend(run.restart_of_run_id.as_ref().map(|id| format!("restart of {id}")));
+        words.extend(run.superseded_by_run_id.as_ref().map(|id| format!("superseded by {id}")));
+        words.join("  ")
+    };
+    runs.iter().map(line).collect::<Vec<_>>().join("\n")
+}

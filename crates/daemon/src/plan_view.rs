@@ -1,0 +1,166 @@
+//! Plans and runs as the outside sees them.
+
+use crate::view::time;
+use glis_core::plan::{Plan, Run, RunState, RunStep, TaskSpec};
+use glis_core::session::{Phase, Rest, Session};
+use glis_core::{House, Status};
+use glis_wire::plan::{PlanView, RECORD_SCHEMA, RunView, TaskState, TaskView};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A run, with its session as that is.
+pub(crate) fn run(plan: &Plan, run: &Run, session: Option<&Session>) -> RunView {
+    let pause = session.and_then(Session::pause_record);
+    let task = plan.task(&run.task);
+    let named = task.and_then(|task| task.agent.clone());
+    let (mut unmerged, mut fault, mut commit) = (None, None, None);
+    match &run.step {
+        RunStep::Waiting(why) => unmerged = Some(why.clone()),
+        RunStep::Failed(why) => fault = Some(why.clone()),
+        RunStep::Succeeded(by) => commit = Some(by.clone()),
+        RunStep::Preparing | RunStep::Working | RunStep::Finishing | RunStep::Canceled => {}
+    }
+    let state = run.state(session);
+    let asked = session.filter(|session| session.status() == Status::Waiting);
+    RunView {
+        schema_version: RECORD_SCHEMA,
+        run_id: run.id.0.clone(),
+        task_id: run.task.clone(),
+        state,
+        provider: session.map(|session| session.spec.agent.clone()).or(named),
+        provider_session_ref: session.and_then(|session| session.agent_ref.clone()),
+        resumable: state == RunState::Paused && session.is_some_and(Session::resumable),
+        repo_root: plan.spec.repo_root.clone(),
+        created_at: time(run.created_at),
+        updated_at: time(run.updated_at),
+        paused_at: session.and_then(|session| session.paused_at).map(time),
+        pause_reason: pause.map(|pause| pause.reason),
+        // A run that goes on is the same run; another one only ever begins anew.
+        resumed_from_run_id: None,
+        restart_of_run_id: run.restart_of.as_ref().map(|id| id.0.clone()),
+        superseded_by_run_id: run.superseded_by.as_ref().map(|id| id.0.clone()),
+        plan: plan.id.0.clone(),
+        session: run.session.as_ref().map(|id| id.0.clone()),
+        session_name: session.map(|session| session.name.clone()),
+        worktree: session.and_then(|session| session.worktree.clone()),
+        branch: session.and_then(|session| session.branch.clone()),
+        forced: pause.is_some_and(|pause| pause.forced),
+        finishing: run.step == RunStep::Finishing,
+        moves: moves(run, session),
+        asks: asked.and_then(|session| session.asked().first()).map(|ask| ask.text.clone()),
+        undelivered: session.and_then(|session| session.undelivered.clone()),
+        unmerged,
+        fault,
+        commit,
+        accept_log: task
+            .filter(|task| task.accept.is_some())
+            .map(|_| format!("{}.accept.log", run.id)),
+    }
+}
+
+/// Whether a run goes on by itself, sooner or later.
+fn moves(run: &Run, session: Option<&Session>) -> bool {
+    if run.is_over() {
+        return false;
+    }
+    match run.step {
+        RunStep::Preparing | RunStep::Finishing => true,
+        RunStep::Waiting(_) | RunStep::Succeeded(_) | RunStep::Failed(_) | RunStep::Canceled => {
+            false
+        }
+        RunStep::Working => session.is_none_or(|session| {
+            let unsaid = session.undelivered.is_some() && session.queue.is_empty();
+            match &session.phase {
+                Phase::Live => !(unsaid && session.status() == Status::Idle),
+                Phase::Starting(_) | Phase::Pausing(_) | Phase::Stopping { .. } => true,
+                Phase::Chore { .. } => false,
+                Phase::Rest(rest) => match rest {
+                    Rest::Created | Rest::Completed => true,
+                    Rest::Suspended => !session.cut_off && !unsaid,
+                    Rest::Paused(_) => session.resume_at.is_some() || session.parked().is_some(),
+                    Rest::Interrupted | Rest::Failed(_) | Rest::Archived => false,
+                },
+            }
+        }),
+    }
+}
+
+/// The session of a run.
+pub(crate) fn session_of<'h>(house: &'h House, run: &Run) -> Option<&'h Session> {
+    run.session.as_ref().and_then(|id| house.session(id))
+}
+
+/// Whether nothing of a plan goes on by itself.
+pub(crate) fn is_at_rest(house: &House, plan: &Plan) -> bool {
+    let active = plan.active.iter().filter_map(|id| plan.run(id));
+    let moves = active.into_iter().any(|run| moves(run, session_of(house, run)));
+    let held = house.gate().shut().is_some() && plan.next().is_some();
+    !moves && !held
+}
+
+/// A plan, with all its tasks.
+pub(crate) fn plan(house: &House, plan: &Plan) -> PlanView {
+    let ready: BTreeSet<&str> = plan.schedule.ready().collect();
+    let mut tasks: Vec<TaskView> = Vec::new();
+    let groups: BTreeSet<&str> =
+        plan.spec.tasks.iter().filter_map(|task| task.parent.as_deref()).collect();
+    for task in &plan.spec.tasks {
+        let latest = plan.latest_run(&task.id);
+        let run = latest.map(|latest| run(plan, latest, session_of(house, latest)));
+        let state = match &run {
+            Some(run) => TaskState::Run(run.state),
+            None if ready.contains(task.id.as_str()) => TaskState::Ready,
+            None => TaskState::Todo,
+        };
+        let TaskSpec { id, title, parent, needs, .. } = task.clone();
+        tasks.push(TaskView { id, title, parent, needs, state, run });
+    }
+    let states = group_states(&tasks, &groups);
+    for task in &mut tasks {
+        if let Some(state) = states.get(&task.id) {
+            task.state = *state;
+        }
+    }
+    PlanView {
+        id: plan.id.0.clone(),
+        title: plan.spec.title.clone(),
+        repo_root: plan.spec.repo_root.clone(),
+        branch: plan.spec.branch.clone(),
+        base: plan.spec.base.clone(),
+        pace: plan.pace.clone(),
+        created_at: time(plan.created_at),
+        paused: plan.paused,
+        at_rest: is_at_rest(house, plan),
+        done: plan.schedule.is_over(),
+        gate_shut: house.gate().shut().is_some(),
+        tasks,
+    }
+}
+
+/// What each group is: done when all of it is, and under way as soon as anything of it is.
+fn group_states(tasks: &[TaskView], groups: &BTreeSet<&str>) -> BTreeMap<String, TaskState> {
+    let places: BTreeMap<&str, &TaskView> =
+        tasks.iter().map(|task| (task.id.as_str(), task)).collect();
+    let mut counts: BTreeMap<String, (usize, usize, usize)> = BTreeMap::new();
+    for task in tasks.iter().filter(|task| !groups.contains(task.id.as_str())) {
+        let done = task.state == TaskState::Run(RunState::Succeeded);
+        let begun = matches!(task.state, TaskState::Run(_));
+        let mut above = task.parent.as_deref();
+        while let Some(group) = above {
+            let (all, ready, touched) = counts.entry(group.to_owned()).or_default();
+            *all += 1;
+            *ready += usize::from(done);
+            *touched += usize::from(begun);
+            above = places.get(group).and_then(|group| group.parent.as_deref());
+        }
+    }
+    let state = |(all, done, begun): (usize, usize, usize)| {
+        if all == done {
+            TaskState::Run(RunState::Succeeded)
+        } else if begun > 0 {
+            TaskState::Run(RunState::Running)
+        } else {
+            TaskState::Todo
+        }
+    };
+    counts.into_iter().map(|(id, counts)| (id, state(counts))).collect()
+}

@@ -1,0 +1,367 @@
+//! Plans: how a run begins, how its work is judged and merged, and what is written down of it.
+
+mod accept;
+
+use crate::create::{Creator, NotCreated};
+use crate::diary;
+use crate::environments::{Caller, Environments};
+use crate::jobs::Jobs;
+use crate::panics::caught;
+use crate::plan_view;
+use crate::pools::Kind;
+use crate::run_records::RunRecords;
+use crate::trees::{NotMerged, Trees};
+use accept::Acceptance;
+use glis_core::merge::Unmerged;
+use glis_core::plan::{Plan, PlanSpec, RunState, TaskRef, TaskSpec};
+use glis_core::{
+    Command, Event, House, Input, PlanEvent, PlanId, PlanOutcome, Recorded, Refusal, RunId,
+    Session, Subject, name,
+};
+use glis_wire::client::NewSession;
+use glis_wire::home::Home;
+use glis_wire::plan::RunView;
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// So many names are tried for the session of a run: each is lost to a session that has it.
+const NAMINGS: u32 = 100;
+
+/// Carries out what plans decide on.
+pub(crate) struct Plans {
+    home: Home,
+    jobs: Arc<Jobs>,
+    trees: Arc<Trees>,
+    creator: Arc<Creator>,
+    environments: Arc<Environments>,
+    pub(crate) records: Arc<RunRecords>,
+    /// Whose commands the plans are executed by, as far as this daemon knows.
+    callers: Mutex<HashMap<PlanId, Caller>>,
+    /// What moves a plan's branch does so one after the other: each begins from what the last one led to.
+    merging: tokio::sync::Mutex<()>,
+    umask: u32,
+}
+
+/// What a run needs to know of its plan.
+struct Work {
+    plan: PlanId,
+    repo: PathBuf,
+    branch: String,
+    /// Where the branch begins, or has to be at least.
+    tip: String,
+    task: Option<TaskSpec>,
+    run: RunId,
+    /// The run's record so far.
+    record: RunView,
+    session: Option<Session>,
+}
+
+impl Work {
+    fn of(house: &House, plan: &Plan, id: &RunId) -> Option<Self> {
+        let run = plan.run(id)?;
+        let session = plan_view::session_of(house, run);
+        let PlanSpec { repo_root, branch, base, .. } = &plan.spec;
+        Some(Self {
+            plan: plan.id.clone(),
+            repo: PathBuf::from(repo_root),
+            branch: branch.clone(),
+            tip: plan.tip.clone().unwrap_or_else(|| base.clone()),
+            task: plan.task(&run.task).cloned(),
+            run: id.clone(),
+            record: plan_view::run(plan, run, session),
+            session: session.cloned(),
+        })
+    }
+
+    fn wanted(&self, task: &TaskSpec) -> NewSession {
+        NewSession {
+            name: None,
+            agent: task.agent.clone(),
+            prompt: task.prompt.clone(),
+            repo: self.repo.to_string_lossy().into_owned(),
+            base: Some(self.branch.clone()),
+            in_place: false,
+            headless: true,
+            persona: task.persona.clone(),
+            model: None,
+            idle_timeout_secs: None,
+            auto_yes: false,
+            argv: Vec::new(),
+            remove_worktree: None,
+        }
+    }
+}
+
+impl Plans {
+    pub(crate) fn new(
+        home: Home,
+        (jobs, trees): (Arc<Jobs>, Arc<Trees>),
+        creator: Arc<Creator>,
+        environments: Arc<Environments>,
+        umask: u32,
+    ) -> Arc<Self> {
+        let (callers, merging) = (Mutex::default(), tokio::sync::Mutex::new(()));
+        let records = RunRecords::new();
+        Arc::new(Self {
+            home,
+            jobs,
+            trees,
+            creator,
+            environments,
+            records,
+            callers,
+            merging,
+            umask,
+        })
+    }
+
+    /// Remembers whose command executes a plan: its agents get that environment.
+    pub(crate) fn remember(&self, plan: &PlanId, caller: Option<Caller>) {
+        if let Some(caller) = caller {
+            self.callers().insert(plan.clone(), caller);
+        }
+    }
+
+    fn callers(&self) -> MutexGuard<'_, HashMap<PlanId, Caller>> {
+        self.callers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The environment for a run: of the command that executes the plan, else of one of its agents.
+    async fn caller(&self, plan: &PlanId) -> Option<Caller> {
+        if let Some(said) = self.callers().get(plan).cloned() {
+            return Some(said);
+        }
+        let (wanted, environments) = (plan.clone(), Arc::clone(&self.environments));
+        let look = move |house: &House| {
+            let plan = house.plan(&wanted)?;
+            let sessions = plan.runs.values().filter_map(|run| run.session.as_ref());
+            sessions.into_iter().find_map(|id| environments.known_of(id))
+        };
+        let found = self.jobs.mailbox.house(look).await??;
+        self.remember(plan, Some(found.clone()));
+        Some(found)
+    }
+
+    /// Notes every run that these events have changed.
+    pub(crate) fn take_note(&self, events: &[Recorded], house: &House) {
+        let mut changed: BTreeSet<(PlanId, RunId)> = BTreeSet::new();
+        for recorded in events {
+            match (&recorded.subject, &recorded.event) {
+                (Subject::Plan(plan), Event::Plan(event)) => {
+                    changed.extend(runs_of(event).map(|run| (plan.clone(), run.clone())));
+                }
+                (Subject::Session(id), _) => {
+                    let task = house.session(id).and_then(|s| s.spec.task.as_deref());
+                    changed.extend(task.map(|task| (task.plan.clone(), task.run.clone())));
+                }
+                (Subject::House | Subject::Plan(_), _) => {}
+            }
+        }
+        let at = events.iter().map(|recorded| recorded.at).min().unwrap_or_default();
+        for (plan, run) in changed {
+            let Some(plan) = house.plan(&plan) else { continue };
+            // Most of what happens in a session is nothing to its record.
+            if let Some(run) = plan.run(&run).filter(|run| run.updated_at >= at) {
+                self.records.put(plan_view::run(plan, run, plan_view::session_of(house, run)));
+            }
+        }
+    }
+
+    /// Writes down what a former daemon may not have had the time for.
+    pub(crate) fn catch_up(&self, house: &House) {
+        for plan in house.plans() {
+            for run in plan.runs.values() {
+                self.records.put(plan_view::run(plan, run, plan_view::session_of(house, run)));
+            }
+        }
+    }
+
+    /// Begins a run: its base, its record, its session.
+    pub(crate) fn begin(self: &Arc<Self>, house: &House, plan: &Plan, run: &RunId) {
+        let Some(work) = Work::of(house, plan, run) else { return };
+        let plans = Arc::clone(self);
+        self.jobs.later(async move {
+            let (plan, run) = (work.plan.clone(), work.run.clone());
+            let begun = caught(plans.begin_now(work)).await;
+            if let Err(why) = begun.unwrap_or_else(Err) {
+                diary(&format!("run {run}: not begun: {why}"));
+                let outcome = PlanOutcome::NotBegun { run, why };
+                plans.jobs.mailbox.tell(Input::PlanOutcome { plan, outcome }).await;
+            }
+        });
+    }
+
+    async fn begin_now(&self, mut work: Work) -> Result<(), String> {
+        let Some(task) = work.task.take() else {
+            return Err("the task is no longer in the plan".to_owned());
+        };
+        if work.session.is_some() {
+            return Ok(());
+        }
+        {
+            let _one = self.merging.lock().await;
+            self.begin_branch(&work).await?;
+        }
+        let (wanted, caller) = (work.wanted(&task), self.caller(&work.plan).await);
+        let of = TaskRef { plan: work.plan.clone(), task: task.id.clone(), run: work.run.clone() };
+        for n in 1..=NAMINGS {
+            let named = NewSession { name: Some(name::numbered(&work.run.0, n)), ..wanted.clone() };
+            let env = caller.as_ref().map(|caller| &caller.env);
+            let command = self.creator.command_for(&named, env, Some(of.clone())).await;
+            let (id, command) = match command {
+                Ok((id, command, _)) => (id, command),
+                Err(why) => return not_created(why),
+            };
+            self.record(&work, &command).await?;
+            if let Some(caller) = &caller {
+                self.environments.remember(&id, caller.clone());
+            }
+            match self.jobs.mailbox.command(command, None).await {
+                Some(Err(Refusal::NameTaken { .. })) => {}
+                // It has one already, or is not wanted any more.
+                Some(Ok(_) | Err(Refusal::NoSuchTask { .. })) | None => return Ok(()),
+                Some(Err(refusal)) => return not_created(NotCreated::Refused(refusal)),
+            }
+        }
+        Err(format!("{NAMINGS} sessions have the names that were tried for it"))
+    }
+
+    async fn begin_branch(&self, work: &Work) -> Result<(), String> {
+        let (repo, branch, tip) = (work.repo.clone(), work.branch.clone(), work.tip.clone());
+        let begun = move || glis_snapshot::begin_branch(&repo, &branch, &tip);
+        let begun = self.jobs.ask(Kind::Tree, begun).await?;
+        begun.map(drop).map_err(|fault| fault.to_string())
+    }
+
+    /// Writes the record of a run down, before anything of it is started.
+    async fn record(&self, work: &Work, command: &Command) -> Result<(), String> {
+        let mut record = work.record.clone();
+        if let Command::New { id, name, spec, agent_ref } = command {
+            record.provider = Some(spec.agent.clone());
+            record.provider_session_ref.clone_from(agent_ref);
+            record.session = Some(id.0.clone());
+            record.session_name = Some(name.clone());
+        }
+        record.state = RunState::Running;
+        let records = Arc::clone(&self.records);
+        let written = self.jobs.ask(Kind::Tree, move || records.write(&record)).await?;
+        written.map_err(|why| format!("its record cannot be written: {why}"))
+    }
+
+    /// Has the work of a run judged, committed and merged.
+    pub(crate) fn finish(self: &Arc<Self>, house: &House, plan: &Plan, run: &RunId) {
+        let Some(work) = Work::of(house, plan, run) else { return };
+        let plans = Arc::clone(self);
+        self.jobs.later(async move {
+            let (plan, run) = (work.plan.clone(), work.run.clone());
+            let failed = |why| PlanOutcome::Unmerged { run, why: Unmerged::Failed { why } };
+            let outcome = caught(plans.finish_now(work)).await.unwrap_or_else(failed);
+            plans.jobs.mailbox.tell(Input::PlanOutcome { plan, outcome }).await;
+        });
+    }
+
+    async fn finish_now(&self, work: Work) -> PlanOutcome {
+        let run = work.run.clone();
+        let failed = |why: String| Unmerged::Failed { why };
+        let Some(session) = work.session.clone() else {
+            return PlanOutcome::Unmerged { run, why: Unmerged::NoWorktree };
+        };
+        match self.accept(&work, &session).await {
+            Ok(Acceptance::Accepted) => {}
+            Ok(Acceptance::Refused(why)) => return PlanOutcome::NotAccepted { run, why },
+            Err(why) => return PlanOutcome::Unmerged { run, why: failed(why) },
+        }
+        let _one = self.merging.lock().await;
+        if let Err(why) = self.begin_branch(&work).await {
+            return PlanOutcome::Unmerged { run, why: failed(why) };
+        }
+        let (trees, branch) = (Arc::clone(&self.trees), work.branch.clone());
+        let merged = self.jobs.ask(Kind::Tree, move || trees.merge(&session, &branch)).await;
+        let why = match merged {
+            Ok(Ok((_, merged))) => match merged.checked_out {
+                None => return PlanOutcome::Merged { run, commit: merged.commit },
+                Some(at) => Unmerged::CheckedOut {
+                    branch: work.branch,
+                    at: at.to_string_lossy().into_owned(),
+                },
+            },
+            Ok(Err(NotMerged::Refused(why))) => why,
+            Ok(Err(NotMerged::Failed(fault))) => failed(fault.to_string()),
+            Err(why) => failed(why),
+        };
+        PlanOutcome::Unmerged { run, why }
+    }
+
+    async fn accept(&self, work: &Work, session: &Session) -> Result<Acceptance, String> {
+        let Some(command) = work.task.as_ref().and_then(|task| task.accept.clone()) else {
+            return Ok(Acceptance::Accepted);
+        };
+        let Some(worktree) = session.worktree.clone() else {
+            return Err("its worktree is not there".to_owned());
+        };
+        let call = accept::Call {
+            command: format!("umask {:04o}\n{command}", self.umask),
+            env: self.environments.of_next_start(session).0,
+            worktree: PathBuf::from(worktree),
+            dir: self.home.session(&session.id.0),
+            log: work.repo.join(crate::run_records::FOLDER).join(log_name(&work.run)),
+        };
+        self.jobs.ask(Kind::Make, move || accept::run(&call)).await?
+    }
+
+    /// The root of the repository that a folder belongs to.
+    pub(crate) async fn root_of(&self, place: &Path) -> Result<PathBuf, String> {
+        let place = place.to_owned();
+        let look = move || glis_snapshot::git::roots(&place).map(|roots| roots.main);
+        self.jobs.ask(Kind::Look, look).await?.map_err(|fault| fault.to_string())
+    }
+
+    /// The commit that a folder stands on, and whether there is a branch of this name.
+    pub(crate) async fn stands_on(
+        &self,
+        place: &Path,
+        branch: &str,
+    ) -> Result<(String, bool), String> {
+        let (place, branch) = (place.to_owned(), branch.to_owned());
+        let look = move || {
+            let told = |fault: &dyn ToString| fault.to_string();
+            let commit = glis_snapshot::worktree::commit(&place, "HEAD").map_err(|f| told(&f))?;
+            let tip = glis_snapshot::tip(&place, &branch).map_err(|f| told(&f))?;
+            Ok((commit, tip.is_some()))
+        };
+        self.jobs.ask(Kind::Look, look).await?
+    }
+}
+
+/// Where the output of a run's `accept` is kept.
+fn log_name(run: &RunId) -> String {
+    format!("{run}.accept.log")
+}
+
+/// The runs that an event of a plan is about.
+fn runs_of(event: &PlanEvent) -> impl Iterator<Item = &RunId> {
+    let (one, other) = match event {
+        PlanEvent::RunBegan { run, restart_of, .. } => (Some(run), restart_of.as_ref()),
+        PlanEvent::RunFinishing { run }
+        | PlanEvent::RunSucceeded { run, .. }
+        | PlanEvent::RunFailed { run, .. }
+        | PlanEvent::RunWaits { run, .. }
+        | PlanEvent::RunCanceled { run } => (Some(run), None),
+        PlanEvent::Begun { .. }
+        | PlanEvent::Revised { .. }
+        | PlanEvent::Continued { .. }
+        | PlanEvent::Stopped { .. } => (None, None),
+    };
+    one.into_iter().chain(other)
+}
+
+/// Why a run has no session. A daemon that ends leaves it to the next one.
+fn not_created(why: NotCreated) -> Result<(), String> {
+    match why {
+        NotCreated::Refused(refusal) => Err(format!("{refusal:?}")),
+        NotCreated::Unusable { message, hint } => Err(format!("{message}; {hint}")),
+        NotCreated::NoName => Err("no name is left for its session".to_owned()),
+        NotCreated::Ending => Ok(()),
+    }
+}

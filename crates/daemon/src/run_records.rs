@@ -1,0 +1,138 @@
+//! The records of runs, in the repository that they belong to: each written whole, the latest wins.
+
+use crate::diary;
+use glis_record::durable;
+use glis_wire::plan::RunView;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
+
+/// Where a repository has the records of its runs.
+pub(crate) const FOLDER: &str = ".glis/runs";
+/// What keeps them out of the user's commits, in the repository's own list of what is ignored.
+const IGNORED: &str = "/.glis/runs/";
+
+/// Writes records, one after the other.
+pub(crate) struct RunRecords {
+    runtime: Handle,
+    waiting: Mutex<Waiting>,
+    idle: Notify,
+}
+
+/// What is to be written: at most one record for each run.
+#[derive(Default)]
+struct Waiting {
+    records: BTreeMap<PathBuf, RunView>,
+    writing: bool,
+    /// Repositories that ignore them already.
+    ignoring: BTreeSet<String>,
+}
+
+impl RunRecords {
+    /// Belongs to the runtime that this is called in.
+    pub(crate) fn new() -> Arc<Self> {
+        let (waiting, idle) = (Mutex::default(), Notify::new());
+        Arc::new(Self { runtime: Handle::current(), waiting, idle })
+    }
+
+    /// Has a record written. An older one that still waits is not.
+    pub(crate) fn put(self: &Arc<Self>, record: RunView) {
+        let mut waiting = self.waiting();
+        waiting.records.insert(path(&record), record);
+        if !std::mem::replace(&mut waiting.writing, true) {
+            let own = Arc::clone(self);
+            drop(self.runtime.spawn_blocking(move || own.work()));
+        }
+    }
+
+    /// Returns when all that was put before is written.
+    pub(crate) async fn settled(&self) {
+        loop {
+            let idle = self.idle.notified();
+            if !self.waiting().writing {
+                return;
+            }
+            idle.await;
+        }
+    }
+
+    fn work(&self) {
+        loop {
+            let next = {
+                let mut waiting = self.waiting();
+                let next = waiting.records.pop_first();
+                waiting.writing = next.is_some();
+                next
+            };
+            let Some((path, record)) = next else {
+                self.idle.notify_waiters();
+                return;
+            };
+            // A repository that was moved away has taken its records along.
+            if Path::new(&record.repo_root).is_dir()
+                && let Err(why) = self.write(&record)
+            {
+                diary(&format!("{}: the record of a run: {why}", path.display()));
+            }
+        }
+    }
+
+    /// Writes a record, which lasts when this returns.
+    pub(crate) fn write(&self, record: &RunView) -> Result<(), String> {
+        let told = |fault: io::Error| fault.to_string();
+        let root = Path::new(&record.repo_root);
+        let ignores = self.waiting().ignoring.contains(&record.repo_root);
+        if !ignores {
+            ignore(root)?;
+            self.waiting().ignoring.insert(record.repo_root.clone());
+        }
+        let folder = root.join(FOLDER);
+        durable::private_folder(&folder).map_err(told)?;
+        let mut bytes = serde_json::to_vec_pretty(record).map_err(|fault| fault.to_string())?;
+        bytes.push(b'\n');
+        let name = file_name(record);
+        if durable::read_file(&folder.join(&name)).is_ok_and(|known| known == bytes) {
+            return Ok(());
+        }
+        durable::write(&folder, &name, &bytes).map_err(told)
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn file_name(record: &RunView) -> String {
+    format!("{}.json", record.run_id)
+}
+
+fn path(record: &RunView) -> PathBuf {
+    Path::new(&record.repo_root).join(FOLDER).join(file_name(record))
+}
+
+/// Has a repository ignore the records, by its own list and by no file that it tracks.
+fn ignore(root: &Path) -> Result<(), String> {
+    let asked = ["rev-parse", "--git-path", "info/exclude"];
+    let list = glis_snapshot::git::run(root, &asked).map_err(|fault| fault.to_string())?;
+    let list = root.join(list);
+    let told = |fault: io::Error| format!("{}: {fault}", list.display());
+    let known = match std::fs::read(&list) {
+        Ok(known) => known,
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(fault) => return Err(told(fault)),
+    };
+    if known.split(|byte| *byte == b'\n').any(|line| line.trim_ascii() == IGNORED.as_bytes()) {
+        return Ok(());
+    }
+    if let Some(folder) = list.parent() {
+        std::fs::create_dir_all(folder).map_err(told)?;
+    }
+    let mut file = File::options().append(true).create(true).open(&list).map_err(told)?;
+    let apart = if known.is_empty() || known.ends_with(b"\n") { "" } else { "\n" };
+    file.write_all(format!("{apart}{IGNORED}\n").as_bytes()).map_err(told)?;
+    file.sync_all().map_err(told)
+}

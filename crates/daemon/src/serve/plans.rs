@@ -1,0 +1,446 @@
+//! What front ends ask of plans: executed, watched, interrupted; their tasks resumed and begun anew.
+
+use super::carry::{Asked, storage};
+use super::state::ServerState;
+use super::steps::Steps;
+use crate::environments::Caller;
+use crate::mailbox::Published;
+use crate::peer::Peer;
+use crate::plan_view;
+use glis_core::decision::Reply;
+use glis_core::pause::PauseMode;
+use glis_core::plan::{Pace, Plan, PlanSpec, Run};
+use glis_core::refusal::Elsewhere;
+use glis_core::session::Phase;
+use glis_core::{
+    Command, Event, House, PlanCommand, PlanId, Refusal, RunId, SessionId, Subject, name,
+};
+use glis_wire::client::{Response, Trouble};
+use glis_wire::plan::{Execute, PlanRequest, RunView};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use tokio::sync::broadcast::error::RecvError;
+
+/// How the names of the plans' branches begin.
+const BRANCH: &str = "glis/plan/";
+
+fn bad(message: impl Into<String>) -> Response {
+    Response::Trouble { kind: Trouble::BadInput, message: message.into() }
+}
+
+/// Answers what only looks.
+pub(super) async fn look(
+    state: &ServerState,
+    peer: &mut Peer,
+    request: PlanRequest,
+) -> io::Result<Response> {
+    match request {
+        PlanRequest::Show { place, file } => Ok(show(state, &place, &file).await),
+        PlanRequest::Follow { plan } => follow(state, peer, PlanId(plan)).await,
+        PlanRequest::Runs { place, task } => Ok(runs(state, &place, task).await),
+        PlanRequest::Execute(_)
+        | PlanRequest::Pause { .. }
+        | PlanRequest::Resume { .. }
+        | PlanRequest::Restart { .. } => Ok(bad("this changes something")),
+    }
+}
+
+/// Carries out what changes something.
+pub(super) async fn change(
+    state: &Arc<ServerState>,
+    steps: &mut Steps<'_>,
+    request: PlanRequest,
+    env: Option<Caller>,
+) -> io::Result<Response> {
+    match request {
+        PlanRequest::Execute(wanted) => Ok(execute(state, steps, *wanted, env).await),
+        PlanRequest::Pause { plan, mode } => pause(state, steps, PlanId(plan), mode).await,
+        PlanRequest::Resume { place, task, prompt } => {
+            resume(state, steps, (&place, task, prompt), env).await
+        }
+        PlanRequest::Restart { place, task } => restart(state, steps, (&place, task), env).await,
+        PlanRequest::Show { .. } | PlanRequest::Follow { .. } | PlanRequest::Runs { .. } => {
+            Ok(bad("this changes nothing"))
+        }
+    }
+}
+
+/// The root of the repository that a caller is in.
+async fn root(state: &ServerState, place: &str) -> Result<String, Box<Response>> {
+    let root = state.plans.root_of(Path::new(place)).await.map_err(|why| Box::new(bad(why)))?;
+    let root = root.into_os_string().into_string();
+    root.map_err(|_| Box::new(bad("the path of the repository is not valid UTF-8")))
+}
+
+/// The id of a plan: whatever worktree of a repository it is executed in, it is the same plan.
+fn id_of(root: &str, file: &str) -> PlanId {
+    PlanId(format!("{root}:{file}"))
+}
+
+async fn show(state: &ServerState, place: &str, file: &str) -> Response {
+    match root(state, place).await {
+        Ok(root) => seen(state, id_of(&root, file)).await,
+        Err(response) => *response,
+    }
+}
+
+/// A plan as it is.
+async fn seen(state: &ServerState, id: PlanId) -> Response {
+    let look = move |house: &House| house.plan(&id).map(|plan| plan_view::plan(house, plan));
+    match state.mailbox.house(look).await {
+        Some(Some(plan)) => Response::Plan(Box::new(plan)),
+        Some(None) => Response::NoPlan,
+        None => storage(),
+    }
+}
+
+async fn execute(
+    state: &ServerState,
+    steps: &Steps<'_>,
+    wanted: Execute,
+    env: Option<Caller>,
+) -> Response {
+    let root = match root(state, &wanted.place).await {
+        Ok(root) => root,
+        Err(response) => return *response,
+    };
+    let id = id_of(&root, &wanted.file);
+    let place = wanted.place.clone();
+    let slug = slug(&wanted);
+    let known = {
+        let (id, root) = (id.clone(), root.clone());
+        let taken = move |house: &House| {
+            let others: Vec<String> = house
+                .plans()
+                .filter(|plan| plan.spec.repo_root == root && plan.id != id)
+                .map(|plan| plan.spec.slug.clone())
+                .collect();
+            (house.plan(&id).map(|plan| (plan.spec.clone(), pace_of(plan))), others)
+        };
+        state.mailbox.house(taken).await
+    };
+    let Some((known, others)) = known else { return storage() };
+    let (slug, branch, base, usual) = if let Some((spec, pace)) = known {
+        (spec.slug, spec.branch, spec.base, pace)
+    } else {
+        let mut free = (1..=u32::MAX).map(|n| name::numbered(&slug, n));
+        let slug = free.find(|slug| !others.contains(slug)).unwrap_or(slug);
+        let branch = format!("{BRANCH}{slug}");
+        let base = match state.plans.stands_on(Path::new(&place), &branch).await {
+            Ok((base, false)) => base,
+            // What cannot be looked up is not taken for nothing: its tasks may be done.
+            Ok((_, true)) => return taken(&branch),
+            Err(why) => return no_base(&why),
+        };
+        (slug, branch, base, Pace::default())
+    };
+    let Execute { title, tasks, pace, .. } = wanted;
+    let spec = Box::new(PlanSpec { title, slug, repo_root: root, branch, base, tasks });
+    state.plans.remember(&id, env);
+    let pace = pace.unwrap_or(usual);
+    let command = PlanCommand::Execute { id: id.clone(), spec, pace };
+    match state.mailbox.ask_plan(command, Some(steps.from().clone())).await {
+        Some(Ok(_)) => seen(state, id).await,
+        Some(Err(refusal)) => Response::Refused(refusal),
+        None => storage(),
+    }
+}
+
+/// How a plan goes on where nothing is said about it: one that is executed is joined as it is.
+fn pace_of(plan: &Plan) -> Pace {
+    if plan.paused.is_none() { plan.pace.clone() } else { Pace::default() }
+}
+
+fn taken(branch: &str) -> Response {
+    Response::Unusable {
+        message: format!("the branch {branch} is there, and no plan of this home has made it"),
+        hint: format!(
+            "its tasks may be done already: `git log {branch}`; `git branch -m {branch} OTHER` makes \
+             room for this plan"
+        ),
+    }
+}
+
+fn no_base(why: &str) -> Response {
+    Response::Unusable {
+        message: format!("the plan has no commit to begin from: {why}"),
+        hint: "commit something first".to_owned(),
+    }
+}
+
+/// A plan's name in the names of branches: from its title, else from its file.
+fn slug(wanted: &Execute) -> String {
+    let file = Path::new(&wanted.file).file_stem().and_then(|stem| stem.to_str());
+    let made = wanted.title.as_deref().and_then(name::made_from);
+    made.or_else(|| file.and_then(name::made_from)).unwrap_or_else(|| "plan".to_owned())
+}
+
+/// What has changed in the runs of a plan since it was last looked at.
+#[derive(Default)]
+struct Seen(BTreeMap<RunId, RunView>);
+
+impl Seen {
+    /// The runs that differ, and whether nothing of the plan goes on by itself.
+    async fn look(&mut self, state: &ServerState, id: &PlanId) -> Option<(Vec<RunView>, bool)> {
+        let (wanted, known) = (id.clone(), self.0.keys().cloned().collect::<Vec<_>>());
+        let look = move |house: &House| {
+            let plan = house.plan(&wanted)?;
+            let runs = plan.active.iter().chain(&known).filter_map(|id| plan.run(id));
+            let view = |run: &Run| plan_view::run(plan, run, plan_view::session_of(house, run));
+            let runs: BTreeMap<RunId, RunView> =
+                runs.map(|run| (run.id.clone(), view(run))).collect();
+            Some((runs, plan_view::is_at_rest(house, plan)))
+        };
+        let (runs, at_rest) = state.mailbox.house(look).await??;
+        let differs = |(id, run): &(&RunId, &RunView)| self.0.get(*id) != Some(*run);
+        let changed = runs.iter().filter(differs).map(|(_, run)| run.clone()).collect();
+        // What is over is told once more when it is, and not looked at again.
+        self.0 = runs;
+        self.0.retain(|_, run| run.commit.is_none() && run.fault.is_none());
+        Some((changed, at_rest))
+    }
+}
+
+/// Whether something has happened to a plan or to a session of it.
+fn concerns(published: &Published, id: &PlanId, sessions: &[SessionId]) -> bool {
+    match &published.recorded.subject {
+        Subject::Plan(plan) => plan == id,
+        Subject::Session(session) => sessions.contains(session) || is_born(published, id),
+        // The gate holds everything.
+        Subject::House => true,
+    }
+}
+
+/// Whether a session of the plan has come into being.
+fn is_born(published: &Published, id: &PlanId) -> bool {
+    let Event::SessionCreated { spec, .. } = &published.recorded.event else { return false };
+    spec.task.as_ref().is_some_and(|task| task.plan == *id)
+}
+
+async fn follow(state: &ServerState, peer: &mut Peer, id: PlanId) -> io::Result<Response> {
+    let mut news = state.mailbox.news.subscribe();
+    let mut seen_runs = Seen::default();
+    loop {
+        let Some((changed, at_rest)) = seen_runs.look(state, &id).await else {
+            return Ok(Response::NoPlan);
+        };
+        for run in changed {
+            peer.send(&Response::Run(Box::new(run))).await?;
+        }
+        if at_rest {
+            // What the records say is what is shown.
+            state.plans.records.settled().await;
+            return Ok(seen(state, id).await);
+        }
+        let sessions: Vec<SessionId> =
+            seen_runs.0.values().filter_map(|run| run.session.clone().map(SessionId)).collect();
+        loop {
+            tokio::select! {
+                published = news.recv() => match published {
+                    Ok(published) if concerns(&published, &id, &sessions) => break,
+                    Ok(_) => {}
+                    Err(RecvError::Lagged(_)) => break,
+                    Err(RecvError::Closed) => return Err(io::ErrorKind::BrokenPipe.into()),
+                },
+                () = peer.gone() => return Err(io::ErrorKind::BrokenPipe.into()),
+            }
+        }
+    }
+}
+
+/// Pauses what runs of a plan, and waits until it is.
+async fn pause(
+    state: &ServerState,
+    steps: &mut Steps<'_>,
+    id: PlanId,
+    mode: PauseMode,
+) -> io::Result<Response> {
+    let mut news = state.mailbox.news.subscribe();
+    let command = PlanCommand::Pause { id: id.clone(), mode };
+    match state.mailbox.ask_plan(command, Some(steps.from().clone())).await {
+        Some(Ok(_)) => {}
+        Some(Err(refusal)) => return Ok(Response::Refused(refusal)),
+        None => return Ok(storage()),
+    }
+    loop {
+        let wanted = id.clone();
+        let look = move |house: &House| {
+            let plan = house.plan(&wanted)?;
+            Some(plan.active.iter().filter_map(|id| plan.run(id)).any(|run| {
+                let session = plan_view::session_of(house, run);
+                is_stopping(run, session.map(|session| &session.phase))
+            }))
+        };
+        match state.mailbox.house(look).await {
+            Some(Some(true)) => {}
+            Some(Some(false)) => break,
+            Some(None) => return Ok(Response::NoPlan),
+            None => return Ok(storage()),
+        }
+        tokio::select! {
+            published = news.recv() => match published {
+                Ok(_) | Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return Err(io::ErrorKind::BrokenPipe.into()),
+            },
+            () = steps.gone() => return Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+    state.plans.records.settled().await;
+    Ok(seen(state, id).await)
+}
+
+/// Whether a run of an interrupted plan is about to stop. What is judged and merged is let be.
+fn is_stopping(run: &Run, phase: Option<&Phase>) -> bool {
+    use glis_core::plan::RunStep;
+    match run.step {
+        RunStep::Preparing => true,
+        RunStep::Working => match phase {
+            Some(Phase::Pausing(_) | Phase::Starting(_) | Phase::Stopping { .. }) => true,
+            Some(Phase::Live | Phase::Rest(_) | Phase::Chore { .. }) | None => false,
+        },
+        RunStep::Finishing
+        | RunStep::Waiting(_)
+        | RunStep::Succeeded(_)
+        | RunStep::Failed(_)
+        | RunStep::Canceled => false,
+    }
+}
+
+async fn runs(state: &ServerState, place: &str, task: Option<String>) -> Response {
+    let root = match root(state, place).await {
+        Ok(root) => root,
+        Err(response) => return *response,
+    };
+    let wanted = task.clone();
+    let look = move |house: &House| {
+        let mut runs: Vec<(i64, RunView)> = Vec::new();
+        for plan in house.plans().filter(|plan| plan.spec.repo_root == root) {
+            let meant = |run: &&Run| wanted.as_ref().is_none_or(|task| run.task == *task);
+            for run in plan.runs.values().filter(meant) {
+                let session = plan_view::session_of(house, run);
+                runs.push((run.created_at, plan_view::run(plan, run, session)));
+            }
+        }
+        runs.sort_by_key(|(at, run)| (*at, run.run_id.clone()));
+        let known = wanted.is_none_or(|task| {
+            let mut plans = house.plans().filter(|plan| plan.spec.repo_root == root);
+            plans.any(|plan| plan.task(&task).is_some())
+        });
+        (runs.into_iter().map(|(_, run)| run).collect::<Vec<_>>(), known)
+    };
+    match (state.mailbox.house(look).await, task) {
+        (None, _) => storage(),
+        (Some((runs, false)), Some(given)) if runs.is_empty() => {
+            Response::Refused(Refusal::NoSuchTask { given })
+        }
+        (Some((runs, _)), _) => Response::Runs(runs),
+    }
+}
+
+/// The plan that has this task: of the repository that the caller is in, and of no other.
+async fn plan_of(
+    state: &ServerState,
+    place: &str,
+    task: &str,
+) -> Result<(PlanId, Option<SessionId>), Box<Response>> {
+    let root = root(state, place).await?;
+    let (wanted, here) = (task.to_owned(), root.clone());
+    let look = move |house: &House| {
+        let has = |plan: &&Plan| plan.task(&wanted).is_some() || plan.latest.contains_key(&wanted);
+        let (own, others): (Vec<&Plan>, Vec<&Plan>) =
+            house.plans().filter(has).partition(|plan| plan.spec.repo_root == here);
+        let elsewhere = |plan: &&Plan| {
+            let run = plan.latest_run(&wanted)?;
+            let view = plan_view::run(plan, run, plan_view::session_of(house, run));
+            Some(Refusal::WrongRoot(Box::new(Elsewhere {
+                task: wanted.clone(),
+                run: run.id.clone(),
+                provider: view.provider,
+                agent_ref: view.provider_session_ref,
+                repo_root: plan.spec.repo_root.clone(),
+                here: here.clone(),
+            })))
+        };
+        match own.as_slice() {
+            [plan] => {
+                let session = plan.latest_run(&wanted).and_then(|run| run.session.clone());
+                Ok((plan.id.clone(), session))
+            }
+            [] => Err(others
+                .iter()
+                .find_map(elsewhere)
+                .unwrap_or(Refusal::NoSuchTask { given: wanted.clone() })),
+            [..] => Err(Refusal::Ambiguous { given: wanted.clone() }),
+        }
+    };
+    match state.mailbox.house(look).await {
+        Some(found) => found.map_err(|refusal| Box::new(Response::Refused(refusal))),
+        None => Err(Box::new(storage())),
+    }
+}
+
+/// The latest run of a task, once what was asked for it is true and written down.
+async fn latest(state: &ServerState, plan: PlanId, task: String) -> Response {
+    state.plans.records.settled().await;
+    let look = move |house: &House| {
+        let plan = house.plan(&plan)?;
+        let run = plan.latest_run(&task)?;
+        Some(plan_view::run(plan, run, plan_view::session_of(house, run)))
+    };
+    match state.mailbox.house(look).await {
+        Some(run) => Response::Runs(run.into_iter().collect()),
+        None => storage(),
+    }
+}
+
+async fn resume(
+    state: &ServerState,
+    steps: &mut Steps<'_>,
+    (place, task, prompt): (&str, String, Option<String>),
+    env: Option<Caller>,
+) -> io::Result<Response> {
+    let (plan, session) = match plan_of(state, place, &task).await {
+        Ok(found) => found,
+        Err(response) => return Ok(*response),
+    };
+    let (id, from) = (plan.clone(), Some(steps.from().clone()));
+    let command = PlanCommand::Resume { id, task: task.clone(), prompt: prompt.clone() };
+    let Some(session) = session else {
+        return Ok(match state.mailbox.ask_plan(command, from).await {
+            Some(Ok(_)) => latest(state, plan, task).await,
+            Some(Err(refusal)) => Response::Refused(refusal),
+            None => storage(),
+        });
+    };
+    // It is waited for as for the resume of any session.
+    let like = Command::Resume { session: session.clone(), prompt };
+    let asked = Asked::new(state, session, &like, env).await;
+    let reply = state.mailbox.ask_plan(command, from).await;
+    let response = asked.settle(state, steps, reply).await?;
+    let done = matches!(response, Response::Done { .. } | Response::Queued { .. });
+    Ok(if done { latest(state, plan, task).await } else { response })
+}
+
+async fn restart(
+    state: &ServerState,
+    steps: &Steps<'_>,
+    (place, task): (&str, String),
+    env: Option<Caller>,
+) -> io::Result<Response> {
+    let (plan, _) = match plan_of(state, place, &task).await {
+        Ok(found) => found,
+        Err(response) => return Ok(*response),
+    };
+    state.plans.remember(&plan, env);
+    let command = PlanCommand::Restart { id: plan.clone(), task: task.clone() };
+    Ok(match state.mailbox.ask_plan(command, Some(steps.from().clone())).await {
+        Some(Ok(Reply::Done | Reply::Already | Reply::Deferred)) => latest(state, plan, task).await,
+        Some(Ok(Reply::Pending(_) | Reply::Queued { .. } | Reply::Gate { .. })) => {
+            latest(state, plan, task).await
+        }
+        Some(Err(refusal)) => Response::Refused(refusal),
+        None => storage(),
+    })
+}

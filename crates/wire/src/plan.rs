@@ -1,0 +1,191 @@
+//! Plans: what is asked of them, and how they and their runs are shown.
+
+use crate::call::Scope;
+use glis_core::merge::Unmerged;
+use glis_core::pause::{PauseMode, PauseReason};
+use glis_core::plan::{Pace, PlanPause, RunFault, RunState, TaskSpec};
+use serde::{Deserialize, Serialize};
+
+/// The form of a run's record that is written.
+pub const RECORD_SCHEMA: u32 = 1;
+
+/// What a front end asks of plans. `place` is a folder of the repository that is meant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the contract explains each verb and its options")]
+pub enum PlanRequest {
+    Execute(Box<Execute>),
+    /// The plan of this file, if it was ever executed.
+    Show {
+        place: String,
+        file: String,
+    },
+    /// What happens to a plan, until nothing of it goes on by itself.
+    Follow {
+        plan: String,
+    },
+    /// Let nothing begin, and pause what runs.
+    Pause {
+        plan: String,
+        mode: PauseMode,
+    },
+    /// The runs in a repository, of one task or of all, oldest first.
+    Runs {
+        place: String,
+        task: Option<String>,
+    },
+    Resume {
+        place: String,
+        task: String,
+        prompt: Option<String>,
+    },
+    Restart {
+        place: String,
+        task: String,
+    },
+}
+
+/// A plan that is to be executed, as its file has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the contract explains each key of a plan")]
+pub struct Execute {
+    pub place: String,
+    /// Where in the repository its file is.
+    pub file: String,
+    pub title: Option<String>,
+    pub tasks: Vec<TaskSpec>,
+    /// None: as it is executed already, else one at a time.
+    pub pace: Option<Pace>,
+}
+
+impl PlanRequest {
+    /// The least scope that may ask for this.
+    pub fn scope(&self) -> Scope {
+        match self {
+            Self::Show { .. } | Self::Follow { .. } | Self::Runs { .. } => Scope::Watch,
+            Self::Execute(_) | Self::Pause { .. } | Self::Resume { .. } | Self::Restart { .. } => {
+                Scope::Manage
+            }
+        }
+    }
+
+    /// Whether this changes nothing.
+    pub fn only_looks(&self) -> bool {
+        self.scope() == Scope::Watch
+    }
+
+    /// Whether this may start a process.
+    pub fn may_start(&self) -> bool {
+        match self {
+            Self::Execute(_) | Self::Resume { .. } | Self::Restart { .. } => true,
+            Self::Show { .. } | Self::Follow { .. } | Self::Runs { .. } | Self::Pause { .. } => {
+                false
+            }
+        }
+    }
+}
+
+/// A run: its record, as it lies in the repository too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the contract names each field of a run's record")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field that scripts read")]
+pub struct RunView {
+    pub schema_version: u32,
+    pub run_id: String,
+    pub task_id: String,
+    pub state: RunState,
+    pub provider: Option<String>,
+    pub provider_session_ref: Option<String>,
+    pub resumable: bool,
+    pub repo_root: String,
+    pub created_at: String,
+    pub updated_at: String,
+    pub paused_at: Option<String>,
+    pub pause_reason: Option<PauseReason>,
+    pub resumed_from_run_id: Option<String>,
+    pub restart_of_run_id: Option<String>,
+    pub superseded_by_run_id: Option<String>,
+    pub plan: String,
+    /// The session's id.
+    pub session: Option<String>,
+    pub session_name: Option<String>,
+    pub worktree: Option<String>,
+    pub branch: Option<String>,
+    /// Its agent was stopped without having come to a safe state.
+    pub forced: bool,
+    /// Its work is judged and merged.
+    pub finishing: bool,
+    /// It goes on by itself, sooner or later.
+    pub moves: bool,
+    /// What its agent asks, while it waits for that.
+    pub asks: Option<String>,
+    /// Why its agent has not got its prompt.
+    pub undelivered: Option<String>,
+    /// Why its work is not merged.
+    pub unmerged: Option<Unmerged>,
+    /// Why it came to nothing.
+    pub fault: Option<RunFault>,
+    /// The commit of the plan's branch that has its work.
+    pub commit: Option<String>,
+    /// What `accept` has printed.
+    pub accept_log: Option<String>,
+}
+
+/// A plan in execution.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the contract names each field")]
+pub struct PlanView {
+    pub id: String,
+    pub title: Option<String>,
+    pub repo_root: String,
+    pub branch: String,
+    pub base: String,
+    pub pace: Pace,
+    pub created_at: String,
+    /// Why nothing begins by itself.
+    pub paused: Option<PlanPause>,
+    /// Nothing of it goes on by itself.
+    pub at_rest: bool,
+    /// Everything is done.
+    pub done: bool,
+    /// Everything in the house is paused, and this with it.
+    pub gate_shut: bool,
+    pub tasks: Vec<TaskView>,
+}
+
+/// A task of a plan in execution.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the contract names each key of a task")]
+pub struct TaskView {
+    pub id: String,
+    pub title: Option<String>,
+    pub parent: Option<String>,
+    pub needs: Vec<String>,
+    pub state: TaskState,
+    /// Its latest run.
+    pub run: Option<RunView>,
+}
+
+/// What a task is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskState {
+    /// What it needs is not done.
+    Todo,
+    /// It can be worked on.
+    Ready,
+    /// What its latest run is.
+    #[serde(untagged)]
+    Run(RunState),
+}
+
+impl TaskState {
+    /// The word of the contract.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Todo => "todo",
+            Self::Ready => "ready",
+            Self::Run(state) => state.word(),
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Plans from their first task to their last: order, bases, acceptance, conflicts, reviews.
+
+use crate::support::house::{House, Outcome};
+use crate::support::planned::{BRANCH, LONG, Window, plan, record, runs, task, until_at_work};
+use serde_json::json;
+
+#[test]
+fn tasks_are_done_in_order_each_from_what_it_needs_and_merged_into_the_plans_branch() -> Outcome {
+    let house = House::new()?;
+    plan(
+        &house,
+        &[
+            task("dust", "write dust.txt a", &[], None),
+            task(
+                "sweep",
+                "write sweep.txt b",
+                &["dust"],
+                Some("cat dust.txt && test -f sweep.txt"),
+            ),
+            task(
+                "wax",
+                "write wax.txt c",
+                &["sweep"],
+                Some("test -f dust.txt && test -f sweep.txt"),
+            ),
+        ],
+    )?;
+    let head = house.git(&["rev-parse", "HEAD"])?;
+    let said = house.ok(&["execute"])?;
+    assert!(said.ends_with(&format!("All 3 tasks are done: branch {BRANCH}\n")), "{said}");
+    let files = house.git(&["ls-tree", "--name-only", BRANCH])?;
+    assert_eq!(files.lines().collect::<Vec<_>>(), ["dust.txt", "file.txt", "sweep.txt", "wax.txt"]);
+    // The user's own checkout is as it was, and so is what git would commit.
+    assert_eq!(house.git(&["rev-parse", "HEAD"])?, head);
+    assert_eq!(
+        house.git(&["status", "--porcelain", "--untracked-files=all"])?.trim(),
+        "?? .glis/plan.toml"
+    );
+    let log = std::fs::read_to_string(house.repo().join(".glis/runs/sweep-1.accept.log"))?;
+    assert_eq!(log, "a", "the output of `accept` is kept");
+    let shown = house.ok(&["plan", "show"])?;
+    assert!(shown.contains("\u{2713} succeeded wax"), "{shown}");
+    // What is done is not done again.
+    house.ok(&["execute"])?;
+    assert_eq!(runs(&house, "dust")?.len(), 1);
+    assert_eq!(record(&house, "wax-1")?["state"], "succeeded");
+    Ok(())
+}
+
+#[test]
+fn a_task_that_is_not_accepted_has_failed_and_its_worktree_is_kept_and_named() -> Outcome {
+    let house = House::new()?;
+    let tasks = [
+        task("dust", "write dust.txt a", &[], Some("echo no; exit 3")),
+        task("sweep", "write sweep.txt b", &["dust"], None),
+        task("air", "write air.txt c", &[], None),
+    ];
+    plan(&house, &tasks)?;
+    let (status, said, _) = Window::open(&house, &[])?.end()?;
+    assert_eq!(status, Some(1), "{said}");
+    let run = record(&house, "dust-1")?;
+    assert_eq!(run["state"], "failed");
+    let worktree = run["worktree"].as_str().ok_or("no worktree")?;
+    assert!(std::path::Path::new(worktree).join("dust.txt").exists(), "{worktree}");
+    assert!(said.contains(worktree) && said.contains("exit status: 3"), "{said}");
+    // What does not need it is done, and what does is not.
+    assert_eq!(record(&house, "air-1")?["state"], "succeeded");
+    assert_eq!(runs(&house, "sweep")?, Vec::<serde_json::Value>::new());
+    let (status, error) = house.fails(&["resume", "dust"])?;
+    assert_eq!(status, 4);
+    assert!(error["message"].as_str().is_some_and(|told| told.contains("is failed")), "{error}");
+    Ok(())
+}
+
+#[test]
+fn work_in_conflict_waits_with_the_files_and_its_agent_resolves_it() -> Outcome {
+    let house = House::new()?;
+    plan(
+        &house,
+        &[
+            task("one", "write file.txt one", &[], None),
+            task("two", "work 1 ;; write file.txt two", &[], None),
+        ],
+    )?;
+    let (status, said, _) = Window::open(&house, &["--jobs", "2"])?.end()?;
+    assert_eq!(status, Some(1), "{said}");
+    let waits = if record(&house, "one-1")?["state"] == "waiting" { "one" } else { "two" };
+    let run = record(&house, &format!("{waits}-1"))?;
+    assert_eq!(run["state"], "waiting");
+    assert_eq!(run["unmerged"]["conflict"]["files"]["first"], json!(["file.txt"]), "{run}");
+    assert!(said.contains("file.txt") && said.contains(&format!("glis resume {waits}")), "{said}");
+    // The rehearsal agent does what it is told in its own words.
+    let resolve = format!("run git merge --strategy-option=ours {BRANCH} --message=both");
+    house.ok(&["resume", waits, "--prompt", &resolve])?;
+    house.ok(&["execute"])?;
+    assert_eq!(record(&house, &format!("{waits}-1"))?["state"], "succeeded");
+    let kept = house.git(&["show", &format!("{BRANCH}:file.txt")])?;
+    assert_eq!(kept.trim(), waits);
+    Ok(())
+}
+
+#[test]
+fn a_review_stops_after_each_task() -> Outcome {
+    let house = House::new()?;
+    plan(&house, &[task("a", "write a.txt a", &[], None), task("b", "write b.txt b", &[], None)])?;
+    let said = house.ok(&["execute", "--review"])?;
+    assert!(said.contains("Stopped for review"), "{said}");
+    assert_eq!(runs(&house, "b")?.len(), 0);
+    house.ok(&["execute", "--review"])?;
+    assert_eq!(record(&house, "b-1")?["state"], "succeeded");
+    Ok(())
+}
+
+#[test]
+fn one_task_alone_is_done_and_what_it_needs_is_named() -> Outcome {
+    let house = House::new()?;
+    plan(
+        &house,
+        &[task("a", "write a.txt a", &[], None), task("b", "write b.txt b", &["a"], None)],
+    )?;
+    let (_, said, _) = Window::open(&house, &["--task", "b"])?.end()?;
+    assert!(said.contains("`b` needs a first"), "{said}");
+    house.ok(&["execute", "--task", "a"])?;
+    assert_eq!((runs(&house, "a")?.len(), runs(&house, "b")?.len()), (1, 0));
+    assert_eq!(house.fails(&["execute", "--task", "nothing"])?.0, 3);
+    Ok(())
+}
+
+#[test]
+fn a_plan_goes_on_without_a_window_and_is_joined_by_the_next() -> Outcome {
+    let house = House::new()?;
+    plan(
+        &house,
+        &[
+            task("a", "work 2 ;; write a.txt a", &[], None),
+            task("b", "write b.txt b", &["a"], None),
+        ],
+    )?;
+    let window = Window::open(&house, &[])?;
+    house.follow(1)?.until(|e| e["event"] == "session_created")?;
+    crate::support::house::kill_and_wait(window.pid()?)?;
+    house.kill_daemon()?;
+    house.ok(&["execute"])?;
+    assert_eq!((runs(&house, "a")?.len(), runs(&house, "b")?.len()), (1, 1));
+    Ok(())
+}
+
+#[test]
+fn a_branch_of_the_plans_name_that_no_plan_has_made_is_not_taken_for_nothing() -> Outcome {
+    let house = House::new()?;
+    plan(&house, &[task("a", "write a.txt a", &[], None)])?;
+    house.git(&["branch", BRANCH])?;
+    let (_, error) = house.fails(&["execute"])?;
+    assert!(error["message"].as_str().is_some_and(|told| told.contains(BRANCH)), "{error}");
+    Ok(())
+}
+
+#[test]
+fn a_question_of_a_task_is_answered_by_resume() -> Outcome {
+    let house = House::new()?;
+    plan(&house, &[task("ask", "question Which colour? ;; write a.txt a", &[], None)])?;
+    let window = Window::open(&house, &[])?;
+    house.follow(1)?.until(|e| e["event"] == "asked")?;
+    house.until("ask", "waiting")?;
+    assert_eq!(runs(&house, "ask")?.last().map(|run| run["state"].clone()), Some(json!("waiting")));
+    let (status, error) = house.fails(&["resume", "ask"])?;
+    assert_eq!(status, 4);
+    assert!(
+        error["message"].as_str().is_some_and(|told| told.contains("Which colour?")),
+        "{error}"
+    );
+    house.ok(&["resume", "ask", "--answer", "blue"])?;
+    let (status, said, _) = window.end()?;
+    assert_eq!(status, Some(0), "{said}");
+    Ok(())
+}
+
+#[test]
+fn no_other_task_begins_when_a_person_pauses_the_session_of_one() -> Outcome {
+    let house = House::new()?;
+    plan(&house, &[task("a", LONG, &[], None), task("b", "write b.txt b", &[], None)])?;
+    let window = Window::open(&house, &[])?;
+    until_at_work(&house, "a-1")?;
+    house.ok(&["pause", "a"])?;
+    let (status, said, _) = window.end()?;
+    assert_eq!(status, Some(1), "{said}");
+    assert_eq!(record(&house, "a-1")?["state"], "paused");
+    assert_eq!(runs(&house, "b")?.len(), 0);
+    Ok(())
+}
