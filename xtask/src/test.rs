@@ -18,7 +18,7 @@ use crate::tools::{self, Missing};
 /// How much of it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// Style, lints and tests.
+    /// Style, lints and the tests that take minutes together.
     Quick,
     /// All of that, tools installed before and the release build rehearsed after.
     Everything,
@@ -53,7 +53,13 @@ struct Course {
 
 type Step = (&'static str, fn(&mut Course) -> Outcome);
 
-const QUICK: &[Step] = &[("fmt", fmt), ("clippy", clippy), ("tests", tests)];
+const QUICK: &[Step] = &[("fmt", fmt), ("clippy", clippy), ("tests", quick_tests)];
+
+/// What a check before a commit leaves to `cargo xtask test`: real agents, whatever is killed at
+/// every step or at random, costs, and thousands of lives. They take two thirds of all the time.
+const LONG: &str = "(package(glis) and test(/^(real|kill|cost)::/)) \
+     or (package(glis-snapshot) and test(/^(faults|coming|random)::/)) \
+     or (package(glis-core) and test(/^five_thousand/))";
 
 const EVERYTHING: &[Step] = &[
     ("tools", install),
@@ -243,13 +249,27 @@ fn play(course: &mut Course, words: &[&str], variables: &[(&str, PathBuf)]) -> O
 /// All tests. The real agents among them get homes of their own, so the user's own configuration of
 /// these agents has to be the same afterwards, byte for byte.
 fn tests(course: &mut Course) -> Outcome {
+    all_tests_but(course, None)
+}
+
+/// Those that a change is tried with before it is committed.
+fn quick_tests(course: &mut Course) -> Outcome {
+    all_tests_but(course, Some(LONG))
+}
+
+fn all_tests_but(course: &mut Course, left_out: Option<&str>) -> Outcome {
     let before = Belongings::look();
-    let run: &[&str] = if cargo::has("nextest") { &["nextest", "run"] } else { &["test"] };
+    let chosen = left_out.map(|filter| format!("not ({filter})"));
+    let mut words = vec!["test", "--workspace"];
+    if cargo::has("nextest") {
+        words = vec!["nextest", "run", "--workspace"];
+        words.extend(chosen.iter().flat_map(|chosen| ["-E", chosen]));
+    }
     // What was built a moment ago need not be looked at by the tests again.
     let next = course.workspace.debug("glis-next");
     let built = course.timings.iter().any(|(step, _)| *step == "build");
     let variables = if built { vec![("GLIS_NEXT", next)] } else { Vec::new() };
-    let outcome = play(course, &[run, &["--workspace"]].concat(), &variables);
+    let outcome = play(course, &words, &variables);
     let touched = before.differences(&Belongings::look());
     if !matches!(outcome, Outcome::Passed) || touched.is_empty() {
         return outcome;
