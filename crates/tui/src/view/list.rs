@@ -14,6 +14,8 @@ const NAME_COLUMNS: u16 = 24;
 /// The longest word for a status.
 const STATUS_COLUMNS: u16 = 11;
 const AGE_COLUMNS: u16 = 4;
+/// Less than this says nothing.
+const NOTE_COLUMNS_MIN: u16 = 6;
 /// With so many columns there is room for agent and branch.
 const ROOMY: u16 = 76;
 
@@ -25,7 +27,8 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let first = first_line(model, area.height);
     let names = model.sessions.values().map(|session| width(&session.name)).max().unwrap_or(0);
     let room = area.width.saturating_sub(4 + STATUS_COLUMNS + 1 + AGE_COLUMNS + 1);
-    let names = names.min(NAME_COLUMNS).min(room).max(4);
+    // A narrow list leaves a third of itself to what is said of a session.
+    let names = names.min(NAME_COLUMNS).min(area.width / 3).min(room).max(4);
     for (y, line) in (area.y..area.bottom()).zip(model.lines.iter().skip(first)) {
         let row = Rect { y, height: 1, ..area };
         match line {
@@ -134,7 +137,8 @@ fn session_line(model: &Model, pen: &mut Pen<'_>, row: Rect, session: &SessionVi
         pen.put(x, row.y, 9, &session.agent, theme.faint());
         (x, room) = (x + 10, room.saturating_sub(10));
     }
-    if let Some((text, tone)) = note(model, session) {
+    // A word or two, or nothing: a sign that something was cut off tells nothing.
+    if let Some((text, tone)) = note(model, session).filter(|_| room >= NOTE_COLUMNS_MIN) {
         pen.put(x, row.y, room, &text, theme.tone(tone));
     }
 }
