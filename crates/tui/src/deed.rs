@@ -19,6 +19,8 @@ pub(crate) enum Deed {
     Answer { request: String, answer: Reply },
     AutoYes { on: bool },
     Snapshot,
+    Compact,
+    Acknowledge,
     Merge,
     Undelete,
 }
@@ -72,6 +74,8 @@ impl Deed {
             }),
             Self::AutoYes { on } => act(Action::AutoYes { on: *on }),
             Self::Snapshot => act(Action::Snapshot),
+            Self::Compact => act(Action::Compact),
+            Self::Acknowledge => act(Action::Acknowledge),
             Self::Merge => Request::Merge { session: id.to_owned(), into: None },
             Self::Undelete => {
                 let action = TrashAction::Restore { name: None };
@@ -99,6 +103,8 @@ impl Deed {
             Self::AutoYes { on: true } => format!("glis auto-yes {name} on"),
             Self::AutoYes { on: false } => format!("glis auto-yes {name} off"),
             Self::Snapshot => format!("glis snapshot {name}"),
+            Self::Compact => format!("glis compact {name}"),
+            Self::Acknowledge => format!("glis acknowledge {name}"),
             Self::Merge => format!("glis merge {name}"),
             Self::Undelete => format!("glis trash restore {name}"),
         }
@@ -117,6 +123,8 @@ impl Deed {
             Self::Answer { .. } => "answering",
             Self::AutoYes { .. } => "setting auto-yes",
             Self::Snapshot => "saving the worktree",
+            Self::Compact => "summing up",
+            Self::Acknowledge => "acknowledging",
             Self::Merge => "merging",
             Self::Undelete => "taking it out of the trash",
         }
@@ -136,6 +144,8 @@ impl Deed {
             Self::AutoYes { on: true } => format!("rules answer for `{name}` now"),
             Self::AutoYes { on: false } => format!("`{name}` asks you again"),
             Self::Snapshot => format!("the worktree of `{name}` is saved"),
+            Self::Compact => format!("the conversation of `{name}` is summed up"),
+            Self::Acknowledge => format!("`{name}` is acknowledged"),
             Self::Merge => format!("the work of `{name}` is merged"),
             Self::Undelete => format!("`{name}` is back from the trash"),
         }
@@ -154,6 +164,8 @@ impl Deed {
             | Self::Restart
             | Self::Answer { .. }
             | Self::Snapshot
+            | Self::Compact
+            | Self::Acknowledge
             | Self::Merge => None,
         }
     }
@@ -180,6 +192,8 @@ impl Deed {
             | Self::Answer { .. }
             | Self::AutoYes { .. }
             | Self::Snapshot
+            | Self::Compact
+            | Self::Acknowledge
             | Self::Undelete => None,
         }
     }

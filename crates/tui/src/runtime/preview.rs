@@ -11,7 +11,7 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use std::path::PathBuf;
 
 /// So much of a flood is taken in before the keys are looked at again.
-const READS_MAX: usize = 8;
+const READS_MAX: usize = 2;
 
 /// Follows one session, or none.
 pub(super) struct Follower {

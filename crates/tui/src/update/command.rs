@@ -34,6 +34,8 @@ pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>
         Command::Restart => confirm(model, |_| Deed::Restart, effects),
         Command::Remove => confirm(model, removal, effects),
         Command::Snapshot => each(model, |_| Some(Deed::Snapshot), effects),
+        Command::Compact => each(model, |_| Some(Deed::Compact), effects),
+        Command::Acknowledge => each(model, |_| Some(Deed::Acknowledge), effects),
         Command::Merge => confirm(model, |_| Deed::Merge, effects),
         Command::AutoYes => each(model, |s| Some(Deed::AutoYes { on: !s.auto_yes }), effects),
         Command::PauseAll => house(model, pause_all(), "PAUSING... everything", effects),
