@@ -41,7 +41,7 @@ cargo xtask bench [MEASURE…] [--quick] [--peers A,B] [--passes N] [--out FILE]
   mem10k        memory that 10,000 lines of output add to a session
   attach        from starting a client to the full first picture
   echo          from a key to its echo
-  idle          CPU of 100 idle sessions in a minute
+  idle          CPU of 100 idle sessions in a minute, each with a timer set
   ls            listing 100 sessions
   start         starting the daemon with 100,000 events in its log
   kept          saving and restoring worktrees, beside git's own ways

@@ -220,12 +220,12 @@ fn ours(house: &House) -> BTreeMap<String, u64> {
     house.processes().into_iter().filter(|pid| !agent(pid)).flat_map(wakes).collect()
 }
 
-/// How long nothing may wake, in stretches: longer than any pace at which something would look whether
-/// there is something to do, of which half a minute is the slowest that was ever here.
+/// How long nothing may wake, in stretches: a minute, longer than any pace at which something would look
+/// whether there is something to do, of which half a minute is the slowest that was ever here.
 const IDLE_TIME: Duration = Duration::from_secs(8);
-const IDLE_STRETCHES: usize = 4;
+const IDLE_STRETCHES: usize = 8;
 /// Threads that waited for work for ten seconds end, once; a copy of the last words is made.
-const IDLE_TRIES: usize = 10;
+const IDLE_TRIES: usize = 16;
 /// Sessions that are paused until a time of day.
 const APPOINTMENTS: usize = 90;
 

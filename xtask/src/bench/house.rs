@@ -168,7 +168,8 @@ impl<'a> House<'a> {
         match self.peer {
             Peer::Glis => {
                 start.args(["new", name, "--in-place", "--repo"]).arg(self.own_repository(name)?);
-                start.args(["--agent", "command", "--"]);
+                // With a timer that will suspend it, long after the bench.
+                start.args(["--idle-timeout", "2h", "--agent", "command", "--"]);
             }
             Peer::Tmux => {
                 start.args(["-L", "b", "-f"]).arg(self.path("tmux.conf"));

@@ -71,9 +71,11 @@ pub(super) fn take(draft: &mut Draft<'_>, spot: Spot, sign: Sign) {
     }
 }
 
-/// Who tries again and again meets the same limit.
+/// An agent that tries again and again meets the same limit, also where it does not say once more when
+/// that ends.
 fn limit_reached(draft: &mut Draft<'_>, spot: Spot, reset_at: String) {
-    if draft.session.limit_until.as_ref() != Some(&reset_at) {
+    let known = draft.session.limit_until.as_ref();
+    if known.is_none_or(|known| *known != reset_at && !reset_at.is_empty()) {
         draft.event(Event::LimitReached { reset_at, spot });
     }
 }

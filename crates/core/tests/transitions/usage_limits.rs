@@ -140,6 +140,17 @@ fn a_return_that_is_withdrawn_is_no_persons_resume_later() {
 }
 
 #[test]
+fn a_limit_is_one_also_where_its_end_is_told_only_once() {
+    let stage = told(&[
+        IDLE,
+        BUSY,
+        "limit 2000000000 => limit reached",
+        "limited => turn ended, pause began, safe state reached | do capture terminal",
+    ]);
+    assert_eq!(stage.session().unwrap().limit_until.as_deref(), Some("2000000000"));
+}
+
+#[test]
 fn quiet_hours_put_it_off() {
     let (later, due) = (RESET + 9, format!("it is {RESET} => do plan the return"));
     let moved = format!(

@@ -54,7 +54,12 @@ impl News {
                 given_up || session.status() == Status::Failed
             }
             Kind::Failed => matches!(session.status(), Status::Failed | Status::Interrupted),
-            Kind::Limit => true,
+            // A time that becomes known takes the place of none: it is one limit.
+            Kind::Limit => {
+                let until = session.limit_until.as_ref();
+                !matches!(&self.recorded.event, Event::LimitReached { reset_at, .. }
+                    if until.is_some_and(|until| until != reset_at))
+            }
         }
     }
 
