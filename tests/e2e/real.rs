@@ -17,6 +17,7 @@ mod limits;
 mod manners;
 mod marks;
 mod opencode;
+mod plans;
 mod restarts;
 mod rules;
 mod stories;

@@ -301,8 +301,8 @@ pub enum PlanCommand {
     Pause { id: PlanId, mode: PauseMode },
     /// Go on with a task that is paused or waits.
     Resume { id: PlanId, task: String, prompt: Option<String> },
-    /// Begin another run of a task.
-    Restart { id: PlanId, task: String },
+    /// Begin another run of a task, as the plan's file has it now where that is known.
+    Restart { id: PlanId, task: String, spec: Option<Box<PlanSpec>> },
 }
 
 impl PlanCommand {

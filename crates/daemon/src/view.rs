@@ -119,6 +119,8 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         agent_session_ref: session.agent_ref.clone(),
         resumable: session.resumable() && !is_gone,
         repo_root: session.spec.repo_root.clone(),
+        task: session.spec.task.as_ref().map(|of| of.task.clone()),
+        plan: session.spec.task.as_ref().map(|of| of.plan.0.clone()),
         worktree: session.worktree.clone(),
         branch: session.branch.clone(),
         detached,

@@ -42,6 +42,9 @@ pub enum PlanRequest {
     Restart {
         place: String,
         task: String,
+        /// The plan as its file has it now, if the caller could read that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        plan: Option<Box<Execute>>,
     },
 }
 

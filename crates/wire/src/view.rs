@@ -25,6 +25,12 @@ pub struct SessionView {
     pub agent_session_ref: Option<String>,
     pub resumable: bool,
     pub repo_root: String,
+    /// The task of a plan that it works on.
+    #[serde(default)]
+    pub task: Option<String>,
+    /// The plan of that task.
+    #[serde(default)]
+    pub plan: Option<String>,
     pub worktree: Option<String>,
     pub branch: Option<String>,
     /// Its worktree stands on a commit and not on `branch`: commits go to no branch.

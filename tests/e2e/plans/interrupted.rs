@@ -134,11 +134,14 @@ fn restart_starts_a_new_run_from_scratch_and_preserves_the_history_of_the_paused
     let (status, _) = house.fails(&["restart", "long"])?;
     assert_eq!(status, 2, "it asks, or needs --yes");
     // Its prompt is another one by now.
-    let tasks =
-        [task("long", "write short.txt s", &[], None), task("next", "write n.txt n", &[], None)];
+    let tasks = [
+        task("long", "write other.txt s ;; touch-slowly slow.txt 100000 50", &[], None),
+        task("next", "write n.txt n", &[], None),
+    ];
     plan(&house, &tasks)?;
     house.ok(&["restart", "long", "--yes"])?;
-    until_at_work_or_done(&house, "long-2")?;
+    until_at_work(&house, "long-2")?;
+    assert!(house.file("long-2", "other.txt")?.exists(), "its prompt is that of the file");
     let (former, fresh) = (record(&house, "long-1")?, record(&house, "long-2")?);
     assert_eq!(
         (&former["state"], &former["superseded_by_run_id"]),
@@ -151,13 +154,6 @@ fn restart_starts_a_new_run_from_scratch_and_preserves_the_history_of_the_paused
     let (status, error) = house.fails(&["restart", "long", "--yes"])?;
     assert_eq!(status, 4, "one that is at work is not begun anew: {error}");
     Ok(())
-}
-
-fn until_at_work_or_done(house: &House, run: &str) -> Outcome {
-    let mut events = house.follow(1)?;
-    let made = events.until(|e| e["event"] == "session_created" && e["name"] == run)?;
-    let id = made["session"].clone();
-    events.until(|e| e["event"] == "tool_began" && e["session"] == id).map(drop)
 }
 
 #[test]

@@ -39,11 +39,10 @@ pub(crate) struct Execute {
     pub(crate) review: bool,
 }
 
-pub(super) fn execute(wanted: Execute, out: &Out) -> Result<(), Complaint> {
-    let (path, place, file) = place_of(wanted.plan)?;
+/// A plan as its file has it.
+pub(super) fn written(file: Option<PathBuf>, pace: Option<Pace>) -> Result<Box<Wanted>, Complaint> {
+    let (path, place, file) = place_of(file)?;
     let plan = read_plan(&path)?;
-    let given = wanted.task.is_some() || wanted.jobs.is_some() || wanted.review;
-    let pace = Pace { jobs: wanted.jobs.unwrap_or(1), review: wanted.review, only: wanted.task };
     let tasks = plan.tasks.into_iter().map(|task| TaskSpec {
         id: task.id,
         title: task.title,
@@ -54,13 +53,14 @@ pub(super) fn execute(wanted: Execute, out: &Out) -> Result<(), Complaint> {
         persona: task.persona,
         accept: task.accept,
     });
-    let request = PlanRequest::Execute(Box::new(Wanted {
-        place,
-        file,
-        title: plan.title,
-        tasks: tasks.collect(),
-        pace: given.then_some(pace),
-    }));
+    let (title, tasks) = (plan.title, tasks.collect());
+    Ok(Box::new(Wanted { place, file, title, tasks, pace }))
+}
+
+pub(super) fn execute(wanted: Execute, out: &Out) -> Result<(), Complaint> {
+    let given = wanted.task.is_some() || wanted.jobs.is_some() || wanted.review;
+    let pace = Pace { jobs: wanted.jobs.unwrap_or(1), review: wanted.review, only: wanted.task };
+    let request = PlanRequest::Execute(written(wanted.plan, given.then_some(pace))?);
     let plan = begin(&Request::Plan(request))?;
     let left = Arc::new(AtomicBool::new(false));
     heed_signals(&plan.id, &left, out);

@@ -1,7 +1,7 @@
 //! Tasks of a plan: their runs, resumed and begun anew.
 
 use super::args::{Restart, Resume};
-use super::{Out, ask, ask_or, session, unexpected};
+use super::{Out, ask, ask_or, execute, session, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
 use crate::words;
@@ -156,7 +156,9 @@ fn restart_task(control: &mut Client, restart: &Restart, out: &Out) -> Result<()
             return Err(Complaint::new(Kind::Refused, "nothing was done"));
         }
     }
-    let request = PlanRequest::Restart { place: here()?, task: task.clone() };
+    // A plan of another file, or one that is being written, is begun from as it was last executed.
+    let plan = execute::written(None, None).ok();
+    let request = PlanRequest::Restart { place: here()?, task: task.clone(), plan };
     let Response::Runs(runs) = ask(control, Request::Plan(request))? else {
         return Err(unexpected());
     };

@@ -22,7 +22,7 @@ pub(super) fn command(house: &House, command: PlanCommand) -> Result<Decision, R
         PlanCommand::Execute { id, spec, pace } => execute(&mut draft, &id, *spec, pace)?,
         PlanCommand::Pause { id, mode } => pause(&mut draft, &id, mode)?,
         PlanCommand::Resume { id, task, prompt } => resume(&mut draft, &id, &task, prompt)?,
-        PlanCommand::Restart { id, task } => restart(&mut draft, &id, &task)?,
+        PlanCommand::Restart { id, task, spec } => restart(&mut draft, &id, &task, spec)?,
     }
     Ok(settle_house(draft))
 }
@@ -50,12 +50,8 @@ fn execute(draft: &mut Draft<'_>, id: &PlanId, spec: PlanSpec, pace: Pace) -> Re
         draft.plan_event(id, PlanEvent::Begun { spec: Box::new(spec), pace });
         return Ok(());
     };
-    // Its branch has begun, wherever the repository stands now.
-    let spec = PlanSpec { branch: plan.spec.branch.clone(), base: plan.spec.base.clone(), ..spec };
-    let (revised, goes_on) = (plan.spec != spec, plan.paused.is_none() && plan.pace == pace);
-    if revised {
-        draft.plan_event(id, PlanEvent::Revised { spec: Box::new(spec) });
-    }
+    let goes_on = plan.paused.is_none() && plan.pace == pace;
+    let revised = revise(draft, id, Some(Box::new(spec)))?;
     if !goes_on {
         draft.plan_event(id, PlanEvent::Continued { pace });
     }
@@ -63,6 +59,23 @@ fn execute(draft: &mut Draft<'_>, id: &PlanId, spec: PlanSpec, pace: Pace) -> Re
         draft.reply(Reply::Already);
     }
     Ok(())
+}
+
+/// Takes in what the plan's file has now. True if that is something else than before.
+fn revise(
+    draft: &mut Draft<'_>,
+    id: &PlanId,
+    spec: Option<Box<PlanSpec>>,
+) -> Result<bool, Refusal> {
+    let known = &plan_of(draft, id)?.spec;
+    // Its branch has begun, wherever the repository stands now.
+    let spec = spec.map(|spec| {
+        let PlanSpec { slug, branch, base, .. } = known.clone();
+        Box::new(PlanSpec { slug, branch, base, ..*spec })
+    });
+    let Some(spec) = spec.filter(|spec| **spec != *known) else { return Ok(false) };
+    draft.plan_event(id, PlanEvent::Revised { spec });
+    Ok(true)
 }
 
 /// First nothing begins any more, then what runs is paused.
@@ -165,7 +178,12 @@ fn mending(plan: &Plan, why: &Unmerged) -> Option<String> {
 }
 
 /// Begins another run of a task. What the former one has done stays where it is.
-fn restart(draft: &mut Draft<'_>, id: &PlanId, task: &str) -> Result<(), Refusal> {
+fn restart(
+    draft: &mut Draft<'_>,
+    id: &PlanId,
+    task: &str,
+    spec: Option<Box<PlanSpec>>,
+) -> Result<(), Refusal> {
     let former = run_of(draft, id, task)?;
     let at_work = match former.step {
         RunStep::Preparing | RunStep::Finishing => true,
@@ -183,6 +201,7 @@ fn restart(draft: &mut Draft<'_>, id: &PlanId, task: &str) -> Result<(), Refusal
     if draft.gate.shut().is_some() {
         return Err(Refusal::Shut { session: task.to_owned() });
     }
+    revise(draft, id, spec)?;
     let run = plan_of(draft, id)?.next_run(task);
     let began = PlanEvent::RunBegan {
         run: run.clone(),

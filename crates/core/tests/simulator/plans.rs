@@ -50,7 +50,7 @@ pub(crate) fn command(rng: &mut Rng) -> Input {
             let prompt = rng.percent(30).then(|| "go on".to_owned());
             PlanCommand::Resume { id: id(), task: any(rng), prompt }
         }
-        _ => PlanCommand::Restart { id: id(), task: any(rng) },
+        _ => PlanCommand::Restart { id: id(), task: any(rng), spec: None },
     })
 }
 

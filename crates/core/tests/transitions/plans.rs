@@ -227,7 +227,8 @@ fn resume(house: &mut House, task: &str) -> String {
 }
 
 fn restart(house: &mut House, task: &str) -> String {
-    told(house, Input::Plan(PlanCommand::Restart { id: plan(), task: task.to_owned() }))
+    let (id, task, spec) = (plan(), task.to_owned(), Some(spec(tasks())));
+    told(house, Input::Plan(PlanCommand::Restart { id, task, spec }))
 }
 
 fn ended(house: &mut House, outcome: impl Fn(RunId) -> PlanOutcome, run: &str) -> String {
@@ -448,6 +449,22 @@ fn a_restart_is_another_run_with_links_both_ways_and_never_of_one_that_is_at_wor
     // It was asked for by itself, and is not paused with the plan.
     assert_eq!(go_through(&mut house, "dust-2", "dust"), "dust-2 succeeded");
     assert_eq!(latest(&house, "dust"), RunId("dust-2".to_owned()));
+}
+
+#[test]
+fn a_restart_is_from_what_the_file_says_now() {
+    let mut house = House::default();
+    execute(&mut house, pace(1));
+    begin(&mut house, "dust-1", "dust");
+    interrupt(&mut house, PauseMode::Interrupt);
+    pause_to_the_end(&mut house, "dust-1");
+    let mut other = tasks();
+    other[0].prompt = Some("dust it well".to_owned());
+    let (id, task, spec) = (plan(), "dust".to_owned(), Some(spec(other)));
+    let again = Input::Plan(PlanCommand::Restart { id, task, spec });
+    assert_eq!(told(&mut house, again), "revised, dust-2 began, begin dust-2");
+    let prompt = house.plan(&plan()).and_then(|plan| plan.task("dust")?.prompt.clone());
+    assert_eq!(prompt.as_deref(), Some("dust it well"));
 }
 
 #[test]

@@ -60,7 +60,9 @@ pub(super) async fn change(
         PlanRequest::Resume { place, task, prompt } => {
             resume(state, steps, (&place, task, prompt), env).await
         }
-        PlanRequest::Restart { place, task } => restart(state, steps, (&place, task), env).await,
+        PlanRequest::Restart { place, task, plan } => {
+            restart(state, steps, (&place, task, plan), env).await
+        }
         PlanRequest::Show { .. } | PlanRequest::Follow { .. } | PlanRequest::Runs { .. } => {
             Ok(bad("this changes nothing"))
         }
@@ -426,15 +428,26 @@ async fn resume(
 async fn restart(
     state: &ServerState,
     steps: &Steps<'_>,
-    (place, task): (&str, String),
+    (place, task, written): (&str, String, Option<Box<Execute>>),
     env: Option<Caller>,
 ) -> io::Result<Response> {
     let (plan, _) = match plan_of(state, place, &task).await {
         Ok(found) => found,
         Err(response) => return Ok(*response),
     };
+    let root = match root(state, place).await {
+        Ok(root) => root,
+        Err(response) => return Ok(*response),
+    };
     state.plans.remember(&plan, env);
-    let command = PlanCommand::Restart { id: plan.clone(), task: task.clone() };
+    // Another file of the same repository is another plan.
+    let written = written.filter(|written| id_of(&root, &written.file) == plan);
+    let spec = written.map(|written| {
+        let Execute { title, tasks, .. } = *written;
+        let (slug, branch, base) = Default::default();
+        Box::new(PlanSpec { title, slug, repo_root: root, branch, base, tasks })
+    });
+    let command = PlanCommand::Restart { id: plan.clone(), task: task.clone(), spec };
     Ok(match state.mailbox.ask_plan(command, Some(steps.from().clone())).await {
         Some(Ok(Reply::Done | Reply::Already | Reply::Deferred)) => latest(state, plan, task).await,
         Some(Ok(Reply::Pending(_) | Reply::Queued { .. } | Reply::Gate { .. })) => {
