@@ -311,6 +311,11 @@ fn is_stopping(run: &Run, phase: Option<&Phase>) -> bool {
 }
 
 async fn runs(state: &ServerState, place: &str, task: Option<String>) -> Response {
+    if let Some(task) = &task
+        && let Err(response) = is_known(state, task).await
+    {
+        return *response;
+    }
     let root = match root(state, place).await {
         Ok(root) => root,
         Err(response) => return *response,
@@ -341,16 +346,35 @@ async fn runs(state: &ServerState, place: &str, task: Option<String>) -> Respons
     }
 }
 
+fn has(plan: &Plan, task: &str) -> bool {
+    plan.task(task).is_some() || plan.latest.contains_key(task)
+}
+
+/// Refuses what no plan has. It is a session's name, as a rule, and a git that hangs must not keep a
+/// session from its resume.
+async fn is_known(state: &ServerState, task: &str) -> Result<(), Box<Response>> {
+    let given = task.to_owned();
+    let look = move |house: &House| {
+        let known = house.plans().any(|plan| has(plan, &given));
+        if known { Ok(()) } else { Err(Refusal::NoSuchTask { given }) }
+    };
+    match state.mailbox.house(look).await {
+        Some(known) => known.map_err(|refusal| Box::new(Response::Refused(refusal))),
+        None => Err(Box::new(storage())),
+    }
+}
+
 /// The plan that has this task: of the repository that the caller is in, and of no other.
 async fn plan_of(
     state: &ServerState,
     place: &str,
     task: &str,
 ) -> Result<(PlanId, Option<SessionId>), Box<Response>> {
+    is_known(state, task).await?;
     let root = root(state, place).await?;
     let (wanted, here) = (task.to_owned(), root.clone());
     let look = move |house: &House| {
-        let has = |plan: &&Plan| plan.task(&wanted).is_some() || plan.latest.contains_key(&wanted);
+        let has = |plan: &&Plan| has(plan, &wanted);
         let (own, others): (Vec<&Plan>, Vec<&Plan>) =
             house.plans().filter(has).partition(|plan| plan.spec.repo_root == here);
         let elsewhere = |plan: &&Plan| {
