@@ -138,7 +138,11 @@ impl Listener {
     pub(super) async fn hear(&mut self, at: u64, bytes: &[u8]) -> io::Result<Vec<String>> {
         let heard = self.dialect.hear(at, bytes);
         self.end = at + bytes.len() as u64;
-        self.take_in(heard, Heed::Stream).await
+        let ids = self.take_in(heard, Heed::Stream).await?;
+        // The runtime has one thread, and lets a task go on for as long as a flood has more: a hundred
+        // reads of this kind are seconds in which no command would be answered.
+        tokio::task::yield_now().await;
+        Ok(ids)
     }
 
     /// Takes everything that is on disk and was not listened to: the last words of an agent that
