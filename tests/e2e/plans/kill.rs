@@ -70,12 +70,12 @@ fn the_daemon_is_killed_at_each_step_of_a_run() -> Outcome {
     Ok(())
 }
 
+/// Not right behind the start of its process: a daemon that dies while it hands the prompt over leaves a
+/// doubt, and the task waits for a person.
 #[test]
 fn the_daemon_is_killed_at_each_step_of_a_runs_session() -> Outcome {
     let wanted = wanted()?;
-    for step in
-        ["session_created", "worktree_made", "process_started", "message_taken", "turn_ended"]
-    {
+    for step in ["session_created", "worktree_made", "message_taken", "turn_ended"] {
         killed_at(step, Killed::Daemon, &wanted)?;
     }
     Ok(())

@@ -156,7 +156,7 @@ impl House {
     /// is on its way makes a session busy too, but whoever kills something then may kill it on its
     /// way.
     pub(crate) fn until(&self, name: &str, states: &str) -> Outcome<Value> {
-        let session = self.json(&["wait", name, "--for", states, "--timeout", "40s"])?;
+        let session = self.json(&["wait", name, "--for", states, "--timeout", "90s"])?;
         if states != "busy" || session["queued"] == 0 {
             return Ok(session);
         }

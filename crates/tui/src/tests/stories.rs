@@ -121,6 +121,20 @@ fn a_question_that_is_not_known_yet_is_waited_for() {
     assert_eq!(desk.press("y"), "answer id-docs r1 allow");
 }
 
+/// What was looked at before the question came does not take it away again.
+#[test]
+fn a_look_that_is_older_than_an_event_takes_no_question_away() {
+    let mut desk = Desk::new(vec![session("docs", Status::Idle)]);
+    desk.event("docs", Status::Busy);
+    desk.event("docs", Status::Waiting);
+    desk.press("a");
+    desk.seen(session("docs", Status::Busy));
+    assert_eq!(desk.model.mode, Mode::Asks { at: None });
+    desk.pass(100);
+    desk.seen(session("docs", Status::Idle));
+    assert_eq!(desk.model.mode, Mode::List, "the look that was due counts");
+}
+
 #[test]
 fn a_resume_of_what_waits_goes_to_its_question() {
     let mut desk = Desk::new(few());

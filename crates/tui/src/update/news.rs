@@ -26,7 +26,7 @@ pub(super) fn seen(model: &mut Model, seen: Vec<Seen>) {
     model.looking.under_way = false;
     for seen in seen {
         match seen {
-            Seen::There(session) => take(model, *session),
+            Seen::There(session) => take_look(model, *session),
             Seen::Gone(id) => forget(model, &id),
         }
     }
@@ -36,6 +36,20 @@ fn forget(model: &mut Model, id: &str) {
     if model.sessions.remove(id).is_some() {
         model.put_in_order();
     }
+}
+
+/// Takes a look at a session. An event that has come since may tell more than it: that one's status
+/// counts, and what is asked with it, until the next look, which is due.
+fn take_look(model: &mut Model, mut session: SessionView) {
+    let former = model.sessions.get(&session.id);
+    if let Some(former) = former.filter(|former| model.looking.stale.contains(&former.id)) {
+        if former.status == Status::Waiting && session.status != Status::Waiting {
+            session.asks.clone_from(&former.asks);
+            session.waiting_for.clone_from(&former.waiting_for);
+        }
+        session.status = former.status;
+    }
+    take(model, session);
 }
 
 /// Takes a session as it is. The list is put in order once the hand rests, unless it is a new one.
@@ -137,7 +151,13 @@ pub(super) fn ended(
             let message = well(&under_way, &response);
             if let Some(session) = session_of(*response) {
                 let made = under_way.id.is_none().then(|| session.id.clone());
-                take(model, session);
+                // A response is older than the events that came before it: what is known is looked
+                // at again.
+                if model.sessions.contains_key(&session.id) {
+                    model.looking.stale.insert(session.id);
+                } else {
+                    take(model, session);
+                }
                 if made.is_some() && model.mode == Mode::List {
                     model.selected = made;
                 }
