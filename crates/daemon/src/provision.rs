@@ -1,6 +1,6 @@
 //! Provisioning: what a fresh worktree gets beside its commit: chosen files of the main one, and a set-up command.
 
-use crate::child::ends_within;
+use crate::child::{end_all, ends_within, last_words, shell};
 use crate::environments::{Env, Environments};
 use crate::settings::Settings;
 use glis_config::Provisions;
@@ -11,7 +11,7 @@ use glis_wire::home::Home;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -25,10 +25,6 @@ const BEGUN: &str = "setup.begun";
 const ENDED: &str = "setup.ended";
 /// That a person cut it short, so that the next start runs it again.
 const CUT_SHORT: &str = "setup.cut";
-/// How often what is left of one that was ended is looked for: it may be forking.
-const SWEEPS_MAX: usize = 10;
-/// How much of its last words is told.
-const LAST_BYTES: u64 = 400;
 
 /// Provides fresh worktrees with what their repository's configuration says.
 pub(crate) struct Provision {
@@ -251,8 +247,7 @@ impl SetUp<'_> {
         // A start that was called off has ended its task, and with it this.
         let status = status.filter(|_| !glis_snapshot::is_over());
         if let Some(task) = task.filter(|_| status.is_none() || !in_time) {
-            let ended = std::iter::repeat_with(|| task.end()).take(SWEEPS_MAX);
-            ended.take_while(|ended| !ended.is_empty()).for_each(drop);
+            end_all(&task);
         }
         let Some(status) = status else { return stopped() };
         File::create(self.dir.join(ENDED)).map_err(told)?;
@@ -264,21 +259,6 @@ impl SetUp<'_> {
         };
         Err(format!("{how}; its last output: {}", last_words(&mut log)))
     }
-}
-
-fn last_words(log: &mut File) -> String {
-    let len = log.metadata().map_or(0, |facts| facts.len());
-    let mut last = Vec::new();
-    let from = SeekFrom::Start(len.saturating_sub(LAST_BYTES));
-    drop(log.seek(from).and_then(|_| log.read_to_end(&mut last)));
-    String::from_utf8_lossy(&last).trim().to_owned()
-}
-
-#[expect(clippy::disallowed_methods, reason = "the command of the user's own configuration")]
-fn shell(command: &str) -> Command {
-    let mut shell = Command::new("sh");
-    shell.args(["-c", command]);
-    shell
 }
 
 #[cfg(test)]

@@ -171,6 +171,12 @@ fn start(house: &mut House, run: &str) -> String {
 
 /// Its session is made and works.
 fn begin(house: &mut House, run: &str, task: &str) {
+    ready(house, run, task);
+    take(house, run);
+}
+
+/// Its session is made and is handed its prompt.
+fn ready(house: &mut House, run: &str, task: &str) {
     make(house, run, task);
     outcome(house, run, |op| Outcome::WorktreeMade {
         op,
@@ -179,7 +185,6 @@ fn begin(house: &mut House, run: &str, task: &str) {
         notes: Vec::new(),
     });
     start(house, run);
-    take(house, run);
 }
 
 fn take(house: &mut House, run: &str) {
@@ -304,14 +309,7 @@ fn what_had_only_begun_when_the_plan_was_interrupted_is_paused_once_it_runs() {
     let mut house = House::default();
     execute(&mut house, pace(1));
     assert_eq!(interrupt(&mut house, PauseMode::Interrupt), "stopped by user");
-    make(&mut house, "dust-1", "dust");
-    outcome(&mut house, "dust-1", |op| Outcome::WorktreeMade {
-        op,
-        worktree: "/w".to_owned(),
-        branch: Some("b".to_owned()),
-        notes: Vec::new(),
-    });
-    start(&mut house, "dust-1");
+    ready(&mut house, "dust-1", "dust");
     assert_eq!(house.session(&id("dust-1")).map(Session::status), Some(Status::Pausing));
 }
 
@@ -367,14 +365,7 @@ fn work_that_is_in_conflict_waits_and_its_agent_mends_it() {
 fn a_prompt_that_the_agent_cannot_be_handed_is_no_task_done() {
     let mut house = House::default();
     execute(&mut house, pace(1));
-    make(&mut house, "dust-1", "dust");
-    outcome(&mut house, "dust-1", |op| Outcome::WorktreeMade {
-        op,
-        worktree: "/w".to_owned(),
-        branch: Some("b".to_owned()),
-        notes: Vec::new(),
-    });
-    start(&mut house, "dust-1");
+    ready(&mut house, "dust-1", "dust");
     let message = house.session(&id("dust-1")).and_then(Session::in_flight).unwrap().id;
     let refused = Outcome::Undeliverable { message, why: "too long".to_owned() };
     let input = Input::Outcome { session: id("dust-1"), outcome: refused };

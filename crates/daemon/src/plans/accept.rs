@@ -1,23 +1,19 @@
 //! The command that says whether a task is done: run in its worktree, its output kept.
 
-use crate::child::ends_within;
+use crate::child::{end_all, ends_within, last_words, shell};
 use crate::environments::Env;
 use glis_record::durable;
 use glis_snapshot::Task;
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// A whole test suite fits; what takes longer hangs.
 const SECS_MAX: u32 = 60 * 60;
 /// Names the processes of the last one, which a daemon that died has left behind.
 const MARK: &str = "accept.mark";
-/// How often what is left of one that was ended is looked for: it may be forking.
-const SWEEPS_MAX: usize = 10;
-/// How much of its last words is told.
-const LAST_BYTES: u64 = 400;
 
 /// What is needed to run it.
 pub(super) struct Call {
@@ -43,7 +39,7 @@ pub(super) fn run(call: &Call) -> Result<Acceptance, String> {
     durable::private_folder(&call.dir).map_err(told)?;
     // Two at once would be in each other's way.
     if let Ok(mark) = std::fs::read_to_string(call.dir.join(MARK)) {
-        end(&Task::of_mark(mark));
+        end_all(&Task::of_mark(mark));
     }
     let task = Task::new();
     let (variable, mark) = task.variable();
@@ -64,7 +60,7 @@ pub(super) fn run(call: &Call) -> Result<Acceptance, String> {
     let in_time = glis_snapshot::patiently(|| ends_within(&child, SECS_MAX));
     let status = child.wait().map_err(told)?;
     if !in_time {
-        end(&task);
+        end_all(&task);
     }
     log.sync_all().map_err(told)?;
     std::fs::remove_file(call.dir.join(MARK)).ok();
@@ -74,24 +70,4 @@ pub(super) fn run(call: &Call) -> Result<Acceptance, String> {
         (false, _) => format!("no end after {SECS_MAX} s"),
     };
     Ok(Acceptance::Refused(format!("{how}; its last output: {}", last_words(&mut log))))
-}
-
-fn end(task: &Task) {
-    let ended = std::iter::repeat_with(|| task.end()).take(SWEEPS_MAX);
-    ended.take_while(|ended| !ended.is_empty()).for_each(drop);
-}
-
-fn last_words(log: &mut File) -> String {
-    let len = log.metadata().map_or(0, |facts| facts.len());
-    let mut last = Vec::new();
-    let from = SeekFrom::Start(len.saturating_sub(LAST_BYTES));
-    drop(log.seek(from).and_then(|_| log.read_to_end(&mut last)));
-    String::from_utf8_lossy(&last).trim().to_owned()
-}
-
-#[expect(clippy::disallowed_methods, reason = "the command of the user's own plan")]
-fn shell(command: &str) -> Command {
-    let mut shell = Command::new("sh");
-    shell.args(["-c", command]);
-    shell
 }
