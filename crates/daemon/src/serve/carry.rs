@@ -86,10 +86,13 @@ impl Asked {
         };
         match reply {
             Reply::Done => {
-                if let (Some(session), Some(ask)) = (&found, question)
-                    && let Err(refusal) = wait::until_heard(&mut news, session, &ask).await
-                {
-                    return Ok(Response::Refused(refusal));
+                if let (Some(session), Some(ask)) = (&found, question) {
+                    let look = || wait::find_process(state, &id, session.generation);
+                    let heard =
+                        wait::until_heard(&mut news, session, &ask, wait::PATIENCE, look).await;
+                    if let Err(refusal) = heard {
+                        return Ok(Response::Refused(refusal));
+                    }
                 }
                 done(state, &id, found, Change::Made).await
             }

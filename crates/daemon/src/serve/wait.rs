@@ -1,8 +1,12 @@
 //! What becomes of a message and of an answer, as far as it shows at once: the front end that gave them is told.
 
 use super::state::ServerState;
+use crate::holder::is_held;
 use crate::mailbox::Published;
+use crate::pools::Kind;
+use crate::process::handle_of;
 use glis_core::event::Event;
+use glis_core::pause::PauseStep;
 use glis_core::reason::Why;
 use glis_core::session::{Phase, Session, StartStep};
 use glis_core::talk::AskKind;
@@ -19,6 +23,27 @@ const START_TIME: Duration = Duration::from_secs(5);
 
 /// An agent takes an answer at once, or has not understood it.
 const HEARING_TIME: Duration = Duration::from_secs(5);
+
+/// The end of a process whose holder was killed is on record once what it left is swept, which has 20 s,
+/// and its last words are heard.
+const ENDING_TIME: Duration = Duration::from_secs(30);
+
+/// How long an answer is waited for.
+pub(super) struct Patience {
+    hearing: Duration,
+    ending: Duration,
+}
+
+pub(super) const PATIENCE: Patience = Patience { hearing: HEARING_TIME, ending: ENDING_TIME };
+
+/// What is found of the process that an answer is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// It lives.
+    Alive,
+    /// It is gone, or its end is under way.
+    Ending,
+}
 
 /// Waits until a start that a message has caused has brought up a process, or has failed. How it goes
 /// on is to be seen in the session.
@@ -83,7 +108,7 @@ pub(super) async fn until_handed_over(
         let (session, why) = (session.name.clone(), why.clone());
         Err(Refusal::NotSent { session, why })
     };
-    let settled = until_settled(news, session, |event| {
+    let settled = until_settled(news, session, HEARING_TIME, |event| {
         if let Event::MessageRefused { message: of, why } = event
             && *of == message
         {
@@ -96,16 +121,17 @@ pub(super) async fn until_handed_over(
         );
         over.then_some(Ok(()))
     });
-    settled.await
+    settled.await.unwrap_or(Ok(()))
 }
 
-/// Waits until an event of a session settles something, as `settle` says, but no longer than for what an
-/// agent does at once.
+/// Waits until an event of a session settles something, as `settle` says. `None` if none does in this
+/// time.
 async fn until_settled(
     news: &mut News,
     session: &Session,
+    time: Duration,
     settle: impl Fn(&Event) -> Option<Result<(), Refusal>>,
-) -> Result<(), Refusal> {
+) -> Option<Result<(), Refusal>> {
     let settled = async {
         loop {
             let published = match news.recv().await {
@@ -120,7 +146,7 @@ async fn until_settled(
             }
         }
     };
-    tokio::time::timeout(HEARING_TIME, settled).await.unwrap_or(Ok(()))
+    tokio::time::timeout(time, settled).await.ok()
 }
 
 /// The question of an agent that an answer is for, as the session was before it.
@@ -132,17 +158,19 @@ pub(super) fn question_of(session: Option<&Session>, command: &Command) -> Optio
 }
 
 /// Waits until the agent was seen to take the answer, or it is clear that it was not given. Who goes
-/// on asking is told as it is.
-pub(super) async fn until_heard(
+/// on asking is told as it is; `look` says whether it lives to go on.
+pub(super) async fn until_heard<L: Future<Output = Found>>(
     news: &mut News,
     session: &Session,
     question: &AskId,
+    patience: Patience,
+    look: impl FnOnce() -> L,
 ) -> Result<(), Refusal> {
     let not_given = |why: Why| {
         let session = session.name.clone();
         Err(Refusal::AnswerNotGiven { session, why })
     };
-    let heard = until_settled(news, session, |event| {
+    let settle = |event: &Event| {
         if matches!(event, Event::AskGone { ask, .. } if ask == question) {
             return Some(Ok(()));
         }
@@ -153,6 +181,90 @@ pub(super) async fn until_heard(
         }
         let ended = matches!(event, Event::ProcessEnded { .. });
         ended.then(|| not_given(Why::EndedBeforeAnswer))
-    });
-    heard.await
+    };
+    if let Some(settled) = until_settled(news, session, patience.hearing, settle).await {
+        return settled;
+    }
+    match look().await {
+        Found::Alive => Ok(()),
+        // Its last words may still say that it took the answer.
+        Found::Ending => until_settled(news, session, patience.ending, settle)
+            .await
+            .unwrap_or_else(|| not_given(Why::EndedBeforeAnswer)),
+    }
+}
+
+/// Looks for the process of this generation: by the log, by its holder and by the kernel.
+pub(super) async fn find_process(state: &ServerState, id: &SessionId, generation: u32) -> Found {
+    let now = state.session(id).await;
+    let Some(session) = now.filter(|now| now.generation == generation && now.runs()) else {
+        return Found::Ending;
+    };
+    let is_ending = match &session.phase {
+        Phase::Stopping { .. } => true,
+        Phase::Pausing(pause) => pause.step == PauseStep::Ending,
+        Phase::Starting(_) | Phase::Live | Phase::Rest(_) | Phase::Chore { .. } => false,
+    };
+    if is_ending {
+        return Found::Ending;
+    }
+    let dir = state.home.session(&id.0);
+    let lives = move || {
+        is_held(&dir, &session) && session.process().is_some_and(|p| handle_of(p).is_some())
+    };
+    // A disk that cannot be asked is no reason to believe that it is gone.
+    let lives = state.pools.run_blocking(Kind::Look, lives).await.unwrap_or(true);
+    if lives { Found::Alive } else { Found::Ending }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glis_core::Recorded;
+    use glis_core::event::Ending;
+    use glis_core::leftover::Leftovers;
+
+    /// No test waits for what does not come.
+    const NONE: Patience = Patience { hearing: Duration::ZERO, ending: Duration::ZERO };
+
+    /// What is said of an answer if nothing is heard in time, this is found then, and this event comes
+    /// after it.
+    async fn heard_late(patience: Patience, found: Found, then: Option<Event>) -> Option<Why> {
+        let (session, question) = (crate::fill::session(), AskId("q".to_owned()));
+        let (tell, mut news) = broadcast::channel(4);
+        let subject = session.id.clone().into();
+        let look = || async move {
+            if let Some(event) = then {
+                let recorded = Recorded::new(1, 0, subject, event);
+                tell.send(Arc::new(Published { recorded, ended: None })).unwrap();
+            }
+            // Kept open: a daemon that ends is another matter.
+            drop(tokio::spawn(async move { tell.closed().await }));
+            found
+        };
+        match until_heard(&mut news, &session, &question, patience, look).await {
+            Ok(()) => None,
+            Err(Refusal::AnswerNotGiven { why, .. }) => Some(why),
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_to_a_process_that_is_gone_is_not_told_as_given() {
+        assert_eq!(heard_late(NONE, Found::Alive, None).await, None);
+        let ended = Some(Why::EndedBeforeAnswer);
+        assert_eq!(heard_late(NONE, Found::Ending, None).await, ended);
+        let patient = || Patience { hearing: Duration::ZERO, ending: ENDING_TIME };
+        let left = Box::new(Leftovers::default());
+        let end =
+            Event::ProcessEnded { generation: 1, ending: Ending::Unknown, ordered: false, left };
+        assert_eq!(heard_late(patient(), Found::Ending, Some(end)).await, ended);
+    }
+
+    #[tokio::test]
+    async fn the_last_words_of_a_process_may_say_that_it_took_the_answer() {
+        let patient = Patience { hearing: Duration::ZERO, ending: ENDING_TIME };
+        let taken = Event::AskGone { ask: AskId("q".to_owned()), spot: None };
+        assert_eq!(heard_late(patient, Found::Ending, Some(taken)).await, None);
+    }
 }
