@@ -18,7 +18,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("each subsystem made once", &["rooms"]),
     ("front ends", &["serve"]),
     ("all effects, all views", &["dispatch", "views", "doctor"]),
-    ("how processes and runs begin", &["launch", "plans"]),
+    ("how processes and runs begin, what an iteration left", &["launch", "lookback", "plans"]),
     (
         "subsystems",
         &[

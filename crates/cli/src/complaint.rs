@@ -3,6 +3,7 @@
 mod daemon;
 mod failed;
 mod gate;
+mod loops;
 mod merge;
 mod plan;
 mod resume;
@@ -189,16 +190,11 @@ impl From<Refusal> for Complaint {
             Refusal::IdleLimitOutOfRange => idle_limit_out_of_range(),
             Refusal::Full { session, live, holders } => gate::full(&session, live, &holders),
             Refusal::Shut { session } => gate::shut(&session),
+            Refusal::NoLoop { session } => loops::no_loop(&session),
+            Refusal::BudgetSpent { session } => loops::budget_spent(&session),
             Refusal::GateDamaged { path, why } => gate::damaged(&path, &why),
             Refusal::StillAtWork { session, doing } => gate::still_at_work(&session, &doing),
-            Refusal::NotSafe { session, doing } => Self::new(
-                Kind::NotSafe,
-                format!("Agent not in safe state: {doing}; session `{session}` keeps running"),
-            )
-            .hint(format!(
-                "`glis pause {session} --mode boundary` waits for its turn to end, \
-                 `--mode force` stops it now"
-            )),
+            Refusal::NotSafe { session, doing } => not_safe(&session, &doing),
             Refusal::TooLate { session } => Self::new(
                 Kind::Refused,
                 format!("too late to cancel: `{session}` is already being stopped"),
@@ -240,6 +236,13 @@ impl From<Refusal> for Complaint {
             }
         }
     }
+}
+
+fn not_safe(session: &str, doing: &str) -> Complaint {
+    let message = format!("Agent not in safe state: {doing}; session `{session}` keeps running");
+    Complaint::new(Kind::NotSafe, message).hint(format!(
+        "`glis pause {session} --mode boundary` waits for its turn to end, `--mode force` stops it now"
+    ))
 }
 
 fn idle_limit_out_of_range() -> Complaint {

@@ -7,6 +7,7 @@ mod idle;
 mod leaf;
 mod limit;
 mod limits;
+mod looped;
 mod memory;
 mod read;
 mod verdict;
@@ -17,6 +18,7 @@ pub use fault::Fault;
 pub use idle::IdleConfig;
 pub use limit::{Clock, LimitConfig, Quiet, Until};
 pub use limits::LimitsConfig;
+pub use looped::LoopConfig;
 pub use memory::MemoryConfig;
 pub use read::{Unread, text_of};
 pub use verdict::in_words_of_core;
@@ -65,6 +67,9 @@ pub struct Config {
     pub resume: ResumeConfig,
     /// How long conversations are made short.
     pub compact: CompactConfig,
+    /// How loops are looked back at.
+    #[serde(rename = "loop")]
+    pub looped: LoopConfig,
     /// What the user is told of, and how.
     pub notify: NotifyConfig,
     /// What rules answer for a person.

@@ -3,6 +3,7 @@
 //! It lies in the session's own folder and is written when something has come to pass that it would
 //! be hard to find out again. Its form is kept like that of an event, since one carries it.
 
+use crate::looping::Loop;
 use crate::pause::PauseRecord;
 use crate::queue::Queue;
 use crate::reason::Why;
@@ -77,6 +78,9 @@ pub struct Card {
     /// What is remembered of usage limits, such as a turn that one has left unanswered.
     #[serde(default, skip_serializing_if = "UsageLimits::is_empty")]
     pub limits: Box<UsageLimits>,
+    /// How its loop stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looped: Option<Box<Loop>>,
     /// Where it was put and when, if it was removed.
     #[serde(default)]
     pub trashed: Option<(WallMs, String)>,
@@ -130,6 +134,7 @@ impl Session {
             compacted_at: self.compaction.at,
             resume_at: self.resume_at,
             limits: self.limits.clone(),
+            looped: self.looped.clone(),
             trashed,
         }
     }
@@ -170,6 +175,7 @@ impl Session {
         self.rule = Rule::Recovered;
         self.resume_at = card.resume_at;
         self.limits.clone_from(&card.limits);
+        self.looped.clone_from(&card.looped);
     }
 }
 

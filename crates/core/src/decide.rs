@@ -9,6 +9,7 @@ mod gate;
 pub(crate) mod halt;
 mod idle;
 pub(crate) mod judge;
+pub(crate) mod looping;
 mod message;
 pub(crate) mod pause;
 mod plan;
@@ -23,9 +24,7 @@ use crate::claims;
 use crate::decision::{Decision, Reply};
 use crate::draft::Draft;
 use crate::event::Event;
-use crate::gate::GateEvent;
 use crate::house::House;
-use crate::ids::SessionId;
 use crate::input::{Command, Hearing, Input, Outcome};
 use crate::limits::Limits;
 use crate::pause::{Captured, PauseReason, PauseWish};
@@ -196,26 +195,34 @@ fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
         // It is decided on apart, since no session is there yet.
         Command::New { .. } => {}
         Command::Send { text, .. } => message::send(draft, text)?,
-        Command::Pause { mode, reason, on_timeout, clearing, session } => {
+        Command::Pause { mode, reason, on_timeout, clearing, .. } => {
             usage_limit::take_over(draft);
-            pause::begin(draft, PauseWish { mode, reason, on_timeout, clearing })?;
-            release(draft, session);
+            looping::ask_to_pause(draft, PauseWish { mode, reason, on_timeout, clearing })?;
+            draft.release_from_gate();
         }
         // It would run on although nothing may.
         Command::CancelPause { .. } if draft.gate.shut().is_some() => {
             return Err(draft.is_shut());
         }
-        Command::PauseUntil { mode, on_timeout, clearing, until, session } => {
+        Command::PauseUntil { mode, on_timeout, clearing, until, .. } => {
             let reason = PauseReason::User;
             usage_limit::take_over(draft);
-            pause::begin(draft, PauseWish { mode, reason, on_timeout, clearing })?;
-            release(draft, session);
+            looping::ask_to_pause(draft, PauseWish { mode, reason, on_timeout, clearing })?;
+            draft.release_from_gate();
             appointment::make(draft, until);
         }
+        Command::CancelPause { .. } if looping::withdraw(draft) => {}
         Command::CancelPause { .. } => pause::cancel(draft)?,
-        Command::Resume { prompt, .. } => start::resume(draft, prompt)?,
-        Command::Restart { agent_ref, prompt, .. } => start::restart(draft, agent_ref, prompt)?,
-        Command::Stop { .. } => end::stop(draft),
+        Command::Resume { prompt, .. } => {
+            if !looping::resume(draft, prompt.as_ref())? {
+                start::resume(draft, prompt)?;
+            }
+        }
+        Command::Restart { agent_ref, prompt, .. } => looping::restart(draft, agent_ref, prompt)?,
+        Command::Stop { .. } => {
+            looping::stop(draft);
+            end::stop(draft);
+        }
         Command::LimitIdle { limit, .. } => idle::limit(draft, limit)?,
         Command::Remove { running, .. } => chore::remove(draft, running)?,
         Command::Snapshot { .. } => save::asked(draft)?,
@@ -226,15 +233,9 @@ fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
         Command::Acknowledge { .. } => acknowledge(draft),
         Command::Answer { ask, answer, reason, .. } => ask::answer(draft, ask, answer, reason)?,
         Command::SetAutoYes { on, .. } => judge::set(draft, on),
+        Command::SetLoop { change, .. } => looping::set(draft, change)?,
     }
     Ok(())
-}
-
-/// It is the user's pause from now on, and the gate does not end it.
-fn release(draft: &mut Draft<'_>, session: SessionId) {
-    if draft.gate.holds(&session) {
-        draft.house_event(GateEvent::Released { session });
-    }
 }
 
 fn acknowledge(draft: &mut Draft<'_>) {
@@ -272,6 +273,7 @@ fn starts_process(session: &Session, command: &Command) -> bool {
         | Command::Empty { .. }
         | Command::Acknowledge { .. }
         | Command::SetAutoYes { .. }
+        | Command::SetLoop { .. }
         | Command::Answer { .. } => false,
     }
 }
@@ -363,6 +365,7 @@ fn take_outcome(draft: &mut Draft<'_>, outcome: Outcome) {
         Outcome::Compacted { op, entries, original } => {
             compact::succeeded(draft, op, entries, original);
         }
+        Outcome::LookedBack(look) => looping::looked_back(draft, look),
         Outcome::NotCompacted { op, why } => compact::failed(draft, op, why),
         Outcome::CompactionEarly { wait } => compact::too_early(draft, wait),
         Outcome::Emptied { op } => chore::emptied(draft, op),

@@ -207,6 +207,14 @@ impl<'h> Draft<'h> {
         self.decision.events.push((Subject::House, event));
     }
 
+    /// Its pause is the user's from now on, and the gate does not end it.
+    pub(crate) fn release_from_gate(&mut self) {
+        if self.gate.holds(&self.session.id) {
+            let session = self.session.id.clone();
+            self.house_event(GateEvent::Released { session });
+        }
+    }
+
     /// What this decision has come to for the gate.
     pub(crate) fn house_events(&self) -> impl Iterator<Item = &GateEvent> {
         self.decision.events.iter().filter_map(|(_, event)| {

@@ -73,6 +73,8 @@ pub enum Effect {
     /// Make the conversation short, if that is worth it, beside whatever else goes on. Where no caller
     /// has asked for it: only if it is long, and was not looked at for a while.
     Compact { op: Option<OpId> },
+    /// Look at what an iteration has left, and have its work committed where that is wanted.
+    LookBack { iteration: u32 },
     /// Remove the worktree, if its snapshot holds everything that may be asked of it.
     ClearWorktree { op: OpId },
     /// Bring the worktree back to what this snapshot holds.

@@ -10,6 +10,7 @@ use crate::gate::GateEvent;
 use crate::ids::{AskId, MessageId, OpId};
 use crate::leftover::Leftovers;
 use crate::limits::Limits;
+use crate::looping::LoopEvent;
 use crate::pause::{OnTimeout, PauseMode, PauseReason};
 use crate::plan::PlanEvent;
 use crate::reason::{FailedStep, SafeRule, Why};
@@ -343,6 +344,8 @@ pub enum Event {
     StartForgone,
     /// Of the house: so many agents may run at once.
     LimitsSet(Limits),
+    /// Something has happened to its loop.
+    Loop(LoopEvent),
     /// Of the house: something has happened to the gate.
     Gate(GateEvent),
     /// Of a plan: something has happened to it.

@@ -5,6 +5,7 @@ mod compact;
 mod end;
 mod gate;
 mod idle;
+mod looping;
 mod message;
 mod pause;
 pub(crate) mod plan;
@@ -18,6 +19,7 @@ use crate::by_itself::ByItself;
 use crate::event::{Event, Recorded, Spot};
 use crate::ids::SessionId;
 use crate::leftover::Leftovers;
+use crate::looping::Loop;
 use crate::pause::PauseWish;
 use crate::queue::Queue;
 use crate::rule::Rule;
@@ -128,6 +130,7 @@ impl Session {
             changed: None,
             trashed: None,
             compaction: Box::default(),
+            looped: spec.looped.clone().map(|spec| Box::new(Loop::begin(*spec))),
         }
     }
 }
@@ -143,6 +146,7 @@ impl Session {
         self.forget_deferral(event);
         self.note_limits(event);
         self.note_return(event);
+        self.note_loop(event);
         self.take_in(at, event);
         self.count_idle_spell(former);
         self.keep_appointment();
@@ -169,6 +173,7 @@ impl Session {
             Event::CreationEnded { .. } => self.rest_as(Rest::Created),
             Event::StartBegan { op, cause, generation } => {
                 self.begin_start(*op, *cause, *generation);
+                self.mend_loop();
             }
             Event::StartChecked { found, set_up, .. } => {
                 self.check_start(found.as_ref(), set_up.as_deref());
@@ -214,6 +219,7 @@ impl Session {
             Event::PauseBegan { op, mode, reason, on_timeout, clearing } => {
                 let (mode, reason, on_timeout, clearing) = (*mode, *reason, *on_timeout, *clearing);
                 self.begin_pause(at, *op, PauseWish { mode, reason, on_timeout, clearing });
+                self.take_pause_to_come(*op);
             }
             Event::PauseHastened { mode, on_timeout, .. } => self.hasten(*mode, *on_timeout),
             Event::InterruptBegan { .. } => self.move_pause(Progress::Interrupted),
@@ -241,6 +247,7 @@ impl Session {
             Event::ResumeAppointed { at } => self.resume_at = *at,
             Event::PauseTakenOver { reason } => self.take_pause_over(*reason),
             Event::LimitOver { at } => self.end_limit(*at),
+            Event::Loop(event) => self.go_on_with_loop(event),
             Event::ProcessEnded { left, .. } => self.end_run(left),
             Event::LeftoversSwept { left, .. } => self.leftovers.clone_from(left),
             Event::Suspended { op } => self.suspend(*op),

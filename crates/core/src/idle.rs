@@ -16,6 +16,7 @@ impl Session {
         let idle = self.phase == Phase::Live
             && self.status() == Status::Idle
             && self.queue.is_empty()
+            && !self.iterates()
             && self.barred.is_none()
             && run.rejected.is_none();
         let known = match self.spec.traits.signs {

@@ -7,6 +7,7 @@ use crate::gate::GateCommand;
 use crate::ids::{AskId, MessageId, OpId, PlanId, SessionId};
 use crate::leftover::Leftovers;
 use crate::limits::Limits;
+use crate::looping::{LookedBack, LoopChange};
 use crate::pause::{Captured, Moment, OnTimeout, PauseMode, PauseReason};
 use crate::plan::{PlanCommand, PlanOutcome};
 use crate::reason::Why;
@@ -196,6 +197,8 @@ pub enum Command {
     },
     /// Have the rules answer what it asks, or not.
     SetAutoYes { session: SessionId, on: bool },
+    /// Change what a loop is asked to be.
+    SetLoop { session: SessionId, change: LoopChange },
 }
 
 impl Command {
@@ -219,6 +222,7 @@ impl Command {
             | Self::Empty { session }
             | Self::Acknowledge { session }
             | Self::Answer { session, .. }
+            | Self::SetLoop { session, .. }
             | Self::SetAutoYes { session, .. } => session,
         }
     }
@@ -424,6 +428,7 @@ pub enum Outcome {
         entries: u64,
         original: String,
     },
+    LookedBack(LookedBack),
     NotCompacted {
         op: Option<OpId>,
         why: Why,

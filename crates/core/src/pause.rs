@@ -15,7 +15,7 @@ pub enum Captured {
 }
 
 /// What is asked of a pause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PauseWish {
     /// How much it may disturb.
     pub mode: PauseMode,
@@ -24,6 +24,7 @@ pub struct PauseWish {
     /// What happens when the agent does not come to a safe state.
     pub on_timeout: OnTimeout,
     /// What becomes of the worktree.
+    #[serde(default, skip_serializing_if = "Clearing::is_keep")]
     pub clearing: Clearing,
 }
 

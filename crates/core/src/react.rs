@@ -7,6 +7,7 @@ mod deliver;
 pub(crate) mod gate;
 mod idle;
 mod judge;
+mod looping;
 mod pause;
 pub(crate) mod plan;
 mod save;
@@ -19,14 +20,16 @@ use crate::draft::Draft;
 /// Each sees what those before it have decided: what a shut gate or a limit pauses may be safe, a pause
 /// that goes on keeps everything else back, a save is of what has ended and not of what is woken, what
 /// is woken is handed nothing yet, and only what is handed nothing is idle.
-const REACTIONS: [fn(&mut Draft<'_>); 15] = [
+const REACTIONS: [fn(&mut Draft<'_>); 17] = [
     gate::stop_if_shut,
     usage_limit::park,
     plan::stop_if_paused,
     plan::stop_with_session,
+    looping::pause_if_wanted,
     pause::go_on_if_safe,
     save::if_something_ended,
     gate::return_if_open,
+    looping::go_on,
     wake::if_wanted,
     deliver::next,
     plan::end_if_done,

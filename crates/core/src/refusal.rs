@@ -183,6 +183,16 @@ pub enum Refusal {
         /// What would be lost.
         left_out: PathList,
     },
+    /// It is no loop, and has none of its limits.
+    NoLoop {
+        /// The session's name.
+        session: String,
+    },
+    /// A loop has cost what it may cost.
+    BudgetSpent {
+        /// The session's name.
+        session: String,
+    },
     /// A message was not sent, and is not kept for later.
     NotSent {
         /// The session's name.

@@ -4,6 +4,7 @@ use crate::by_itself::ByItself;
 use crate::compaction::Compaction;
 use crate::ids::{OpId, SessionId};
 use crate::leftover::Leftovers;
+use crate::looping::Loop;
 use crate::pause::PauseRecord;
 pub use crate::phase::{
     AfterStop, Chore, Deferral, Deferred, Pause, Phase, Rest, Start, StartCause, StartStep,
@@ -116,6 +117,8 @@ pub struct Session {
     pub trashed: Option<Box<Trashed>>,
     /// How the compaction of its conversation stands.
     pub compaction: Box<Compaction>,
+    /// How its loop stands, if it is one.
+    pub looped: Option<Box<Loop>>,
 }
 
 /// What became of a session's own folder.
@@ -239,31 +242,9 @@ impl Session {
                 Status::Pausing
             }
             Phase::Stopping { .. } if !self.expects_process() => Status::Suspended,
+            Phase::Live if self.pause_to_come().is_some() => Status::Pausing,
             Phase::Live | Phase::Stopping { .. } => self.live_status(),
             Phase::Rest(rest) | Phase::Chore { from: rest, .. } => rest.status(),
-        }
-    }
-
-    fn live_status(&self) -> Status {
-        if self.waits_for_person() {
-            return Status::Waiting;
-        }
-        // The rules are about to say something, or have said it and the agent is about to go on.
-        if !self.asked().is_empty() {
-            return Status::Busy;
-        }
-        match self.spec.traits.signs {
-            SignSource::Structured => {
-                // A message on its way, or about to be, is work that is about to begin.
-                let comes = self.queue.iter().any(|message| message.delivery != Delivery::Doubtful);
-                let works = !self.is_ready() || self.turn().under_way() || comes;
-                if works { Status::Busy } else { Status::Idle }
-            }
-            SignSource::Screen => match self.screen() {
-                ScreenState::Flowing => Status::Busy,
-                ScreenState::Silent | ScreenState::AtPrompt { .. } => Status::Idle,
-                ScreenState::Asking { .. } => Status::Waiting,
-            },
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a session was asked to be, and what its agent can do.
 
+use crate::loop_spec::LoopSpec;
 use crate::task::TaskRef;
 use serde::{Deserialize, Serialize};
 
@@ -104,6 +105,9 @@ pub struct Spec {
     /// Whether a pause removes its worktree; none leaves it to the configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remove_worktree: Option<bool>,
+    /// It is a loop, and this is what it was asked to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looped: Option<Box<LoopSpec>>,
 }
 
 /// Idle time after which a session may be suspended, if nothing else is asked for: long enough to
@@ -185,6 +189,7 @@ impl Spec {
             idle: IdleLimit::Usual,
             auto_yes: false,
             remove_worktree: None,
+            looped: None,
         }
     }
 }

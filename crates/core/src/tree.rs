@@ -105,6 +105,15 @@ pub enum Clearing {
 }
 
 impl Clearing {
+    /// Whether this call for a pause wants the worktree removed. What is only usual for the session
+    /// is no reason to refuse a pause, or to begin one again.
+    pub(crate) fn is_asked(self) -> bool {
+        match self {
+            Self::Keep | Self::IfPossible => false,
+            Self::IfAllIsSaved | Self::Always => true,
+        }
+    }
+
     /// Whether nothing is asked for.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
     pub(crate) fn is_keep(&self) -> bool {

@@ -7,6 +7,7 @@
 use glis_core::card::CardRest;
 use glis_core::event::{Ending, Spot};
 use glis_core::gate::{GateEvent, GateSource};
+use glis_core::looping::{Breaker, LoopContext, LoopEnd, LoopEvent};
 use glis_core::merge::Unmerged;
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::plan::{PlanEvent, PlanPause, RunFault};
@@ -54,7 +55,7 @@ variants! {
         ReturnFailed EmptyingBegan Emptied EmptyingFailed SessionRecovered LeftoversSwept
         CaptureMissed MessageRefused FolderLost StartRefused IdleLimitSet StartDeferred
         StartForgone Gate AskJudged AutoYesSet CompactionBegan ConversationCompacted
-        CompactionFailed ResumeAppointed LimitsSet PauseTakenOver LimitOver Plan ResumeFellDue
+        CompactionFailed ResumeAppointed LimitsSet PauseTakenOver LimitOver Plan ResumeFellDue Loop
     }
     gate: GateEvent {
         Shut Hastened Joined Released Overdue Stopped NotKept Paused Opened Resumed
@@ -67,6 +68,12 @@ variants! {
     unmerged: Unmerged {
         Conflict OffBranch Unfinished Nested NoBranch NoBase CheckedOut NoWorktree Failed
     }
+    looped: LoopEvent {
+        Began NotBegun Ended LookedBack Done Broke Stopped Reopened PauseAsked PauseWithdrawn Set
+    }
+    loop_end: LoopEnd { Max Until }
+    breaker: Breaker { Failures NoProgress NotResumable Cost }
+    context: LoopContext { Fresh Continue }
     source: GateSource { Snapshot Missing Log }
     deferral: Deferral { Gate Limit }
     mode: Mode { Terminal Headless }
@@ -151,6 +158,12 @@ fn parts(of: &Event) -> Vec<&'static str> {
             };
             vec![plan(Some(of)), inner]
         }
+        Event::Loop(LoopEvent::Done { by }) => vec![loop_end(Some(by)), vec!["LoopEvent::Done"]],
+        Event::Loop(LoopEvent::Broke { by }) => vec![breaker(Some(by)), vec!["LoopEvent::Broke"]],
+        Event::Loop(LoopEvent::Set { spec }) => {
+            vec![context(Some(&spec.context)), vec!["LoopEvent::Set"]]
+        }
+        Event::Loop(of) => vec![looped(Some(of))],
         _ => Vec::new(),
     };
     inner.into_iter().flatten().chain(event(Some(of))).collect()
@@ -194,6 +207,10 @@ fn every_variant_has_a_line() {
         plan_pause(None),
         run_fault(None),
         unmerged(None),
+        looped(None),
+        loop_end(None),
+        breaker(None),
+        context(None),
         source(None),
         deferral(None),
         verdict(None),

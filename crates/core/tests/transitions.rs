@@ -25,6 +25,8 @@ mod idle;
 mod judged;
 #[path = "transitions/limits.rs"]
 mod limits;
+#[path = "transitions/loops.rs"]
+mod loops;
 #[path = "transitions/page.rs"]
 mod page;
 #[path = "transitions/pauses.rs"]

@@ -174,6 +174,7 @@ impl Creator {
             idle: IdleLimit::Usual,
             auto_yes: wanted.auto_yes || config.auto_yes.enabled,
             remove_worktree: wanted.remove_worktree,
+            looped: wanted.looped.clone().map(Box::new),
         };
         spec.limit_idle(wanted.idle_timeout_secs.map_or(IdleLimit::Usual, IdleLimit::Secs));
         let agent_ref = fresh_ref(traits.refs);

@@ -7,6 +7,7 @@ use crate::jobs::Jobs;
 use crate::judging::Judging;
 use crate::launch::{Checked, Launcher};
 use crate::links::{HolderCommand, Links};
+use crate::lookback::LookBack;
 use crate::plans::Plans;
 use crate::pools::Kind;
 use crate::process::process_of;
@@ -36,6 +37,7 @@ pub(crate) struct Dispatcher {
     pub(crate) jobs: Arc<Jobs>,
     pub(crate) trees: Arc<Trees>,
     pub(crate) compactor: Arc<Compactor>,
+    pub(crate) look_back: Arc<LookBack>,
     pub(crate) provision: Arc<Provision>,
     pub(crate) launcher: Arc<Launcher>,
     pub(crate) supervisor: Arc<Supervisor>,
@@ -91,6 +93,7 @@ impl Act for Dispatcher {
                 self.trees.save_worktree(session, op, occasion, generation);
             }
             Effect::Compact { op } => self.compactor.compact(session, op),
+            Effect::LookBack { iteration } => self.look_back.look(session, iteration),
             Effect::ClearWorktree { op } => self.trees.clear(session, op),
             Effect::RestoreWorktree { op, snapshot } => self.trees.restore(session, op, snapshot),
             Effect::PutAside { op } => self.trees.put_aside(session, op),
@@ -127,6 +130,7 @@ impl Act for Dispatcher {
             | Effect::TakeSnapshot { .. }
             | Effect::SaveWorktree { .. }
             | Effect::Compact { .. }
+            | Effect::LookBack { .. }
             | Effect::ClearWorktree { .. }
             | Effect::RestoreWorktree { .. }
             | Effect::PutAside { .. }
@@ -160,6 +164,7 @@ impl Act for Dispatcher {
             | Effect::TakeSnapshot { .. }
             | Effect::SaveWorktree { .. }
             | Effect::Compact { .. }
+            | Effect::LookBack { .. }
             | Effect::ClearWorktree { .. }
             | Effect::RestoreWorktree { .. }
             | Effect::PutAside { .. }

@@ -30,6 +30,7 @@ mod links;
 mod live;
 mod locks;
 mod log;
+mod lookback;
 mod looks;
 mod mailbox;
 mod memory;

@@ -20,6 +20,8 @@ const MAKERS: usize = 4;
 const ASKERS: usize = 8;
 /// Conversations made short at a time: a model may take minutes, and nothing waits for it.
 const COMPACTIONS: usize = 2;
+/// Iterations looked back at, at a time: a command of the user's says whether a loop is at its end.
+const LOOKS_BACK: usize = 4;
 /// Processes whose end is being looked into at a time: a sweep may take seconds.
 const ENDS: usize = 8;
 /// Agents whose words are being read at a time. One agent never takes more than one place.
@@ -30,7 +32,7 @@ const LOOKS: usize = 32;
 const SPARE: usize = 8;
 /// All threads beside the runtime's own and the controller's. They exist only while there is work.
 pub(crate) const THREADS: usize =
-    TREES + STARTS + MAKERS + ASKERS + COMPACTIONS + ENDS + LISTENERS + LOOKS + SPARE;
+    TREES + STARTS + MAKERS + ASKERS + COMPACTIONS + LOOKS_BACK + ENDS + LISTENERS + LOOKS + SPARE;
 
 /// What kind of work something is, and so whose places it takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +42,7 @@ pub(crate) enum Kind {
     Make,
     Ask,
     Compact,
+    LookBack,
     End,
     Listen,
     Look,
@@ -56,6 +59,7 @@ pub(crate) struct Pools {
     makers: Arc<Semaphore>,
     askers: Arc<Semaphore>,
     compactions: Arc<Semaphore>,
+    looks_back: Arc<Semaphore>,
     ends: Arc<Semaphore>,
     listeners: Arc<Semaphore>,
     looks: Arc<Semaphore>,
@@ -70,6 +74,7 @@ impl Default for Pools {
             makers: places(MAKERS),
             askers: places(ASKERS),
             compactions: places(COMPACTIONS),
+            looks_back: places(LOOKS_BACK),
             ends: places(ENDS),
             listeners: places(LISTENERS),
             looks: places(LOOKS),
@@ -85,6 +90,7 @@ impl Pools {
             Kind::Make => &self.makers,
             Kind::Ask => &self.askers,
             Kind::Compact => &self.compactions,
+            Kind::LookBack => &self.looks_back,
             Kind::End => &self.ends,
             Kind::Listen => &self.listeners,
             Kind::Look => &self.looks,

@@ -17,6 +17,7 @@ use crate::links::Links;
 use crate::live::Live;
 use crate::locks::is_locked;
 use crate::log::LogFault;
+use crate::lookback::LookBack;
 use crate::mailbox::{Mail, Mailbox, Query};
 use crate::notify::Notifier;
 use crate::places::Places;
@@ -67,6 +68,7 @@ pub(crate) struct Rooms {
     trees: Arc<Trees>,
     accesses: Arc<Accesses>,
     compactor: Arc<Compactor>,
+    look_back: Arc<LookBack>,
     launcher: Arc<Launcher>,
     supervisor: Arc<Supervisor>,
     gate: Arc<GateStore>,
@@ -101,6 +103,14 @@ impl Rooms {
         let accesses = Arc::<Accesses>::default();
         let compactor =
             Compactor::new(home.clone(), config(), Arc::clone(&jobs), env(), Arc::clone(&accesses));
+        let look_back = Arc::new(LookBack {
+            home: home.clone(),
+            settings: config(),
+            jobs: Arc::clone(&jobs),
+            environments: env(),
+            trees: Arc::clone(&trees),
+            umask,
+        });
         let supervisor = Supervisor::new(
             (home.clone(), config(), mailbox.clone()),
             env(),
@@ -135,6 +145,7 @@ impl Rooms {
             trees,
             accesses,
             compactor,
+            look_back,
             launcher,
             supervisor,
             gate,
@@ -152,6 +163,7 @@ impl Rooms {
             jobs: Arc::clone(&self.jobs),
             trees: Arc::clone(&self.trees),
             compactor: Arc::clone(&self.compactor),
+            look_back: Arc::clone(&self.look_back),
             provision: Arc::clone(&self.provision),
             launcher: Arc::clone(&self.launcher),
             supervisor: Arc::clone(&self.supervisor),

@@ -18,9 +18,15 @@ pub struct Glance {
     pub(crate) commit: Oid,
     /// Where HEAD stands; `None` before the first commit.
     pub(crate) head: Option<Oid>,
+    digest: String,
 }
 
 impl Glance {
+    /// Two with the same digest hold the same files, staged alike, on the same commit.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
     /// A repository that has the objects of the glance and all others.
     pub(crate) fn git_dir(&self) -> &Path {
         self.scratch.path()
@@ -47,6 +53,7 @@ fn glance_at(place: &Place, limits: &Limits) -> Result<Glance, SnapshotFault> {
     let mut objects = Objects::open(&place.common)?;
     let picture = job.picture(survey(place)?, None, &mut objects, |_| Ok(Vec::new()))?;
     drop(objects);
+    let digest = picture.digest.clone();
     let (commit, scratch) = job.write(picture, &[])?;
-    Ok(Glance { scratch, commit, head: place.head.commit })
+    Ok(Glance { scratch, commit, head: place.head.commit, digest })
 }

@@ -10,6 +10,7 @@ use crate::hold::Limit;
 use crate::plan::PlanRequest;
 use glis_core::Status;
 use glis_core::input::IfRunning;
+use glis_core::looping::{LoopChange, LoopSpec};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::spec::IdleLimit;
 use glis_core::tree::Clearing;
@@ -254,6 +255,10 @@ pub enum Action {
     AutoYes {
         on: bool,
     },
+    /// Change the limits of a loop.
+    SetLoop {
+        change: LoopChange,
+    },
     Snapshot,
     /// Make its conversation short.
     Compact,
@@ -293,6 +298,9 @@ pub struct NewSession {
     /// Whether a pause removes the worktree; none leaves it to the configuration.
     #[serde(default)]
     pub remove_worktree: Option<bool>,
+    /// It iterates, as this says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looped: Option<LoopSpec>,
 }
 
 impl Request {
@@ -331,6 +339,7 @@ impl Request {
                 | Action::Compact
                 | Action::Restore { .. }
                 | Action::AutoYes { .. }
+                | Action::SetLoop { .. }
                 | Action::Acknowledge => Scope::Manage,
             },
             Self::Plan(request) => request.scope(),
@@ -366,6 +375,7 @@ impl Request {
                 Action::Send { .. }
                 | Action::Resume { .. }
                 | Action::Restart { .. }
+                | Action::SetLoop { .. }
                 | Action::Answer { .. } => true,
                 Action::Pause { .. }
                 | Action::CancelPause

@@ -50,6 +50,7 @@ pub(super) fn new(new: New, out: &Out) -> Result<(), Complaint> {
             (false, true) => Some(false),
             (false, false) => None,
         },
+        looped: None,
     }));
     let mut control = control::connect()?;
     let answer = ask_or(&mut control, request, Complaint::of_new)?;

@@ -15,9 +15,21 @@ use crate::session::{AfterStop, Pause, Phase, Rest, StartStep};
 use crate::timer::{Span, TimerKey, When};
 use crate::tree::{Clearing, PathList, SnapshotRef};
 
+/// Begins a pause of what runs or rests, as this operation.
+pub(crate) fn begin_now(draft: &mut Draft<'_>, op: OpId, wish: PauseWish) {
+    let PauseWish { mode, reason, on_timeout, clearing } = wish;
+    draft.reply(Reply::Pending(op));
+    draft.event(Event::PauseBegan { op, mode, reason, on_timeout, clearing });
+    if let Phase::Pausing(Pause { from: None, .. }) = draft.session.phase {
+        hasten(draft, op, PauseMode::Boundary);
+    } else {
+        go_on_from_rest(draft, op);
+    }
+}
+
 pub(crate) fn begin(draft: &mut Draft<'_>, wish: PauseWish) -> Result<(), Refusal> {
     let PauseWish { mode, reason, on_timeout, clearing } = wish;
-    let asked = asked_to_clear(clearing);
+    let asked = clearing.is_asked();
     if asked && draft.session.spec.in_place {
         let session = draft.session.name.clone();
         return Err(Refusal::InPlace { session, wish: InPlaceWish::RemoveWorktree });
@@ -61,12 +73,7 @@ pub(crate) fn begin(draft: &mut Draft<'_>, wish: PauseWish) -> Result<(), Refusa
         Phase::Rest(Rest::Paused(_) | Rest::Suspended | Rest::Interrupted | Rest::Created)
         | Phase::Live => {
             let op = draft.new_op();
-            draft.event(Event::PauseBegan { op, mode, reason, on_timeout, clearing });
-            if let Phase::Pausing(Pause { from: None, .. }) = draft.session.phase {
-                hasten(draft, op, PauseMode::Boundary);
-            } else {
-                go_on_from_rest(draft, op);
-            }
+            begin_now(draft, op, wish);
             Ok(())
         }
     }
@@ -103,15 +110,6 @@ pub(super) fn begin_after_start(
         go_on_from_rest(draft, op);
     } else {
         reach(draft, op, SafeRule::StartCalledOff, Reached::Safely);
-    }
-}
-
-/// Whether this call for a pause wants the worktree removed. What is only usual for the session
-/// is no reason to refuse a pause, or to begin one again.
-fn asked_to_clear(clearing: Clearing) -> bool {
-    match clearing {
-        Clearing::Keep | Clearing::IfPossible => false,
-        Clearing::IfAllIsSaved | Clearing::Always => true,
     }
 }
 

@@ -3,7 +3,7 @@
 //! An operation goes on from where its journal ends; its steps may be repeated safely. What may
 //! not be repeated (typing into an agent) is left as it is, and asked about.
 
-use super::{chore, compact, end, halt, judge, message, pause, save, start};
+use super::{chore, compact, end, halt, judge, looping, message, pause, save, start};
 use crate::draft::Draft;
 use crate::effect::{Effect, Urgency};
 use crate::event::Event;
@@ -99,12 +99,15 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
 /// delivered since, so nothing of it is repeated: a person decides, or the agent's own words do.
 fn adopt(draft: &mut Draft<'_>, generation: u32, process: Process, began_at: u64) {
     draft.event(Event::ProcessAdopted { generation, process, began_at });
+    // How many iterations there were is lost: whether there is another one is for a person to say.
+    looping::stop(draft);
     doubt_queue(draft);
 }
 
 /// A process has ended that may not be on record.
 fn ended_unknown(draft: &mut Draft<'_>, generation: u32) {
     if generation > draft.session.generation {
+        looping::stop(draft);
         doubt_queue(draft);
     }
 }

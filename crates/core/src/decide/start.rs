@@ -134,7 +134,7 @@ pub(super) fn making_is_overdue(draft: &mut Draft<'_>, op: OpId) {
     }
 }
 
-pub(super) fn resume(draft: &mut Draft<'_>, prompt: Option<String>) -> Result<(), Refusal> {
+pub(crate) fn resume(draft: &mut Draft<'_>, prompt: Option<String>) -> Result<(), Refusal> {
     match &draft.session.phase {
         Phase::Live => draft.reply(Reply::Already),
         Phase::Starting(start) => {
@@ -210,7 +210,7 @@ fn wait_to_resume(draft: &mut Draft<'_>, prompt: Option<String>, why: Deferral) 
 
 /// What a usage limit has left unanswered is gone on with, once: the agent has it in its conversation,
 /// and does nothing with that until it is spoken to.
-fn go_on(draft: &mut Draft<'_>) {
+pub(crate) fn go_on(draft: &mut Draft<'_>) {
     let told = |message: &Message| message.text == GO_ON;
     if draft.session.limits.unanswered && !draft.session.queue.iter().any(told) {
         draft.new_first_message(GO_ON.to_owned());
@@ -236,7 +236,7 @@ fn go_on_with_task(draft: &Draft<'_>) -> Option<String> {
     (!run.is_over() && cut && !told).then(|| BACK_AT_TASK.to_owned())
 }
 
-pub(super) fn restart(
+pub(crate) fn restart(
     draft: &mut Draft<'_>,
     agent_ref: Option<String>,
     prompt: Option<String>,

@@ -7,7 +7,7 @@ use crate::effect::Effect;
 use crate::event::Event;
 use crate::pause::PauseReason;
 use crate::refusal::Refusal;
-use crate::session::Session;
+use crate::session::{Pause, Phase, Session};
 use crate::timer::WallMs;
 
 /// Sessions that one limit has stopped go on so far apart: each has started and asked its model before
@@ -92,7 +92,9 @@ fn slot(session: &Session) -> Option<WallMs> {
 /// A person pauses a session that is parked: it is the user's pause from now on, and does not end by
 /// itself unless the user says when.
 pub(super) fn take_over(draft: &mut Draft<'_>) {
-    if draft.session.parked().is_some() {
+    let parks = |pause: &Pause| pause.reason == PauseReason::RateLimit;
+    let is_parking = matches!(&draft.session.phase, Phase::Pausing(pause) if parks(pause));
+    if is_parking || draft.session.parked().is_some() {
         draft.event(Event::PauseTakenOver { reason: PauseReason::User });
     }
 }

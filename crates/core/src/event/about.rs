@@ -58,6 +58,7 @@ impl Event {
             | Self::ConversationCompacted { op, .. }
             | Self::CompactionFailed { op, .. } => *op,
             Self::Gate(event) => event.op(),
+            Self::Loop(event) => event.op(),
             Self::Plan(_)
             | Self::RefRejected { .. }
             | Self::StartRefused { .. }
@@ -200,6 +201,7 @@ impl Event {
             | Self::StartDeferred { .. }
             | Self::StartForgone
             | Self::LimitsSet(_)
+            | Self::Loop(_)
             | Self::Gate(_)
             | Self::Plan(_)
             | Self::BarLifted => None,
@@ -234,6 +236,7 @@ impl Event {
             | Self::ResumeFellDue
             | Self::PauseTakenOver { .. }
             | Self::LimitOver { .. }
+            | Self::Loop(_)
             | Self::Interrupted { .. }
             | Self::Completed
             | Self::Failed { .. }

@@ -3,6 +3,7 @@
 use super::Event;
 use crate::failure::{End, Failure};
 use crate::ids::OpId;
+use crate::looping::LoopEvent;
 use crate::reason::{FailedStep, Why};
 
 impl Event {
@@ -38,7 +39,9 @@ impl Event {
             }
             Self::StartFailed { op, fault } => ended(op, Failure::NotStarted(fault.clone())),
             Self::StartCancelled { op } => ended(op, Failure::Stopped),
-            Self::PauseCancelled { op } => ended(op, Failure::Cancelled),
+            Self::PauseCancelled { op } | Self::Loop(LoopEvent::PauseWithdrawn { op }) => {
+                ended(op, Failure::Cancelled)
+            }
             Self::PauseRefused { op, doing } => {
                 ended(op, Failure::NotSafe { doing: doing.clone() })
             }
@@ -115,6 +118,7 @@ impl Event {
             | Self::StartDeferred { .. }
             | Self::StartForgone
             | Self::LimitsSet(_)
+            | Self::Loop(_)
             | Self::Gate(_)
             | Self::Plan(_)
             | Self::BarLifted => None,

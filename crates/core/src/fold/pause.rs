@@ -55,7 +55,7 @@ impl Session {
             | Phase::Rest(_)
             | Phase::Chore { .. } => false,
         };
-        if !pauses {
+        if !pauses && self.pause_to_come().is_none() {
             self.resume_at = None;
         }
     }

@@ -52,6 +52,7 @@ impl Plan {
                 self.tip = Some(commit.clone());
                 if let Some(run) = self.runs.get(run) {
                     self.schedule.finish(&run.task);
+                    self.take_tried();
                 }
             }
             PlanEvent::RunFailed { run, why } => self.step(at, run, RunStep::Failed(why.clone())),
@@ -73,6 +74,16 @@ impl Plan {
             self.schedule.finish(&task);
         }
         let tried: Vec<String> = self.latest.keys().cloned().collect();
+        for task in tried {
+            self.schedule.take(&task);
+        }
+    }
+
+    /// What has come free and was tried before, while what it needs was worked on once more, waits for
+    /// a person.
+    fn take_tried(&mut self) {
+        let tried = |task: &&str| self.latest.contains_key(*task);
+        let tried: Vec<String> = self.schedule.ready().filter(tried).map(str::to_owned).collect();
         for task in tried {
             self.schedule.take(&task);
         }

@@ -2,7 +2,7 @@
 //! flags of sessions whose records were damaged.
 
 use crate::rule::Rule;
-use crate::session::{Damage, Phase, Process, Run, Session, Spoken};
+use crate::session::{Chore, Damage, Phase, Process, Run, Session, Spoken};
 
 impl Session {
     pub(super) fn note_damage(&mut self, lost: &[(u64, u64)], kept: &str) {
@@ -15,6 +15,10 @@ impl Session {
     /// Whatever was under way by the log is long over: a later process lives, and so does the
     /// session. How far it is, it tells itself.
     pub(super) fn adopt(&mut self, generation: u32, process: &Process, began_at: u64) {
+        // It was on its way out of the trash, and has got there.
+        if matches!(&self.phase, Phase::Chore { chore: Chore::Return(_), .. }) {
+            self.bring_back();
+        }
         self.generation = generation;
         // It is unknown what was said to it.
         self.run = Some(Run { spoken: Spoken::Something, ..Run::of(process.clone()) });

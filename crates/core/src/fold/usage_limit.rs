@@ -2,7 +2,7 @@
 
 use crate::event::Event;
 use crate::pause::PauseReason;
-use crate::session::{Phase, Rest, Session, WallMs};
+use crate::session::{Phase, Rest, Session, StartCause, WallMs};
 
 impl Session {
     /// Counts how often limits were met, and remembers what one has left unanswered.
@@ -23,9 +23,11 @@ impl Session {
         }
         let starts = matches!(event, Event::StartBegan { .. });
         let by_itself = self.by_itself.due;
-        // A person has said something, or has it go on.
+        // A person has said something, or has it go on. What a loop begins by itself is not a person's.
         let said = matches!(event, Event::MessageQueued { first: false, .. });
-        if said || starts && !by_itself {
+        let anew = said || matches!(event, Event::StartBegan { cause: StartCause::Restart, .. });
+        let own = anew && self.looped.as_ref().is_some_and(|looped| looped.goes_on());
+        if !own && (said || starts && !by_itself) {
             limits.returns = 0;
         }
     }
@@ -42,6 +44,10 @@ impl Session {
     pub(super) fn take_pause_over(&mut self, reason: PauseReason) {
         if let Phase::Rest(Rest::Paused(record)) = &mut self.phase {
             record.reason = reason;
+        }
+        if let Phase::Pausing(pause) = &mut self.phase {
+            pause.reason = reason;
+            pause.record.reason = reason;
         }
         self.resume_at = None;
     }

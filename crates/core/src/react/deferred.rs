@@ -1,6 +1,6 @@
 //! What had to wait before it could start begins as soon as it may, in the order in which it came.
 
-use crate::decide::start;
+use crate::decide::{looping, start};
 use crate::draft::Draft;
 use crate::event::Event;
 use crate::ids::SessionId;
@@ -14,11 +14,20 @@ pub(crate) fn start(draft: &mut Draft<'_>) {
         if draft.turn_to(&next).is_err() {
             break;
         }
-        start::begin_deferred(draft);
+        begin(draft);
         follow(draft);
     }
     tell_reason(draft);
     draft.reply(reply);
+}
+
+/// Begins what has waited: the next iteration of a loop, or what was asked for.
+fn begin(draft: &mut Draft<'_>) {
+    if !looping::is_due(draft) {
+        start::begin_deferred(draft);
+    } else if looping::begin_next(draft).is_err() {
+        draft.event(Event::StartForgone);
+    }
 }
 
 /// Whatever still waits does so for another reason once the gate is shut, or opened while every place

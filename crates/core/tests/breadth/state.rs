@@ -6,6 +6,7 @@ use glis_core::effect::Effect;
 use glis_core::event::{Ending, Spot};
 use glis_core::input::{Command, Exit, Hearing, Outcome, Sign, World};
 use glis_core::leftover::Leftovers;
+use glis_core::looping::LookedBack;
 use glis_core::pause::Captured;
 use glis_core::reason::Why;
 use glis_core::refusal::ResumeFault;
@@ -349,6 +350,14 @@ impl State {
                 generation: *generation,
                 snapshot: snapshot(),
             },
+            Effect::LookBack { iteration } => Outcome::LookedBack(LookedBack {
+                iteration: *iteration,
+                reached: false,
+                left: None,
+                cost_micros: 0,
+                agent_ref: None,
+                note: None,
+            }),
             Effect::Compact { op } => {
                 Outcome::Compacted { op: *op, entries: 1, original: "long".to_owned() }
             }
@@ -412,7 +421,8 @@ fn failed(effect: &Effect) -> Option<Outcome> {
         Effect::BringBack { op } => Outcome::NotBroughtBack { op: *op, why },
         Effect::Empty { op } => Outcome::NotEmptied { op: *op, why },
         // A process is ended in the end, and the rest cannot fail.
-        Effect::StopProcess { .. }
+        Effect::LookBack { .. }
+        | Effect::StopProcess { .. }
         | Effect::CutSetUpShort
         | Effect::CutShort { .. }
         | Effect::DropTimer { .. }

@@ -2,6 +2,7 @@
 
 use glis_core::effect::Effect;
 use glis_core::gate::GateStep;
+use glis_core::looping::LoopStage;
 use glis_core::pause::PauseStep;
 use glis_core::session::{StartCause, StartStep};
 use glis_core::verdict::Answerer;
@@ -60,6 +61,9 @@ pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
         Effect::ClearWorktree { .. } => {
             step == Some(PauseStep::Clearing) && session.baseline.is_some()
         }
+        Effect::LookBack { iteration } => session.looped.as_ref().is_some_and(|looped| {
+            looped.iteration == *iteration && matches!(looped.stage, LoopStage::Looking { .. })
+        }),
         Effect::Compact { op: Some(op) } => session.compaction.asked == Some(*op),
         Effect::CutSetUpShort => matches!(&session.phase, Phase::Stopping { .. }),
         Effect::Sweep { .. } | Effect::CheckSave { .. } => step == Some(PauseStep::Boundary),

@@ -11,6 +11,7 @@ use glis_core::event::Ending;
 use glis_core::gate::{GateCommand, GateWish, Kept};
 use glis_core::input::{Command, Exit, Hearing, IfRunning, Outcome};
 use glis_core::limits::{Limits, Over};
+use glis_core::looping::{LoopChange, LoopContext, LoopSpec};
 use glis_core::pause::{OnTimeout, PauseMode, PauseReason};
 use glis_core::spec::{IdleLimit, Spec};
 use glis_core::tree::Clearing;
@@ -22,15 +23,17 @@ const ROUNDS_MAX: usize = 300;
 
 pub(crate) struct Play {
     pub(crate) daemon: Daemon,
-    world: World,
-    rng: Rng,
+    pub(crate) world: World,
+    pub(crate) rng: Rng,
     refs: u32,
+    /// How kind the world is while it is played.
+    pub(crate) luck: Luck,
 }
 
 impl Play {
     pub(crate) fn new(seed: u64, trace: Option<Vec<String>>) -> Self {
         let daemon = Daemon { trace, ..Daemon::default() };
-        Self { daemon, world: World::default(), rng: Rng::new(seed), refs: 0 }
+        Self { daemon, world: World::default(), rng: Rng::new(seed), refs: 0, luck: Luck::Mixed }
     }
 
     /// Plays so many steps, then lets everything come to rest, and judges it.
@@ -91,6 +94,11 @@ impl Play {
         if self.rng.percent(80) {
             self.feed(&Input::Gate(GateCommand::Open(Kept::FromLog)))?;
         }
+        self.settle()
+    }
+
+    /// Nothing is asked for any more, and nothing fails.
+    pub(crate) fn settle(&mut self) -> Result<(), String> {
         for _ in 0..ROUNDS_MAX {
             if !self.quiet_round()? {
                 Rules::waiting(&self.daemon.house)?;
@@ -153,12 +161,37 @@ impl Play {
         }
     }
 
+    /// Something that is no command, and no death.
+    pub(crate) fn step_on(&mut self) -> Result<(), String> {
+        match self.rng.below(4) {
+            0 => self.perform(),
+            1 => self.report(),
+            2 => self.read(),
+            _ => self.act(),
+        }
+    }
+
+    pub(crate) fn crash(&mut self) -> Result<(), String> {
+        self.daemon.crash(&mut self.world, &mut self.rng)
+    }
+
+    /// An agent does something by itself.
+    fn act(&mut self) -> Result<(), String> {
+        if let Some(id) = self.any_site() {
+            let site = self.world.sites.get_mut(&id);
+            if let Some(agent) = site.and_then(|site| site.agents.first_mut()) {
+                agent.act(&mut self.rng);
+            }
+        }
+        self.end_ordered()
+    }
+
     fn any_site(&mut self) -> Option<SessionId> {
         let ids: Vec<_> = self.world.sites.keys().cloned().collect();
         self.rng.pick(&ids).cloned()
     }
 
-    fn feed(&mut self, input: &Input) -> Result<(), String> {
+    pub(crate) fn feed(&mut self, input: &Input) -> Result<(), String> {
         self.daemon.feed(&self.world, input)
     }
 
@@ -171,11 +204,25 @@ impl Play {
         let agent_ref = self.mint(kind);
         self.world.kinds.insert(id.clone(), kind);
         let auto_yes = self.rng.percent(50);
-        let spec = Box::new(Spec { auto_yes, ..kind.spec(prompt) });
+        let looped = self.looped().filter(|_| prompt.is_some()).map(Box::new);
+        let spec = Box::new(Spec { auto_yes, looped, ..kind.spec(prompt) });
         self.feed(&Input::Command(Command::New { id, name, spec, agent_ref }))
     }
 
-    fn mint(&mut self, kind: Kind) -> Option<String> {
+    /// A loop, now and then; one without an end would never come to rest.
+    fn looped(&mut self) -> Option<LoopSpec> {
+        let fresh = self.rng.percent(50);
+        self.rng.percent(40).then(|| LoopSpec {
+            max: Some(u32::try_from(self.rng.below(4)).unwrap_or(1)),
+            until: None,
+            context: if fresh { LoopContext::Fresh } else { LoopContext::Continue },
+            auto_commit: false,
+            max_cost_micros: None,
+            max_failures: 2,
+        })
+    }
+
+    pub(crate) fn mint(&mut self, kind: Kind) -> Option<String> {
         self.refs += 1;
         matches!(kind, Kind::Chosen | Kind::Anytime).then(|| format!("chosen-{}", self.refs))
     }
@@ -225,6 +272,10 @@ impl Play {
                 let stop = self.rng.percent(50);
                 let running = if stop { IfRunning::Stop } else { IfRunning::Refuse };
                 Command::Remove { session, running }
+            }
+            28 if self.rng.percent(50) => {
+                let max = Some(Some(u32::try_from(self.rng.below(5)).unwrap_or(1)));
+                Command::SetLoop { session, change: LoopChange { max, ..LoopChange::default() } }
             }
             25..=28 => self.chore(session),
             29 | 30 => Command::SetAutoYes { session, on: self.rng.percent(60) },
@@ -328,7 +379,7 @@ impl Play {
         }
         let at = self.rng.below(self.daemon.todo.len());
         let effect = self.daemon.todo.swap_remove(at);
-        let told = self.daemon.perform(&mut self.world, &effect, &mut self.rng, Luck::Mixed)?;
+        let told = self.daemon.perform(&mut self.world, &effect, &mut self.rng, self.luck)?;
         let given_up =
             matches!(told, Some(Input::Outcome { outcome: Outcome::ProcessNotStarted { .. }, .. }));
         self.daemon.reports.extend(told);
@@ -343,8 +394,7 @@ impl Play {
         if !once && !given_up && self.rng.percent(4) {
             // Done again, as if somebody had not heard of the first time; both are told at once.
             self.flush()?;
-            let again =
-                self.daemon.perform(&mut self.world, &effect, &mut self.rng, Luck::Mixed)?;
+            let again = self.daemon.perform(&mut self.world, &effect, &mut self.rng, self.luck)?;
             if let Some(told) = again {
                 self.feed(&told)?;
             }
@@ -411,7 +461,7 @@ impl Play {
     }
 
     /// A process ends. Mostly its last words are read first.
-    fn die(&mut self, session: &SessionId) -> Result<(), String> {
+    pub(crate) fn die(&mut self, session: &SessionId) -> Result<(), String> {
         if self.rng.percent(70) {
             while self.read_one(session)? {}
         }

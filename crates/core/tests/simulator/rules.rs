@@ -3,8 +3,10 @@
 use crate::reasons;
 use crate::world::World;
 use glis_core::input::{Command, Input, Outcome};
+use glis_core::looping::{Loop, LoopEvent, LoopStage};
 use glis_core::pause::PauseStep;
 use glis_core::session::{Rest, StartStep};
+use glis_core::spec::SignSource;
 use glis_core::talk::Delivery;
 use glis_core::usage_limit::GO_ON;
 use glis_core::verdict::{Answerer, Verdict as Ruled};
@@ -78,6 +80,19 @@ impl Rules {
                 must(returns || may_start(before, input), || {
                     format!("{id}: started from {:?} by {input:?}", before.phase)
                 })
+            }
+            Event::Loop(LoopEvent::Began { iteration }) => {
+                let looped = before.looped.as_ref().ok_or("an iteration of no loop")?;
+                // A person may begin any of them anew, and end a pause by that.
+                if matches!(input, Input::Command(Command::Restart { .. })) {
+                    return Ok(());
+                }
+                let next = *iteration == looped.iteration + 1;
+                must(next, || format!("{id}: {iteration} after {}", looped.iteration))?;
+                let due = matches!(looped.stage, LoopStage::Due { .. });
+                must(due, || format!("{id}: {iteration} begins at {:?}", looped.stage))?;
+                let waits = before.pause_to_come().is_some();
+                must(!waits, || format!("{id}: {iteration} begins over a pause"))
             }
             Event::AnswerBegan { ask, .. } => {
                 let by_rule = matches!(input, Input::Outcome {
@@ -325,9 +340,19 @@ impl Rules {
                     must(!idle || session.queue.is_empty() || shut.is_some(), || {
                         format!("{id}: a message waits, and nobody will ever hand it over")
                     })?;
+                    let tells = session.spec.traits.signs == SignSource::Structured;
+                    let broke =
+                        session.looped.as_ref().is_some_and(|looped| looped.broke.is_some());
+                    let sticks = idle && tells && shut.is_none() && session.iterates() && !broke;
+                    must(!sticks || session.barred.is_some(), || {
+                        format!("{id}: its loop sticks at {:?}", session.looped)
+                    })?;
                 }
                 Phase::Rest(_) => {
                     must(agents.is_empty(), || format!("{id}: rests, and a process runs"))?;
+                    let looks = |looped: &Loop| matches!(looped.stage, LoopStage::Looking { .. });
+                    let sticks = session.looped.as_deref().is_some_and(looks);
+                    must(!sticks, || format!("{id}: its loop sticks at {:?}", session.looped))?;
                 }
                 Phase::Starting(_)
                 | Phase::Pausing(_)
@@ -353,8 +378,18 @@ impl Rules {
             }
             Gate::Paused(_) => {}
         }
-        must(self.promised.is_empty(), || format!("promised and not kept: {:?}", self.promised))
+        let broken = self.promised.iter().find(|(op, id)| !waits_for_its_end(house, **op, id));
+        must(broken.is_none(), || format!("promised and not kept: {broken:?}"))
     }
+}
+
+/// Whether this is a pause of a loop whose program has not come to its end: that is its iteration's.
+fn waits_for_its_end(house: &House, op: OpId, id: &SessionId) -> bool {
+    house.session(id).is_some_and(|session| {
+        session.phase == Phase::Live
+            && session.spec.traits.signs == SignSource::Screen
+            && session.pause_to_come().is_some_and(|pause| pause.op == op)
+    })
 }
 
 /// Who may start a process. What is paused or died starts only by a person's word.
@@ -383,14 +418,16 @@ fn may_start(before: &Session, input: &Input) -> bool {
             ..
         } | Input::Observed { .. }
     );
+    // The next iteration begins by itself, where no pause is wanted.
+    let due = |looped: &Loop| matches!(looped.stage, LoopStage::Due { .. });
+    let iterates = before.looped.as_deref().is_some_and(due) && before.pause_to_come().is_none();
     match &before.phase {
         Phase::Starting(start) => start.step == StartStep::Check,
         Phase::Rest(Rest::Created) => asked || message,
         // The end of a stop is the moment for a message that came during the stop.
-        Phase::Rest(Rest::Suspended) => asked || message || ended,
-        Phase::Rest(Rest::Paused(_) | Rest::Interrupted | Rest::Completed | Rest::Failed(_)) => {
-            asked
-        }
+        Phase::Rest(Rest::Suspended) => asked || message || ended || iterates,
+        Phase::Rest(Rest::Paused(_)) => asked,
+        Phase::Rest(Rest::Interrupted | Rest::Completed | Rest::Failed(_)) => asked || iterates,
         Phase::Rest(Rest::Archived)
         | Phase::Live
         | Phase::Pausing(_)

@@ -8,6 +8,7 @@ use glis_core::effect::Urgency;
 use glis_core::event::Ending;
 use glis_core::input::{self, Outcome};
 use glis_core::leftover::{Companion, Leftovers};
+use glis_core::looping::{LookedBack, LoopTrace};
 use glis_core::pause::Captured;
 use glis_core::reason::Why;
 use glis_core::refusal::ResumeFault;
@@ -57,6 +58,8 @@ pub(crate) struct Site {
     pub(crate) kept: BTreeMap<String, u64>,
     /// A process that its agent had started cannot be ended.
     pub(crate) stuck: bool,
+    /// How often it was looked back at an iteration.
+    pub(crate) looks: u32,
 }
 
 impl Site {
@@ -145,6 +148,21 @@ impl Site {
                 Outcome::Swept { op: *op, left: self.leftovers() }
             }
             _ => return None,
+        })
+    }
+
+    /// Looks at what an iteration has left; whatever fails in that is left out of it.
+    fn look_back(&mut self, id: &SessionId, kind: Kind, iteration: u32, fails: bool) -> Outcome {
+        self.looks += 1;
+        let chosen = matches!(kind, Kind::Chosen | Kind::Anytime);
+        let trace = LoopTrace { tree: format!("{:?}", self.tree), words: String::new() };
+        Outcome::LookedBack(LookedBack {
+            iteration,
+            reached: false,
+            left: (!fails).then_some(trace),
+            cost_micros: 0,
+            agent_ref: chosen.then(|| format!("looped-{id}-{}", self.looks)),
+            note: None,
         })
     }
 
@@ -308,6 +326,7 @@ impl World {
             }
 
             Effect::PlanReturn => self.plan_return(rng, luck),
+            Effect::LookBack { iteration } => site.look_back(id, kind, *iteration, fails),
             Effect::CheckSave { .. }
             | Effect::SaveWorktree { .. }
             | Effect::Compact { .. }
@@ -344,7 +363,9 @@ impl World {
         if site.stuck || site.exit.as_ref().is_some_and(|exit| exit.generation >= generation) {
             return Ok(Outcome::ProcessNotStarted { op, fault: locked() });
         }
-        let mut agent = Agent::new(kind, generation, session.agent_ref.clone(), site.stream_end);
+        // Output goes on behind what was read of it, also where nothing else is left of a process.
+        let begins = site.stream_end.max(session.seen.stream);
+        let mut agent = Agent::new(kind, generation, session.agent_ref.clone(), begins);
         let goes_on = session.ran && kind != Kind::Command;
         match (kind, &session.agent_ref) {
             (Kind::Command, _) => {}

@@ -20,6 +20,7 @@ states! {
         rm and stop => busy with pause
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => busy with pause
         restore => busy with pause
@@ -43,6 +44,7 @@ states! {
         rm and stop => busy with restore
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => busy with restore
         compact => busy with restore
         restore => pending
@@ -66,6 +68,7 @@ states! {
         rm and stop => pending
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => busy with rm
         compact => busy with rm
         restore => busy with rm
@@ -89,6 +92,7 @@ states! {
         rm and stop => pending
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => busy with rm
         restore => busy with rm
@@ -112,6 +116,7 @@ states! {
         rm and stop => pending
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => busy with rm
         restore => busy with rm
@@ -135,6 +140,7 @@ states! {
         rm and stop => busy with trash restore
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => refused: archived
         compact => busy with trash restore
         restore => busy with trash restore
@@ -158,6 +164,7 @@ states! {
         rm and stop => busy with trash empty
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => refused: archived
         compact => busy with trash empty
         restore => busy with trash empty

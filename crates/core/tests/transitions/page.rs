@@ -2,12 +2,12 @@
 
 use crate::script::{Kind, Stage};
 use crate::state::State;
-use crate::{chores, table, under_way, usage_limits};
+use crate::{chores, loops, table, under_way, usage_limits};
 use glis_core::Command;
 
 /// Every command in each form that matters, as a table writes it. What each leads to is told for
 /// every state.
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "send hello",
     "pause",
     "pause interrupt",
@@ -22,6 +22,7 @@ const COMMANDS: [&str; 20] = [
     "rm and stop",
     "answer allow",
     "auto-yes on",
+    "set 5",
     "snapshot",
     "compact",
     "restore",
@@ -31,10 +32,11 @@ const COMMANDS: [&str; 20] = [
 ];
 
 /// The parts of the page: a heading and its states.
-const PARTS: [(&str, &[State]); 4] = [
+const PARTS: [(&str, &[State]); 5] = [
     ("Nothing is under way", table::STATES),
     ("A process is started, paused or stopped", under_way::STATES),
     ("It is parked at a usage limit", usage_limits::STATES),
+    ("It is a loop", loops::STATES),
     ("Something is done with what the session holds", chores::STATES),
 ];
 
@@ -77,7 +79,7 @@ fn every_command_is_among_those_that_a_state_is_asked() {
 }
 
 /// How many commands a session can be given.
-const VERBS: usize = 16;
+const VERBS: usize = 17;
 
 /// A command by its name; none for the one that begins a session and so meets no state. A new
 /// command stops the compiler here: it wants a line in [`COMMANDS`], and one more of [`VERBS`].
@@ -100,6 +102,7 @@ fn verb(command: &Command) -> Option<&'static str> {
         Command::Acknowledge { .. } => "acknowledge",
         Command::Answer { .. } => "answer",
         Command::SetAutoYes { .. } => "auto-yes",
+        Command::SetLoop { .. } => "set",
     })
 }
 

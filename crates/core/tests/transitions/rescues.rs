@@ -173,6 +173,15 @@ fn a_process_that_the_log_has_forgotten_is_taken_over() {
     }
 }
 
+/// It had the name under which it was to come back.
+#[test]
+fn one_that_was_on_its_way_out_of_the_trash_has_come_back_under_its_new_name() {
+    let story =
+        format!("{IDLE}\n{PAUSED}\nrm\naside\nreturn green\nfound later => process adopted");
+    let stage = check(Kind::Agent, &story).unwrap();
+    assert_eq!(stage.session().unwrap().name, "green");
+}
+
 #[test]
 fn what_waited_by_a_log_without_its_end_is_asked_about_and_never_repeated() {
     check(

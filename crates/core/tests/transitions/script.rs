@@ -7,6 +7,7 @@ use crate::words::{self, IdleTimers};
 use glis_core::event::{Ending, Spot};
 use glis_core::input::{Command, Exit, Hearing, IfRunning, Outcome, Sign, World};
 use glis_core::leftover::{Companion, Leftovers};
+use glis_core::looping::{FAILURES_MAX, LookedBack, LoopChange, LoopContext, LoopSpec, LoopTrace};
 use glis_core::pause::{Captured, Moment, OnTimeout, PauseMode, PauseReason, PauseStep};
 use glis_core::reason::Why;
 use glis_core::refusal::ResumeFault;
@@ -176,6 +177,7 @@ impl Stage {
         if let Some(outcome) = self
             .trouble(verb, rest)
             .or_else(|| self.compacted(verb, rest))
+            .or_else(|| (verb == "looked").then(|| Outcome::LookedBack(self.looked_back(rest))))
             .or_else(|| self.outcome(verb, rest))
         {
             return Ok(Input::Outcome { session, outcome });
@@ -223,6 +225,25 @@ impl Stage {
             return Ok(Input::Sign { session, generation, spot, hearing, sign });
         }
         Err(format!("no such line: {line:?}"))
+    }
+
+    /// A loop: its first word says what an iteration knows of the others, its second how many there are.
+    fn loop_command(&self, verb: &str, rest: &str) -> Option<Command> {
+        let session = Self::id();
+        match verb {
+            "loop" => {
+                let agent_ref = (self.kind == Kind::Agent).then(|| "ref-1".to_owned());
+                let looped = looped(rest).map(Box::new);
+                let spec = Spec { looped, prompt: some_last(rest), ..self.kind.spec() };
+                let (name, spec) = ("blue".to_owned(), Box::new(spec));
+                Some(Command::New { id: session, name, spec, agent_ref })
+            }
+            "set" => {
+                let change = LoopChange { max: Some(rest.parse().ok()), ..LoopChange::default() };
+                Some(Command::SetLoop { session, change })
+            }
+            _ => None,
+        }
     }
 
     pub(crate) fn command(&self, verb: &str, rest: &str) -> Option<Command> {
@@ -294,7 +315,7 @@ impl Stage {
                 Command::Answer { session, ask, answer: answer.to_owned(), reason }
             }
             "auto-yes" => Command::SetAutoYes { session, on: rest == "on" },
-            _ => return None,
+            _ => return self.loop_command(verb, rest),
         })
     }
 
@@ -389,6 +410,21 @@ impl Stage {
             },
             _ => return None,
         })
+    }
+
+    /// What a look back at the iteration has shown: that something `new` was left, unless told else.
+    fn looked_back(&self, words: &str) -> LookedBack {
+        let iteration =
+            self.session().and_then(|s| s.looped.as_ref()).map_or(0, |looped| looped.iteration);
+        let tree = if words == "same" { "same".to_owned() } else { iteration.to_string() };
+        LookedBack {
+            iteration,
+            reached: words == "reached",
+            left: Some(LoopTrace { tree, words: String::new() }),
+            cost_micros: if words == "costly" { 9_000_000 } else { 0 },
+            agent_ref: (self.kind == Kind::Agent).then(|| format!("ref-{}", iteration + 1)),
+            note: None,
+        }
     }
 
     /// `ASK VERDICT`: on the question as it is; with `of another` behind it, on one of the same name.
@@ -580,6 +616,27 @@ fn sign(line: &str) -> Option<Sign> {
         ("screen", _) => Sign::Screen(ScreenState::Asking { pattern: "? ".to_owned(), line: own }),
         _ => return None,
     })
+}
+
+/// `fresh` or `continue`, how many iterations at most or `on`, and the words.
+fn looped(words: &str) -> Option<LoopSpec> {
+    let mut words = words.split(' ');
+    let context = match words.next()? {
+        "continue" => LoopContext::Continue,
+        _ => LoopContext::Fresh,
+    };
+    Some(LoopSpec {
+        max: words.next().and_then(|max| max.parse().ok()),
+        until: None,
+        context,
+        auto_commit: false,
+        max_cost_micros: Some(5_000_000),
+        max_failures: FAILURES_MAX,
+    })
+}
+
+fn some_last(words: &str) -> Option<String> {
+    words.splitn(3, ' ').nth(2).map(str::to_owned)
 }
 
 fn no() -> Why {

@@ -28,6 +28,7 @@ states! {
         rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => refused: created
         restore => restore began | do restore snap-1 | pending
@@ -51,6 +52,7 @@ states! {
         rm and stop => stop began | do stop with an interrupt | pending
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => refused: busy
         restore => refused: busy
@@ -74,6 +76,7 @@ states! {
         rm and stop => stop began | do stop quietly | pending
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => refused: idle
         restore => refused: idle
@@ -97,6 +100,7 @@ states! {
         rm and stop => stop began | do stop with an interrupt | pending
         answer allow => answer began | do give answer allow
         auto-yes on => auto yes set | do limit the rules, judge go
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => refused: waiting
         restore => refused: waiting
@@ -120,6 +124,7 @@ states! {
         rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => compaction began | do compact | pending
         restore => restore began | do restore snap-1 | pending
@@ -144,6 +149,7 @@ states! {
         rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => compaction began | do compact | pending
         restore => restore began | do restore snap-1 | pending
@@ -167,6 +173,7 @@ states! {
         rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => compaction began | do compact | pending
         restore => restore began | do restore snap-1 | pending
@@ -190,6 +197,7 @@ states! {
         rm and stop => removal began | do put aside | pending
         answer allow => message requeued
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => compaction began | do compact | pending
         restore => restore began | do restore snap-1 | pending
@@ -213,6 +221,7 @@ states! {
         rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => compaction began | do compact | pending
         restore => restore began | do restore snap-1 | pending
@@ -236,6 +245,7 @@ states! {
         rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => compaction began | do compact | pending
         restore => restore began | do restore snap-1 | pending
@@ -259,6 +269,7 @@ states! {
         rm and stop => already
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => refused: archived
         compact => refused: archived
         restore => refused: archived

@@ -20,6 +20,7 @@ states! {
         rm and stop => busy with new
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => refused: created
         compact => busy with new
         restore => busy with new
@@ -43,6 +44,7 @@ states! {
         rm and stop => busy with new
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => busy with new
         restore => busy with new
@@ -66,6 +68,7 @@ states! {
         rm and stop => busy with pause
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => busy with pause
         restore => busy with pause
@@ -89,6 +92,7 @@ states! {
         rm and stop => busy with pause
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => busy with pause
         restore => busy with pause
@@ -112,6 +116,7 @@ states! {
         rm and stop => busy with pause
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => busy with pause
         restore => busy with pause
@@ -135,6 +140,7 @@ states! {
         rm and stop => busy with pause
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => busy with pause
         restore => busy with pause
@@ -158,6 +164,7 @@ states! {
         rm and stop => busy with pause
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => busy with pause
         restore => busy with pause
@@ -181,6 +188,7 @@ states! {
         rm and stop => busy with pause
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => busy with pause
         restore => busy with pause
@@ -204,6 +212,7 @@ states! {
         rm and stop => busy with pause
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => busy with pause
         restore => busy with pause
@@ -227,6 +236,7 @@ states! {
         rm and stop => busy with pause
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => busy with pause
         restore => busy with pause
@@ -250,6 +260,7 @@ states! {
         rm and stop => busy with resume
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => busy with resume
         restore => busy with resume
@@ -273,6 +284,7 @@ states! {
         rm and stop => busy with resume
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => busy with resume
         restore => busy with resume
@@ -296,6 +308,7 @@ states! {
         rm and stop => busy with restart
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => busy with restart
         restore => busy with restart
@@ -319,6 +332,7 @@ states! {
         rm and stop => busy with a wake-up
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => busy with a wake-up
         restore => busy with a wake-up
@@ -342,6 +356,7 @@ states! {
         rm and stop => busy with stop
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => busy with stop
         restore => busy with stop
@@ -365,6 +380,7 @@ states! {
         rm and stop => busy with restart
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => busy with restart
         restore => busy with restart
@@ -388,6 +404,7 @@ states! {
         rm and stop => busy with restart
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => busy with restart
         restore => busy with restart

@@ -33,6 +33,7 @@ states! {
         rm and stop => removal began | do put aside | pending
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
+        set 5 => refused: no loop
         snapshot => save began | do save | pending
         compact => compaction began | do compact | pending
         restore => restore began | do restore snap-1 | pending

@@ -82,6 +82,8 @@ pub(crate) fn refusal(refusal: &Refusal) -> String {
         | Refusal::TaskIdle { .. }
         | Refusal::TaskAtWork { .. }
         | Refusal::WrongRoot(_)
+        | Refusal::NoLoop { .. }
+        | Refusal::BudgetSpent { .. }
         | Refusal::Shut { .. }
         | Refusal::Full { .. }
         | Refusal::GateDamaged { .. }
@@ -104,6 +106,7 @@ fn event(event: &Event) -> String {
         Event::PauseFailed { step, .. } => format!("{name}: {step}"),
         Event::Gate(of) => format!("gate {}", self::name(of)),
         Event::Plan(of) => format!("plan {}", self::name(of)),
+        Event::Loop(of) => format!("loop {}", self::name(of)),
         Event::AskJudged { verdict: Verdict::Manual { why, .. }, .. } => {
             format!("{name} manual, {}", self::name(why))
         }
@@ -180,6 +183,7 @@ fn effect(effect: &Effect) -> String {
             Occasion::Asked => "save".to_owned(),
         },
         Effect::Compact { .. } => "compact".to_owned(),
+        Effect::LookBack { iteration } => format!("look back at {iteration}"),
         Effect::ClearWorktree { .. } => "clear worktree".to_owned(),
         Effect::RestoreWorktree { snapshot, .. } => format!("restore {snapshot}"),
         Effect::BringBack { .. } => "bring back".to_owned(),

@@ -132,6 +132,7 @@ pub(super) async fn translate(state: &ServerState, given: &str, action: Action) 
             Command::Answer { session, ask: ask.map(AskId), answer, reason }
         }
         Action::AutoYes { on } => Command::SetAutoYes { session, on },
+        Action::SetLoop { change } => Command::SetLoop { session, change },
         Action::Snapshot => Command::Snapshot { session },
         Action::Compact => {
             compact::refuse_needless(state, &found).await?;

@@ -85,6 +85,7 @@ async fn of_the_gate(
         | Action::Restart { .. }
         | Action::Remove { .. }
         | Action::AutoYes { .. }
+        | Action::SetLoop { .. }
         | Action::Answer { .. }
         | Action::Snapshot
         | Action::Restore { .. } => return Ok(None),
@@ -145,6 +146,7 @@ fn is_meant(session: &Session, action: &Action) -> bool {
         | Action::Remove { .. }
         | Action::Answer { .. }
         | Action::AutoYes { .. }
+        | Action::SetLoop { .. }
         | Action::Snapshot
         | Action::Compact
         | Action::Restore { .. } => true,

@@ -37,7 +37,21 @@ impl Trees {
     }
 
     /// Everything that a session has done is in one commit on its branch.
-    pub(crate) fn commit(&self, session: &Session) -> Result<Committed, NotMerged> {
+    fn commit(&self, session: &Session) -> Result<Committed, NotMerged> {
+        self.commit_as(session, &message(session))
+    }
+
+    /// What an iteration of a loop has done is a commit on the session's branch.
+    pub(crate) fn commit_iteration(
+        &self,
+        session: &Session,
+        iteration: u32,
+    ) -> Result<Committed, NotMerged> {
+        let message = message(session).replacen('\n', &format!(" ({iteration})\n"), 1);
+        self.commit_as(session, &message)
+    }
+
+    fn commit_as(&self, session: &Session, message: &str) -> Result<Committed, NotMerged> {
         let branch = session.branch.as_deref().ok_or(NotMerged::Refused(Unmerged::NoWorktree))?;
         self.jobs.turns().wait(&session.id, || {
             let worktree = top(session)?.filter(|path| path.is_dir());
@@ -48,8 +62,7 @@ impl Trees {
                 set_stale_aside(&self.jobs, session, &worktree);
             }
             self.save(session, &worktree, "before a commit", Unreadable::List)?;
-            let (worktree, message) = (worktree.as_path(), message(session));
-            let request = CommitRequest { worktree, branch, message: &message };
+            let request = CommitRequest { worktree: worktree.as_path(), branch, message };
             Ok(glis_snapshot::commit_work(&request)?)
         })
     }

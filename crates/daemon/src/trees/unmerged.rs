@@ -3,6 +3,7 @@
 use glis_core::merge::Unmerged;
 use glis_core::tree::PathList;
 use glis_snapshot::{CommitFault, MergeFault, SnapshotFault};
+use std::fmt;
 
 /// Why a session's work is not in a branch.
 pub(crate) enum NotMerged {
@@ -10,6 +11,28 @@ pub(crate) enum NotMerged {
     Refused(Unmerged),
     /// Git or the disk kept it.
     Failed(SnapshotFault),
+}
+
+/// For a note beside something else; who asked for it is told by a front end.
+impl fmt::Display for NotMerged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let why = match self {
+            Self::Failed(fault) => return write!(f, "{fault}"),
+            Self::Refused(why) => why,
+        };
+        match why {
+            Unmerged::OffBranch { found: Some(branch) } => write!(f, "it is on branch {branch}"),
+            Unmerged::OffBranch { found: None } => write!(f, "it is on no branch"),
+            Unmerged::Unfinished { what } => write!(f, "a {what} is not finished"),
+            Unmerged::Nested { path } => write!(f, "{path} is a repository of its own"),
+            Unmerged::NoWorktree => write!(f, "it has no worktree of its own"),
+            Unmerged::Failed { why } => write!(f, "{why}"),
+            Unmerged::Conflict { .. }
+            | Unmerged::NoBranch
+            | Unmerged::NoBase
+            | Unmerged::CheckedOut { .. } => write!(f, "its branch cannot take it"),
+        }
+    }
 }
 
 impl From<SnapshotFault> for NotMerged {

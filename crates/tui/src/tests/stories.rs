@@ -302,7 +302,7 @@ fn keys_to(action: &Action) -> Option<&'static str> {
         Action::Snapshot => Some("b"),
         Action::Compact => Some("C"),
         // They take a number or a snapshot to choose, which no box asks for yet.
-        Action::LimitIdle { .. } | Action::Restore { .. } => None,
+        Action::LimitIdle { .. } | Action::SetLoop { .. } | Action::Restore { .. } => None,
     }
 }
 

@@ -1,0 +1,289 @@
+//! Loops: what is asked of them, and what follows from a look back at an iteration.
+
+use super::{pause, start};
+use crate::claims;
+use crate::decision::Reply;
+use crate::draft::Draft;
+use crate::effect::Effect;
+use crate::event::Event;
+use crate::looping::{
+    Breaker, LookedBack, Loop, LoopChange, LoopContext, LoopEnd, LoopEvent, LoopPause, LoopStage,
+};
+use crate::pause::{OnTimeout, PauseMode, PauseReason, PauseWish};
+use crate::refusal::{InPlaceWish, Refusal};
+use crate::session::{Phase, Rest, StartCause};
+use crate::spec::RefOrigin;
+use crate::tree::Clearing;
+
+/// A person asks for a pause. A loop is paused at the end of its iteration, if that is all that is asked.
+pub(super) fn ask_to_pause(draft: &mut Draft<'_>, wish: PauseWish) -> Result<(), Refusal> {
+    if pause(draft, wish)? { Ok(()) } else { pause::begin(draft, wish) }
+}
+
+/// Pauses a loop at the end of its iteration, if that is all that is asked for. Whatever may disturb
+/// more is a pause like any other. Whether it was taken on.
+fn pause(draft: &mut Draft<'_>, wish: PauseWish) -> Result<bool, Refusal> {
+    let works = match &draft.session.phase {
+        Phase::Starting(_) | Phase::Live | Phase::Stopping { .. } => true,
+        // Of a program the end of an iteration is its own end, and it is looked back at.
+        Phase::Rest(Rest::Completed | Rest::Failed(_)) => is_between(draft),
+        Phase::Rest(_) | Phase::Pausing(_) | Phase::Chore { .. } => false,
+    };
+    if !draft.session.iterates() || !works {
+        return Ok(false);
+    }
+    let former = draft.session.pause_to_come();
+    if wish.mode == PauseMode::Boundary {
+        if wish.clearing.is_asked() && draft.session.spec.in_place {
+            let session = draft.session.name.clone();
+            return Err(Refusal::InPlace { session, wish: InPlaceWish::RemoveWorktree });
+        }
+        if let Some(former) = former {
+            draft.reply(Reply::Pending(former.op));
+        } else {
+            let op = draft.new_op();
+            tell(draft, LoopEvent::PauseAsked(LoopPause { op, wish }));
+        }
+        return Ok(true);
+    }
+    let Some(former) = former.filter(|_| draft.session.phase == Phase::Live) else {
+        return Ok(false);
+    };
+    // It is hastened, and stays the same operation for those who wait for it.
+    pause::begin_now(draft, former.op, wish);
+    Ok(true)
+}
+
+/// Whether an iteration is over and the next one has not begun.
+fn is_between(draft: &Draft<'_>) -> bool {
+    let between =
+        |looped: &Loop| matches!(looped.stage, LoopStage::Looking { .. } | LoopStage::Due { .. });
+    draft.session.looped.as_deref().is_some_and(between)
+}
+
+/// Withdraws a pause that waits for the end of an iteration. Whether there was one.
+pub(super) fn withdraw(draft: &mut Draft<'_>) -> bool {
+    let Some(pause) = draft.session.pause_to_come() else { return false };
+    tell(draft, LoopEvent::PauseWithdrawn { op: pause.op });
+    true
+}
+
+/// A person stops it: the iteration that is open is cut, and none follows.
+pub(super) fn stop(draft: &mut Draft<'_>) {
+    withdraw(draft);
+    if draft.session.iterates() {
+        tell(draft, LoopEvent::Stopped);
+    }
+}
+
+/// A person begins an iteration anew: the one that is open, else the next. One that was over begins
+/// with the first.
+pub(super) fn restart(
+    draft: &mut Draft<'_>,
+    agent_ref: Option<String>,
+    prompt: Option<String>,
+) -> Result<(), Refusal> {
+    let Some(looped) = &draft.session.looped else {
+        return start::restart(draft, agent_ref, prompt);
+    };
+    let iteration = match looped.stage {
+        LoopStage::Open | LoopStage::Stopped { open: true } => looped.iteration,
+        LoopStage::Looking { .. } | LoopStage::Due { .. } => looped.iteration + 1,
+        LoopStage::Done(_) | LoopStage::Stopped { open: false } => 1,
+    };
+    let words = prompt.or_else(|| draft.session.spec.prompt.clone());
+    start::restart(draft, agent_ref, words)?;
+    tell(draft, LoopEvent::Began { iteration });
+    Ok(())
+}
+
+/// What was open goes on; else it is looked back at the last one before the next begins.
+fn reopen(draft: &mut Draft<'_>) {
+    tell(draft, LoopEvent::Reopened);
+    if let Some(looped) = &draft.session.looped
+        && matches!(looped.stage, LoopStage::Looking { .. })
+    {
+        let iteration = looped.iteration;
+        draft.effect(Effect::LookBack { iteration });
+    }
+}
+
+/// Resumes a loop. A pause that has not begun is withdrawn; what is between two iterations, the next
+/// of which is a fresh one, begins with that at once. Whether it was taken on.
+pub(super) fn resume(draft: &mut Draft<'_>, prompt: Option<&String>) -> Result<bool, Refusal> {
+    let Some(looped) = &draft.session.looped else { return Ok(false) };
+    let stopped = matches!(looped.stage, LoopStage::Stopped { .. });
+    let blocked = looped.broke.is_some() && draft.session.phase == Phase::Live;
+    if withdraw(draft) || blocked {
+        if blocked {
+            reopen(draft);
+        }
+        if !matches!(draft.session.phase, Phase::Rest(_)) {
+            if let Some(text) = prompt {
+                draft.new_message(text.clone());
+            }
+            return Ok(true);
+        }
+    }
+    if stopped {
+        reopen(draft);
+    }
+    let at_rest = matches!(
+        draft.session.phase,
+        Phase::Rest(Rest::Paused(_) | Rest::Suspended | Rest::Interrupted)
+    );
+    if !is_due(draft) || !at_rest {
+        return Ok(false);
+    }
+    if spent(draft) {
+        return Err(Refusal::BudgetSpent { session: draft.session.name.clone() });
+    }
+    if !next_is_fresh(draft) && !is_program(draft) {
+        return Ok(false);
+    }
+    if draft.gate.shut().is_some() {
+        return Err(draft.is_shut());
+    }
+    if draft.refuses_start() {
+        return Err(draft.is_full());
+    }
+    if draft.must_wait().is_some() {
+        wait(draft);
+        draft.reply(Reply::Deferred);
+    } else {
+        begin_next(draft)?;
+    }
+    if let Some(text) = prompt {
+        draft.new_message(text.clone());
+    }
+    Ok(true)
+}
+
+/// Whether the next iteration may begin.
+pub(crate) fn is_due(draft: &Draft<'_>) -> bool {
+    let due = |looped: &Loop| matches!(looped.stage, LoopStage::Due { .. });
+    draft.session.looped.as_deref().is_some_and(due)
+}
+
+/// Whether it has cost what it may cost.
+fn spent(draft: &Draft<'_>) -> bool {
+    draft.session.looped.as_ref().is_some_and(|looped| looped.breaker() == Some(Breaker::Cost))
+}
+
+fn next_is_fresh(draft: &Draft<'_>) -> bool {
+    let fresh = |looped: &Loop| looped.spec.context == LoopContext::Fresh;
+    draft.session.looped.as_deref().is_some_and(fresh)
+}
+
+/// Whether it runs a program that has no conversation.
+pub(crate) fn is_program(draft: &Draft<'_>) -> bool {
+    draft.session.spec.traits.refs == RefOrigin::None
+}
+
+/// Begins the next iteration, in a conversation of its own or in the former one.
+pub(crate) fn begin_next(draft: &mut Draft<'_>) -> Result<(), Refusal> {
+    let Some(looped) = &draft.session.looped else { return Ok(()) };
+    let LoopStage::Due { agent_ref } = &looped.stage else { return Ok(()) };
+    let (iteration, agent_ref) = (looped.iteration + 1, agent_ref.clone());
+    let words = draft.session.spec.prompt.clone();
+    if let (Phase::Rest(_), Some(place)) = (&draft.session.phase, &draft.session.worktree) {
+        claims::check_place(draft.sessions(), place, &draft.session.id)?;
+    }
+    if next_is_fresh(draft) || is_program(draft) {
+        start::restart(draft, agent_ref, words)?;
+    } else {
+        // Where its agent is gone, it comes back to its conversation.
+        start::resume(draft, words)?;
+    }
+    tell(draft, LoopEvent::Began { iteration });
+    Ok(())
+}
+
+/// The next iteration begins as soon as there is a place for it.
+pub(crate) fn wait(draft: &mut Draft<'_>) {
+    if let Some(why) = draft.must_wait()
+        && draft.session.deferred.is_none()
+    {
+        draft.defer(StartCause::Restart, why);
+    }
+}
+
+/// The agent of an iteration that had only just begun did not start: that counts as a failure, and
+/// the same iteration is due again.
+pub(crate) fn not_begun(draft: &mut Draft<'_>) {
+    let Some(looped) = &draft.session.looped else { return };
+    let iteration = looped.iteration;
+    tell(draft, LoopEvent::NotBegun { iteration });
+    draft.effect(Effect::LookBack { iteration: iteration.saturating_sub(1) });
+}
+
+/// Its limits are changed, while it runs or not. One that was done goes on if it may.
+pub(super) fn set(draft: &mut Draft<'_>, change: LoopChange) -> Result<(), Refusal> {
+    let Some(looped) = &draft.session.looped else {
+        return Err(Refusal::NoLoop { session: draft.session.name.clone() });
+    };
+    let spec = change.of(&looped.spec);
+    if looped.spec == spec {
+        draft.reply(Reply::Already);
+        return Ok(());
+    }
+    let was_full = looped.stage == LoopStage::Done(LoopEnd::Max);
+    tell(draft, LoopEvent::Set { spec });
+    let is_full = draft.session.looped.as_ref().is_some_and(|looped| looped.is_full());
+    if was_full && !is_full {
+        reopen(draft);
+    } else if is_full && is_due(draft) {
+        tell(draft, LoopEvent::Done { by: LoopEnd::Max });
+    }
+    Ok(())
+}
+
+/// What was asked for is looked at before the breaker: what is reached is reached.
+pub(super) fn looked_back(draft: &mut Draft<'_>, look: LookedBack) {
+    let LookedBack { iteration, reached, left, cost_micros, agent_ref, note } = look;
+    let due = |looped: &Loop| {
+        looped.iteration == iteration && matches!(looped.stage, LoopStage::Looking { .. })
+    };
+    if !draft.session.looped.as_deref().is_some_and(due) {
+        return;
+    }
+    tell(draft, LoopEvent::LookedBack { iteration, left, cost_micros, agent_ref, note });
+    let Some(looped) = &draft.session.looped else { return };
+    if reached {
+        tell(draft, LoopEvent::Done { by: LoopEnd::Until });
+    } else if looped.is_full() {
+        tell(draft, LoopEvent::Done { by: LoopEnd::Max });
+    } else if let Some(by) = looped.breaker() {
+        break_off(draft, by);
+    }
+}
+
+/// Pauses a loop that would go on in vain.
+pub(crate) fn break_off(draft: &mut Draft<'_>, by: Breaker) {
+    tell(draft, LoopEvent::Broke { by });
+    if draft.session.pause_to_come().is_some() {
+        return;
+    }
+    let reason = match by {
+        Breaker::Failures | Breaker::NoProgress | Breaker::NotResumable => PauseReason::Error,
+        Breaker::Cost => PauseReason::Budget,
+    };
+    // It is paused already, and only has another reason now.
+    if matches!(draft.session.phase, Phase::Rest(Rest::Paused(_))) {
+        return;
+    }
+    let reply = draft.decision.reply.clone();
+    let op = draft.new_op();
+    tell(draft, LoopEvent::PauseAsked(LoopPause { op, wish: plain_wish(reason) }));
+    draft.reply(reply);
+}
+
+/// A pause that disturbs nothing, for this reason.
+pub(crate) fn plain_wish(reason: PauseReason) -> PauseWish {
+    let (mode, on_timeout) = (PauseMode::Boundary, OnTimeout::Refuse);
+    PauseWish { mode, reason, on_timeout, clearing: Clearing::Keep }
+}
+
+pub(crate) fn tell(draft: &mut Draft<'_>, event: LoopEvent) {
+    draft.event(Event::Loop(event));
+}

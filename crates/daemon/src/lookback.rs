@@ -1,0 +1,160 @@
+//! Looking back at an iteration of a loop: its work committed, what is to be reached tried, and what
+//! it has left summed up.
+
+use crate::create::fresh_ref;
+use crate::environments::Environments;
+use crate::jobs::Jobs;
+use crate::pools::Kind;
+use crate::program::{self, End, Told};
+use crate::settings::Settings;
+use crate::trees::Trees;
+use crate::worktrees::top;
+use glis_core::input::Outcome;
+use glis_core::looping::{LookedBack, LoopTrace};
+use glis_core::session::Session;
+use glis_record::conversation::{self, Digest};
+use glis_snapshot::SnapshotFault;
+use glis_wire::home::Home;
+use glis_wire::view::Voice;
+use std::ffi::OsStr;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What the command said by which the end of a loop is known, in the session's folder.
+const UNTIL_LOG: &str = "until.log";
+/// The last words of an agent stand in the last of these bytes, unless it has said none.
+const TAIL_BYTES: u64 = 128 * 1024;
+
+/// Looks back at iterations.
+pub(crate) struct LookBack {
+    pub(crate) home: Home,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) jobs: Arc<Jobs>,
+    pub(crate) environments: Arc<Environments>,
+    pub(crate) trees: Arc<Trees>,
+    /// The mode of the user's own files.
+    pub(crate) umask: u32,
+}
+
+impl LookBack {
+    /// Looks back at an iteration. Every step may be repeated, so what a kill leaves is done again.
+    pub(crate) fn look(self: &Arc<Self>, session: &Session, iteration: u32) {
+        let Some(looped) = &session.looped else { return };
+        let (cost_micros, refs) = (looped.cost_micros, session.spec.traits.refs);
+        let failed = move |why: String| {
+            let (reached, left, note) = (false, None, Some(why));
+            let agent_ref = fresh_ref(refs);
+            Outcome::LookedBack(LookedBack {
+                iteration,
+                reached,
+                left,
+                cost_micros,
+                agent_ref,
+                note,
+            })
+        };
+        let own = Arc::clone(self);
+        let what = (Kind::LookBack, "look back at an iteration");
+        self.jobs.blocking(session, what, failed, move |session| {
+            Some(Outcome::LookedBack(own.look_now(session, iteration)))
+        });
+    }
+
+    fn look_now(&self, session: &Session, iteration: u32) -> LookedBack {
+        let mut notes = Vec::new();
+        let spec = session.looped.as_ref().map(|looped| &looped.spec);
+        crate::failpoint::reach("look-back", &session.name);
+        if spec.is_some_and(|spec| spec.auto_commit)
+            && let Err(fault) = self.trees.commit_iteration(session, iteration)
+        {
+            notes.push(format!("its work was not committed: {fault}"));
+        }
+        let until = spec.and_then(|spec| spec.until.as_deref());
+        let reached = until.is_some_and(|line| match self.is_reached(session, line) {
+            Ok(reached) => reached,
+            Err(why) => {
+                notes.push(format!("--until {line:?}: {why}"));
+                false
+            }
+        });
+        let left = match self.left(session) {
+            Ok(left) => left,
+            Err(why) => {
+                notes.push(format!("what it left could not be read: {why}"));
+                None
+            }
+        };
+        let agent_ref = fresh_ref(session.spec.traits.refs);
+        let note = (!notes.is_empty()).then(|| notes.join("; "));
+        let cost_micros = self.cost(session);
+        LookedBack { iteration, reached, left, cost_micros, agent_ref, note }
+    }
+
+    /// Whether the command that was given succeeds, in the session's environment and worktree.
+    fn is_reached(&self, session: &Session, line: &str) -> Result<bool, String> {
+        let worktree = folder_of(session)?;
+        let (env, _) = self.environments.of_next_start(session);
+        let shell = program::find("sh", &env, &worktree).map_err(|fault| fault.to_string())?;
+        let secs_max = self.settings.now().looped.until_secs;
+        // Its files are the user's, not ours.
+        let line = format!("umask {:04o}\n{line}", self.umask);
+        let arguments = [OsStr::new("-c"), OsStr::new(&line)];
+        let told = program::run(&shell, &arguments, &env, &worktree, secs_max)
+            .map_err(|fault| fault.to_string())?;
+        self.keep(session, &told);
+        match told.end {
+            End::Well => Ok(true),
+            End::Failed(_) => Ok(false),
+            End::TooLate => Err(format!("it was not done after {secs_max} s, and was ended")),
+        }
+    }
+
+    /// For a person who wants to know why a loop goes on. Nothing relies on it.
+    fn keep(&self, session: &Session, told: &Told) {
+        let path = self.folder(session).join(UNTIL_LOG);
+        if let Err(fault) = std::fs::write(&path, format!("{}{}", told.output, told.errors)) {
+            crate::diary(&format!("{}: {fault}", path.display()));
+        }
+    }
+
+    /// What two iterations are compared by; nothing where there is no repository.
+    fn left(&self, session: &Session) -> Result<Option<LoopTrace>, SnapshotFault> {
+        if top(session)?.is_none() {
+            return Ok(None);
+        }
+        let tree = self.trees.glance(session)?.digest().to_owned();
+        let words = sum(&last_said(&conversation::file_of(&self.folder(session))));
+        Ok(Some(LoopTrace { tree, words }))
+    }
+
+    fn cost(&self, session: &Session) -> u64 {
+        let path = conversation::file_of(&self.folder(session));
+        let account = Digest::of(&path).account.or_else(|| conversation::account(&path));
+        account.and_then(|account| account.cost_micros()).unwrap_or_default()
+    }
+
+    fn folder(&self, session: &Session) -> PathBuf {
+        self.home.session(&session.id.0)
+    }
+}
+
+/// The folder that it works in.
+fn folder_of(session: &Session) -> Result<PathBuf, String> {
+    let folder = session.worktree.as_ref().map(PathBuf::from).filter(|path| path.is_dir());
+    folder.ok_or_else(|| "its worktree is gone".to_owned())
+}
+
+/// What the agent said last; nothing where it cannot be read.
+fn last_said(conversation: &Path) -> String {
+    let (entries, _) = conversation::read_tail(conversation, TAIL_BYTES).unwrap_or_default();
+    let said = entries.into_iter().rev().find(|entry| entry.voice == Voice::Assistant);
+    said.map(|entry| entry.content).unwrap_or_default()
+}
+
+/// Only ever compared with the one before: another build may have another.
+fn sum(words: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    words.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
