@@ -1,7 +1,7 @@
 //! The screen cell by cell, for a face that draws it inside its own.
 
 use crate::{Screen, printable};
-use alacritty_terminal::grid::Dimensions as _;
+use alacritty_terminal::grid::{Dimensions as _, Grid};
 use alacritty_terminal::index::{Column, Line};
 use alacritty_terminal::term::TermMode;
 use alacritty_terminal::term::cell::{Cell, Flags};
@@ -41,7 +41,25 @@ pub struct Look {
     pub struck: bool,
 }
 
+/// A stretch of a row that looks alike.
+pub type Run = (String, Look);
+
 impl Screen {
+    /// Every row that is kept, those out of sight first: of the main screen, then what is shown. Blanks at a
+    /// row's end are left out, and so are empty rows at the very end.
+    pub fn rows_with_past(&self) -> Vec<Vec<Run>> {
+        let grid = self.emulator.term.grid();
+        let kept = self.emulator.main.as_ref().unwrap_or(grid);
+        let past = i32::try_from(kept.history_size()).unwrap_or(i32::MAX);
+        let shown = i32::try_from(grid.screen_lines()).unwrap_or(i32::MAX);
+        let above = (-past..0).map(|line| runs_of(kept, Line(line)));
+        let mut rows: Vec<_> =
+            above.chain((0..shown).map(|line| runs_of(grid, Line(line)))).collect();
+        let filled = rows.iter().rposition(|row| !row.is_empty()).map_or(0, |last| last + 1);
+        rows.truncate(filled);
+        rows
+    }
+
     /// Shows every cell that holds a character, row by row: its column, its row, its text, its look. The
     /// second half of a wide character is not shown. No text can control a terminal.
     pub fn each_cell(&self, mut see: impl FnMut(u16, u16, &str, Look)) {
@@ -51,17 +69,11 @@ impl Screen {
             let cells = &grid[Line(i32::try_from(row).unwrap_or(i32::MAX))];
             for column in 0..grid.columns() {
                 let cell = &cells[Column(column)];
-                if cell.flags.intersects(Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER)
-                {
+                if cell.flags.intersects(SPACERS) {
                     continue;
                 }
                 text.clear();
-                let hidden = cell.flags.contains(Flags::HIDDEN);
-                text.push(if hidden || cell.c.is_control() { ' ' } else { cell.c });
-                if !hidden && let Some(marks) = cell.zerowidth() {
-                    text.extend(marks);
-                    text = printable(&text);
-                }
+                write_text(cell, &mut text);
                 let bounded = |cells: usize| u16::try_from(cells).unwrap_or(u16::MAX);
                 see(bounded(column), bounded(row), &text, look_of(cell));
             }
@@ -72,6 +84,44 @@ impl Screen {
     pub fn shows_cursor(&self) -> bool {
         self.emulator.term.mode().contains(TermMode::SHOW_CURSOR)
     }
+}
+
+/// What belongs to the character beside it.
+const SPACERS: Flags = Flags::WIDE_CHAR_SPACER.union(Flags::LEADING_WIDE_CHAR_SPACER);
+
+/// The text of a cell, which can control no terminal.
+fn write_text(cell: &Cell, text: &mut String) {
+    let hidden = cell.flags.contains(Flags::HIDDEN);
+    text.push(if hidden || cell.c.is_control() { ' ' } else { cell.c });
+    if !hidden && let Some(marks) = cell.zerowidth() {
+        let marks: String = marks.iter().collect();
+        text.push_str(&printable(&marks));
+    }
+}
+
+fn runs_of(grid: &Grid<Cell>, line: Line) -> Vec<Run> {
+    let cells = &grid[line];
+    let is_filled = |column: &usize| {
+        let cell = &cells[Column(*column)];
+        cell.c != ' ' || look_of(cell) != Look::default()
+    };
+    let filled = (0..grid.columns()).rfind(is_filled).map_or(0, |last| last + 1);
+    let mut runs: Vec<Run> = Vec::new();
+    for cell in (0..filled).map(|column| &cells[Column(column)]) {
+        if cell.flags.intersects(SPACERS) {
+            continue;
+        }
+        let look = look_of(cell);
+        match runs.last_mut() {
+            Some((text, known)) if *known == look => write_text(cell, text),
+            _ => {
+                let mut text = String::new();
+                write_text(cell, &mut text);
+                runs.push((text, look));
+            }
+        }
+    }
+    runs
 }
 
 fn look_of(cell: &Cell) -> Look {

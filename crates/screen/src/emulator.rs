@@ -61,8 +61,10 @@ pub(super) struct Emulator {
 }
 
 impl Emulator {
-    pub(super) fn new(size: Size) -> Self {
-        let config = Config { scrolling_history: 0, osc52: Osc52::Disabled, ..Config::default() };
+    /// `past` is how many rows are kept of what scrolls out of sight.
+    pub(super) fn new(size: Size, past: usize) -> Self {
+        let osc52 = Osc52::Disabled;
+        let config = Config { scrolling_history: past, osc52, ..Config::default() };
         let size = Cells::new(size);
         Self {
             term: Term::new(config, &size, VoidListener),

@@ -6,6 +6,7 @@ mod emulator;
 mod paint;
 mod pen;
 mod unfinished;
+mod wants;
 
 #[cfg(test)]
 mod tests;
@@ -18,10 +19,11 @@ use alacritty_terminal::term::cell::{Cell, Flags};
 use alacritty_terminal::vte::ansi::{Processor, Timeout};
 use glis_wire::hold::Size;
 
-pub use cells::{Colour, Look};
+pub use cells::{Colour, Look, Run};
 use emulator::Emulator;
 use pen::{Links, Pen};
 use unfinished::Unfinished;
+pub use wants::{MouseReports, Wants};
 
 /// Large enough that opening files costs nothing beside parsing, small enough to be forgotten.
 const READ_BYTES: usize = 256 * 1024;
@@ -70,8 +72,13 @@ pub struct Screen {
 impl Screen {
     /// An empty screen at offset 0. Sizes that no terminal has are brought into bounds.
     pub fn new(size: Size) -> Self {
+        Self::with_past(size, 0)
+    }
+
+    /// The same, with so many rows kept of what scrolls out of sight.
+    pub fn with_past(size: Size, rows: usize) -> Self {
         Self {
-            emulator: Emulator::new(size),
+            emulator: Emulator::new(size, rows),
             parser: Processor::new(),
             unfinished: Unfinished::default(),
             offset: 0,

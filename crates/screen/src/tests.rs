@@ -344,3 +344,36 @@ fn a_tail_needs_only_the_end_of_the_log() {
     let screen = Screen::tail(&log, 40, u64::MAX, SMALL).unwrap();
     assert_eq!((screen.lines()[0].as_str(), screen.offset()), ("prompt>", log.end()));
 }
+
+#[test]
+fn rows_that_scrolled_away_are_kept_where_that_is_wanted() {
+    let mut screen = Screen::with_past(SMALL, 100);
+    let lines: Vec<_> = (1..=9).map(|n| format!("\x1b[31mline\x1b[0m {n} 日\r\n")).collect();
+    screen.feed(lines.concat().as_bytes());
+    let text = |rows: &[Vec<Run>]| -> Vec<String> {
+        rows.iter().map(|row| row.iter().map(|(text, _)| text.as_str()).collect()).collect()
+    };
+    let rows = screen.rows_with_past();
+    assert_eq!((rows.len(), text(&rows)[0].as_str()), (9, "line 1 日"));
+    assert_eq!(rows[0][0].1.text, Colour::Indexed(1));
+    // Behind the alternate screen the past is still there.
+    screen.feed(b"\x1b[?1049h\x1b[Hfull screen");
+    let rows = text(&screen.rows_with_past());
+    assert_eq!(
+        (rows[0].as_str(), rows.last().map(String::as_str)),
+        ("line 1 日", Some("full screen"))
+    );
+    assert_eq!(Screen::new(SMALL).rows_with_past(), Vec::<Vec<Run>>::new());
+}
+
+#[test]
+fn what_programs_ask_of_their_terminal_is_told() {
+    let mut screen = Screen::new(SMALL);
+    assert_eq!(screen.wants(), Wants::default());
+    screen.feed(b"\x1b[?1h\x1b[?2004h\x1b[?1000h\x1b[?1002h\x1b[?1006h\x1b[>5u");
+    let Wants { keyboard, cursor_keys, paste_marks, mouse, mouse_numbers, .. } = screen.wants();
+    assert_eq!((keyboard, cursor_keys, paste_marks), (5, true, true));
+    assert_eq!((mouse, mouse_numbers), (MouseReports::Drags, true));
+    screen.feed(b"\x1b[?1002l\x1b[?1000l");
+    assert_eq!(screen.wants().mouse, MouseReports::None);
+}

@@ -35,7 +35,12 @@ pub(crate) enum Code {
     End,
     PageUp,
     PageDown,
+    /// F1 and its neighbours, by their number.
+    F(u8),
 }
+
+/// Keyboards have so many of them.
+const F_KEYS: u8 = 12;
 
 /// The keys that are written as a word.
 const NAMED: [(&str, Code); 15] = [
@@ -91,6 +96,10 @@ impl Chord {
         if let Some((_, code)) = NAMED.iter().find(|(name, _)| *name == rest) {
             return Some(Self { code: *code, held });
         }
+        let number = rest.strip_prefix('f').and_then(|number| number.parse::<u8>().ok());
+        if let Some(number) = number.filter(|number| (1..=F_KEYS).contains(number)) {
+            return Some(Self { code: Code::F(number), held });
+        }
         let mut chars = rest.chars();
         let only = chars.next().filter(|c| !c.is_control() && !held.shift)?;
         chars.next().is_none().then_some(Self { code: Code::Char(only), held })
@@ -108,7 +117,24 @@ impl fmt::Display for Chord {
         if let Some((name, _)) = NAMED.iter().find(|(_, code)| *code == self.code) {
             return f.write_str(name);
         }
-        if let Code::Char(c) = self.code { write!(f, "{c}") } else { Ok(()) }
+        match self.code {
+            Code::Char(c) => write!(f, "{c}"),
+            Code::F(number) => write!(f, "f{number}"),
+            Code::Enter
+            | Code::Esc
+            | Code::Tab
+            | Code::Backspace
+            | Code::Delete
+            | Code::Insert
+            | Code::Up
+            | Code::Down
+            | Code::Left
+            | Code::Right
+            | Code::Home
+            | Code::End
+            | Code::PageUp
+            | Code::PageDown => Ok(()),
+        }
     }
 }
 
@@ -118,14 +144,27 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_back() {
-        for text in ["j", "G", "?", "ctrl+x", "shift+tab", "alt+enter", "space", "pgdn", "@", "+"] {
+        for text in [
+            "j",
+            "G",
+            "?",
+            "ctrl+x",
+            "shift+tab",
+            "alt+enter",
+            "space",
+            "pgdn",
+            "@",
+            "+",
+            "f",
+            "f5",
+        ] {
             assert_eq!(Chord::parse(text).map(|chord| chord.to_string()).as_deref(), Some(text));
         }
     }
 
     #[test]
     fn what_is_no_key_is_refused() {
-        for text in ["", "ctrl+", "jj", "shift+j", "hyper+x", "\u{1b}"] {
+        for text in ["", "ctrl+", "jj", "shift+j", "hyper+x", "f13", "\u{1b}"] {
             assert_eq!(Chord::parse(text), None, "{text:?}");
         }
     }

@@ -15,10 +15,19 @@ pub(crate) enum Input {
     Key(Chord),
     Pasted(String),
     Mouse(Mouse),
+    /// The terminal's window is the one that is typed into, or is not any more.
+    Focus(Focus),
     /// The colour of its background: red, green, blue.
     Background(u8, u8, u8),
     /// It has answered everything that it was asked.
     Answered,
+}
+
+/// Whether a person is before the terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Focus {
+    Here,
+    Elsewhere,
 }
 
 /// What was done with the mouse, at this column and row.
@@ -27,15 +36,35 @@ pub(crate) struct Mouse {
     pub(crate) what: Click,
     pub(crate) column: u16,
     pub(crate) row: u16,
+    /// The report's own number: the button, what is held, whether it moves.
+    pub(crate) number: u16,
 }
+
+impl Mouse {
+    /// With shift held the mouse is ours, whatever an agent has asked for.
+    pub(crate) fn is_ours(self) -> bool {
+        self.number & MOUSE_SHIFT != 0
+    }
+}
+
+/// Shift in a report of the mouse; alt and control are the next two bits.
+const MOUSE_SHIFT: u16 = 0b100;
+const MOUSE_HELD: u16 = 0b1_1100;
 
 /// What was done with the mouse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Click {
     Pressed,
+    Dragged,
+    Released,
     WheelUp,
     WheelDown,
-    Other,
+    /// Another button is pressed.
+    OtherPressed,
+    /// Another button is let go.
+    OtherReleased,
+    /// It moves with another button, or with none.
+    Moved,
 }
 
 /// Takes bytes in whatever pieces they come.
@@ -123,7 +152,8 @@ fn read_one(bytes: &[u8]) -> Read {
     match bytes {
         [0x1b, b'[', rest @ ..] => csi(rest),
         [0x1b, b'O', last, ..] => {
-            Read::Whole(3, cursor_key(*last).map(|code| Input::Key(Chord::plain(code))))
+            let code = cursor_key(*last).or_else(|| f_key(*last));
+            Read::Whole(3, code.map(|code| Input::Key(Chord::plain(code))))
         }
         [0x1b, b']' | b'P' | b'_' | b'^', ..] => string(bytes),
         [0x1b] | [0x1b, b'O'] => Read::Open,
@@ -147,12 +177,13 @@ fn with_alt(chord: Chord) -> Chord {
 fn character(bytes: &[u8]) -> Read {
     let Some(&first) = bytes.first() else { return Read::Open };
     let chord = match first {
-        b'\r' | b'\n' => Chord::plain(Code::Enter),
+        b'\r' => Chord::plain(Code::Enter),
         b'\t' => Chord::plain(Code::Tab),
         0x7f | 0x08 => Chord::plain(Code::Backspace),
         0 => Chord::ctrl(' '),
         1..=26 => Chord::ctrl(char::from(first + b'a' - 1)),
-        0x1b..=0x1f => return Read::Whole(1, None),
+        0x1b => return Read::Whole(1, None),
+        0x1c..=0x1f => Chord::ctrl(char::from(first + 0x40)),
         _ => return utf8(bytes, first),
     };
     Read::Whole(1, Some(Input::Key(chord)))
@@ -187,7 +218,10 @@ fn csi(rest: &[u8]) -> Read {
         b'u' => kitty(inner).map(Input::Key),
         b'Z' => Some(Input::Key(shifted(Code::Tab))),
         b'~' => tilde(inner).map(Input::Key),
+        b'I' if inner.is_empty() => Some(Input::Focus(Focus::Here)),
+        b'O' if inner.is_empty() => Some(Input::Focus(Focus::Elsewhere)),
         _ => cursor_key(*last)
+            .or_else(|| f_key(*last))
             .map(|code| Input::Key(Chord { code, held: held(inner.split(';').nth(1)) })),
     };
     Read::Whole(taken, input)
@@ -208,6 +242,11 @@ fn cursor_key(last: u8) -> Option<Code> {
         b'M' => Code::Enter,
         _ => return None,
     })
+}
+
+/// The first four in their old form.
+fn f_key(last: u8) -> Option<Code> {
+    (b'P'..=b'S').contains(&last).then(|| Code::F(last - b'P' + 1))
 }
 
 /// `1;5`: the second number tells what is held, plus one. The locks do not count.
@@ -232,6 +271,10 @@ fn tilde(inner: &str) -> Option<Chord> {
         4 | 8 => Code::End,
         5 => Code::PageUp,
         6 => Code::PageDown,
+        // The numbers have gaps where old keyboards had.
+        11..=15 => Code::F(number - 10),
+        17..=21 => Code::F(number - 11),
+        23 | 24 => Code::F(number - 12),
         _ => return None,
     };
     Some(Chord { code, held: held(second) })
@@ -275,15 +318,19 @@ fn of_number(key: u32, held: Held) -> Option<Chord> {
 
 fn mouse(inner: &str, pressed: bool) -> Option<Mouse> {
     let mut numbers = inner.trim_start_matches('<').split(';').map(str::parse::<u16>);
-    let button = numbers.next()?.ok()?;
+    let number = numbers.next()?.ok()?;
     let (column, row) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
-    let what = match button & !0b1_1100 {
+    let what = match number & !MOUSE_HELD {
         0 if pressed => Click::Pressed,
+        0 => Click::Released,
+        32 => Click::Dragged,
         64 => Click::WheelUp,
         65 => Click::WheelDown,
-        _ => Click::Other,
+        33.. => Click::Moved,
+        _ if pressed => Click::OtherPressed,
+        _ => Click::OtherReleased,
     };
-    Some(Mouse { what, column: column.saturating_sub(1), row: row.saturating_sub(1) })
+    Some(Mouse { what, column: column.saturating_sub(1), row: row.saturating_sub(1), number })
 }
 
 /// An answer that is ended by `ESC \` or by a bell.

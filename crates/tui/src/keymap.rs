@@ -10,6 +10,10 @@ pub(crate) enum Place {
     List,
     /// Everything that is asked.
     Asks,
+    /// A session's own terminal: it gets every other key.
+    Inline,
+    /// What has scrolled out of a terminal.
+    Past,
 }
 
 /// What a key does.
@@ -24,6 +28,10 @@ pub(crate) enum Command {
     NextWaiting,
     Asks,
     Attach,
+    Inline,
+    Copy,
+    NextFound,
+    FormerFound,
     Send,
     New,
     Pause,
@@ -64,7 +72,7 @@ pub(crate) enum Command {
 struct Binding(Place, &'static str, Command, &'static str);
 
 use Command as C;
-use Place::{Asks, List};
+use Place::{Asks, Inline, List, Past};
 
 /// The keys as they are without a change by the user. The help is printed from it, in this order.
 const TABLE: &[Binding] = &[
@@ -79,6 +87,7 @@ const TABLE: &[Binding] = &[
     Binding(List, "w", C::NextWaiting, "next that waits"),
     Binding(List, "a", C::Asks, "answer questions"),
     Binding(List, "enter", C::Attach, "attach; ctrl+q returns"),
+    Binding(List, "i", C::Inline, "type into its terminal"),
     Binding(List, "s", C::Send, "send a message"),
     Binding(List, "n", C::New, "new session"),
     Binding(List, "p", C::Pause, "pause"),
@@ -107,6 +116,7 @@ const TABLE: &[Binding] = &[
     Binding(List, "ctrl+d", C::ScrollDown, ""),
     Binding(List, "pgup", C::ScrollUp, "scroll up"),
     Binding(List, "ctrl+u", C::ScrollUp, ""),
+    Binding(List, "c", C::Copy, "copy what is shown"),
     Binding(List, "/", C::Filter, "filter"),
     Binding(List, ":", C::Palette, "find a command"),
     Binding(List, "z", C::Undo, "undo"),
@@ -133,6 +143,29 @@ const TABLE: &[Binding] = &[
     Binding(Asks, "?", C::Help, "all keys"),
     Binding(Asks, "ctrl+z", C::Suspend, ""),
     Binding(Asks, "ctrl+c", C::Interrupt, "quit"),
+    Binding(Inline, "ctrl+q", C::Close, "keys are yours again"),
+    Binding(Past, "k", C::Up, "a row back"),
+    Binding(Past, "up", C::Up, ""),
+    Binding(Past, "j", C::Down, "a row on"),
+    Binding(Past, "down", C::Down, ""),
+    Binding(Past, "pgup", C::ScrollUp, "a page back"),
+    Binding(Past, "ctrl+u", C::ScrollUp, ""),
+    Binding(Past, "pgdn", C::ScrollDown, "a page on"),
+    Binding(Past, "ctrl+d", C::ScrollDown, ""),
+    Binding(Past, "g", C::Top, "to its beginning"),
+    Binding(Past, "home", C::Top, ""),
+    Binding(Past, "/", C::Filter, "search"),
+    Binding(Past, "n", C::NextFound, "next match, older"),
+    Binding(Past, "N", C::FormerFound, "match before, newer"),
+    Binding(Past, "v", C::MarkRange, "select rows"),
+    Binding(Past, "y", C::Copy, "copy them"),
+    Binding(Past, "esc", C::Close, "back to live"),
+    Binding(Past, "G", C::Close, ""),
+    Binding(Past, "end", C::Close, ""),
+    Binding(Past, "q", C::Close, ""),
+    Binding(Past, "?", C::Help, "all keys"),
+    Binding(Past, "ctrl+z", C::Suspend, ""),
+    Binding(Past, "ctrl+c", C::Interrupt, "quit"),
 ];
 
 /// A key that means two things, or is none.
@@ -288,11 +321,11 @@ mod tests {
     #[test]
     fn every_command_has_a_word_in_the_help() {
         let keys = KeyMap::usual().unwrap();
-        for place in [List, Asks] {
+        for place in [List, Asks, Inline, Past] {
             for HelpLine { keys, does } in keys.help(place) {
                 assert!(!does.is_empty() || ["esc", "ctrl+z"].contains(&keys.as_str()), "{keys}");
                 // With the keys it has to fit into half of a usual terminal.
-                assert!(keys.len() <= 11 && does.len() <= 24, "{keys}: {does}");
+                assert!(keys.len() <= 12 && does.len() <= 24, "{keys}: {does}");
             }
         }
         assert_eq!(keys.help(List).first().map(|line| line.keys.as_str()), Some("j down"));

@@ -15,6 +15,7 @@ mod palette;
 mod rank;
 mod runtime;
 mod theme;
+mod typed;
 mod update;
 mod view;
 

@@ -2,6 +2,7 @@
 
 use crate::input::Input;
 use glis_core::Status;
+use glis_screen::Run;
 use glis_wire::client::{Request, Response};
 use glis_wire::hold::Size;
 use glis_wire::view::{Entry, FileDiffView, SessionView, SnapshotView};
@@ -47,10 +48,14 @@ pub(crate) enum Msg {
     Ended { ticket: u64, result: Result<Box<Response>, Told> },
     /// A session's screen, and what follows it.
     Preview { session: String, news: PreviewNews },
+    /// What has scrolled out of a session's terminal.
+    Past { session: String, result: Result<Vec<Vec<Run>>, Told> },
     /// What a view of a session shows.
     Fetched { session: String, result: Result<Fetched, Told> },
     /// The user is back from a session's own terminal.
     Returned(Result<(), Told>),
+    /// Something that was wanted could not be done.
+    Failed(Told),
 }
 
 /// A session that was looked at.
@@ -156,6 +161,12 @@ pub(crate) enum Effect {
     Follow(Option<String>),
     /// Get what a view shows.
     Fetch { session: String, tab: Tab, last_seq: u64 },
+    /// Get what has scrolled out of a terminal of this size before this offset.
+    FetchPast { session: String, upto: u64, size: Size },
+    /// Type this into the terminal that is followed.
+    Type { session: String, bytes: Vec<u8> },
+    /// Hand this to the clipboard of the user's terminal.
+    Copy(String),
     /// Keep what was typed and not sent.
     KeepDrafts(BTreeMap<String, String>),
     /// Tell the user by the terminal's own means.

@@ -1,14 +1,17 @@
 //! Everything that is shown. It is changed by `update` alone, and reads no clock and no file.
 
 mod order;
+mod past;
 mod preview;
 
 pub(crate) use order::Line;
+pub(crate) use past::{Past, Towards};
 pub(crate) use preview::{Preview, Shown};
 
 use crate::chord::Chord;
 use crate::deed::Deed;
 use crate::editor::Editor;
+use crate::input::Focus;
 use crate::keymap::KeyMap;
 use crate::message::{Fetched, Now, Tab, Told};
 use crate::theme::Theme;
@@ -42,6 +45,12 @@ pub(crate) struct Model {
     pub(crate) tab: Tab,
     pub(crate) scroll: usize,
     pub(crate) preview: Preview,
+    /// What has scrolled out of its terminal, while that is looked at.
+    pub(crate) past: Option<Past>,
+    /// What the mouse has been drawn over, with its button held.
+    pub(crate) drag: Option<Drag>,
+    /// Whether the user's terminal is typed into, once it has said so.
+    pub(crate) focus: Option<Focus>,
     pub(crate) page: Page,
     pub(crate) notice: Option<Notice>,
     pub(crate) prefix: Option<Prefix>,
@@ -101,6 +110,21 @@ pub(crate) enum Mode {
         at: usize,
     },
     History,
+    /// The session's own terminal gets every key but one.
+    Inline {
+        id: String,
+    },
+    /// What has scrolled out of its terminal; words that are typed to be sought there.
+    Past {
+        words: Option<Editor>,
+    },
+}
+
+/// From where to where the mouse was drawn: columns and rows of the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Drag {
+    pub(crate) from: (u16, u16),
+    pub(crate) to: (u16, u16),
 }
 
 /// The box for a new session.
@@ -228,6 +252,9 @@ impl Model {
             tab: Tab::Terminal,
             scroll: 0,
             preview: Preview::default(),
+            past: None,
+            drag: None,
+            focus: None,
             page: Page::Empty,
             notice: None,
             prefix: None,

@@ -5,6 +5,7 @@ mod canvas;
 mod drafts;
 mod events;
 mod looks;
+mod notify;
 mod post;
 mod preview;
 
@@ -38,9 +39,10 @@ const ESCAPE_WAIT: Duration = Duration::from_millis(25);
 const BACKGROUND_WAIT: Duration = Duration::from_millis(40);
 const INPUT_BYTES: usize = 64 * 1024;
 
-/// What the terminal is asked to do while it is ours: no cursor, the mouse, marks around what is pasted,
-/// keys that can be told apart. The guard takes all of it back.
-const MODES: &[u8] = b"\x1b[?25l\x1b[?1000h\x1b[?1006h\x1b[?2004h\x1b[>5u";
+/// What the terminal is asked to do while it is ours: no cursor, the mouse and where it is drawn to, whether
+/// it is typed into, marks around what is pasted, keys that can be told apart. The guard takes all of it
+/// back.
+const MODES: &[u8] = b"\x1b[?25l\x1b[?1002h\x1b[?1006h\x1b[?1004h\x1b[?2004h\x1b[>5u";
 /// What is its background, and who is it: the second is answered by all, and so ends the waiting.
 const QUESTIONS: &[u8] = b"\x1b]11;?\x1b\\\x1b[c";
 
@@ -330,13 +332,21 @@ impl Runtime {
             Effect::KeepDrafts(drafts) => {
                 if let Err(fault) = drafts::keep(&self.setup.connector.home, &drafts) {
                     let message = format!("drafts are not kept: {fault}");
-                    return self.tell_model(Msg::Returned(Err(Told { message, hint: None })));
+                    return self.tell_model(Msg::Failed(Told { message, hint: None }));
                 }
             }
+            Effect::FetchPast { session, upto, size } => {
+                self.calls.fetch_past(session, upto, size);
+            }
+            Effect::Type { session, bytes } => {
+                if let Err(told) = self.follower.type_in(&session, &bytes) {
+                    return self.tell_model(Msg::Failed(told));
+                }
+            }
+            Effect::Copy(text) => self.tell(&notify::clipboard(&text))?,
             Effect::Notify { text, ring } => {
-                let text: String = text.chars().filter(|c| !c.is_control()).collect();
-                let bell = if ring { "\x07" } else { "" };
-                self.tell(format!("\x1b]9;glis: {text}\x1b\\{bell}").as_bytes())?;
+                let bytes = notify::notice(|name| std::env::var(name).ok(), &text, ring);
+                self.tell(&bytes)?;
             }
         }
         Ok(Go::On)

@@ -3,6 +3,7 @@
 mod chaos;
 mod desk;
 mod frames;
+mod hands;
 mod stories;
 
 use glis_core::Status;

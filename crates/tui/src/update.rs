@@ -2,14 +2,16 @@
 
 mod boxes;
 mod command;
+mod inline;
 mod news;
+mod past;
+mod pointer;
 mod press;
 
-use crate::input::{Click, Input, Mouse};
+use crate::input::Input;
 use crate::message::{Effect, Msg, Now, Tab, Told};
 use crate::model::{Kind, Model, Notice, Page, Preview};
 use crate::theme::Ground;
-use crate::view;
 
 /// The hand rests on a session when it has not moved for so long; only then is its terminal followed.
 const FOLLOW_WAIT_MS: u64 = 40;
@@ -45,11 +47,15 @@ pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
                 model.preview.hear(news);
             }
         }
+        Msg::Past { session, result } => past::arrived(model, &session, result),
         Msg::Fetched { session, result } => news::fetched(model, &session, result),
         Msg::Returned(result) => returned(model, result),
+        Msg::Failed(told) => wrong(model, told),
     }
     pass_time(model, &mut effects);
     command::keep_asking(model);
+    inline::keep(model);
+    past::keep(model);
     if model.selected != selected {
         move_on(model);
     }
@@ -68,26 +74,15 @@ fn returned(model: &mut Model, result: Result<(), Told>) {
 
 fn take_input(model: &mut Model, input: Input, effects: &mut Vec<Effect>) {
     match input {
-        Input::Key(chord) => press::press(model, chord, effects),
+        Input::Key(chord) => {
+            model.drag = None;
+            press::press(model, chord, effects);
+        }
         Input::Pasted(text) => boxes::paste(model, &text, effects),
-        Input::Mouse(mouse) => point(model, mouse, effects),
+        Input::Mouse(mouse) => pointer::point(model, mouse, effects),
+        Input::Focus(focus) => model.focus = Some(focus),
         Input::Background(red, green, blue) => model.theme.ground = Ground::of(red, green, blue),
         Input::Answered => {}
-    }
-}
-
-fn point(model: &mut Model, Mouse { what, column, row }: Mouse, effects: &mut Vec<Effect>) {
-    let target = view::target(model, column, row);
-    match (what, target) {
-        (Click::Pressed, Some(view::Target::Session(id))) => {
-            model.selected = Some(id);
-        }
-        (Click::Pressed, Some(view::Target::Tab(tab))) => command::show_tab(model, tab),
-        (Click::WheelDown, Some(view::Target::Detail)) => command::scroll(model, 3),
-        (Click::WheelUp, Some(view::Target::Detail)) => command::scroll(model, -3),
-        (Click::WheelDown, _) => command::step(model, 1, effects),
-        (Click::WheelUp, _) => command::step(model, -1, effects),
-        (Click::Pressed | Click::Other, _) => {}
     }
 }
 
@@ -139,6 +134,23 @@ fn follow(model: &mut Model, effects: &mut Vec<Effect>) {
         }
         (_, None) => effects.push(Effect::Follow(None)),
     }
+}
+
+/// More than this does no terminal take into its clipboard.
+const COPY_BYTES_MAX: usize = 74_000;
+
+/// Hands text to the clipboard, and says so.
+fn copy(model: &mut Model, text: String, lines: usize, effects: &mut Vec<Effect>) {
+    if text.trim().is_empty() {
+        return done(model, "there is nothing to copy".to_owned());
+    }
+    if text.len() > COPY_BYTES_MAX {
+        let message = "that is too much for a clipboard".to_owned();
+        return wrong(model, Told { message, hint: Some("select less of it".to_owned()) });
+    }
+    effects.push(Effect::Copy(text));
+    let lines = if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") };
+    done(model, format!("copied {lines}"));
 }
 
 /// Says that something went well.

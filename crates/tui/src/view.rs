@@ -12,10 +12,13 @@ mod pen;
 mod terminal;
 
 use crate::message::Tab;
-use crate::model::{Mode, Model};
+use crate::model::{Drag, Mode, Model};
 use layout::Layout;
 use pen::Pen;
 use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::{Modifier, Style};
+use unicode_width::UnicodeWidthStr as _;
 
 /// Below this nothing sensible can be shown.
 const LEAST: (u16, u16) = (20, 4);
@@ -25,7 +28,16 @@ const LEAST: (u16, u16) = (20, 4);
 pub(crate) enum Target {
     Session(String),
     Tab(Tab),
+    /// A cell of the session's own terminal.
+    Screen {
+        column: u16,
+        row: u16,
+    },
     Detail,
+    /// A question, by its session and request.
+    Ask(String, String),
+    /// These keys are written there: pointing at them presses them.
+    Keys(String),
 }
 
 /// Draws the model. Returns the place of the cursor, where there is one.
@@ -50,21 +62,109 @@ pub(crate) fn draw(model: &Model, buffer: &mut Buffer) -> Option<(u16, u16)> {
     }
     bars::notice(model, &mut pen, layout.notice);
     bars::hints(model, &mut pen, layout.hints);
-    overlay::draw(model, &mut pen, area)
+    let cursor = overlay::draw(model, &mut pen, area);
+    if let (Some(drag), Some(content)) = (model.drag, content(model)) {
+        each_dragged(drag, content, |x, y| {
+            pen.tint(
+                Rect { x, y, width: 1, height: 1 },
+                Style::new().add_modifier(Modifier::REVERSED),
+            );
+        });
+    }
+    cursor
 }
 
 /// What is at this place.
 pub(crate) fn target(model: &Model, column: u16, row: u16) -> Option<Target> {
     let layout = Layout::of(model, Layout::whole(model));
-    if !matches!(model.mode, Mode::List | Mode::Filter) {
-        return None;
+    let within = |area: Rect| area.contains((column, row).into());
+    if within(layout.hints) {
+        return bars::keys_at(model, layout.hints, column).map(Target::Keys);
     }
-    let within = |area: ratatui_core::layout::Rect| area.contains((column, row).into());
+    match model.mode {
+        Mode::List | Mode::Filter | Mode::Inline { .. } | Mode::Past { .. } => {}
+        Mode::Asks { .. } => {
+            return asks::at(model, layout.body, row).map(|(id, ask)| Target::Ask(id, ask));
+        }
+        Mode::Help { .. }
+        | Mode::Confirm { .. }
+        | Mode::Send { .. }
+        | Mode::AnswerWords { .. }
+        | Mode::New(_)
+        | Mode::Palette { .. }
+        | Mode::History => return None,
+    }
     if within(layout.list) {
         return list::at(model, layout.list, row).map(Target::Session);
     }
     let detail = layout.detail.filter(|area| within(*area))?;
-    Some(detail::tab_at(model, detail, column, row).map_or(Target::Detail, Target::Tab))
+    if let Some(tab) = detail::tab_at(model, detail, column, row) {
+        return Some(Target::Tab(tab));
+    }
+    let content = detail::content(model, detail);
+    let cell = (model.shown_tab() == Tab::Terminal && within(content))
+        .then(|| terminal::cell_at(model, content, column, row))
+        .flatten();
+    Some(cell.map_or(Target::Detail, |(column, row)| Target::Screen { column, row }))
+}
+
+/// The place of what is shown of the session in hand, if there is one.
+pub(crate) fn content(model: &Model) -> Option<Rect> {
+    let layout = Layout::of(model, Layout::whole(model));
+    layout.detail.map(|area| detail::content(model, area))
+}
+
+/// The text of what is shown of the session in hand, line by line.
+pub(crate) fn shown_text(model: &Model) -> Vec<String> {
+    let Some(area) = content(model) else { return Vec::new() };
+    let last = (area.right().saturating_sub(1), area.bottom().saturating_sub(1));
+    let mut lines = text_between(model, Drag { from: (area.x, area.y), to: last });
+    let filled = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
+    lines.truncate(filled);
+    lines
+}
+
+/// The text that the mouse was drawn over, line by line.
+pub(crate) fn text_between(model: &Model, drag: Drag) -> Vec<String> {
+    let Some(content) = content(model) else { return Vec::new() };
+    let mut buffer = Buffer::empty(Layout::whole(model));
+    draw(model, &mut buffer);
+    let mut lines: Vec<(u16, String)> = Vec::new();
+    let mut hidden = 0;
+    each_dragged(drag, content, |x, y| {
+        if lines.last().is_none_or(|(known, _)| *known != y) {
+            lines.push((y, String::new()));
+            hidden = 0;
+        }
+        let Some(cell) = buffer.cell((x, y)) else { return };
+        // The second half of a wide character holds nothing.
+        if hidden > 0 {
+            hidden -= 1;
+        } else if let Some((_, line)) = lines.last_mut() {
+            line.push_str(cell.symbol());
+            hidden = cell.symbol().width().saturating_sub(1);
+        }
+    });
+    lines.into_iter().map(|(_, line)| line.trim_end().to_owned()).collect()
+}
+
+/// Every cell between two places, row by row, as texts run.
+fn each_dragged(Drag { from, to }: Drag, area: Rect, mut see: impl FnMut(u16, u16)) {
+    if area.width == 0 || area.height == 0 {
+        return;
+    }
+    let within = |(x, y): (u16, u16)| {
+        (y.clamp(area.y, area.bottom() - 1), x.clamp(area.x, area.right() - 1))
+    };
+    let (one, other) = (within(from), within(to));
+    let (first, last) = (one.min(other), one.max(other));
+    for y in first.0..=last.0 {
+        let begin = if y == first.0 { first.1 } else { area.x };
+        let end = if y == last.0 { last.1 } else { area.right() - 1 };
+        for x in begin..=end {
+            see(x, y);
+        }
+    }
 }
 
 /// How far what is shown of the session in hand can be scrolled.

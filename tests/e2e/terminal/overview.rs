@@ -169,3 +169,36 @@ fn a_draft_is_there_after_a_restart_and_plain_lines_follow_events() -> Outcome {
     house.ok(&["pause", "blue"])?;
     tmux.sees("one", "blue: paused, rehearsal").map(drop)
 }
+
+#[test]
+fn a_session_is_typed_into_and_looked_back_in_without_leaving_the_overview() -> Outcome {
+    let house = House::new()?;
+    let script = "seq 1001 1100; exec cat";
+    house.ok(&["new", "blue", "--agent", "command", "--", "sh", "-c", script])?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    opened(&tmux)?;
+    tmux.sees("one", "1100")?;
+    tmux.key("one", "i")?;
+    tmux.sees("one", "YOUR KEYS GO TO blue")?;
+    // Keys of ours are text there.
+    tmux.line("one", "qDy typed-inline")?;
+    tmux.until("one", |screen| screen.matches("qDy typed-inline").count() == 2)?;
+    eventually("who types is attached", || {
+        house.show("blue").is_ok_and(|shown| shown["attached"] == 1)
+    })?;
+    tmux.key("one", "C-q")?;
+    tmux.sees("one", "? keys")?;
+    eventually("who looks is not", || {
+        house.show("blue").is_ok_and(|shown| shown["attached"] == 0)
+    })?;
+    tmux.key("one", "PPage")?;
+    tmux.sees("one", "esc back to live")?;
+    tmux.key("one", "/")?;
+    tmux.sees("one", "enter search")?;
+    tmux.line("one", "1005")?;
+    tmux.sees("one", "1005")?;
+    tmux.key("one", "Escape")?;
+    tmux.until("one", |screen| screen.contains("typed-inline") && !screen.contains("1005"))?;
+    tmux.key("one", "q")?;
+    tmux.left("one", "left-with-0").map(drop)
+}

@@ -11,6 +11,7 @@ fn keys(bytes: &[u8]) -> String {
         Input::Pasted(text) => format!("paste {text:?}"),
         Input::Mouse(mouse) => format!("{:?} {},{}", mouse.what, mouse.column, mouse.row),
         Input::Background(r, g, b) => format!("background {r} {g} {b}"),
+        Input::Focus(focus) => format!("{focus:?}"),
         Input::Answered => "answered".to_owned(),
     };
     found.iter().map(told).collect::<Vec<_>>().join(" | ")
@@ -22,6 +23,9 @@ fn keys_of_every_spelling_are_understood() {
         ("jG?", "j | G | ?"),
         ("\r\t\x7f", "enter | tab | backspace"),
         ("\x03\x18p", "ctrl+c | ctrl+x | p"),
+        ("\n\x1c\x1d\x1f", "ctrl+j | ctrl+\\ | ctrl+] | ctrl+_"),
+        ("\x1bOP\x1b[15~\x1b[24;5~\x1b[1;2S", "f1 | f5 | ctrl+f12 | shift+f4"),
+        ("\x1b[I\x1b[O", "Here | Elsewhere"),
         ("\x1b[A\x1bOB\x1b[1;5C", "up | down | ctrl+right"),
         ("\x1b[Z\x1b[5~\x1b[6;2~", "shift+tab | pgup | shift+pgdn"),
         ("\x1b", "esc"),
@@ -35,6 +39,11 @@ fn keys_of_every_spelling_are_understood() {
         ("\x1b[97;1:3u", ""),
         ("\x1b[27;5;120~", "ctrl+x"),
         ("\x1b[<0;5;3M\x1b[<64;1;1M\x1b[<65;1;1M", "Pressed 4,2 | WheelUp 0,0 | WheelDown 0,0"),
+        ("\x1b[<4;5;3M\x1b[<32;6;3M\x1b[<0;6;3m", "Pressed 4,2 | Dragged 5,2 | Released 5,2"),
+        (
+            "\x1b[<2;1;1M\x1b[<2;1;1m\x1b[<35;2;1M",
+            "OtherPressed 0,0 | OtherReleased 0,0 | Moved 1,0",
+        ),
         ("\x1b]11;rgb:1e1e/ffff/0000\x1b\\\x1b[?62;c", "background 30 255 0 | answered"),
         ("\x1b]11;rgb:ff/80/0\x07", "background 255 128 0"),
         ("\x1b[200~a\x1b[Ab\rc\x1b[201~j", "paste \"a\\u{1b}[Ab\\nc\" | j"),

@@ -15,7 +15,7 @@ pub(crate) struct Preview {
     /// When it is to be followed: not before the hand rests on it.
     pub(crate) follow_at: Option<u64>,
     /// The offset of the next byte.
-    at: u64,
+    pub(crate) at: u64,
 }
 
 /// What is there to be seen.
@@ -41,6 +41,14 @@ impl Preview {
     /// Of this session and process, to be followed at this time.
     pub(crate) fn of(session: Option<String>, generation: u32, follow_at: u64) -> Self {
         Self { session, generation, follow_at: Some(follow_at), ..Self::default() }
+    }
+
+    /// The screen, while its process lives.
+    pub(crate) fn live(&self) -> Option<&Screen> {
+        match &self.shown {
+            Shown::Screen(screen, Life::Live) => Some(screen),
+            Shown::Screen(_, Life::Ended) | Shown::Nothing | Shown::Refused(_) => None,
+        }
     }
 
     /// Takes what came of its session.

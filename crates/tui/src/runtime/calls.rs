@@ -4,8 +4,10 @@ use super::post::Post;
 use super::{Setup, deliver};
 use crate::message::{Fetched, Msg, Tab, Told};
 use glis_client::{Client, Connector, Fault, Quiet, Streamed};
+use glis_screen::{Run, Screen};
 use glis_wire::call::Scope;
 use glis_wire::client::{Request, Response};
+use glis_wire::hold::Size;
 use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,6 +16,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const CALLS_MAX: usize = 64;
 /// As far back as the events of a session are looked for.
 const EVENTS_BACK: u64 = 5000;
+/// As much output as is played again to look back; `glis output` has all of it.
+const PAST_BYTES: u64 = 4 * 1024 * 1024;
+/// As many rows of it as are kept.
+const PAST_ROWS: usize = 10_000;
 
 /// Makes calls.
 pub(super) struct Calls {
@@ -69,6 +75,16 @@ impl Calls {
         });
     }
 
+    /// Gets what has scrolled out of a terminal before this offset.
+    pub(super) fn fetch_past(&self, session: String, upto: u64, size: Size) {
+        let (connector, explain, of) = (self.connector.clone(), self.explain, session.clone());
+        let fetched = move |result| Msg::Past { session, result };
+        self.beside(fetched, move || {
+            let mut client = connector.connect(&mut Quiet).map_err(explain)?;
+            past(&mut client, of, upto, size).map_err(explain)
+        });
+    }
+
     /// Does something in a thread, and delivers what comes of it.
     fn beside<T: Send + 'static>(
         &self,
@@ -105,6 +121,29 @@ fn conversation(client: &mut Client, session: String) -> Result<Fetched, Fault> 
         Ok::<(), Fault>(())
     })?;
     Ok(Fetched::Conversation(entries))
+}
+
+/// Plays the end of the output again, in a terminal that keeps what scrolls away.
+fn past(
+    client: &mut Client,
+    session: String,
+    upto: u64,
+    size: Size,
+) -> Result<Vec<Vec<Run>>, Fault> {
+    let from = upto.saturating_sub(PAST_BYTES);
+    let mut screen = Screen::with_past(size, PAST_ROWS);
+    let mut begun = from == 0;
+    client.call_seeing(Request::Output { session, from, follow: false }, |streamed| {
+        let Streamed::Bytes(at, part) = streamed else { return Ok::<(), Fault>(()) };
+        // In the middle of a sequence nothing can be shown rightly before the next line.
+        let skipped = if begun { 0 } else { part.iter().position(|b| *b == b'\n').unwrap_or(0) };
+        begun = true;
+        // What came after the picture that is looked back from is left out.
+        let room = usize::try_from(upto.saturating_sub(at)).unwrap_or(usize::MAX).min(part.len());
+        screen.feed(part.get(skipped..room).unwrap_or_default());
+        Ok(())
+    })?;
+    Ok(screen.rows_with_past())
 }
 
 fn diff(client: &mut Client, session: String) -> Result<Fetched, Fault> {

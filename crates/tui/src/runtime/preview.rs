@@ -5,6 +5,7 @@ use super::{Setup, deliver};
 use crate::message::{Msg, PreviewNews, Told};
 use glis_client::{Client, Connector, Fault, Heard, Holder, Quiet, Streamed};
 use glis_wire::client::{Request, Response};
+use glis_wire::hold::Size;
 use rustix::event::PollFlags;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
@@ -12,6 +13,8 @@ use std::path::PathBuf;
 
 /// So much of a flood is taken in before the keys are looked at again.
 const READS_MAX: usize = 2;
+/// More than a person types, and than most pastes hold.
+const WAITING_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Follows one session, or none.
 pub(super) struct Follower {
@@ -26,6 +29,10 @@ pub(super) struct Follower {
 struct Followed {
     session: String,
     holder: Holder,
+    /// The size of its terminal.
+    size: Size,
+    /// Whether something was typed into it from here.
+    typed: bool,
     _client: Client,
 }
 
@@ -61,8 +68,13 @@ impl Follower {
         }
         // Without a holder the last screen is all there is. It is not resized: that would be attaching.
         let holder = holder_dir.and_then(|dir| Holder::follow(&dir, from).ok());
-        self.followed =
-            holder.map(|holder| Followed { session: session.clone(), holder, _client: client });
+        self.followed = holder.map(|holder| Followed {
+            session: session.clone(),
+            holder,
+            size,
+            typed: false,
+            _client: client,
+        });
         Some(Msg::Preview { session, news: PreviewNews::Painted { bytes, from, size } })
     }
 
@@ -77,11 +89,38 @@ impl Follower {
         if waits { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN }
     }
 
+    /// Types into its terminal. From then on who sits here counts as attached, with the size that the
+    /// terminal has: nothing is drawn anew for it.
+    pub(super) fn type_in(&mut self, session: &str, bytes: &[u8]) -> Result<(), Told> {
+        let refused = |message: &str| Told { message: message.to_owned(), hint: None };
+        let followed = self.followed.as_mut().filter(|followed| followed.session == session);
+        let Some(followed) = followed else {
+            return Err(refused("that went nowhere: its terminal is not there yet"));
+        };
+        if followed.holder.waiting() > WAITING_BYTES_MAX {
+            return Err(refused("its programs read nothing: that was not typed"));
+        }
+        if !followed.typed {
+            followed.typed = true;
+            followed.holder.resize(followed.size);
+        }
+        followed.holder.write(bytes);
+        followed.holder.send().map_err(|fault| refused(&fault.to_string()))
+    }
+
     /// What the holder has said.
     pub(super) fn read(&mut self) -> Vec<Msg> {
         let Some(followed) = &mut self.followed else { return Vec::new() };
         let mut found = Vec::new();
         let lives = read(&mut followed.holder, &mut found).unwrap_or(false);
+        let resized = found.iter().rev().find_map(|news| match news {
+            PreviewNews::Resized(size) => Some(*size),
+            PreviewNews::Painted { .. }
+            | PreviewNews::Output { .. }
+            | PreviewNews::Ended
+            | PreviewNews::Refused(_) => None,
+        });
+        followed.size = resized.unwrap_or(followed.size);
         if !lives {
             found.push(PreviewNews::Ended);
         }

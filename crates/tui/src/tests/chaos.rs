@@ -81,12 +81,26 @@ fn message(dice: &mut Dice, desk: &Desk) -> Msg {
             }
         }
         7 => {
-            let what = [Click::Pressed, Click::WheelUp, Click::WheelDown]
-                [usize::try_from(dice.below(3)).unwrap()];
-            Msg::Input(Input::Mouse(Mouse { what, column: dice.small(170), row: dice.small(60) }))
+            let what = [
+                Click::Pressed,
+                Click::Dragged,
+                Click::Released,
+                Click::WheelUp,
+                Click::WheelDown,
+                Click::Moved,
+            ][usize::try_from(dice.below(6)).unwrap()];
+            let (column, row) = (dice.small(170), dice.small(60));
+            let number = dice.small(8);
+            Msg::Input(Input::Mouse(Mouse { what, column, row, number }))
         }
         8 => Msg::Input(Input::Pasted("pasted\n日本\u{7}".to_owned())),
         9 => Msg::Time,
+        11 => {
+            let session = desk.model.selected.clone().unwrap_or_default();
+            let run = (format!("row 日本 {}", dice.below(9)), glis_screen::Look::default());
+            let rows = usize::try_from(dice.below(200)).unwrap();
+            Msg::Past { session, result: Ok(vec![vec![run]; rows]) }
+        }
         10 => Msg::Lost(Told { message: "gone".to_owned(), hint: None }),
         _ => Msg::Input(Input::Key(key(dice))),
     }

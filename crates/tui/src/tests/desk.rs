@@ -125,6 +125,11 @@ fn describe(effect: &Effect) -> Option<String> {
         Effect::Suspend => "suspend".to_owned(),
         Effect::Attach { id } => format!("attach {id}"),
         Effect::Call { request, .. } => call(request),
+        Effect::Type { session, bytes } => {
+            format!("type {session} {:?}", String::from_utf8_lossy(bytes))
+        }
+        Effect::Copy(text) => format!("copy {text:?}"),
+        Effect::FetchPast { session, upto, .. } => format!("past {session} {upto}"),
         Effect::KeepDrafts(drafts) => format!("keep {} drafts", drafts.len()),
         Effect::Redraw
         | Effect::Look(_)

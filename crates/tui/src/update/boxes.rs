@@ -1,7 +1,7 @@
 //! Keys in a box that is open: help, a question, a text, a choice.
 
 use super::command::{self, act, call};
-use super::done;
+use super::{done, inline, past};
 use crate::chord::{Chord, Code};
 use crate::deed::{Deed, Reply, new_session};
 use crate::editor::Editor;
@@ -33,7 +33,12 @@ pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) 
         Mode::Filter => filter(model, chord),
         Mode::Palette { words, at } => palette(model, chord, (words, at), effects),
         Mode::List | Mode::History => Next::Closes,
+        Mode::Past { words } => {
+            past::press(model, chord, words.unwrap_or_default());
+            return;
+        }
         Mode::Asks { at } => Next::Stays(Mode::Asks { at }),
+        Mode::Inline { id } => Next::Stays(Mode::Inline { id }),
     };
     if let Next::Stays(mode) = next {
         model.mode = mode;
@@ -58,11 +63,15 @@ pub(super) fn paste(model: &mut Model, text: &str, effects: &mut Vec<Effect>) {
             model.filter.insert(&text.replace('\n', " "));
             model.put_in_order();
         }
-        Mode::Palette { words, .. } => words.insert(&text.replace('\n', " ")),
+        Mode::Palette { words, .. } | Mode::Past { words: Some(words) } => {
+            words.insert(&text.replace('\n', " "));
+        }
+        Mode::Inline { .. } => inline::paste(model, text, effects),
         Mode::List
         | Mode::Help { .. }
         | Mode::Confirm { .. }
         | Mode::Asks { .. }
+        | Mode::Past { words: None }
         | Mode::History => {
             done(model, "pasted text goes into a box: s sends a message".to_owned());
         }

@@ -1,6 +1,6 @@
 //! What a command does to the model.
 
-use super::{SETTLE_MS, done, move_on, wrong};
+use super::{SETTLE_MS, done, inline, move_on, past, wrong};
 use crate::deed::{Deed, Reply, pause_all, resume_all};
 use crate::editor::Editor;
 use crate::keymap::Command;
@@ -15,16 +15,25 @@ const PAGE: isize = 10;
 
 /// Carries a command out.
 pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>) {
+    if matches!(model.mode, Mode::Past { .. }) && past::run(model, command, effects) {
+        return;
+    }
     match command {
         Command::Down => step(model, 1, effects),
         Command::Up => step(model, -1, effects),
         Command::Top => step(model, isize::MIN / 2, effects),
         Command::Bottom => step(model, isize::MAX / 2, effects),
         Command::ScrollDown => scroll(model, PAGE),
+        Command::ScrollUp if model.shown_tab() == Tab::Terminal => {
+            past::begin(model, PAGE.unsigned_abs(), effects);
+        }
         Command::ScrollUp => scroll(model, -PAGE),
         Command::NextWaiting => next_waiting(model, effects),
         Command::Asks => open_asks(model),
         Command::Attach => attach(model, effects),
+        Command::Inline => inline::begin(model),
+        Command::Copy => copy_shown(model, effects),
+        Command::NextFound | Command::FormerFound => {}
         Command::Send => open_send(model),
         Command::New => open_new(model),
         Command::Pause => pause(model, effects),
@@ -86,6 +95,12 @@ pub(super) fn step(model: &mut Model, by: isize, _effects: &mut Vec<Effect>) {
 fn moved(place: Option<usize>, by: isize, count: usize) -> usize {
     let last = count.saturating_sub(1);
     place.map_or(0, |place| place.saturating_add_signed(by).min(last))
+}
+
+/// Copies what is seen of the session in hand.
+fn copy_shown(model: &mut Model, effects: &mut Vec<Effect>) {
+    let lines = crate::view::shown_text(model);
+    super::copy(model, lines.join("\n"), lines.len(), effects);
 }
 
 /// Scrolls what is shown of the session in hand.

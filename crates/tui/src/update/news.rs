@@ -3,6 +3,7 @@
 use super::{SETTLE_MS, boxes, done, move_on, wrong};
 use crate::deed::Deed;
 use crate::editor::Editor;
+use crate::input::Focus;
 use crate::message::{Effect, Fetched, News, Seen, Tab, Told};
 use crate::model::{End, Link, Mode, Model, Page, UnderWay};
 use crate::rank::rank;
@@ -102,7 +103,9 @@ pub(super) fn event(model: &mut Model, event: News, effects: &mut Vec<Effect>) {
         if before != after {
             settle(model);
         }
-        notify(&name, former, status, effects);
+        if model.focus != Some(Focus::Here) {
+            notify(&name, former, status, effects);
+        }
     }
     let is_shown = model.selected.as_ref() == Some(&id);
     if is_shown && model.shown_tab() != Tab::Terminal && model.preview.follow_at.is_none() {

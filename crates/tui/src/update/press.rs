@@ -1,6 +1,6 @@
 //! A key: for the box that is open, else for the command that it is bound to.
 
-use super::{PREFIX_MS, boxes, command, done};
+use super::{PREFIX_MS, boxes, command, done, inline};
 use crate::chord::Chord;
 use crate::keymap::{Meaning, Place};
 use crate::message::Effect;
@@ -11,7 +11,10 @@ pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) 
     let place = match &model.mode {
         Mode::List => Place::List,
         Mode::Asks { .. } => Place::Asks,
-        Mode::Help { .. }
+        Mode::Past { words: None } => Place::Past,
+        Mode::Inline { .. } => return inline::press(model, chord, effects),
+        Mode::Past { words: Some(_) }
+        | Mode::Help { .. }
         | Mode::Confirm { .. }
         | Mode::Send { .. }
         | Mode::AnswerWords { .. }

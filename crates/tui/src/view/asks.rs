@@ -1,7 +1,7 @@
 //! Everything that is asked, whole, answered by one key.
 
 use super::pen::{Pen, width, wrapped};
-use crate::model::Model;
+use crate::model::{Mode, Model};
 use glis_client::labels::Tone;
 use glis_core::talk::AskKind;
 use glis_core::verdict::Want;
@@ -37,6 +37,27 @@ pub(super) fn draw(model: &Model, at: Option<&(String, String)>, pen: &mut Pen<'
             }
         }
     }
+}
+
+/// The question in this row, by its session and request.
+pub(super) fn at(model: &Model, area: Rect, row: u16) -> Option<(String, String)> {
+    let Mode::Asks { at } = &model.mode else { return None };
+    let mut y = area.y;
+    for (session, ask) in model.asks() {
+        let in_hand =
+            at.as_ref().is_some_and(|(id, request)| *id == session.id && *request == ask.request);
+        let rows = if in_hand {
+            whole(model, session, ask, area.width.saturating_sub(6)).len()
+        } else {
+            0
+        };
+        let next = y.saturating_add(1).saturating_add(u16::try_from(rows).unwrap_or(u16::MAX));
+        if (y..next).contains(&row) {
+            return Some((session.id.clone(), ask.request.clone()));
+        }
+        y = next;
+    }
+    None
 }
 
 fn head(

@@ -77,6 +77,11 @@ pub(super) fn notice(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     }
     let theme = model.theme;
     let room = area.width.saturating_sub(2);
+    if let Mode::Past { words: Some(words) } = &model.mode {
+        let x = pen.put(area.x + 1, area.y, room, "/", theme.accent());
+        pen.put(x, area.y, room.saturating_sub(1), words.text(), theme.text());
+        return;
+    }
     if let (Some(notice), false) = (&model.notice, model.mode == Mode::Filter) {
         let (mark, tone) = match notice.kind {
             Kind::Done => ("✓", Tone::Good),
@@ -99,33 +104,80 @@ pub(super) fn notice(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     pen.put(x + 2, area.y, area.right().saturating_sub(x + 2), &all, theme.faint());
 }
 
-/// The last row: keys that fit the moment.
+/// The last row: keys that fit the moment, or who has them.
 pub(super) fn hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let theme = model.theme;
-    let mut x = area.x + 1;
+    if let Mode::Inline { id } = &model.mode {
+        let style = theme.tone(Tone::Attention).add_modifier(Modifier::REVERSED | Modifier::BOLD);
+        let text = banner(model, id);
+        pen.tint(area, style);
+        pen.put(area.x + 1, area.y, area.width.saturating_sub(2), &text, style);
+        return;
+    }
     if let Some(prefix) = &model.prefix {
         let keys = prefix.keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
         let text = format!("{keys} …  p pause");
-        pen.put(x, area.y, area.width.saturating_sub(2), &text, theme.accent());
+        pen.put(area.x + 1, area.y, area.width.saturating_sub(2), &text, theme.accent());
         return;
     }
+    for Hint { x, key, does } in hint_places(model, area) {
+        let x =
+            pen.put(x, area.y, width(&key), &key, theme.accent().remove_modifier(Modifier::BOLD));
+        pen.put(x + 1, area.y, width(does), does, theme.faint());
+    }
+}
+
+/// Who has the keys.
+fn banner(model: &Model, id: &str) -> String {
+    let name = model.sessions.get(id).map_or(id, |session| &session.name);
+    let back = model.keys.keys_of(Place::Inline, Command::Close).unwrap_or_default();
+    let of_it = model.preview.session.as_deref() == Some(id);
+    if of_it && model.preview.live().is_some() {
+        return format!("YOUR KEYS GO TO {name}  ·  {back} takes them back");
+    }
+    format!("nothing runs in {name}: your keys go nowhere  ·  {back} takes them back")
+}
+
+/// A key in the last row, and where it is.
+struct Hint {
+    x: u16,
+    key: String,
+    does: &'static str,
+}
+
+/// The keys that are written in the last row.
+fn hint_places(model: &Model, area: Rect) -> Vec<Hint> {
     let mut end = area.right();
+    let mut hints = Vec::new();
     // How to find the rest is always there.
     let help = model.keys.keys_of(Place::List, Command::Help);
-    if let (Some(key), Mode::List | Mode::Asks { .. }) = (help, &model.mode) {
-        let text = format!("{key} keys");
-        end = end.saturating_sub(width(&text) + 2);
-        pen.put(end + 1, area.y, width(&text), &text, theme.faint());
-        pen.put(end + 1, area.y, width(&key), &key, theme.accent());
+    let has_help =
+        matches!(model.mode, Mode::List | Mode::Asks { .. } | Mode::Past { words: None });
+    if let Some(key) = help.filter(|_| has_help) {
+        let does = "keys";
+        end = end.saturating_sub(width(&key) + 1 + width(does) + 2);
+        hints.push(Hint { x: end + 1, key, does });
     }
+    let mut x = area.x + 1;
     for (key, does) in hints_of(model) {
         let needed = width(&key) + width(does) + 1;
         if x + needed > end {
             break;
         }
-        x = pen.put(x, area.y, width(&key), &key, theme.accent().remove_modifier(Modifier::BOLD));
-        x = pen.put(x + 1, area.y, width(does), does, theme.faint()) + 2;
+        hints.push(Hint { x, key, does });
+        x += needed + 2;
     }
+    hints
+}
+
+/// The keys that are written at this column of the last row.
+pub(super) fn keys_at(model: &Model, area: Rect, column: u16) -> Option<String> {
+    if let Mode::Inline { .. } = model.mode {
+        return model.keys.keys_of(Place::Inline, Command::Close);
+    }
+    let hit =
+        |hint: &Hint| (hint.x..hint.x + width(&hint.key) + 1 + width(hint.does)).contains(&column);
+    hint_places(model, area).into_iter().find(hit).map(|hint| hint.key)
 }
 
 fn hints_of(model: &Model) -> Vec<(String, &'static str)> {
@@ -151,8 +203,15 @@ fn hints_of(model: &Model) -> Vec<(String, &'static str)> {
         }
         Mode::Filter => return fixed(&[("enter", "keep"), ("esc", "clear")]),
         Mode::Palette { .. } => return fixed(&[("enter", "do it"), ("esc", "close")]),
+        Mode::Past { words: Some(_) } => return fixed(&[("enter", "search"), ("esc", "close")]),
+        Mode::Past { words: None } => Place::Past,
+        Mode::Inline { .. } => Place::Inline,
     };
-    let commands = if place == Place::Asks { ask_hints() } else { list_hints(model) };
+    let commands = match place {
+        Place::Asks => ask_hints(),
+        Place::Past => past_hints(),
+        Place::List | Place::Inline => list_hints(model),
+    };
     let keys = |(command, does): (Command, &'static str)| {
         Some((model.keys.keys_of(place, command)?, does))
     };
@@ -167,6 +226,18 @@ fn ask_hints() -> Vec<(Command, &'static str)> {
         (Command::Send, "in words"),
         (Command::Attach, "attach"),
         (Command::Close, "back"),
+    ]
+}
+
+fn past_hints() -> Vec<(Command, &'static str)> {
+    vec![
+        (Command::Close, "back to live"),
+        (Command::ScrollUp, "back"),
+        (Command::ScrollDown, "on"),
+        (Command::Filter, "search"),
+        (Command::NextFound, "next"),
+        (Command::MarkRange, "select"),
+        (Command::Copy, "copy"),
     ]
 }
 

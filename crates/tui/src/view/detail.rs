@@ -49,7 +49,7 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
 }
 
 /// The place of what is shown.
-fn content(model: &Model, area: Rect) -> Rect {
+pub(super) fn content(model: &Model, area: Rect) -> Rect {
     let room = area.width.saturating_sub(1);
     let card = model.session().map_or(0, |session| card(model, session, room).len());
     let above = HEAD_ROWS + u16::try_from(card).unwrap_or(0).min(CARD_ROWS_MAX);

@@ -12,9 +12,13 @@ const COLUMN: u16 = 38;
 /// Draws it over everything else, in as many columns as fit; the rest is scrolled to.
 pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect, scroll: usize) {
     let mut lines = model.keys.help(Place::List);
-    let head = |text: &str| HelpLine { keys: text.to_owned(), does: "" };
+    let head = |does: &'static str| HelpLine { keys: String::new(), does };
     lines.extend([head(""), head("questions")]);
     lines.extend(model.keys.help(Place::Asks).into_iter().filter(|line| !line.does.is_empty()));
+    lines.extend([head(""), head("typing into its terminal")]);
+    lines.extend(model.keys.help(Place::Inline));
+    lines.extend([head(""), head("looking back")]);
+    lines.extend(model.keys.help(Place::Past).into_iter().filter(|line| !line.does.is_empty()));
     let rows = usize::from(area.height.saturating_sub(3)).max(1);
     let fit = usize::from(area.width.saturating_sub(4) / COLUMN).max(1);
     let columns = fit.min(lines.len().div_ceil(rows));
@@ -28,6 +32,10 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect, scroll: usize) 
         let (x, y) = (inner.x + x * COLUMN, inner.y + y);
         pen.put(x, y, keys, &line.keys, model.theme.accent());
         let room = COLUMN.saturating_sub(keys + 2).min(inner.right().saturating_sub(x + keys + 2));
-        pen.put(x + keys + 2, y, room, line.does, model.theme.text());
+        if line.keys.is_empty() {
+            pen.put(x, y, COLUMN.saturating_sub(2), line.does, model.theme.faint());
+        } else {
+            pen.put(x + keys + 2, y, room, line.does, model.theme.text());
+        }
     }
 }

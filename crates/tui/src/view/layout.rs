@@ -30,7 +30,8 @@ impl Layout {
     pub(super) fn of(model: &Model, area: Rect) -> Self {
         let row = |y: u16| Rect { y, height: 1, ..area };
         let (top, hints) = (row(area.y), row(area.bottom().saturating_sub(1)));
-        let says = model.notice.is_some() || model.mode == Mode::Filter || shows_filter(model);
+        let typed = matches!(model.mode, Mode::Filter | Mode::Past { words: Some(_) });
+        let says = model.notice.is_some() || typed || shows_filter(model);
         let notice_rows = u16::from(says);
         let notice =
             Rect { height: notice_rows, ..row(area.bottom().saturating_sub(1 + notice_rows)) };

@@ -15,12 +15,17 @@ const BOX_COLUMNS: u16 = 76;
 /// Draws the box that is open. Returns the place of the cursor in it.
 pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) -> Option<(u16, u16)> {
     match &model.mode {
-        Mode::List | Mode::Asks { .. } => None,
+        Mode::List | Mode::Asks { .. } | Mode::Past { words: None } => None,
+        Mode::Past { words: Some(words) } => bottom_cursor(words, area),
+        Mode::Inline { .. } => {
+            let content = super::content(model)?;
+            super::terminal::cursor_at(model, content)
+        }
         Mode::Help { scroll } => {
             help::draw(model, pen, area, *scroll);
             None
         }
-        Mode::Filter => filter_cursor(model, area),
+        Mode::Filter => bottom_cursor(&model.filter, area),
         Mode::Confirm { question, .. } => {
             confirm(model, pen, area, question);
             None
@@ -44,8 +49,8 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) -> Option<(u16,
     }
 }
 
-fn filter_cursor(model: &Model, area: Rect) -> Option<(u16, u16)> {
-    let x = area.x + 2 + width(model.filter.text());
+fn bottom_cursor(words: &Editor, area: Rect) -> Option<(u16, u16)> {
+    let x = area.x + 2 + width(words.text());
     let row = area.bottom().checked_sub(2)?;
     (x < area.right()).then_some((x, row))
 }

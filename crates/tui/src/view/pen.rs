@@ -30,6 +30,23 @@ impl<'b> Pen<'b> {
         self.buffer.set_stringn(x, y, text, usize::from(columns), style).0
     }
 
+    /// The same, without a sign where something was cut off, for rows that go on beyond what is seen.
+    pub(super) fn put_cut(
+        &mut self,
+        x: u16,
+        y: u16,
+        columns: u16,
+        text: &str,
+        style: Style,
+    ) -> u16 {
+        let area = self.buffer.area;
+        if y >= area.bottom() || x >= area.right() {
+            return x;
+        }
+        let columns = columns.min(area.right() - x);
+        self.buffer.set_stringn(x, y, printable(text), usize::from(columns), style).0
+    }
+
     /// The same, with its end at column `right`.
     pub(super) fn put_right(&mut self, right: u16, y: u16, columns: u16, text: &str, style: Style) {
         let width = width(text).min(columns);

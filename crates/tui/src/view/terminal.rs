@@ -1,7 +1,7 @@
 //! The terminal of the session in hand, inside ours.
 
 use super::pen::Pen;
-use crate::model::{Model, Shown};
+use crate::model::{Mode, Model, Past, Shown};
 use glis_client::labels::Tone;
 use glis_screen::{Colour, Look, Screen};
 use ratatui_core::layout::Rect;
@@ -17,20 +17,76 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
             let hint = told.hint.as_deref().unwrap_or_default();
             pen.put(area.x, area.y + 1, area.width, hint, theme.faint());
         }
-        Shown::Screen(screen, _) => show(screen, pen, area),
+        Shown::Screen(screen, _) => match (&model.past, &model.mode) {
+            (Some(past), Mode::Past { .. }) => look_back(model, past, pen, area),
+            _ => show(screen, window(model, screen, area), pen, area),
+        },
     }
 }
 
-/// Shows as much as there is room for: the rows around the cursor, the columns from the left.
-fn show(screen: &Screen, pen: &mut Pen<'_>, area: Rect) {
+/// The column and row of a terminal that are shown first: the rows around its cursor, the columns from the
+/// left, or those around the cursor while keys go there.
+fn window(model: &Model, screen: &Screen, area: Rect) -> (u16, u16) {
+    let (column, row) = screen.cursor();
+    let inline = matches!(model.mode, Mode::Inline { .. });
+    let first_column = if inline { column.saturating_sub(area.width.saturating_sub(1)) } else { 0 };
+    (first_column, row.saturating_sub(area.height.saturating_sub(1)))
+}
+
+/// The cell of the session's own terminal at a place of ours.
+pub(super) fn cell_at(model: &Model, area: Rect, column: u16, row: u16) -> Option<(u16, u16)> {
+    let Shown::Screen(screen, _) = &model.preview.shown else { return None };
+    let (first_column, first_row) = window(model, screen, area);
+    let (x, y) = (column.checked_sub(area.x)? + first_column, row.checked_sub(area.y)? + first_row);
+    let size = screen.size();
+    (x < size.columns && y < size.rows).then_some((x, y))
+}
+
+/// The place of the session's own cursor, where it is seen.
+pub(super) fn cursor_at(model: &Model, area: Rect) -> Option<(u16, u16)> {
+    let screen = model.preview.live()?;
+    let (first_column, first_row) = window(model, screen, area);
+    let (column, row) = screen.cursor();
+    let place = (area.x + column.checked_sub(first_column)?, area.y + row.checked_sub(first_row)?);
+    (screen.shows_cursor() && area.contains(place.into())).then_some(place)
+}
+
+/// Rows that have scrolled out of sight, with a mark that says so.
+fn look_back(model: &Model, past: &Past, pen: &mut Pen<'_>, area: Rect) {
+    let theme = model.theme;
+    let Some(rows) = &past.rows else {
+        pen.put(area.x, area.y, area.width, "…", theme.faint());
+        return;
+    };
+    let no_colour = theme.depth == crate::theme::Depth::None;
+    let height = usize::from(area.height);
+    let first = past.first(height);
+    let selected = past.from.map(|_| past.selected(height));
+    for (y, (at, row)) in (area.y..area.bottom()).zip(rows.iter().enumerate().skip(first)) {
+        let mut x = area.x;
+        for (text, look) in row {
+            let room = area.right().saturating_sub(x);
+            x = pen.put_cut(x, y, room, text, style_of(*look, no_colour));
+        }
+        let line = Rect { x: area.x, y, width: area.width, height: 1 };
+        if selected.as_ref().is_some_and(|rows| rows.contains(&at)) || past.found == Some(at) {
+            pen.tint(line, theme.lifted());
+        }
+    }
+    let mark = format!(" ↓ {} below · {} rows · esc back to live ", past.below, rows.len());
+    let style = theme.tone(Tone::Attention).add_modifier(Modifier::REVERSED);
+    pen.put_right(area.right(), area.bottom().saturating_sub(1), area.width, &mark, style);
+}
+
+/// Shows as much as there is room for, from this column and row on.
+fn show(screen: &Screen, (first_column, first_row): (u16, u16), pen: &mut Pen<'_>, area: Rect) {
     if area.height == 0 {
         return;
     }
-    let (cursor_column, cursor_row) = screen.cursor();
-    let first = cursor_row.saturating_sub(area.height.saturating_sub(1));
     let no_colour = pen.theme.depth == crate::theme::Depth::None;
     screen.each_cell(|column, row, text, look| {
-        let Some(y) = row.checked_sub(first).filter(|y| *y < area.height) else { return };
+        let Some(y) = row.checked_sub(first_row).filter(|y| *y < area.height) else { return };
+        let Some(column) = column.checked_sub(first_column) else { return };
         if column >= area.width || text == " " && look == Look::default() {
             return;
         }
@@ -42,8 +98,10 @@ fn show(screen: &Screen, pen: &mut Pen<'_>, area: Rect) {
             cell.set_symbol(text).set_style(style_of(look, no_colour));
         }
     });
-    let place = (area.x + cursor_column, area.y + cursor_row - first);
-    let is_seen = screen.shows_cursor() && cursor_column < area.width;
+    let (column, row) = screen.cursor();
+    let place =
+        (area.x + column.saturating_sub(first_column), area.y + row.saturating_sub(first_row));
+    let is_seen = screen.shows_cursor() && column >= first_column && area.contains(place.into());
     if let Some(cell) = pen.buffer.cell_mut(place).filter(|_| is_seen) {
         cell.set_style(Style::new().add_modifier(Modifier::REVERSED));
     }

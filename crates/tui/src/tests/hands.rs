@@ -1,0 +1,206 @@
+//! Stories of hands at a terminal: typing into it, looking back in it, pointing at it, copying from it.
+
+use super::desk::{Desk, few};
+use super::session;
+use crate::input::{Click, Focus, Input, Mouse};
+use crate::message::{Effect, Msg, PreviewNews, Tab, Told};
+use crate::model::Mode;
+use crate::theme::Ground;
+use glis_core::Status;
+use glis_screen::Look;
+use glis_wire::hold::Size;
+
+/// A desk with the terminal of `fix-login` in sight, which shows these bytes.
+fn at_terminal(bytes: &str) -> Desk {
+    let mut desk = Desk::with(few(), (110, 24), Ground::Dark);
+    show(&mut desk, bytes);
+    desk
+}
+
+fn show(desk: &mut Desk, bytes: &str) {
+    let size = Size { columns: 80, rows: 10 };
+    let news = PreviewNews::Painted { bytes: bytes.as_bytes().to_vec(), from: 9, size };
+    desk.tell(Msg::Preview { session: "id-fix-login".to_owned(), news });
+}
+
+fn point(desk: &mut Desk, what: Click, (column, row): (u16, u16), number: u16) -> Vec<Effect> {
+    desk.tell(Msg::Input(Input::Mouse(Mouse { what, column, row, number })))
+}
+
+/// Where a text stands on the screen.
+fn place(desk: &Desk, text: &str) -> (u16, u16) {
+    let frame = desk.frame();
+    let at = frame.lines().enumerate().find_map(|(row, line)| {
+        let (before, _) = line.split_once(text)?;
+        Some((before.chars().count(), row))
+    });
+    let (column, row) = at.unwrap_or_else(|| panic!("no {text} in\n{frame}"));
+    (u16::try_from(column).unwrap(), u16::try_from(row).unwrap())
+}
+
+#[test]
+fn every_key_but_one_goes_to_the_terminal() {
+    let mut desk = at_terminal("prompt> ");
+    assert_eq!(desk.press("i"), "");
+    assert!(desk.frame().contains("YOUR KEYS GO TO fix-login  ·  ctrl+q takes them back"));
+    assert_eq!(desk.press("q"), "type id-fix-login \"q\"");
+    for (keys, bytes) in [
+        ("ctrl+c", "\\u{3}"),
+        ("ctrl+x", "\\u{18}"),
+        ("ctrl+z", "\\u{1a}"),
+        ("esc", "\\u{1b}"),
+        ("?", "?"),
+        ("enter", "\\r"),
+        ("up", "\\u{1b}[A"),
+    ] {
+        assert_eq!(desk.press(keys), format!("type id-fix-login \"{bytes}\""), "{keys}");
+    }
+    desk.tell(Msg::Input(Input::Pasted("two\nlines".to_owned())));
+    let back = desk.tell(Msg::Input(Input::Key(crate::chord::Chord::ctrl('q'))));
+    assert_eq!(back, [Effect::Follow(Some("id-fix-login".to_owned()))], "no longer attached");
+    assert_eq!(desk.model.mode, Mode::List);
+}
+
+/// What is typed blindly must never become a command.
+#[test]
+fn keys_for_a_process_that_has_ended_go_nowhere() {
+    let mut desk = at_terminal("prompt> ");
+    desk.press("i");
+    desk.tell(Msg::Preview { session: "id-fix-login".to_owned(), news: PreviewNews::Ended });
+    assert_eq!(desk.press("D y q ctrl+c"), "");
+    assert!(matches!(desk.model.mode, Mode::Inline { .. }));
+    assert!(desk.frame().contains("your keys go nowhere"), "{}", desk.frame());
+    // Its next process has them again.
+    let mut again = session("fix-login", Status::Idle);
+    again.generation = 2;
+    desk.seen(again);
+    show(&mut desk, "again> ");
+    assert_eq!(desk.press("y"), "type id-fix-login \"y\"");
+    desk.event("fix-login", Status::Archived);
+    assert_eq!(desk.press("D y q"), "", "not even where it is gone altogether");
+    assert_eq!(desk.press("ctrl+q q"), "quit");
+}
+
+#[test]
+fn where_there_is_no_terminal_nothing_is_typed() {
+    let mut headless = session("docs", Status::Idle);
+    headless.mode = glis_core::spec::Mode::Headless;
+    let mut desk = Desk::new(vec![headless]);
+    desk.press("i");
+    assert!(
+        desk.frame().contains("`docs` has no terminal  s sends it a message"),
+        "{}",
+        desk.frame()
+    );
+    let mut small = Desk::with(few(), (80, 10), Ground::Dark);
+    small.press("i");
+    assert_eq!(small.model.mode, Mode::List);
+    assert!(small.frame().contains("enter attaches to it"), "{}", small.frame());
+}
+
+#[test]
+fn the_mouse_is_the_agents_where_it_asked_for_it_and_ours_with_shift() {
+    let mut desk = at_terminal("\x1b[?1000h\x1b[?1006hclick me");
+    let there = place(&desk, "click me");
+    assert_eq!(point(&mut desk, Click::Pressed, there, 0), [], "not before the keys are its own");
+    desk.press("i");
+    let typed = point(&mut desk, Click::Pressed, there, 0);
+    let bytes = b"\x1b[<0;1;1M".to_vec();
+    assert_eq!(typed, [Effect::Type { session: "id-fix-login".to_owned(), bytes }]);
+    assert_eq!(point(&mut desk, Click::Pressed, there, 4), []);
+    point(&mut desk, Click::Dragged, (there.0 + 4, there.1), 36);
+    let copied = point(&mut desk, Click::Released, (there.0 + 4, there.1), 4);
+    assert_eq!(copied, [Effect::Copy("click".to_owned())]);
+    // Who points at another session has the keys in the list.
+    let docs = place(&desk, "docs");
+    point(&mut desk, Click::Pressed, docs, 0);
+    assert_eq!((&desk.model.mode, desk.selected()), (&Mode::List, "docs"));
+}
+
+#[test]
+fn sessions_tabs_and_keys_can_be_pointed_at() {
+    let mut desk = Desk::with(few(), (110, 24), Ground::Dark);
+    let api = place(&desk, "api");
+    point(&mut desk, Click::Pressed, api, 0);
+    assert_eq!(desk.selected(), "api");
+    let diff = place(&desk, "3 diff");
+    point(&mut desk, Click::Pressed, diff, 0);
+    assert_eq!(desk.model.tab, Tab::Diff);
+    let resume = place(&desk, "u resume");
+    let effects = point(&mut desk, Click::Pressed, resume, 0);
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Call { .. })), "{effects:?}");
+    let keys = place(&desk, "? keys");
+    point(&mut desk, Click::Pressed, keys, 0);
+    assert!(matches!(desk.model.mode, Mode::Help { .. }));
+    point(&mut desk, Click::WheelDown, (1, 1), 65);
+    assert_eq!(desk.model.mode, Mode::Help { scroll: 1 });
+}
+
+fn rows(count: usize) -> Vec<Vec<(String, Look)>> {
+    (0..count).map(|n| vec![(format!("old row {n}"), Look::default())]).collect()
+}
+
+#[test]
+fn one_looks_back_searches_copies_and_is_live_again() {
+    let mut desk = at_terminal("live now");
+    assert_eq!(desk.press("pgup"), "past id-fix-login 9");
+    let session = "id-fix-login".to_owned();
+    desk.tell(Msg::Past { session, result: Ok(rows(200)) });
+    let frame = desk.frame();
+    assert!(frame.contains("old row 189") && !frame.contains("old row 190"), "{frame}");
+    assert!(frame.contains("↓ 10 below · 200 rows · esc back to live"), "{frame}");
+    desk.press("/ row space 42 enter");
+    assert!(desk.frame().contains("old row 42"), "{}", desk.frame());
+    desk.press("n");
+    assert!(desk.frame().contains("no further match for `row 42`"), "{}", desk.frame());
+    assert!(desk.press("y").starts_with("copy \"old row "));
+    assert_eq!(desk.press("p D u"), "", "keys of the list mean nothing here");
+    desk.press("esc");
+    assert!(desk.frame().contains("live now"), "{}", desk.frame());
+    // The wheel does the same, and comes back by itself.
+    let there = place(&desk, "live now");
+    point(&mut desk, Click::WheelUp, there, 64);
+    let session = "id-fix-login".to_owned();
+    desk.tell(Msg::Past { session, result: Ok(rows(200)) });
+    assert!(desk.frame().contains("↓ 3 below"), "{}", desk.frame());
+    point(&mut desk, Click::WheelDown, there, 65);
+    assert_eq!((&desk.model.mode, desk.model.past.is_none()), (&Mode::List, true));
+}
+
+#[test]
+fn a_past_that_cannot_be_had_or_is_empty_is_said() {
+    let mut desk = at_terminal("live now");
+    desk.press("pgup");
+    let session = "id-fix-login".to_owned();
+    desk.tell(Msg::Past { session: session.clone(), result: Ok(rows(2)) });
+    assert!(desk.frame().contains("nothing has scrolled out of sight"), "{}", desk.frame());
+    desk.press("pgup");
+    let told = Told { message: "its output is gone".to_owned(), hint: None };
+    desk.tell(Msg::Past { session, result: Err(told) });
+    assert!(desk.frame().contains("its output is gone"), "{}", desk.frame());
+    assert_eq!(desk.model.mode, Mode::List);
+    // Another session in hand ends it.
+    desk.press("pgup");
+    desk.model.selected = Some("id-docs".to_owned());
+    desk.pass(1);
+    assert_eq!(desk.model.mode, Mode::List);
+}
+
+#[test]
+fn what_is_shown_is_copied() {
+    let mut desk = at_terminal("one\r\ntwo 日本\r\n");
+    assert_eq!(desk.press("c"), "copy \"one\\ntwo 日本\"");
+    assert!(desk.frame().contains("✓ copied 2 lines"), "{}", desk.frame());
+}
+
+#[test]
+fn who_looks_is_not_notified() {
+    let mut desk = Desk::new(few());
+    let notified =
+        |effects: Vec<Effect>| effects.iter().any(|effect| matches!(effect, Effect::Notify { .. }));
+    assert!(notified(desk.event("docs", Status::Waiting)), "it is not known who looks");
+    desk.tell(Msg::Input(Input::Focus(Focus::Here)));
+    assert!(!notified(desk.event("docs", Status::Failed)));
+    desk.tell(Msg::Input(Input::Focus(Focus::Elsewhere)));
+    assert!(notified(desk.event("docs", Status::Waiting)));
+}

@@ -1,0 +1,99 @@
+//! Typing into a session's own terminal: it gets every key but the one that ends this.
+
+use super::command::refuses;
+use super::{done, wrong};
+use crate::chord::Chord;
+use crate::input::Mouse;
+use crate::keymap::{Meaning, Place};
+use crate::message::{Effect, Tab, Told};
+use crate::model::{Mode, Model};
+use crate::{typed, view};
+use glis_core::spec::Mode as SessionMode;
+
+/// Rows of a terminal below which nothing sensible can be typed.
+const ROWS_MIN: u16 = 3;
+
+/// Hands the keys to the session in hand.
+pub(super) fn begin(model: &mut Model) {
+    if refuses(model) {
+        return;
+    }
+    let Some(session) = model.session() else { return };
+    let (id, name, headless) =
+        (session.id.clone(), session.name.clone(), session.mode == SessionMode::Headless);
+    if headless {
+        let message = format!("`{name}` has no terminal");
+        return wrong(model, Told { message, hint: Some("s sends it a message".to_owned()) });
+    }
+    if model.tab != Tab::Terminal {
+        super::command::show_tab(model, Tab::Terminal);
+    }
+    if view::content(model).is_none_or(|area| area.height < ROWS_MIN) {
+        let message = "there is no room for its terminal here".to_owned();
+        return wrong(model, Told { message, hint: Some("enter attaches to it".to_owned()) });
+    }
+    model.notice = None;
+    model.mode = Mode::Inline { id };
+}
+
+/// Takes a key. What is typed where nothing runs goes nowhere, and is no command of ours either.
+pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) {
+    if let Meaning::Does(_) = model.keys.meaning(Place::Inline, &[chord]) {
+        return end(model);
+    }
+    let Some(wants) = model.preview.live().map(glis_screen::Screen::wants) else {
+        return nowhere(model);
+    };
+    type_in(model, typed::key(chord, wants), effects);
+}
+
+/// Takes pasted text.
+pub(super) fn paste(model: &mut Model, text: &str, effects: &mut Vec<Effect>) {
+    let Some(wants) = model.preview.live().map(glis_screen::Screen::wants) else {
+        return nowhere(model);
+    };
+    type_in(model, typed::paste(text, wants), effects);
+}
+
+/// Takes what was done with the mouse over the session's terminal. Whether its programs have asked for it.
+pub(super) fn point(
+    model: &mut Model,
+    mouse: Mouse,
+    place: (u16, u16),
+    effects: &mut Vec<Effect>,
+) -> bool {
+    let wants = model.preview.live().map(glis_screen::Screen::wants);
+    let Some(bytes) = wants.and_then(|wants| typed::mouse(mouse, place, wants)) else {
+        return false;
+    };
+    type_in(model, bytes, effects);
+    true
+}
+
+/// The keys are ours again. The terminal is followed anew: who only looks does not count as attached.
+pub(super) fn end(model: &mut Model) {
+    model.mode = Mode::List;
+    model.preview.follow_at = Some(model.now.ms);
+}
+
+fn nowhere(model: &mut Model) {
+    let back = model.keys.keys_of(Place::Inline, crate::keymap::Command::Close);
+    let back = back.unwrap_or_default();
+    done(model, format!("nothing runs here: that key went nowhere; {back} takes the keys back"));
+}
+
+fn type_in(model: &Model, bytes: Vec<u8>, effects: &mut Vec<Effect>) {
+    let Mode::Inline { id } = &model.mode else { return };
+    if model.preview.session.as_ref() == Some(id) && !bytes.is_empty() {
+        effects.push(Effect::Type { session: id.clone(), bytes });
+    }
+}
+
+/// The session that has the keys stays in hand. One that is gone takes no keys, and they do nothing else
+/// either until they are taken back.
+pub(super) fn keep(model: &mut Model) {
+    let Mode::Inline { id } = &model.mode else { return };
+    if model.selected.as_ref() != Some(id) && model.sessions.contains_key(id) {
+        model.selected = Some(id.clone());
+    }
+}

@@ -1,0 +1,153 @@
+//! Looking back in a terminal: scrolling, searching, copying, and back to what is live.
+
+use super::{done, wrong};
+use crate::chord::{Chord, Code};
+use crate::editor::Editor;
+use crate::keymap::{Command, leaves_box};
+use crate::message::{Effect, Tab, Told};
+use crate::model::{Mode, Model, Past, Shown, Towards};
+use crate::view;
+use glis_screen::Run;
+
+/// The rows that are seen of it.
+fn height(model: &Model) -> usize {
+    view::content(model).map_or(1, |area| usize::from(area.height)).max(1)
+}
+
+/// Begins to look back, by so many rows.
+pub(super) fn begin(model: &mut Model, rows: usize, effects: &mut Vec<Effect>) {
+    let Some(session) = model.selected.clone() else { return };
+    let Shown::Screen(screen, _) = &model.preview.shown else { return };
+    if model.shown_tab() != Tab::Terminal || view::content(model).is_none() {
+        return;
+    }
+    let (upto, size) = (model.preview.at, screen.size());
+    effects.push(Effect::FetchPast { session: session.clone(), upto, size });
+    model.past = Some(Past::of(session, rows));
+    model.mode = Mode::Past { words: None };
+}
+
+/// The rows have come.
+pub(super) fn arrived(model: &mut Model, session: &str, result: Result<Vec<Vec<Run>>, Told>) {
+    let height = height(model);
+    let Some(past) = model.past.as_mut().filter(|past| past.session == session) else { return };
+    match result {
+        Ok(rows) => {
+            past.below = past.below.min(rows.len().saturating_sub(height));
+            past.rows = Some(rows);
+            if past.below == 0 {
+                leave(model);
+                done(model, "nothing has scrolled out of sight".to_owned());
+            }
+        }
+        Err(told) => {
+            leave(model);
+            wrong(model, told);
+        }
+    }
+}
+
+/// Back to what is live.
+pub(super) fn leave(model: &mut Model) {
+    model.past = None;
+    if let Mode::Past { .. } = model.mode {
+        model.mode = Mode::List;
+    }
+}
+
+/// Another session or view is in hand: its past is not looked at.
+pub(super) fn keep(model: &mut Model) {
+    let stays = model.past.as_ref().is_some_and(|past| {
+        Some(&past.session) == model.selected.as_ref()
+            && model.shown_tab() == Tab::Terminal
+            && matches!(model.mode, Mode::Past { .. } | Mode::Help { .. })
+    });
+    if !stays {
+        leave(model);
+    }
+}
+
+/// Moves by so many rows, towards the present if the number is positive. The present ends it.
+pub(super) fn scroll(model: &mut Model, by: isize) {
+    let height = height(model);
+    let Some(past) = &mut model.past else { return };
+    if !past.scroll(by, height) {
+        leave(model);
+    }
+}
+
+/// What a command does here.
+type Does = fn(&mut Model, &mut Vec<Effect>);
+
+/// The commands that mean something else here than in the list.
+const COMMANDS: [(Command, Does); 12] = [
+    (Command::Down, |model, _| scroll(model, 1)),
+    (Command::Up, |model, _| scroll(model, -1)),
+    (Command::ScrollDown, |model, _| scroll(model, page(model))),
+    (Command::ScrollUp, |model, _| scroll(model, -page(model))),
+    (Command::Top, |model, _| scroll(model, isize::MIN / 2)),
+    (Command::Bottom, |model, _| leave(model)),
+    (Command::Close, |model, _| leave(model)),
+    (Command::Filter, |model, _| model.mode = Mode::Past { words: Some(Editor::default()) }),
+    (Command::NextFound, |model, _| seek(model, Towards::Older)),
+    (Command::FormerFound, |model, _| seek(model, Towards::Newer)),
+    (Command::MarkRange, |model, _| select(model)),
+    (Command::Copy, copy),
+];
+
+/// Carries a command out that means something here. Whether it does.
+pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>) -> bool {
+    let found = COMMANDS.iter().find(|(known, _)| *known == command);
+    if let Some((_, does)) = found {
+        does(model, effects);
+    }
+    found.is_some()
+}
+
+/// A row of the page before stays in sight.
+fn page(model: &Model) -> isize {
+    isize::try_from(height(model).saturating_sub(1).max(1)).unwrap_or(1)
+}
+
+fn select(model: &mut Model) {
+    let rows = height(model);
+    if let Some(past) = &mut model.past {
+        let last = past.selected(rows).end.saturating_sub(1);
+        past.from = if past.from.is_some() { None } else { Some(last) };
+    }
+}
+
+fn seek(model: &mut Model, towards: Towards) {
+    let rows = height(model);
+    let Some(past) = &mut model.past else { return };
+    if past.words.is_empty() {
+        return done(model, "/ searches for words".to_owned());
+    }
+    if !past.seek(towards, rows) {
+        let words = past.words.clone();
+        done(model, format!("no further match for `{words}`"));
+    }
+}
+
+fn copy(model: &mut Model, effects: &mut Vec<Effect>) {
+    let rows = height(model);
+    let Some(past) = &mut model.past else { return };
+    let selected = past.selected(rows);
+    past.from = None;
+    let (count, text) = (selected.len(), past.text(selected));
+    super::copy(model, text, count, effects);
+}
+
+/// Takes a key while words are typed that are to be sought.
+pub(super) fn press(model: &mut Model, chord: Chord, mut words: Editor) {
+    if chord.code == Code::Enter {
+        if let Some(past) = &mut model.past {
+            words.text().clone_into(&mut past.words);
+            past.found = None;
+        }
+        model.mode = Mode::Past { words: None };
+        return seek(model, Towards::Older);
+    }
+    words.press(chord);
+    model.mode = Mode::Past { words: (!leaves_box(chord)).then_some(words) };
+}
