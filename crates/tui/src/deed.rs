@@ -1,8 +1,11 @@
 //! What a person does here: each is one call of the client, and the `glis …` line that does the same.
 
 use glis_core::input::IfRunning;
+use glis_core::looping::LoopChange;
 use glis_core::pause::{PauseMode, PauseReason};
+use glis_core::spec::IdleLimit;
 use glis_core::talk::ALLOW_FOR_SESSION;
+use glis_core::tree::Clearing;
 use glis_wire::client::{Action, NewSession, PauseAll, Request, TrashAction};
 
 /// Something that is done with a session.
@@ -11,9 +14,12 @@ pub(crate) enum Deed {
     Send { text: String },
     Pause,
     ForcePause,
+    PauseWith(PauseWith),
     CancelPause,
     Resume,
+    ResumeWith { prompt: String },
     Restart,
+    RestartWithContext,
     Stop,
     Remove { running: IfRunning },
     Answer { request: String, answer: Reply },
@@ -22,7 +28,20 @@ pub(crate) enum Deed {
     Compact,
     Acknowledge,
     Merge,
+    MergeInto { branch: String },
+    LimitIdle { limit: IdleLimit },
+    Restore { snapshot: String },
+    CopySnapshot { snapshot: String, to: String },
+    SetLoop { change: LoopChange },
     Undelete,
+}
+
+/// A pause that is not the usual one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PauseWith {
+    pub(crate) mode: PauseMode,
+    pub(crate) for_secs: Option<u64>,
+    pub(crate) clearing: Option<Clearing>,
 }
 
 /// An answer by one key, or in words.
@@ -31,6 +50,7 @@ pub(crate) enum Reply {
     Allow,
     AllowForSession,
     Deny,
+    DenyBecause(String),
     Words(String),
 }
 
@@ -39,8 +59,15 @@ impl Reply {
         match self {
             Self::Allow => "allow",
             Self::AllowForSession => ALLOW_FOR_SESSION,
-            Self::Deny => "deny",
+            Self::Deny | Self::DenyBecause(_) => "deny",
             Self::Words(words) => words,
+        }
+    }
+
+    fn reason(&self) -> Option<String> {
+        match self {
+            Self::DenyBecause(reason) => Some(reason.clone()),
+            Self::Allow | Self::AllowForSession | Self::Deny | Self::Words(_) => None,
         }
     }
 
@@ -49,6 +76,7 @@ impl Reply {
             Self::Allow => "allow".to_owned(),
             Self::AllowForSession => "allow --for-session".to_owned(),
             Self::Deny => "deny".to_owned(),
+            Self::DenyBecause(reason) => format!("deny --reason {}", quoted(reason)),
             Self::Words(words) => quoted(words),
         }
     }
@@ -62,21 +90,40 @@ impl Deed {
             Self::Send { text } => act(Action::Send { text: text.clone(), files: Vec::new() }),
             Self::Pause => act(pause(PauseMode::Interrupt)),
             Self::ForcePause => act(pause(PauseMode::Force)),
+            Self::PauseWith(PauseWith { mode, for_secs, clearing }) => act(Action::Pause {
+                mode: *mode,
+                on_timeout: None,
+                clearing: *clearing,
+                for_secs: *for_secs,
+            }),
             Self::CancelPause => act(Action::CancelPause),
             Self::Resume => act(Action::Resume { prompt: None }),
+            Self::ResumeWith { prompt } => act(Action::Resume { prompt: Some(prompt.clone()) }),
             Self::Restart => act(Action::Restart { with_context: false }),
+            Self::RestartWithContext => act(Action::Restart { with_context: true }),
             Self::Stop => act(Action::Stop),
             Self::Remove { running } => act(Action::Remove { running: *running }),
             Self::Answer { request, answer } => act(Action::Answer {
                 ask: Some(request.clone()),
                 answer: answer.word().to_owned(),
-                reason: None,
+                reason: answer.reason(),
             }),
             Self::AutoYes { on } => act(Action::AutoYes { on: *on }),
             Self::Snapshot => act(Action::Snapshot),
             Self::Compact => act(Action::Compact),
             Self::Acknowledge => act(Action::Acknowledge),
+            Self::LimitIdle { limit } => act(Action::LimitIdle { limit: *limit }),
+            Self::Restore { snapshot } => act(Action::Restore { snapshot: Some(snapshot.clone()) }),
+            Self::SetLoop { change } => act(Action::SetLoop { change: change.clone() }),
+            Self::CopySnapshot { snapshot, to } => Request::RestoreTo {
+                session: id.to_owned(),
+                snapshot: Some(snapshot.clone()),
+                to: to.clone(),
+            },
             Self::Merge => Request::Merge { session: id.to_owned(), into: None },
+            Self::MergeInto { branch } => {
+                Request::Merge { session: id.to_owned(), into: Some(branch.clone()) }
+            }
             Self::Undelete => {
                 let action = TrashAction::Restore { name: None };
                 Request::TrashAct { session: id.to_owned(), action }
@@ -91,9 +138,14 @@ impl Deed {
             Self::Send { text } => format!("glis send {name} {}", quoted(text)),
             Self::Pause => format!("glis pause {name}"),
             Self::ForcePause => format!("glis pause {name} --mode force"),
+            Self::PauseWith(with) => format!("glis pause {name}{}", with.typed()),
             Self::CancelPause => format!("glis pause {name} --cancel"),
             Self::Resume => format!("glis resume {name}"),
+            Self::ResumeWith { prompt } => {
+                format!("glis resume {name} --prompt {}", quoted(prompt))
+            }
             Self::Restart => format!("glis restart {name} --yes"),
+            Self::RestartWithContext => format!("glis restart {name} --with-context --yes"),
             Self::Stop => format!("glis stop {name}"),
             Self::Remove { running: IfRunning::Stop } => format!("glis rm {name} --stop"),
             Self::Remove { running: IfRunning::Refuse } => format!("glis rm {name}"),
@@ -106,6 +158,15 @@ impl Deed {
             Self::Compact => format!("glis compact {name}"),
             Self::Acknowledge => format!("glis acknowledge {name}"),
             Self::Merge => format!("glis merge {name}"),
+            Self::MergeInto { branch } => format!("glis merge {name} --into {}", quoted(branch)),
+            Self::LimitIdle { limit } => format!("glis timeout {name} {}", minutes(*limit)),
+            Self::Restore { snapshot } => {
+                format!("glis restore {name} --snapshot {}", quoted(snapshot))
+            }
+            Self::CopySnapshot { snapshot, to } => {
+                format!("glis restore {name} --snapshot {} --to {}", quoted(snapshot), quoted(to))
+            }
+            Self::SetLoop { change } => format!("glis loop {name} --set max={}", at_most(change)),
             Self::Undelete => format!("glis trash restore {name}"),
         }
     }
@@ -114,10 +175,10 @@ impl Deed {
     pub(crate) fn doing(&self) -> &'static str {
         match self {
             Self::Send { .. } => "sending",
-            Self::Pause | Self::ForcePause => "PAUSING...",
+            Self::Pause | Self::ForcePause | Self::PauseWith(_) => "PAUSING...",
             Self::CancelPause => "cancelling the pause",
-            Self::Resume => "resuming",
-            Self::Restart => "restarting",
+            Self::Resume | Self::ResumeWith { .. } => "resuming",
+            Self::Restart | Self::RestartWithContext => "restarting",
             Self::Stop => "stopping",
             Self::Remove { .. } => "moving it to the trash",
             Self::Answer { .. } => "answering",
@@ -125,7 +186,11 @@ impl Deed {
             Self::Snapshot => "saving the worktree",
             Self::Compact => "summing up",
             Self::Acknowledge => "acknowledging",
-            Self::Merge => "merging",
+            Self::Merge | Self::MergeInto { .. } => "merging",
+            Self::LimitIdle { .. } => "setting its timeout",
+            Self::Restore { .. } => "restoring its files",
+            Self::CopySnapshot { .. } => "copying a snapshot",
+            Self::SetLoop { .. } => "changing its iterations",
             Self::Undelete => "taking it out of the trash",
         }
     }
@@ -134,10 +199,12 @@ impl Deed {
     pub(crate) fn done(&self, name: &str) -> String {
         match self {
             Self::Send { .. } => format!("sent to `{name}`"),
-            Self::Pause | Self::ForcePause => format!("`{name}` is paused"),
+            Self::Pause | Self::ForcePause | Self::PauseWith(_) => format!("`{name}` is paused"),
             Self::CancelPause => format!("the pause of `{name}` was cancelled"),
-            Self::Resume => format!("`{name}` is back"),
-            Self::Restart => format!("`{name}` began a fresh conversation"),
+            Self::Resume | Self::ResumeWith { .. } => format!("`{name}` is back"),
+            Self::Restart | Self::RestartWithContext => {
+                format!("`{name}` began a fresh conversation")
+            }
             Self::Stop => format!("`{name}` is suspended; the next message wakes it"),
             Self::Remove { .. } => format!("`{name}` is in the trash"),
             Self::Answer { .. } => format!("answered `{name}`"),
@@ -146,7 +213,14 @@ impl Deed {
             Self::Snapshot => format!("the worktree of `{name}` is saved"),
             Self::Compact => format!("the conversation of `{name}` is summed up"),
             Self::Acknowledge => format!("`{name}` is acknowledged"),
-            Self::Merge => format!("the work of `{name}` is merged"),
+            Self::Merge | Self::MergeInto { .. } => format!("the work of `{name}` is merged"),
+            Self::LimitIdle { limit: IdleLimit::Never } => format!("`{name}` is never suspended"),
+            Self::LimitIdle { limit } => {
+                format!("`{name}` is suspended after {} idle minutes", minutes(*limit))
+            }
+            Self::Restore { .. } => format!("the files of `{name}` are restored"),
+            Self::CopySnapshot { to, .. } => format!("a copy of `{name}` is in {to}"),
+            Self::SetLoop { change } => format!("`{name}`: {} iterations", at_most(change)),
             Self::Undelete => format!("`{name}` is back from the trash"),
         }
     }
@@ -154,26 +228,32 @@ impl Deed {
     /// What undoes it, where something does.
     pub(crate) fn inverse(&self) -> Option<Self> {
         match self {
-            Self::Pause | Self::ForcePause | Self::Stop => Some(Self::Resume),
-            Self::Resume => Some(Self::Pause),
+            Self::Pause | Self::ForcePause | Self::PauseWith(_) | Self::Stop => Some(Self::Resume),
+            Self::Resume | Self::ResumeWith { .. } => Some(Self::Pause),
             Self::Remove { .. } => Some(Self::Undelete),
             Self::Undelete => Some(Self::Remove { running: IfRunning::Refuse }),
             Self::AutoYes { on } => Some(Self::AutoYes { on: !on }),
             Self::Send { .. }
             | Self::CancelPause
             | Self::Restart
+            | Self::RestartWithContext
             | Self::Answer { .. }
             | Self::Snapshot
             | Self::Compact
             | Self::Acknowledge
-            | Self::Merge => None,
+            | Self::Merge
+            | Self::MergeInto { .. }
+            | Self::LimitIdle { .. }
+            | Self::Restore { .. }
+            | Self::CopySnapshot { .. }
+            | Self::SetLoop { .. } => None,
         }
     }
 
     /// The question before it is done, where it is asked.
     pub(crate) fn question(&self, name: &str) -> Option<String> {
         match self {
-            Self::Restart => {
+            Self::Restart | Self::RestartWithContext => {
                 Some(format!("Begin a fresh conversation in `{name}`? Its files stay."))
             }
             Self::Remove { running: IfRunning::Stop } => {
@@ -185,11 +265,20 @@ impl Deed {
             Self::Stop => Some(format!("End the process of `{name}`? Its turn is cut off.")),
             Self::Merge => Some(format!("Commit the work of `{name}` and merge it?")),
             Self::ForcePause => Some(format!("Stop `{name}` now, whatever it is doing?")),
+            Self::Restore { snapshot } => Some(format!(
+                "Put the files of `{name}` back to snapshot {snapshot}? What is in the way is saved first."
+            )),
             Self::Send { .. }
             | Self::Pause
+            | Self::PauseWith(_)
             | Self::CancelPause
             | Self::Resume
+            | Self::ResumeWith { .. }
             | Self::Answer { .. }
+            | Self::MergeInto { .. }
+            | Self::LimitIdle { .. }
+            | Self::CopySnapshot { .. }
+            | Self::SetLoop { .. }
             | Self::AutoYes { .. }
             | Self::Snapshot
             | Self::Compact
@@ -197,6 +286,35 @@ impl Deed {
             | Self::Undelete => None,
         }
     }
+}
+
+impl PauseWith {
+    /// Its options, as they are typed.
+    fn typed(self) -> String {
+        let mode = match self.mode {
+            PauseMode::Boundary => " --mode boundary",
+            PauseMode::Force => " --mode force",
+            PauseMode::Interrupt => "",
+        };
+        let clearing = match self.clearing {
+            Some(Clearing::Always) => " --remove-worktree --force",
+            Some(Clearing::IfAllIsSaved | Clearing::IfPossible) => " --remove-worktree",
+            Some(Clearing::Keep) | None => "",
+        };
+        let until = self.for_secs.map_or_else(String::new, |secs| format!(" --for {secs}s"));
+        format!("{mode}{clearing}{until}")
+    }
+}
+
+fn minutes(limit: IdleLimit) -> String {
+    match limit {
+        IdleLimit::Secs(secs) => (secs / 60).to_string(),
+        IdleLimit::Never | IdleLimit::Usual => "off".to_owned(),
+    }
+}
+
+fn at_most(change: &LoopChange) -> String {
+    change.max.flatten().map_or_else(|| "off".to_owned(), |max| max.to_string())
 }
 
 /// The call that pauses everything.

@@ -45,6 +45,16 @@ pub(crate) enum Command {
     Acknowledge,
     Merge,
     AutoYes,
+    Timeout,
+    ResumeWith,
+    MergeInto,
+    Restore,
+    PauseFor,
+    PauseAtBoundary,
+    PauseRemoving,
+    LoopMax,
+    DenyBecause,
+    Search,
     PauseAll,
     ResumeAll,
     Allow,
@@ -65,6 +75,70 @@ pub(crate) enum Command {
     Interrupt,
     Suspend,
     Quit,
+}
+
+impl Command {
+    /// Whether it is about one session, or several that are marked.
+    pub(crate) fn is_about_a_session(self) -> bool {
+        match self {
+            Self::Attach
+            | Self::Inline
+            | Self::Copy
+            | Self::Send
+            | Self::Pause
+            | Self::TogglePause
+            | Self::Resume
+            | Self::Stop
+            | Self::Restart
+            | Self::Remove
+            | Self::Snapshot
+            | Self::Compact
+            | Self::Acknowledge
+            | Self::Merge
+            | Self::AutoYes
+            | Self::Timeout
+            | Self::ResumeWith
+            | Self::MergeInto
+            | Self::Restore
+            | Self::PauseFor
+            | Self::PauseAtBoundary
+            | Self::PauseRemoving
+            | Self::LoopMax
+            | Self::Tab(_) => true,
+            Self::Down
+            | Self::Up
+            | Self::Top
+            | Self::Bottom
+            | Self::ScrollDown
+            | Self::ScrollUp
+            | Self::NextWaiting
+            | Self::Asks
+            | Self::NextFound
+            | Self::FormerFound
+            | Self::New
+            | Self::DenyBecause
+            | Self::Search
+            | Self::PauseAll
+            | Self::ResumeAll
+            | Self::Allow
+            | Self::AllowForSession
+            | Self::Deny
+            | Self::Mark
+            | Self::MarkRange
+            | Self::NextTab
+            | Self::FormerTab
+            | Self::Filter
+            | Self::Palette
+            | Self::Undo
+            | Self::History
+            | Self::Help
+            | Self::Redraw
+            | Self::Close
+            | Self::Interrupt
+            | Self::Suspend
+            | Self::Quit => false,
+        }
+    }
 }
 
 /// One line of the table: the keys as they are written, parted by blanks if they are pressed one after
@@ -92,17 +166,25 @@ const TABLE: &[Binding] = &[
     Binding(List, "n", C::New, "new session"),
     Binding(List, "p", C::Pause, "pause"),
     Binding(List, "ctrl+x p", C::TogglePause, "pause, cancel, resume"),
+    Binding(List, "", C::PauseAtBoundary, "pause after its turn"),
+    Binding(List, "", C::PauseFor, "pause for a while"),
+    Binding(List, "", C::PauseRemoving, "pause, remove worktree"),
     Binding(List, "u", C::Resume, "resume"),
+    Binding(List, "r", C::ResumeWith, "resume with words"),
     Binding(List, "S", C::Stop, "stop its process"),
     Binding(List, "R", C::Restart, "restart from scratch"),
     Binding(List, "D", C::Remove, "move to the trash"),
     Binding(List, "b", C::Snapshot, "save a snapshot"),
     Binding(List, "C", C::Compact, "sum up its conversation"),
     Binding(List, "K", C::Acknowledge, "acknowledge damage"),
+    Binding(List, "o", C::Restore, "restore a snapshot"),
     Binding(List, "M", C::Merge, "merge its work"),
+    Binding(List, "m", C::MergeInto, "merge into a branch"),
+    Binding(List, "t", C::Timeout, "idle timeout"),
     Binding(List, "Y", C::AutoYes, "auto-yes on or off"),
     Binding(List, "P", C::PauseAll, "pause everything"),
     Binding(List, "U", C::ResumeAll, "resume everything"),
+    Binding(List, "", C::LoopMax, "iterations at most"),
     Binding(List, "space", C::Mark, "mark several"),
     Binding(List, "v", C::MarkRange, "mark a range"),
     Binding(List, "tab", C::NextTab, "next view"),
@@ -118,6 +200,7 @@ const TABLE: &[Binding] = &[
     Binding(List, "ctrl+u", C::ScrollUp, ""),
     Binding(List, "c", C::Copy, "copy what is shown"),
     Binding(List, "/", C::Filter, "filter"),
+    Binding(List, "f", C::Search, "find in conversations"),
     Binding(List, ":", C::Palette, "find a command"),
     Binding(List, "z", C::Undo, "undo"),
     Binding(List, "@", C::History, "done, as commands"),
@@ -130,6 +213,11 @@ const TABLE: &[Binding] = &[
     Binding(Asks, "y", C::Allow, "allow once"),
     Binding(Asks, "Y", C::AllowForSession, "allow for the session"),
     Binding(Asks, "n", C::Deny, "deny"),
+    Binding(Asks, "r", C::DenyBecause, "deny, with a reason"),
+    Binding(Asks, "pgdn", C::ScrollDown, "scroll down"),
+    Binding(Asks, "ctrl+d", C::ScrollDown, ""),
+    Binding(Asks, "pgup", C::ScrollUp, "scroll up"),
+    Binding(Asks, "ctrl+u", C::ScrollUp, ""),
     Binding(Asks, "j", C::Down, "next question"),
     Binding(Asks, "down", C::Down, ""),
     Binding(Asks, "k", C::Up, "question before"),
@@ -225,11 +313,14 @@ impl KeyMap {
     fn read(table: &[Binding]) -> Result<Self, BadKey> {
         let mut bound: Vec<Bound> = Vec::new();
         for Binding(place, written, command, does) in table {
-            let keys: Option<Vec<_>> = written.split(' ').map(Chord::parse).collect();
+            let written_keys = written.split(' ').filter(|key| !key.is_empty());
+            let keys: Option<Vec<_>> = written_keys.map(Chord::parse).collect();
             let keys = keys.ok_or_else(|| BadKey::Unknown((*written).to_owned()))?;
             let clash = |known: &Bound| {
                 let both = known.keys.iter().zip(&keys);
-                known.place == *place && both.clone().all(|(one, other)| one == other)
+                // What has no key is found by its words alone.
+                let bound = !known.keys.is_empty() && !keys.is_empty();
+                bound && known.place == *place && both.clone().all(|(one, other)| one == other)
             };
             if bound.iter().any(clash) {
                 return Err(BadKey::Taken((*written).to_owned()));
@@ -253,13 +344,13 @@ impl KeyMap {
     /// The first keys of a command, as they are written.
     pub(crate) fn keys_of(&self, place: Place, command: Command) -> Option<String> {
         let here = self.0.iter().find(|bound| bound.place == place && bound.command == command);
-        here.map(|bound| written(&bound.keys))
+        here.map(|bound| written(&bound.keys)).filter(|keys| !keys.is_empty())
     }
 
     /// Every key of a place, those of one command in one line.
     pub(crate) fn help(&self, place: Place) -> Vec<HelpLine> {
         let mut lines: Vec<(Command, HelpLine)> = Vec::new();
-        for bound in self.0.iter().filter(|bound| bound.place == place) {
+        for bound in self.0.iter().filter(|bound| bound.place == place && !bound.keys.is_empty()) {
             let keys = written(&bound.keys);
             match lines.iter_mut().find(|(command, _)| *command == bound.command) {
                 Some((_, line)) => line.keys = format!("{} {keys}", line.keys),

@@ -18,6 +18,7 @@ mod theme;
 mod typed;
 mod update;
 mod view;
+mod wanted;
 
 #[cfg(test)]
 mod tests;

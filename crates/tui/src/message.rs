@@ -5,7 +5,7 @@ use glis_core::Status;
 use glis_screen::Run;
 use glis_wire::client::{Request, Response};
 use glis_wire::hold::Size;
-use glis_wire::view::{Entry, FileDiffView, SessionView, SnapshotView};
+use glis_wire::view::{Entry, FileDiffView, Hit, SessionView, SnapshotView};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -52,6 +52,10 @@ pub(crate) enum Msg {
     Past { session: String, result: Result<Vec<Vec<Run>>, Told> },
     /// What a view of a session shows.
     Fetched { session: String, result: Result<Fetched, Told> },
+    /// What was found of these words in all conversations.
+    Found { words: String, result: Result<Vec<Hit>, Told> },
+    /// The user is back from an editor, with this text.
+    Edited(Result<String, Told>),
     /// The user is back from a session's own terminal.
     Returned(Result<(), Told>),
     /// Something that was wanted could not be done.
@@ -165,6 +169,10 @@ pub(crate) enum Effect {
     FetchPast { session: String, upto: u64, size: Size },
     /// Type this into the terminal that is followed.
     Type { session: String, bytes: Vec<u8> },
+    /// Look for words in all conversations.
+    Search { words: String },
+    /// Have the user's own editor change a text.
+    Edit { text: String },
     /// Hand this to the clipboard of the user's terminal.
     Copy(String),
     /// Keep what was typed and not sent.

@@ -15,9 +15,10 @@ use crate::input::Focus;
 use crate::keymap::KeyMap;
 use crate::message::{Fetched, Now, Tab, Told};
 use crate::theme::Theme;
+use crate::wanted::Wanted;
 use glis_client::labels::span;
 use glis_core::Status;
-use glis_wire::view::{SessionView, WaitingFor};
+use glis_wire::view::{Hit, SessionView, WaitingFor};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that is shown.
@@ -47,6 +48,10 @@ pub(crate) struct Model {
     pub(crate) preview: Preview,
     /// What has scrolled out of its terminal, while that is looked at.
     pub(crate) past: Option<Past>,
+    /// The entry of a conversation that is to be in sight once it is there: session and time.
+    pub(crate) sought_entry: Option<(String, String)>,
+    /// How far the question in hand is scrolled.
+    pub(crate) ask_scroll: usize,
     /// What the mouse has been drawn over, with its button held.
     pub(crate) drag: Option<Drag>,
     /// Whether the user's terminal is typed into, once it has said so.
@@ -110,6 +115,13 @@ pub(crate) enum Mode {
         at: usize,
     },
     History,
+    /// The words that a deed still needs.
+    Words(Box<WordsBox>),
+    /// One of the snapshots is chosen.
+    Pick {
+        at: usize,
+    },
+    Search(Box<SearchBox>),
     /// The session's own terminal gets every key but one.
     Inline {
         id: String,
@@ -137,6 +149,46 @@ pub(crate) struct NewBox {
     pub(crate) agent: usize,
     pub(crate) base: Editor,
     pub(crate) field: usize,
+}
+
+/// The box for the words that a deed still needs.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct WordsBox {
+    pub(crate) wanted: Wanted,
+    pub(crate) ids: Vec<String>,
+    pub(crate) words: Editor,
+    /// Why what was typed is not taken.
+    pub(crate) fault: Option<String>,
+}
+
+/// The box for words that are sought in all conversations.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct SearchBox {
+    pub(crate) words: Editor,
+    /// The words that the results are of.
+    pub(crate) sought_words: String,
+    pub(crate) sought: Sought,
+    pub(crate) at: usize,
+}
+
+impl SearchBox {
+    /// What was found.
+    pub(crate) fn hits(&self) -> &[Hit] {
+        match &self.sought {
+            Sought::Found(hits) => hits,
+            Sought::Nothing | Sought::UnderWay | Sought::Fault(_) => &[],
+        }
+    }
+}
+
+/// How far a search is.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) enum Sought {
+    #[default]
+    Nothing,
+    UnderWay,
+    Found(Vec<Hit>),
+    Fault(Told),
 }
 
 /// The agents that can be chosen; the first leaves it to the configuration.
@@ -253,6 +305,8 @@ impl Model {
             scroll: 0,
             preview: Preview::default(),
             past: None,
+            sought_entry: None,
+            ask_scroll: 0,
             drag: None,
             focus: None,
             page: Page::Empty,

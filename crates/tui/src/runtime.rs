@@ -3,6 +3,7 @@
 mod calls;
 mod canvas;
 mod drafts;
+mod edit;
 mod events;
 mod looks;
 mod notify;
@@ -343,6 +344,8 @@ impl Runtime {
                     return self.tell_model(Msg::Failed(told));
                 }
             }
+            Effect::Search { words } => self.calls.search(words),
+            Effect::Edit { text } => self.edit(&text)?,
             Effect::Copy(text) => self.tell(&notify::clipboard(&text))?,
             Effect::Notify { text, ring } => {
                 let bytes = notify::notice(|name| std::env::var(name).ok(), &text, ring);
@@ -371,6 +374,12 @@ impl Runtime {
     fn attach(&mut self, id: &str) -> io::Result<()> {
         let id = id.to_owned();
         self.lend(|runtime| Some(Msg::Returned((runtime.setup.attach)(&id))))
+    }
+
+    /// Has the user's own editor change a text.
+    fn edit(&mut self, text: &str) -> io::Result<()> {
+        let text = text.to_owned();
+        self.lend(|runtime| Some(Msg::Edited(edit::edit(&runtime.setup.connector.home, &text))))
     }
 
     /// Back to the shell, until it continues us.

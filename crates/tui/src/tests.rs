@@ -1,5 +1,6 @@
 //! The tests of the whole: stories, frames, chaos; and sessions for them.
 
+mod boxes;
 mod chaos;
 mod desk;
 mod frames;

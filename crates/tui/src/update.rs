@@ -7,6 +7,8 @@ mod news;
 mod past;
 mod pointer;
 mod press;
+mod search;
+mod words;
 
 use crate::input::Input;
 use crate::message::{Effect, Msg, Now, Tab, Told};
@@ -49,6 +51,8 @@ pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         }
         Msg::Past { session, result } => past::arrived(model, &session, result),
         Msg::Fetched { session, result } => news::fetched(model, &session, result),
+        Msg::Found { words, result } => search::arrived(model, &words, result),
+        Msg::Edited(result) => boxes::edited(model, result, &mut effects),
         Msg::Returned(result) => returned(model, result),
         Msg::Failed(told) => wrong(model, told),
     }

@@ -3,6 +3,7 @@
 mod asks;
 mod bars;
 mod detail;
+mod finder;
 mod help;
 mod layout;
 mod list;
@@ -12,7 +13,7 @@ mod pen;
 mod terminal;
 
 use crate::message::Tab;
-use crate::model::{Drag, Mode, Model};
+use crate::model::{Drag, Mode, Model, Page};
 use layout::Layout;
 use pen::Pen;
 use ratatui_core::buffer::Buffer;
@@ -92,6 +93,9 @@ pub(crate) fn target(model: &Model, column: u16, row: u16) -> Option<Target> {
         | Mode::AnswerWords { .. }
         | Mode::New(_)
         | Mode::Palette { .. }
+        | Mode::Words(_)
+        | Mode::Pick { .. }
+        | Mode::Search(_)
         | Mode::History => return None,
     }
     if within(layout.list) {
@@ -165,6 +169,19 @@ fn each_dragged(Drag { from, to }: Drag, area: Rect, mut see: impl FnMut(u16, u1
             see(x, y);
         }
     }
+}
+
+/// How far the question in hand can be scrolled.
+pub(crate) fn ask_scroll_max(model: &Model) -> usize {
+    let layout = Layout::of(model, Layout::whole(model));
+    asks::scroll_max(model, layout.body)
+}
+
+/// The line of the conversation in hand at which something was said.
+pub(crate) fn entry_line(model: &Model, at: &str) -> Option<usize> {
+    let Page::Shown(fetched) = &model.page else { return None };
+    let columns = content(model)?.width.saturating_sub(1);
+    pages::line_of(fetched, columns, at, model)
 }
 
 /// How far what is shown of the session in hand can be scrolled.

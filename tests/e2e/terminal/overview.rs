@@ -202,3 +202,39 @@ fn a_session_is_typed_into_and_looked_back_in_without_leaving_the_overview() -> 
     tmux.key("one", "q")?;
     tmux.left("one", "left-with-0").map(drop)
 }
+
+#[test]
+fn words_are_found_written_in_an_editor_and_put_into_boxes() -> Outcome {
+    let house = House::new()?;
+    house.in_terminal("blue")?;
+    house.turn("blue", "say the-needle-is-here")?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    tmux.line("one", "clear; EDITOR='printf say-by-editor >' glis; echo left-with-$?")?;
+    tmux.sees("one", "? keys")?;
+    tmux.sees("one", "1 session")?;
+    tmux.key("one", "f")?;
+    tmux.sees("one", "find in all conversations")?;
+    tmux.line("one", "needle")?;
+    tmux.sees("one", "agent · now")?;
+    tmux.key("one", "Enter")?;
+    tmux.until("one", |screen| {
+        screen.contains("the-needle-is-here") && !screen.contains("find in all")
+    })?;
+    tmux.key("one", "s")?;
+    tmux.sees("one", "message to blue")?;
+    tmux.key("one", "C-g")?;
+    tmux.sees("one", "say-by-editor")?;
+    tmux.key("one", "Escape")?;
+    tmux.until("one", |screen| !screen.contains("message to blue"))?;
+    tmux.key("one", "t")?;
+    tmux.sees("one", "suspend blue after")?;
+    tmux.line("one", "7")?;
+    tmux.sees("one", "suspended after 7 idle minutes")?;
+    assert_eq!(house.show("blue")?["idle_timeout_secs"], 420);
+    tmux.run(&["send-keys", "-t", "one", "-l", ": snapshot"])?;
+    tmux.sees("one", "save a snapshot")?;
+    tmux.key("one", "Escape")?;
+    tmux.until("one", |screen| !screen.contains("do · blue"))?;
+    tmux.key("one", "q")?;
+    tmux.left("one", "left-with-0").map(drop)
+}

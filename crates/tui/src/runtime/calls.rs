@@ -16,6 +16,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const CALLS_MAX: usize = 64;
 /// As far back as the events of a session are looked for.
 const EVENTS_BACK: u64 = 5000;
+/// More are not read; more words find fewer.
+const HITS_MAX: u32 = 100;
 /// As much output as is played again to look back; `glis output` has all of it.
 const PAST_BYTES: u64 = 4 * 1024 * 1024;
 /// As many rows of it as are kept.
@@ -82,6 +84,19 @@ impl Calls {
         self.beside(fetched, move || {
             let mut client = connector.connect(&mut Quiet).map_err(explain)?;
             past(&mut client, of, upto, size).map_err(explain)
+        });
+    }
+
+    /// Looks for words in all conversations.
+    pub(super) fn search(&self, words: String) {
+        let (connector, explain, wanted) = (self.connector.clone(), self.explain, words.clone());
+        let found = move |result| Msg::Found { words, result };
+        self.beside(found, move || {
+            let mut client = connector.connect(&mut Quiet).map_err(explain)?;
+            let request = Request::Search { words: wanted, most: HITS_MAX };
+            let answer = client.call(request).map_err(explain)?;
+            let Response::Hits(hits) = answer else { return Err(explain(unexpected())) };
+            Ok(hits)
         });
     }
 

@@ -128,6 +128,8 @@ fn describe(effect: &Effect) -> Option<String> {
         Effect::Type { session, bytes } => {
             format!("type {session} {:?}", String::from_utf8_lossy(bytes))
         }
+        Effect::Search { words } => format!("search {words:?}"),
+        Effect::Edit { text } => format!("edit {text:?}"),
         Effect::Copy(text) => format!("copy {text:?}"),
         Effect::FetchPast { session, upto, .. } => format!("past {session} {upto}"),
         Effect::KeepDrafts(drafts) => format!("keep {} drafts", drafts.len()),

@@ -6,9 +6,7 @@ use crate::input::Input;
 use crate::message::{Effect, Msg, Told};
 use crate::model::{Access, Kind, Mode};
 use glis_core::Status;
-use glis_core::input::IfRunning;
-use glis_core::pause::PauseMode;
-use glis_wire::client::{Action, Response};
+use glis_wire::client::Response;
 use std::collections::BTreeMap;
 
 fn names(desk: &Desk) -> Vec<&str> {
@@ -284,53 +282,4 @@ fn quitting_asks_for_nothing_else() {
     assert_eq!(desk.press("ctrl+z"), "suspend");
     let drafts: BTreeMap<String, String> = BTreeMap::new();
     assert!(drafts.is_empty());
-}
-
-/// The keys that lead to an action. A new one stops the compiler here.
-fn keys_to(action: &Action) -> Option<&'static str> {
-    match action {
-        Action::Send { .. } => Some("s hi enter"),
-        Action::Pause { .. } => Some("p"),
-        Action::CancelPause => Some("ctrl+x p ctrl+x p"),
-        Action::Resume { .. } => Some("G u"),
-        Action::Restart { .. } => Some("R y"),
-        Action::Stop => Some("S y"),
-        Action::Remove { .. } => Some("D y"),
-        Action::Answer { .. } => Some("a y"),
-        Action::Acknowledge => Some("K"),
-        Action::AutoYes { .. } => Some("Y"),
-        Action::Snapshot => Some("b"),
-        Action::Compact => Some("C"),
-        // They take a number or a snapshot to choose, which no box asks for yet.
-        Action::LimitIdle { .. } | Action::SetLoop { .. } | Action::Restore { .. } => None,
-    }
-}
-
-#[test]
-fn what_the_command_line_does_to_a_session_has_keys_here() {
-    let pause = Action::Pause {
-        mode: PauseMode::Interrupt,
-        on_timeout: None,
-        clearing: None,
-        for_secs: None,
-    };
-    let answer = Action::Answer { ask: None, answer: String::new(), reason: None };
-    let all = [
-        (Action::Send { text: String::new(), files: Vec::new() }, "send"),
-        (pause, "pause"),
-        (Action::Resume { prompt: None }, "resume"),
-        (Action::Restart { with_context: false }, "restart"),
-        (Action::Stop, "stop"),
-        (Action::Remove { running: IfRunning::Refuse }, "remove"),
-        (answer, "answer"),
-        (Action::Acknowledge, "acknowledge"),
-        (Action::AutoYes { on: true }, "auto_yes"),
-        (Action::Snapshot, "snapshot"),
-        (Action::Compact, "compact"),
-    ];
-    for (action, word) in all {
-        let keys = keys_to(&action).unwrap();
-        let told = Desk::new(few()).press(keys);
-        assert!(told.split(", ").any(|part| part.starts_with(word)), "{keys}: {told}");
-    }
 }

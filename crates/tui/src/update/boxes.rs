@@ -1,14 +1,15 @@
 //! Keys in a box that is open: help, a question, a text, a choice.
 
 use super::command::{self, act, call};
-use super::{done, inline, past};
-use crate::chord::{Chord, Code};
+use super::{done, inline, past, search, words, wrong};
+use crate::chord::{Chord, Code, Held};
 use crate::deed::{Deed, Reply, new_session};
 use crate::editor::Editor;
 use crate::keymap::leaves_box;
-use crate::message::Effect;
+use crate::message::{Effect, Told};
 use crate::model::{AGENTS, FIELDS, Mode, Model, NewBox, UnderWay};
 use crate::palette::found;
+use crate::wanted::Wanted;
 use glis_wire::client::NewSession;
 
 /// What a key leads to in a box.
@@ -19,8 +20,17 @@ enum Next {
 
 /// Takes a key where a box is open.
 pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) {
+    if chord == EDITOR_KEY
+        && let Some(editor) = text_in_hand(model)
+    {
+        effects.push(Effect::Edit { text: editor.text().to_owned() });
+        return;
+    }
     let mode = std::mem::replace(&mut model.mode, Mode::List);
     let next = match mode {
+        Mode::Words(form) => return words::press(model, chord, form, effects),
+        Mode::Pick { at } => return words::pick(model, chord, at),
+        Mode::Search(form) => return search::press(model, chord, form, effects),
         Mode::Help { scroll } => help(chord, scroll),
         Mode::Confirm { deed, ids, question } => {
             confirm(model, chord, (deed, ids, question), effects)
@@ -42,6 +52,51 @@ pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) 
     };
     if let Next::Stays(mode) = next {
         model.mode = mode;
+    }
+}
+
+/// Opens the text in hand in the user's own editor, in every box that has one of several lines.
+const EDITOR_KEY: Chord =
+    Chord { code: Code::Char('g'), held: Held { ctrl: true, alt: false, shift: false } };
+
+/// The text that is typed into, where it may have several lines.
+fn text_in_hand(model: &mut Model) -> Option<&mut Editor> {
+    match &mut model.mode {
+        Mode::Send { id } => {
+            let id = id.clone();
+            Some(model.drafts.entry(id).or_default())
+        }
+        Mode::AnswerWords { words, .. } => Some(words),
+        Mode::New(form) if form.field == 0 => Some(&mut form.prompt),
+        Mode::Words(form) if form.wanted == Wanted::ResumeWords => Some(&mut form.words),
+        Mode::New(_)
+        | Mode::Words(_)
+        | Mode::List
+        | Mode::Help { .. }
+        | Mode::Confirm { .. }
+        | Mode::Filter
+        | Mode::Asks { .. }
+        | Mode::Palette { .. }
+        | Mode::History
+        | Mode::Pick { .. }
+        | Mode::Search(_)
+        | Mode::Inline { .. }
+        | Mode::Past { .. } => None,
+    }
+}
+
+/// The user is back from an editor.
+pub(super) fn edited(model: &mut Model, result: Result<String, Told>, effects: &mut Vec<Effect>) {
+    match result {
+        Ok(text) => {
+            if let Some(editor) = text_in_hand(model) {
+                *editor = Editor::with(text.trim_end());
+            }
+            if let Mode::Send { .. } = model.mode {
+                keep_drafts(model, effects);
+            }
+        }
+        Err(told) => wrong(model, told),
     }
 }
 
@@ -67,11 +122,14 @@ pub(super) fn paste(model: &mut Model, text: &str, effects: &mut Vec<Effect>) {
             words.insert(&text.replace('\n', " "));
         }
         Mode::Inline { .. } => inline::paste(model, text, effects),
+        Mode::Words(form) => form.words.insert(&text.replace('\n', " ")),
+        Mode::Search(form) => form.words.insert(&text.replace('\n', " ")),
         Mode::List
         | Mode::Help { .. }
         | Mode::Confirm { .. }
         | Mode::Asks { .. }
         | Mode::Past { words: None }
+        | Mode::Pick { .. }
         | Mode::History => {
             done(model, "pasted text goes into a box: s sends a message".to_owned());
         }
@@ -104,6 +162,12 @@ fn confirm(
             model.range = None;
             Next::Closes
         }
+        Some('c') if deed == Deed::Restart => confirm(
+            model,
+            Chord::plain(Code::Char('y')),
+            (Deed::RestartWithContext, ids, question),
+            effects,
+        ),
         Some('n' | 'N' | 'q') => Next::Closes,
         _ if leaves_box(chord) => Next::Closes,
         _ => Next::Stays(Mode::Confirm { deed, ids, question }),
@@ -268,8 +332,13 @@ fn palette(
     }
     let found = found(model, words.text());
     if is_submit(chord) {
-        if let Some((command, ..)) = found.get(at) {
-            command::run(model, *command, effects);
+        if let Some(found) = found.get(at) {
+            if let Some((id, _)) = &found.session {
+                model.selected = Some(id.clone());
+                model.marked.clear();
+                model.range = None;
+            }
+            command::run(model, found.command, effects);
         }
         // The command may have opened a box of its own.
         return Next::Stays(std::mem::replace(&mut model.mode, Mode::List));

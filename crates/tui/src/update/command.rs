@@ -1,13 +1,16 @@
 //! What a command does to the model.
 
-use super::{SETTLE_MS, done, inline, move_on, past, wrong};
-use crate::deed::{Deed, Reply, pause_all, resume_all};
+use super::{SETTLE_MS, done, inline, move_on, past, words, wrong};
+use crate::deed::{Deed, PauseWith, Reply, pause_all, resume_all};
 use crate::editor::Editor;
 use crate::keymap::Command;
 use crate::message::{Effect, Tab, Told};
 use crate::model::{Access, Done, End, Mode, Model, NewBox, UnderWay};
+use crate::wanted::Wanted;
 use glis_core::Status;
 use glis_core::input::IfRunning;
+use glis_core::pause::PauseMode;
+use glis_core::tree::Clearing;
 use glis_wire::client::Request;
 
 /// As many lines as a key that scrolls goes on.
@@ -23,6 +26,9 @@ pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>
         Command::Up => step(model, -1, effects),
         Command::Top => step(model, isize::MIN / 2, effects),
         Command::Bottom => step(model, isize::MAX / 2, effects),
+        Command::ScrollDown | Command::ScrollUp if matches!(model.mode, Mode::Asks { .. }) => {
+            scroll_ask(model, command);
+        }
         Command::ScrollDown => scroll(model, PAGE),
         Command::ScrollUp if model.shown_tab() == Tab::Terminal => {
             past::begin(model, PAGE.unsigned_abs(), effects);
@@ -47,6 +53,17 @@ pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>
         Command::Acknowledge => each(model, |_| Some(Deed::Acknowledge), effects),
         Command::Merge => confirm(model, |_| Deed::Merge, effects),
         Command::AutoYes => each(model, |s| Some(Deed::AutoYes { on: !s.auto_yes }), effects),
+        Command::Timeout
+        | Command::ResumeWith
+        | Command::MergeInto
+        | Command::PauseFor
+        | Command::LoopMax => ask_words(model, command),
+        Command::Restore => words::choose_snapshot(model),
+        Command::PauseAtBoundary | Command::PauseRemoving => {
+            each(model, |_| Some(pause_with(command)), effects);
+        }
+        Command::DenyBecause => deny_because(model),
+        Command::Search => model.mode = Mode::Search(Box::default()),
         Command::PauseAll => house(model, pause_all(), "PAUSING... everything", effects),
         Command::ResumeAll => house(model, resume_all(), "resuming everything", effects),
         Command::Allow => answer(model, Reply::Allow, effects),
@@ -80,6 +97,7 @@ pub(super) fn step(model: &mut Model, by: isize, _effects: &mut Vec<Effect>) {
             model.asks().iter().map(|(s, ask)| (s.id.clone(), ask.request.clone())).collect();
         let place = at.as_ref().and_then(|at| all.iter().position(|known| known == at));
         model.mode = Mode::Asks { at: all.get(moved(place, by, all.len())).cloned() };
+        model.ask_scroll = 0;
         return;
     }
     let count = model.ids().count();
@@ -226,6 +244,41 @@ fn each(model: &mut Model, deed: impl Fn(&View) -> Option<Deed>, effects: &mut V
     }
     model.marked.clear();
     model.range = None;
+}
+
+/// A pause that waits for the end of the turn, or frees the disk space.
+fn pause_with(command: Command) -> Deed {
+    let removes = command == Command::PauseRemoving;
+    let clearing = removes.then_some(Clearing::IfAllIsSaved);
+    let mode = if removes { PauseMode::Interrupt } else { PauseMode::Boundary };
+    Deed::PauseWith(PauseWith { mode, for_secs: None, clearing })
+}
+
+/// Opens the box for the words that a command needs.
+fn ask_words(model: &mut Model, command: Command) {
+    let needs = [
+        (Command::Timeout, Wanted::Timeout),
+        (Command::ResumeWith, Wanted::ResumeWords),
+        (Command::MergeInto, Wanted::MergeInto),
+        (Command::PauseFor, Wanted::PauseFor),
+        (Command::LoopMax, Wanted::LoopMax),
+    ];
+    for (_, wanted) in needs.into_iter().filter(|(needing, _)| *needing == command) {
+        words::open(model, wanted);
+    }
+}
+
+fn deny_because(model: &mut Model) {
+    if let Mode::Asks { at: Some((id, request)) } = &model.mode {
+        let (id, request) = (id.clone(), request.clone());
+        words::open_for(model, Wanted::WhyNot { request }, vec![id]);
+    }
+}
+
+fn scroll_ask(model: &mut Model, command: Command) {
+    let most = crate::view::ask_scroll_max(model);
+    let by = if command == Command::ScrollUp { -PAGE } else { PAGE };
+    model.ask_scroll = model.ask_scroll.min(most).saturating_add_signed(by).min(most);
 }
 
 /// A second press asks whether it may be stopped at once.

@@ -235,6 +235,9 @@ pub(super) fn fetched(model: &mut Model, session: &str, result: Result<Fetched, 
                 // What is said last is what is looked for.
                 let newest_last = matches!(model.shown_tab(), Tab::Conversation | Tab::Events);
                 model.scroll = if newest_last { usize::MAX } else { 0 };
+                let sought = model.sought_entry.take_if(|(id, _)| id == session);
+                let line = sought.and_then(|(_, at)| crate::view::entry_line(model, &at));
+                model.scroll = line.unwrap_or(model.scroll);
             }
         }
         Err(told) => model.page = Page::Fault(told),

@@ -97,6 +97,9 @@ fn wheel(model: &mut Model, by: isize, target: Option<Target>, effects: &mut Vec
             | Mode::AnswerWords { .. }
             | Mode::New(_)
             | Mode::Palette { .. }
+            | Mode::Words(_)
+            | Mode::Pick { .. }
+            | Mode::Search(_)
             | Mode::History,
             _,
         ) => {

@@ -21,6 +21,9 @@ pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) 
         | Mode::New(_)
         | Mode::Filter
         | Mode::Palette { .. }
+        | Mode::Words(_)
+        | Mode::Pick { .. }
+        | Mode::Search(_)
         | Mode::History => return boxes::press(model, chord, effects),
     };
     let mut keys = model.prefix.take().map_or_else(Vec::new, |prefix| prefix.keys);

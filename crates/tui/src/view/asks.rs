@@ -18,46 +18,64 @@ pub(super) fn draw(model: &Model, at: Option<&(String, String)>, pen: &mut Pen<'
         pen.put(area.x + 1, area.y + 1, area.width, text, theme.faint());
         return;
     }
-    let mut y = area.y;
-    for (session, ask) in asks {
+    let most = scroll_max(model, area);
+    let first = model.ask_scroll.min(most);
+    for (at, row) in rows(model, at, area).into_iter().enumerate().skip(first) {
+        let Some(y) = u16::try_from(at - first).ok().map(|y| area.y + y) else { break };
         if y >= area.bottom() {
             break;
         }
-        let in_hand = at.is_some_and(|(id, request)| *id == session.id && *request == ask.request);
-        let row = Rect { y, height: 1, ..area };
-        head(model, pen, row, (session, ask), in_hand);
-        y += 1;
-        if in_hand {
-            for (text, style) in whole(model, session, ask, area.width.saturating_sub(6)) {
-                if y >= area.bottom() {
-                    break;
-                }
+        match row {
+            Row::Head { session, ask, in_hand } => {
+                head(model, pen, Rect { y, height: 1, ..area }, (session, ask), in_hand);
+            }
+            Row::Text(_, text, style) => {
                 pen.put(area.x + 4, y, area.width.saturating_sub(5), &text, style);
-                y += 1;
             }
         }
     }
+    if first < most {
+        let below = format!("↓ {} more, pgdn", most - first);
+        pen.put_right(area.right(), area.bottom().saturating_sub(1), 24, &below, theme.accent());
+    }
+}
+
+/// A row of the view: a question in short, or a line of the one in hand.
+enum Row<'m> {
+    Head { session: &'m SessionView, ask: &'m WaitingFor, in_hand: bool },
+    Text((String, String), String, Style),
+}
+
+/// All of them, oldest first, the one in hand whole.
+fn rows<'m>(model: &'m Model, at: Option<&(String, String)>, area: Rect) -> Vec<Row<'m>> {
+    let mut rows = Vec::new();
+    for (session, ask) in model.asks() {
+        let in_hand = at.is_some_and(|(id, request)| *id == session.id && *request == ask.request);
+        rows.push(Row::Head { session, ask, in_hand });
+        if in_hand {
+            let whole = whole(model, session, ask, area.width.saturating_sub(6));
+            let of = (session.id.clone(), ask.request.clone());
+            rows.extend(whole.into_iter().map(|(text, style)| Row::Text(of.clone(), text, style)));
+        }
+    }
+    rows
+}
+
+/// How far it can be scrolled.
+pub(super) fn scroll_max(model: &Model, area: Rect) -> usize {
+    let Mode::Asks { at } = &model.mode else { return 0 };
+    rows(model, at.as_ref(), area).len().saturating_sub(usize::from(area.height))
 }
 
 /// The question in this row, by its session and request.
 pub(super) fn at(model: &Model, area: Rect, row: u16) -> Option<(String, String)> {
     let Mode::Asks { at } = &model.mode else { return None };
-    let mut y = area.y;
-    for (session, ask) in model.asks() {
-        let in_hand =
-            at.as_ref().is_some_and(|(id, request)| *id == session.id && *request == ask.request);
-        let rows = if in_hand {
-            whole(model, session, ask, area.width.saturating_sub(6)).len()
-        } else {
-            0
-        };
-        let next = y.saturating_add(1).saturating_add(u16::try_from(rows).unwrap_or(u16::MAX));
-        if (y..next).contains(&row) {
-            return Some((session.id.clone(), ask.request.clone()));
-        }
-        y = next;
+    let first = model.ask_scroll.min(scroll_max(model, area));
+    let place = first + usize::from(row.checked_sub(area.y)?);
+    match rows(model, at.as_ref(), area).into_iter().nth(place)? {
+        Row::Head { session, ask, .. } => Some((session.id.clone(), ask.request.clone())),
+        Row::Text(of, ..) => Some(of),
     }
-    None
 }
 
 fn head(

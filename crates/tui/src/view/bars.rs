@@ -191,18 +191,46 @@ fn hints_of(model: &Model) -> Vec<(String, &'static str)> {
         Mode::History => return fixed(&[("any key", "closes")]),
         Mode::Confirm { .. } => return fixed(&[("y", "yes"), ("n", "no")]),
         Mode::Send { .. } | Mode::AnswerWords { .. } => {
-            return fixed(&[("enter", "send"), ("ctrl+j", "new line"), ("esc", "keep for later")]);
+            return fixed(&[
+                ("enter", "send"),
+                ("ctrl+j", "new line"),
+                ("ctrl+g", "editor"),
+                ("esc", "keep for later"),
+            ]);
         }
         Mode::New(_) => {
             return fixed(&[
                 ("enter", "start"),
                 ("tab", "next field"),
                 ("ctrl+j", "new line"),
+                ("ctrl+g", "editor"),
                 ("esc", "close"),
             ]);
         }
         Mode::Filter => return fixed(&[("enter", "keep"), ("esc", "clear")]),
-        Mode::Palette { .. } => return fixed(&[("enter", "do it"), ("esc", "close")]),
+        Mode::Palette { .. } | Mode::Words(_) => {
+            return fixed(&[("enter", "do it"), ("esc", "close")]);
+        }
+        Mode::Search(form) if form.hits().is_empty() => {
+            return fixed(&[("enter", "find"), ("esc", "close")]);
+        }
+        Mode::Search(_) => {
+            return fixed(&[
+                ("enter", "go there"),
+                ("up", "before"),
+                ("down", "next"),
+                ("esc", "close"),
+            ]);
+        }
+        Mode::Pick { .. } => {
+            return fixed(&[
+                ("enter", "restore"),
+                ("d", "copy to a folder"),
+                ("j", "next"),
+                ("k", "before"),
+                ("esc", "close"),
+            ]);
+        }
         Mode::Past { words: Some(_) } => return fixed(&[("enter", "search"), ("esc", "close")]),
         Mode::Past { words: None } => Place::Past,
         Mode::Inline { .. } => Place::Inline,

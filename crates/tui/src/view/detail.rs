@@ -5,7 +5,7 @@ use super::pen::{Pen, width, wrapped};
 use super::terminal;
 use crate::message::Now;
 use crate::message::Tab;
-use crate::model::{Model, Page, since};
+use crate::model::{Mode, Model, Page, since};
 use glis_client::labels::{Tone, mark, tone};
 use glis_core::Status;
 use glis_core::pause::PauseReason;
@@ -195,8 +195,16 @@ fn page(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     };
     let lines = pages::lines(fetched, room, model);
     let most = lines.len().saturating_sub(usize::from(area.height));
-    let first = model.scroll.min(most);
-    for (y, (text, style)) in (area.y..area.bottom()).zip(lines.into_iter().skip(first)) {
+    // The line that is chosen, if one is, stays in sight.
+    let chosen = if let Mode::Pick { at } = model.mode { Some(at) } else { None };
+    let follow = chosen.map(|at| at.saturating_sub(usize::from(area.height) / 2));
+    let first = follow.unwrap_or(model.scroll).min(most);
+    for (y, (at, (text, style))) in
+        (area.y..area.bottom()).zip(lines.into_iter().enumerate().skip(first))
+    {
+        if chosen == Some(at) {
+            pen.tint(Rect { y, height: 1, ..area }, theme.lifted());
+        }
         pen.put(area.x, y, room, &text, style);
     }
     if most > 0 && first < most {

@@ -1,21 +1,21 @@
 //! Boxes over everything else: a question, a text, a choice.
 
-use super::help;
 use super::layout::middle;
 use super::pen::{Pen, width, wrapped};
+use super::{finder, help};
+use crate::deed::Deed;
 use crate::editor::Editor;
-use crate::model::{AGENTS, End, FIELDS, Mode, Model, NewBox};
-use crate::palette::found;
+use crate::model::{AGENTS, End, FIELDS, Mode, Model, NewBox, WordsBox};
 use glis_client::labels::Tone;
 use ratatui_core::layout::Rect;
 
 /// As wide as a text that is typed is pleasant to read.
-const BOX_COLUMNS: u16 = 76;
+pub(super) const BOX_COLUMNS: u16 = 76;
 
 /// Draws the box that is open. Returns the place of the cursor in it.
 pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) -> Option<(u16, u16)> {
     match &model.mode {
-        Mode::List | Mode::Asks { .. } | Mode::Past { words: None } => None,
+        Mode::List | Mode::Asks { .. } | Mode::Past { words: None } | Mode::Pick { .. } => None,
         Mode::Past { words: Some(words) } => bottom_cursor(words, area),
         Mode::Inline { .. } => {
             let content = super::content(model)?;
@@ -26,8 +26,13 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) -> Option<(u16,
             None
         }
         Mode::Filter => bottom_cursor(&model.filter, area),
-        Mode::Confirm { question, .. } => {
-            confirm(model, pen, area, question);
+        Mode::Confirm { question, deed, .. } => {
+            let keys = if *deed == Deed::Restart {
+                "y yes   c yes, told what was done   n no"
+            } else {
+                "y yes   n no"
+            };
+            confirm(model, pen, area, question, keys);
             None
         }
         Mode::Send { id } => {
@@ -41,7 +46,9 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) -> Option<(u16,
             text_box(pen, area, &format!("answer to {name}"), words)
         }
         Mode::New(form) => new(model, pen, area, form),
-        Mode::Palette { words, at } => palette(model, pen, area, words, *at),
+        Mode::Palette { words, at } => finder::palette(model, pen, area, words, *at),
+        Mode::Search(form) => finder::search(model, pen, area, form),
+        Mode::Words(form) => words(model, pen, area, form),
         Mode::History => {
             history(model, pen, area);
             None
@@ -55,7 +62,7 @@ fn bottom_cursor(words: &Editor, area: Rect) -> Option<(u16, u16)> {
     (x < area.right()).then_some((x, row))
 }
 
-fn confirm(model: &Model, pen: &mut Pen<'_>, area: Rect, question: &str) {
+fn confirm(model: &Model, pen: &mut Pen<'_>, area: Rect, question: &str, keys: &str) {
     let columns = BOX_COLUMNS.min(area.width.saturating_sub(2));
     let lines = wrapped(question, columns.saturating_sub(4));
     let rows = u16::try_from(lines.len()).unwrap_or(1) + 4;
@@ -64,7 +71,7 @@ fn confirm(model: &Model, pen: &mut Pen<'_>, area: Rect, question: &str) {
         pen.put(inner.x, y, inner.width, line, model.theme.text());
     }
     let y = inner.bottom().saturating_sub(1);
-    pen.put(inner.x, y, inner.width, "y yes   n no", model.theme.accent());
+    pen.put(inner.x, y, inner.width, keys, model.theme.accent());
 }
 
 fn text_box(pen: &mut Pen<'_>, area: Rect, title: &str, editor: &Editor) -> Option<(u16, u16)> {
@@ -76,7 +83,7 @@ fn text_box(pen: &mut Pen<'_>, area: Rect, title: &str, editor: &Editor) -> Opti
 }
 
 /// The part of a text around its cursor.
-fn edit(pen: &mut Pen<'_>, area: Rect, editor: &Editor) -> Option<(u16, u16)> {
+pub(super) fn edit(pen: &mut Pen<'_>, area: Rect, editor: &Editor) -> Option<(u16, u16)> {
     let style = pen.theme.text();
     let (line, column) = editor.cursor();
     let first = line.saturating_sub(usize::from(area.height.saturating_sub(1)));
@@ -148,32 +155,23 @@ fn new(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &NewBox) -> Option<(u
     cursor
 }
 
-fn palette(
-    model: &Model,
-    pen: &mut Pen<'_>,
-    area: Rect,
-    words: &Editor,
-    at: usize,
-) -> Option<(u16, u16)> {
+/// The box for the words that a deed still needs.
+fn words(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &WordsBox) -> Option<(u16, u16)> {
     let theme = model.theme;
     let columns = BOX_COLUMNS.min(area.width.saturating_sub(2));
-    let rows = 16.min(area.height.saturating_sub(2));
-    let about = model.session().map_or_else(String::new, |session| format!(" · {}", session.name));
-    let inner = pen.frame(middle(area, columns, rows), &format!("do{about}"));
-    let cursor = edit(pen, Rect { height: 1, ..inner }, words);
-    let found = found(model, words.text());
-    let room = usize::from(inner.height.saturating_sub(2));
-    let first = at.saturating_sub(room.saturating_sub(1));
-    for (y, (number, (_, does, keys))) in
-        (inner.y + 2..inner.bottom()).zip(found.iter().enumerate().skip(first))
-    {
-        let row = Rect { y, height: 1, ..inner };
-        if number == at {
-            pen.tint(row, theme.lifted());
-        }
-        pen.put(inner.x, y, inner.width.saturating_sub(12), does, theme.text());
-        pen.put_right(inner.right(), y, 11, keys, theme.accent());
-    }
+    let names: Vec<&str> = form
+        .ids
+        .iter()
+        .filter_map(|id| model.sessions.get(id))
+        .map(|session| session.name.as_str())
+        .collect();
+    let inner = pen.frame(middle(area, columns, 5), &form.wanted.title(&names.join(", ")));
+    let cursor = edit(pen, Rect { height: 1, ..inner }, &form.words);
+    let (text, style) = match &form.fault {
+        Some(why) => (why.as_str(), theme.tone(Tone::Bad)),
+        None => (form.wanted.hint(), theme.faint()),
+    };
+    pen.put(inner.x, inner.y + 2, inner.width, text, style);
     cursor
 }
 

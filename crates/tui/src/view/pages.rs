@@ -31,19 +31,38 @@ fn nothing(what: &str, theme: Theme) -> Lines {
     vec![(what.to_owned(), theme.faint())]
 }
 
+/// The line at which an entry of a conversation begins, by its time.
+pub(super) fn line_of(fetched: &Fetched, columns: u16, at: &str, model: &Model) -> Option<usize> {
+    let Fetched::Conversation(entries) = fetched else { return None };
+    let place = entries.iter().position(|entry| entry.timestamp == at)?;
+    let first = entries.len().saturating_sub(ENTRIES_MAX);
+    let before = entries.get(first..place).unwrap_or_default();
+    Some(if before.is_empty() { 0 } else { conversation(before, columns, model.theme).len() })
+}
+
+/// The word for a voice.
+pub(super) fn who(voice: Voice) -> &'static str {
+    match voice {
+        Voice::User => "you",
+        Voice::Assistant => "agent",
+        Voice::System => "system",
+        Voice::Tool => "tool",
+    }
+}
+
 fn conversation(entries: &[Entry], columns: u16, theme: Theme) -> Lines {
     if entries.is_empty() {
         return nothing("nothing was said yet", theme);
     }
     let mut lines = Vec::new();
     for entry in entries.iter().skip(entries.len().saturating_sub(ENTRIES_MAX)) {
-        let (who, style) = match entry.voice {
-            Voice::User => ("you", theme.accent()),
-            Voice::Assistant => ("agent", theme.tone(Tone::Good)),
-            Voice::System => ("system", theme.faint()),
-            Voice::Tool => ("tool", theme.tone(Tone::Calm)),
+        let style = match entry.voice {
+            Voice::User => theme.accent(),
+            Voice::Assistant => theme.tone(Tone::Good),
+            Voice::System => theme.faint(),
+            Voice::Tool => theme.tone(Tone::Calm),
         };
-        lines.push((who.to_owned(), style));
+        lines.push((who(entry.voice).to_owned(), style));
         let body = if entry.voice == Voice::Tool { theme.faint() } else { theme.text() };
         let text = wrapped(&entry.content, columns.saturating_sub(2));
         lines.extend(text.into_iter().map(|line| (format!("  {line}"), body)));
