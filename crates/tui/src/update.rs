@@ -1,5 +1,6 @@
 //! What follows from a message: a changed model, and what is to be done outside. Nothing else decides.
 
+mod acts;
 mod boxes;
 mod command;
 mod inline;
@@ -8,6 +9,7 @@ mod past;
 mod pointer;
 mod press;
 mod search;
+mod tabs;
 mod words;
 
 use crate::input::Input;

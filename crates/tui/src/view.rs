@@ -3,6 +3,7 @@
 mod asks;
 mod bars;
 mod detail;
+mod field;
 mod finder;
 mod help;
 mod layout;

@@ -1,6 +1,7 @@
 //! Keys in a box that is open: help, a question, a text, a choice.
 
-use super::command::{self, act, call};
+use super::acts::{act, call};
+use super::command;
 use super::{done, inline, past, search, words, wrong};
 use crate::chord::{Chord, Code, Held};
 use crate::deed::{Deed, Reply, new_session};

@@ -1,17 +1,18 @@
 //! What a command does to the model.
 
-use super::{SETTLE_MS, done, inline, move_on, past, words, wrong};
+use super::acts::{View, act, confirm, each, house, refuses};
+use super::tabs::{show_tab, turn_tab};
+use super::{SETTLE_MS, done, inline, past, words, wrong};
 use crate::deed::{Deed, PauseWith, Reply, pause_all, resume_all};
 use crate::editor::Editor;
 use crate::keymap::Command;
 use crate::message::{Effect, Tab, Told};
-use crate::model::{Access, Done, End, Mode, Model, NewBox, UnderWay};
+use crate::model::{Done, End, Mode, Model, NewBox};
 use crate::wanted::Wanted;
 use glis_core::Status;
 use glis_core::input::IfRunning;
 use glis_core::pause::PauseMode;
 use glis_core::tree::Clearing;
-use glis_wire::client::Request;
 
 /// As many lines as a key that scrolls goes on.
 const PAGE: isize = 10;
@@ -219,33 +220,6 @@ fn open_new(model: &mut Model) {
     }
 }
 
-/// Nothing is changed where only looking was asked for.
-pub(super) fn refuses(model: &mut Model) -> bool {
-    let read_only = model.access == Access::ReadOnly;
-    if read_only {
-        let message = "read-only: nothing is changed from here".to_owned();
-        wrong(model, Told { message, hint: Some("`glis` without --read-only".to_owned()) });
-    }
-    read_only
-}
-
-type View = glis_wire::view::SessionView;
-
-/// Does it with each that is meant.
-fn each(model: &mut Model, deed: impl Fn(&View) -> Option<Deed>, effects: &mut Vec<Effect>) {
-    let ids = model.targets();
-    let deeds = ids.into_iter().filter_map(|id| {
-        let deed = model.sessions.get(&id).and_then(&deed)?;
-        Some((id, deed))
-    });
-    let deeds: Vec<_> = deeds.collect();
-    for (id, deed) in deeds {
-        act(model, &id, deed, effects);
-    }
-    model.marked.clear();
-    model.range = None;
-}
-
 /// A pause that waits for the end of the turn, or frees the disk space.
 fn pause_with(command: Command) -> Deed {
     let removes = command == Command::PauseRemoving;
@@ -322,79 +296,6 @@ fn removal(session: &View) -> Deed {
     Deed::Remove { running }
 }
 
-/// Asks first.
-fn confirm(model: &mut Model, deed: impl Fn(&View) -> Deed, effects: &mut Vec<Effect>) {
-    if refuses(model) {
-        return;
-    }
-    let ids = model.targets();
-    let Some(session) = ids.first().and_then(|id| model.sessions.get(id)) else { return };
-    let deed = deed(session);
-    let working = matches!(session.status, Status::Busy | Status::Waiting);
-    if deed == Deed::Stop && !working && ids.len() == 1 {
-        return each(model, |_| Some(Deed::Stop), effects);
-    }
-    let names =
-        if ids.len() == 1 { session.name.clone() } else { format!("{} sessions", ids.len()) };
-    let question = deed.question(&names).unwrap_or_default();
-    model.notice = None;
-    model.mode = Mode::Confirm { deed, ids, question };
-}
-
-/// Does something with a session, beside everything else that goes on.
-pub(super) fn act(model: &mut Model, id: &str, deed: Deed, effects: &mut Vec<Effect>) {
-    if refuses(model) {
-        return;
-    }
-    let Some(name) = model.sessions.get(id).map_or_else(
-        || {
-            model
-                .history
-                .iter()
-                .rev()
-                .find(|done| done.id.as_deref() == Some(id))
-                .map(|_| id.to_owned())
-        },
-        |session| Some(session.name.clone()),
-    ) else {
-        return;
-    };
-    model.notice = None;
-    let (request, line) = (deed.request(id), deed.line(&name));
-    let label = deed.doing();
-    let under_way = UnderWay { id: Some(id.to_owned()), name, deed: Some(deed), label };
-    call(model, under_way, request, line, effects);
-}
-
-/// Asks something of the whole house.
-fn house(
-    model: &mut Model,
-    (request, line): (Request, String),
-    label: &'static str,
-    effects: &mut Vec<Effect>,
-) {
-    if !refuses(model) {
-        let under_way = UnderWay { id: None, name: String::new(), deed: None, label };
-        call(model, under_way, request, line, effects);
-    }
-}
-
-/// Makes a call, and notes what would be typed to make it.
-pub(super) fn call(
-    model: &mut Model,
-    under_way: UnderWay,
-    request: Request,
-    line: String,
-    effects: &mut Vec<Effect>,
-) {
-    let ticket = model.next_ticket;
-    model.next_ticket += 1;
-    let (id, deed) = (under_way.id.clone(), under_way.deed.clone());
-    model.history.push(Done { ticket, id, deed, line, end: End::NotYet });
-    model.under_way.insert(ticket, under_way);
-    effects.push(Effect::Call { ticket, request: Box::new(request) });
-}
-
 /// Answers the question in hand, and goes on to the next.
 pub(super) fn answer(model: &mut Model, answer: Reply, effects: &mut Vec<Effect>) {
     let Mode::Asks { at: Some((id, request)) } = &model.mode else { return };
@@ -427,20 +328,6 @@ fn mark_between(model: &mut Model, from: &str) {
     let (Some(begin), Some(end)) = (begin, model.place()) else { return };
     let (low, high) = (begin.min(end), begin.max(end));
     model.marked = ids.into_iter().skip(low).take(high - low + 1).collect();
-}
-
-fn turn_tab(model: &mut Model, by: usize) {
-    let at = Tab::ALL.iter().position(|tab| *tab == model.tab).unwrap_or(0);
-    if let Some(tab) = Tab::ALL.get((at + by) % Tab::ALL.len()) {
-        show_tab(model, *tab);
-    }
-}
-
-/// Shows this of the session in hand.
-pub(super) fn show_tab(model: &mut Model, tab: Tab) {
-    model.tab = tab;
-    move_on(model);
-    model.preview.follow_at = Some(model.now.ms);
 }
 
 fn undo(model: &mut Model, effects: &mut Vec<Effect>) {

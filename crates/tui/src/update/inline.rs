@@ -1,6 +1,7 @@
 //! Typing into a session's own terminal: it gets every key but the one that ends this.
 
-use super::command::refuses;
+use super::acts::refuses;
+use super::tabs;
 use super::{done, wrong};
 use crate::chord::Chord;
 use crate::input::Mouse;
@@ -26,7 +27,7 @@ pub(super) fn begin(model: &mut Model) {
         return wrong(model, Told { message, hint: Some("s sends it a message".to_owned()) });
     }
     if model.tab != Tab::Terminal {
-        super::command::show_tab(model, Tab::Terminal);
+        tabs::show_tab(model, Tab::Terminal);
     }
     if view::content(model).is_none_or(|area| area.height < ROWS_MIN) {
         let message = "there is no room for its terminal here".to_owned();

@@ -1,6 +1,6 @@
 //! The mouse: ours, unless a session's own terminal has the keys and its programs have asked for it.
 
-use super::{command, inline, past, press};
+use super::{command, inline, past, press, tabs};
 use crate::chord::{Chord, Code};
 use crate::input::{Click, Mouse};
 use crate::message::{Effect, Tab};
@@ -49,7 +49,7 @@ fn click(model: &mut Model, mouse: Mouse, target: Option<Target>, effects: &mut 
             if let Mode::Inline { .. } = model.mode {
                 inline::end(model);
             }
-            command::show_tab(model, tab);
+            tabs::show_tab(model, tab);
         }
         Some(Target::Ask(id, request)) => model.mode = Mode::Asks { at: Some((id, request)) },
         Some(Target::Keys(keys)) => {

@@ -1,6 +1,6 @@
 //! Words that are sought in all conversations, and the way to where they were said.
 
-use super::command;
+use super::tabs;
 use crate::chord::{Chord, Code};
 use crate::keymap::leaves_box;
 use crate::message::{Effect, Tab, Told};
@@ -72,6 +72,6 @@ fn go_to(model: &mut Model, hit: &Hit) {
         model.put_in_order();
     }
     model.selected = Some(hit.session.clone());
-    command::show_tab(model, Tab::Conversation);
+    tabs::show_tab(model, Tab::Conversation);
     model.sought_entry = Some((hit.session.clone(), hit.at.clone()));
 }

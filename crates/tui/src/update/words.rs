@@ -1,7 +1,8 @@
 //! Boxes for what a deed still needs: a line of words, or one of the snapshots.
 
-use super::command::{self, act, refuses};
+use super::acts::{act, refuses};
 use super::done;
+use super::tabs;
 use crate::chord::{Chord, Code};
 use crate::deed::Deed;
 use crate::editor::Editor;
@@ -67,7 +68,7 @@ pub(super) fn choose_snapshot(model: &mut Model) {
         return;
     }
     if model.shown_tab() != Tab::Snapshots {
-        command::show_tab(model, Tab::Snapshots);
+        tabs::show_tab(model, Tab::Snapshots);
     }
     model.mode = Mode::Pick { at: 0 };
 }

@@ -1,7 +1,7 @@
 //! What is found by words: commands, and what was said in all conversations.
 
+use super::field::{BOX_COLUMNS, edit};
 use super::layout::middle;
-use super::overlay::{BOX_COLUMNS, edit};
 use super::pen::Pen;
 use crate::editor::Editor;
 use crate::model::{Model, SearchBox, Sought, since};

@@ -1,5 +1,6 @@
 //! Boxes over everything else: a question, a text, a choice.
 
+use super::field::{BOX_COLUMNS, edit};
 use super::layout::middle;
 use super::pen::{Pen, width, wrapped};
 use super::{finder, help};
@@ -8,9 +9,6 @@ use crate::editor::Editor;
 use crate::model::{AGENTS, End, FIELDS, Mode, Model, NewBox, WordsBox};
 use glis_client::labels::Tone;
 use ratatui_core::layout::Rect;
-
-/// As wide as a text that is typed is pleasant to read.
-pub(super) const BOX_COLUMNS: u16 = 76;
 
 /// Draws the box that is open. Returns the place of the cursor in it.
 pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) -> Option<(u16, u16)> {
@@ -80,40 +78,6 @@ fn text_box(pen: &mut Pen<'_>, area: Rect, title: &str, editor: &Editor) -> Opti
     let rows = lines.max(3).saturating_add(2).min(area.height.saturating_sub(2));
     let inner = pen.frame(middle(area, columns, rows), title);
     edit(pen, inner, editor)
-}
-
-/// The part of a text around its cursor.
-pub(super) fn edit(pen: &mut Pen<'_>, area: Rect, editor: &Editor) -> Option<(u16, u16)> {
-    let style = pen.theme.text();
-    let (line, column) = editor.cursor();
-    let first = line.saturating_sub(usize::from(area.height.saturating_sub(1)));
-    let mut cursor = None;
-    for (y, (at, text)) in
-        (area.y..area.bottom()).zip(editor.text().split('\n').enumerate().skip(first))
-    {
-        let before: String = text.chars().take(column).collect();
-        // A line that is longer than its place is moved so far that its cursor is seen.
-        let hidden = if at == line {
-            width(&before).saturating_sub(area.width.saturating_sub(1))
-        } else {
-            0
-        };
-        let mut gone = 0;
-        let shown: String = text
-            .chars()
-            .skip_while(|c| {
-                let skip = gone < hidden;
-                gone += if skip { width(c.encode_utf8(&mut [0; 4])) } else { 0 };
-                skip
-            })
-            .collect();
-        pen.put(area.x, y, area.width, &shown, style);
-        if at == line {
-            let x = area.x + width(&before).saturating_sub(gone.min(width(&before)));
-            cursor = Some((x.min(area.right().saturating_sub(1)), y));
-        }
-    }
-    cursor
 }
 
 fn new(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &NewBox) -> Option<(u16, u16)> {

@@ -1,0 +1,112 @@
+//! Deeds on their way: refused where only looking is allowed, asked about first, noted as commands.
+
+use super::wrong;
+use crate::deed::Deed;
+use crate::message::{Effect, Told};
+use crate::model::{Access, Done, End, Mode, Model, UnderWay};
+use glis_core::Status;
+use glis_wire::client::Request;
+
+pub(super) type View = glis_wire::view::SessionView;
+
+/// Nothing is changed where only looking was asked for.
+pub(super) fn refuses(model: &mut Model) -> bool {
+    let read_only = model.access == Access::ReadOnly;
+    if read_only {
+        let message = "read-only: nothing is changed from here".to_owned();
+        wrong(model, Told { message, hint: Some("`glis` without --read-only".to_owned()) });
+    }
+    read_only
+}
+
+/// Does it with each that is meant.
+pub(super) fn each(
+    model: &mut Model,
+    deed: impl Fn(&View) -> Option<Deed>,
+    effects: &mut Vec<Effect>,
+) {
+    let ids = model.targets();
+    let deeds = ids.into_iter().filter_map(|id| {
+        let deed = model.sessions.get(&id).and_then(&deed)?;
+        Some((id, deed))
+    });
+    let deeds: Vec<_> = deeds.collect();
+    for (id, deed) in deeds {
+        act(model, &id, deed, effects);
+    }
+    model.marked.clear();
+    model.range = None;
+}
+
+/// Asks first.
+pub(super) fn confirm(model: &mut Model, deed: impl Fn(&View) -> Deed, effects: &mut Vec<Effect>) {
+    if refuses(model) {
+        return;
+    }
+    let ids = model.targets();
+    let Some(session) = ids.first().and_then(|id| model.sessions.get(id)) else { return };
+    let deed = deed(session);
+    let working = matches!(session.status, Status::Busy | Status::Waiting);
+    if deed == Deed::Stop && !working && ids.len() == 1 {
+        return each(model, |_| Some(Deed::Stop), effects);
+    }
+    let names =
+        if ids.len() == 1 { session.name.clone() } else { format!("{} sessions", ids.len()) };
+    let question = deed.question(&names).unwrap_or_default();
+    model.notice = None;
+    model.mode = Mode::Confirm { deed, ids, question };
+}
+
+/// Does something with a session, beside everything else that goes on.
+pub(super) fn act(model: &mut Model, id: &str, deed: Deed, effects: &mut Vec<Effect>) {
+    if refuses(model) {
+        return;
+    }
+    let Some(name) = model.sessions.get(id).map_or_else(
+        || {
+            model
+                .history
+                .iter()
+                .rev()
+                .find(|done| done.id.as_deref() == Some(id))
+                .map(|_| id.to_owned())
+        },
+        |session| Some(session.name.clone()),
+    ) else {
+        return;
+    };
+    model.notice = None;
+    let (request, line) = (deed.request(id), deed.line(&name));
+    let label = deed.doing();
+    let under_way = UnderWay { id: Some(id.to_owned()), name, deed: Some(deed), label };
+    call(model, under_way, request, line, effects);
+}
+
+/// Asks something of the whole house.
+pub(super) fn house(
+    model: &mut Model,
+    (request, line): (Request, String),
+    label: &'static str,
+    effects: &mut Vec<Effect>,
+) {
+    if !refuses(model) {
+        let under_way = UnderWay { id: None, name: String::new(), deed: None, label };
+        call(model, under_way, request, line, effects);
+    }
+}
+
+/// Makes a call, and notes what would be typed to make it.
+pub(super) fn call(
+    model: &mut Model,
+    under_way: UnderWay,
+    request: Request,
+    line: String,
+    effects: &mut Vec<Effect>,
+) {
+    let ticket = model.next_ticket;
+    model.next_ticket += 1;
+    let (id, deed) = (under_way.id.clone(), under_way.deed.clone());
+    model.history.push(Done { ticket, id, deed, line, end: End::NotYet });
+    model.under_way.insert(ticket, under_way);
+    effects.push(Effect::Call { ticket, request: Box::new(request) });
+}

@@ -1,0 +1,19 @@
+//! Which part of the session in hand is shown.
+
+use super::move_on;
+use crate::message::Tab;
+use crate::model::Model;
+
+pub(super) fn turn_tab(model: &mut Model, by: usize) {
+    let at = Tab::ALL.iter().position(|tab| *tab == model.tab).unwrap_or(0);
+    if let Some(tab) = Tab::ALL.get((at + by) % Tab::ALL.len()) {
+        show_tab(model, *tab);
+    }
+}
+
+/// Shows this of the session in hand.
+pub(super) fn show_tab(model: &mut Model, tab: Tab) {
+    model.tab = tab;
+    move_on(model);
+    model.preview.follow_at = Some(model.now.ms);
+}
