@@ -1,11 +1,12 @@
-//! The project's own tools: `cargo xtask test`, `check`, `agents`, `bench`, `soak`, `stories`
-//! and `record`.
+//! The project's own tools: `cargo xtask test`, `check`, `agents`, `bench`, `soak`, `plan-kills`,
+//! `stories` and `record`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool that talks to a terminal")]
 
 mod agents;
 mod belongings;
 mod bench;
 mod cargo;
+mod plan_kills;
 mod proc;
 mod record;
 mod shaky;
@@ -28,6 +29,7 @@ cargo xtask VERB
   check             the quick part of it: style, lints, tests
   bench [MEASURE…]  measures glis beside tmux, dtach and a bare terminal loop, as ratios
   soak [--for 5m]   twenty agents at work: memory and descriptors of the daemon must not grow
+  plan-kills        daemon, window or both die at every step of a plan of twenty tasks
   stories           every story with every real agent, also those that start slowly
   record            plays two stories with real agents and puts what was seen into README.md
   help              this page
@@ -55,6 +57,7 @@ fn run(verb: &str, rest: &[OsString]) -> Result<ExitCode> {
         "bench" => bench::run(rest),
         "agents" => agents::run(),
         "soak" => soak::run(rest),
+        "plan-kills" => plan_kills::run(),
         "stories" => stories::run(),
         "record" => record::run(),
         "help" | "--help" | "-h" => {

@@ -189,7 +189,7 @@ fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
     if starts_process(&draft.session, &command)
         && let Some(place) = &draft.session.worktree
     {
-        claims::check_place(draft.sessions(), place, &draft.session.id)?;
+        claims::check_place(draft.stirring(), place, &draft.session.id)?;
     }
     match command {
         // It is decided on apart, since no session is there yet.

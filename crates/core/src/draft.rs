@@ -124,6 +124,14 @@ impl<'h> Draft<'h> {
         std::iter::once(in_hand).filter(|session| !session.is_nowhere()).chain(others)
     }
 
+    /// Sessions of which something is under way, or which wait for their turn, as they will be.
+    pub(crate) fn stirring(&self) -> impl Iterator<Item = &Session> {
+        let touched = |id: &SessionId| self.session.id == *id || self.former.contains_key(id);
+        let others = self.house.stirring().filter(move |session| !touched(&session.id));
+        let known = std::iter::once(&self.session).chain(self.former.values()).chain(others);
+        known.filter(|session| session.stirs())
+    }
+
     /// What this decision has come to for the session in hand.
     pub(crate) fn own_events(&self) -> impl Iterator<Item = &Event> {
         let own = |(subject, _): &&(Subject, Event)| subject.is(&self.session.id);
@@ -163,10 +171,13 @@ impl<'h> Draft<'h> {
         self.plans.get(id).or_else(|| self.house.plan(id))
     }
 
-    /// All plans, by their ids.
-    pub(crate) fn plans(&self) -> Vec<PlanId> {
-        let fresh = self.plans.keys().filter(|id| self.house.plan(id).is_none());
-        self.house.plans().map(|plan| &plan.id).chain(fresh).cloned().collect()
+    /// The plans that are such, as they will be, by their ids.
+    pub(crate) fn plans(&self, such: impl Fn(&Plan) -> bool) -> Vec<PlanId> {
+        let known = self.house.plans().filter(|plan| !self.plans.contains_key(&plan.id));
+        let all = self.plans.values().chain(known).filter(|plan| such(plan));
+        let mut ids: Vec<PlanId> = all.map(|plan| plan.id.clone()).collect();
+        ids.sort();
+        ids
     }
 
     /// Adds what has happened to a plan and shows its consequence at once.
@@ -241,8 +252,9 @@ impl<'h> Draft<'h> {
         self.limits.are_reached_by(at_work).then_some(Deferral::Limit)
     }
 
+    /// The others of which something is under way.
     fn beside(&self, id: &SessionId) -> impl Iterator<Item = &Session> {
-        self.sessions().filter(move |session| session.id != *id)
+        self.stirring().filter(move |session| session.id != *id)
     }
 
     /// The others that have a place, those among them whose worktree is still being made: a start that

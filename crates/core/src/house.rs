@@ -6,6 +6,7 @@ use crate::event::{Event, Recorded};
 use crate::fold;
 use crate::gate::{Gate, GateEvent};
 use crate::ids::{MessageId, OpId, PlanId, SessionId};
+use crate::index::{Entry, Index};
 use crate::limits::Limits;
 use crate::plan::Plan;
 use crate::refusal::Refusal;
@@ -24,6 +25,7 @@ pub const FOLD: &str = env!("GLIS_FOLD");
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct House {
     sessions: BTreeMap<SessionId, Session>,
+    index: Index,
     /// Who asked for what is not over yet.
     callers: BTreeMap<SessionId, Callers>,
     plans: BTreeMap<PlanId, Plan>,
@@ -43,7 +45,11 @@ impl House {
         self.last_seq = recorded.seq;
         self.count(&recorded.event);
         let seen = self.seen_of_run(recorded);
+        let was = self.entry_of(recorded);
         fold::apply(&mut self.sessions, recorded);
+        if let Some(id) = recorded.subject.session() {
+            self.index.change(id, &was, &self.entry_of(recorded));
+        }
         if let Event::LimitsSet(limits) = &recorded.event {
             self.limits = *limits;
         }
@@ -53,6 +59,12 @@ impl House {
             self.touch_run(recorded);
         }
         self.learn_caller(recorded);
+    }
+
+    /// What the index has of the session that an event is about.
+    fn entry_of(&self, recorded: &Recorded) -> Entry {
+        let session = recorded.subject.session().and_then(|id| self.sessions.get(id));
+        session.map(Entry::of).unwrap_or_default()
     }
 
     /// What the record of a run tells of its session, if the event is about such a session.
@@ -175,6 +187,21 @@ impl House {
         self.sessions.values()
     }
 
+    /// Whether everything that is kept beside the sessions, to find them by, is as they are.
+    pub fn is_consistent(&self) -> bool {
+        self.index.is_of(self.sessions.values())
+    }
+
+    /// All sessions of which something is under way, or which wait for their turn.
+    pub(crate) fn stirring(&self) -> impl Iterator<Item = &Session> {
+        self.index.stirring().filter_map(|id| self.sessions.get(id))
+    }
+
+    /// All sessions that have this name, or are about to.
+    pub(crate) fn named(&self, name: &str) -> impl Iterator<Item = &Session> {
+        self.index.named(name).filter_map(|id| self.sessions.get(id))
+    }
+
     /// The removed session that a person means: the last one of that name, or by its id.
     pub fn find_removed(&self, given: &str) -> Result<&Session, Refusal> {
         let removed = || self.sessions.values().filter(|s| s.trashed.is_some());
@@ -195,9 +222,19 @@ impl House {
         self.sessions.get(id)
     }
 
+    /// Another session than this one that its agent knows by this id.
+    pub fn also_in(&self, own: &SessionId, agent_ref: &str) -> Option<&Session> {
+        let agent = &self.session(own)?.spec.agent;
+        self.sessions.values().find(|other| {
+            let known = other.agent_ref.as_deref() == Some(agent_ref);
+            known && other.spec.agent == *agent && other.id != *own && other.trashed.is_none()
+        })
+    }
+
     /// The session that a person means: by name, by id, or by a unique beginning of the id.
     pub fn find(&self, given: &str) -> Result<&Session, Refusal> {
-        if let Some(session) = self.sessions().find(|s| s.name == given) {
+        let lives = |s: &&Session| s.name == given && s.status() != Status::Archived;
+        if let Some(session) = self.named(given).find(lives) {
             return Ok(session);
         }
         if let Some(session) = self.sessions.get(&SessionId(given.to_owned())) {

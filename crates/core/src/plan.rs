@@ -9,18 +9,22 @@ use crate::merge::Unmerged;
 use crate::pause::PauseMode;
 use crate::reason::Why;
 use crate::session::{Session, WallMs};
+use crate::shared::{SharedMap, whole};
 use crate::status::Status;
 use schedule::{Link, Schedule};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
-/// A plan, as far as it is executed.
+/// A plan, as far as it is executed. Its copies share what they have in common, so that a decision which
+/// takes one does the same work for a task of three as for one of ten thousand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// Its id.
     pub id: PlanId,
     /// What was asked for last.
-    pub spec: PlanSpec,
+    #[serde(with = "whole")]
+    pub spec: Arc<PlanSpec>,
     /// How it is executed.
     pub pace: Pace,
     /// Why nothing begins by itself, if so.
@@ -28,9 +32,9 @@ pub struct Plan {
     /// What can be worked on.
     pub schedule: Schedule,
     /// Every run there ever was.
-    pub runs: BTreeMap<RunId, Run>,
+    pub runs: SharedMap<RunId, Run>,
     /// The latest run of each task.
-    pub latest: BTreeMap<String, RunId>,
+    pub latest: SharedMap<String, RunId>,
     /// Runs that are not over.
     pub active: BTreeSet<RunId>,
     /// Where its branch has to be at least: the last commit that something was merged by.
@@ -236,8 +240,10 @@ impl Plan {
         if self.paused.is_some() {
             return None;
         }
-        let only = self.pace.only.as_deref();
-        self.schedule.ready().find(|task| only.is_none_or(|only| only == *task))
+        match self.pace.only.as_deref() {
+            Some(only) => Some(only).filter(|only| self.schedule.is_ready(only)),
+            None => self.schedule.ready().next(),
+        }
     }
 
     /// The id of a task's next run.

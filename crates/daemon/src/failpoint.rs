@@ -3,6 +3,10 @@
 //! who sets the daemon's environment may end it anyway.
 
 use glis_core::Recorded;
+use std::fs::File;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
 
 /// Kills this very process, as `kill -9` would, if the test asked for it at this side of one of
 /// these events: `GLIS_FAILPOINT=before:paused`.
@@ -12,15 +16,57 @@ pub(crate) fn pass(side: &str, events: &[Recorded]) {
         return;
     }
     let Ok(wanted) = std::env::var("GLIS_FAILPOINT") else { return };
-    let named = |recorded: &Recorded| {
-        wanted.strip_prefix(side).and_then(|rest| rest.strip_prefix(':'))
-            == Some(&crate::view::event_name(&recorded.event))
+    if let Some(folder) = wanted.strip_prefix("once:") {
+        return pass_once(Path::new(folder), side, events);
+    }
+    if events.iter().any(|recorded| is_at(&wanted, side, recorded)) {
+        die();
+    }
+}
+
+fn die() {
+    let this = rustix::process::getpid();
+    // The signal is on its way when this returns, if it returns at all.
+    rustix::process::kill_process(this, rustix::process::Signal::KILL).ok();
+    std::process::abort();
+}
+
+/// Whether an event is such a point: `after:run_began`, or by its number `after:every:12:3`, the third
+/// after each twelve.
+fn is_at(point: &str, side: &str, recorded: &Recorded) -> bool {
+    let Some(rest) = point.strip_prefix(side).and_then(|rest| rest.strip_prefix(':')) else {
+        return false;
     };
-    if events.iter().any(named) {
-        let this = rustix::process::getpid();
-        // The signal is on its way when this returns, if it returns at all.
-        rustix::process::kill_process(this, rustix::process::Signal::KILL).ok();
-        std::process::abort();
+    let Some(every) = rest.strip_prefix("every:") else {
+        return rest == crate::view::event_name(&recorded.event);
+    };
+    let numbers =
+        every.split_once(':').and_then(|(gap, at)| Some((gap.parse().ok()?, at.parse().ok()?)));
+    numbers.is_some_and(|(gap, at): (u64, u64)| gap > 0 && recorded.seq % gap == at % gap)
+}
+
+/// `GLIS_FAILPOINT=once:DIR` is every point of `DIR/points`, each reached once however many daemons there
+/// are; those by number once for each number. A test that listens on the pipe `DIR/told` is told of each,
+/// and where `DIR/spare` is there, that is all.
+fn pass_once(folder: &Path, side: &str, events: &[Recorded]) {
+    let Ok(points) = std::fs::read_to_string(folder.join("points")) else { return };
+    for point in points.lines() {
+        let Some(at) = events.iter().find(|recorded| is_at(point, side, recorded)) else {
+            continue;
+        };
+        let by_number = point.contains(":every:");
+        let name = if by_number { format!("{side}:{}", at.seq) } else { point.to_owned() };
+        if File::create_new(folder.join(&name)).is_err() {
+            continue;
+        }
+        let mut pipe = File::options();
+        let no_wait = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+        if let Ok(mut told) = pipe.write(true).custom_flags(no_wait).open(folder.join("told")) {
+            writeln!(told, "{name}").ok();
+        }
+        if !folder.join("spare").exists() {
+            die();
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::view::time;
 use glis_core::plan::{Plan, Run, RunState, RunStep, TaskSpec};
 use glis_core::session::{Phase, Rest, Session};
+use glis_core::talk::AskKind;
 use glis_core::{House, Status};
 use glis_wire::plan::{PlanView, RECORD_SCHEMA, RunView, TaskState, TaskView};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,6 +48,7 @@ pub(crate) fn run(plan: &Plan, run: &Run, session: Option<&Session>) -> RunView 
         finishing: run.step == RunStep::Finishing,
         moves: moves(run, session),
         asks: asked.and_then(|session| session.asked().first()).map(|ask| ask.text.clone()),
+        doubt: session.and_then(doubt),
         undelivered: session.and_then(|session| session.undelivered.clone()),
         unmerged,
         fault,
@@ -55,6 +57,12 @@ pub(crate) fn run(plan: &Plan, run: &Run, session: Option<&Session>) -> RunView 
             .filter(|task| task.accept.is_some())
             .map(|_| format!("{}.accept.log", run.id)),
     }
+}
+
+/// What its agent may have got or not.
+fn doubt(session: &Session) -> Option<String> {
+    let mut asks = session.asks().into_iter();
+    asks.find(|ask| ask.kind == AskKind::Doubt).map(|ask| ask.text)
 }
 
 /// Whether a run goes on by itself, sooner or later.

@@ -61,7 +61,7 @@ impl Work {
     fn of(house: &House, plan: &Plan, id: &RunId) -> Option<Self> {
         let run = plan.run(id)?;
         let session = plan_view::session_of(house, run);
-        let PlanSpec { repo_root, branch, base, .. } = &plan.spec;
+        let PlanSpec { repo_root, branch, base, .. } = &*plan.spec;
         Some(Self {
             plan: plan.id.clone(),
             repo: PathBuf::from(repo_root),

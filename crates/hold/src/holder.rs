@@ -89,6 +89,8 @@ pub(crate) struct Holder {
     pub(crate) agent: Pid,
     pub(crate) output: Output,
     pub(crate) input: Input,
+    /// How many frames of clients were queued for the agent; nothing if one may be unread.
+    pub(crate) inputs: Option<u64>,
     pub(crate) input_pipe: Option<OwnedFd>,
     pub(crate) errors: Option<Errors>,
     pub(crate) far_end: Option<OwnedFd>,
@@ -118,6 +120,7 @@ impl Holder {
             agent: spawned.pid,
             output: parts.output,
             input: Input::default(),
+            inputs: Some(0),
             input_pipe: spawned.input,
             errors: spawned.errors.map(Errors::new),
             far_end: spawned.far_end,
@@ -171,6 +174,7 @@ impl Holder {
             size: self.facts.size,
             clients: self.audience.0,
             attached: Some(self.audience.1),
+            inputs: self.inputs,
             ended: self.stage.record().cloned(),
             folder_lost: self.mending.folder_lost,
         }
@@ -280,6 +284,8 @@ impl Holder {
     }
 
     fn welcome(&mut self, socket: OwnedFd) {
+        // What a daemon said that has died meanwhile counts before what the next one is told.
+        self.hear_out();
         let id = self.next_client;
         if self.watch(id, socket.as_fd(), EventFlags::IN).is_err() {
             return;

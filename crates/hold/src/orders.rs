@@ -1,8 +1,11 @@
 //! What clients ask for, and what comes of it.
 
+use std::os::fd::OwnedFd;
+
 use glis_wire::frame::{Frame, FrameFault};
 use glis_wire::hold::{Order, Report, Size};
 use rustix::io::Errno;
+use rustix::net::RecvFlags;
 use rustix::process::Signal;
 use rustix::termios::LocalModes;
 
@@ -24,6 +27,9 @@ const LINE_BYTES_MAX: usize = 4095;
 
 /// Pieces read from one client before the others have their turn.
 const PIECES_PER_TURN: usize = 16;
+
+/// Turns of one client in a row: more than a socket holds, and a bound for one that never stops.
+const TURNS_MAX: usize = 64;
 
 impl Holder {
     /// Reads what a client has said and carries it out. Nonsense closes its connection.
@@ -47,6 +53,21 @@ impl Holder {
         }
         // A window that is dragged says its size a hundred times; the last one counts.
         self.apply_size_of(id);
+    }
+
+    /// Reads all that has been said so far. Where that does not end, nothing is known of the input.
+    pub(crate) fn hear_out(&mut self) {
+        let ids: Vec<u64> = self.clients.iter().map(|client| client.id).collect();
+        for id in ids {
+            let heard_out = (0..TURNS_MAX).any(|_| {
+                self.listen_to(id);
+                let client = self.clients.iter().find(|client| client.id == id);
+                client.is_none_or(|client| client.broken || is_silent(&client.socket))
+            });
+            if !heard_out {
+                self.inputs = None;
+            }
+        }
     }
 
     fn obey_frames(&mut self, id: u64) {
@@ -127,7 +148,9 @@ impl Holder {
             client.is_active();
         }
         self.apply_size_of(id);
-        if self.input.queue(id, order, bytes).is_err() {
+        if self.input.queue(id, order, bytes).is_ok() {
+            self.inputs = self.inputs.map(|inputs| inputs + 1);
+        } else {
             self.refuse(id, order, "the agent does not read its input, and too much waits already");
         }
     }
@@ -238,4 +261,11 @@ impl Holder {
             client.tell(&Report::Refused { order, why: why.to_owned(), for_good: false });
         }
     }
+}
+
+/// Whether there is nothing to read.
+fn is_silent(socket: &OwnedFd) -> bool {
+    let mut byte = [0];
+    let peeked = rustix::net::recv(socket, &mut byte, RecvFlags::PEEK | RecvFlags::DONTWAIT);
+    matches!(peeked, Err(Errno::AGAIN))
 }

@@ -217,7 +217,8 @@ fn a_thousand_tasks_are_checked_and_scheduled_in_no_time() {
         order.push(next);
     }
     println!("a thousand tasks: {:?}", begun.elapsed());
-    // A bound for a busy machine and an unoptimised build; optimised it is a hundredth of that.
-    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+    // An unoptimised build on a busy machine has no bound that says something.
+    let bound = if cfg!(debug_assertions) { Duration::MAX } else { Duration::from_millis(100) };
+    assert!(begun.elapsed() < bound, "{:?}", begun.elapsed());
     assert!(order.len() == 1000 && schedule.is_over());
 }

@@ -306,6 +306,10 @@ pub struct Hello {
     /// Those of them that are attached, as in [`Report::Audience`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attached: Option<u32>,
+    /// How many raw frames of clients the agent was sent or is about to be, by everything that was said to
+    /// the holder before this connection. A holder of an earlier version does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<u64>,
     /// Set once the agent has ended.
     pub ended: Option<ExitRecord>,
     /// The session's folder was deleted since, and made anew.

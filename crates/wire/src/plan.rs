@@ -122,6 +122,9 @@ pub struct RunView {
     pub moves: bool,
     /// What its agent asks, while it waits for that.
     pub asks: Option<String>,
+    /// What its agent may have got or not: the daemon died while it was handed over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
     /// Why its agent has not got its prompt.
     pub undelivered: Option<String>,
     /// Why its work is not merged.

@@ -5,6 +5,7 @@ use crate::support::house::{Background, House, Outcome};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::io::Read as _;
+use std::path::Path;
 use std::process::Command;
 
 /// Work that goes on until it is interrupted.
@@ -51,6 +52,14 @@ impl Window {
     pub(crate) fn open(house: &House, args: &[&str]) -> Outcome<Self> {
         let mut command: Command = house.glis();
         command.arg("execute").args(args);
+        Ok(Self(Background::start(&mut command)?))
+    }
+
+    /// One whose daemons die where a folder says: `GLIS_FAILPOINT=once:DIR`.
+    pub(crate) fn among(house: &House, points: &Path) -> Outcome<Self> {
+        let mut command: Command = house.glis();
+        command.args(["execute", "--jobs", "2"]);
+        command.env("GLIS_FAILPOINT", format!("once:{}", points.display()));
         Ok(Self(Background::start(&mut command)?))
     }
 

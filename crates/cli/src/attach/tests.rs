@@ -229,6 +229,7 @@ fn hello() -> Hello {
         size: None,
         clients: 0,
         attached: Some(0),
+        inputs: None,
         ended: None,
         folder_lost: false,
     }

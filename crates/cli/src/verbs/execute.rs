@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use crate::tty::Ending;
 use crate::words;
 use clap::Args;
-use glis_client::{Fault, Streamed};
+use glis_client::{Client, Fault, Streamed};
 use glis_core::pause::PauseMode;
 use glis_core::plan::{Pace, PlanPause, TaskSpec};
 use glis_wire::client::{Request, Response};
@@ -23,6 +23,9 @@ const INTERRUPT: u8 = 2;
 
 /// So many daemons may die under one window: more than that is no accident.
 const LOST_MAX: u32 = 100;
+
+/// So many daemons may die one after the other before they let anyone in.
+const UNBORN_MAX: u32 = 5;
 
 #[derive(Debug, Args)]
 pub(crate) struct Execute {
@@ -82,11 +85,25 @@ pub(super) fn execute(wanted: Execute, out: &Out) -> Result<(), Complaint> {
 fn begin(request: &Request) -> Result<PlanView, Complaint> {
     let mut lost = 0;
     loop {
-        match ask(&mut control::connect()?, request.clone()) {
+        match ask(&mut connect()?, request.clone()) {
             Ok(Response::Plan(plan)) => return Ok(*plan),
             Ok(_) => return Err(unexpected()),
             Err(complaint) if complaint.kind == Kind::NoDaemon && lost < LOST_MAX => lost += 1,
             Err(complaint) => return Err(complaint),
+        }
+    }
+}
+
+/// Connects to the daemon. One that dies while it starts has left what it was at in its journal, and the
+/// next goes on with that.
+fn connect() -> Result<Client, Complaint> {
+    let mut unborn = 0;
+    loop {
+        match control::connect() {
+            Err(complaint) if complaint.kind == Kind::NoDaemon && unborn < UNBORN_MAX => {
+                unborn += 1;
+            }
+            met => return met,
         }
     }
 }
@@ -108,7 +125,7 @@ fn follow(plan: &str, left: &AtomicBool, out: &Out) -> Result<PlanView, Complain
     let mut shown: Vec<(String, String)> = Vec::new();
     let mut lost = 0;
     loop {
-        let mut control = control::connect()?;
+        let mut control = connect()?;
         let mut progress = None;
         let request = Request::Plan(PlanRequest::Follow { plan: plan.to_owned() });
         let answer: Result<Response, Complaint> = control.call_seeing(request, |streamed| {
@@ -190,7 +207,7 @@ fn heed_signals(plan: &str, left: &Arc<AtomicBool>, out: &Out) {
 fn pause(plan: &str, mode: PauseMode) -> Result<PlanView, Complaint> {
     loop {
         let request = Request::Plan(PlanRequest::Pause { plan: plan.to_owned(), mode });
-        let mut control = control::connect()?;
+        let mut control = connect()?;
         match control.call(request) {
             Ok(Response::Plan(plan)) => return Ok(*plan),
             Ok(_) => return Err(unexpected()),

@@ -50,6 +50,13 @@ pub(crate) fn waits(run: &RunView) -> String {
     if let Some(question) = &run.asks {
         return format!("{question} (`glis resume {task} --answer TEXT`)");
     }
+    if let Some(text) = &run.doubt {
+        let session = run.session_name.as_deref().unwrap_or(task);
+        return format!(
+            "the daemon died while its agent was handed {text:?}; look at it with `glis log {session}`, then \
+             `glis answer {session} allow` hands it over again and `glis answer {session} deny` does not"
+        );
+    }
     if let Some(why) = &run.undelivered {
         return format!(
             "its agent was not handed the prompt: {why}; `glis resume {task} --prompt TEXT` says it \

@@ -47,7 +47,7 @@ fn may_begin(draft: &Draft<'_>) -> Result<(), Refusal> {
         return Err(draft.is_shut());
     }
     match &draft.session.worktree {
-        Some(place) => claims::check_place(draft.sessions(), place, &draft.session.id),
+        Some(place) => claims::check_place(draft.stirring(), place, &draft.session.id),
         None => Ok(()),
     }
 }

@@ -204,7 +204,7 @@ pub(super) fn time_is_up(house: &House, op: OpId) -> Decision {
     let mut draft = Draft::over(house);
     let due = matches!(&draft.gate, Gate::Pausing(shut) if shut.op == op && !shut.overdue);
     if due {
-        let at_work = draft.sessions().filter(|session| session.is_at_work());
+        let at_work = draft.stirring().filter(|session| session.is_at_work());
         let mut stuck: Vec<_> = at_work.map(|session| session.id.clone()).collect();
         stuck.sort();
         draft.house_event(GateEvent::Overdue { op, stuck });
@@ -243,7 +243,7 @@ pub(super) fn found(house: &House) -> Decision {
         }
         // The log has lost its end, and an agent was found that runs: it has to be stopped first.
         Gate::Pausing(Shut { op, step: GateStep::Keeping, .. })
-            if draft.sessions().any(Session::is_at_work) =>
+            if draft.stirring().any(Session::is_at_work) =>
         {
             draft.house_event(GateEvent::NotKept { op, why: Why::FoundRunning });
             await_all(&mut draft, op);

@@ -56,7 +56,7 @@ pub(super) fn in_use(draft: &mut Draft<'_>, spell: u64, cause: StopCause) {
 /// looked at. One at a time: what the first gives back may be enough.
 pub(super) fn make_room(house: &House) -> Decision {
     let longest =
-        house.sessions().filter(|session| may_go(session)).min_by_key(|session| age(session));
+        house.stirring().filter(|session| may_go(session)).min_by_key(|session| age(session));
     let draft = longest.and_then(|session| Draft::of(house, &session.id));
     let Some(mut draft) = draft.filter(|draft| !makes_room(draft)) else {
         return Decision::default();
@@ -71,7 +71,7 @@ fn look_at_next(draft: &mut Draft<'_>) {
         return;
     }
     let own = age(&draft.session);
-    let later = draft.sessions().filter(|session| may_go(session) && age(session) > own);
+    let later = draft.stirring().filter(|session| may_go(session) && age(session) > own);
     let next = later.min_by_key(|session| age(session)).map(|session| session.id.clone());
     // It was among those that are there.
     if let Some(next) = next
@@ -90,7 +90,7 @@ fn look(draft: &mut Draft<'_>) {
 /// Whether a session is being suspended for its memory.
 fn makes_room(draft: &Draft<'_>) -> bool {
     let going = |phase: &Phase| matches!(phase, Phase::Stopping { cause: StopCause::Memory, .. });
-    draft.sessions().any(|session| going(&session.phase))
+    draft.stirring().any(|session| going(&session.phase))
 }
 
 fn may_go(session: &Session) -> bool {

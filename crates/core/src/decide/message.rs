@@ -130,6 +130,13 @@ fn is_seen(c: char) -> bool {
     !(c.is_whitespace() || c.is_control() || ignorable)
 }
 
+/// It is known that it has not arrived: it is handed over again.
+pub(super) fn take_back_in_flight(draft: &mut Draft<'_>) {
+    if let Some(message) = draft.session.in_flight().map(|m| m.id) {
+        draft.event(Event::MessageRequeued { message });
+    }
+}
+
 /// It is unknown from here on whether the agent took it.
 pub(super) fn doubt_in_flight(draft: &mut Draft<'_>) {
     if let Some(message) = draft.session.in_flight().map(|m| m.id) {

@@ -67,10 +67,11 @@ fn revise(
     id: &PlanId,
     spec: Option<Box<PlanSpec>>,
 ) -> Result<bool, Refusal> {
-    let known = &plan_of(draft, id)?.spec;
+    let known = &*plan_of(draft, id)?.spec;
     // Its branch has begun, wherever the repository stands now.
     let spec = spec.map(|spec| {
-        let PlanSpec { slug, branch, base, .. } = known.clone();
+        let PlanSpec { slug, branch, base, .. } = known;
+        let (slug, branch, base) = (slug.clone(), branch.clone(), base.clone());
         Box::new(PlanSpec { slug, branch, base, ..*spec })
     });
     let Some(spec) = spec.filter(|spec| **spec != *known) else { return Ok(false) };
@@ -144,7 +145,7 @@ fn resume(
         (Phase::Live | Phase::Starting(_), None) => return Err(idle()),
         (_, prompt) => {
             if let Some(place) = &draft.session.worktree {
-                claims::check_place(draft.sessions(), place, &draft.session.id)?;
+                claims::check_place(draft.stirring(), place, &draft.session.id)?;
             }
             start::resume(draft, prompt)?;
         }

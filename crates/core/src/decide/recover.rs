@@ -11,6 +11,7 @@ use crate::ids::OpId;
 use crate::input::{Exit, World};
 use crate::leftover::Leftovers;
 use crate::pause::{Moment, PauseMode, PauseStep};
+use crate::react;
 use crate::reason::Why;
 use crate::refusal::ResumeFault;
 use crate::session::{Phase, Process, Rest, StartCause, StartStep, StopCause};
@@ -21,7 +22,7 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
     draft.just_met = true;
     let world = match world {
         // The log has lost its end, and this is what it would have told of.
-        World::Alive { generation, process, began_at }
+        World::Alive { generation, process, began_at, .. }
             if generation > draft.session.generation
                 && draft.session.phase != Phase::Rest(Rest::Archived) =>
         {
@@ -65,8 +66,8 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
             World::Alive { generation, .. } if draft.session.rejected().is_some() => {
                 draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
             }
-            World::Alive { .. } => {
-                settle_live(draft);
+            World::Alive { untouched, .. } => {
+                settle_live(draft, untouched);
                 // What the rules had not said by then, they are asked again.
                 judge::judge(draft, |_| true);
             }
@@ -122,10 +123,16 @@ fn doubt_queue(draft: &mut Draft<'_>) {
 
 fn started_or_not(draft: &mut Draft<'_>, op: OpId, cause: StartCause, world: World) {
     match world {
-        World::Alive { generation, process, began_at } => {
+        World::Alive { generation, process, began_at, .. } => {
             start::process_started(draft, op, generation, process, began_at);
         }
         World::Ended { .. } => gone(draft, world),
+        // Nothing was started, so nothing was said: a task of a plan begins again by itself, in the
+        // environment that the plan is executed in.
+        World::Gone { .. } if cause == StartCause::New && react::plan::works_for_plan(draft) => {
+            let generation = draft.session.generation;
+            draft.effect(Effect::StartProcess { op, generation });
+        }
         World::Gone { .. } => {
             // Nothing was started. The caller is gone, and with it the environment that the
             // process was to have: falling back loses nothing, guessing might.
@@ -139,8 +146,12 @@ fn started_or_not(draft: &mut Draft<'_>, op: OpId, cause: StartCause, world: Wor
 }
 
 /// It ran on without us. What was being typed when the daemon died may or may not have arrived.
-fn settle_live(draft: &mut Draft<'_>) {
-    message::doubt_in_flight(draft);
+fn settle_live(draft: &mut Draft<'_>, untouched: bool) {
+    if untouched {
+        message::take_back_in_flight(draft);
+    } else {
+        message::doubt_in_flight(draft);
+    }
     let answering: Vec<_> = draft
         .session
         .asked()
@@ -167,7 +178,10 @@ fn pauses_from_rest(draft: &Draft<'_>) -> bool {
 }
 
 fn pausing(draft: &mut Draft<'_>, op: OpId, step: PauseStep, world: World) {
-    let lives = matches!(world, World::Alive { .. });
+    let (lives, untouched) = match &world {
+        World::Alive { untouched, .. } => (true, *untouched),
+        World::Ended { .. } | World::Gone { .. } => (false, false),
+    };
     if !lives && draft.session.runs() {
         gone(draft, world);
         // What it left behind may have ended the pause as well.
@@ -177,7 +191,7 @@ fn pausing(draft: &mut Draft<'_>, op: OpId, step: PauseStep, world: World) {
         }
     }
     if lives {
-        settle_live(draft);
+        settle_live(draft, untouched);
         judge::judge(draft, |_| true);
     }
     match step {

@@ -25,7 +25,7 @@ pub(crate) fn resume(draft: &mut Draft<'_>) -> Result<Reply, Refusal> {
 /// Resumes the session in hand, unless another one is at work in its folder.
 pub(super) fn resume_one(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     if let Some(place) = &draft.session.worktree {
-        claims::check_place(draft.sessions(), place, &draft.session.id)?;
+        claims::check_place(draft.stirring(), place, &draft.session.id)?;
     }
     start::resume(draft, None)
 }
@@ -33,7 +33,7 @@ pub(super) fn resume_one(draft: &mut Draft<'_>) -> Result<(), Refusal> {
 /// Tells that what was stopped has come back, as far as it has.
 pub(crate) fn tell_resumed(draft: &mut Draft<'_>) {
     let Gate::Open { op, .. } = draft.gate else { return };
-    let at_work = draft.sessions().filter(|session| session.phase == Phase::Live);
+    let at_work = draft.stirring().filter(|session| session.phase == Phase::Live);
     let mut active: Vec<_> = at_work.map(|session| session.id.clone()).collect();
     active.sort();
     draft.house_event(GateEvent::Resumed { op, active });

@@ -31,7 +31,7 @@ pub(super) fn create(
     if !spec.idle.is_in_range() {
         return Err(Refusal::IdleLimitOutOfRange);
     }
-    if claims::is_taken(house.all_sessions(), name, id) {
+    if claims::is_taken(house.named(name), name, id) {
         return Err(Refusal::NameTaken { name: name.to_owned() });
     }
     let id_taken = || Refusal::NameTaken { name: id.0.clone() };
@@ -46,7 +46,7 @@ pub(super) fn create(
         }
     }
     if spec.in_place {
-        claims::check_place(house.all_sessions(), &spec.repo_root, id)?;
+        claims::check_place(house.stirring(), &spec.repo_root, id)?;
     }
     let op = house.next_op();
     let created = Event::SessionCreated {
@@ -285,7 +285,7 @@ pub(crate) fn begin(draft: &mut Draft<'_>, op: OpId, cause: StartCause) {
 pub(crate) fn begin_deferred(draft: &mut Draft<'_>) {
     let Some(deferred) = draft.session.deferred else { return };
     let place = draft.session.worktree.clone().unwrap_or_default();
-    let free = claims::check_place(draft.sessions(), &place, &draft.session.id).is_ok();
+    let free = claims::check_place(draft.stirring(), &place, &draft.session.id).is_ok();
     let wanted = match deferred.cause {
         StartCause::New => draft.session.phase == Phase::Rest(Rest::Created),
         StartCause::Message => draft.session.wakes() && !draft.session.queue.is_empty(),

@@ -67,7 +67,7 @@ fn may_go_on(draft: &Draft<'_>) -> Result<(), Refusal> {
         return Err(draft.is_full());
     }
     match &draft.session.worktree {
-        Some(place) => claims::check_place(draft.sessions(), place, &draft.session.id),
+        Some(place) => claims::check_place(draft.stirring(), place, &draft.session.id),
         None => Ok(()),
     }
 }

@@ -4,7 +4,9 @@ use crate::event::Event;
 use crate::ids::{PlanId, RunId};
 use crate::plan::{Plan, PlanEvent, PlanSpec, Run, RunStep, TaskRef, schedule_of};
 use crate::session::{Session, WallMs};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::shared::SharedMap;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Whether an event of a session may mean something to the plan that it works for.
 pub(crate) fn matters(event: &Event) -> bool {
@@ -19,12 +21,12 @@ pub(crate) fn born(id: &PlanId, at: WallMs, event: &PlanEvent) -> Option<Plan> {
     let PlanEvent::Begun { spec, pace } = event else { return None };
     Some(Plan {
         id: id.clone(),
-        spec: (**spec).clone(),
+        spec: Arc::new((**spec).clone()),
         pace: pace.clone(),
         paused: None,
         schedule: schedule_of(&spec.tasks),
-        runs: BTreeMap::new(),
-        latest: BTreeMap::new(),
+        runs: SharedMap::default(),
+        latest: SharedMap::default(),
         active: BTreeSet::new(),
         tip: None,
         created_at: at,
@@ -63,20 +65,15 @@ impl Plan {
 
     /// What is done stays done, and what is worked on stays taken.
     fn revise(&mut self, spec: &PlanSpec) {
-        self.spec = spec.clone();
-        self.schedule = schedule_of(&spec.tasks);
-        let done = |plan: &Self, task: &str| {
-            plan.latest_run(task).is_some_and(|run| matches!(run.step, RunStep::Succeeded(_)))
-        };
-        let next =
-            |plan: &Self| plan.schedule.ready().find(|task| done(plan, task)).map(str::to_owned);
-        while let Some(task) = next(self) {
-            self.schedule.finish(&task);
+        self.spec = Arc::new(spec.clone());
+        let mut schedule = schedule_of(&spec.tasks);
+        schedule.finish_all(|task| {
+            self.latest_run(task).is_some_and(|run| matches!(run.step, RunStep::Succeeded(_)))
+        });
+        for task in self.latest.keys() {
+            schedule.take(task);
         }
-        let tried: Vec<String> = self.latest.keys().cloned().collect();
-        for task in tried {
-            self.schedule.take(&task);
-        }
+        self.schedule = schedule;
     }
 
     /// What has come free and was tried before, while what it needs was worked on once more, waits for

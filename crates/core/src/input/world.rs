@@ -36,8 +36,8 @@ impl Exit {
     reason = "the fields are named like the session's own, where they are explained"
 )]
 pub enum World {
-    /// A holder lives, and its agent too.
-    Alive { generation: u32, process: Process, began_at: u64 },
+    /// A holder lives, and its agent too. `untouched`: nothing was ever sent to it, which its holder knows.
+    Alive { generation: u32, process: Process, began_at: u64, untouched: bool },
     /// The process has ended and left a record.
     Ended { generation: u32, exit: Exit },
     /// Neither holder nor record; leftovers were ended, as far as this tells.

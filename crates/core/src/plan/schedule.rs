@@ -3,8 +3,10 @@
 //! Each task has a beginning and an end. It begins after the ends of what it needs and after the
 //! beginning of its group; it ends after its own beginning, and a group after the ends of its tasks.
 
+use crate::shared::{SharedMap, whole};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// A task as far as the order is concerned.
 #[derive(Debug, Clone, Copy)]
@@ -73,18 +75,28 @@ impl Graph {
     }
 }
 
-/// A plan as far as it is done.
+/// A plan as far as it is done. A copy costs nothing to speak of: copies share what they have in common.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schedule {
-    graph: Graph,
+    #[serde(with = "whole")]
+    order: Arc<Order>,
+    /// How many others each beginning and each end still waits for.
+    waits_for: SharedMap<usize, u32>,
+    /// Tasks that can be worked on, in the order of the file.
+    ready: SharedMap<usize, ()>,
+    /// Tasks that are worked on or given up.
+    taken: SharedMap<usize, ()>,
+    done: usize,
+}
+
+/// What stays as it is, whatever is done.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Order {
+    /// Which others wait for each beginning and each end.
+    before: Vec<Vec<usize>>,
     ids: Vec<String>,
     places: BTreeMap<String, usize>,
     is_group: Vec<bool>,
-    /// Tasks that can be worked on, in the order of the file.
-    ready: BTreeSet<usize>,
-    /// Tasks that are worked on or given up.
-    taken: BTreeSet<usize>,
-    done: usize,
 }
 
 impl Schedule {
@@ -99,13 +111,12 @@ impl Schedule {
                 *group = true;
             }
         }
-        let (ready, taken) = (BTreeSet::new(), BTreeSet::new());
-        let graph = Graph::of(tasks);
-        let mut schedule = Self { graph, ids, places, is_group, ready, taken, done: 0 };
-        let beginnings: Vec<usize> = (0..schedule.ids.len())
-            .map(begin)
-            .filter(|place| schedule.graph.waits_for.get(*place) == Some(&0))
-            .collect();
+        let Graph { waits_for, before } = Graph::of(tasks);
+        let beginnings: Vec<usize> =
+            (0..ids.len()).map(begin).filter(|place| waits_for.get(*place) == Some(&0)).collect();
+        let order = Arc::new(Order { before, ids, places, is_group });
+        let waits_for = waits_for.into_iter().enumerate().collect();
+        let mut schedule = Self { order, waits_for, ..Self::default() };
         for place in beginnings {
             schedule.come(place);
         }
@@ -114,62 +125,82 @@ impl Schedule {
 
     /// The tasks that can be worked on, in the order of the file.
     pub fn ready(&self) -> impl Iterator<Item = &str> {
-        self.ready.iter().filter_map(|at| self.ids.get(*at)).map(String::as_str)
+        self.ready.keys().filter_map(|at| self.order.ids.get(*at)).map(String::as_str)
+    }
+
+    /// Whether a task can be worked on.
+    pub fn is_ready(&self, id: &str) -> bool {
+        self.place(id).is_some_and(|at| self.ready.contains_key(&at))
     }
 
     /// Where a task stands in the file, counted from 0.
     pub fn place(&self, id: &str) -> Option<usize> {
-        self.places.get(id).copied()
+        self.order.places.get(id).copied()
     }
 
     /// A task is worked on, or is not to be. True if it was ready.
     pub fn take(&mut self, id: &str) -> bool {
-        let Some(at) = self.places.get(id).copied() else { return false };
-        self.ready.remove(&at) && self.taken.insert(at)
+        let Some(at) = self.place(id) else { return false };
+        self.ready.remove(&at) && self.taken.insert(at, ())
     }
 
     /// A task that was taken is to be had again. True if it was taken.
     pub fn give_back(&mut self, id: &str) -> bool {
-        let Some(at) = self.places.get(id).copied() else { return false };
-        self.taken.remove(&at) && self.ready.insert(at)
+        let Some(at) = self.place(id) else { return false };
+        self.taken.remove(&at) && self.ready.insert(at, ())
     }
 
     /// A task is done. True if it was ready or taken.
     pub fn finish(&mut self, id: &str) -> bool {
-        let Some(at) = self.places.get(id).copied() else { return false };
-        let was = self.taken.remove(&at) | self.ready.remove(&at);
-        if was {
-            self.come(end(at));
+        self.place(id).and_then(|at| self.finish_at(at)).is_some()
+    }
+
+    /// Finishes every task that is ready and done, and whatever is ready then.
+    pub(crate) fn finish_all(&mut self, is_done: impl Fn(&str) -> bool) {
+        let mut open: Vec<usize> = self.ready.keys().copied().collect();
+        while let Some(at) = open.pop() {
+            if self.order.ids.get(at).is_some_and(|id| is_done(id)) {
+                open.extend(self.finish_at(at).into_iter().flatten());
+            }
         }
-        was
+    }
+
+    /// The tasks that can be worked on because of it; nothing if it was not ready or taken.
+    fn finish_at(&mut self, at: usize) -> Option<Vec<usize>> {
+        let was = self.taken.remove(&at) | self.ready.remove(&at);
+        was.then(|| self.come(end(at)))
     }
 
     /// Whether everything is done.
     pub fn is_over(&self) -> bool {
-        self.done == self.ids.len()
+        self.done == self.order.ids.len()
     }
 
     /// A beginning or an end has come, and with it everything that has waited for nothing else.
-    fn come(&mut self, place: usize) {
-        let mut coming = vec![place];
+    /// The tasks that can be worked on then.
+    fn come(&mut self, place: usize) -> Vec<usize> {
+        let order = Arc::clone(&self.order);
+        let (mut coming, mut ready) = (vec![place], Vec::new());
         while let Some(place) = coming.pop() {
             let task = task_of(place);
-            let is_group = self.is_group.get(task).copied().unwrap_or_default();
+            let is_group = order.is_group.get(task).copied().unwrap_or_default();
             if place == end(task) {
                 self.done += 1;
             } else if !is_group {
                 // Its end comes with the work.
-                self.ready.insert(task);
+                self.ready.insert(task, ());
+                ready.push(task);
                 continue;
             }
-            for then in self.graph.before.get(place).cloned().unwrap_or_default() {
-                if let Some(count) = self.graph.waits_for.get_mut(then) {
+            for then in order.before.get(place).into_iter().flatten() {
+                if let Some(count) = self.waits_for.get_mut(then) {
                     *count = count.saturating_sub(1);
                     if *count == 0 {
-                        coming.push(then);
+                        coming.push(*then);
                     }
                 }
             }
         }
+        ready
     }
 }

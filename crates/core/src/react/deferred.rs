@@ -38,7 +38,7 @@ fn tell_reason(draft: &mut Draft<'_>) {
         session.deferred.is_some_and(|deferred| deferred.why != why)
             && matches!(session.phase, Phase::Rest(_))
     };
-    let ids: Vec<_> = draft.sessions().filter(other).map(|session| session.id.clone()).collect();
+    let ids: Vec<_> = draft.stirring().filter(other).map(|session| session.id.clone()).collect();
     for id in ids {
         if draft.turn_to(&id).is_ok()
             && let Some(Deferred { cause, turn, .. }) = draft.session.deferred
@@ -53,6 +53,6 @@ fn next(draft: &Draft<'_>) -> Option<SessionId> {
     let turn = |session: &&Session| session.deferred.as_ref().map(|deferred| deferred.turn);
     let waits =
         |session: &&Session| session.deferred.is_some() && matches!(session.phase, Phase::Rest(_));
-    let first = draft.sessions().filter(waits).min_by_key(turn)?;
+    let first = draft.stirring().filter(waits).min_by_key(turn)?;
     draft.why_wait(&first.id).is_none().then(|| first.id.clone())
 }

@@ -57,7 +57,7 @@ pub(crate) fn complete(draft: &mut Draft<'_>) {
             let saves = |session: &Session| {
                 shut.set.contains(&session.id) && matches!(session.phase, Phase::Pausing(_))
             };
-            if !draft.sessions().any(|session| session.is_at_work() || saves(session)) {
+            if !draft.stirring().any(|session| session.is_at_work() || saves(session)) {
                 draft.house_event(GateEvent::Stopped { op });
                 draft.house_effect(Effect::KeepGate { op });
             }

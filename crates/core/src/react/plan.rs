@@ -26,6 +26,11 @@ fn run_in_hand(draft: &Draft<'_>) -> Option<(TaskRef, Run)> {
     is_it.then(|| (of.clone(), run.clone()))
 }
 
+/// Whether the session in hand is a run that is not over.
+pub(crate) fn works_for_plan(draft: &Draft<'_>) -> bool {
+    run_in_hand(draft).is_some()
+}
+
 /// Pauses the session in hand if it has only just begun, and its plan was interrupted meanwhile.
 pub(super) fn stop_if_paused(draft: &mut Draft<'_>) {
     let Some((of, run)) = run_in_hand(draft) else { return };
@@ -136,7 +141,7 @@ pub(crate) fn begin_ready(draft: &mut Draft<'_>) {
     if draft.gate.shut().is_some() {
         return;
     }
-    for id in draft.plans() {
+    for id in draft.plans(|plan| plan.next().is_some()) {
         while let Some((run, task)) = draft.plan(&id).and_then(|plan| next(draft, plan)) {
             let began =
                 PlanEvent::RunBegan { run: run.clone(), task, restart_of: None, alone: false };
@@ -187,7 +192,7 @@ fn takes_room(draft: &Draft<'_>, run: &Run) -> bool {
 
 /// Goes on with what the former daemon had begun.
 pub(crate) fn go_on(draft: &mut Draft<'_>) {
-    for id in draft.plans() {
+    for id in draft.plans(|plan| !plan.active.is_empty()) {
         let Some(plan) = draft.plan(&id) else { continue };
         let active = plan.active.iter().filter_map(|run| plan.run(run));
         let effects: Vec<Effect> = active

@@ -27,6 +27,8 @@ pub(crate) struct Site {
     spec: Spec,
     /// The generation of its process, while one lives.
     pub(crate) alive: Option<u32>,
+    /// Something was ever sent to it.
+    touched: bool,
     /// The hash of what the house knows of it.
     known: u64,
 }
@@ -87,6 +89,7 @@ impl State {
             id: SessionId(name.to_owned()),
             spec: spec.clone(),
             alive: None,
+            touched: false,
             known: 0,
         };
         Self {
@@ -109,7 +112,7 @@ impl State {
     pub(crate) fn key(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         for site in &self.sites {
-            (site.known, site.alive).hash(&mut hasher);
+            (site.known, site.alive, site.touched).hash(&mut hasher);
         }
         let mut gate = Writer(DefaultHasher::new());
         let (at, places) = (self.house.gate(), self.house.limits());
@@ -237,12 +240,14 @@ impl State {
         }
         for who in 0..self.sites.len() {
             let site = self.site(who)?;
-            let (session, alive) = (site.id.clone(), site.alive);
+            let (session, alive, untouched) = (site.id.clone(), site.alive, !site.touched);
             if self.house.session(&session).is_none() {
                 continue;
             }
             let world = match alive {
-                Some(generation) => World::Alive { generation, process: process(), began_at: 0 },
+                Some(generation) => {
+                    World::Alive { generation, process: process(), began_at: 0, untouched }
+                }
                 None => World::Gone { left: Leftovers::default() },
             };
             self.feed(Input::Observed { session, world })?;
@@ -314,12 +319,18 @@ impl State {
                 unheard: Vec::new(),
             },
             Effect::StartProcess { op, generation } => {
-                site.alive = Some(*generation);
+                (site.alive, site.touched) = (Some(*generation), false);
                 let (op, generation) = (*op, *generation);
                 Outcome::ProcessStarted { op, generation, process: process(), began_at: 0 }
             }
-            Effect::Deliver { message, .. } => Outcome::Delivered { message: *message },
-            Effect::GiveAnswer { ask, .. } => Outcome::AnswerGiven { ask: ask.id.clone() },
+            Effect::Deliver { message, .. } => {
+                site.touched = true;
+                Outcome::Delivered { message: *message }
+            }
+            Effect::GiveAnswer { ask, .. } => {
+                site.touched = true;
+                Outcome::AnswerGiven { ask: ask.id.clone() }
+            }
             Effect::Judge { ask, .. } => {
                 let verdict = Verdict::Accept { rule: "ls".to_owned(), author: Author::Glis };
                 Outcome::Judged { ask: ask.clone(), verdict }

@@ -58,6 +58,8 @@ pub(crate) struct Agent {
     pub(crate) turn: bool,
     pub(crate) asks: Option<AskId>,
     pub(crate) inbox: VecDeque<MessageId>,
+    /// Something was ever sent to it.
+    pub(crate) touched: bool,
     /// What it has said, and how much of that the daemon has read.
     pub(crate) said: Vec<(Spot, Sign)>,
     pub(crate) read: usize,
@@ -84,6 +86,7 @@ impl Agent {
             turn: false,
             asks: None,
             inbox: VecDeque::new(),
+            touched: false,
             said: Vec::new(),
             read: 0,
             at,

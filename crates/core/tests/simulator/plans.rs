@@ -29,18 +29,11 @@ pub(crate) fn command(rng: &mut Rng) -> Input {
     let any = |rng: &mut Rng| (*rng.pick(&names).unwrap_or(&"a")).to_owned();
     Input::Plan(match rng.below(10) {
         0..=3 => {
-            let mut tasks = vec![task("a", &[]), task("b", &["a"]), task("c", &[])];
-            if rng.percent(20) {
-                tasks.push(task("d", &["b", "c"]));
-            }
+            let spec = spec(rng);
             let only = rng.percent(20).then(|| any(rng));
             let jobs = u32::from(rng.percent(60)) + u32::from(rng.percent(40));
             let pace = Pace { jobs, review: rng.percent(20), only };
-            let text = |text: &str| text.to_owned();
-            let (title, slug, base) = (None, text("p"), text("c0"));
-            let (repo_root, branch) = (text("/r"), text("glis/plan/p"));
-            let spec = PlanSpec { title, slug, repo_root, branch, base, tasks };
-            PlanCommand::Execute { id: id(), spec: Box::new(spec), pace }
+            PlanCommand::Execute { id: id(), spec, pace }
         }
         4..=5 => {
             let mode = if rng.percent(50) { PauseMode::Interrupt } else { PauseMode::Force };
@@ -50,8 +43,23 @@ pub(crate) fn command(rng: &mut Rng) -> Input {
             let prompt = rng.percent(30).then(|| "go on".to_owned());
             PlanCommand::Resume { id: id(), task: any(rng), prompt }
         }
-        _ => PlanCommand::Restart { id: id(), task: any(rng), spec: None },
+        _ => {
+            let spec = rng.percent(50).then(|| spec(rng));
+            PlanCommand::Restart { id: id(), task: any(rng), spec }
+        }
     })
+}
+
+/// What the plan's file might have.
+fn spec(rng: &mut Rng) -> Box<PlanSpec> {
+    let mut tasks = vec![task("a", &[]), task("b", &["a"]), task("c", &[])];
+    if rng.percent(20) {
+        tasks.push(task("d", &["b", "c"]));
+    }
+    let text = |text: &str| text.to_owned();
+    let (title, slug, base) = (None, text("p"), text("c0"));
+    let (repo_root, branch) = (text("/r"), text("glis/plan/p"));
+    Box::new(PlanSpec { title, slug, repo_root, branch, base, tasks })
 }
 
 /// What comes of an effect about a plan.

@@ -441,7 +441,8 @@ impl World {
         if let Some(agent) = site.agents.first() {
             let process = Process { pid: self.pids, start_ticks: 1, boot_id: String::new() };
             let (generation, began_at) = (agent.generation, agent.began_at);
-            return input::World::Alive { generation, process, began_at };
+            let untouched = !agent.touched;
+            return input::World::Alive { generation, process, began_at, untouched };
         }
         let left = site.leftovers();
         match site.exit.clone() {
@@ -466,6 +467,7 @@ fn answer(site: &mut Site, generation: u32, ask: &Ask) -> Outcome {
         };
     };
     *site.answers.entry(ask.id.0.clone()).or_default() += 1;
+    agent.touched = true;
     if agent.asks.as_ref() == Some(&ask.id) {
         agent.answered();
     }
@@ -488,6 +490,7 @@ fn deliver(site: &mut Site, generation: u32, message: MessageId) -> Outcome {
     match site.agents.iter_mut().find(|agent| agent.generation == generation) {
         Some(agent) => {
             *site.handed.entry(message).or_default() += 1;
+            agent.touched = true;
             agent.inbox.push_back(message);
             Outcome::Delivered { message }
         }

@@ -8,7 +8,7 @@ use crate::script::Kind;
 use crate::together::{decide, id};
 use glis_core::effect::Effect;
 use glis_core::event::Spot;
-use glis_core::input::{Exit, Hearing, Outcome, Sign};
+use glis_core::input::{Exit, Hearing, Outcome, Sign, World};
 use glis_core::leftover::Leftovers;
 use glis_core::merge::Unmerged;
 use glis_core::pause::{Moment, OnTimeout, PauseMode, PauseReason};
@@ -505,4 +505,28 @@ fn a_plan_that_is_revised_keeps_what_is_done_and_what_is_worked_on() {
     let (id, spec) = (plan(), spec(more));
     let again = Input::Plan(PlanCommand::Execute { id, spec, pace: pace(2) });
     assert_eq!(told(&mut house, again), "revised, continued, air-1 began, begin air-1");
+}
+
+#[test]
+fn a_task_whose_daemon_died_before_its_process_was_started_is_begun_by_the_next() {
+    let mut house = House::default();
+    execute(&mut house, pace(1));
+    make(&mut house, "dust-1", "dust");
+    let made = |op| Outcome::WorktreeMade {
+        op,
+        worktree: "/w".to_owned(),
+        branch: None,
+        notes: Vec::new(),
+    };
+    outcome(&mut house, "dust-1", made);
+    let (forgotten, unheard) = (Vec::new(), Vec::new());
+    outcome(&mut house, "dust-1", |op| {
+        let (forgotten, unheard) = (forgotten.clone(), unheard.clone());
+        Outcome::StartChecked { op, found: None, set_up: None, forgotten, unheard }
+    });
+    let world = World::Gone { left: Leftovers::default() };
+    let decision = house.decide(Input::Observed { session: id("dust-1"), world }).unwrap();
+    assert!(decision.events.is_empty(), "{:?}", decision.events);
+    let starts = |effect: &Effect| matches!(effect, Effect::StartProcess { generation: 1, .. });
+    assert!(decision.effects.iter().any(|(_, effect)| starts(effect)), "{:?}", decision.effects);
 }

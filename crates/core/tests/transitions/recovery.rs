@@ -106,6 +106,7 @@ fn a_live_session() {
         Kind::Agent,
         &[IDLE, "send hello"],
         "found alive => message doubted
+        found untouched => message requeued, delivery began | do deliver hello
         found gone => message doubted, process ended, interrupted | do save after the end",
     )
     .unwrap();

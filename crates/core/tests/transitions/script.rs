@@ -457,10 +457,9 @@ impl Stage {
     fn world(&self, verb: &str, rest: &str) -> Option<World> {
         let generation = self.generation();
         Some(match (verb, rest) {
-            ("found", "alive") => World::Alive { generation, process: process(), began_at: 0 },
-            ("found", "later") => {
-                World::Alive { generation: generation + 2, process: process(), began_at: 0 }
-            }
+            ("found", "alive") => alive(generation, false),
+            ("found", "untouched") => alive(generation, true),
+            ("found", "later") => alive(generation + 2, false),
             ("found", "later exit") => World::Ended { generation: generation + 2, exit: exit("0") },
             ("found", "gone") => World::Gone { left: Leftovers::default() },
             ("found", "gone with 9 left") => World::Gone { left: stuck() },
@@ -471,6 +470,10 @@ impl Stage {
             _ => return None,
         })
     }
+}
+
+fn alive(generation: u32, untouched: bool) -> World {
+    World::Alive { generation, process: process(), began_at: 0, untouched }
 }
 
 /// `at T, T`, or only the second time, which is what the clock shows: when a session goes on after a

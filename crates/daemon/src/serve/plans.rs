@@ -125,7 +125,7 @@ async fn execute(
     };
     let Some((known, others)) = known else { return storage() };
     let (slug, branch, base, usual) = if let Some((spec, pace)) = known {
-        (spec.slug, spec.branch, spec.base, pace)
+        (spec.slug.clone(), spec.branch.clone(), spec.base.clone(), pace)
     } else {
         let mut free = (1..=u32::MAX).map(|n| name::numbered(&slug, n));
         let slug = free.find(|slug| !others.contains(slug)).unwrap_or(slug);

@@ -222,6 +222,7 @@ impl Link {
             generation: hello.generation,
             process: process_of(&hello.process),
             began_at: hello.began_at,
+            untouched: hello.inputs == Some(0),
         };
         self.listener.supervisor.tell_world(self.listener.id.clone(), world).await;
         // What has waited long enough has gone on meanwhile.

@@ -4,7 +4,7 @@ use super::backfill::Known;
 use super::pending::OnScreen;
 use super::supervisor::Supervisor;
 use super::trace::Trace;
-use crate::mailbox::{Mail, Query};
+use crate::mailbox::Mail;
 use crate::reading::read_from;
 use crate::resets;
 use glis_agent::{Agent, Dialect, Heard, Outcome, Places, Rows, Said, Source, hooks};
@@ -13,7 +13,7 @@ use glis_core::input::{Hearing, Sign};
 use glis_core::session::Session;
 use glis_core::spec::RefOrigin;
 use glis_core::talk::AskKind;
-use glis_core::{Input, SessionId};
+use glis_core::{House, Input, SessionId};
 use glis_record::conversation::{self, Conversation, Heard as Place};
 use glis_record::durable;
 use glis_record::output::OutputLog;
@@ -412,13 +412,10 @@ impl Listener {
     /// What it means that the agent goes by the id of another session. Two that write to one
     /// conversation undo each other's words.
     async fn strays_to(&self, id: &str) -> Option<Sign> {
-        let sessions = self.supervisor.mailbox.query(Query::All).await;
-        let own = sessions.iter().find(|session| session.id == self.id)?.spec.agent.clone();
-        let other = sessions.into_iter().find(|session| {
-            let is_known = session.agent_ref.as_deref() == Some(id) && session.spec.agent == own;
-            is_known && session.id != self.id && session.trashed.is_none()
-        });
-        let why = format!("it went over to the conversation of session {:?}", other?.name);
+        let (own, id) = (self.id.clone(), id.to_owned());
+        let look = move |house: &House| house.also_in(&own, &id).map(|other| other.name.clone());
+        let other = self.supervisor.mailbox.house(look).await??;
+        let why = format!("it went over to the conversation of session {other:?}");
         Some(Sign::RefRejected(why))
     }
 

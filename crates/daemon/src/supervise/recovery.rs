@@ -119,6 +119,7 @@ async fn adopt(supervisor: &Arc<Supervisor>, session: Session, met: (Peer, Hello
         generation: hello.generation,
         process: process_of(&hello.process),
         began_at: hello.began_at,
+        untouched: hello.inputs == Some(0),
     };
     let id = session.id.clone();
     supervisor.tell_world(session.id, world).await;

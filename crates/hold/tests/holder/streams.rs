@@ -258,3 +258,20 @@ fn fill(home: tempfile::TempDir, dir: &std::path::Path) -> Outcome {
     assert_eq!(record.log_end, 2_000_009);
     Ok(())
 }
+
+#[test]
+fn who_comes_next_is_told_how_much_was_ever_sent() -> Outcome {
+    let mut rig = Rig::on_pipes("while read line; do echo \"$line\"; done")?;
+    let mut first = rig.start()?;
+    assert_eq!((first.hello.inputs, rig.connect()?.hello.inputs), (Some(0), Some(0)));
+    // Said by a daemon that dies at once: read or not, the next one is told of it.
+    first.input(7, b"hello\n")?;
+    drop(first);
+    let mut next = rig.connect()?;
+    assert_eq!(next.hello.inputs, Some(1));
+    next.order(&Order::Follow { from: 0 })?;
+    assert_eq!(next.output_until("hello")?, b"hello\n");
+    next.order(&Order::Stop(AT_ONCE))?;
+    rig.record()?;
+    Ok(())
+}

@@ -1,0 +1,96 @@
+//! What is looked for among all sessions in every decision, found without a look at each of them: a
+//! plan leaves a session behind for every task that is done.
+
+use crate::ids::SessionId;
+use crate::phase::{Chore, Phase};
+use crate::session::Session;
+use crate::status::Status;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Which sessions do something, and which have a name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Index {
+    stirring: BTreeSet<SessionId>,
+    named: BTreeMap<String, BTreeSet<SessionId>>,
+}
+
+/// What the index has of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Entry {
+    stirs: bool,
+    name: Option<String>,
+    /// The name that it is about to have.
+    returns_as: Option<String>,
+}
+
+impl Entry {
+    pub(crate) fn of(session: &Session) -> Self {
+        let returns_as = match &session.phase {
+            Phase::Chore { chore: Chore::Return(name), .. } => Some(name.clone()),
+            Phase::Chore { .. }
+            | Phase::Starting(_)
+            | Phase::Live
+            | Phase::Pausing(_)
+            | Phase::Stopping { .. }
+            | Phase::Rest(_) => None,
+        };
+        let name = (session.status() != Status::Archived).then(|| session.name.clone());
+        Self { stirs: session.stirs(), name, returns_as }
+    }
+
+    fn names(&self) -> impl Iterator<Item = &String> {
+        self.name.iter().chain(&self.returns_as)
+    }
+}
+
+impl Session {
+    /// Whether something of it is under way, or waits for its turn.
+    pub(crate) fn stirs(&self) -> bool {
+        !matches!(self.phase, Phase::Rest(_)) || self.deferred.is_some()
+    }
+}
+
+impl Index {
+    /// A session has become something else.
+    pub(crate) fn change(&mut self, id: &SessionId, was: &Entry, is: &Entry) {
+        if was == is {
+            return;
+        }
+        if is.stirs {
+            self.stirring.insert(id.clone());
+        } else {
+            self.stirring.remove(id);
+        }
+        for name in was.names() {
+            if let Some(ids) = self.named.get_mut(name) {
+                ids.remove(id);
+                if ids.is_empty() {
+                    self.named.remove(name);
+                }
+            }
+        }
+        for name in is.names() {
+            self.named.entry(name.clone()).or_default().insert(id.clone());
+        }
+    }
+
+    /// Whether it has what a look at every session finds.
+    pub(crate) fn is_of<'s>(&self, sessions: impl Iterator<Item = &'s Session>) -> bool {
+        let mut fresh = Self::default();
+        for session in sessions {
+            fresh.change(&session.id, &Entry::default(), &Entry::of(session));
+        }
+        *self == fresh
+    }
+
+    /// Sessions of which something is under way, or which wait for their turn.
+    pub(crate) fn stirring(&self) -> impl Iterator<Item = &SessionId> {
+        self.stirring.iter()
+    }
+
+    /// Sessions that have this name, or are about to.
+    pub(crate) fn named(&self, name: &str) -> impl Iterator<Item = &SessionId> {
+        self.named.get(name).into_iter().flatten()
+    }
+}
