@@ -11,6 +11,7 @@ mod support {
     pub(crate) mod freezer;
     pub(crate) mod held;
     pub(crate) mod house;
+    pub(crate) mod looped;
     pub(crate) mod planned;
     #[path = "../../../crates/prove/src/portrait.rs"]
     pub(crate) mod portrait;
@@ -151,6 +152,12 @@ mod plans {
     mod execute;
     mod interrupted;
     mod kill;
+}
+
+/// Loops: paused between iterations, limited, counted, killed and gone on with.
+mod loops {
+    mod ends;
+    mod pausing;
 }
 
 /// What happens by itself: idle sessions are suspended.

@@ -65,6 +65,7 @@ const FLOORS: &[(&str, &[&str])] = &[
         "the ground",
         &[
             "access",
+            "check_list",
             "child",
             "clock",
             "fault",

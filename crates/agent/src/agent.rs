@@ -25,6 +25,11 @@ pub trait Agent: Sync {
         false
     }
 
+    /// Whether it tells what it costs. What may cost only so much is refused otherwise.
+    fn tells_cost(&self, _mode: Mode) -> bool {
+        false
+    }
+
     /// The command line, what it adds to the environment, and the first words.
     fn launch(&self, session: &Session, how: Approach, places: &Places) -> LaunchPlan;
 

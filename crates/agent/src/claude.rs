@@ -81,6 +81,10 @@ impl Agent for Claude {
         true
     }
 
+    fn tells_cost(&self, mode: Mode) -> bool {
+        mode == Mode::Headless
+    }
+
     fn launch(&self, session: &Session, how: Approach, places: &Places) -> LaunchPlan {
         let spec = &session.spec;
         let mut argv: Vec<String> = vec!["claude".to_owned()];

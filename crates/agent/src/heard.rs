@@ -2,6 +2,7 @@
 
 use glis_core::input::Sign;
 use glis_wire::view::Voice;
+use serde::{Deserialize, Serialize};
 
 /// One thing that an agent was heard to say or do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub struct Said {
     pub tool: Option<String>,
     /// Tasks that are still to do, where the agent keeps a list.
     pub pending: Option<Vec<String>>,
+    /// How many tasks of that list are done, worked on and left.
+    pub tally: Option<Tally>,
     /// What became of one task, where it keeps them by number.
     pub task: Option<TaskChange>,
     /// What the agent has used so far, where it says.
@@ -65,11 +68,48 @@ pub enum TaskChange {
         /// What is to do.
         subject: String,
     },
-    /// It is done, or no longer wanted.
+    /// It is worked on.
+    Begun {
+        /// The agent's number for it.
+        id: String,
+    },
+    /// It is done.
+    Done {
+        /// The agent's number for it.
+        id: String,
+    },
+    /// It is no longer wanted.
     Closed {
         /// The agent's number for it.
         id: String,
     },
+}
+
+/// How many tasks of a list are done, worked on and left.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Those that are done.
+    pub done: u32,
+    /// Those that are worked on.
+    pub active: u32,
+    /// Those that are left.
+    pub open: u32,
+}
+
+impl Tally {
+    /// Counts a list by what it says of each task, in the words that agents have for it.
+    pub fn of<'a>(statuses: impl Iterator<Item = &'a str>) -> Self {
+        let mut tally = Self::default();
+        for status in statuses {
+            match status {
+                "completed" => tally.done += 1,
+                "cancelled" | "deleted" => {}
+                "in_progress" | "inProgress" => tally.active += 1,
+                _ => tally.open += 1,
+            }
+        }
+        tally
+    }
 }
 
 /// What an agent has used: of one turn, or since its conversation began, as it tells it.
@@ -91,6 +131,7 @@ impl Said {
             content: content.into(),
             tool: None,
             pending: None,
+            tally: None,
             task: None,
             usage: None,
             outcome: None,

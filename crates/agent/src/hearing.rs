@@ -1,6 +1,6 @@
 //! What the listeners have in common: several things in one line, tools in a few words.
 
-use crate::heard::{Heard, Outcome, Said};
+use crate::heard::{Heard, Outcome, Said, Tally};
 use glis_core::input::Sign;
 use glis_core::plain::in_one_line;
 use glis_wire::view::Voice;
@@ -88,7 +88,13 @@ impl Meaning {
 /// What is still to do of a list whose entries are called by the text at `key`.
 pub(crate) fn pending(entries: &[Value], key: &str) -> Said {
     let is_open = |entry: &&Value| !matches!(text(entry, "/status"), "completed" | "cancelled");
-    plan(entries.iter().filter(is_open).map(|entry| text(entry, key).to_owned()).collect())
+    let open = entries.iter().filter(is_open).map(|entry| text(entry, key).to_owned()).collect();
+    Said { tally: Some(tally(entries)), ..plan(open) }
+}
+
+/// How far a list is.
+pub(crate) fn tally(entries: &[Value]) -> Tally {
+    Tally::of(entries.iter().map(|entry| text(entry, "/status")))
 }
 
 /// What is still to do.

@@ -27,7 +27,7 @@ mod wants;
 pub use agent::{Agent, Version, Versions};
 pub use dialect::{Dialect, Interrupt, ScreenPrompt, Shown, Source, typed};
 pub use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, DENY};
-pub use heard::{Heard, Outcome, Said, TaskChange, Usage};
+pub use heard::{Heard, Outcome, Said, Tally, TaskChange, Usage};
 pub use launch::{Approach, Hooks, LaunchPlan, Places, Relay};
 pub use storage::{Database, FileLocation, OpenRef, RefFile, Registered, Rows};
 pub use table::{find, table};

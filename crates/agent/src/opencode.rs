@@ -43,6 +43,10 @@ impl Agent for OpenCode {
         OURS.check(argv)
     }
 
+    fn tells_cost(&self, mode: Mode) -> bool {
+        mode == Mode::Headless
+    }
+
     fn launch(&self, session: &Session, how: Approach, _places: &Places) -> LaunchPlan {
         let mut argv = vec!["opencode".to_owned(), "acp".to_owned()];
         argv.extend(session.spec.argv.iter().cloned());

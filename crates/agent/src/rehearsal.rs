@@ -3,7 +3,7 @@
 
 use crate::agent::Agent;
 use crate::dialect::{Dialect, Interrupt, Shown, Source, typed};
-use crate::heard::{Heard, Outcome, Said};
+use crate::heard::{Heard, Outcome, Said, Tally, Usage};
 use crate::hearing::{self, json_line as line};
 use crate::launch::{Approach, LaunchPlan, Places};
 use crate::lines::Lines;
@@ -43,6 +43,10 @@ impl Agent for Rehearsal {
 
     fn takes_instructions(&self) -> bool {
         // It heeds none, but what is rehearsed is a session that has them.
+        true
+    }
+
+    fn tells_cost(&self, _mode: Mode) -> bool {
         true
     }
 
@@ -136,6 +140,9 @@ enum Record {
     Todo {
         items: Vec<String>,
     },
+    Cost {
+        usd: f64,
+    },
     Limit {
         reset_at: String,
     },
@@ -208,7 +215,19 @@ fn meaning(at: u64, line: Record) -> Vec<Heard> {
         Record::AskGone { id, .. } => sign(Sign::AskGone(AskId(id))),
         Record::Todo { items } => {
             let mut said = Said::new(Voice::Assistant, format!("To do: {}", items.join("; ")));
-            said.pending = Some(items);
+            let (pending, tally) = counted(items);
+            (said.pending, said.tally) = (Some(pending), Some(tally));
+            vec![Heard { at, sign: None, said: Some(said) }]
+        }
+        Record::Cost { usd } => {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "told as such"
+            )]
+            let cost_micros = Some((usd * 1e6).round() as u64);
+            let usage = Usage { cost_micros, ..Usage::default() };
+            let said = Said { usage: Some(usage), ..Said::new(Voice::System, "the bill") };
             vec![Heard { at, sign: None, said: Some(said) }]
         }
         Record::Limit { reset_at } => sign(Sign::LimitReached { reset_at }),
@@ -222,6 +241,18 @@ fn meaning(at: u64, line: Record) -> Vec<Heard> {
         Record::TurnEnded { .. } => sign(Sign::TurnEnded),
         Record::Error { message } => sign(Sign::RefRejected(message)),
     }
+}
+
+/// What of a list is to do, and how far it is: `[x]` before an item says that it is done, `[~]` that it
+/// is worked on.
+fn counted(items: Vec<String>) -> (Vec<String>, Tally) {
+    let status = |item: &String| match item.split_whitespace().next() {
+        Some("[x]") => "completed",
+        Some("[~]") => "in_progress",
+        Some(_) | None => "open",
+    };
+    let tally = Tally::of(items.iter().map(status));
+    (items.into_iter().filter(|item| status(item) != "completed").collect(), tally)
 }
 
 /// What it wants to do, by the words that it asks with.

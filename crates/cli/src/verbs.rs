@@ -10,6 +10,7 @@ mod file;
 mod keep;
 mod limits;
 mod look;
+mod make;
 mod many;
 mod parting;
 mod plain;
@@ -115,7 +116,8 @@ where
 
 fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
     match verb {
-        Verb::New(new) => session::new(new, out),
+        Verb::New(new) => make::new(new, out),
+        Verb::Loop(wants) => make::iterate(wants, out),
         Verb::Ls { all } => look::ls(Request::List { all }, out),
         Verb::Show { name } => look::show(name, out),
         Verb::Attach { name } => attach::attach(&name, out),

@@ -7,6 +7,7 @@ mod house;
 mod idle;
 pub(crate) mod keep;
 pub(crate) mod limits;
+pub(crate) mod looped;
 mod memory;
 pub(crate) mod plan;
 mod resting;
@@ -123,6 +124,11 @@ fn note(session: &SessionView) -> String {
         (None, None, Some(action)) => action.clone(),
         (None, None, None) => String::new(),
     };
+    let text = match looped::note(session) {
+        Some(own) if text.is_empty() => own,
+        Some(own) => format!("{own}; {text}"),
+        None => text,
+    };
     let text = plain(&text);
     let suspends = session.suspend_at.as_ref().map(|at| format!("suspended in {}", until(at)));
     let resumes = session.resume_at.as_ref().map(|at| format!("resumes in {}", until(at)));
@@ -144,6 +150,8 @@ pub(crate) fn whole(s: &SessionView) -> String {
     };
     fact("why", Some(s.verdict.clone()));
     fact("under way", s.operation.clone().or_else(|| gate::waits(s)));
+    fact("loop", looped::whole(s));
+    fact("tasks", looped::counts(s));
     fact("asks", ask::all(s));
     fact("was asking", s.was_asking.as_ref().map(|ask| format!("{ask}  (gone with its process)")));
     fact("failed", s.failure.clone());

@@ -69,13 +69,14 @@ pub fn span(seconds: i64) -> String {
 }
 
 /// What is being done after each step of an operation.
-const STEPS: [(&str, &str); 19] = [
+const STEPS: [(&str, &str); 20] = [
     ("session_created", "making the worktree"),
     ("worktree_made", "starting the agent"),
     ("start_began", "starting the agent"),
     ("start_checked", "starting the agent"),
     ("process_started", "waiting for the agent to get ready"),
     ("pause_began", "PAUSING... after this turn"),
+    ("loop_pause_asked", "PAUSING... after this iteration"),
     ("interrupt_began", "PAUSING... waiting for a safe state"),
     ("safe_state_reached", "saving the screen"),
     ("terminal_captured", "saving the worktree"),
@@ -110,6 +111,10 @@ mod tests {
         let names = STORED.lines().map(|line| {
             let event = serde_json::from_str::<Value>(line).unwrap()["event"].clone();
             match event.as_object() {
+                Some(fields) if fields.contains_key("loop") => {
+                    let of = fields["loop"].as_object().and_then(|own| own.keys().next().cloned());
+                    format!("loop_{}", of.unwrap_or_default())
+                }
                 Some(fields) => fields.keys().next().cloned().unwrap_or_default(),
                 None => event.as_str().unwrap_or_default().to_owned(),
             }

@@ -23,6 +23,19 @@ pub struct LoopSpec {
     pub max_cost_micros: Option<u64>,
     /// After how many failures in a row it is paused.
     pub max_failures: u32,
+    /// The file that says what is to be done, if one does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<SpecFile>,
+}
+
+/// A file that says what is to be done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpecFile {
+    /// Where it is, seen from the worktree.
+    pub path: String,
+    /// Where a worktree that is made gets it from: as it lay there, committed or not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
 }
 
 /// What an iteration knows of those before it.

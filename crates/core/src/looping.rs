@@ -5,7 +5,7 @@
 //! only after that the next one is due. A pause waits for that point.
 
 use crate::ids::OpId;
-pub use crate::loop_spec::{FAILURES_MAX, LoopChange, LoopContext, LoopSpec};
+pub use crate::loop_spec::{FAILURES_MAX, LoopChange, LoopContext, LoopSpec, SpecFile};
 use crate::pause::PauseWish;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,9 @@
 //! Making a session: its persona, its agent, where it begins, its id and its name. One function for
 //! everything that makes one. What cannot be made is refused with the way out.
 
+pub(crate) mod looped;
+pub(crate) mod wrong;
+
 use crate::environments::{Caller, Env, Environments};
 use crate::jobs::Jobs;
 use crate::mailbox::{Mailbox, Query};
@@ -9,6 +12,7 @@ use crate::program;
 use crate::settings::Settings;
 use glis_config::{Config, Persona};
 use glis_core::decision::Reply;
+use glis_core::looping::LoopSpec;
 use glis_core::name;
 use glis_core::plan::TaskRef;
 use glis_core::spec::{IDLE_TIMEOUT_SECS, IdleLimit, Mode, RefOrigin, Spec};
@@ -18,6 +22,7 @@ use glis_wire::client::NewSession;
 use glis_wire::home::Home;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use wrong::{Wrong, wrong};
 
 /// The agents that are looked for where none is named, in this order.
 const USUAL_AGENTS: [&str; 4] = ["claude", "codex", "opencode", "gemini"];
@@ -52,20 +57,10 @@ pub(crate) enum NotCreated {
     Ending,
 }
 
-/// What is wrong, and the way out.
-struct Wrong {
-    message: String,
-    hint: String,
-}
-
 impl From<Wrong> for NotCreated {
     fn from(Wrong { message, hint }: Wrong) -> Self {
         Self::Unusable { message, hint }
     }
-}
-
-fn wrong(message: impl Into<String>, hint: impl Into<String>) -> Wrong {
-    Wrong { message: message.into(), hint: hint.into() }
 }
 
 /// Makes sessions.
@@ -139,6 +134,7 @@ impl Creator {
         agent.check(mode, &argv).map_err(|message| {
             wrong(message, "`glis help new` lists the options; what follows `--` goes to the agent")
         })?;
+        looped::check(wanted, agent, mode)?;
         if persona.system_prompt.is_some() && !agent.takes_instructions() {
             let message =
                 format!("{agent_name} takes no system prompt; leave it out of the persona");
@@ -149,6 +145,7 @@ impl Creator {
         // A revision means what it means where the caller stands, not at the repository's root.
         let base = self.base_of(PathBuf::from(&wanted.repo), wanted.base.clone(), site).await?;
         let (base, base_branch) = (base.commit, base.branch);
+        let (looped, prompt) = self.iterating(wanted, site).await?;
         let traits = agent.traits(mode, &argv);
         let id = SessionId(uuid::Uuid::now_v7().to_string());
         let name = match &wanted.name {
@@ -165,7 +162,7 @@ impl Creator {
             base_branch,
             task: task.map(Box::new),
             argv,
-            prompt: wanted.prompt.clone(),
+            prompt,
             model: wanted.model.clone().or(persona.model),
             persona: persona_name,
             system_prompt: persona.system_prompt,
@@ -174,7 +171,7 @@ impl Creator {
             idle: IdleLimit::Usual,
             auto_yes: wanted.auto_yes || config.auto_yes.enabled,
             remove_worktree: wanted.remove_worktree,
-            looped: wanted.looped.clone().map(Box::new),
+            looped: looped.map(Box::new),
         };
         spec.limit_idle(wanted.idle_timeout_secs.map_or(IdleLimit::Usual, IdleLimit::Secs));
         let agent_ref = fresh_ref(traits.refs);
@@ -223,6 +220,35 @@ impl Creator {
                  rehearsal` needs none, and `-- PROGRAM` runs any program",
             )),
         }
+    }
+
+    /// What a loop is to be, and what it is told: the prompt, or what a file has it do.
+    async fn iterating(
+        &self,
+        wanted: &NewSession,
+        site: Site,
+    ) -> Result<(Option<LoopSpec>, Option<String>), Wrong> {
+        let Some(given) = wanted.spec_file.clone() else {
+            return Ok((wanted.looped.clone(), wanted.prompt.clone()));
+        };
+        let place = PathBuf::from(&wanted.repo);
+        let found = self.jobs.ask(Kind::Look, move || {
+            // The one that the caller stands in, which need not be the main one.
+            let top = match site {
+                Site::InPlace => place,
+                Site::Worktree => {
+                    glis_snapshot::git::roots(&place).map_or(place, |roots| roots.top)
+                }
+            };
+            looped::file(&given, &top)
+        });
+        let mut file = found.await.map_err(panicked)??;
+        if site == Site::InPlace {
+            file.from = None;
+        }
+        let words = looped::words(&file);
+        let spec = wanted.looped.clone().map(|spec| LoopSpec { file: Some(file), ..spec });
+        Ok((spec, Some(words)))
     }
 
     /// A name that no living session has: from the prompt, else from the program or the agent.

@@ -6,6 +6,7 @@
 mod access;
 mod bounds;
 mod cards;
+mod check_list;
 mod child;
 mod clock;
 mod compact;

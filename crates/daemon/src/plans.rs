@@ -90,6 +90,7 @@ impl Work {
             argv: Vec::new(),
             remove_worktree: None,
             looped: None,
+            spec_file: None,
         }
     }
 }

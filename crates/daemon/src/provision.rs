@@ -50,6 +50,7 @@ impl Provision {
     /// Provides a fresh worktree, and says what could not be done.
     pub(crate) fn provide(&self, session: &Session, worktree: &Path) -> Vec<String> {
         let mut notes = self.bring(session, worktree);
+        notes.extend(bring_spec(session, worktree));
         let provisions = self.settings.now().provisions(&session.spec.repo_root);
         let dir = self.home.session(&session.id.0);
         if provisions.setup.is_some() && dir.join(BEGUN).exists() {
@@ -184,6 +185,26 @@ fn bring(root: &Path, worktree: &Path, path: &str, how: How) -> Result<(), Strin
         How::Link => std::os::unix::fs::symlink(&from, &to),
     }
     .map_err(|fault| fault.to_string())
+}
+
+/// Brings along the file that a loop works from, as its user has it. Says why it could not.
+fn bring_spec(session: &Session, worktree: &Path) -> Option<String> {
+    let file = session.looped.as_ref()?.spec.file.as_ref()?;
+    let (from, to) = (file.from.as_ref()?, worktree.join(&file.path));
+    let brought = || {
+        if fs::read(from)? == fs::read(&to).unwrap_or_default() {
+            return Ok(());
+        }
+        fs::create_dir_all(to.parent().unwrap_or(worktree))?;
+        // A link that is tracked could lead out of the worktree.
+        match fs::remove_file(&to) {
+            Err(fault) if fault.kind() != io::ErrorKind::NotFound => return Err(fault),
+            Ok(()) | Err(_) => {}
+        }
+        fs::copy(from, &to).map(drop)
+    };
+    let why: io::Error = brought().err()?;
+    Some(format!("{} was not brought along: {why}", file.path))
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {

@@ -1,8 +1,10 @@
 //! Sessions and events as the outside sees them.
 
 use crate::environments::{EnvNote, EnvOrigin};
+use glis_agent::Tally;
 use glis_config::LimitsConfig;
 use glis_core::leftover::Companion;
+use glis_core::looping::{Loop, LoopStage};
 use glis_core::pause::PauseReason;
 use glis_core::redact::redact;
 use glis_core::rule::Rule;
@@ -12,7 +14,7 @@ use glis_core::talk::Ask;
 use glis_core::{Event, Recorded, Status};
 use glis_record::conversation::{Account, Digest};
 use glis_wire::view::{
-    CompanionView, DetachedView, LimitsView, SessionView, UsageView, WaitingFor,
+    CompanionView, DetachedView, LimitsView, LoopView, SessionView, UsageView, WaitingFor,
 };
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -40,6 +42,8 @@ pub(crate) struct Beside {
     pub(crate) suspend_at: Option<WallMs>,
     /// What its processes hold.
     pub(crate) memory_bytes: Option<u64>,
+    /// How far it is with its tasks, by the list that it works from.
+    pub(crate) tally: Option<Tally>,
 }
 
 /// How many agents run, and may.
@@ -103,6 +107,8 @@ fn not_resumed(session: &Session) -> Option<String> {
 pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
     let Beside { audience, gap_at, env, digest, lost, detached, accessed_at, .. } = beside;
     let pause = session.pause_record();
+    let tally = beside.tally.unwrap_or(digest.tally);
+    let cost = digest.account.as_ref().and_then(Account::cost_micros);
     // A process that runs may still write it.
     let is_gone = lost.is_some() && !session.runs();
     let env_names = env.names.clone();
@@ -184,6 +190,10 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         is_compacted: session.compaction.at.is_some(),
         compacted_at: session.compaction.at.map(time),
         remove_worktree: session.spec.remove_worktree,
+        looped: session.looped.as_deref().map(|own| Box::new(looped(own, session, cost))),
+        tasks_done: tally.done,
+        tasks_active: tally.active,
+        tasks_open: tally.open,
         env_names,
     }
 }
@@ -202,12 +212,45 @@ fn since(at: WallMs) -> u64 {
     u64::try_from(passed).unwrap_or_default()
 }
 
+/// How far a loop is. What the last iteration has cost is known before it is looked back at.
+fn looped(looped: &Loop, session: &Session, cost: Option<u64>) -> LoopView {
+    let Loop { spec, iteration, failures, stale, cost_micros, broke, .. } = looped;
+    let known = (*cost_micros > 0).then_some(*cost_micros);
+    LoopView {
+        iteration: *iteration,
+        max: spec.max,
+        state: looped.word(session).to_owned(),
+        failures: *failures,
+        cost: cost.max(known).map(dollars),
+        max_cost: spec.max_cost_micros.map(dollars),
+        max_failures: spec.max_failures,
+        without_progress: *stale,
+        until: spec.until.clone(),
+        context: spec.context,
+        auto_commit: spec.auto_commit,
+        spec: spec.file.as_ref().map(|file| file.path.clone()),
+        done_by: match looped.stage {
+            LoopStage::Done(by) => Some(by),
+            LoopStage::Open
+            | LoopStage::Looking { .. }
+            | LoopStage::Due { .. }
+            | LoopStage::Stopped { .. } => None,
+        },
+        broke: *broke,
+        note: looped.note.clone(),
+    }
+}
+
 #[expect(clippy::cast_precision_loss, reason = "a bill of 2^53 millionths has other problems")]
+fn dollars(micros: u64) -> f64 {
+    micros as f64 / 1e6
+}
+
 fn usage(account: &Account) -> UsageView {
     UsageView {
         tokens_in: account.tokens_in,
         tokens_out: account.tokens_out,
-        cost_usd: account.cost_micros().map(|micros| micros as f64 / 1e6),
+        cost_usd: account.cost_micros().map(dollars),
     }
 }
 
@@ -330,6 +373,10 @@ fn parts(event: &Event) -> (String, Map<String, Value>) {
         // A run's events say themselves whose they are.
         let name = if name.starts_with("run_") { name } else { format!("plan_{name}") };
         return (name, fields);
+    }
+    if let Event::Loop(event) = event {
+        let (name, fields) = named(event);
+        return (format!("loop_{name}"), fields);
     }
     named(event)
 }

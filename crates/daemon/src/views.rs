@@ -1,6 +1,7 @@
 //! Looking at sessions for front ends: what the log knows, and what their files tell.
 
 use crate::access::Accesses;
+use crate::check_list;
 use crate::environments::Environments;
 use crate::launch::Launcher;
 use crate::live::Live;
@@ -86,6 +87,7 @@ impl Views {
             lost: self.launcher.lost_conversation(session),
             detached: worktrees::detached(session),
             accessed_at: self.accesses.last(&self.home.session(&id.0), id),
+            tally: check_list::of(session),
             memory_bytes: session.process().map(|process| memory::of_tree(process.pid)),
             ..self.by_clock(session)
         };

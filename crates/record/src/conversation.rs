@@ -8,6 +8,7 @@ mod extract;
 mod parts;
 mod reading;
 mod summary;
+mod tally;
 
 pub use self::account::Account;
 pub use self::carried::under;
@@ -23,8 +24,9 @@ use self::account::{ACCOUNT, Counter};
 use self::carried::{AGENT_REF, Carried, Under};
 use self::digest::OUTCOME;
 use self::parts::Parts;
+use self::tally::TALLY;
 use glis_agent::context::own_words;
-use glis_agent::{Said, TaskChange};
+use glis_agent::{Said, Tally, TaskChange};
 use glis_wire::view::{Entry, Voice};
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
@@ -37,6 +39,8 @@ use std::sync::Arc;
 
 /// What entries about tasks are known by.
 const TASKS: &str = "tasks";
+/// Which of them are worked on.
+const ACTIVE: &str = "active_tasks";
 
 /// Where an entry was heard, so that it is written once however often it is heard again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,11 +143,16 @@ impl Conversation {
         }
         if let Some(change) = said.task {
             under.change_task(change);
+            metadata.insert(TALLY.to_owned(), json!(under.tally()));
+            metadata.insert(ACTIVE.to_owned(), json!(under.active));
             metadata.insert(TASKS.to_owned(), json!(under.tasks));
             let mut open: Vec<_> = under.tasks.iter().collect();
             open.sort_by_key(|(id, _)| (id.len(), id.as_str()));
             let open: Vec<_> = open.into_iter().map(|(_, subject)| subject).collect();
             metadata.insert("pending_tasks".to_owned(), json!(open));
+        }
+        if let Some(tally) = said.tally {
+            metadata.insert(TALLY.to_owned(), json!(tally));
         }
         if let Some(pending) = said.pending {
             metadata.insert("pending_tasks".to_owned(), json!(pending));
@@ -185,9 +194,26 @@ impl Conversation {
 impl Under {
     fn change_task(&mut self, change: TaskChange) {
         match change {
-            TaskChange::Opened { id, subject } => self.tasks.insert(id, subject),
-            TaskChange::Closed { id } => self.tasks.remove(&id),
-        };
+            TaskChange::Opened { id, subject } => drop(self.tasks.insert(id, subject)),
+            TaskChange::Begun { id } if self.tasks.contains_key(&id) => {
+                self.active.insert(id);
+            }
+            TaskChange::Begun { .. } => {}
+            TaskChange::Done { id } => {
+                self.done += u32::from(self.tasks.remove(&id).is_some());
+                self.active.remove(&id);
+            }
+            TaskChange::Closed { id } => {
+                self.tasks.remove(&id);
+                self.active.remove(&id);
+            }
+        }
+    }
+
+    fn tally(&self) -> Tally {
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let active = count(self.active.len());
+        Tally { done: self.done, active, open: count(self.tasks.len()).saturating_sub(active) }
     }
 }
 

@@ -54,6 +54,10 @@ pub(crate) enum Body {
     Todo {
         items: Vec<String>,
     },
+    /// What the conversation has cost so far.
+    Cost {
+        usd: f64,
+    },
     Limit {
         reset_at: String,
     },

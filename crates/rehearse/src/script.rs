@@ -46,6 +46,10 @@ pub(crate) enum Step {
     Todo {
         items: Vec<String>,
     },
+    /// Tells what the conversation has cost so far.
+    Cost {
+        usd: f64,
+    },
     Limit {
         reset: Reset,
     },
@@ -133,6 +137,7 @@ fn step(part: &str) -> Option<Step> {
         "question" => words(rest).map(|text| Step::Question { text }),
         "work" => secs(rest).map(|time| Step::Work { time }),
         "todo" => words(rest).map(|items| Step::Todo { items: todo(&items) }),
+        "cost" => cost(rest),
         "limit" => limit(rest),
         "recall" => Some(Step::Recall),
         "touch-slowly" => touch_slowly(rest),
@@ -192,6 +197,11 @@ fn secs(word: &str) -> Option<Duration> {
 
 fn todo(items: &str) -> Vec<String> {
     items.split('|').map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect()
+}
+
+fn cost(rest: &str) -> Option<Step> {
+    let usd: f64 = rest.trim().parse().ok()?;
+    (usd >= 0.0 && usd.is_finite()).then_some(Step::Cost { usd })
 }
 
 fn limit(rest: &str) -> Option<Step> {

@@ -43,6 +43,10 @@ fn carry_out(agent: &mut Agent, step: Step) -> Flow {
             agent.record(Body::Todo { items })?;
             GO_ON
         }
+        Step::Cost { usd } => {
+            agent.record(Body::Cost { usd })?;
+            GO_ON
+        }
         Step::Limit { reset } => limit(agent, reset),
         Step::Recall => recall(agent),
         Step::Ignore(what) => {

@@ -88,10 +88,10 @@ impl Deed {
         let act = |action| Request::Act { session: id.to_owned(), action };
         match self {
             Self::Send { text } => act(Action::Send { text: text.clone(), files: Vec::new() }),
-            Self::Pause => act(pause(PauseMode::Interrupt)),
-            Self::ForcePause => act(pause(PauseMode::Force)),
+            Self::Pause => act(pause(None)),
+            Self::ForcePause => act(pause(Some(PauseMode::Force))),
             Self::PauseWith(PauseWith { mode, for_secs, clearing }) => act(Action::Pause {
-                mode: *mode,
+                mode: Some(*mode),
                 on_timeout: None,
                 clearing: *clearing,
                 for_secs: *for_secs,
@@ -345,7 +345,7 @@ pub(crate) fn new_session(wanted: NewSession) -> (Request, String) {
     (Request::New(Box::new(wanted)), line)
 }
 
-fn pause(mode: PauseMode) -> Action {
+fn pause(mode: Option<PauseMode>) -> Action {
     Action::Pause { mode, on_timeout: None, clearing: None, for_secs: None }
 }
 

@@ -216,9 +216,11 @@ pub enum Action {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<String>,
     },
-    /// What is not said is as the session and the configuration have it.
+    /// What is not said is as the session and the configuration have it: a loop is paused after its
+    /// iteration, what else runs is interrupted.
     Pause {
-        mode: PauseMode,
+        #[serde(default)]
+        mode: Option<PauseMode>,
         #[serde(default)]
         on_timeout: Option<OnTimeout>,
         #[serde(default)]
@@ -301,6 +303,9 @@ pub struct NewSession {
     /// It iterates, as this says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looped: Option<LoopSpec>,
+    /// Absolute path of the file that a loop works from, in place of a prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec_file: Option<String>,
 }
 
 impl Request {
@@ -363,7 +368,7 @@ impl Request {
             return true;
         }
         let (Self::Act { action, .. } | Self::ActEach { action, .. }) = self else { return false };
-        matches!(action, Action::Stop | Action::Pause { mode: PauseMode::Force, .. })
+        matches!(action, Action::Stop | Action::Pause { mode: Some(PauseMode::Force), .. })
     }
 
     /// Whether this may start a process, and so needs the caller's environment.

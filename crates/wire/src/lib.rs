@@ -8,6 +8,7 @@ pub mod frame;
 pub mod hold;
 pub mod home;
 pub mod locks;
+mod loop_view;
 pub mod plan;
 mod response;
 pub mod stat;

@@ -1,6 +1,7 @@
 //! A session as front ends and scripts see it. The field names are the contract's.
 
 use crate::build::Build;
+pub use crate::loop_view::LoopView;
 use glis_core::Status;
 use glis_core::limits::Over;
 use glis_core::pause::PauseReason;
@@ -156,6 +157,18 @@ pub struct SessionView {
     /// Whether a pause removes its worktree, where the session says so itself.
     #[serde(default)]
     pub remove_worktree: Option<bool>,
+    /// How far it is, if it iterates.
+    #[serde(default, rename = "loop")]
+    pub looped: Option<Box<LoopView>>,
+    /// Tasks on its check list, or on its agent's own list, that are done.
+    #[serde(default)]
+    pub tasks_done: u32,
+    /// Those that are worked on.
+    #[serde(default)]
+    pub tasks_active: u32,
+    /// Those that are left.
+    #[serde(default)]
+    pub tasks_open: u32,
     /// Names of the variables in the environment it was last started with.
     pub env_names: Vec<String>,
 }

@@ -157,7 +157,7 @@ fn a_call_that_is_repeated_under_its_key_is_carried_out_once() -> Outcome {
     assert!(matches!(other, Err(Fault::Trouble { kind: Trouble::BadInput, .. })), "{other:?}");
     // What was refused stays refused under its key, whatever has become of it since.
     let pause = || Action::Pause {
-        mode: PauseMode::Boundary,
+        mode: Some(PauseMode::Boundary),
         on_timeout: None,
         clearing: None,
         for_secs: None,
@@ -236,6 +236,7 @@ fn the_environment_of_a_service_is_not_the_agents() -> Outcome {
         argv: ["sh", "-c", "echo [$TOKEN_OF_MINE]; cat"].map(ToOwned::to_owned).to_vec(),
         remove_worktree: None,
         looped: None,
+        spec_file: None,
     };
     let call = Call {
         request: Request::New(Box::new(new)),

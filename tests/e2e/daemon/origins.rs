@@ -117,7 +117,7 @@ fn every_event_of_a_call_says_who_it_is_from() -> Outcome {
     assert!(made.iter().all(|(_, event)| event["from"]["face"] == "cli"), "{made:#?}");
     house.turn("x", "say hello")?;
     let pause = Action::Pause {
-        mode: PauseMode::Boundary,
+        mode: Some(PauseMode::Boundary),
         on_timeout: None,
         clearing: None,
         for_secs: None,
@@ -153,7 +153,7 @@ fn a_pause_that_outlives_the_daemon_is_still_from_its_caller() -> Outcome {
     house.rehearsal("x")?;
     house.turn("x", "say hello")?;
     let pause = Action::Pause {
-        mode: PauseMode::Boundary,
+        mode: Some(PauseMode::Boundary),
         on_timeout: None,
         clearing: None,
         for_secs: None,

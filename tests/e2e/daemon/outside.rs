@@ -83,7 +83,7 @@ fn after_a_reboot_the_stranger_with_the_old_number_is_left_alone() -> Outcome {
                 let action = match verb {
                     ["stop", ..] => Action::Stop,
                     _ => Action::Pause {
-                        mode: PauseMode::Force,
+                        mode: Some(PauseMode::Force),
                         on_timeout: None,
                         clearing: None,
                         for_secs: None,

@@ -1,7 +1,7 @@
 //! What Claude Code's tools are used for, in words for a person.
 
 use crate::heard::{Said, TaskChange};
-use crate::hearing::{Meaning, gist, text, to_allow, what};
+use crate::hearing::{Meaning, gist, tally, text, to_allow, what};
 use crate::wants;
 use glis_core::input::Sign;
 use glis_core::talk::AskKind;
@@ -124,7 +124,10 @@ pub(super) fn said_by(block: &Value) -> Option<Said> {
 fn used(block: &Value) -> Said {
     let (name, input) = (text(block, "/name"), &block["input"]);
     let mut said = Said::tool(name, tool_words(name, input));
-    said.pending = (name == LIST_TOOL).then(|| to_do(input));
+    if name == LIST_TOOL {
+        let list = input["todos"].as_array().map(Vec::as_slice).unwrap_or_default();
+        (said.pending, said.tally) = (Some(to_do(input)), Some(tally(list)));
+    }
     said.task = (name == TASK_TOOL).then(|| changed(input)).flatten();
     said
 }
@@ -132,7 +135,9 @@ fn used(block: &Value) -> Said {
 fn changed(input: &Value) -> Option<TaskChange> {
     let (id, subject) = (text(input, "/taskId").to_owned(), text(input, "/subject"));
     match text(input, "/status") {
-        "completed" | "deleted" => Some(TaskChange::Closed { id }),
+        "completed" => Some(TaskChange::Done { id }),
+        "deleted" => Some(TaskChange::Closed { id }),
+        "in_progress" if subject.is_empty() => Some(TaskChange::Begun { id }),
         _ if subject.is_empty() => None,
         _ => Some(TaskChange::Opened { id, subject: subject.to_owned() }),
     }

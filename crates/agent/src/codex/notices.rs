@@ -1,13 +1,12 @@
 //! What Codex says in the same words on pipes and in its rollout.
 
-use crate::hearing::text;
+use crate::heard::Said;
+use crate::hearing::{pending, text};
 use serde_json::Value;
 
-/// What of a plan is still to do.
-pub(super) fn open_steps(plan: &Value) -> Vec<String> {
-    let steps = plan.as_array().into_iter().flatten();
-    let open = steps.filter(|step| text(step, "/status") != "completed");
-    open.map(|step| text(step, "/step").to_owned()).collect()
+/// What of a plan is still to do, and how far it is.
+pub(super) fn planned(plan: &Value) -> Said {
+    pending(plan.as_array().map(Vec::as_slice).unwrap_or_default(), "/step")
 }
 
 /// What it last told of how much is used up: when the windows that are full begin anew.

@@ -1,10 +1,10 @@
 //! Codex as a server on pipes: requests, answers and notices, one JSON object a line.
 
-use super::notices::{Windows, open_steps};
+use super::notices::{Windows, planned};
 use super::terminal::Terminal;
 use crate::dialect::{CHANGED, Dialect, GONE, Interrupt, Shown, Source};
 use crate::heard::{Heard, Said, Usage};
-use crate::hearing::{Meaning, answers, gist, json_line, plan, text, to_allow, what};
+use crate::hearing::{Meaning, answers, gist, json_line, text, to_allow, what};
 use crate::lines::Lines;
 use crate::wants::{digest, unwrapped};
 use glis_core::AskId;
@@ -129,7 +129,7 @@ impl Server {
                 let said = self.unfinished.entry(text(params, "/itemId").to_owned()).or_default();
                 said.push_str(text(params, "/delta"));
             }
-            "turn/plan/updated" => line.words(plan(open_steps(&params["plan"]))),
+            "turn/plan/updated" => line.words(planned(&params["plan"])),
             "serverRequest/resolved" => {
                 let found = self.asks.iter().find(|(_, ask)| ask.request == params["requestId"]);
                 if let Some(id) = found.map(|(id, _)| id.clone()) {

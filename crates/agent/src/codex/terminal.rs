@@ -1,7 +1,7 @@
 //! Codex in a terminal: its rollout says what it does and what is said, its screen whether it asks and
 //! whether it can be typed into.
 
-use super::notices::{Windows, open_steps};
+use super::notices::{Windows, planned};
 use crate::dialect::{Dialect, Interrupt, NO_SUCH_CHOICE, ScreenPrompt, Shown, Source, typed};
 use crate::heard::{Heard, Said, Usage};
 use crate::hearing::{Meaning, gist, question, text, to_allow, what};
@@ -137,7 +137,8 @@ impl Terminal {
         let sign = Sign::ToolBegan { tool: id.to_owned(), what: what(name, &content) };
         let mut said = Said::tool(name, content);
         if name == "update_plan" {
-            said.pending = Some(open_steps(&given["plan"]));
+            let Said { pending, tally, .. } = planned(&given["plan"]);
+            (said.pending, said.tally) = (pending, tally);
         }
         line.both(sign, said);
     }

@@ -2,6 +2,7 @@
 
 mod house;
 mod keep;
+mod make;
 mod values;
 
 use super::execute::Execute;
@@ -13,6 +14,8 @@ use values::{duration, status};
 
 pub(crate) use house::{ConfigVerb, DaemonVerb, Doctor};
 pub(crate) use keep::{Diff, Empty, Merge, Restore, TrashVerb};
+pub(crate) use make::{Context, How, Loop, New};
+pub(crate) use values::Setting;
 
 /// Keeps AI coding agents alive: pause anything, resume anything, lose nothing.
 #[derive(Debug, Parser)]
@@ -40,6 +43,7 @@ impl Verb {
     pub(crate) fn takes_key(&self) -> bool {
         match self {
             Self::New(_)
+            | Self::Loop(_)
             | Self::Send { .. }
             | Self::Pause(_)
             | Self::Resume(_)
@@ -97,6 +101,8 @@ pub(crate) enum Verb {
     Demo,
     /// Start a session in its own worktree, on its own branch
     New(New),
+    /// Start a session that is given the same words again and again, until what is wanted is reached
+    Loop(Loop),
     /// List sessions, latest activity first
     Ls {
         /// Include removed ones
@@ -265,56 +271,6 @@ pub(crate) enum Verb {
     },
     /// Print the manual page, for `man -l -`
     Man,
-}
-
-#[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag that is typed")]
-pub(crate) struct New {
-    /// The session's name: lower-case letters, digits, `.`, `_`, `-`; made from the prompt, the program
-    /// or the agent if not given
-    pub(crate) name: Option<String>,
-    /// The agent: `claude`, `codex`, `gemini`, `opencode`, `rehearsal`, or `command` with a program
-    /// after `--`. If not given: a program after `--`, what the configuration has as `default_agent`, or
-    /// the first one that is installed of claude, codex, opencode, gemini
-    #[arg(long)]
-    pub(crate) agent: Option<String>,
-    /// The first message
-    #[arg(long, allow_hyphen_values = true)]
-    pub(crate) prompt: Option<String>,
-    /// A folder in the repository; default: this one
-    #[arg(long)]
-    pub(crate) repo: Option<PathBuf>,
-    /// Revision to begin from; default: the current one
-    #[arg(long)]
-    pub(crate) base: Option<String>,
-    /// Work in the repository itself, without a worktree; nothing there is ever removed
-    #[arg(long)]
-    pub(crate) in_place: bool,
-    /// Without a terminal
-    #[arg(long)]
-    pub(crate) headless: bool,
-    /// A persona from the configuration: model, instructions, permissions, arguments
-    #[arg(long)]
-    pub(crate) persona: Option<String>,
-    /// Model
-    #[arg(long)]
-    pub(crate) model: Option<String>,
-    /// Suspend the session after so much idle time, 1m to 120m; 10m without it, and never for a command.
-    /// The next message wakes it
-    #[arg(long, value_parser = duration)]
-    pub(crate) idle_timeout: Option<Duration>,
-    /// Have rules answer what it asks, where they allow it; off without this
-    #[arg(long)]
-    pub(crate) auto_yes: bool,
-    /// Remove the worktree at every pause, if a snapshot holds all of it; a resume restores it
-    #[arg(long, conflicts_with_all = ["keep_worktree_on_pause", "in_place"])]
-    pub(crate) remove_worktree_on_pause: bool,
-    /// Keep the worktree at every pause, whatever the configuration says
-    #[arg(long)]
-    pub(crate) keep_worktree_on_pause: bool,
-    /// A program and its arguments; behind --agent or --persona further arguments for the agent
-    #[arg(last = true)]
-    pub(crate) argv: Vec<String>,
 }
 
 #[derive(Debug, Args)]

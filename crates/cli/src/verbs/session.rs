@@ -1,10 +1,10 @@
 //! Verbs that change a session.
 
 use super::act::act;
-use super::args::{self, Mode, New, Pause, Restart, Resume, Rm, Wait};
+use super::args::{self, Mode, Pause, Restart, Resume, Rm, Wait};
 use super::limits::tell_limits;
-use super::many::{each, everything, with};
-use super::{Out, ask, ask_or, parting, unexpected};
+use super::many::{each, everything};
+use super::{Out, ask, parting, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
 use crate::words::{self, gate, limits};
@@ -15,60 +15,18 @@ use glis_core::plain::without_escapes;
 use glis_core::spec::Mode as SessionMode;
 use glis_core::talk::{ALLOW_FOR_SESSION, AskKind};
 use glis_core::tree::Clearing;
-use glis_wire::client::{Action, NewSession, PauseAll, Request, Response, Which};
+use glis_wire::client::{Action, PauseAll, Request, Response, Which};
 use glis_wire::view::SessionView;
 use serde_json::json;
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-
-pub(super) fn new(new: New, out: &Out) -> Result<(), Complaint> {
-    let place = match new.repo {
-        Some(path) => std::path::absolute(path),
-        None => std::env::current_dir(),
-    };
-    let place = place
-        .map_err(|fault| Complaint::new(Kind::Usage, format!("the current folder: {fault}")))?;
-    let repo = place
-        .into_os_string()
-        .into_string()
-        .map_err(|_| Complaint::new(Kind::Usage, "the repository's path is not valid UTF-8"))?;
-    let request = Request::New(Box::new(NewSession {
-        name: new.name,
-        agent: new.agent,
-        prompt: new.prompt.map(sayable).transpose()?,
-        repo,
-        base: new.base,
-        in_place: new.in_place,
-        headless: new.headless,
-        persona: new.persona,
-        model: new.model,
-        idle_timeout_secs: new.idle_timeout.map(|time| time.as_secs()),
-        auto_yes: new.auto_yes,
-        argv: new.argv,
-        remove_worktree: match (new.remove_worktree_on_pause, new.keep_worktree_on_pause) {
-            (true, _) => Some(true),
-            (false, true) => Some(false),
-            (false, false) => None,
-        },
-        looped: None,
-    }));
-    let mut control = control::connect()?;
-    let answer = ask_or(&mut control, request, Complaint::of_new)?;
-    let Response::Made { session, notes } = answer else { return Err(unexpected()) };
-    tell_limits(&mut control, limits::crowded);
-    if limits::waits(&session) {
-        tell_limits(&mut control, limits::full);
-    }
-    let document = with(&session, "notes", json!(notes));
-    out.document(&document, || words::created(&session, &notes))
-}
 
 /// The longest message, as JSON: what agents and their transcripts are known to take in one line.
 const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 
 /// A message that an agent can take. What only holds blanks or keys is pressed away by terminals, and
 /// would be waited for in vain.
-fn sayable(text: String) -> Result<String, Complaint> {
+pub(super) fn sayable(text: String) -> Result<String, Complaint> {
     if without_escapes(&text).chars().all(|c| c.is_whitespace() || c.is_control()) {
         return Err(Complaint::new(Kind::Usage, "the message is empty").hint("say something"));
     }
@@ -131,7 +89,7 @@ pub(super) fn send(
 }
 
 /// A path that means the same to the daemon.
-fn absolute(file: &Path) -> Result<String, Complaint> {
+pub(super) fn absolute(file: &Path) -> Result<String, Complaint> {
     let wrong = |why: String| Complaint::new(Kind::Usage, format!("{}: {why}", file.display()));
     let path = std::path::absolute(file).map_err(|fault| wrong(fault.to_string()))?;
     let path = path.into_os_string().into_string();
@@ -181,12 +139,11 @@ pub(super) fn pause(pause: &Pause, out: &Out) -> Result<(), Complaint> {
     if pause.cancel {
         return each(control, &which, &Action::CancelPause, out, words::is);
     }
-    let usual = if pause.all { Mode::Boundary } else { Mode::Interrupt };
-    let mode = match pause.mode.unwrap_or(usual) {
+    let mode = pause.mode.map(|mode| match mode {
         Mode::Boundary => PauseMode::Boundary,
         Mode::Interrupt => PauseMode::Interrupt,
         Mode::Force => PauseMode::Force,
-    };
+    });
     let clearing = match (pause.remove_worktree, pause.force) {
         (false, _) if pause.keep_worktree => Some(Clearing::Keep),
         (false, _) => None,
@@ -203,6 +160,7 @@ pub(super) fn pause(pause: &Pause, out: &Out) -> Result<(), Complaint> {
             args::Reason::User => PauseReason::User,
             args::Reason::Shutdown => PauseReason::Shutdown,
         };
+        let mode = mode.unwrap_or(PauseMode::Boundary);
         let request = Request::PauseAll(PauseAll { mode, on_timeout, clearing, reason });
         return everything(control, request, out, words::paused, |gate| Some(gate::paused(gate)));
     }

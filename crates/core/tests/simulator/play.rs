@@ -219,6 +219,7 @@ impl Play {
             auto_commit: false,
             max_cost_micros: None,
             max_failures: 2,
+            file: None,
         })
     }
 

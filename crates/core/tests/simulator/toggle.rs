@@ -50,7 +50,15 @@ impl Play {
         let context = if self.rng.percent(50) { LoopContext::Fresh } else { LoopContext::Continue };
         let (max, max_failures) = (Some(MANY), MANY);
         let (until, auto_commit, max_cost_micros) = (None, false, None);
-        let looped = LoopSpec { max, until, context, auto_commit, max_cost_micros, max_failures };
+        let looped = LoopSpec {
+            max,
+            until,
+            context,
+            auto_commit,
+            max_cost_micros,
+            max_failures,
+            file: None,
+        };
         let agent_ref = self.mint(kind);
         self.world.kinds.insert(id.clone(), kind);
         let spec = Spec { looped: Some(Box::new(looped)), ..kind.spec(Some("go".to_owned())) };

@@ -635,6 +635,7 @@ fn looped(words: &str) -> Option<LoopSpec> {
         auto_commit: false,
         max_cost_micros: Some(5_000_000),
         max_failures: FAILURES_MAX,
+        file: None,
     })
 }
 

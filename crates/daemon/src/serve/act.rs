@@ -7,11 +7,13 @@ use super::keep;
 use super::state::ServerState;
 use super::steps::Steps;
 use super::wait;
+use crate::create::looped;
+use crate::create::wrong::Wrong;
 use crate::create::{Created, NotCreated, fresh_ref};
 use crate::environments::Caller;
 use crate::pools::Kind;
 use glis_agent::context::{Known, resume_prompt};
-use glis_core::pause::PauseReason;
+use glis_core::pause::{PauseMode, PauseReason};
 use glis_core::session::{Phase, WallMs};
 use glis_core::spec::RefOrigin;
 use glis_core::tree::Clearing;
@@ -101,6 +103,7 @@ pub(super) async fn translate(state: &ServerState, given: &str, action: Action) 
     let command = match action {
         Action::Send { text, files: _ } => Command::Send { session, text },
         Action::Pause { mode, on_timeout, clearing, for_secs } => {
+            let mode = mode.unwrap_or_else(|| usual_mode(&found));
             let on_timeout = on_timeout.unwrap_or(state.settings.now().pause.on_timeout);
             let clearing = match clearing {
                 Some(clearing) => clearing,
@@ -132,7 +135,10 @@ pub(super) async fn translate(state: &ServerState, given: &str, action: Action) 
             Command::Answer { session, ask: ask.map(AskId), answer, reason }
         }
         Action::AutoYes { on } => Command::SetAutoYes { session, on },
-        Action::SetLoop { change } => Command::SetLoop { session, change },
+        Action::SetLoop { change } => {
+            looped::check_change(&found, &change).map_err(unusable)?;
+            Command::SetLoop { session, change }
+        }
         Action::Snapshot => Command::Snapshot { session },
         Action::Compact => {
             compact::refuse_needless(state, &found).await?;
@@ -144,6 +150,15 @@ pub(super) async fn translate(state: &ServerState, given: &str, action: Action) 
         }
     };
     Ok((found.id, command))
+}
+
+/// How a session is paused where the request does not say it: a loop after its iteration.
+fn usual_mode(session: &Session) -> PauseMode {
+    if session.iterates() { PauseMode::Boundary } else { PauseMode::Interrupt }
+}
+
+fn unusable(Wrong { message, hint }: Wrong) -> Box<Response> {
+    Box::new(Response::Unusable { message, hint })
 }
 
 /// What the clock on the wall shows in so many seconds.

@@ -7,7 +7,7 @@ use super::steps::Steps;
 use super::together::carry_out_together;
 use crate::environments::Caller;
 use crate::mailbox::Query;
-use glis_core::pause::PauseReason;
+use glis_core::pause::{PauseMode, PauseReason};
 use glis_core::session::{FolderState, Session};
 use glis_core::{Command, Status};
 use glis_wire::client::{Action, PauseAll, Response, Which};
@@ -53,7 +53,8 @@ async fn of_the_gate(
     let shut = || async { state.mailbox.gate().await.is_some_and(|gate| gate.shut().is_some()) };
     let response = match action {
         Action::Pause { mode, on_timeout, clearing, for_secs: None } => {
-            let (mode, on_timeout, clearing) = (*mode, *on_timeout, *clearing);
+            let (on_timeout, clearing) = (*on_timeout, *clearing);
+            let mode = mode.unwrap_or(PauseMode::Boundary);
             let wanted = PauseAll { mode, on_timeout, clearing, reason: PauseReason::User };
             gate::pause_all(state, steps, wanted).await?
         }

@@ -35,6 +35,7 @@ fn wanted(repo: &Path) -> NewSession {
         argv: Vec::new(),
         remove_worktree: None,
         looped: None,
+        spec_file: None,
     }
 }
 

@@ -1,11 +1,12 @@
 //! What all entries of a conversation come down to for those who go on with it.
 
-use super::TASKS;
 use super::account::{Account, account_of};
+use super::tally::tally_of;
+use super::{ACTIVE, TASKS};
 use glis_wire::view::Entry;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the agent's session id is noted by.
 pub(super) const AGENT_REF: &str = "agent_session_ref";
@@ -34,6 +35,10 @@ pub(super) struct Under {
     pub(super) transcript_seen: u64,
     /// Tasks that the agent keeps by number and has not done.
     pub(super) tasks: BTreeMap<String, String>,
+    /// Those of them that it works on.
+    pub(super) active: BTreeSet<String>,
+    /// How many it has done.
+    pub(super) done: u32,
 }
 
 impl Carried {
@@ -47,6 +52,9 @@ impl Carried {
         if let Some(Value::Object(open)) = entry.metadata.get(TASKS) {
             let subject = |value: &Value| value.as_str().unwrap_or_default().to_owned();
             own.tasks = open.iter().map(|(id, value)| (id.clone(), subject(value))).collect();
+            own.done = tally_of(entry).map_or(own.done, |tally| tally.done);
+            let active = entry.metadata.get(ACTIVE).cloned().map(serde_json::from_value);
+            own.active = active.and_then(Result::ok).unwrap_or_default();
         }
         if let Some(account) = account_of(entry) {
             self.account = account;

@@ -3,6 +3,8 @@
 use super::account::{Account, account_of};
 use super::parts::Parts;
 use super::reading::{each, read_tail};
+use super::tally::tally_of;
+use glis_agent::Tally;
 use glis_agent::context::{Known, own_words};
 use glis_wire::plain::in_one_line;
 use glis_wire::view::Voice;
@@ -27,6 +29,8 @@ pub struct Digest {
     pub last_action: Option<String>,
     /// Tasks that are not done.
     pub pending: Vec<String>,
+    /// How far its list is.
+    pub tally: Tally,
 }
 
 impl Digest {
@@ -41,6 +45,7 @@ impl Digest {
                 let text = tasks.iter().filter_map(Value::as_str);
                 digest.pending = text.map(ToOwned::to_owned).collect();
             }
+            digest.tally = tally_of(entry).unwrap_or(digest.tally);
             digest.account = account_of(entry).or(digest.account);
             match entry.voice {
                 Voice::User => asked = own_words(&entry.content).map(short).or(asked),

@@ -291,6 +291,7 @@ fn describe(body: &Body) -> Option<String> {
         Body::Todo { items } => {
             Some(items.iter().map(|item| format!("☐ {item}")).collect::<Vec<_>>().join("\n"))
         }
+        Body::Cost { usd } => Some(format!("This conversation has cost ${usd}.")),
         Body::Limit { reset_at } => Some(format!("Usage limit reached. It resets at {reset_at}.")),
         Body::Background { running } => Some(format!("background: {running} running")),
         Body::TurnEnded { result: Outcome::Interrupted } => Some("Interrupted.".to_owned()),

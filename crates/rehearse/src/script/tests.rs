@@ -89,6 +89,12 @@ fn todo_items_stand_between_bars() {
 }
 
 #[test]
+fn a_cost_is_an_amount() {
+    check("cost 0.5", &[Step::Cost { usd: 0.5 }]);
+    check("cost much", &[Step::Misread { part: "cost much".to_owned() }]);
+}
+
+#[test]
 fn misbehaviours_are_verbs_too() {
     check(
         "ignore int ;; ignore none ;; crash ;; noise ;; die 3 ;; garbage 9 ;; flood 1 ;; recall",

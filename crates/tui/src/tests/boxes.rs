@@ -172,7 +172,7 @@ fn keys_to(action: &Action) -> &'static str {
 #[test]
 fn what_the_command_line_does_to_a_session_has_keys_here() {
     let pause = Action::Pause {
-        mode: PauseMode::Interrupt,
+        mode: Some(PauseMode::Interrupt),
         on_timeout: None,
         clearing: None,
         for_secs: None,

@@ -276,6 +276,7 @@ fn new(model: &mut Model, chord: Chord, mut form: Box<NewBox>, effects: &mut Vec
             argv: Vec::new(),
             remove_worktree: None,
             looped: None,
+            spec_file: None,
         };
         let name = wanted.name.clone().unwrap_or_else(|| "a session".to_owned());
         let (request, line) = new_session(wanted);

@@ -1,0 +1,107 @@
+//! Verbs that make a session: `new`, and `loop`, which also changes the limits of one.
+
+use super::act::act;
+use super::args::{Context, How, Loop, New, Setting};
+use super::limits::tell_limits;
+use super::many::with;
+use super::session::{absolute, sayable};
+use super::{Out, ask_or, unexpected};
+use crate::complaint::{Complaint, Kind};
+use crate::control;
+use crate::words::{self, limits, looped};
+use glis_core::looping::{LoopChange, LoopContext, LoopSpec};
+use glis_wire::client::{Action, NewSession, Request, Response};
+use glis_wire::view::SessionView;
+use serde_json::json;
+
+pub(super) fn new(new: New, out: &Out) -> Result<(), Complaint> {
+    let wanted = wanted(new.name, new.prompt, new.how)?;
+    make(wanted, out, words::created)
+}
+
+/// Begins a loop, or changes the limits of one.
+pub(super) fn iterate(wants: Loop, out: &Out) -> Result<(), Complaint> {
+    if !wants.set.is_empty() {
+        return set(&wants.name, &wants.set, out);
+    }
+    let spec_file = wants.spec.as_deref().map(absolute).transpose()?;
+    let spec = LoopSpec {
+        max: wants.max,
+        until: wants.until,
+        context: match wants.context {
+            Context::Fresh => LoopContext::Fresh,
+            Context::Continue => LoopContext::Continue,
+        },
+        auto_commit: wants.auto_commit,
+        max_cost_micros: wants.max_cost,
+        max_failures: wants.max_failures,
+        file: None,
+    };
+    let wanted = wanted(Some(wants.name), wants.prompt, wants.how)?;
+    make(NewSession { looped: Some(spec), spec_file, ..wanted }, out, looped::begun)
+}
+
+fn set(name: &str, settings: &[Setting], out: &Out) -> Result<(), Complaint> {
+    let mut change = LoopChange::default();
+    for setting in settings.iter().cloned() {
+        match setting {
+            Setting::Max(max) => change.max = Some(max),
+            Setting::MaxCost(cost) => change.max_cost_micros = Some(cost),
+            Setting::MaxFailures(failures) => change.max_failures = Some(failures),
+            Setting::Until(line) => change.until = Some(line),
+        }
+    }
+    let (session, _) = act(&mut control::connect()?, name, Action::SetLoop { change })?;
+    out.document(&session, || looped::set(&session))
+}
+
+/// What is asked for of any session.
+fn wanted(name: Option<String>, prompt: Option<String>, how: How) -> Result<NewSession, Complaint> {
+    let place = match how.repo {
+        Some(path) => std::path::absolute(path),
+        None => std::env::current_dir(),
+    };
+    let place = place
+        .map_err(|fault| Complaint::new(Kind::Usage, format!("the current folder: {fault}")))?;
+    let repo = place
+        .into_os_string()
+        .into_string()
+        .map_err(|_| Complaint::new(Kind::Usage, "the repository's path is not valid UTF-8"))?;
+    Ok(NewSession {
+        name,
+        agent: how.agent,
+        prompt: prompt.map(sayable).transpose()?,
+        repo,
+        base: how.base,
+        in_place: how.in_place,
+        headless: how.headless,
+        persona: how.persona,
+        model: how.model,
+        idle_timeout_secs: how.idle_timeout.map(|time| time.as_secs()),
+        auto_yes: how.auto_yes,
+        argv: how.argv,
+        remove_worktree: match (how.remove_worktree_on_pause, how.keep_worktree_on_pause) {
+            (true, _) => Some(true),
+            (false, true) => Some(false),
+            (false, false) => None,
+        },
+        looped: None,
+        spec_file: None,
+    })
+}
+
+fn make(
+    wanted: NewSession,
+    out: &Out,
+    tell: fn(&SessionView, &[String]) -> String,
+) -> Result<(), Complaint> {
+    let mut control = control::connect()?;
+    let answer = ask_or(&mut control, Request::New(Box::new(wanted)), Complaint::of_new)?;
+    let Response::Made { session, notes } = answer else { return Err(unexpected()) };
+    tell_limits(&mut control, limits::crowded);
+    if limits::waits(&session) {
+        tell_limits(&mut control, limits::full);
+    }
+    let document = with(&session, "notes", json!(notes));
+    out.document(&document, || tell(&session, &notes))
+}
