@@ -29,6 +29,10 @@ fn main() -> ExitCode {
         }
         _ => {}
     }
+    glis_cli::check_keys_by(|chosen| {
+        let plain = |fault: glis_tui::KeyFault| (fault.key, fault.why);
+        glis_tui::key_faults(chosen).into_iter().map(plain).collect()
+    });
     let voice = |json| if json { Voice::Kept } else { Voice::Aloud };
     match glis_cli::run(std::env::args_os(), own_build()) {
         Next::Exit(status) => ExitCode::from(status),
@@ -54,7 +58,8 @@ fn tui(read_only: bool) -> ExitCode {
             glis_cli::show_session(name)
                 .map_err(|Complaint { message, hint, .. }| Told { message, hint })
         };
-        glis_tui::run(glis_tui::Setup { connector, explain, attach })
+        let keys = glis_cli::chosen_keys().map_err(told)?;
+        glis_tui::run(glis_tui::Setup { connector, explain, keys, attach })
     });
     match shown {
         Ok(()) => ExitCode::SUCCESS,

@@ -29,6 +29,7 @@ use args::{Cli, DaemonVerb, Verb};
 pub use attach::show as show_session;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
+pub use config::{KeyCheck, Keys, check_keys_by, chosen_keys};
 use glis_client::{Client, Fault, Streamed, labels};
 use glis_core::Refusal;
 use glis_wire::build::Build;

@@ -4,6 +4,7 @@ mod auto_yes;
 mod explain;
 mod fault;
 mod idle;
+mod keys;
 mod leaf;
 mod limit;
 mod limits;
@@ -16,11 +17,12 @@ pub use auto_yes::AutoYesConfig;
 pub use explain::{DOCUMENTED, Setting, explain};
 pub use fault::Fault;
 pub use idle::IdleConfig;
+pub use keys::{KeysConfig, Written};
 pub use limit::{Clock, LimitConfig, Quiet, Until};
 pub use limits::LimitsConfig;
 pub use looped::LoopConfig;
 pub use memory::MemoryConfig;
-pub use read::{Unread, text_of};
+pub use read::{Unread, line_of, text_of};
 pub use verdict::in_words_of_core;
 
 use glis_agent::context::Form;
@@ -74,6 +76,8 @@ pub struct Config {
     pub notify: NotifyConfig,
     /// What rules answer for a person.
     pub auto_yes: AutoYesConfig,
+    /// Other keys for the overview.
+    pub keys: KeysConfig,
     /// What fresh worktrees get, by the path of the repository.
     pub repository: BTreeMap<String, RepositoryConfig>,
     /// Manners that `new --persona` gives to an agent, by name.

@@ -89,6 +89,11 @@ impl Config {
     }
 }
 
+/// The line of a text at which a key is set, counted from 1.
+pub fn line_of(text: &str, key: &str) -> usize {
+    leaves(text).map_or(1, |leaves| line_of_key(&leaves, key))
+}
+
 fn line_of_key(leaves: &[Leaf], key: &str) -> usize {
     leaves.iter().find(|leaf| leaf.path.join(".") == key).map_or(1, |leaf| leaf.line)
 }

@@ -1,7 +1,11 @@
 //! Which key does what: a table, read once. Two meanings for one key in one place are refused.
 
+mod table;
+
 use crate::chord::{Chord, Code};
-use std::fmt;
+use crate::command::Command;
+use std::collections::BTreeMap;
+use table::{Binding, TABLE};
 
 /// Where a key means something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,262 +20,31 @@ pub(crate) enum Place {
     Past,
 }
 
-/// What a key does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Command {
-    Down,
-    Up,
-    Top,
-    Bottom,
-    ScrollDown,
-    ScrollUp,
-    NextWaiting,
-    Asks,
-    Attach,
-    Inline,
-    Copy,
-    NextFound,
-    FormerFound,
-    Send,
-    New,
-    Pause,
-    TogglePause,
-    Resume,
-    Stop,
-    Restart,
-    Remove,
-    Snapshot,
-    Compact,
-    Acknowledge,
-    Merge,
-    AutoYes,
-    Timeout,
-    ResumeWith,
-    MergeInto,
-    Restore,
-    PauseFor,
-    PauseAtBoundary,
-    PauseRemoving,
-    LoopMax,
-    DenyBecause,
-    Search,
-    PauseAll,
-    ResumeAll,
-    Allow,
-    AllowForSession,
-    Deny,
-    Mark,
-    MarkRange,
-    NextTab,
-    FormerTab,
-    Tab(u8),
-    Filter,
-    Palette,
-    Undo,
-    History,
-    Help,
-    Redraw,
-    Close,
-    Interrupt,
-    Suspend,
-    Quit,
-}
+impl Place {
+    #[cfg(test)]
+    const ALL: [Self; 4] = [Self::List, Self::Asks, Self::Inline, Self::Past];
 
-impl Command {
-    /// Whether it is about one session, or several that are marked.
-    pub(crate) fn is_about_a_session(self) -> bool {
+    /// Its name in the configuration.
+    pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::Attach
-            | Self::Inline
-            | Self::Copy
-            | Self::Send
-            | Self::Pause
-            | Self::TogglePause
-            | Self::Resume
-            | Self::Stop
-            | Self::Restart
-            | Self::Remove
-            | Self::Snapshot
-            | Self::Compact
-            | Self::Acknowledge
-            | Self::Merge
-            | Self::AutoYes
-            | Self::Timeout
-            | Self::ResumeWith
-            | Self::MergeInto
-            | Self::Restore
-            | Self::PauseFor
-            | Self::PauseAtBoundary
-            | Self::PauseRemoving
-            | Self::LoopMax
-            | Self::Tab(_) => true,
-            Self::Down
-            | Self::Up
-            | Self::Top
-            | Self::Bottom
-            | Self::ScrollDown
-            | Self::ScrollUp
-            | Self::NextWaiting
-            | Self::Asks
-            | Self::NextFound
-            | Self::FormerFound
-            | Self::New
-            | Self::DenyBecause
-            | Self::Search
-            | Self::PauseAll
-            | Self::ResumeAll
-            | Self::Allow
-            | Self::AllowForSession
-            | Self::Deny
-            | Self::Mark
-            | Self::MarkRange
-            | Self::NextTab
-            | Self::FormerTab
-            | Self::Filter
-            | Self::Palette
-            | Self::Undo
-            | Self::History
-            | Self::Help
-            | Self::Redraw
-            | Self::Close
-            | Self::Interrupt
-            | Self::Suspend
-            | Self::Quit => false,
+            Self::List => "list",
+            Self::Asks => "asks",
+            Self::Inline => "inline",
+            Self::Past => "past",
         }
     }
 }
 
-/// One line of the table: the keys as they are written, parted by blanks if they are pressed one after
-/// the other, and a word for the help.
-struct Binding(Place, &'static str, Command, &'static str);
+/// Keys that the user has chosen: by place, by command, as they are written.
+pub type Keys = BTreeMap<String, BTreeMap<String, Vec<String>>>;
 
-use Command as C;
-use Place::{Asks, Inline, List, Past};
-
-/// The keys as they are without a change by the user. The help is printed from it, in this order.
-const TABLE: &[Binding] = &[
-    Binding(List, "j", C::Down, "next session"),
-    Binding(List, "down", C::Down, ""),
-    Binding(List, "k", C::Up, "session before"),
-    Binding(List, "up", C::Up, ""),
-    Binding(List, "g", C::Top, "top of the list"),
-    Binding(List, "home", C::Top, ""),
-    Binding(List, "G", C::Bottom, "bottom of the list"),
-    Binding(List, "end", C::Bottom, ""),
-    Binding(List, "w", C::NextWaiting, "next that waits"),
-    Binding(List, "a", C::Asks, "answer questions"),
-    Binding(List, "enter", C::Attach, "attach; ctrl+q returns"),
-    Binding(List, "i", C::Inline, "type into its terminal"),
-    Binding(List, "s", C::Send, "send a message"),
-    Binding(List, "n", C::New, "new session"),
-    Binding(List, "p", C::Pause, "pause"),
-    Binding(List, "ctrl+x p", C::TogglePause, "pause, cancel, resume"),
-    Binding(List, "", C::PauseAtBoundary, "pause after its turn"),
-    Binding(List, "", C::PauseFor, "pause for a while"),
-    Binding(List, "", C::PauseRemoving, "pause, remove worktree"),
-    Binding(List, "u", C::Resume, "resume"),
-    Binding(List, "r", C::ResumeWith, "resume with words"),
-    Binding(List, "S", C::Stop, "stop its process"),
-    Binding(List, "R", C::Restart, "restart from scratch"),
-    Binding(List, "D", C::Remove, "move to the trash"),
-    Binding(List, "b", C::Snapshot, "save a snapshot"),
-    Binding(List, "C", C::Compact, "sum up its conversation"),
-    Binding(List, "K", C::Acknowledge, "acknowledge damage"),
-    Binding(List, "o", C::Restore, "restore a snapshot"),
-    Binding(List, "M", C::Merge, "merge its work"),
-    Binding(List, "m", C::MergeInto, "merge into a branch"),
-    Binding(List, "t", C::Timeout, "idle timeout"),
-    Binding(List, "Y", C::AutoYes, "auto-yes on or off"),
-    Binding(List, "P", C::PauseAll, "pause everything"),
-    Binding(List, "U", C::ResumeAll, "resume everything"),
-    Binding(List, "", C::LoopMax, "iterations at most"),
-    Binding(List, "space", C::Mark, "mark several"),
-    Binding(List, "v", C::MarkRange, "mark a range"),
-    Binding(List, "tab", C::NextTab, "next view"),
-    Binding(List, "shift+tab", C::FormerTab, "view before"),
-    Binding(List, "1", C::Tab(0), "terminal"),
-    Binding(List, "2", C::Tab(1), "conversation"),
-    Binding(List, "3", C::Tab(2), "diff"),
-    Binding(List, "4", C::Tab(3), "snapshots"),
-    Binding(List, "5", C::Tab(4), "events"),
-    Binding(List, "pgdn", C::ScrollDown, "scroll down"),
-    Binding(List, "ctrl+d", C::ScrollDown, ""),
-    Binding(List, "pgup", C::ScrollUp, "scroll up"),
-    Binding(List, "ctrl+u", C::ScrollUp, ""),
-    Binding(List, "c", C::Copy, "copy what is shown"),
-    Binding(List, "/", C::Filter, "filter"),
-    Binding(List, "f", C::Search, "find in conversations"),
-    Binding(List, ":", C::Palette, "find a command"),
-    Binding(List, "z", C::Undo, "undo"),
-    Binding(List, "@", C::History, "done, as commands"),
-    Binding(List, "?", C::Help, "all keys"),
-    Binding(List, "ctrl+l", C::Redraw, "draw anew"),
-    Binding(List, "esc", C::Close, "close what is open"),
-    Binding(List, "ctrl+z", C::Suspend, "shell; fg returns"),
-    Binding(List, "ctrl+c", C::Interrupt, "quit; agents run on"),
-    Binding(List, "q", C::Quit, "quit; agents run on"),
-    Binding(Asks, "y", C::Allow, "allow once"),
-    Binding(Asks, "Y", C::AllowForSession, "allow for the session"),
-    Binding(Asks, "n", C::Deny, "deny"),
-    Binding(Asks, "r", C::DenyBecause, "deny, with a reason"),
-    Binding(Asks, "pgdn", C::ScrollDown, "scroll down"),
-    Binding(Asks, "ctrl+d", C::ScrollDown, ""),
-    Binding(Asks, "pgup", C::ScrollUp, "scroll up"),
-    Binding(Asks, "ctrl+u", C::ScrollUp, ""),
-    Binding(Asks, "j", C::Down, "next question"),
-    Binding(Asks, "down", C::Down, ""),
-    Binding(Asks, "k", C::Up, "question before"),
-    Binding(Asks, "up", C::Up, ""),
-    Binding(Asks, "w", C::NextWaiting, "next question"),
-    Binding(Asks, "enter", C::Attach, "attach"),
-    Binding(Asks, "s", C::Send, "answer in words"),
-    Binding(Asks, "a", C::Close, "back"),
-    Binding(Asks, "esc", C::Close, ""),
-    Binding(Asks, "q", C::Close, ""),
-    Binding(Asks, "?", C::Help, "all keys"),
-    Binding(Asks, "ctrl+z", C::Suspend, ""),
-    Binding(Asks, "ctrl+c", C::Interrupt, "quit"),
-    Binding(Inline, "ctrl+q", C::Close, "keys are yours again"),
-    Binding(Past, "k", C::Up, "a row back"),
-    Binding(Past, "up", C::Up, ""),
-    Binding(Past, "j", C::Down, "a row on"),
-    Binding(Past, "down", C::Down, ""),
-    Binding(Past, "pgup", C::ScrollUp, "a page back"),
-    Binding(Past, "ctrl+u", C::ScrollUp, ""),
-    Binding(Past, "pgdn", C::ScrollDown, "a page on"),
-    Binding(Past, "ctrl+d", C::ScrollDown, ""),
-    Binding(Past, "g", C::Top, "to its beginning"),
-    Binding(Past, "home", C::Top, ""),
-    Binding(Past, "/", C::Filter, "search"),
-    Binding(Past, "n", C::NextFound, "next match, older"),
-    Binding(Past, "N", C::FormerFound, "match before, newer"),
-    Binding(Past, "v", C::MarkRange, "select rows"),
-    Binding(Past, "y", C::Copy, "copy them"),
-    Binding(Past, "esc", C::Close, "back to live"),
-    Binding(Past, "G", C::Close, ""),
-    Binding(Past, "end", C::Close, ""),
-    Binding(Past, "q", C::Close, ""),
-    Binding(Past, "?", C::Help, "all keys"),
-    Binding(Past, "ctrl+z", C::Suspend, ""),
-    Binding(Past, "ctrl+c", C::Interrupt, "quit"),
-];
-
-/// A key that means two things, or is none.
+/// What is wrong with a key that the user has chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum BadKey {
-    /// It is no key.
-    Unknown(String),
-    /// It has a meaning already, or begins another.
-    Taken(String),
-}
-
-impl fmt::Display for BadKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown(keys) => write!(f, "`{keys}` is no key"),
-            Self::Taken(keys) => write!(f, "`{keys}` has two meanings"),
-        }
-    }
+pub struct KeyFault {
+    /// The key of the configuration: `keys.list.pause`.
+    pub key: String,
+    /// What is wrong with its value.
+    pub why: String,
 }
 
 /// What keys that were pressed lead to.
@@ -298,6 +71,29 @@ struct Bound {
     keys: Vec<Chord>,
     command: Command,
     does: &'static str,
+    /// The user has chosen it.
+    is_own: bool,
+}
+
+impl Bound {
+    /// Why both cannot be, if they cannot: the fault is told of what the user has chosen.
+    fn clash(&self, known: &Self) -> Option<KeyFault> {
+        // What has no key is found by its words alone.
+        let is_bound = !self.keys.is_empty() && !known.keys.is_empty();
+        let alike = self.keys.iter().zip(&known.keys).all(|(one, other)| one == other);
+        if self.place != known.place || !is_bound || !alike {
+            return None;
+        }
+        let (own, other) = if self.is_own { (self, known) } else { (known, self) };
+        let (keys, others) = (written(&own.keys), written(&other.keys));
+        let name = other.command.name();
+        let why = if keys == others {
+            format!("`{keys}` is the key of `{name}` already; give that another one")
+        } else {
+            format!("`{keys}` and `{others}` of `{name}` begin alike; give that another one")
+        };
+        Some(fault(own.place, own.command, why))
+    }
 }
 
 /// The keys in force.
@@ -306,28 +102,46 @@ pub(crate) struct KeyMap(Vec<Bound>);
 
 impl KeyMap {
     /// The keys as they are without a change by the user.
-    pub(crate) fn usual() -> Result<Self, BadKey> {
-        Self::read(TABLE)
+    #[cfg(test)]
+    pub(crate) fn usual() -> Result<Self, Vec<KeyFault>> {
+        Self::with(&Keys::new())
     }
 
-    fn read(table: &[Binding]) -> Result<Self, BadKey> {
+    /// The usual keys, where the user has not chosen others. One that has two meanings in one place, or
+    /// begins another, is refused.
+    pub(crate) fn with(chosen: &Keys) -> Result<Self, Vec<KeyFault>> {
+        Self::read(TABLE, chosen)
+    }
+
+    fn read(table: &[Binding], chosen: &Keys) -> Result<Self, Vec<KeyFault>> {
+        let mut faults = unknown_names(table, chosen);
         let mut bound: Vec<Bound> = Vec::new();
         for Binding(place, written, command, does) in table {
-            let written_keys = written.split(' ').filter(|key| !key.is_empty());
-            let keys: Option<Vec<_>> = written_keys.map(Chord::parse).collect();
-            let keys = keys.ok_or_else(|| BadKey::Unknown((*written).to_owned()))?;
-            let clash = |known: &Bound| {
-                let both = known.keys.iter().zip(&keys);
-                // What has no key is found by its words alone.
-                let bound = !known.keys.is_empty() && !keys.is_empty();
-                bound && known.place == *place && both.clone().all(|(one, other)| one == other)
-            };
-            if bound.iter().any(clash) {
-                return Err(BadKey::Taken((*written).to_owned()));
+            let own = chosen.get(place.name()).and_then(|keys| keys.get(command.name()));
+            let again =
+                bound.iter().any(|known| (known.place, known.command) == (*place, *command));
+            if own.is_some() && again {
+                continue;
             }
-            bound.push(Bound { place: *place, keys, command: *command, does });
+            // Without any key it is still found by its words.
+            let keys = own.map_or_else(
+                || vec![(*written).to_owned()],
+                |own| if own.is_empty() { vec![String::new()] } else { own.clone() },
+            );
+            for written in keys {
+                match parse(&written) {
+                    Ok(keys) => {
+                        let is_own = own.is_some();
+                        let next = Bound { place: *place, keys, command: *command, does, is_own };
+                        faults.extend(bound.iter().find_map(|known| next.clash(known)));
+                        bound.push(next);
+                    }
+                    Err(why) => faults.push(fault(*place, *command, why)),
+                }
+            }
         }
-        Ok(Self(bound))
+        faults.extend(no_way_out(&bound));
+        if faults.is_empty() { Ok(Self(bound)) } else { Err(faults) }
     }
 
     /// What these keys mean there.
@@ -362,9 +176,50 @@ impl KeyMap {
 
     /// Every command of the overview that has a word, for the palette.
     pub(crate) fn commands(&self) -> Vec<(Command, &'static str, String)> {
-        let here = self.0.iter().filter(|bound| bound.place == List && !bound.does.is_empty());
+        let here =
+            self.0.iter().filter(|bound| bound.place == Place::List && !bound.does.is_empty());
         here.map(|bound| (bound.command, bound.does, written(&bound.keys))).collect()
     }
+}
+
+fn fault(place: Place, command: Command, why: String) -> KeyFault {
+    KeyFault { key: format!("keys.{}.{}", place.name(), command.name()), why }
+}
+
+/// What the user has chosen keys for, and is not there.
+fn unknown_names(table: &[Binding], chosen: &Keys) -> Vec<KeyFault> {
+    let mut faults = Vec::new();
+    for (place, commands) in chosen {
+        let known: Vec<&str> = table
+            .iter()
+            .filter(|Binding(of, ..)| of.name() == place)
+            .map(|Binding(_, _, command, _)| command.name())
+            .collect();
+        for name in commands.keys().filter(|name| !known.contains(&name.as_str())) {
+            let mut known = known.clone();
+            known.dedup();
+            let why = format!("there is no `{name}` here; there are {}", known.join(", "));
+            faults.push(KeyFault { key: format!("keys.{place}.{name}"), why });
+        }
+    }
+    faults
+}
+
+/// Exactly one key is not the agent's while one types into its terminal, and it types no text.
+fn no_way_out(bound: &[Bound]) -> Option<KeyFault> {
+    let ways: Vec<&Bound> = bound.iter().filter(|bound| bound.place == Place::Inline).collect();
+    let fits =
+        |way: &&&Bound| way.keys.len() == 1 && way.keys.iter().all(|key| key.text().is_none());
+    let is_fine = ways.len() == 1 && ways.first().is_some_and(|way| fits(&way));
+    let why = "exactly one key has to end the typing, one that is no text: such as `ctrl+q`";
+    (!is_fine && !ways.is_empty()).then(|| fault(Place::Inline, Command::Close, why.to_owned()))
+}
+
+/// Keys as they are written, parted by blanks.
+fn parse(written: &str) -> Result<Vec<Chord>, String> {
+    let keys = written.split(' ').filter(|key| !key.is_empty());
+    let read = |key: &str| Chord::parse(key).ok_or_else(|| format!("`{key}` is no key"));
+    keys.map(read).collect()
 }
 
 fn written(keys: &[Chord]) -> String {
@@ -378,7 +233,9 @@ pub(crate) fn leaves_box(chord: Chord) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::Place::{Asks, Inline, List, Past};
     use super::*;
+    use crate::command::Command as C;
 
     #[test]
     fn the_usual_keys_are_keys_and_mean_one_thing() {
@@ -392,21 +249,91 @@ mod tests {
         assert_eq!(keys.meaning(Asks, &[chord("n")]), Meaning::Does(C::Deny));
     }
 
+    fn chosen(place: &str, name: &str, keys: &[&str]) -> Keys {
+        let keys = keys.iter().map(|key| (*key).to_owned()).collect();
+        Keys::from([(place.to_owned(), BTreeMap::from([(name.to_owned(), keys)]))])
+    }
+
+    fn refused(place: &str, name: &str, keys: &[&str]) -> String {
+        let faults = KeyMap::with(&chosen(place, name, keys)).unwrap_err();
+        faults
+            .iter()
+            .map(|fault| format!("{}: {}", fault.key, fault.why))
+            .collect::<Vec<_>>()
+            .join("; ")
+    }
+
     #[test]
     fn a_key_with_two_meanings_is_refused() {
-        for second in ["j", "ctrl+x", "ctrl+x p"] {
-            let table = [
-                Binding(List, "j", C::Down, ""),
-                Binding(List, "ctrl+x p", C::TogglePause, ""),
-                Binding(List, second, C::Up, ""),
-            ];
-            let refused = KeyMap::read(&table).err();
-            assert_eq!(refused, Some(BadKey::Taken(second.to_owned())), "{second}");
+        for (keys, why) in [
+            ("p", "`p` is the key of `pause` already; give that another one"),
+            (
+                "ctrl+x",
+                "`ctrl+x` and `ctrl+x p` of `toggle-pause` begin alike; give that another one",
+            ),
+            ("hyper+j", "`hyper+j` is no key"),
+        ] {
+            assert_eq!(refused("list", "stop", &[keys]), format!("keys.list.stop: {why}"));
         }
-        let table = [Binding(List, "j", C::Down, ""), Binding(Asks, "j", C::Up, "")];
-        assert!(KeyMap::read(&table).is_ok(), "two places may use one key");
-        let table = [Binding(List, "hyper+j", C::Down, "")];
-        assert_eq!(KeyMap::read(&table).err(), Some(BadKey::Unknown("hyper+j".to_owned())));
+        // Told of what was chosen, wherever that stands in the table.
+        assert!(
+            refused("list", "down", &["q"]).starts_with("keys.list.down: `q` is the key of `quit`")
+        );
+        assert!(
+            refused("list", "stopp", &["x"]).contains("there is no `stopp` here; there are down")
+        );
+        assert!(
+            refused("inline", "close", &["q"]).contains("exactly one key has to end the typing")
+        );
+        assert!(refused("inline", "close", &["f1", "f2"]).contains("exactly one key"));
+        assert!(refused("inline", "close", &[]).contains("exactly one key"));
+    }
+
+    #[test]
+    fn chosen_keys_count_and_are_shown() {
+        let keys = KeyMap::with(&chosen("list", "pause", &["f5", "ctrl+x q"])).unwrap();
+        let chord = |text| Chord::parse(text).unwrap();
+        assert_eq!(keys.meaning(List, &[chord("f5")]), Meaning::Does(C::Pause));
+        assert_eq!(keys.meaning(List, &[chord("p")]), Meaning::Unbound);
+        assert!(keys.help(List).iter().any(|line| line.keys == "f5 ctrl+x q"));
+        let without = KeyMap::with(&chosen("list", "pause", &[])).unwrap();
+        assert_eq!(without.keys_of(List, C::Pause), None);
+        assert!(without.commands().iter().any(|(command, ..)| *command == C::Pause));
+    }
+
+    /// The page for people is printed from the table.
+    #[test]
+    fn the_page_of_keys_is_true() {
+        let mut page = "# Keys of the overview\n\nThe keys of `glis` on a terminal, by the names that `[keys]` of the configuration knows. A list of keys there replaces the usual ones of that name; an empty list takes them away, and `:` still finds what they did. Keys that are pressed one after the other are written in one string: `\"ctrl+x p\"`.\n".to_owned();
+        let usual = KeyMap::usual().unwrap();
+        for place in Place::ALL {
+            let name = place.name();
+            page += &format!("\n## `[keys]` {name}\n\n| name | keys | does |\n|---|---|---|\n");
+            let mut told: Vec<Command> = Vec::new();
+            for bound in usual.0.iter().filter(|bound| bound.place == place) {
+                if told.contains(&bound.command) {
+                    continue;
+                }
+                told.push(bound.command);
+                let own = |known: &&Bound| (known.place, known.command) == (place, bound.command);
+                let all = usual.0.iter().filter(own).filter(|known| !known.keys.is_empty());
+                let keys: Vec<_> = all.map(|known| format!("`{}`", written(&known.keys))).collect();
+                let (name, keys) = (bound.command.name(), keys.join(" "));
+                page += &format!("| `{name}` | {keys} | {} |\n", bound.does);
+            }
+        }
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/keys.md");
+        if std::env::var_os("GLIS_WRITE_DOCS").is_some() {
+            std::fs::write(file, &page).unwrap();
+        }
+        assert_eq!(std::fs::read_to_string(file).unwrap(), page, "run with GLIS_WRITE_DOCS=1");
+    }
+
+    #[test]
+    fn every_command_has_one_name() {
+        for Binding(_, _, command, _) in TABLE {
+            assert!(!command.name().is_empty(), "{command:?}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod chord;
+mod command;
 mod deed;
 mod editor;
 mod input;
@@ -23,5 +24,11 @@ mod wanted;
 #[cfg(test)]
 mod tests;
 
+pub use keymap::{KeyFault, Keys};
 pub use message::Told;
 pub use runtime::{Setup, run};
+
+/// What is wrong with keys that the user has chosen: none of them, if it is nothing.
+pub fn key_faults(chosen: &Keys) -> Vec<KeyFault> {
+    keymap::KeyMap::with(chosen).err().unwrap_or_default()
+}

@@ -9,10 +9,11 @@ pub(crate) use past::{Past, Towards};
 pub(crate) use preview::{Preview, Shown};
 
 use crate::chord::Chord;
+use crate::command::Command;
 use crate::deed::Deed;
 use crate::editor::Editor;
 use crate::input::Focus;
-use crate::keymap::KeyMap;
+use crate::keymap::{KeyMap, Place};
 use crate::message::{Fetched, Now, Tab, Told};
 use crate::theme::Theme;
 use crate::wanted::Wanted;
@@ -361,6 +362,11 @@ impl Model {
     pub(crate) fn asks_are_coming(&self) -> bool {
         let unknown = |s: &SessionView| s.waiting_for.is_none() && s.asks.is_empty();
         self.sessions.values().any(|s| s.status == Status::Waiting && unknown(s))
+    }
+
+    /// The keys of a command as they are written, for a sentence. What has none is found by its words.
+    pub(crate) fn key(&self, place: Place, command: Command) -> String {
+        self.keys.keys_of(place, command).unwrap_or_else(|| format!(":{}", command.name()))
     }
 
     /// What is under way with a session: the latest of it.

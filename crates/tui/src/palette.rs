@@ -1,6 +1,6 @@
 //! The commands that fit some words, each with the session that it is about: what `:` finds.
 
-use crate::keymap::Command;
+use crate::command::Command;
 use crate::model::Model;
 use crate::rank::fits;
 

@@ -11,7 +11,7 @@ mod post;
 mod preview;
 
 use crate::input::{Input, Reader};
-use crate::keymap::KeyMap;
+use crate::keymap::{KeyFault, KeyMap, Keys};
 use crate::message::{Effect, Msg, Now, Told};
 use crate::model::{Access, Model, Start};
 use crate::theme::{Depth, Ground, Theme};
@@ -53,6 +53,8 @@ pub struct Setup {
     pub connector: Connector,
     /// The words for a fault.
     pub explain: fn(Fault) -> Told,
+    /// The keys that the user has chosen.
+    pub keys: Keys,
     /// Shows a session on the whole terminal until the user leaves it.
     pub attach: fn(&str) -> Result<(), Told>,
 }
@@ -60,8 +62,7 @@ pub struct Setup {
 /// Shows everything until the user leaves. The terminal is as before afterwards.
 pub fn run(setup: Setup) -> Result<(), Told> {
     let failed = |fault: io::Error| Told { message: format!("terminal: {fault}"), hint: None };
-    let keys =
-        KeyMap::usual().map_err(|bad| Told { message: format!("key map: {bad}"), hint: None })?;
+    let keys = KeyMap::with(&setup.keys).map_err(|faults| told_keys(&faults))?;
     let tty = Tty::take().map_err(failed)?;
     let size = glis_tty::size().map_err(failed)?;
     let depth = Depth::of(|name| std::env::var(name).ok());
@@ -105,6 +106,13 @@ pub fn run(setup: Setup) -> Result<(), Told> {
         }
         done => done.map_err(failed),
     }
+}
+
+/// Why the keys that the user has chosen are not taken: the first fault, in one line.
+fn told_keys(faults: &[KeyFault]) -> Told {
+    let first = faults.first().map(|KeyFault { key, why }| format!("{key}: {why}"));
+    let hint = Some("`glis config check` lists every fault of the file".to_owned());
+    Told { message: first.unwrap_or_default(), hint }
 }
 
 struct Runtime {

@@ -70,7 +70,7 @@ impl Wanted {
                 Deed::PauseWith(PauseWith { mode, for_secs, clearing: None })
             }
             Self::WhyNot { request } => {
-                let reason = some(text).ok_or("say why, or deny with n")?;
+                let reason = some(text).ok_or("say why")?;
                 Deed::Answer { request: request.clone(), answer: Reply::DenyBecause(reason) }
             }
             Self::CopyTo { snapshot } => {

@@ -238,3 +238,23 @@ fn words_are_found_written_in_an_editor_and_put_into_boxes() -> Outcome {
     tmux.key("one", "q")?;
     tmux.left("one", "left-with-0").map(drop)
 }
+
+#[test]
+fn keys_are_chosen_and_clashes_are_refused_by_their_line() -> Outcome {
+    let house = House::new()?;
+    house.configure("[keys.list]\nquit = \"f9\"\nstop = \"p\"\n")?;
+    let (status, told) = house.fails(&["config", "check"])?;
+    assert_eq!(status, 1, "{told}");
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    tmux.line("one", "clear; glis config check; glis; echo left-with-$?")?;
+    // The paths are longer than a line of the terminal.
+    let screen = tmux.left("one", "left-with-1")?.replace('\n', "");
+    assert!(screen.contains("config.toml:3: `p` is the key of `pause` already"), "{screen}");
+    assert!(screen.contains("error: keys.list.stop: `p` is the key of `pause`"), "{screen}");
+    house.configure("[keys.list]\nquit = \"f9\"\n")?;
+    opened(&tmux)?;
+    tmux.key("one", "q")?;
+    tmux.sees("one", "f9 quit")?;
+    tmux.key("one", "F9")?;
+    tmux.left("one", "left-with-0").map(drop)
+}

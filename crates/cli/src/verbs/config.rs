@@ -8,6 +8,7 @@ use crate::control;
 use glis_config::{Config, Fault, Setting, Unread};
 use serde_json::{Value, json};
 use std::path::Path;
+use std::sync::OnceLock;
 
 pub(super) fn config(verb: &ConfigVerb, out: &Out) -> Result<(), Complaint> {
     let path = control::find_home()?.config_file();
@@ -29,7 +30,7 @@ fn show(path: &Path, out: &Out) -> Result<(), Complaint> {
 fn check(path: &Path, out: &Out) -> Result<(), Complaint> {
     let shown = path.display();
     let faults = match Config::read(path) {
-        Ok(_) => Vec::new(),
+        Ok(config) => of_keys(path, &config),
         Err(Unread::Faulty(_, faults)) => faults,
         Err(unread @ Unread::NoFile(_)) => return Err(faulty(&unread)),
     };
@@ -56,6 +57,35 @@ fn check(path: &Path, out: &Out) -> Result<(), Complaint> {
     };
     let complaint = Complaint::new(Kind::Failed, format!("{shown} has {number}"));
     Err(Complaint { told: out.json, ..complaint.hint(STILL) })
+}
+
+/// Says what is wrong with keys of the overview, which knows them: the name in the file, and why.
+pub type KeyCheck = fn(&Keys) -> Vec<(String, String)>;
+
+/// Keys by place, by what they do.
+pub type Keys = std::collections::BTreeMap<String, std::collections::BTreeMap<String, Vec<String>>>;
+
+static KEY_CHECK: OnceLock<KeyCheck> = OnceLock::new();
+
+/// From now on `config check` knows what is wrong with keys.
+pub fn check_keys_by(check: KeyCheck) {
+    // The first one counts; there is one program around us.
+    let _ = KEY_CHECK.set(check);
+}
+
+/// The keys of the overview that the user has chosen.
+pub fn chosen_keys() -> Result<Keys, Complaint> {
+    let path = control::find_home()?.config_file();
+    let config = Config::read(&path).map_err(|unread| faulty(&unread))?;
+    Ok(config.keys.by_place())
+}
+
+fn of_keys(path: &Path, config: &Config) -> Vec<Fault> {
+    let text = glis_config::text_of(path).unwrap_or_default();
+    let faults = KEY_CHECK.get().map(|check| check(&config.keys.by_place())).unwrap_or_default();
+    let told =
+        |(key, why): (String, String)| Fault { line: glis_config::line_of(&text, &key), why };
+    faults.into_iter().map(told).collect()
 }
 
 /// What holds meanwhile.

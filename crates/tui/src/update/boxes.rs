@@ -4,9 +4,10 @@ use super::acts::{act, call};
 use super::command;
 use super::{done, inline, past, search, words, wrong};
 use crate::chord::{Chord, Code, Held};
+use crate::command::Command;
 use crate::deed::{Deed, Reply, new_session};
 use crate::editor::Editor;
-use crate::keymap::leaves_box;
+use crate::keymap::{Place, leaves_box};
 use crate::message::{Effect, Told};
 use crate::model::{AGENTS, FIELDS, Mode, Model, NewBox, UnderWay};
 use crate::palette::found;
@@ -132,7 +133,8 @@ pub(super) fn paste(model: &mut Model, text: &str, effects: &mut Vec<Effect>) {
         | Mode::Past { words: None }
         | Mode::Pick { .. }
         | Mode::History => {
-            done(model, "pasted text goes into a box: s sends a message".to_owned());
+            let key = model.key(Place::List, Command::Send);
+            done(model, format!("pasted text goes into a box: {key} sends a message"));
         }
     }
 }

@@ -3,9 +3,9 @@
 use super::acts::{View, act, confirm, each, house, refuses};
 use super::tabs::{show_tab, turn_tab};
 use super::{SETTLE_MS, done, inline, past, words, wrong};
+use crate::command::Command;
 use crate::deed::{Deed, PauseWith, Reply, pause_all, resume_all};
 use crate::editor::Editor;
-use crate::keymap::Command;
 use crate::message::{Effect, Tab, Told};
 use crate::model::{Done, End, Mode, Model, NewBox};
 use crate::wanted::Wanted;

@@ -4,6 +4,7 @@ use super::acts::refuses;
 use super::tabs;
 use super::{done, wrong};
 use crate::chord::Chord;
+use crate::command::Command;
 use crate::input::Mouse;
 use crate::keymap::{Meaning, Place};
 use crate::message::{Effect, Tab, Told};
@@ -24,14 +25,16 @@ pub(super) fn begin(model: &mut Model) {
         (session.id.clone(), session.name.clone(), session.mode == SessionMode::Headless);
     if headless {
         let message = format!("`{name}` has no terminal");
-        return wrong(model, Told { message, hint: Some("s sends it a message".to_owned()) });
+        let hint = format!("{} sends it a message", model.key(Place::List, Command::Send));
+        return wrong(model, Told { message, hint: Some(hint) });
     }
     if model.tab != Tab::Terminal {
         tabs::show_tab(model, Tab::Terminal);
     }
     if view::content(model).is_none_or(|area| area.height < ROWS_MIN) {
         let message = "there is no room for its terminal here".to_owned();
-        return wrong(model, Told { message, hint: Some("enter attaches to it".to_owned()) });
+        let hint = format!("{} attaches to it", model.key(Place::List, Command::Attach));
+        return wrong(model, Told { message, hint: Some(hint) });
     }
     model.notice = None;
     model.mode = Mode::Inline { id };
@@ -78,8 +81,7 @@ pub(super) fn end(model: &mut Model) {
 }
 
 fn nowhere(model: &mut Model) {
-    let back = model.keys.keys_of(Place::Inline, crate::keymap::Command::Close);
-    let back = back.unwrap_or_default();
+    let back = model.key(Place::Inline, Command::Close);
     done(model, format!("nothing runs here: that key went nowhere; {back} takes the keys back"));
 }
 

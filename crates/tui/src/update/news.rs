@@ -1,9 +1,11 @@
 //! What comes from the daemon: sessions, events, the ends of calls.
 
 use super::{SETTLE_MS, boxes, done, move_on, wrong};
+use crate::command::Command;
 use crate::deed::Deed;
 use crate::editor::Editor;
 use crate::input::Focus;
+use crate::keymap::Place;
 use crate::message::{Effect, Fetched, News, Seen, Tab, Told};
 use crate::model::{End, Link, Mode, Model, Page, UnderWay};
 use crate::rank::rank;
@@ -151,7 +153,7 @@ pub(super) fn ended(
     }
     match result {
         Ok(response) => {
-            let message = well(&under_way, &response);
+            let message = well(model, &under_way, &response);
             if let Some(session) = session_of(*response) {
                 let made = under_way.id.is_none().then(|| session.id.clone());
                 // A response is older than the events that came before it: what is known is looked
@@ -184,11 +186,12 @@ fn give_back(model: &mut Model, under_way: &UnderWay, effects: &mut Vec<Effect>)
     }
 }
 
-fn well(under_way: &UnderWay, response: &Response) -> String {
+fn well(model: &Model, under_way: &UnderWay, response: &Response) -> String {
     let name = &under_way.name;
     match (&under_way.deed, response) {
         (Some(Deed::Send { .. }), Response::Queued { status: Status::Paused, .. }) => {
-            format!("queued: `{name}` is paused; u resumes it")
+            let key = model.key(Place::List, Command::Resume);
+            format!("queued: `{name}` is paused; {key} resumes it")
         }
         (Some(_), Response::Merged(merged)) if merged.next.is_some() => {
             format!("merged into {}; {}", merged.branch, merged.next.as_deref().unwrap_or_default())

@@ -2,8 +2,9 @@
 
 use super::{done, wrong};
 use crate::chord::{Chord, Code};
+use crate::command::Command;
 use crate::editor::Editor;
-use crate::keymap::{Command, leaves_box};
+use crate::keymap::{Place, leaves_box};
 use crate::message::{Effect, Tab, Told};
 use crate::model::{Mode, Model, Past, Shown, Towards};
 use crate::view;
@@ -121,7 +122,8 @@ fn seek(model: &mut Model, towards: Towards) {
     let rows = height(model);
     let Some(past) = &mut model.past else { return };
     if past.words.is_empty() {
-        return done(model, "/ searches for words".to_owned());
+        let key = model.key(Place::Past, Command::Filter);
+        return done(model, format!("{key} searches for words"));
     }
     if !past.seek(towards, rows) {
         let words = past.words.clone();

@@ -2,6 +2,7 @@
 
 use super::{PREFIX_MS, boxes, command, done, inline};
 use crate::chord::Chord;
+use crate::command::Command;
 use crate::keymap::{Meaning, Place};
 use crate::message::Effect;
 use crate::model::{Mode, Model, Prefix};
@@ -36,7 +37,8 @@ pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) 
         }
         Meaning::Unbound if is_second => {
             let keys = keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-            done(model, format!("`{keys}` means nothing; ? shows all keys"));
+            let help = model.key(Place::List, Command::Help);
+            done(model, format!("`{keys}` means nothing; {help} shows all keys"));
         }
         Meaning::Unbound => {}
     }

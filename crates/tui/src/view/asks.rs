@@ -1,6 +1,8 @@
 //! Everything that is asked, whole, answered by one key.
 
 use super::pen::{Pen, width, wrapped};
+use crate::command::Command;
+use crate::keymap::Place;
 use crate::model::{Mode, Model};
 use glis_client::labels::Tone;
 use glis_core::talk::AskKind;
@@ -35,7 +37,8 @@ pub(super) fn draw(model: &Model, at: Option<&(String, String)>, pen: &mut Pen<'
         }
     }
     if first < most {
-        let below = format!("↓ {} more, pgdn", most - first);
+        let below =
+            format!("↓ {} more, {}", most - first, model.key(Place::Asks, Command::ScrollDown));
         pen.put_right(area.right(), area.bottom().saturating_sub(1), 24, &below, theme.accent());
     }
 }
@@ -103,7 +106,7 @@ fn kind(kind: AskKind) -> &'static str {
     match kind {
         AskKind::Approval => "wants to be allowed",
         AskKind::Question => "asks",
-        AskKind::Doubt => "was this message taken? y sends it again, n drops it",
+        AskKind::Doubt => "was this message taken?",
     }
 }
 
@@ -131,19 +134,29 @@ fn whole(
         None => {}
     }
     lines.push((String::new(), theme.text()));
-    lines.push((keys_for(session, ask), theme.faint()));
+    lines.push((keys_for(model, session, ask), theme.faint()));
     lines.push((String::new(), theme.text()));
     lines.retain(|(text, _)| width(text) <= columns.saturating_add(4) || !text.is_empty());
     lines
 }
 
 /// What can be pressed for it.
-fn keys_for(session: &SessionView, ask: &WaitingFor) -> String {
+fn keys_for(model: &Model, session: &SessionView, ask: &WaitingFor) -> String {
+    let key = |command: Command| model.key(Place::Asks, command);
+    let (yes, no) = (key(Command::Allow), key(Command::Deny));
     match (ask.kind, ask.choices.as_deref()) {
-        (AskKind::Doubt, _) => "y sends it again · n drops it".to_owned(),
-        (_, Some([])) => format!("only at its own terminal: enter attaches to {}", session.name),
-        (AskKind::Question, Some(choices)) => format!("s answers: {}", choices.join(" | ")),
-        (AskKind::Question, None) => "s answers in words".to_owned(),
-        (AskKind::Approval, _) => "y once · Y for the session · n deny".to_owned(),
+        (AskKind::Doubt, _) => format!("{yes} sends it again · {no} drops it"),
+        (_, Some([])) => {
+            let attach = key(Command::Attach);
+            format!("only at its own terminal: {attach} attaches to {}", session.name)
+        }
+        (AskKind::Question, Some(choices)) => {
+            format!("{} answers: {}", key(Command::Send), choices.join(" | "))
+        }
+        (AskKind::Question, None) => format!("{} answers in words", key(Command::Send)),
+        (AskKind::Approval, _) => {
+            let always = key(Command::AllowForSession);
+            format!("{yes} once · {always} for the session · {no} deny")
+        }
     }
 }

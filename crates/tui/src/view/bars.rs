@@ -1,7 +1,8 @@
 //! The bars: how many need a person, what was just said, which keys fit the moment.
 
 use super::pen::{Pen, width};
-use crate::keymap::{Command, Place};
+use crate::command::Command;
+use crate::keymap::Place;
 use crate::model::{Access, Kind, Link, Mode, Model, SPIN_MS};
 use glis_client::labels::Tone;
 use glis_core::Status;
@@ -63,7 +64,10 @@ fn state(model: &Model) -> (String, Tone) {
         return (format!("{} {}", wheel(model), under_way.label), Tone::Attention);
     }
     match model.gate.as_str() {
-        "paused" => ("⏸ PAUSED  U resumes all".to_owned(), Tone::Attention),
+        "paused" => {
+            let key = model.key(Place::List, Command::ResumeAll);
+            (format!("⏸ PAUSED  {key} resumes all"), Tone::Attention)
+        }
         "pausing" => (format!("{} PAUSING...", wheel(model)), Tone::Attention),
         _ if model.access == Access::ReadOnly => ("read-only".to_owned(), Tone::Calm),
         _ => (String::new(), Tone::Faint),
@@ -116,7 +120,9 @@ pub(super) fn hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     }
     if let Some(prefix) = &model.prefix {
         let keys = prefix.keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-        let text = format!("{keys} …  p pause");
+        let toggle = model.key(Place::List, Command::TogglePause);
+        let second = toggle.strip_prefix(&keys).map(|rest| format!("{rest} pause"));
+        let text = format!("{keys} … {}", second.unwrap_or_default());
         pen.put(area.x + 1, area.y, area.width.saturating_sub(2), &text, theme.accent());
         return;
     }

@@ -3,6 +3,8 @@
 use super::pages;
 use super::pen::{Pen, width, wrapped};
 use super::terminal;
+use crate::command::Command;
+use crate::keymap::Place;
 use crate::message::Now;
 use crate::message::Tab;
 use crate::model::{Mode, Model, Page, since};
@@ -126,7 +128,8 @@ fn card(model: &Model, session: &SessionView, columns: u16) -> Vec<(String, Styl
     if let Some(ask) = &session.waiting_for {
         let text = wrapped(&ask.text, columns.saturating_sub(2));
         lines.extend(text.into_iter().take(4).map(|line| (format!("? {line}"), attention)));
-        lines.push(("  a answers".to_owned(), theme.faint()));
+        let key = model.key(Place::List, Command::Asks);
+        lines.push((format!("  {key} answers"), theme.faint()));
     } else if session.status == Status::Paused {
         lines.extend(paused(session, model.now).into_iter().map(|line| (line, attention)));
     } else if let Some(why) = &session.failure {

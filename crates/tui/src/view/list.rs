@@ -2,6 +2,8 @@
 
 use super::bars::wheel;
 use super::pen::{Pen, width};
+use crate::command::Command;
+use crate::keymap::Place;
 use crate::model::{Line, Link, Model, since};
 use glis_client::labels::{Tone, mark, tone};
 use glis_core::Status;
@@ -87,7 +89,10 @@ fn nothing(model: &Model, pen: &mut Pen<'_>, area: Rect) {
 /// What to do where there is nothing yet.
 fn first_steps(model: &Model) -> [String; 3] {
     let begin = match &model.here {
-        Some(_) => "n starts an agent in a worktree of its own".to_owned(),
+        Some(_) => {
+            let key = model.key(Place::List, Command::New);
+            format!("{key} starts an agent in a worktree of its own")
+        }
         None => "start glis inside a git repository, or `glis new --repo DIR`".to_owned(),
     };
     ["No sessions yet.".to_owned(), begin, "`glis demo` shows all of it in a minute".to_owned()]

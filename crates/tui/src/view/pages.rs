@@ -1,7 +1,9 @@
 //! The pages of a session: its conversation, what it changed, its snapshots, its events.
 
 use super::pen::wrapped;
-use crate::message::{Fetched, Now};
+use crate::command::Command;
+use crate::keymap::Place;
+use crate::message::Fetched;
 use crate::model::{Model, since};
 use crate::theme::Theme;
 use glis_client::labels::Tone;
@@ -22,7 +24,7 @@ pub(super) fn lines(fetched: &Fetched, columns: u16, model: &Model) -> Lines {
     match fetched {
         Fetched::Conversation(entries) => conversation(entries, columns, theme),
         Fetched::Diff { files, patch } => diff(files, patch, theme),
-        Fetched::Snapshots(snapshots) => saved(snapshots, model.now, theme),
+        Fetched::Snapshots(snapshots) => saved(snapshots, model),
         Fetched::Events(events) => events_of(events, theme),
     }
 }
@@ -104,9 +106,11 @@ fn diff(files: &[FileDiffView], patch: &str, theme: Theme) -> Lines {
     lines
 }
 
-fn saved(snapshots: &[SnapshotView], now: Now, theme: Theme) -> Lines {
+fn saved(snapshots: &[SnapshotView], model: &Model) -> Lines {
+    let (now, theme) = (model.now, model.theme);
     if snapshots.is_empty() {
-        return nothing("no snapshots yet: b saves one", theme);
+        let key = model.key(Place::List, Command::Snapshot);
+        return nothing(&format!("no snapshots yet: {key} saves one"), theme);
     }
     let line = |snapshot: &SnapshotView| {
         let SnapshotView { at, why, changed, commit, .. } = snapshot;

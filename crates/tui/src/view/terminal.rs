@@ -1,6 +1,8 @@
 //! The terminal of the session in hand, inside ours.
 
 use super::pen::Pen;
+use crate::command::Command;
+use crate::keymap::Place;
 use crate::model::{Mode, Model, Past, Shown};
 use glis_client::labels::Tone;
 use glis_screen::{Colour, Look, Screen};
@@ -73,7 +75,8 @@ fn look_back(model: &Model, past: &Past, pen: &mut Pen<'_>, area: Rect) {
             pen.tint(line, theme.lifted());
         }
     }
-    let mark = format!(" ↓ {} below · {} rows · esc back to live ", past.below, rows.len());
+    let back = model.key(Place::Past, Command::Close);
+    let mark = format!(" ↓ {} below · {} rows · {back} back to live ", past.below, rows.len());
     let style = theme.tone(Tone::Attention).add_modifier(Modifier::REVERSED);
     pen.put_right(area.right(), area.bottom().saturating_sub(1), area.width, &mark, style);
 }

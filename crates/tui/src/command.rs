@@ -1,0 +1,196 @@
+//! What a key does, and what it is called in the configuration.
+
+/// What a key does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Command {
+    Down,
+    Up,
+    Top,
+    Bottom,
+    ScrollDown,
+    ScrollUp,
+    NextWaiting,
+    Asks,
+    Attach,
+    Inline,
+    Copy,
+    NextFound,
+    FormerFound,
+    Send,
+    New,
+    Pause,
+    TogglePause,
+    Resume,
+    Stop,
+    Restart,
+    Remove,
+    Snapshot,
+    Compact,
+    Acknowledge,
+    Merge,
+    AutoYes,
+    Timeout,
+    ResumeWith,
+    MergeInto,
+    Restore,
+    PauseFor,
+    PauseAtBoundary,
+    PauseRemoving,
+    LoopMax,
+    DenyBecause,
+    Search,
+    PauseAll,
+    ResumeAll,
+    Allow,
+    AllowForSession,
+    Deny,
+    Mark,
+    MarkRange,
+    NextTab,
+    FormerTab,
+    Tab(u8),
+    Filter,
+    Palette,
+    Undo,
+    History,
+    Help,
+    Redraw,
+    Close,
+    Interrupt,
+    Suspend,
+    Quit,
+}
+
+/// The name of each in the configuration.
+const NAMES: &[(Command, &str)] = &[
+    (Command::Down, "down"),
+    (Command::Up, "up"),
+    (Command::Top, "top"),
+    (Command::Bottom, "bottom"),
+    (Command::ScrollDown, "scroll-down"),
+    (Command::ScrollUp, "scroll-up"),
+    (Command::NextWaiting, "next-waiting"),
+    (Command::Asks, "questions"),
+    (Command::Attach, "attach"),
+    (Command::Inline, "type"),
+    (Command::Copy, "copy"),
+    (Command::NextFound, "next-match"),
+    (Command::FormerFound, "match-before"),
+    (Command::Send, "send"),
+    (Command::New, "new"),
+    (Command::Pause, "pause"),
+    (Command::TogglePause, "toggle-pause"),
+    (Command::Resume, "resume"),
+    (Command::Stop, "stop"),
+    (Command::Restart, "restart"),
+    (Command::Remove, "remove"),
+    (Command::Snapshot, "snapshot"),
+    (Command::Compact, "compact"),
+    (Command::Acknowledge, "acknowledge"),
+    (Command::Merge, "merge"),
+    (Command::AutoYes, "auto-yes"),
+    (Command::Timeout, "timeout"),
+    (Command::ResumeWith, "resume-with"),
+    (Command::MergeInto, "merge-into"),
+    (Command::Restore, "restore"),
+    (Command::PauseFor, "pause-for"),
+    (Command::PauseAtBoundary, "pause-after-turn"),
+    (Command::PauseRemoving, "pause-remove-worktree"),
+    (Command::LoopMax, "iterations"),
+    (Command::DenyBecause, "deny-because"),
+    (Command::Search, "search"),
+    (Command::PauseAll, "pause-all"),
+    (Command::ResumeAll, "resume-all"),
+    (Command::Allow, "allow"),
+    (Command::AllowForSession, "allow-for-session"),
+    (Command::Deny, "deny"),
+    (Command::Mark, "mark"),
+    (Command::MarkRange, "mark-range"),
+    (Command::NextTab, "next-view"),
+    (Command::FormerTab, "view-before"),
+    (Command::Tab(0), "view-1"),
+    (Command::Tab(1), "view-2"),
+    (Command::Tab(2), "view-3"),
+    (Command::Tab(3), "view-4"),
+    (Command::Tab(4), "view-5"),
+    (Command::Tab(5), "view-6"),
+    (Command::Filter, "filter"),
+    (Command::Palette, "palette"),
+    (Command::Undo, "undo"),
+    (Command::History, "history"),
+    (Command::Help, "help"),
+    (Command::Redraw, "redraw"),
+    (Command::Close, "close"),
+    (Command::Interrupt, "interrupt"),
+    (Command::Suspend, "suspend"),
+    (Command::Quit, "quit"),
+];
+
+impl Command {
+    /// Its name in the configuration.
+    pub(crate) fn name(self) -> &'static str {
+        NAMES.iter().find(|(known, _)| *known == self).map_or("", |(_, name)| name)
+    }
+
+    /// Whether it is about one session, or several that are marked.
+    pub(crate) fn is_about_a_session(self) -> bool {
+        match self {
+            Self::Attach
+            | Self::Inline
+            | Self::Copy
+            | Self::Send
+            | Self::Pause
+            | Self::TogglePause
+            | Self::Resume
+            | Self::Stop
+            | Self::Restart
+            | Self::Remove
+            | Self::Snapshot
+            | Self::Compact
+            | Self::Acknowledge
+            | Self::Merge
+            | Self::AutoYes
+            | Self::Timeout
+            | Self::ResumeWith
+            | Self::MergeInto
+            | Self::Restore
+            | Self::PauseFor
+            | Self::PauseAtBoundary
+            | Self::PauseRemoving
+            | Self::LoopMax
+            | Self::Tab(_) => true,
+            Self::Down
+            | Self::Up
+            | Self::Top
+            | Self::Bottom
+            | Self::ScrollDown
+            | Self::ScrollUp
+            | Self::NextWaiting
+            | Self::Asks
+            | Self::NextFound
+            | Self::FormerFound
+            | Self::New
+            | Self::DenyBecause
+            | Self::Search
+            | Self::PauseAll
+            | Self::ResumeAll
+            | Self::Allow
+            | Self::AllowForSession
+            | Self::Deny
+            | Self::Mark
+            | Self::MarkRange
+            | Self::NextTab
+            | Self::FormerTab
+            | Self::Filter
+            | Self::Palette
+            | Self::Undo
+            | Self::History
+            | Self::Help
+            | Self::Redraw
+            | Self::Close
+            | Self::Interrupt
+            | Self::Suspend
+            | Self::Quit => false,
+        }
+    }
+}
