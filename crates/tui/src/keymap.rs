@@ -236,6 +236,7 @@ mod tests {
     use super::Place::{Asks, Inline, List, Past};
     use super::*;
     use crate::command::Command as C;
+    use std::fmt::Write as _;
 
     #[test]
     fn the_usual_keys_are_keys_and_mean_one_thing() {
@@ -308,7 +309,8 @@ mod tests {
         let usual = KeyMap::usual().unwrap();
         for place in Place::ALL {
             let name = place.name();
-            page += &format!("\n## `[keys]` {name}\n\n| name | keys | does |\n|---|---|---|\n");
+            let head = "| name | keys | does |\n|---|---|---|";
+            writeln!(page, "\n## `[keys]` {name}\n\n{head}").unwrap();
             let mut told: Vec<Command> = Vec::new();
             for bound in usual.0.iter().filter(|bound| bound.place == place) {
                 if told.contains(&bound.command) {
@@ -319,7 +321,7 @@ mod tests {
                 let all = usual.0.iter().filter(own).filter(|known| !known.keys.is_empty());
                 let keys: Vec<_> = all.map(|known| format!("`{}`", written(&known.keys))).collect();
                 let (name, keys) = (bound.command.name(), keys.join(" "));
-                page += &format!("| `{name}` | {keys} | {} |\n", bound.does);
+                writeln!(page, "| `{name}` | {keys} | {} |", bound.does).unwrap();
             }
         }
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/keys.md");
