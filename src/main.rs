@@ -1,7 +1,7 @@
 //! One program, several roles: what is typed decides which.
 
-use glis_cli::Next;
 use glis_cli::complaint::Complaint;
+use glis_cli::{Next, Web};
 use glis_daemon::{DaemonFault, Own};
 use glis_prove::Voice;
 use glis_tui::Told;
@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         Next::Daemon { json, detached: true } => daemon(voice(json), glis_daemon::detach),
         Next::Daemon { json, detached: false } => daemon(voice(json), || ()),
         Next::Tui { read_only } => tui(read_only),
+        Next::Web { json, wanted } => ExitCode::from(web(json, wanted)),
         Next::Demo { json } => glis_prove::demo(voice(json)),
         Next::Prove { json, time, seed } => glis_prove::prove(voice(json), time, seed),
     }
@@ -69,6 +70,57 @@ fn tui(read_only: bool) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The page and its devices. What it does not know itself it is handed here: how the command line carries
+/// out a request, and its words for a fault.
+fn web(json: bool, wanted: Web) -> u8 {
+    let complaint = |told: glis_web::Told| Complaint::of_exit(told.exit, told.message, told.hint);
+    let home = match glis_cli::find_home() {
+        Ok(home) => home,
+        Err(complaint) => return glis_cli::tell(json, Err(complaint)),
+    };
+    let said = match wanted {
+        Web::Serve { listen, public_host } => {
+            let place = glis_web::Place { listen, public_host };
+            return match serve(json, &place) {
+                Ok(()) => 0,
+                Err(complaint) => glis_cli::tell(json, Err(complaint)),
+            };
+        }
+        Web::Pair { name, scope } => glis_web::pair(&home, &name, scope),
+        Web::Devices => glis_web::devices(&home),
+        Web::Revoke { name } => glis_web::revoke(&home, &name),
+        Web::Token { name, scope } => glis_web::token(&home, &name, scope),
+    };
+    glis_cli::tell(json, said.map(|said| (said.document, said.words)).map_err(complaint))
+}
+
+fn for_web(complaint: Complaint) -> glis_web::Told {
+    glis_web::Told {
+        exit: complaint.kind.exit_status(),
+        kind: complaint.kind.word().to_owned(),
+        message: complaint.message,
+        hint: complaint.hint,
+    }
+}
+
+fn serve(json: bool, place: &glis_web::Place) -> Result<(), Complaint> {
+    let setup = glis_web::Setup {
+        connector: glis_cli::connector(Face::Web, Scope::Watch)?,
+        perform: |client, request| {
+            let performed = glis_cli::perform(client, request);
+            let as_web =
+                |glis_cli::Performed { document, exit }| glis_web::Performed { document, exit };
+            performed.map(as_web).map_err(for_web)
+        },
+        explain: |fault| for_web(Complaint::from(fault)),
+    };
+    let ready = |url: &str| {
+        if json { tell(&json!({"url": url}).to_string()) } else { tell(url) }
+    };
+    let served = glis_web::serve(setup, place, ready);
+    served.map_err(|told| Complaint::of_exit(told.exit, told.message, told.hint))
 }
 
 /// This very build. Only here is it known: a later build of the same sources compiles nothing else

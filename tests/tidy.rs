@@ -52,6 +52,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "glis-tty",
         ],
     ),
+    ("glis-web", &["glis-core", "glis-wire", "glis-client", "glis-screen"]),
     ("glis-prove", &["glis-cli"]),
     (
         "glis",
@@ -63,6 +64,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "glis-rehearse",
             "glis-relay",
             "glis-tui",
+            "glis-web",
             "glis-wire",
         ],
     ),
@@ -76,6 +78,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "glis-rehearse",
             "glis-relay",
             "glis-tui",
+            "glis-web",
             "glis-wire",
         ],
     ),
@@ -93,6 +96,7 @@ const BANS: &[(&str, &[&str], &str)] = &[
     ("glis-hold", &["tokio"], "a holder stays small and has no runtime"),
     ("glis-client", &["clap", "ratatui", "axum"], "every face uses it, whatever it is made of"),
     ("glis-tui", &["clap", "tokio"], "it is handed what was typed, and waits by one poll"),
+    ("glis-web", &["clap", "rusqlite"], "it is handed what was typed, and keeps one file"),
     ("glis-daemon", &["clap", "ratatui", "axum"], "what people see belongs to the faces"),
 ];
 

@@ -19,6 +19,7 @@ mod support {
     pub(crate) mod skip;
     mod skips;
     pub(crate) mod tmux;
+    pub(crate) mod web;
     pub(crate) mod wreck;
 }
 
@@ -158,6 +159,14 @@ mod plans {
 mod loops {
     mod ends;
     mod pausing;
+}
+
+/// The page and the API: who is let in, what is asked for, what is told.
+mod web {
+    mod api;
+    mod devices;
+    mod events;
+    mod guard;
 }
 
 /// What happens by itself: idle sessions are suspended.

@@ -56,7 +56,8 @@ impl Kind {
         }
     }
 
-    fn word(self) -> &'static str {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
         match self {
             Self::Failed => "failed",
             Self::Usage => "usage",
@@ -110,6 +111,17 @@ impl Complaint {
 
     pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), hint: None, told: false }
+    }
+
+    /// A failure of another part of the program, by its exit status.
+    pub fn of_exit(exit: u8, message: String, hint: Option<String>) -> Self {
+        let kind = match exit {
+            2 => Kind::Usage,
+            3 => Kind::NotFound,
+            4 => Kind::Refused,
+            _ => Kind::Failed,
+        };
+        Self { kind, message, hint, told: false }
     }
 
     /// The house has a daemon already.

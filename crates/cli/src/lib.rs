@@ -12,4 +12,7 @@ mod words;
 
 pub use control::{connector, find_home};
 pub use glis_tty as tty;
-pub use verbs::{KeyCheck, Keys, Next, check_keys_by, chosen_keys, run, show_session};
+pub use verbs::{
+    KeyCheck, Keys, Next, Performed, Web, check_keys_by, chosen_keys, perform, run, show_session,
+    tell,
+};

@@ -5,6 +5,7 @@ mod args;
 mod attach;
 mod auto_yes;
 mod config;
+mod documents;
 mod execute;
 mod file;
 mod keep;
@@ -13,6 +14,7 @@ mod look;
 mod make;
 mod many;
 mod parting;
+mod perform;
 mod plain;
 mod plan;
 mod service;
@@ -20,6 +22,7 @@ mod session;
 mod task;
 mod timeout;
 mod upkeep;
+mod web;
 
 use crate::complaint::{Complaint, Kind};
 use crate::control;
@@ -35,13 +38,15 @@ use glis_core::Refusal;
 use glis_wire::build::Build;
 use glis_wire::client::{Request, Response, Which};
 use look::Dress;
+pub use perform::{Performed, perform};
 use serde::Serialize;
 use serde_json::json;
 use std::io::{self, Write as _};
 use std::time::Duration;
+pub use web::{Web, tell};
 
 /// What is left to do for the caller: other roles of the same program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
     /// Nothing: exit with this status.
     Exit(u8),
@@ -56,6 +61,13 @@ pub enum Next {
     Tui {
         /// Change nothing.
         read_only: bool,
+    },
+    /// Serve the page and the API, or see to its devices.
+    Web {
+        /// As one JSON document.
+        json: bool,
+        /// What is wanted.
+        wanted: Web,
     },
     /// Show the whole promise in a minute.
     Demo {
@@ -101,6 +113,9 @@ where
         None => help(&out),
         Some(_) if cli.plain || cli.read_only => Err(only_without_verb()),
         Some(Verb::Demo) => return Next::Demo { json: cli.json },
+        Some(Verb::Web(wanted)) => {
+            return Next::Web { json: cli.json, wanted: wanted.meant() };
+        }
         Some(Verb::Doctor(doctor)) if doctor.prove => {
             return Next::Prove { json: cli.json, time: doctor.time, seed: doctor.seed };
         }
@@ -163,7 +178,7 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::Completions { shell } => upkeep::completions(shell, out),
         Verb::Man => upkeep::man(out),
         // Taken before.
-        Verb::Demo => Ok(()),
+        Verb::Demo | Verb::Web(_) => Ok(()),
     }
 }
 

@@ -2,11 +2,13 @@
 
 mod house;
 mod keep;
+mod key;
 mod make;
 mod values;
 
 use super::execute::Execute;
 use super::plan::PlanVerb;
+use super::web::WebArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -36,54 +38,6 @@ pub(crate) struct Cli {
     pub(crate) plain: bool,
     #[command(subcommand)]
     pub(crate) verb: Option<Verb>,
-}
-
-impl Verb {
-    /// Whether it is one change, which a key can name.
-    pub(crate) fn takes_key(&self) -> bool {
-        match self {
-            Self::New(_)
-            | Self::Loop(_)
-            | Self::Send { .. }
-            | Self::Pause(_)
-            | Self::Resume(_)
-            | Self::Restart(_)
-            | Self::Stop { .. }
-            | Self::Timeout { minutes: Some(_), .. }
-            | Self::Rm(_)
-            | Self::Answer(_)
-            | Self::AutoYes(AutoYes { verb: None, .. })
-            | Self::Acknowledge { .. }
-            | Self::Snapshot { .. }
-            | Self::Compact { .. }
-            | Self::Restore(_)
-            | Self::Merge(_)
-            | Self::Trash { verb: TrashVerb::Restore { .. } | TrashVerb::Empty(_) } => true,
-            Self::Trash { verb: TrashVerb::List }
-            | Self::AutoYes(AutoYes { verb: Some(_), .. })
-            | Self::Demo
-            | Self::Ls { .. }
-            | Self::Show { .. }
-            | Self::Attach { .. }
-            | Self::Wait(_)
-            | Self::Log { .. }
-            | Self::Timeout { minutes: None, .. }
-            | Self::Search { .. }
-            | Self::Screen { .. }
-            | Self::Output { .. }
-            | Self::Events { .. }
-            | Self::Snapshots { .. }
-            | Self::Diff(_)
-            | Self::Doctor(_)
-            | Self::Plan { .. }
-            | Self::Execute(_)
-            | Self::Runs { .. }
-            | Self::Config { .. }
-            | Self::Daemon { .. }
-            | Self::Completions { .. }
-            | Self::Man => false,
-        }
-    }
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such session, \
@@ -259,6 +213,8 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: ConfigVerb,
     },
+    /// Serve a page and an API for this house, on this machine alone
+    Web(WebArgs),
     /// Control the daemon, which otherwise starts by itself
     Daemon {
         #[command(subcommand)]

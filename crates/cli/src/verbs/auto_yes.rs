@@ -99,7 +99,7 @@ fn log(session: Option<String>, fresh: bool, out: &Out) -> Result<(), Complaint>
 }
 
 /// One verdict, with what it was about.
-fn document(one: &VerdictView) -> Value {
+pub(super) fn document(one: &VerdictView) -> Value {
     let mut document = json!({
         "at": one.at,
         "session": one.session,

@@ -3,7 +3,7 @@
 use super::act::{act, acted};
 use super::args::{Diff, Empty, Merge, Restore, TrashVerb};
 use super::session::confirmed;
-use super::{Out, ask, say, unexpected};
+use super::{Out, ask, documents, say, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
 use crate::streams::write_out;
@@ -57,9 +57,8 @@ pub(super) fn diff(diff: Diff, out: &Out) -> Result<(), Complaint> {
     })?;
     let Response::Diff { from, to, files } = answer else { return Err(unexpected()) };
     if out.json {
-        let patch = (!diff.stat).then(|| String::from_utf8_lossy(&patch).into_owned());
-        let document = json!({"from": from, "to": to, "files": files, "patch": patch});
-        return say(&document.to_string());
+        let patch = (!diff.stat).then_some(patch.as_slice());
+        return say(&documents::diff(&from, &to, &files, patch).to_string());
     }
     if diff.stat { say(&words::stat(&files)) } else { Ok(()) }
 }
@@ -80,7 +79,7 @@ pub(super) fn restore(restore: Restore, out: &Out) -> Result<(), Complaint> {
     let (session, snapshot) = (restore.name, restore.snapshot);
     let answer = ask(&mut control, Request::RestoreTo { session, snapshot, to })?;
     let Response::RestoredTo { path, snapshot, notes } = answer else { return Err(unexpected()) };
-    let document = json!({"path": path, "snapshot": snapshot, "notes": notes});
+    let document = documents::restored_to(&path, &snapshot, &notes);
     out.document(&document, || words::copied_to(&path, &snapshot, &notes))
 }
 
@@ -98,9 +97,7 @@ pub(super) fn merge(merge: Merge, out: &Out) -> Result<(), Complaint> {
     let Response::Merged(merged) = ask(&mut control, Request::Merge { session, into })? else {
         return Err(unexpected());
     };
-    let mut document = json!(merged);
-    document["files"] = json!(files);
-    out.document(&document, || words::merged(&merged))
+    out.document(&documents::merged(&merged, &files), || words::merged(&merged))
 }
 
 pub(super) fn trash(verb: TrashVerb, out: &Out) -> Result<(), Complaint> {

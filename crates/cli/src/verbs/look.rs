@@ -1,6 +1,6 @@
 //! Verbs that only look.
 
-use super::{Out, ask, say, unexpected};
+use super::{Out, ask, documents, say, unexpected};
 use crate::complaint::Complaint;
 use crate::control;
 use crate::streams::write_out;
@@ -88,10 +88,7 @@ pub(super) fn screen(name: String, dress: Dress, out: &Out) -> Result<(), Compla
     else {
         return Err(unexpected());
     };
-    let document = json!({
-        "lines": lines, "cursor": {"x": cursor.0, "y": cursor.1},
-        "columns": size.columns, "rows": size.rows, "offset": offset,
-    });
+    let document = documents::screen(&lines, cursor, size, offset);
     out.document(&document, || {
         let shown = if dress == Dress::Coloured { coloured } else { lines };
         let last = shown.iter().rposition(|line| !line.is_empty()).map_or(0, |at| at + 1);
@@ -130,11 +127,7 @@ pub(super) fn output(request: Request, out: &Out) -> Result<(), Complaint> {
         return cut.say(cut.bytes.len());
     }
     if out.json {
-        let text = String::from_utf8_lossy(&whole);
-        let document = json!({
-            "offset": first.unwrap_or(from), "bytes": whole.len(), "text": text, "cut_before": oldest,
-        });
-        return say(&document.to_string());
+        return say(&documents::output(first.unwrap_or(from), &whole, oldest).to_string());
     }
     Ok(())
 }

@@ -3,16 +3,14 @@
 use super::act::act;
 use super::args::{Context, How, Loop, New, Setting};
 use super::limits::tell_limits;
-use super::many::with;
 use super::session::{absolute, sayable};
-use super::{Out, ask_or, unexpected};
+use super::{Out, ask_or, documents, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
 use crate::words::{self, limits, looped};
 use glis_core::looping::{LoopChange, LoopContext, LoopSpec};
 use glis_wire::client::{Action, NewSession, Request, Response};
 use glis_wire::view::SessionView;
-use serde_json::json;
 
 pub(super) fn new(new: New, out: &Out) -> Result<(), Complaint> {
     let wanted = wanted(new.name, new.prompt, new.how)?;
@@ -102,6 +100,5 @@ fn make(
     if limits::waits(&session) {
         tell_limits(&mut control, limits::full);
     }
-    let document = with(&session, "notes", json!(notes));
-    out.document(&document, || tell(&session, &notes))
+    out.document(&documents::made(&session, &notes), || tell(&session, &notes))
 }

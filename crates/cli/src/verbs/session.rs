@@ -4,7 +4,7 @@ use super::act::act;
 use super::args::{self, Mode, Pause, Restart, Resume, Rm, Wait};
 use super::limits::tell_limits;
 use super::many::{each, everything};
-use super::{Out, ask, parting, unexpected};
+use super::{Out, ask, documents, parting, unexpected};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
 use crate::words::{self, gate, limits};
@@ -63,11 +63,10 @@ pub(super) fn send(
         text.to_owned()
     };
     let text = sayable(text)?;
-    let longest = text.lines().map(str::len).max().unwrap_or_default();
-    let has_escapes = without_escapes(&text) != text;
     let files = files.iter().map(|file| absolute(file)).collect::<Result<Vec<_>, _>>()?;
     let mut control = control::connect()?;
-    let request = Request::Act { session: name, action: Action::Send { text, files } };
+    let action = Action::Send { text: text.clone(), files };
+    let request = Request::Act { session: name, action };
     let Response::Queued { session, message, before, status, idle_secs } =
         ask(&mut control, request)?
     else {
@@ -76,12 +75,8 @@ pub(super) fn send(
     if limits::waits(&session) {
         tell_limits(&mut control, limits::full);
     }
-    let warning = may_be_cut(&session, longest).or_else(|| is_bared(&session, has_escapes));
-    let document = json!({
-        "session": session.name, "message": message, "before": before,
-        "status": status, "queued": session.queued, "not_started": words::unstarted(&session),
-        "waits_for": session.waiting_for, "warning": warning,
-    });
+    let warning = warning_of(&session, &text);
+    let document = documents::queued(&session, (message, before, status), warning.as_deref());
     out.document(&document, || {
         let queued = words::queued(&session, before, status, idle_secs);
         std::iter::once(queued).chain(warning).collect::<Vec<_>>().join("\n")
@@ -94,6 +89,13 @@ pub(super) fn absolute(file: &Path) -> Result<String, Complaint> {
     let path = std::path::absolute(file).map_err(|fault| wrong(fault.to_string()))?;
     let path = path.into_os_string().into_string();
     path.map_err(|_| wrong("the path is not valid UTF-8".to_owned()))
+}
+
+/// What is to be known of a message that was stored.
+pub(super) fn warning_of(session: &SessionView, text: &str) -> Option<String> {
+    let longest = text.lines().map(str::len).max().unwrap_or_default();
+    let has_escapes = without_escapes(text) != text;
+    may_be_cut(session, longest).or_else(|| is_bared(session, has_escapes))
 }
 
 /// The longest line that a terminal takes which edits lines for its program.
@@ -279,13 +281,10 @@ pub(super) fn rm(rm: &Rm, out: &Out) -> Result<(), Complaint> {
     let running = if stops { IfRunning::Stop } else { IfRunning::Refuse };
     let (session, _) = act(&mut control, name, Action::Remove { running })?;
     let place = trash.join(&session.id);
-    // A worktree on another filesystem cannot be moved.
-    let stays = session
-        .worktree
-        .clone()
-        .filter(|path| !session.in_place && std::path::Path::new(path).exists());
-    let document = json!({"session": session, "place": place, "worktree_stays": stays});
-    out.document(&document, || words::removed(&session, &place, stays.as_deref()))
+    let stays = documents::staying(&session);
+    out.document(&documents::removed(&session, &place), || {
+        words::removed(&session, &place, stays.as_deref())
+    })
 }
 
 pub(super) fn answer(answer: super::args::Answer, out: &Out) -> Result<(), Complaint> {
@@ -300,7 +299,8 @@ pub(super) fn answer(answer: super::args::Answer, out: &Out) -> Result<(), Compl
     }
     let reason = answer.reason.clone().map(sayable).transpose()?;
     let mut control = control::connect()?;
-    let asked = check_answer(&mut control, &answer)?;
+    let request = answer.request.as_deref();
+    let asked = check_answer(&mut control, &answer.name, request, &answer.words)?;
     let words = if answer.for_session { ALLOW_FOR_SESSION.to_owned() } else { answer.words };
     let action = Action::Answer { ask: answer.request, answer: words, reason };
     let (session, _) = act(&mut control, &answer.name, action)?;
@@ -312,26 +312,28 @@ pub(super) fn answer(answer: super::args::Answer, out: &Out) -> Result<(), Compl
 
 /// A slip of the pen must not count as a no. Whether the question is still open when the answer
 /// arrives is for the daemon to say. Returns which question is meant.
-fn check_answer(
+pub(super) fn check_answer(
     control: &mut Client,
-    answer: &super::args::Answer,
+    name: &str,
+    request: Option<&str>,
+    words: &str,
 ) -> Result<Option<String>, Complaint> {
-    let request = Request::Show { session: answer.name.clone() };
-    let Response::Session(session) = ask(control, request)? else { return Err(unexpected()) };
-    let Some(open) = session.waiting_for else { return Ok(answer.request.clone()) };
-    let meant = answer.request.as_ref().is_none_or(|id| *id == open.request);
+    let show = Request::Show { session: name.to_owned() };
+    let Response::Session(session) = control.call(show)? else { return Err(unexpected()) };
+    let Some(open) = session.waiting_for else { return Ok(request.map(ToOwned::to_owned)) };
+    let meant = request.is_none_or(|id| id == open.request);
     let decides = match open.kind {
         // A question on the screen of an unknown program may want any word.
         AskKind::Approval => session.agent != "command",
         AskKind::Doubt => true,
         AskKind::Question => false,
     };
-    if meant && decides && !matches!(answer.words.as_str(), "allow" | "deny") {
+    if meant && decides && !matches!(words, "allow" | "deny" | ALLOW_FOR_SESSION) {
         return Err(Complaint::new(
             Kind::Usage,
-            format!("session `{}` wants a yes or a no, not {:?}", session.name, answer.words),
+            format!("session `{}` wants a yes or a no, not {words:?}", session.name),
         )
         .hint(format!("`glis answer {0} allow` or `glis answer {0} deny`", session.name)));
     }
-    Ok(Some(answer.request.clone().unwrap_or(open.request)))
+    Ok(Some(request.map_or(open.request, ToOwned::to_owned)))
 }

@@ -1,0 +1,69 @@
+//! What is printed with `--json`, where that is not simply what the daemon said.
+
+use crate::words;
+use glis_core::Status;
+use glis_wire::hold::Size;
+use glis_wire::view::{FileDiffView, MergeView, SessionView};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// A session that was made.
+pub(super) fn made(session: &SessionView, notes: &[String]) -> Value {
+    super::many::with(session, "notes", json!(notes))
+}
+
+/// A message that was stored: its number, how many are before it, what the session was.
+pub(super) fn queued(
+    session: &SessionView,
+    (message, before, status): (u64, usize, Status),
+    warning: Option<&str>,
+) -> Value {
+    json!({
+        "session": session.name, "message": message, "before": before,
+        "status": status, "queued": session.queued, "not_started": words::unstarted(session),
+        "waits_for": session.waiting_for, "warning": warning,
+    })
+}
+
+/// A session that was removed.
+pub(super) fn removed(session: &SessionView, place: &Path) -> Value {
+    json!({"session": session, "place": place, "worktree_stays": staying(session)})
+}
+
+/// A worktree on another filesystem cannot be moved.
+pub(super) fn staying(session: &SessionView) -> Option<String> {
+    let worktree = session.worktree.clone();
+    worktree.filter(|path| !session.in_place && Path::new(path).exists())
+}
+
+/// A screen.
+pub(super) fn screen(lines: &[String], cursor: (u16, u16), size: Size, offset: u64) -> Value {
+    json!({
+        "lines": lines, "cursor": {"x": cursor.0, "y": cursor.1},
+        "columns": size.columns, "rows": size.rows, "offset": offset,
+    })
+}
+
+/// Raw output, as text.
+pub(super) fn output(offset: u64, bytes: &[u8], cut_before: Option<u64>) -> Value {
+    let text = String::from_utf8_lossy(bytes);
+    json!({"offset": offset, "bytes": bytes.len(), "text": text, "cut_before": cut_before})
+}
+
+/// What differs.
+pub(super) fn diff(from: &str, to: &str, files: &[FileDiffView], patch: Option<&[u8]>) -> Value {
+    let patch = patch.map(String::from_utf8_lossy);
+    json!({"from": from, "to": to, "files": files, "patch": patch})
+}
+
+/// A snapshot at another place.
+pub(super) fn restored_to(path: &str, snapshot: &str, notes: &[String]) -> Value {
+    json!({"path": path, "snapshot": snapshot, "notes": notes})
+}
+
+/// Work that was merged.
+pub(super) fn merged(merged: &MergeView, files: &[FileDiffView]) -> Value {
+    let mut document = json!(merged);
+    document["files"] = json!(files);
+    document
+}

@@ -1,0 +1,263 @@
+//! A request carried out for another face: it gets what the command line prints with `--json`.
+
+use super::many::with;
+use super::session::{check_answer, sayable, warning_of};
+use super::{act, auto_yes, documents, unexpected};
+use crate::complaint::Complaint;
+use glis_client::{Client, Fault, Streamed, usable};
+use glis_wire::client::{Action, Request, Response};
+use glis_wire::plan::PlanRequest;
+use glis_wire::view::Health;
+use serde_json::{Value, json};
+
+/// What came of a request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Performed {
+    /// What is printed.
+    pub document: Value,
+    /// The exit status: of several sessions, or of what was looked at, something may be wrong.
+    pub exit: u8,
+}
+
+impl From<Value> for Performed {
+    fn from(document: Value) -> Self {
+        Self { document, exit: 0 }
+    }
+}
+
+/// Carries out a request as its verb does.
+pub fn perform(control: &mut Client, request: Request) -> Result<Performed, Complaint> {
+    match request {
+        Request::Act { session, action } => on_session(control, &session, action),
+        Request::New(mut new) => {
+            new.prompt = new.prompt.map(sayable).transpose()?;
+            let made = control.call(Request::New(new)).map_err(|fault| {
+                if let Fault::Refused(refusal) = fault {
+                    Complaint::of_new(refusal)
+                } else {
+                    fault.into()
+                }
+            })?;
+            let Response::Made { session, notes } = made else { return Err(unexpected()) };
+            Ok(documents::made(&session, &notes).into())
+        }
+        Request::Merge { session, into } => {
+            let look = Request::Diff { session: session.clone(), since: None, patch: false };
+            let Response::Diff { files, .. } = control.call(look)? else {
+                return Err(unexpected());
+            };
+            let Response::Merged(merged) = control.call(Request::Merge { session, into })? else {
+                return Err(unexpected());
+            };
+            Ok(documents::merged(&merged, &files).into())
+        }
+        Request::TrashEmpty { .. } => emptied(control, request),
+        Request::ActEach { .. } | Request::PauseAll(_) | Request::ResumeAll { .. } => {
+            each(control, request)
+        }
+        Request::Log { .. }
+        | Request::Output { .. }
+        | Request::Verdicts { .. }
+        | Request::Diff { .. } => streamed(control, request),
+        Request::List { .. }
+        | Request::Show { .. }
+        | Request::Wait { .. }
+        | Request::Screen { .. }
+        | Request::Compaction { .. }
+        | Request::Snapshots { .. }
+        | Request::RestoreTo { .. }
+        | Request::Plan(
+            PlanRequest::Show { .. }
+            | PlanRequest::Runs { .. }
+            | PlanRequest::Pause { .. }
+            | PlanRequest::Execute(_)
+            | PlanRequest::Resume { .. }
+            | PlanRequest::Restart { .. },
+        )
+        | Request::Search { .. }
+        | Request::Trash
+        | Request::TrashAct { .. }
+        | Request::Doctor
+        | Request::DaemonStatus => told(control.call(request)?),
+        // They have no end, or are no face's to ask for.
+        Request::Attach { .. }
+        | Request::Events { .. }
+        | Request::Plan(PlanRequest::Follow { .. })
+        | Request::DaemonStop { .. } => Err(unexpected()),
+    }
+}
+
+/// What is done with one session.
+fn on_session(control: &mut Client, session: &str, action: Action) -> Result<Performed, Complaint> {
+    let act = |action| Request::Act { session: session.to_owned(), action };
+    match action {
+        Action::Send { text, files } => {
+            let text = sayable(text)?;
+            let send = act(Action::Send { text: text.clone(), files });
+            let Response::Queued { session, message, before, status, .. } = control.call(send)?
+            else {
+                return Err(unexpected());
+            };
+            let warning = warning_of(&session, &text);
+            let counted = (message, before, status);
+            Ok(documents::queued(&session, counted, warning.as_deref()).into())
+        }
+        Action::Answer { ask, answer, reason } => {
+            let reason = reason.map(sayable).transpose()?;
+            check_answer(control, session, ask.as_deref(), &answer)?;
+            told(control.call(act(Action::Answer { ask, answer, reason }))?)
+        }
+        Action::Snapshot => {
+            let (session, _) = act::acted(control.call(act(Action::Snapshot))?)?;
+            let request = Request::Snapshots { session: session.id, last: Some(1) };
+            let Response::Snapshots(mut list) = control.call(request)? else {
+                return Err(unexpected());
+            };
+            Ok(json!(list.pop().ok_or_else(unexpected)?).into())
+        }
+        Action::Compact => {
+            let (session, _) = act::acted(control.call(act(Action::Compact))?)?;
+            told(control.call(Request::Compaction { session: session.id })?)
+        }
+        Action::Remove { running } => {
+            let trash = control.home().trash();
+            let (session, _) = act::acted(control.call(act(Action::Remove { running }))?)?;
+            Ok(documents::removed(&session, &trash.join(&session.id)).into())
+        }
+        Action::Resume { prompt } => {
+            let prompt = prompt.map(sayable).transpose()?;
+            already(control.call(act(Action::Resume { prompt }))?)
+        }
+        Action::Pause { .. } | Action::CancelPause | Action::Stop | Action::Acknowledge => {
+            already(control.call(act(action))?)
+        }
+        Action::Restart { .. }
+        | Action::LimitIdle { .. }
+        | Action::AutoYes { .. }
+        | Action::SetLoop { .. }
+        | Action::Restore { .. } => told(control.call(act(action))?),
+    }
+}
+
+/// A session, with whether it was so before.
+fn already(response: Response) -> Result<Performed, Complaint> {
+    let (session, already) = act::acted(response)?;
+    Ok(with(&session, "already", json!(already)).into())
+}
+
+/// What is printed of a response as it is.
+fn told(response: Response) -> Result<Performed, Complaint> {
+    let document = match usable(response)? {
+        Response::Done { session, .. } | Response::Session(session) => json!(session),
+        Response::Sessions(sessions) => json!(sessions),
+        Response::Screen { lines, cursor, size, offset, .. } => {
+            documents::screen(&lines, cursor, size, offset)
+        }
+        Response::Daemon(daemon) => json!(daemon),
+        Response::Findings(findings) => {
+            let bad = findings.iter().any(|finding| finding.health == Health::Bad);
+            return Ok(Performed { document: json!(findings), exit: u8::from(bad) });
+        }
+        Response::Snapshots(list) => json!(list),
+        Response::Compaction(view) => json!(view),
+        Response::Trash(list) => json!(list),
+        Response::Hits(hits) => json!(hits),
+        Response::RestoredTo { path, snapshot, notes } => {
+            documents::restored_to(&path, &snapshot, &notes)
+        }
+        Response::Plan(plan) => json!(plan),
+        Response::NoPlan => Value::Null,
+        Response::Runs(runs) => json!(runs),
+        Response::Made { .. }
+        | Response::Queued { .. }
+        | Response::Each(_)
+        | Response::Gate { .. }
+        | Response::Attached { .. }
+        | Response::Diff { .. }
+        | Response::Merged(_)
+        | Response::End
+        | Response::Refused(_)
+        | Response::Unusable { .. }
+        | Response::Trouble { .. }
+        | Response::One(_)
+        | Response::Step(_)
+        | Response::Event(_)
+        | Response::Run(_)
+        | Response::Verdict(_)
+        | Response::Entry(_)
+        | Response::Cut { .. } => return Err(unexpected()),
+    };
+    Ok(document.into())
+}
+
+/// What comes in pieces.
+fn streamed(control: &mut Client, request: Request) -> Result<Performed, Complaint> {
+    let output = if let Request::Output { from, .. } = request { Some(from) } else { None };
+    let patch = matches!(request, Request::Diff { patch: true, .. });
+    let (mut list, mut bytes, mut first, mut cut) = (Vec::new(), Vec::new(), None, None);
+    let end = control.call_seeing(request, |streamed| {
+        match streamed {
+            Streamed::Words(Response::Entry(entry)) => list.push(json!(entry)),
+            Streamed::Words(Response::Verdict(one)) => list.push(auto_yes::document(&one)),
+            Streamed::Words(Response::Cut { oldest }) => cut = Some(oldest),
+            Streamed::Bytes(at, part) => {
+                first.get_or_insert(at);
+                bytes.extend(part);
+            }
+            Streamed::Words(_) | Streamed::Silence(_) => {}
+        }
+        Ok::<(), Complaint>(())
+    })?;
+    let document = if let Response::Diff { from, to, files } = usable(end)? {
+        documents::diff(&from, &to, &files, patch.then_some(bytes.as_slice()))
+    } else if let Some(from) = output {
+        documents::output(first.unwrap_or(from), &bytes, cut)
+    } else {
+        Value::from(list)
+    };
+    Ok(document.into())
+}
+
+/// What came of several sessions, in their order; the first failure decides the exit status.
+fn each(control: &mut Client, request: Request) -> Result<Performed, Complaint> {
+    let mut told = Vec::new();
+    let end = control.call_seeing(request, |streamed| {
+        if let Streamed::Words(Response::One(one)) = streamed {
+            told.push(*one);
+        }
+        Ok::<(), Complaint>(())
+    })?;
+    let (Response::Gate { each: all, .. } | Response::Each(all)) = usable(end)? else {
+        return Err(unexpected());
+    };
+    told.extend(all.into_iter().skip(told.len()));
+    let mut exit = 0;
+    let documents = told.into_iter().map(|response| match already(response) {
+        Ok(done) => done.document,
+        Err(complaint) => {
+            exit = if exit == 0 { complaint.kind.exit_status() } else { exit };
+            complaint.json()
+        }
+    });
+    let document = documents.collect();
+    Ok(Performed { document, exit })
+}
+
+/// Which removed sessions were deleted for good, and how many are left.
+fn emptied(control: &mut Client, request: Request) -> Result<Performed, Complaint> {
+    let Response::Each(each) = control.call(request)? else { return Err(unexpected()) };
+    let mut deleted = Vec::new();
+    let mut failed = None;
+    for response in each {
+        // One that cannot be deleted keeps no other from it.
+        match act::acted(response) {
+            Ok((session, _)) => deleted.push(session.name),
+            Err(complaint) => failed = failed.or(Some(complaint)),
+        }
+    }
+    if let Some(complaint) = failed {
+        return Err(complaint);
+    }
+    let Response::Trash(left) = control.call(Request::Trash)? else { return Err(unexpected()) };
+    Ok(json!({"deleted": deleted, "left": left.len()}).into())
+}

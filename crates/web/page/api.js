@@ -1,0 +1,65 @@
+// @ts-check
+/** Calls to the server that served this page. */
+
+/** A failure, as the command line tells it. */
+export class Refused extends Error {
+  /** @param {number} status @param {{kind?: string, message?: string, hint?: string | null}} error */
+  constructor(status, error) {
+    super(error.message ?? `the server answered ${status}`);
+    this.status = status;
+    this.kind = error.kind ?? "failed";
+    this.hint = error.hint ?? null;
+  }
+}
+
+/** Nothing came back: whether it was done is not known. */
+export class Unreached extends Error {}
+
+/** @param {string} path @param {RequestInit} [options] */
+async function call(path, options = {}) {
+  let response, text;
+  try {
+    response = await fetch(path, { ...options, credentials: "same-origin", cache: "no-store" });
+    text = await response.text();
+  } catch {
+    throw new Unreached("the server cannot be reached");
+  }
+  let document = null;
+  try {
+    document = text ? JSON.parse(text) : null;
+  } catch {
+    throw new Unreached("the answer was cut off");
+  }
+  if (!response.ok && !Array.isArray(document)) {
+    throw new Refused(response.status, document?.error ?? {});
+  }
+  return document;
+}
+
+/** @param {string} path @param {Record<string, any>} [query] */
+export function get(path, query = {}) {
+  const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
+  const text = new URLSearchParams(pairs.map(([k, v]) => [k, String(v)])).toString();
+  return call(`/api/v1${path}${text ? `?${text}` : ""}`);
+}
+
+/** @param {string} path @param {Record<string, any>} [body] @param {string} [key] */
+export function post(path, body = {}, key = newKey()) {
+  return call(`/api/v1${path}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", "X-Glis": "1", "Idempotency-Key": key },
+    body: JSON.stringify(body),
+  });
+}
+
+/** Brings the code of a link. @param {string} code */
+export function pair(code) {
+  const headers = { "Content-Type": "application/json", "X-Glis": "1" };
+  return call("/pair", { method: "POST", headers, body: JSON.stringify({ code }) });
+}
+
+/** Names a change: repeated under it, it is made once. */
+export function newKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,196 @@
+// @ts-check
+/** The page: who this device is, what is shown, and what the connection is like. */
+
+import { Refused, pair, post } from "./api.js";
+import { drawAsks } from "./asks.js";
+import { fill, h, icon, toast } from "./dom.js";
+import { TAKEN, USUAL, bind, bindings, listen, pressed } from "./keys.js";
+import { drawList } from "./list.js";
+import { Outbox } from "./outbox.js";
+import { SessionView } from "./session.js";
+import { Store } from "./store.js";
+import { Stream } from "./stream.js";
+
+const $ = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
+const store = new Store();
+const outbox = new Outbox(() => view?.drawLetters());
+/** @type {SessionView | null} */
+let view = null;
+let shown = "";
+
+const stream = new Stream({
+  begin: () => store.begin(),
+  event: (event) => { outbox.take(event); store.take(event); notify(event); },
+  state: (state, why) => {
+    const words = { live: "", connecting: "Connecting...", lost: `Not connected: ${why ?? ""}`, refused: "" };
+    const told = words[state];
+    if ($("link").textContent !== told) $("link").textContent = told;
+    document.body.dataset.link = state;
+    if (state === "live") outbox.flush();
+    if (state === "refused") welcome();
+  },
+});
+
+/** What this device is told that is not known here. @param {string} [why] */
+function welcome(why) {
+  stream.close();
+  shown = "";
+  fill($("list"));
+  fill($("gate"));
+  fill($("main"),
+    h("h2", null, "This device is not known here"),
+    why ? h("p", { class: "bad" }, why) : "",
+    h("p", null, "On the machine where glis runs, type ", h("code", null, "glis web pair --name phone"), " and open the link, or scan its code."));
+}
+
+/** Brings the code of a link, and takes it out of the address. */
+async function start() {
+  const code = /^#pair=([0-9a-z]+)$/.exec(location.hash)?.[1];
+  if (code) {
+    history.replaceState(null, "", "/#/");
+    try {
+      await pair(code);
+    } catch (fault) {
+      return welcome(/** @type {Error} */ (fault).message);
+    }
+  }
+  await stream.start();
+  route();
+}
+
+function route() {
+  if (!store.device.name) return;
+  const [, kind, id] = location.hash.split("/");
+  const wanted = kind === "s" ? id : kind || "";
+  document.body.dataset.place = wanted ? "detail" : "list";
+  if (wanted !== shown) {
+    view?.close();
+    view = null;
+    shown = wanted;
+    if (kind === "s") view = new SessionView($("main"), store, outbox, id);
+    else if (kind === "new") drawNew();
+    else if (kind === "settings") drawSettings();
+    else if (kind !== "asks") fill($("main"), h("p", { class: "faint" }, "Choose a session."));
+    if (wanted) $("main").focus({ preventScroll: true });
+  }
+  draw({});
+}
+
+/** @type {{session?: string, event?: any}[]} */
+let waiting = [];
+
+/** Draws once a frame, whatever comes. @param {{session?: string, event?: any}} what */
+function draw(what) {
+  waiting.push(what);
+  if (waiting.length === 1) requestAnimationFrame(drawAll);
+}
+
+function drawAll() {
+  const all = waiting;
+  waiting = [];
+  drawList($("list"), store, shown);
+  drawGate();
+  if (shown === "asks") drawAsks($("main"), store);
+  for (const one of all) view?.take(one);
+  const asks = store.asks().length;
+  document.title = asks ? `(${asks}) glis` : "glis";
+}
+
+store.listeners.add(draw);
+
+function drawGate() {
+  const gate = store.status.gate;
+  const may = store.may("manage");
+  const act = async (/** @type {string} */ path, /** @type {string} */ lead) => {
+    try {
+      await post(path);
+    } catch (fault) {
+      toast(`${lead}: ${/** @type {Error} */ (fault).message}`, { hint: fault instanceof Refused ? fault.hint : null });
+    }
+  };
+  const button = gate === "running"
+    ? h("button", { type: "button", id: "gate-do", class: "outline", disabled: !may, "aria-label": "Pause all: every agent stops, and nothing starts",
+        onclick: () => act("/pause", "Failed to pause") }, icon("pause"), "Pause all")
+    : h("button", { type: "button", id: "gate-do", class: "filled", disabled: !may, "aria-label": gate === "pausing" ? "Pausing all... Resume all" : "Resume all that was paused",
+        onclick: () => act("/resume", "Failed to resume") }, icon("play"), gate === "pausing" ? "Pausing all... Resume" : "Resume all");
+  fill($("gate"), button);
+}
+
+function drawNew() {
+  const repos = [...new Set([...store.sessions.values()].map((session) => session.repo_root))];
+  const field = (/** @type {string} */ name, /** @type {string} */ label, /** @type {Record<string, any>} */ more = {}) =>
+    h("label", null, label, h("input", { name, id: `new-${name}`, autocomplete: "off", ...more }));
+  const form = /** @type {HTMLFormElement} */ (h("form", { class: "form", onsubmit: async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    const given = Object.fromEntries([...new FormData(form)].filter(([, value]) => value !== ""));
+    const body = { ...given, headless: given.headless === "on" || undefined };
+    try {
+      const made = await post("/sessions", body);
+      location.hash = `#/s/${made.id}`;
+    } catch (fault) {
+      toast(`Failed to start: ${/** @type {Error} */ (fault).message}`, { hint: fault instanceof Refused ? fault.hint : null });
+    }
+  } },
+    field("repo", "Repository (a folder of the machine)", { required: true, value: repos[0] ?? "", list: "repos" }),
+    h("datalist", { id: "repos" }, ...repos.map((repo) => h("option", { value: repo }))),
+    field("name", "Name (made from the prompt if empty)"),
+    field("agent", "Agent (the usual one if empty)"),
+    h("label", null, "First message", h("textarea", { name: "prompt", rows: "4", id: "new-prompt" })),
+    h("label", { class: "check" }, h("input", { type: "checkbox", name: "headless" }), "Without a terminal"),
+    h("button", { type: "submit", class: "filled", disabled: !store.may("manage") }, "Start")));
+  fill($("main"), h("h2", null, "New session"), form);
+}
+
+function drawSettings() {
+  const forget = async () => {
+    if (!confirm("Forget this device? It has to be paired again.")) return;
+    await post("/device/forget");
+    location.reload();
+  };
+  const rows = Object.entries(bindings()).map(([action, keys]) => {
+    const input = /** @type {HTMLInputElement} */ (h("input", { id: `key-${action}`, value: keys, readonly: true,
+      "aria-label": `Keys for: ${USUAL[action].about}`,
+      onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        if (event.key === "Tab" || ["Control", "Shift", "Alt", "Meta"].includes(event.key)) return;
+        event.preventDefault();
+        event.stopPropagation();
+        bind(action, pressed(event));
+        drawSettings();
+      } }));
+    return h("tr", null, h("td", null, USUAL[action].about), h("td", null, input), h("td", { class: "faint" }, TAKEN[keys] ?? ""));
+  });
+  fill($("main"), h("h2", null, "This device"),
+    h("p", null, `${store.device.name}, which may `, h("code", null, store.device.scope)),
+    h("p", null, h("button", { type: "button", class: "outline", onclick: forget }, "Forget this device"), " ",
+      "Notification" in window && Notification.permission === "default" &&
+        h("button", { type: "button", class: "outline", onclick: () => Notification.requestPermission().then(drawSettings) }, "Notify me while this page is open")),
+    h("h3", null, "Shortcuts"),
+    h("p", { class: "faint" }, "Press the keys you want in a field. `mod` is Ctrl, or Cmd on a Mac."),
+    h("table", null, h("thead", null, h("tr", null, h("th", null, "What"), h("th", null, "Keys"), h("th", null, "Kept by"))), h("tbody", null, ...rows)));
+}
+
+/** Tells of a question while the page is open and not looked at. @param {any} event */
+function notify(event) {
+  if (event.event !== "ask_raised" && event.event !== "asked") return;
+  if (!("Notification" in window) || Notification.permission !== "granted" || document.visibilityState === "visible") return;
+  const name = store.sessions.get(event.session)?.name ?? "A session";
+  new Notification(`${name} asks`, { body: String(event.text ?? ""), tag: `${event.session} ${event.request ?? ""}` });
+}
+
+/** @param {1 | -1} step */
+function move(step) {
+  const all = store.ordered();
+  const at = all.findIndex((session) => session.id === shown);
+  const next = all[(at + step + all.length) % all.length];
+  if (next) location.hash = `#/s/${next.id}`;
+}
+
+listen({
+  "pause-workspace": () => view?.pause(),
+  "resume-workspace": () => view?.resume(),
+  "next-session": () => move(1),
+  "previous-session": () => move(-1),
+  "write-message": () => $("message")?.focus(),
+});
+window.addEventListener("hashchange", () => (location.hash.startsWith("#pair=") ? start() : route()));
+start();

@@ -1,0 +1,58 @@
+// @ts-check
+/** Shortcuts. They can be changed, because browsers keep some for themselves. */
+
+const PLACE = "glis.keys";
+
+/** @type {Record<string, {keys: string, about: string}>} */
+export const USUAL = {
+  "pause-workspace": { keys: "mod+shift+p", about: "Pause current workspace" },
+  "resume-workspace": { keys: "mod+shift+r", about: "Resume current workspace" },
+  "next-session": { keys: "alt+arrowdown", about: "Next session" },
+  "previous-session": { keys: "alt+arrowup", about: "Previous session" },
+  "write-message": { keys: "alt+m", about: "Write a message" },
+};
+
+/** What browsers are known to take before a page gets it. */
+export const TAKEN = {
+  "mod+shift+p": "Firefox opens a private window",
+  "mod+shift+r": "Chrome and Firefox reload the page",
+};
+
+/** The keys of every action. @returns {Record<string, string>} */
+export function bindings() {
+  let own = {};
+  try {
+    own = JSON.parse(localStorage.getItem(PLACE) ?? "{}");
+  } catch {
+    // The usual ones, then.
+  }
+  const all = Object.entries(USUAL).map(([action, { keys }]) => [action, own[action] ?? keys]);
+  return Object.fromEntries(all);
+}
+
+/** @param {string} action @param {string} keys */
+export function bind(action, keys) {
+  localStorage.setItem(PLACE, JSON.stringify({ ...bindings(), [action]: keys }));
+}
+
+/** What was pressed, in the same words. @param {KeyboardEvent} event */
+export function pressed(event) {
+  const parts = [];
+  if (event.ctrlKey || event.metaKey) parts.push("mod");
+  if (event.altKey) parts.push("alt");
+  if (event.shiftKey) parts.push("shift");
+  parts.push(event.key.toLowerCase());
+  return parts.join("+");
+}
+
+/** @param {Record<string, () => void>} actions */
+export function listen(actions) {
+  document.addEventListener("keydown", (event) => {
+    const keys = pressed(event);
+    const found = Object.entries(bindings()).find(([, bound]) => bound === keys);
+    const act = found && actions[found[0]];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
+}

@@ -1,0 +1,87 @@
+// @ts-check
+/** The list of sessions, who needs a person first. */
+
+import { ago, fill, h, icon } from "./dom.js";
+
+/** A mark for each state, so that colour is never the only sign. */
+export const MARKS = {
+  created: "\u25cb", busy: "\u25cf", idle: "\u25d0", waiting: "?", pausing: "\u2026", resuming: "\u2026",
+  paused: "\u2016", suspended: "z", interrupted: "!", completed: "\u2713", failed: "\u2717", archived: "-",
+};
+
+/** @param {import("./store.js").Session} session */
+function details(session) {
+  const parts = [session.status];
+  if (session.queued) parts.push(`${session.queued} queued`);
+  if (session.waits_to_start) parts.push("waits to start");
+  parts.push(ago(session.last_active_at));
+  return parts.join(" \u00b7 ");
+}
+
+/** @param {import("./store.js").Session} session @param {boolean} current */
+function row(session, current) {
+  const ask = session.waiting_for;
+  return h(
+    "li",
+    null,
+    h(
+      "a",
+      {
+        href: `#/s/${session.id}`,
+        id: `row-${session.id}`,
+        class: `row is-${session.status}`,
+        "aria-current": current ? "page" : null,
+      },
+      h("span", { class: "mark", "aria-hidden": "true" }, MARKS[session.status] ?? "-"),
+      h("span", { class: "name" }, session.name),
+      h("span", { class: "faint" }, details(session)),
+      ask ? h("span", { class: "asks" }, ask.text) : null,
+    ),
+  );
+}
+
+/** A paused session, as a card. @param {import("./store.js").Session} session */
+export function pausedCard(session) {
+  const pending = (session.pending_tasks ?? []).slice(0, 3);
+  return h(
+    "section",
+    { class: "card paused", "aria-label": `${session.name} is paused` },
+    h(
+      "header",
+      null,
+      icon("pause"),
+      h("h3", null, session.name),
+      h("span", { class: "badge" }, `Paused ${ago(session.paused_at)}`),
+    ),
+    session.last_action &&
+      h("div", null, h("span", { class: "faint" }, "Last Action:"), h("p", null, session.last_action)),
+    pending.length > 0 &&
+      h(
+        "div",
+        null,
+        h("span", { class: "faint" }, "Pending:"),
+        h("ul", null, ...pending.map((/** @type {string} */ task) => h("li", null, task))),
+      ),
+    session.resume_at && h("p", { class: "faint" }, `Resumes by itself: ${session.resume_at}`),
+  );
+}
+
+/** @param {Element} place @param {import("./store.js").Store} store @param {string} current */
+export function drawList(place, store, current) {
+  const asks = store.asks().length;
+  const sessions = store.ordered();
+  fill(
+    place,
+    h(
+      "a",
+      { href: "#/asks", id: "row-asks", class: "row", "aria-current": current === "asks" ? "page" : null },
+      h("span", { class: "mark", "aria-hidden": "true" }, "?"),
+      h("span", { class: "name" }, "Questions"),
+      h("span", { class: "faint" }, asks ? `${asks} open` : "none open"),
+    ),
+    h("ul", null, ...sessions.map((session) => row(session, session.id === current))),
+    sessions.length ? "" : h("p", { class: "faint pad" }, "No sessions."),
+    h("p", { class: "pad" }, h("a", { href: "#/new", id: "row-new" }, "New session"), " \u00b7 ",
+      h("a", { href: "#/settings", id: "row-settings" }, "This device")),
+  );
+}

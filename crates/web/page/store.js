@@ -1,0 +1,113 @@
+// @ts-check
+/** What is known of the house: read once, and then session by session as events tell of them. */
+
+import { get } from "./api.js";
+
+/** @typedef {Record<string, any>} Session */
+
+/** Who needs a person comes first: the order *ready for me*. @param {Session} session */
+export function rank(session) {
+  const seen = session.last_accessed_at;
+  const unseen = seen ? Date.parse(seen) < Date.parse(session.last_active_at) : session.generation > 0;
+  switch (session.status) {
+    case "waiting": return 0;
+    case "failed": case "interrupted": return 1;
+    case "idle": return unseen ? 2 : 3;
+    case "completed": return unseen ? 2 : 5;
+    case "busy": case "pausing": case "resuming": return 4;
+    default: return 5;
+  }
+}
+
+export class Store {
+  constructor() {
+    /** @type {Map<string, Session>} */
+    this.sessions = new Map();
+    /** @type {Record<string, any>} */
+    this.status = {};
+    /** @type {Record<string, any>} */
+    this.device = {};
+    /** @type {Set<(what: {session?: string, event?: any}) => void>} */
+    this.listeners = new Set();
+    /** Sessions of which something was told since they were read. @type {Set<string>} */
+    this.stale = new Set();
+    this.reading = false;
+  }
+
+  /** Reads everything. From which event on the rest is told. */
+  async begin() {
+    this.device = await get("/device");
+    this.status = await get("/status");
+    const sessions = await get("/sessions");
+    this.sessions = new Map(sessions.map((/** @type {Session} */ s) => [s.id, s]));
+    this.stale.clear();
+    this.tell({});
+    return { log: this.status.log_id, seq: this.status.last_seq };
+  }
+
+  /** Something has happened. @param {any} event */
+  take(event) {
+    if (event.session) this.stale.add(event.session);
+    if (!event.session) this.stale.add("");
+    this.tell({ session: event.session ?? undefined, event });
+    this.read();
+  }
+
+  /** Reads what is stale, one after the other: a flood of events is one look. */
+  async read() {
+    if (this.reading) return;
+    this.reading = true;
+    try {
+      while (this.stale.size) {
+        const [id] = this.stale;
+        this.stale.delete(id);
+        await this.readOne(id);
+      }
+    } catch {
+      // The stream says what is wrong, and everything is read again when it is back.
+    } finally {
+      this.reading = false;
+    }
+  }
+
+  /** @param {string} id */
+  async readOne(id) {
+    if (!id) {
+      this.status = await get("/status");
+      return this.tell({});
+    }
+    try {
+      const session = await get(`/sessions/${id}`, { glance: true });
+      if (session.status === "archived") this.sessions.delete(id);
+      else this.sessions.set(id, session);
+    } catch (fault) {
+      if (/** @type {any} */ (fault).status !== 404) throw fault;
+      this.sessions.delete(id);
+    }
+    this.tell({ session: id });
+  }
+
+  /** In the order *ready for me*. */
+  ordered() {
+    const active = (/** @type {Session} */ s) => Date.parse(s.last_active_at);
+    return [...this.sessions.values()].sort((a, b) => rank(a) - rank(b) || active(b) - active(a));
+  }
+
+  /** Every open question, oldest session first. */
+  asks() {
+    return this.ordered().flatMap((session) =>
+      (session.asks ?? []).map((/** @type {any} */ ask) => ({ session, ask })),
+    );
+  }
+
+  /** Whether this device may do so much. @param {"watch" | "send" | "answer" | "manage"} scope */
+  may(scope) {
+    const scopes = ["watch", "send", "answer", "manage"];
+    return scopes.indexOf(this.device.scope) >= scopes.indexOf(scope);
+  }
+
+  /** @param {{session?: string, event?: any}} what */
+  tell(what) {
+    for (const listener of this.listeners) listener(what);
+  }
+}

@@ -1,0 +1,162 @@
+// @ts-check
+/** A terminal as rows of text. It only shows: nothing that a program asks its terminal is answered here. */
+
+import { h } from "./dom.js";
+
+/** Before a connection that failed is tried again. */
+const AGAIN_MS = 1500;
+
+export class Terminal {
+  /** @param {HTMLElement} place @param {string} session */
+  constructor(place, session) {
+    this.session = session;
+    this.screen = h("div", { class: "screen", role: "group", tabindex: "0", "aria-label": "Terminal" });
+    this.note = h("p", { class: "faint", role: "status" });
+    place.replaceChildren(this.screen, this.note);
+    /** @type {HTMLElement[]} */
+    this.rows = [];
+    /** @type {any[]} */
+    this.runs = [];
+    /** @type {[number, number] | null} */
+    this.cursor = null;
+    this.closed = false;
+    /** Whether the cursor is kept in sight: until a person looks elsewhere. */
+    this.follows = true;
+    this.place = place;
+    for (const name of ["wheel", "touchmove"]) {
+      place.addEventListener(name, () => { this.follows = false; }, { passive: true });
+    }
+    place.addEventListener("scroll", () => {
+      if (place.scrollTop + place.clientHeight >= place.scrollHeight - 4) this.follows = true;
+    });
+    this.open();
+  }
+
+  open() {
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    this.socket = new WebSocket(`${scheme}://${location.host}/api/v1/sessions/${this.session}/terminal`);
+    this.socket.onmessage = (told) => this.take(JSON.parse(told.data));
+    this.socket.onclose = () => {
+      if (this.closed || this.ended) return;
+      this.note.textContent = "The terminal is not connected; it is tried again.";
+      setTimeout(() => !this.closed && this.open(), AGAIN_MS);
+    };
+  }
+
+  /** @param {any} frame */
+  take(frame) {
+    if (frame.error) {
+      this.ended = true;
+      this.note.textContent = frame.error.message;
+      return;
+    }
+    if (frame.ended) {
+      this.ended = true;
+      this.note.textContent = "Nothing runs here; this is the last screen.";
+      return;
+    }
+    this.note.textContent = "";
+    this.resize(frame.size);
+    const before = this.cursor;
+    this.cursor = frame.cursor;
+    const changed = new Set();
+    for (const [number, runs] of frame.rows) {
+      this.runs[number] = runs;
+      changed.add(number);
+    }
+    if (before) changed.add(before[1]);
+    if (this.cursor) changed.add(this.cursor[1]);
+    for (const number of changed) this.draw(number);
+    if (this.follows) this.look();
+  }
+
+  /** Brings the cursor into sight, or the last row that holds something. */
+  look() {
+    const last = this.runs.findLastIndex((runs) => runs?.length);
+    const row = this.rows[Math.max(this.cursor ? this.cursor[1] : 0, last)];
+    row?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+
+  /** @param {{columns: number, rows: number}} size */
+  resize(size) {
+    this.screen.style.setProperty("--columns", String(size.columns));
+    while (this.rows.length < size.rows) {
+      const row = h("div", { class: "line" });
+      this.rows.push(row);
+      this.screen.append(row);
+    }
+    while (this.rows.length > size.rows) this.rows.pop()?.remove();
+    this.runs.length = size.rows;
+  }
+
+  /** @param {number} number */
+  draw(number) {
+    const row = this.rows[number];
+    if (!row) return;
+    const spans = (this.runs[number] ?? []).map(span);
+    const at = this.cursor && this.cursor[1] === number ? this.cursor[0] : -1;
+    row.replaceChildren(...(at < 0 ? spans : withCursor(this.runs[number] ?? [], at)));
+  }
+
+  /** After its process has begun again. */
+  again() {
+    if (!this.ended || this.closed) return;
+    this.ended = false;
+    this.open();
+  }
+
+  close() {
+    this.closed = true;
+    this.socket?.close();
+  }
+}
+
+/** @param {[string, any?]} run */
+function span([text, look]) {
+  if (!look) return document.createTextNode(text);
+  const element = document.createElement("span");
+  element.textContent = text;
+  const style = look.s ?? "";
+  const names = [...style].map((letter) => `t-${letter}`);
+  for (const [letter, property] of [["f", "color"], ["b", "background-color"]]) {
+    const colour = look[letter];
+    if (typeof colour === "number" && colour < 16) names.push(`${letter}${colour}`);
+    else if (colour !== undefined) element.style.setProperty(property, rgb(colour));
+  }
+  element.className = names.join(" ");
+  return element;
+}
+
+/** @param {number | string} colour */
+function rgb(colour) {
+  if (typeof colour === "string") return /^#[0-9a-f]{6}$/.test(colour) ? colour : "";
+  if (colour >= 232) {
+    const level = 8 + (colour - 232) * 10;
+    return `rgb(${level}, ${level}, ${level})`;
+  }
+  const level = (/** @type {number} */ step) => (step ? 55 + step * 40 : 0);
+  const index = colour - 16;
+  return `rgb(${level(Math.floor(index / 36))}, ${level(Math.floor(index / 6) % 6)}, ${level(index % 6)})`;
+}
+
+/** The runs of a row with the cursor at a column. @param {[string, any?][]} runs @param {number} column */
+function withCursor(runs, column) {
+  const mark = (/** @type {string} */ text) => h("span", { class: "cursor" }, text);
+  const nodes = [];
+  let at = 0;
+  let drawn = false;
+  for (const [text, look] of runs) {
+    const letters = [...text];
+    if (!drawn && column < at + letters.length) {
+      const here = column - at;
+      nodes.push(span([letters.slice(0, here).join(""), look]), mark(letters[here]),
+        span([letters.slice(here + 1).join(""), look]));
+      drawn = true;
+    } else {
+      nodes.push(span([text, look]));
+    }
+    at += letters.length;
+  }
+  if (!drawn) nodes.push(" ".repeat(Math.max(0, column - at)), mark(" "));
+  return nodes.map((node) => (node instanceof Node ? node : document.createTextNode(node)));
+}

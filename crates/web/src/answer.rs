@@ -1,0 +1,230 @@
+//! One request: the guard first, then its body, then what it asks for.
+
+use crate::call;
+use crate::events;
+use crate::given::{Given, usage};
+use crate::guard::{self, Caller, Needs};
+use crate::openapi;
+use crate::page;
+use crate::pair;
+use crate::reply::{self, Reply, dress, wrong};
+use crate::shared::Shared;
+use crate::table::{self, Act, Found, Row, Verb};
+use crate::terminal;
+use crate::verbs::told;
+use axum::body::{Body, Bytes};
+use axum::extract::Query;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::request::Parts;
+use axum::http::{HeaderName, Method, Request, StatusCode};
+use glis_wire::call::Scope;
+use hyper::body::Incoming;
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A message has at most one megabyte, and as many escapes again.
+const BODY_BYTES_MAX: usize = 3 * 1024 * 1024;
+/// A body that takes longer does not end.
+const BODY_TIME: Duration = Duration::from_secs(20);
+/// With the device's own name before it, a key is still shorter than the daemon allows.
+const KEY_BYTES_MAX: usize = 128;
+const KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// What a path is.
+enum Place<'p> {
+    Page(&'static page::Asset),
+    Pair,
+    Row(&'static Row, &'p str),
+    /// Something that is not asked for like this.
+    OtherMethod(Needs),
+    Nothing(Needs),
+}
+
+pub(crate) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
+    let (head, body) = request.into_parts();
+    dress(judged(&shared, head, body).await)
+}
+
+async fn judged(shared: &Arc<Shared>, head: Parts, body: Incoming) -> Reply {
+    let path = head.uri.path().to_owned();
+    let place = find(&head.method, &path);
+    let book = match shared.devices.now() {
+        Ok(book) => book,
+        Err(fault) => return reply::failure_as(StatusCode::SERVICE_UNAVAILABLE, &told(&fault)),
+    };
+    let let_in = guard::check(&head, &shared.hosts, &book, place.needs());
+    let caller = match let_in {
+        Ok(caller) => caller,
+        Err(why) => return reply::refused(why),
+    };
+    match (place, caller) {
+        (Place::Page(asset), _) => page::reply(asset, &head),
+        (Place::Pair, _) => match read(&head, body).await {
+            Ok(body) => pair::pair(shared, &body),
+            Err(reply) => reply,
+        },
+        (Place::Row(Row { act: Act::Terminal, .. }, name), Some(caller)) => {
+            terminal::open(Arc::clone(shared), caller, name.to_owned(), head).await
+        }
+        (Place::Row(row, name), Some(caller)) => {
+            let body = match row.method {
+                Verb::Post => read(&head, body).await,
+                Verb::Get => Ok(Bytes::new()),
+            };
+            match body {
+                Ok(body) => carry_out(shared, &caller, row, name, (&head, &body)).await,
+                Err(reply) => reply,
+            }
+        }
+        (Place::OtherMethod(_), _) => wrong(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "usage",
+            "this is not asked for by that method",
+            "GET looks, POST changes",
+        ),
+        (Place::Nothing(_), _) | (Place::Row(..), None) => nothing_here(),
+    }
+}
+
+fn nothing_here() -> Reply {
+    let hint = "GET /api/v1/openapi.json lists what there is";
+    wrong(StatusCode::NOT_FOUND, "not_found", "there is nothing here", hint)
+}
+
+impl Place<'_> {
+    fn needs(&self) -> Needs {
+        match self {
+            Self::Page(_) => Needs::Nothing,
+            Self::Pair => Needs::Code,
+            Self::Row(row, _) => Needs::Scope(row.scope),
+            Self::OtherMethod(needs) | Self::Nothing(needs) => *needs,
+        }
+    }
+}
+
+/// What a request is for. What the API does not have is told to those alone who may use it.
+fn find<'p>(method: &Method, path: &'p str) -> Place<'p> {
+    if path.starts_with("/api/") {
+        let looks = Needs::Scope(Scope::Watch);
+        return match table::find(method, path) {
+            Found::Row(row, name) => Place::Row(row, name),
+            Found::OtherMethod => Place::OtherMethod(looks),
+            Found::Nothing => Place::Nothing(looks),
+        };
+    }
+    if path == pair::PATH {
+        let post = method == Method::POST;
+        return if post { Place::Pair } else { Place::OtherMethod(Needs::Nothing) };
+    }
+    match page::find(path) {
+        Some(asset) if matches!(*method, Method::GET | Method::HEAD) => Place::Page(asset),
+        Some(_) => Place::OtherMethod(Needs::Nothing),
+        None => Place::Nothing(Needs::Nothing),
+    }
+}
+
+async fn carry_out(
+    shared: &Arc<Shared>,
+    caller: &Caller,
+    row: &'static Row,
+    name: &str,
+    (head, body): (&Parts, &Bytes),
+) -> Reply {
+    let given = match row.method {
+        Verb::Get => match Query::<Vec<(String, String)>>::try_from_uri(&head.uri) {
+            Ok(Query(pairs)) => Given::of_query(name, pairs, row.takes),
+            Err(_) => Err(usage("the query is not understood")),
+        },
+        Verb::Post => Given::of_body(name, body, row.takes),
+    };
+    let given = match given {
+        Ok(given) => given,
+        Err(told) => return reply::failure(&told),
+    };
+    match row.act {
+        Act::Ask(request) => {
+            let asked = request(&given).and_then(|request| Ok((request, key(head, caller)?)));
+            let (request, key) = match asked {
+                Ok(asked) => asked,
+                Err(told) => return reply::failure(&told),
+            };
+            let needs = request.scope();
+            // Some options need more than the verb does.
+            if caller.scope < needs {
+                return reply::refused(guard::Refused::Scope { has: caller.scope, needs });
+            }
+            match call::ask(shared, caller, key, request).await {
+                Ok(done) => reply::document(reply::status_of(done.exit), &done.document),
+                Err(told) => reply::failure(&told),
+            }
+        }
+        Act::Events => events::stream(shared, caller, head, &given).await,
+        // Taken before: it keeps the connection.
+        Act::Terminal => nothing_here(),
+        Act::OpenApi => reply::document(StatusCode::OK, &openapi::document()),
+        Act::Device => {
+            let Caller { id, name, scope, .. } = caller;
+            let who = json!({"id": id, "name": name, "scope": scope.word()});
+            reply::document(StatusCode::OK, &who)
+        }
+        Act::Forget => match shared.devices.change(|book| Ok(book.revoke(&caller.id))) {
+            Ok(_) => {
+                let mut reply = reply::document(StatusCode::OK, &json!({"forgotten": caller.name}));
+                pair::forget(shared, &mut reply);
+                reply
+            }
+            Err(fault) => reply::failure(&told(&fault)),
+        },
+    }
+}
+
+/// The key of a change. A device has keys of its own: it cannot ask for what another was told.
+fn key(head: &Parts, caller: &Caller) -> Result<Option<String>, crate::Told> {
+    let Some(key) = head.headers.get(KEY) else { return Ok(None) };
+    let text = key.to_str().ok().filter(|key| !key.is_empty() && key.len() <= KEY_BYTES_MAX);
+    let wrong = || usage(&format!("an Idempotency-Key has 1 to {KEY_BYTES_MAX} characters"));
+    text.map(|key| Some(format!("web:{}:{key}", caller.id))).ok_or_else(wrong)
+}
+
+/// The body of a request that was let in: bounded in size and in time, and JSON. A form of another page
+/// could not say so.
+async fn read(head: &Parts, body: Incoming) -> Result<Bytes, Reply> {
+    let too_long = || {
+        wrong(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "usage",
+            &format!("a body has at most {BODY_BYTES_MAX} bytes"),
+            "put it into a file of the worktree and send the file's name",
+        )
+    };
+    let announced = head.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    let announced = announced.and_then(|length| length.parse::<usize>().ok());
+    if announced.is_some_and(|length| length > BODY_BYTES_MAX) {
+        return Err(too_long());
+    }
+    let reading = axum::body::to_bytes(Body::new(body), BODY_BYTES_MAX);
+    let body = match tokio::time::timeout(BODY_TIME, reading).await {
+        Ok(Ok(body)) => body,
+        Ok(Err(_)) => return Err(too_long()),
+        Err(_) => {
+            let (status, hint) = (StatusCode::REQUEST_TIMEOUT, "send it faster");
+            return Err(wrong(status, "timed_out", "the body did not come in time", hint));
+        }
+    };
+    let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let is_json = kind.is_some_and(|kind| {
+        kind.split(';')
+            .next()
+            .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+    });
+    if !body.is_empty() && !is_json {
+        return Err(wrong(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "usage",
+            "a body is JSON",
+            "add `Content-Type: application/json`",
+        ));
+    }
+    Ok(body)
+}

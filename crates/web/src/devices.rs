@@ -1,0 +1,282 @@
+//! Who may use the page and the API: devices that were paired, tokens for scripts, codes that wait.
+
+mod live;
+mod store;
+
+pub(crate) use live::Devices;
+pub(crate) use store::{Store, StoreFault};
+
+use crate::secret;
+use glis_wire::call::Scope;
+use serde::{Deserialize, Serialize};
+use std::io;
+
+/// How long a pairing code is good for: long enough to walk to a phone, too short to be found later.
+const CODE_SECS: i64 = 10 * 60;
+/// 128 bits.
+const CODE_CHARS: usize = 32;
+/// So many wrong codes are no slip of the thumb.
+const WRONG_MAX: u32 = 5;
+/// After that no code is taken for so long, right or wrong.
+const SILENCE_SECS: i64 = 15 * 60;
+/// More codes than this at once are a script's mistake; the oldest goes.
+const CODES_MAX: usize = 16;
+/// Longer names would not fit where they are shown.
+const NAME_CHARS_MAX: usize = 64;
+
+/// Everything that is kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Book {
+    /// Where the page was last served, for links and QR codes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) url: Option<String>,
+    #[serde(default)]
+    pub(crate) devices: Vec<Device>,
+    /// Codes that no device has used yet.
+    #[serde(default)]
+    codes: Vec<Code>,
+    /// Wrong codes since the last right one.
+    #[serde(default)]
+    wrong: u32,
+    /// No code is taken before this time.
+    #[serde(default)]
+    silent_until: i64,
+}
+
+/// A device or a script.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Device {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) scope: Scope,
+    /// Since when, RFC 3339.
+    pub(crate) since: String,
+    hash: String,
+}
+
+/// How it proves who it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// By a cookie.
+    Device,
+    /// By a bearer token.
+    Token,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Code {
+    hash: String,
+    name: String,
+    scope: Scope,
+    /// Unix time at which it is no good any more.
+    until: i64,
+}
+
+/// Why a change was not made.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Refused {
+    /// There is one of this name.
+    #[error("there is a device or token `{0}` already")]
+    NameTaken(String),
+    /// Names are shown in one line.
+    #[error("a name has 1 to {NAME_CHARS_MAX} characters, none of them a control character")]
+    BadName,
+    /// This code was never given out, was used, or is too old.
+    #[error("this code is not valid: it was used, is too old, or was mistyped")]
+    WrongCode,
+    /// Too many wrong codes.
+    #[error("too many wrong codes: none is taken for {0} minutes")]
+    Silence(i64),
+    /// There is no random number to be had.
+    #[error("no random number: {0}")]
+    NoRandom(String),
+}
+
+impl From<io::Error> for Refused {
+    fn from(fault: io::Error) -> Self {
+        Self::NoRandom(fault.to_string())
+    }
+}
+
+impl Book {
+    /// Makes a code that one device can be paired with, once.
+    pub(crate) fn offer(&mut self, now: i64, name: &str, scope: Scope) -> Result<String, Refused> {
+        self.check_name(name)?;
+        self.codes.retain(|code| code.until > now);
+        if self.codes.len() >= CODES_MAX {
+            self.codes.remove(0);
+        }
+        // Half of it cannot be guessed either, and its QR code is easier to read.
+        let code: String = secret::fresh()?.chars().take(CODE_CHARS).collect();
+        let (name, hash) = (name.to_owned(), secret::hash(&code));
+        self.codes.push(Code { hash, name, scope, until: now + CODE_SECS });
+        Ok(code)
+    }
+
+    /// Exchanges a code for a device and its secret. The code is used up.
+    pub(crate) fn redeem(&mut self, now: i64, code: &str) -> Result<(Device, String), Refused> {
+        if now < self.silent_until {
+            return Err(Refused::Silence((self.silent_until - now + 59) / 60));
+        }
+        self.codes.retain(|code| code.until > now);
+        let found = self.codes.iter().position(|known| secret::is_hash_of(&known.hash, code));
+        let Some(found) = found else {
+            self.wrong += 1;
+            if self.wrong >= WRONG_MAX {
+                (self.wrong, self.silent_until) = (0, now + SILENCE_SECS);
+            }
+            return Err(Refused::WrongCode);
+        };
+        let Code { name, scope, .. } = self.codes.remove(found);
+        self.wrong = 0;
+        let name = self.free_name(name);
+        self.add(now, Kind::Device, name, scope)
+    }
+
+    /// Makes a token for a script.
+    pub(crate) fn token(
+        &mut self,
+        now: i64,
+        name: &str,
+        scope: Scope,
+    ) -> Result<(Device, String), Refused> {
+        self.check_name(name)?;
+        self.add(now, Kind::Token, name.to_owned(), scope)
+    }
+
+    /// Takes a device or token away, by its name or id.
+    pub(crate) fn revoke(&mut self, given: &str) -> Option<Device> {
+        let by_name = self.devices.iter().position(|device| device.name == given);
+        let found = by_name.or_else(|| self.devices.iter().position(|device| device.id == given));
+        found.map(|at| self.devices.remove(at))
+    }
+
+    /// Whose secret this is. Every one is compared, so that time tells nothing.
+    pub(crate) fn owner(&self, kind: Kind, secret: &str) -> Option<&Device> {
+        let mut owner = None;
+        for device in &self.devices {
+            if secret::is_hash_of(&device.hash, secret) && device.kind == kind {
+                owner = Some(device);
+            }
+        }
+        owner
+    }
+
+    /// Whether this device is still there, with the same right.
+    pub(crate) fn still_has(&self, id: &str, scope: Scope) -> bool {
+        self.devices.iter().any(|device| device.id == id && device.scope == scope)
+    }
+
+    fn add(
+        &mut self,
+        now: i64,
+        kind: Kind,
+        name: String,
+        scope: Scope,
+    ) -> Result<(Device, String), Refused> {
+        let secret = format!("glis_{}", secret::fresh()?);
+        let id: String = secret::fresh()?.chars().take(8).collect();
+        let since =
+            jiff::Timestamp::from_second(now).map_or_else(|_| String::new(), |at| at.to_string());
+        let hash = secret::hash(&secret);
+        let device = Device { id, name, kind, scope, since, hash };
+        self.devices.push(device.clone());
+        Ok((device, secret))
+    }
+
+    fn check_name(&self, name: &str) -> Result<(), Refused> {
+        let chars = name.chars().count();
+        if chars == 0 || chars > NAME_CHARS_MAX || name.chars().any(char::is_control) {
+            return Err(Refused::BadName);
+        }
+        if self.devices.iter().any(|device| device.name == name) {
+            return Err(Refused::NameTaken(name.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// The name, with a number if it was taken while its code waited.
+    fn free_name(&self, name: String) -> String {
+        let taken = |name: &str| self.devices.iter().any(|device| device.name == name);
+        if !taken(&name) {
+            return name;
+        }
+        let numbered = (2..).map(|number| format!("{name}-{number}"));
+        numbered.into_iter().find(|name| !taken(name)).unwrap_or(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOON: i64 = 1_800_000_000;
+
+    #[test]
+    fn a_code_pairs_one_device_once() {
+        let mut book = Book::default();
+        let code = book.offer(NOON, "phone", Scope::Send).unwrap();
+        let (device, secret) = book.redeem(NOON + 1, &code).unwrap();
+        assert_eq!((device.name.as_str(), device.scope), ("phone", Scope::Send));
+        assert_eq!(book.owner(Kind::Device, &secret), Some(&device));
+        assert_eq!(book.owner(Kind::Token, &secret), None);
+        assert_eq!(book.redeem(NOON + 2, &code), Err(Refused::WrongCode));
+    }
+
+    #[test]
+    fn a_code_is_good_for_ten_minutes() {
+        let mut book = Book::default();
+        let code = book.offer(NOON, "phone", Scope::Watch).unwrap();
+        assert_eq!(book.clone().redeem(NOON + CODE_SECS, &code), Err(Refused::WrongCode));
+        assert!(book.redeem(NOON + CODE_SECS - 1, &code).is_ok());
+    }
+
+    #[test]
+    fn five_wrong_codes_are_followed_by_silence() {
+        let mut book = Book::default();
+        let code = book.offer(NOON, "phone", Scope::Watch).unwrap();
+        for _ in 0..WRONG_MAX {
+            assert_eq!(book.redeem(NOON, "x"), Err(Refused::WrongCode));
+        }
+        assert_eq!(book.redeem(NOON, &code), Err(Refused::Silence(15)));
+        let later = book.offer(NOON + SILENCE_SECS - 5, "tablet", Scope::Watch).unwrap();
+        assert_eq!(book.redeem(NOON + SILENCE_SECS - 1, &later), Err(Refused::Silence(1)));
+        assert!(book.redeem(NOON + SILENCE_SECS, &later).is_ok());
+    }
+
+    #[test]
+    fn who_is_revoked_is_not_known_any_more() {
+        let mut book = Book::default();
+        let (one, first) = book.token(NOON, "ci", Scope::Watch).unwrap();
+        let (two, second) = book.token(NOON, "cron", Scope::Manage).unwrap();
+        assert_eq!(book.token(NOON, "ci", Scope::Watch), Err(Refused::NameTaken("ci".to_owned())));
+        assert_eq!(book.revoke(&one.id), Some(one.clone()));
+        assert_eq!(book.revoke("ci"), None);
+        assert_eq!(book.owner(Kind::Token, &first), None);
+        assert_eq!(book.owner(Kind::Token, &second), Some(&two));
+        assert!(!book.still_has(&one.id, Scope::Watch) && book.still_has(&two.id, Scope::Manage));
+    }
+
+    #[test]
+    fn nothing_that_is_kept_is_a_secret() {
+        let mut book = Book::default();
+        let code = book.offer(NOON, "phone", Scope::Watch).unwrap();
+        let (_, token) = book.token(NOON, "ci", Scope::Watch).unwrap();
+        let kept = serde_json::to_string(&book).unwrap();
+        assert!(!kept.contains(&code) && !kept.contains(token.trim_start_matches("glis_")));
+    }
+
+    #[test]
+    fn a_name_is_one_line_and_its_own() {
+        let mut book = Book::default();
+        for bad in ["", "a\nb", &"x".repeat(NAME_CHARS_MAX + 1)] {
+            assert_eq!(book.offer(NOON, bad, Scope::Watch), Err(Refused::BadName), "{bad:?}");
+        }
+        let code = book.offer(NOON, "phone", Scope::Watch).unwrap();
+        let same = book.offer(NOON, "phone", Scope::Watch).unwrap();
+        assert_eq!(book.redeem(NOON, &code).unwrap().0.name, "phone");
+        assert_eq!(book.redeem(NOON, &same).unwrap().0.name, "phone-2");
+    }
+}

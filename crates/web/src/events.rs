@@ -1,0 +1,200 @@
+//! What happens, as it happens: one connection to the daemon, and a stream of server-sent events for each
+//! page.
+
+use crate::call::{self, place};
+use crate::devices::Devices;
+use crate::given::{Given, usage};
+use crate::guard::Caller;
+use crate::hub::{Joined, News};
+use crate::reply::{self, Reply};
+use crate::shared::Shared;
+use axum::body::{Body, Bytes};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, Response};
+use futures_core::Stream;
+use glis_client::{Client, Connector, Fault, Quiet, Streamed};
+use glis_wire::client::{Request, Response as Answer};
+use serde_json::{Value, json};
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::mpsc;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+/// A page that hears nothing for some of these knows that its connection is dead.
+const BEAT: Duration = Duration::from_secs(15);
+/// A page that takes nothing for this long is cut off; it comes again and goes on where it was.
+const STALL_TIME: Duration = Duration::from_secs(30);
+/// Events that wait for one page to take them.
+const WAITING_MAX: usize = 64;
+const LAST_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// The stream for one page.
+pub(crate) async fn stream(
+    shared: &Arc<Shared>,
+    caller: &Caller,
+    head: &Parts,
+    given: &Given,
+) -> Reply {
+    let from = match from(head, given) {
+        Ok(from) => from,
+        Err(told) => return reply::failure(&told),
+    };
+    let place = match place(shared) {
+        Ok(place) => place,
+        Err(told) => return reply::failure(&told),
+    };
+    let (hub, explain) = (Arc::clone(&shared.hub), shared.setup.explain);
+    let joined = tokio::task::spawn_blocking(move || {
+        let _place = place;
+        hub.join()
+    });
+    let joined = match joined.await.unwrap_or_else(|_| Err(Fault::Lost(String::new()))) {
+        Ok(joined) => joined,
+        Err(fault) => return reply::failure(&explain(fault)),
+    };
+    let (send, receive) = mpsc::channel(WAITING_MAX);
+    let page = Page {
+        send,
+        connector: call::connector(shared, caller),
+        shared: Arc::clone(shared),
+        caller: caller.clone(),
+    };
+    tokio::spawn(page.follow(joined, from, given.text("log")));
+    let mut reply = Response::new(Body::from_stream(Received(receive)));
+    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    // Proxies are known to collect a stream before they pass it on.
+    reply.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+    reply
+}
+
+/// The number of the first event that is wanted. A browser that connects again says what it had last.
+fn from(head: &Parts, given: &Given) -> Result<u64, crate::Told> {
+    let Some(last) = head.headers.get(LAST_ID) else {
+        return Ok(given.number("from").unwrap_or(1).max(1));
+    };
+    let last = last.to_str().ok().and_then(|last| last.parse::<u64>().ok());
+    last.map(|last| last.saturating_add(1)).ok_or_else(|| usage("Last-Event-ID is no number"))
+}
+
+/// What a body is made of, until the page's task ends.
+struct Received(mpsc::Receiver<Bytes>);
+
+impl Stream for Received {
+    type Item = Result<Bytes, Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.poll_recv(context).map(|bytes| bytes.map(Ok))
+    }
+}
+
+/// One page that listens.
+struct Page {
+    send: mpsc::Sender<Bytes>,
+    connector: Connector,
+    shared: Arc<Shared>,
+    caller: Caller,
+}
+
+/// The page is gone, does not read, or is not let in any more.
+struct Gone;
+
+impl Page {
+    async fn follow(self, joined: Joined, from: u64, log: Option<String>) {
+        let _gone = self.tell(joined, from, log).await;
+    }
+
+    async fn tell(&self, joined: Joined, from: u64, log: Option<String>) -> Result<(), Gone> {
+        let Joined { mut news, next, log_id } = joined;
+        let hello = format!("retry: 1000\nevent: hello\ndata: {}\n\n", json!({"log_id": log_id}));
+        self.send(Bytes::from(hello)).await?;
+        // Numbers of another log, or numbers that this one has not reached, mean nothing here.
+        let anew = log.is_some_and(|log| log != log_id) || from > next;
+        let from = if anew { 1 } else { from };
+        if anew {
+            self.send(News::anew(&log_id).text).await?;
+        }
+        if from < next {
+            self.catch_up(from, next).await?;
+        }
+        let mut changes = self.shared.devices.changes();
+        changes.mark_changed();
+        let mut beat = interval(BEAT);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        beat.reset();
+        loop {
+            tokio::select! {
+                told = news.recv() => match told {
+                    Ok(told) => self.send(told.text.clone()).await?,
+                    // It has missed some: it comes again, and gets them from the log.
+                    Err(RecvError::Lagged(_) | RecvError::Closed) => return Err(Gone),
+                },
+                _ = beat.tick() => self.send(Bytes::from_static(b"event: beat\ndata: {}\n\n")).await?,
+                _ = changes.changed() => check(&self.shared.devices, &self.caller)?,
+                () = self.send.closed() => return Err(Gone),
+            }
+        }
+    }
+
+    /// Tells what happened before the page came, from the log.
+    async fn catch_up(&self, from: u64, until: u64) -> Result<(), Gone> {
+        let (connector, send, runtime) =
+            (self.connector.clone(), self.send.clone(), Handle::current());
+        let tell = move || -> Result<(), Gone> {
+            let mut client = connector.connect(&mut Quiet).map_err(|_| Gone)?;
+            read_log(&mut client, from, |seq, event| {
+                if seq >= until {
+                    return Ok(());
+                }
+                let text = News::event(seq, event).text;
+                let sent = timeout(STALL_TIME, send.send(text));
+                match runtime.block_on(sent) {
+                    Ok(Ok(())) => Ok(()),
+                    Ok(Err(_)) | Err(_) => Err(Gone),
+                }
+            })
+        };
+        tokio::task::spawn_blocking(tell).await.unwrap_or(Err(Gone))
+    }
+
+    async fn send(&self, bytes: Bytes) -> Result<(), Gone> {
+        match timeout(STALL_TIME, self.send.send(bytes)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(Gone),
+        }
+    }
+}
+
+impl From<Fault> for Gone {
+    fn from(_: Fault) -> Self {
+        Self
+    }
+}
+
+/// Reads the log from a number on to its end.
+fn read_log(
+    client: &mut Client,
+    from: u64,
+    mut see: impl FnMut(u64, &Value) -> Result<(), Gone>,
+) -> Result<(), Gone> {
+    let request = Request::Events { from, follow: false };
+    client.call_seeing(request, |streamed| match streamed {
+        Streamed::Words(Answer::Event(event)) => {
+            let seq = event.get("seq").and_then(Value::as_u64).ok_or(Gone)?;
+            see(seq, &event)
+        }
+        Streamed::Words(_) | Streamed::Bytes(..) | Streamed::Silence(_) => Ok(()),
+    })?;
+    Ok(())
+}
+
+/// Whether who was let in would be let in again.
+fn check(devices: &Devices, caller: &Caller) -> Result<(), Gone> {
+    let known = devices.now().is_ok_and(|book| book.still_has(&caller.id, caller.scope));
+    if known { Ok(()) } else { Err(Gone) }
+}

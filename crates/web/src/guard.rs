@@ -1,0 +1,250 @@
+//! The guard: who comes, by which name, from which page, and with what right. It looks at the head of a
+//! request alone, before anything of its body is read.
+
+use crate::devices::{Book, Kind};
+use crate::hosts::Hosts;
+use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
+use axum::http::request::Parts;
+use axum::http::{HeaderName, Method};
+use glis_wire::call::Scope;
+
+/// Set by our page and by scripts, and by no form, link or picture of another page.
+const OURS: HeaderName = HeaderName::from_static("x-glis");
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// What a place needs of who comes there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// Nothing: it holds no data.
+    Nothing,
+    /// A code in the body, which is looked at later.
+    Code,
+    /// A credential with this scope.
+    Scope(Scope),
+}
+
+/// Who was let in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Caller {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) scope: Scope,
+    pub(crate) kind: Kind,
+}
+
+/// Who was not, in the order in which it is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// It came by a name that is not ours: a name that was made to point here.
+    Host,
+    /// Another page sent it.
+    Origin,
+    /// No credential, or one that is not known.
+    Credential,
+    /// One that may do less.
+    Scope {
+        /// What it may do.
+        has: Scope,
+        /// What it would have to.
+        needs: Scope,
+    },
+    /// It changes something and does not say that it means it.
+    NotMeant,
+}
+
+/// Lets a request in, or says why not. Who needs no credential is nobody in particular.
+pub(crate) fn check(
+    head: &Parts,
+    hosts: &Hosts,
+    book: &Book,
+    needs: Needs,
+) -> Result<Option<Caller>, Refused> {
+    let origin = own_origin(head, hosts)?;
+    check_origin(head, &origin, needs)?;
+    let caller = match needs {
+        Needs::Nothing | Needs::Code => None,
+        Needs::Scope(needs) => {
+            let caller = caller(head, hosts, book).ok_or(Refused::Credential)?;
+            if caller.scope < needs {
+                return Err(Refused::Scope { has: caller.scope, needs });
+            }
+            Some(caller)
+        }
+    };
+    let only_looks = matches!(head.method, Method::GET | Method::HEAD);
+    let meant = one(head, &OURS) == Ok(Some("1"));
+    if only_looks || meant { Ok(caller) } else { Err(Refused::NotMeant) }
+}
+
+/// The origin that our own pages have under the name that this came by.
+fn own_origin(head: &Parts, hosts: &Hosts) -> Result<String, Refused> {
+    // A whole URL in the first line would overrule the header.
+    if head.uri.authority().is_some() || head.uri.scheme().is_some() {
+        return Err(Refused::Host);
+    }
+    let host = one(head, &HOST).map_err(|_| Refused::Host)?.ok_or(Refused::Host)?;
+    hosts.origin(host).ok_or(Refused::Host)
+}
+
+fn check_origin(head: &Parts, own: &str, needs: Needs) -> Result<(), Refused> {
+    match one(head, &ORIGIN) {
+        Ok(None) => {}
+        Ok(Some(origin)) if origin == own => {}
+        Ok(Some(_)) | Err(Several) => return Err(Refused::Origin),
+    }
+    // A link to the page may stand anywhere; whatever has data is asked for by our page alone. A page
+    // on another port counts as the same site, and gets our cookie sent along.
+    let from_elsewhere = match one(head, &FETCH_SITE) {
+        Ok(None | Some("same-origin" | "none")) => false,
+        Ok(Some(_)) | Err(Several) => true,
+    };
+    if from_elsewhere && needs != Needs::Nothing { Err(Refused::Origin) } else { Ok(()) }
+}
+
+/// Whose credential this is. A bearer token that is given is the one that counts.
+fn caller(head: &Parts, hosts: &Hosts, book: &Book) -> Option<Caller> {
+    let bearer = one(head, &AUTHORIZATION).ok()?;
+    let device = if let Some(given) = bearer {
+        let (scheme, token) = given.split_once(' ')?;
+        let token = scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())?;
+        book.owner(Kind::Token, token)?
+    } else {
+        book.owner(Kind::Device, cookie(head, &hosts.cookie())?)?
+    };
+    let (id, name) = (device.id.clone(), device.name.clone());
+    Some(Caller { id, name, scope: device.scope, kind: device.kind })
+}
+
+/// The cookie of this name; none if there are two, since one of them is not ours.
+fn cookie<'h>(head: &'h Parts, name: &str) -> Option<&'h str> {
+    let lines = head.headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
+    let pairs =
+        lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let mut found = pairs.filter(|(known, _)| *known == name).map(|(_, value)| value);
+    let first = found.next();
+    first.filter(|_| found.next().is_none())
+}
+
+/// A header is there more than once, or is no text.
+#[derive(Debug, PartialEq, Eq)]
+struct Several;
+
+/// The value of a header that may be there once.
+fn one<'h>(head: &'h Parts, name: &HeaderName) -> Result<Option<&'h str>, Several> {
+    let mut all = head.headers.get_all(name).iter();
+    let Some(first) = all.next() else { return Ok(None) };
+    match (first.to_str(), all.next()) {
+        (Ok(text), None) => Ok(Some(text)),
+        (Ok(_) | Err(_), _) => Err(Several),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::Request;
+
+    const NOON: i64 = 1_800_000_000;
+
+    struct Scene {
+        hosts: Hosts,
+        book: Book,
+        token: String,
+    }
+
+    fn scene(scope: Scope) -> Scene {
+        let hosts = Hosts::of("127.0.0.1:7717".parse().unwrap(), None).unwrap();
+        let mut book = Book::default();
+        let (_, token) = book.token(NOON, "ci", scope).unwrap();
+        Scene { hosts, book, token }
+    }
+
+    fn judged(
+        scene: &Scene,
+        line: (&str, &str),
+        headers: &[(&str, &str)],
+        needs: Needs,
+    ) -> Result<Option<Caller>, Refused> {
+        let mut request = Request::builder().method(line.0).uri(line.1);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let (head, ()) = request.body(()).unwrap().into_parts();
+        check(&head, &scene.hosts, &scene.book, needs)
+    }
+
+    const HERE: (&str, &str) = ("host", "127.0.0.1:7717");
+    const WATCH: Needs = Needs::Scope(Scope::Watch);
+
+    #[test]
+    fn the_host_comes_before_all_else() {
+        let scene = scene(Scope::Manage);
+        let bearer = format!("Bearer {}", scene.token);
+        let auth = ("authorization", bearer.as_str());
+        for hosts in [&[][..], &[("host", "evil")], &[HERE, HERE], &[HERE, ("host", "evil")]] {
+            let headers = [hosts, &[auth, ("origin", "null")]].concat();
+            assert_eq!(judged(&scene, ("GET", "/"), &headers, WATCH), Err(Refused::Host));
+        }
+        let absolute = ("GET", "http://evil/api/v1/sessions");
+        assert_eq!(judged(&scene, absolute, &[HERE, auth], WATCH), Err(Refused::Host));
+        assert!(judged(&scene, ("GET", "/"), &[HERE, auth], WATCH).unwrap().is_some());
+    }
+
+    #[test]
+    fn another_page_is_told_by_its_origin_or_its_site() {
+        let scene = scene(Scope::Manage);
+        for origin in ["null", "http://evil", "http://127.0.0.1:7718", "https://127.0.0.1:7717"] {
+            let headers = [HERE, ("origin", origin)];
+            let refused = judged(&scene, ("GET", "/"), &headers, Needs::Nothing);
+            assert_eq!(refused, Err(Refused::Origin), "{origin}");
+        }
+        for site in ["cross-site", "same-site"] {
+            let headers = [HERE, ("sec-fetch-site", site)];
+            assert_eq!(judged(&scene, ("GET", "/x"), &headers, WATCH), Err(Refused::Origin));
+            assert_eq!(judged(&scene, ("GET", "/"), &headers, Needs::Nothing), Ok(None));
+        }
+        // The page and the server have one name: a page of `localhost` is another one.
+        let headers = [HERE, ("origin", "http://localhost:7717")];
+        assert_eq!(judged(&scene, ("GET", "/"), &headers, WATCH), Err(Refused::Origin));
+    }
+
+    #[test]
+    fn a_credential_then_its_scope_then_whether_it_is_meant() {
+        let scene = scene(Scope::Send);
+        let bearer = format!("bearer {}", scene.token);
+        let auth = ("authorization", bearer.as_str());
+        let post = ("POST", "/api/v1/x");
+        assert_eq!(judged(&scene, post, &[HERE], WATCH), Err(Refused::Credential));
+        for wrong in ["", "Bearer", "Bearer x", "Basic x"] {
+            let headers = [HERE, ("authorization", wrong)];
+            assert_eq!(judged(&scene, post, &headers, WATCH), Err(Refused::Credential));
+        }
+        let manage = Needs::Scope(Scope::Manage);
+        let beyond = Refused::Scope { has: Scope::Send, needs: Scope::Manage };
+        assert_eq!(judged(&scene, post, &[HERE, auth], manage), Err(beyond));
+        assert_eq!(judged(&scene, post, &[HERE, auth], WATCH), Err(Refused::NotMeant));
+        let meant = [HERE, auth, ("x-glis", "1")];
+        assert_eq!(judged(&scene, post, &meant, WATCH).unwrap().unwrap().name, "ci");
+    }
+
+    #[test]
+    fn a_cookie_is_no_token_and_two_cookies_are_none() {
+        let mut scene = scene(Scope::Manage);
+        let code = scene.book.offer(NOON, "phone", Scope::Watch).unwrap();
+        let (_, secret) = scene.book.redeem(NOON, &code).unwrap();
+        let good = format!("a=b; glis-7717={secret}");
+        let line = ("GET", "/");
+        let caller = judged(&scene, line, &[HERE, ("cookie", &good)], WATCH).unwrap().unwrap();
+        assert_eq!((caller.name.as_str(), caller.kind), ("phone", Kind::Device));
+        let bearer = format!("Bearer {secret}");
+        let token = format!("glis-7717={}", scene.token);
+        let twice = format!("glis-7717=x; {good}");
+        for wrong in [("authorization", bearer.as_str()), ("cookie", &token), ("cookie", &twice)] {
+            let refused = judged(&scene, line, &[HERE, wrong], WATCH);
+            assert_eq!(refused, Err(Refused::Credential), "{wrong:?}");
+        }
+        // A wrong token is not made good by a right cookie.
+        let both = [HERE, ("cookie", good.as_str()), ("authorization", "Bearer x")];
+        assert_eq!(judged(&scene, line, &both, WATCH), Err(Refused::Credential));
+    }
+}

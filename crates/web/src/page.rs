@@ -1,0 +1,108 @@
+//! The page: files that are part of the program, without any data in them.
+
+use crate::reply::Reply;
+use crate::secret::hex;
+use axum::body::Body;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, Response, StatusCode};
+use sha2::{Digest as _, Sha256};
+
+/// A file of the page.
+pub(crate) struct Asset {
+    path: &'static str,
+    kind: &'static str,
+    bytes: &'static [u8],
+}
+
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+macro_rules! asset {
+    ($path:literal, $kind:expr, $file:literal) => {
+        Asset { path: $path, kind: $kind, bytes: include_bytes!(concat!("../page/", $file)) }
+    };
+}
+
+const ASSETS: &[Asset] = &[
+    asset!("/", "text/html; charset=utf-8", "index.html"),
+    asset!("/style.css", "text/css; charset=utf-8", "style.css"),
+    asset!("/app.js", SCRIPT, "app.js"),
+    asset!("/api.js", SCRIPT, "api.js"),
+    asset!("/asks.js", SCRIPT, "asks.js"),
+    asset!("/dom.js", SCRIPT, "dom.js"),
+    asset!("/keys.js", SCRIPT, "keys.js"),
+    asset!("/list.js", SCRIPT, "list.js"),
+    asset!("/outbox.js", SCRIPT, "outbox.js"),
+    asset!("/session.js", SCRIPT, "session.js"),
+    asset!("/store.js", SCRIPT, "store.js"),
+    asset!("/stream.js", SCRIPT, "stream.js"),
+    asset!("/terminal.js", SCRIPT, "terminal.js"),
+    asset!("/icon.svg", "image/svg+xml", "icon.svg"),
+];
+
+/// The file at this path.
+pub(crate) fn find(path: &str) -> Option<&'static Asset> {
+    ASSETS.iter().find(|asset| asset.path == path)
+}
+
+/// The file, or that the browser has it already.
+pub(crate) fn reply(asset: &'static Asset, head: &Parts) -> Reply {
+    let digest = Sha256::digest(asset.bytes);
+    let tag = format!("\"{}\"", hex(digest.get(..16).unwrap_or_default()));
+    let known =
+        head.headers.get(IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes());
+    let mut reply = Response::new(if known { Body::empty() } else { Body::from(asset.bytes) });
+    if known {
+        *reply.status_mut() = StatusCode::NOT_MODIFIED;
+    }
+    let headers = reply.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(asset.kind));
+    // Always asked for again: another build of the program has other files.
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        headers.insert(ETAG, tag);
+    }
+    reply
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn every_file_of_the_page_is_served_and_they_are_small() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("page");
+        let served: Vec<_> =
+            ASSETS.iter().map(|a| if a.path == "/" { "/index.html" } else { a.path }).collect();
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            assert!(served.contains(&format!("/{name}").as_str()), "{name} is not served");
+        }
+        let bytes: usize = ASSETS.iter().map(|asset| asset.bytes.len()).sum();
+        assert!(bytes <= 120 * 1024, "{bytes} bytes: the page is to load at once");
+    }
+
+    /// What agents say is shown as text. No file of ours has a way to make it anything else.
+    #[test]
+    fn no_script_makes_markup_of_text() {
+        let banned = [
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+            "new Function",
+            "DOMParser",
+            "createContextualFragment",
+            "srcdoc",
+            "javascript:",
+        ];
+        for asset in ASSETS {
+            let text = String::from_utf8_lossy(asset.bytes);
+            for word in banned {
+                assert!(!text.contains(word), "{} has {word}", asset.path);
+            }
+        }
+    }
+}

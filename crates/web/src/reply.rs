@@ -1,0 +1,135 @@
+//! What is answered, with the headers that every answer has.
+
+use crate::Told;
+use crate::guard::Refused;
+use axum::body::Body;
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, WWW_AUTHENTICATE,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+use axum::http::{HeaderName, HeaderValue, Response, StatusCode};
+use serde_json::{Value, json};
+
+pub(crate) type Reply = Response<Body>;
+
+/// Nothing but our own files, no frame around us, no text that becomes a script.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+img-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+require-trusted-types-for 'script'; trusted-types 'none'";
+
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+
+/// A JSON document.
+pub(crate) fn document(status: StatusCode, document: &Value) -> Reply {
+    let mut reply = Response::new(Body::from(document.to_string()));
+    *reply.status_mut() = status;
+    let json = HeaderValue::from_static("application/json");
+    reply.headers_mut().insert(CONTENT_TYPE, json);
+    reply
+}
+
+/// A failure, as the command line prints it.
+pub(crate) fn failure(told: &Told) -> Reply {
+    failure_as(status_of(told.exit), told)
+}
+
+pub(crate) fn failure_as(status: StatusCode, told: &Told) -> Reply {
+    let Told { kind, message, hint, .. } = told;
+    document(status, &json!({"error": {"kind": kind, "message": message, "hint": hint}}))
+}
+
+/// The status for an exit status of the command line.
+pub(crate) fn status_of(exit: u8) -> StatusCode {
+    match exit {
+        0 => StatusCode::OK,
+        2 => StatusCode::BAD_REQUEST,
+        3 => StatusCode::NOT_FOUND,
+        4..=7 => StatusCode::CONFLICT,
+        8 => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// A failure of the request itself.
+pub(crate) fn wrong(status: StatusCode, kind: &str, message: &str, hint: &str) -> Reply {
+    let told = Told {
+        exit: 2,
+        kind: kind.to_owned(),
+        message: message.to_owned(),
+        hint: Some(hint.to_owned()),
+    };
+    failure_as(status, &told)
+}
+
+/// What who was not let in is told: no more than is needed to come rightly.
+pub(crate) fn refused(why: Refused) -> Reply {
+    match why {
+        Refused::Host => wrong(
+            StatusCode::MISDIRECTED_REQUEST,
+            "wrong_host",
+            "this server does not answer to that name",
+            "use the address that `glis web` prints",
+        ),
+        Refused::Origin => wrong(
+            StatusCode::FORBIDDEN,
+            "wrong_origin",
+            "another page asked for this",
+            "open the page at the address that `glis web` prints",
+        ),
+        Refused::Credential => {
+            let mut reply = wrong(
+                StatusCode::UNAUTHORIZED,
+                "no_credential",
+                "this device is not known here, or not any more",
+                "`glis web pair` lets a device in, `glis web token` a script",
+            );
+            reply.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            reply
+        }
+        Refused::Scope { has, needs } => {
+            let (has, needs) = (has.word(), needs.word());
+            wrong(
+                StatusCode::FORBIDDEN,
+                "not_allowed",
+                &format!("this device may `{has}`; this needs `{needs}`"),
+                "pair it with that scope",
+            )
+        }
+        Refused::NotMeant => wrong(
+            StatusCode::FORBIDDEN,
+            "not_meant",
+            "what changes something has the header `X-Glis: 1`",
+            "add it",
+        ),
+    }
+}
+
+/// Adds what every answer has.
+pub(crate) fn dress(mut reply: Reply) -> Reply {
+    let headers = reply.headers_mut();
+    let fixed = [
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (X_FRAME_OPTIONS, "DENY"),
+        (REFERRER_POLICY, "no-referrer"),
+        (RESOURCE_POLICY, "same-origin"),
+        (OPENER_POLICY, "same-origin"),
+    ];
+    for (name, value) in fixed {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    reply
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_statuses_have_the_statuses_of_the_contract() {
+        let all = [0, 1, 2, 3, 4, 5, 6, 7, 8, 130].map(|exit| status_of(exit).as_u16());
+        assert_eq!(all, [200, 500, 400, 404, 409, 409, 409, 409, 503, 500]);
+    }
+}

@@ -1,0 +1,143 @@
+//! What makes a session: `new`, and `loop`, which also changes the limits of one.
+
+use super::{Gives, Row, Verb, row};
+use crate::Told;
+use crate::given::{Field, Given, Kind, may, must, usage};
+use glis_core::looping::{FAILURES_MAX, LoopChange, LoopContext, LoopSpec};
+use glis_wire::call::Scope;
+use glis_wire::client::{Action, NewSession, Request};
+
+/// What can be said of any session that is made.
+macro_rules! fields {
+    ($($more:expr),* $(,)?) => {
+        &[
+            $($more,)*
+            must("repo", Kind::Text, "an absolute path of a folder in the repository"),
+            may("agent", Kind::Text, "The agent"),
+            may("base", Kind::Text, "Revision to begin from"),
+            may("in_place", Kind::Flag, "Work in the repository itself, without a worktree"),
+            may("headless", Kind::Flag, "Without a terminal"),
+            may("persona", Kind::Text, "A persona from the configuration"),
+            may("model", Kind::Text, "Model"),
+            may("idle_timeout", Kind::Time, "Suspend the session after so much idle time"),
+            may("auto_yes", Kind::Flag, "Have rules answer what it asks"),
+            may("remove_worktree_on_pause", Kind::Flag, "Remove the worktree at every pause"),
+            may("keep_worktree_on_pause", Kind::Flag, "Keep the worktree at every pause"),
+            may("argv", Kind::Texts, "A program and its arguments, or more for the agent"),
+        ]
+    };
+}
+
+const NEW: &[Field] = fields![
+    may("name", Kind::Text, "The session's name; made from the prompt if not given"),
+    may("prompt", Kind::Text, "The first message"),
+];
+
+const LOOP: &[Field] = fields![
+    must("name", Kind::Text, "the session's name"),
+    may("prompt", Kind::Text, "What the agent is told at the beginning of every iteration"),
+    may("spec", Kind::Text, "Instead: an absolute path of a file with a check list"),
+    may("max", Kind::Number, "Maximum number of iterations"),
+    may("until", Kind::Text, "A line for `sh -c`: when it succeeds, the loop is done"),
+    may("context", Kind::Word(&["fresh", "continue"]), "What an iteration knows of the others"),
+    may("auto_commit", Kind::Flag, "Commit the work of every iteration"),
+    may("max_cost", Kind::Dollars, "Pause it once it has cost so many dollars"),
+    may("max_failures", Kind::Number, "Pause it after so many failures in a row"),
+];
+
+pub(super) const ROWS: &[Row] = &[
+    row(Verb::Post, "new", "/sessions", Scope::Manage)
+        .does("Start a session in its own worktree, on its own branch")
+        .takes(NEW)
+        .asks(|given| Ok(Request::New(Box::new(wanted(given)?)))),
+    row(Verb::Post, "loop", "/loops", Scope::Manage)
+        .does("Start a session that is given the same words again and again")
+        .takes(LOOP)
+        .asks(iterate),
+    row(Verb::Post, "loop", "/sessions/{session}/loop", Scope::Manage)
+        .does("Change the limits of a loop")
+        .takes(&[
+            may("max", Kind::Number, "Maximum number of iterations"),
+            may("until", Kind::Text, "A line for `sh -c`: when it succeeds, the loop is done"),
+            may("max_cost", Kind::Dollars, "Pause it once it has cost so many dollars"),
+            may("max_failures", Kind::Number, "Pause it after so many failures in a row"),
+            may("lift", Kind::Words(&["max", "until", "max_cost"]), "Limits that are lifted"),
+        ])
+        .gives(Gives::Session)
+        .asks(change),
+];
+
+fn wanted(given: &Given) -> Result<NewSession, Told> {
+    let repo = given.text("repo").unwrap_or_default();
+    if !repo.starts_with('/') {
+        return Err(usage("`repo` has to be an absolute path"));
+    }
+    let worktree = ["remove_worktree_on_pause", "keep_worktree_on_pause"].map(|f| given.flag(f));
+    let remove_worktree = match worktree {
+        [true, true] => return Err(usage("the worktree is either removed or kept")),
+        [true, false] => Some(true),
+        [false, true] => Some(false),
+        [false, false] => None,
+    };
+    Ok(NewSession {
+        name: given.text("name"),
+        agent: given.text("agent"),
+        prompt: given.text("prompt"),
+        repo,
+        base: given.text("base"),
+        in_place: given.flag("in_place"),
+        headless: given.flag("headless"),
+        persona: given.text("persona"),
+        model: given.text("model"),
+        idle_timeout_secs: given.time_ms("idle_timeout").map(|ms| ms / 1000),
+        auto_yes: given.flag("auto_yes"),
+        argv: given.texts("argv"),
+        remove_worktree,
+        looped: None,
+        spec_file: None,
+    })
+}
+
+fn iterate(given: &Given) -> Result<Request, Told> {
+    let spec_file = given.text("spec");
+    if spec_file.is_some() == given.text("prompt").is_some() {
+        return Err(usage("either `prompt` or `spec` says what is to be done"));
+    }
+    if spec_file.as_ref().is_some_and(|path| !path.starts_with('/')) {
+        return Err(usage("`spec` has to be an absolute path"));
+    }
+    let looped = Some(LoopSpec {
+        max: count(given, "max")?,
+        until: given.text("until"),
+        context: given.meant("context").unwrap_or(LoopContext::Fresh),
+        auto_commit: given.flag("auto_commit"),
+        max_cost_micros: given.micros("max_cost"),
+        max_failures: count(given, "max_failures")?.unwrap_or(FAILURES_MAX),
+        file: None,
+    });
+    Ok(Request::New(Box::new(NewSession { looped, spec_file, ..wanted(given)? })))
+}
+
+fn change(given: &Given) -> Result<Request, Told> {
+    let lifted: Vec<String> = given.texts("lift");
+    let lifts = |name: &str| lifted.iter().any(|lifted| lifted == name);
+    let change = LoopChange {
+        max: count(given, "max")?.map(Some).or(lifts("max").then_some(None)),
+        until: given.text("until").map(Some).or(lifts("until").then_some(None)),
+        max_cost_micros: given.micros("max_cost").map(Some).or(lifts("max_cost").then_some(None)),
+        max_failures: count(given, "max_failures")?,
+    };
+    if change == LoopChange::default() {
+        return Err(usage("name a limit"));
+    }
+    Ok(Request::Act { session: given.name.clone(), action: Action::SetLoop { change } })
+}
+
+/// A number of iterations.
+fn count(given: &Given, name: &str) -> Result<Option<u32>, Told> {
+    match given.number(name).map(u32::try_from) {
+        None => Ok(None),
+        Some(Ok(number)) if number > 0 => Ok(Some(number)),
+        Some(_) => Err(usage(&format!("`{name}` has to be at least 1"))),
+    }
+}

@@ -1,0 +1,270 @@
+//! What can be asked for of one session.
+
+use super::{Act, Gives, Row, Verb, row};
+use crate::Told;
+use crate::given::{Given, Kind, may, must, usage};
+use glis_core::Status;
+use glis_core::input::IfRunning;
+use glis_core::pause::OnTimeout;
+use glis_core::spec::IdleLimit;
+use glis_core::talk::ALLOW_FOR_SESSION;
+use glis_core::tree::Clearing;
+use glis_wire::call::Scope;
+use glis_wire::client::{Action, Request};
+
+pub(super) const MODES: Kind = Kind::Word(&["boundary", "interrupt", "force"]);
+pub(super) const ON_TIMEOUT: Kind = Kind::Word(&["refuse", "force"]);
+const STATUSES: Kind = Kind::Words(&[
+    "created",
+    "busy",
+    "idle",
+    "waiting",
+    "pausing",
+    "paused",
+    "resuming",
+    "suspended",
+    "interrupted",
+    "completed",
+    "failed",
+    "archived",
+]);
+
+/// A wait over HTTP ends after this time at the latest: nothing tells that its caller has gone.
+const WAIT_MS_MAX: u64 = 10 * 60 * 1000;
+
+pub(super) const ROWS: &[Row] = &[
+    row(Verb::Get, "ls", "/sessions", Scope::Watch)
+        .does("List sessions, latest activity first")
+        .takes(&[may("all", Kind::Flag, "Include removed ones")])
+        .gives(Gives::Sessions)
+        .asks(|given| Ok(Request::List { all: given.flag("all") })),
+    row(Verb::Get, "show", "/sessions/{session}", Scope::Watch)
+        .does("Show everything about one session")
+        .takes(&[may("glance", Kind::Flag, "Without its counting as a look of a person")])
+        .asks(|given| {
+            let session = given.name.clone();
+            Ok(if given.flag("glance") {
+                let statuses = Status::ALL.to_vec();
+                Request::Wait { session, statuses, timeout_ms: Some(0) }
+            } else {
+                Request::Show { session }
+            })
+        }),
+    row(Verb::Get, "log", "/sessions/{session}/log", Scope::Watch)
+        .does("The conversation")
+        .gives(Gives::Array)
+        .asks(|given| Ok(Request::Log { session: given.name.clone(), follow: false })),
+    row(Verb::Get, "screen", "/sessions/{session}/screen", Scope::Watch)
+        .does("The terminal's screen as text, running or not")
+        .gives(Gives::Object)
+        .asks(|given| Ok(Request::Screen { session: given.name.clone() })),
+    Row {
+        act: Act::Terminal,
+        ..row(Verb::Get, "", "/sessions/{session}/terminal", Scope::Watch)
+            .does(
+                "A WebSocket with the terminal as rows of text: first all of it, then the rows that \
+                 change, as `{offset, size, cursor, rows: [[number, [[text, look?], …]], …]}`",
+            )
+            .gives(Gives::Frames)
+    },
+    row(Verb::Get, "output", "/sessions/{session}/output", Scope::Watch)
+        .does("What the agent wrote to its terminal, as text")
+        .takes(&[may("from", Kind::Number, "First offset")])
+        .gives(Gives::Object)
+        .asks(|given| {
+            let from = given.number("from").unwrap_or_default();
+            Ok(Request::Output { session: given.name.clone(), from, follow: false })
+        }),
+    row(Verb::Get, "snapshots", "/sessions/{session}/snapshots", Scope::Watch)
+        .does("List the snapshots of a session: when, why, what changed since the one before")
+        .gives(Gives::Array)
+        .asks(|given| Ok(Request::Snapshots { session: given.name.clone(), last: None })),
+    row(Verb::Get, "diff", "/sessions/{session}/diff", Scope::Watch)
+        .does("Show what a session has changed: committed, staged, written and untracked")
+        .takes(&[
+            may("since", Kind::Text, "A snapshot to compare with"),
+            may("stat", Kind::Flag, "Only which files, and how much"),
+        ])
+        .gives(Gives::Object)
+        .asks(|given| {
+            let (session, since) = (given.name.clone(), given.text("since"));
+            Ok(Request::Diff { session, since, patch: !given.flag("stat") })
+        }),
+    row(Verb::Post, "send", "/sessions/{session}/send", Scope::Send)
+        .does("Send one message: stored first, delivered once and in order")
+        .takes(&[
+            must("text", Kind::Text, "the message"),
+            may("file", Kind::Texts, "Files of the server to copy into the worktree; needs `manage`"),
+        ])
+        .gives(Gives::Object)
+        .asks(|given| {
+            let text = given.text("text").unwrap_or_default();
+            Ok(act(given, Action::Send { text, files: given.texts("file") }))
+        }),
+    row(Verb::Post, "wait", "/sessions/{session}/wait", Scope::Watch)
+        .does("Wait until the session is in one of these states")
+        .takes(&[
+            must("for", STATUSES, "the states to wait for"),
+            may("timeout", Kind::Time, "Give up after this time; ten minutes are the most"),
+        ])
+        .asks(|given| Ok(wait(given))),
+    row(Verb::Post, "pause", "/sessions/{session}/pause", Scope::Manage)
+        .does("Stop an agent and keep everything")
+        .takes(&[
+            may("mode", MODES, "When to stop the agent; default: interrupt, of a loop: boundary"),
+            may("cancel", Kind::Flag, "Cancel a pause that is still waiting"),
+            may("remove_worktree", Kind::Flag, "Remove the worktree afterwards"),
+            may("force", Kind::Flag, "Remove it even with files that are in no snapshot"),
+            may("keep_worktree", Kind::Flag, "Keep the worktree, whatever is configured"),
+            may("on_timeout", ON_TIMEOUT, "What to do if the agent does not reach a safe state"),
+            may("for", Kind::Time, "Resume it by itself after so long"),
+        ])
+        .asks(pause),
+    row(Verb::Post, "resume", "/sessions/{session}/resume", Scope::Manage)
+        .does("Bring an agent back, in its own conversation")
+        .takes(&[may("prompt", Kind::Text, "The first message after it is back")])
+        .asks(|given| Ok(act(given, Action::Resume { prompt: given.text("prompt") }))),
+    row(Verb::Post, "restart", "/sessions/{session}/restart", Scope::Manage)
+        .does("Start a fresh conversation in the same worktree")
+        .takes(&[
+            may("with_context", Kind::Flag, "Tell the fresh agent what the former one was doing"),
+            may("yes", Kind::Flag, "It is meant"),
+        ])
+        .asks(restart),
+    row(Verb::Post, "stop", "/sessions/{session}/stop", Scope::Manage)
+        .does("End the process and keep the session")
+        .asks(|given| Ok(act(given, Action::Stop))),
+    row(Verb::Post, "timeout", "/sessions/{session}/timeout", Scope::Manage)
+        .does("Set how long a session may be idle before it is suspended")
+        .takes(&[must("minutes", Kind::Text, "1 to 120, or `off`")])
+        .asks(timeout),
+    row(Verb::Post, "rm", "/sessions/{session}/rm", Scope::Manage)
+        .does("Move a session to the trash; nothing is deleted")
+        .takes(&[may("stop", Kind::Flag, "Stop it first if it runs")])
+        .gives(Gives::Object)
+        .asks(|given| {
+            let stop = given.flag("stop");
+            let running = if stop { IfRunning::Stop } else { IfRunning::Refuse };
+            Ok(act(given, Action::Remove { running }))
+        }),
+    row(Verb::Post, "answer", "/sessions/{session}/answer", Scope::Answer)
+        .does("Answer what a session asks")
+        .takes(&[
+            must("answer", Kind::Text, "`allow`, `deny`, or the text for a question"),
+            must("request", Kind::Text, "which request it is for"),
+            may("for_session", Kind::Flag, "With `allow`: everything of the same kind"),
+            may("reason", Kind::Text, "With `deny`: why"),
+        ])
+        .asks(answer),
+    row(Verb::Post, "auto-yes", "/sessions/{session}/auto-yes", Scope::Manage)
+        .does("Have rules answer what a session asks, or not")
+        .takes(&[must("switch", Kind::Word(&["on", "off"]), "whether rules answer")])
+        .asks(|given| {
+            let on = given.text("switch").as_deref() == Some("on");
+            Ok(act(given, Action::AutoYes { on }))
+        }),
+    row(Verb::Post, "acknowledge", "/sessions/{session}/acknowledge", Scope::Manage)
+        .does("Confirm that you know of a damaged record or a bar")
+        .asks(|given| Ok(act(given, Action::Acknowledge))),
+    row(Verb::Post, "snapshot", "/sessions/{session}/snapshot", Scope::Manage)
+        .does("Save the worktree as it is, without disturbing the agent")
+        .gives(Gives::Object)
+        .asks(|given| Ok(act(given, Action::Snapshot))),
+    row(Verb::Post, "compact", "/sessions/{session}/compact", Scope::Manage)
+        .does("Sum up a long conversation of a session at rest")
+        .gives(Gives::Object)
+        .asks(|given| Ok(act(given, Action::Compact))),
+    row(Verb::Post, "restore", "/sessions/{session}/restore", Scope::Manage)
+        .does("Restore a worktree from a snapshot; what is there is moved aside")
+        .takes(&[
+            may("snapshot", Kind::Text, "Which one; default: the latest"),
+            may("to", Kind::Text, "Into this folder of the server instead: an absolute path"),
+        ])
+        .asks(restore),
+    row(Verb::Post, "merge", "/sessions/{session}/merge", Scope::Manage)
+        .does("Commit a session's work on its branch and merge that, without touching any checkout")
+        .takes(&[may("into", Kind::Text, "The branch; default: the one that it began from")])
+        .gives(Gives::Object)
+        .asks(|given| {
+            Ok(Request::Merge { session: given.name.clone(), into: given.text("into") })
+        }),
+];
+
+fn act(given: &Given, action: Action) -> Request {
+    Request::Act { session: given.name.clone(), action }
+}
+
+fn wait(given: &Given) -> Request {
+    let timeout_ms = Some(given.time_ms("timeout").unwrap_or(WAIT_MS_MAX).min(WAIT_MS_MAX));
+    let statuses = given.meant("for").unwrap_or_default();
+    Request::Wait { session: given.name.clone(), statuses, timeout_ms }
+}
+
+fn pause(given: &Given) -> Result<Request, Told> {
+    if given.flag("cancel") {
+        return Ok(act(given, Action::CancelPause));
+    }
+    let action = Action::Pause {
+        mode: given.meant("mode"),
+        on_timeout: given.meant::<OnTimeout>("on_timeout"),
+        clearing: clearing(given)?,
+        for_secs: given.time_ms("for").map(|ms| ms / 1000),
+    };
+    Ok(act(given, action))
+}
+
+/// What becomes of the worktree.
+pub(super) fn clearing(given: &Given) -> Result<Option<Clearing>, Told> {
+    match ["remove_worktree", "force", "keep_worktree"].map(|name| given.flag(name)) {
+        [true, _, true] => Err(usage("the worktree is either removed or kept")),
+        [false, true, _] => Err(usage("`force` goes with `remove_worktree`")),
+        [true, false, false] => Ok(Some(Clearing::IfAllIsSaved)),
+        [true, true, false] => Ok(Some(Clearing::Always)),
+        [false, false, true] => Ok(Some(Clearing::Keep)),
+        [false, false, false] => Ok(None),
+    }
+}
+
+fn restart(given: &Given) -> Result<Request, Told> {
+    if !given.flag("yes") {
+        return Err(usage(&format!(
+            "a restart of `{}` begins a fresh conversation and has to be confirmed by `yes`",
+            given.name
+        )));
+    }
+    Ok(act(given, Action::Restart { with_context: given.flag("with_context") }))
+}
+
+fn timeout(given: &Given) -> Result<Request, Told> {
+    let minutes = given.text("minutes").unwrap_or_default();
+    let limit = if minutes == "off" {
+        Some(IdleLimit::Never)
+    } else {
+        minutes.parse::<u64>().ok().and_then(|n| n.checked_mul(60)).map(IdleLimit::Secs)
+    };
+    let limit = limit.ok_or_else(|| usage("Invalid number. Usage: minutes, or `off`"))?;
+    Ok(act(given, Action::LimitIdle { limit }))
+}
+
+fn answer(given: &Given) -> Result<Request, Told> {
+    let (answer, reason) = (given.text("answer").unwrap_or_default(), given.text("reason"));
+    if given.flag("for_session") && answer != "allow" {
+        return Err(usage("only `allow` can hold for the whole session"));
+    }
+    if reason.is_some() && answer != "deny" {
+        return Err(usage("only `deny` takes a reason"));
+    }
+    let answer = if given.flag("for_session") { ALLOW_FOR_SESSION.to_owned() } else { answer };
+    Ok(act(given, Action::Answer { ask: given.text("request"), answer, reason }))
+}
+
+fn restore(given: &Given) -> Result<Request, Told> {
+    let snapshot = given.text("snapshot");
+    match given.text("to") {
+        None => Ok(act(given, Action::Restore { snapshot })),
+        Some(to) if to.starts_with('/') => {
+            Ok(Request::RestoreTo { session: given.name.clone(), snapshot, to })
+        }
+        Some(_) => Err(usage("`to` has to be an absolute path")),
+    }
+}

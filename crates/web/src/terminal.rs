@@ -1,0 +1,228 @@
+//! A session's terminal as rows of text: the daemon paints it once, from there on its holder is read. The
+//! rows that have changed go to the page.
+
+mod rows;
+
+use crate::call::connector;
+use crate::guard::Caller;
+use crate::reply::{Reply, wrong};
+use crate::shared::Shared;
+use axum::extract::FromRequestParts as _;
+use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use axum::response::IntoResponse as _;
+use glis_client::{Client, Connector, Fault, Heard, Holder, Quiet, Streamed};
+use glis_screen::Screen;
+use glis_wire::client::{Request, Response};
+use glis_wire::hold::Size;
+use rows::Rows;
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::io::Errno;
+use serde_json::json;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+
+/// Thirty pictures a second are enough for text.
+const FRAME: Duration = Duration::from_millis(33);
+/// So much of a flood is taken in before it is looked whether a frame is due.
+const READS_MAX: usize = 4;
+/// What a page may say; it says nothing yet.
+const SAID_BYTES_MAX: usize = 64 * 1024;
+
+/// Opens the socket of a terminal.
+pub(crate) async fn open(
+    shared: Arc<Shared>,
+    caller: Caller,
+    name: String,
+    mut head: Parts,
+) -> Reply {
+    let Ok(upgrade) = WebSocketUpgrade::from_request_parts(&mut head, &()).await else {
+        let (status, hint) = (StatusCode::UPGRADE_REQUIRED, "connect by a WebSocket");
+        return wrong(status, "usage", "a terminal is a stream of frames", hint);
+    };
+    let upgrade = upgrade.max_message_size(SAID_BYTES_MAX).max_frame_size(SAID_BYTES_MAX);
+    upgrade.on_upgrade(move |socket| show(shared, caller, name, socket)).into_response()
+}
+
+async fn show(shared: Arc<Shared>, caller: Caller, name: String, mut socket: WebSocket) {
+    // One frame waits at most: a page that is slow gets fewer, and the last one whole.
+    let (send, mut frames) = mpsc::channel(1);
+    let Ok(wake) = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map(Arc::new) else {
+        return;
+    };
+    let (connector, explain) = (connector(&shared, &caller), shared.setup.explain);
+    let follow = {
+        let wake = Arc::clone(&wake);
+        move || {
+            let mut view = View { send, wake, rows: Rows::default(), drawn: None, dirty: true };
+            if let Err(fault) = view.follow(&connector, &name) {
+                let told = explain(fault);
+                let told = json!({"error": {"kind": told.kind, "message": told.message}});
+                drop(view.send.blocking_send(told.to_string()));
+            }
+        }
+    };
+    if std::thread::Builder::new().name("terminal".to_owned()).spawn(follow).is_err() {
+        return;
+    }
+    let mut changes = shared.devices.changes();
+    changes.mark_changed();
+    loop {
+        tokio::select! {
+            frame = frames.recv() => {
+                let Some(frame) = frame else { break };
+                // There is room for another.
+                rustix::io::write(&*wake, &1_u64.to_ne_bytes()).ok();
+                if socket.send(Message::Text(frame.into())).await.is_err() {
+                    break;
+                }
+            }
+            said = socket.recv() => match said {
+                Some(Ok(Message::Close(_)) | Err(_)) | None => break,
+                Some(Ok(_)) => {}
+            },
+            _ = changes.changed() => {
+                let book = shared.devices.now();
+                if !book.is_ok_and(|book| book.still_has(&caller.id, caller.scope)) {
+                    break;
+                }
+            }
+        }
+    }
+    drop(frames);
+    rustix::io::write(&*wake, &1_u64.to_ne_bytes()).ok();
+    drop(socket.send(Message::Close(None)).await);
+}
+
+/// One page's view of one terminal, on a thread of its own.
+struct View {
+    send: mpsc::Sender<String>,
+    /// Written to when a frame was taken, or when the page has gone.
+    wake: Arc<OwnedFd>,
+    rows: Rows,
+    drawn: Option<Instant>,
+    dirty: bool,
+}
+
+impl View {
+    /// Shows the terminal until its process has ended or the page has gone.
+    fn follow(&mut self, connector: &Connector, name: &str) -> Result<(), Fault> {
+        let (_client, painted) = paint(connector, name)?;
+        let mut screen = Screen::new(painted.size);
+        screen.feed(&painted.bytes);
+        let mut offset = painted.from;
+        let holder = painted.holder_dir.and_then(|dir| Holder::follow(&dir, offset).ok());
+        if let Some(mut holder) = holder {
+            let mut lives = true;
+            while lives && !self.send.is_closed() {
+                self.draw(&screen, offset);
+                self.wait(&holder);
+                lives =
+                    read(&mut holder, &mut screen, &mut offset, &mut self.dirty).unwrap_or(false);
+            }
+        }
+        self.dirty = true;
+        // The last picture is waited for: nothing comes after it.
+        if let Some(frame) = self.rows.frame(&screen, offset) {
+            drop(self.send.blocking_send(frame));
+        }
+        drop(self.send.blocking_send(json!({"ended": true, "offset": offset}).to_string()));
+        Ok(())
+    }
+
+    /// Sends a picture if one is due and the last one was taken.
+    fn draw(&mut self, screen: &Screen, offset: u64) {
+        if !self.dirty || self.drawn.is_some_and(|drawn| drawn.elapsed() < FRAME) {
+            return;
+        }
+        let Ok(place) = self.send.try_reserve() else { return };
+        if let Some(frame) = self.rows.frame(screen, offset) {
+            place.send(frame);
+        }
+        (self.dirty, self.drawn) = (false, Some(Instant::now()));
+    }
+
+    /// Waits until there is something to read, a picture is due, or a picture was taken.
+    fn wait(&self, holder: &Holder) {
+        let left = self.drawn.map(|drawn| FRAME.saturating_sub(drawn.elapsed()));
+        // One that waits to be taken wakes us when it is.
+        let due = left.filter(|_| self.dirty && self.send.capacity() > 0);
+        let due = due.map(|due| due + Duration::from_millis(1));
+        let limit = due.and_then(|due| Timespec::try_from(due).ok());
+        let wanted =
+            if holder.waiting() > 0 { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
+        let mut waiting = [PollFd::new(holder, wanted), PollFd::new(&*self.wake, PollFlags::IN)];
+        match poll(&mut waiting, limit.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            // Nothing can be waited for: the next look finds out why.
+            Err(_) => std::thread::sleep(FRAME),
+        }
+        let mut count = [0; 8];
+        rustix::io::read(&*self.wake, &mut count).ok();
+    }
+}
+
+/// Reads what the holder has said, up to a bound. Whether its process lives.
+fn read(
+    holder: &mut Holder,
+    screen: &mut Screen,
+    offset: &mut u64,
+    dirty: &mut bool,
+) -> io::Result<bool> {
+    for _ in 0..READS_MAX {
+        if !holder.read()? {
+            return Ok(false);
+        }
+        let mut came = false;
+        loop {
+            match holder.hear()? {
+                Heard::Nothing => break,
+                Heard::Ended(_) => return Ok(false),
+                Heard::Output { at, bytes } => {
+                    if at > *offset {
+                        screen.skip_to(at);
+                    }
+                    screen.feed(bytes);
+                    *offset = at + bytes.len() as u64;
+                }
+                Heard::Resized { size, .. } => screen.resize(size),
+            }
+            (came, *dirty) = (true, true);
+        }
+        holder.send()?;
+        if !came {
+            break;
+        }
+    }
+    Ok(true)
+}
+
+/// A screen as the daemon paints it.
+struct Painted {
+    bytes: Vec<u8>,
+    from: u64,
+    size: Size,
+    holder_dir: Option<PathBuf>,
+}
+
+fn paint(connector: &Connector, session: &str) -> Result<(Client, Painted), Fault> {
+    let mut client = connector.connect(&mut Quiet)?;
+    let mut bytes = Vec::new();
+    let request = Request::Attach { session: session.to_owned() };
+    let answer = client.call_seeing(request, |streamed| {
+        if let Streamed::Bytes(_, part) = streamed {
+            bytes.extend(part);
+        }
+        Ok::<(), Fault>(())
+    })?;
+    let Response::Attached { from, size, holder_dir, .. } = answer else {
+        return Err(Fault::Garbled("the daemon gave an answer that does not fit".to_owned()));
+    };
+    let holder_dir = holder_dir.map(PathBuf::from);
+    Ok((client, Painted { bytes, from, size, holder_dir }))
+}

@@ -1,0 +1,151 @@
+//! Rows of a screen as a page gets them: runs of text that look alike, and only the rows that have changed.
+
+use glis_screen::{Colour, Look, Screen};
+use serde_json::{Map, Value, json};
+
+/// What a page has.
+#[derive(Default)]
+pub(super) struct Rows {
+    known: Vec<Value>,
+    cursor: Value,
+    size: (u16, u16),
+}
+
+impl Rows {
+    /// What the page has to be told so that it shows this screen; none if it does.
+    pub(super) fn frame(&mut self, screen: &Screen, offset: u64) -> Option<String> {
+        let size = screen.size();
+        let fresh = (size.columns, size.rows);
+        if self.size != fresh {
+            (self.size, self.known) = (fresh, Vec::new());
+        }
+        let now = rows(screen);
+        let changed: Vec<Value> = now
+            .iter()
+            .enumerate()
+            .filter(|(at, row)| self.known.get(*at) != Some(row))
+            .map(|(at, row)| json!([at, row]))
+            .collect();
+        let (column, row) = screen.cursor();
+        let cursor = if screen.shows_cursor() { json!([column, row]) } else { Value::Null };
+        if changed.is_empty() && cursor == self.cursor {
+            return None;
+        }
+        let frame = json!({
+            "offset": offset,
+            "size": {"columns": size.columns, "rows": size.rows},
+            "cursor": cursor,
+            "rows": changed,
+        });
+        (self.known, self.cursor) = (now, cursor);
+        Some(frame.to_string())
+    }
+}
+
+/// Every row as runs: `[text]`, or `[text, look]`.
+fn rows(screen: &Screen) -> Vec<Value> {
+    let mut rows: Vec<Row> = Vec::new();
+    rows.resize_with(usize::from(screen.size().rows), Row::default);
+    screen.each_cell(|_, row, text, look| {
+        if let Some(row) = rows.get_mut(usize::from(row)) {
+            row.add(text, look);
+        }
+    });
+    rows.into_iter().map(Row::finish).collect()
+}
+
+#[derive(Default)]
+struct Row {
+    runs: Vec<Value>,
+    text: String,
+    look: Look,
+}
+
+impl Row {
+    fn add(&mut self, text: &str, look: Look) {
+        if look != self.look {
+            self.close();
+            self.look = look;
+        }
+        self.text.push_str(text);
+    }
+
+    fn close(&mut self) {
+        if !self.text.is_empty() {
+            let text = std::mem::take(&mut self.text);
+            let look = described(self.look);
+            self.runs.push(if look.is_empty() { json!([text]) } else { json!([text, look]) });
+        }
+    }
+
+    /// Without what nobody sees at its end.
+    fn finish(mut self) -> Value {
+        if self.look == Look::default() {
+            self.text.truncate(self.text.trim_end().len());
+        }
+        self.close();
+        Value::from(self.runs)
+    }
+}
+
+/// A look in short: `f` and `b` are colours, `s` has a letter for each style.
+fn described(look: Look) -> Map<String, Value> {
+    let mut short = Map::new();
+    for (name, colour) in [("f", look.text), ("b", look.behind)] {
+        let value = match colour {
+            Colour::Own => continue,
+            Colour::Indexed(index) => json!(index),
+            Colour::Rgb(red, green, blue) => json!(format!("#{red:02x}{green:02x}{blue:02x}")),
+        };
+        short.insert(name.to_owned(), value);
+    }
+    let styles = [
+        (look.bold, 'b'),
+        (look.faint, 'f'),
+        (look.italic, 'i'),
+        (look.underlined, 'u'),
+        (look.inverse, 'r'),
+        (look.struck, 's'),
+    ];
+    let letters: String = styles.iter().filter(|(is, _)| *is).map(|(_, letter)| *letter).collect();
+    if !letters.is_empty() {
+        short.insert("s".to_owned(), json!(letters));
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glis_wire::hold::Size;
+
+    fn frame(rows: &mut Rows, screen: &Screen) -> Value {
+        let frame = rows.frame(screen, screen.offset());
+        frame.map_or(Value::Null, |frame| serde_json::from_str(&frame).unwrap())
+    }
+
+    #[test]
+    fn only_what_has_changed_is_told() {
+        let mut screen = Screen::new(Size { columns: 20, rows: 3 });
+        let mut rows = Rows::default();
+        screen.feed(b"one\r\ntwo");
+        let first = frame(&mut rows, &screen);
+        assert_eq!(first["rows"], json!([[0, [["one"]]], [1, [["two"]]], [2, []]]));
+        assert_eq!((&first["cursor"], &first["offset"]), (&json!([3, 1]), &json!(8)));
+        assert_eq!(frame(&mut rows, &screen), Value::Null);
+        screen.feed(b"\x1b[31;1m!\x1b[0m\x1b[?25l");
+        let second = frame(&mut rows, &screen);
+        assert_eq!(second["rows"], json!([[1, [["two"], ["!", {"f": 1, "s": "b"}]]]]));
+        assert_eq!(second["cursor"], Value::Null);
+        screen.resize(Size { columns: 10, rows: 3 });
+        assert_eq!(frame(&mut rows, &screen)["rows"].as_array().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn markup_and_controls_are_text_and_nothing_else() {
+        let mut screen = Screen::new(Size { columns: 60, rows: 1 });
+        screen.feed("<img src=x onerror=alert(1)> \x1b]0;title\x07\x1b[6n\u{202e}x".as_bytes());
+        let told = frame(&mut Rows::default(), &screen);
+        assert_eq!(told["rows"][0][1], json!([["<img src=x onerror=alert(1)> x"]]));
+    }
+}

@@ -1,0 +1,151 @@
+//! `web pair|devices|revoke|token`: they change the file of the devices, whether a server runs or not.
+
+use crate::Told;
+use crate::devices::{Book, Device, Kind, Refused, Store, StoreFault};
+use crate::hosts::USUAL;
+use glis_wire::call::Scope;
+use glis_wire::home::Home;
+use qrcode::render::unicode::Dense1x2;
+use qrcode::{EcLevel, QrCode};
+use serde_json::{Value, json};
+
+/// What is printed: for a script, and for a person.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Said {
+    /// For a script.
+    pub document: Value,
+    /// For a person.
+    pub words: String,
+}
+
+/// Makes a link that pairs one device, and shows it as a QR code as well.
+pub fn pair(home: &Home, name: &str, scope: Scope) -> Result<Said, Told> {
+    let made = store(home).change(|book| {
+        let code = book.offer(now(), name, scope)?;
+        Ok((code, book.url.clone()))
+    });
+    let (code, url) = made.map_err(|fault| told(&fault))?;
+    let url = url.unwrap_or_else(|| format!("http://{USUAL}/"));
+    // The fragment is not sent to any server, so no log of a proxy has it.
+    let link = format!("{url}#pair={code}");
+    let drawn = QrCode::with_error_correction_level(&link, EcLevel::L).map(|code| {
+        code.render::<Dense1x2>().dark_color(Dense1x2::Light).light_color(Dense1x2::Dark).build()
+    });
+    let scope = scope.word();
+    let words = format!(
+        "{}\n{link}\n\nOpens the page as `{name}`, which may `{scope}`. Good once, for ten minutes.",
+        drawn.unwrap_or_default()
+    );
+    Ok(Said { document: json!({"url": link, "name": name, "scope": scope}), words })
+}
+
+/// Lists who may come.
+pub fn devices(home: &Home) -> Result<Said, Told> {
+    let Book { devices, .. } = store(home).read().map_err(|fault| told(&fault))?;
+    let document = devices.iter().map(document).collect();
+    let line = |device: &Device| {
+        let Device { name, scope, since, .. } = device;
+        format!("{name}  {}  {}  since {since}", scope.word(), word(device.kind))
+    };
+    let words = if devices.is_empty() {
+        "no devices; `glis web pair` lets one in".to_owned()
+    } else {
+        devices.iter().map(line).collect::<Vec<_>>().join("\n")
+    };
+    Ok(Said { document, words })
+}
+
+/// Lets a device or a script in no more.
+pub fn revoke(home: &Home, given: &str) -> Result<Said, Told> {
+    let gone = store(home).change(|book| Ok(book.revoke(given))).map_err(|fault| told(&fault))?;
+    let Some(device) = gone else {
+        return Err(Told {
+            exit: 3,
+            kind: "not_found".to_owned(),
+            message: format!("there is no device or token `{given}`"),
+            hint: Some("`glis web devices` lists them".to_owned()),
+        });
+    };
+    let words = format!("`{}` is not let in any more", device.name);
+    Ok(Said { document: document(&device), words })
+}
+
+/// Makes a token for a script. It is shown this once.
+pub fn token(home: &Home, name: &str, scope: Scope) -> Result<Said, Told> {
+    let made = store(home).change(|book| book.token(now(), name, scope));
+    let (device, secret) = made.map_err(|fault| told(&fault))?;
+    let mut document = document(&device);
+    document["token"] = json!(secret);
+    Ok(Said { document, words: secret })
+}
+
+/// What is told of a device: nothing that it proves itself by.
+pub(crate) fn document(device: &Device) -> Value {
+    let Device { id, name, kind, scope, since, .. } = device;
+    json!({"id": id, "name": name, "kind": kind, "scope": scope.word(), "since": since})
+}
+
+fn word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Device => "device",
+        Kind::Token => "token",
+    }
+}
+
+fn store(home: &Home) -> Store {
+    Store::new(&home.state)
+}
+
+/// The time, in seconds.
+pub(crate) fn now() -> i64 {
+    jiff::Timestamp::now().as_second()
+}
+
+/// What a person is told of a fault of the file.
+pub(crate) fn told(fault: &StoreFault) -> Told {
+    let (exit, kind, hint) = match fault {
+        StoreFault::Refused(Refused::BadName) => (2, "usage", "choose another name"),
+        StoreFault::Refused(Refused::NameTaken(_)) => {
+            (4, "refused", "choose another name, or `glis web revoke` that one")
+        }
+        StoreFault::Refused(Refused::WrongCode) => {
+            (4, "wrong_code", "`glis web pair` makes another")
+        }
+        StoreFault::Refused(Refused::Silence(_)) => {
+            (4, "silence", "wait, and make a new code then")
+        }
+        StoreFault::Refused(Refused::NoRandom(_)) => (1, "failed", "try again"),
+        StoreFault::Io { .. } => {
+            (1, "failed", "the state folder has to be one that you can write to")
+        }
+        StoreFault::NotOurs(_) => (1, "failed", "make it yours alone: `chmod go=` and `chown`"),
+        StoreFault::Damaged { .. } => {
+            (1, "failed", "move it away: then no device is known, and each is paired again")
+        }
+    };
+    let (kind, hint) = (kind.to_owned(), Some(hint.to_owned()));
+    Told { exit, kind, message: fault.to_string(), hint }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_shown_once_and_a_link_has_its_code_in_the_fragment() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::under(folder.path());
+        let made = token(&home, "ci", Scope::Send).unwrap();
+        assert!(made.document["token"].as_str().unwrap().starts_with("glis_"));
+        assert_eq!(made.words, made.document["token"].as_str().unwrap());
+        let listed = devices(&home).unwrap();
+        assert_eq!(listed.document[0]["name"], "ci");
+        assert!(listed.document[0].get("token").is_none() && !listed.words.contains(&made.words));
+        assert_eq!(token(&home, "ci", Scope::Send).unwrap_err().exit, 4);
+        let link = pair(&home, "phone", Scope::Watch).unwrap();
+        assert!(link.document["url"].as_str().unwrap().starts_with("http://127.0.0.1:7717/#pair="));
+        assert!(link.words.contains('\u{2588}'), "a QR code");
+        assert_eq!(revoke(&home, "ci").unwrap().document["name"], "ci");
+        assert_eq!(revoke(&home, "ci").unwrap_err().exit, 3);
+    }
+}

@@ -1,0 +1,213 @@
+//! A server of a house, and what speaks HTTP to it word by word: no library corrects what a test means.
+
+use crate::support::house::{House, Outcome, kill_and_wait};
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+/// Longer than anything of ours takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) struct Web {
+    child: Child,
+    pub(crate) address: SocketAddr,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: String,
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Outcome<Value> {
+        serde_json::from_str(&self.body).map_err(|fault| format!("{fault}: {self:?}").into())
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+impl Web {
+    /// A server on a port of its own.
+    pub(crate) fn start(house: &House) -> Outcome<Self> {
+        Self::start_at(house, "127.0.0.1:0")
+    }
+
+    pub(crate) fn start_at(house: &House, place: &str) -> Outcome<Self> {
+        let mut command = house.glis();
+        let mut child = command.args(["web", "--listen", place]).stdout(Stdio::piped()).spawn()?;
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().ok_or("no stdout")?).read_line(&mut line)?;
+        let address = line.trim().strip_prefix("http://").and_then(|url| url.strip_suffix('/'));
+        let address = address.and_then(|address| address.parse().ok());
+        let address = address.ok_or_else(|| format!("no URL: {line:?}"))?;
+        Ok(Self { child, address })
+    }
+
+    /// Kills it as a crash would.
+    pub(crate) fn kill(mut self) -> Outcome {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+
+    /// The `Host` header of this server.
+    pub(crate) fn host(&self) -> String {
+        self.address.to_string()
+    }
+
+    /// Sends a head and a body as they are, and returns the stream.
+    pub(crate) fn open(
+        &self,
+        line: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Outcome<TcpStream> {
+        let mut stream = TcpStream::connect(self.address)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let mut text = format!("{line} HTTP/1.1\r\n");
+        for (name, value) in headers {
+            write!(text, "{name}: {value}\r\n")?;
+        }
+        if !body.is_empty() {
+            let length = body.len();
+            write!(text, "Content-Type: application/json\r\nContent-Length: {length}\r\n")?;
+        }
+        text.push_str("\r\n");
+        text.push_str(body);
+        stream.write_all(text.as_bytes())?;
+        Ok(stream)
+    }
+
+    /// Asks, and reads the whole answer.
+    pub(crate) fn ask(&self, line: &str, headers: &[(&str, &str)], body: &str) -> Outcome<Answer> {
+        let close = [headers, &[("Connection", "close")]].concat();
+        let stream = self.open(line, &close, body)?;
+        let mut reader = BufReader::new(stream);
+        let (status, headers) = head(&mut reader)?;
+        let mut bytes = Vec::new();
+        reader.read_to_end(&mut bytes)?;
+        Ok(Answer { status, headers, body: String::from_utf8(bytes)? })
+    }
+
+    pub(crate) fn get(&self, path: &str, token: &str) -> Outcome<Answer> {
+        let (host, bearer) = (self.host(), format!("Bearer {token}"));
+        let headers = [("Host", host.as_str()), ("Authorization", bearer.as_str())];
+        self.ask(&format!("GET {path}"), &headers, "")
+    }
+
+    pub(crate) fn post(&self, path: &str, token: &str, body: &Value) -> Outcome<Answer> {
+        self.post_with(path, token, body, &[])
+    }
+
+    pub(crate) fn post_with(
+        &self,
+        path: &str,
+        token: &str,
+        body: &Value,
+        more: &[(&str, &str)],
+    ) -> Outcome<Answer> {
+        let (host, bearer) = (self.host(), format!("Bearer {token}"));
+        let headers =
+            [("Host", host.as_str()), ("Authorization", bearer.as_str()), ("X-Glis", "1")];
+        self.ask(&format!("POST {path}"), &[&headers, more].concat(), &body.to_string())
+    }
+
+    /// Pairs a device with the code of a link. The value of its cookie header.
+    pub(crate) fn pair(&self, link: &str) -> Outcome<Answer> {
+        let code = link.split_once("#pair=").ok_or("no code")?.1;
+        let body = serde_json::json!({"code": code}).to_string();
+        let host = self.host();
+        self.ask("POST /pair", &[("Host", &host), ("X-Glis", "1")], &body)
+    }
+
+    /// The events from a number on.
+    pub(crate) fn events(&self, token: &str, last: Option<u64>) -> Outcome<Events> {
+        let (host, bearer) = (self.host(), format!("Bearer {token}"));
+        let last = last.map(|last| last.to_string());
+        let mut headers = vec![
+            ("Host", host.as_str()),
+            ("Authorization", bearer.as_str()),
+            ("Connection", "close"),
+        ];
+        headers.extend(last.as_ref().map(|last| ("Last-Event-ID", last.as_str())));
+        let mut reader = BufReader::new(self.open("GET /api/v1/events", &headers, "")?);
+        let (status, headers) = head(&mut reader)?;
+        if status != 200 {
+            return Err(format!("{status}: {headers:?}").into());
+        }
+        Ok(Events { reader })
+    }
+}
+
+impl Drop for Web {
+    fn drop(&mut self) {
+        if let Ok(pid) = i32::try_from(self.child.id()) {
+            drop(kill_and_wait(pid));
+        }
+        self.child.wait().ok();
+    }
+}
+
+/// Status and headers, names in small letters.
+pub(crate) fn head(reader: &mut BufReader<TcpStream>) -> Outcome<(u16, Vec<(String, String)>)> {
+    let mut line = String::new();
+    reader.read_line(&mut line)?;
+    let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
+    let status = status.ok_or_else(|| format!("no status: {line:?}"))?;
+    let mut headers = Vec::new();
+    loop {
+        line.clear();
+        reader.read_line(&mut line)?;
+        let Some((name, value)) = line.trim_end().split_once(": ") else { break };
+        headers.push((name.to_ascii_lowercase(), value.to_owned()));
+    }
+    Ok((status, headers))
+}
+
+/// A stream of server-sent events.
+pub(crate) struct Events {
+    reader: BufReader<TcpStream>,
+}
+
+impl Events {
+    /// The next event of the log; none when the stream ends. What is not of the log is passed over.
+    pub(crate) fn next(&mut self) -> Outcome<Option<(u64, Value)>> {
+        let (mut id, mut named) = (None, false);
+        loop {
+            let mut line = String::new();
+            if self.reader.read_line(&mut line)? == 0 {
+                return Ok(None);
+            }
+            // Lines that only tell how long the next piece is.
+            let line = line.trim_end();
+            if let Some(text) = line.strip_prefix("id: ") {
+                id = Some(text.parse()?);
+            } else if line.starts_with("event: ") {
+                named = true;
+            } else if let Some(text) = line.strip_prefix("data: ") {
+                match id.take() {
+                    Some(id) if !named => return Ok(Some((id, serde_json::from_str(text)?))),
+                    Some(_) | None => named = false,
+                }
+            }
+        }
+    }
+
+    /// Reads on until an event like this has come.
+    pub(crate) fn until(&mut self, wanted: impl Fn(&Value) -> bool) -> Outcome<(u64, Value)> {
+        loop {
+            let (seq, event) = self.next()?.ok_or("the stream ended")?;
+            if wanted(&event) {
+                return Ok((seq, event));
+            }
+        }
+    }
+}
