@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         Next::Daemon { json, detached: false } => daemon(voice(json), || ()),
         Next::Tui { read_only } => tui(read_only),
         Next::Web { json, wanted } => ExitCode::from(web(json, wanted)),
+        Next::Chat => chat(),
         Next::Demo { json } => glis_prove::demo(voice(json)),
         Next::Prove { json, time, seed } => glis_prove::prove(voice(json), time, seed),
     }
@@ -121,6 +122,26 @@ fn serve(json: bool, place: &glis_web::Place) -> Result<(), Complaint> {
     };
     let served = glis_web::serve(setup, place, ready);
     served.map_err(|told| Complaint::of_exit(told.exit, told.message, told.hint))
+}
+
+/// The bot of a chat, until it is ended.
+fn chat() -> ExitCode {
+    let told = |Complaint { message, hint, .. }: Complaint| glis_chat::Told { message, hint };
+    let explain = |fault| {
+        let Complaint { message, hint, .. } = Complaint::from(fault);
+        glis_chat::Told { message, hint }
+    };
+    let ended = glis_cli::connector(Face::Chat, Scope::Manage)
+        .map_err(told)
+        .and_then(|connector| glis_chat::run(glis_chat::Start { connector, explain }));
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(glis_chat::Told { message, hint }) => {
+            let hint = hint.map_or_else(String::new, |hint| format!("\n hint: {hint}"));
+            drop(writeln!(std::io::stderr().lock(), "error: {message}{hint}"));
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// This very build. Only here is it known: a later build of the same sources compiles nothing else

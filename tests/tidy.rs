@@ -53,10 +53,12 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("glis-web", &["glis-core", "glis-wire", "glis-client", "glis-screen"]),
+    ("glis-chat", &["glis-core", "glis-wire", "glis-config", "glis-client"]),
     ("glis-prove", &["glis-cli"]),
     (
         "glis",
         &[
+            "glis-chat",
             "glis-cli",
             "glis-daemon",
             "glis-hold",
@@ -71,6 +73,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "glis-next",
         &[
+            "glis-chat",
             "glis-cli",
             "glis-daemon",
             "glis-hold",
@@ -83,6 +86,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("glis-stub-model", &[]),
+    ("glis-bot-api", &[]),
     ("xtask", &["glis-snapshot", "glis-stub-model"]),
 ];
 
@@ -95,6 +99,7 @@ const BANS: &[(&str, &[&str], &str)] = &[
     ("glis-record", &["tokio"], "what is kept is files, read and written by who waits for them"),
     ("glis-hold", &["tokio"], "a holder stays small and has no runtime"),
     ("glis-client", &["clap", "ratatui", "axum"], "every face uses it, whatever it is made of"),
+    ("glis-chat", &["clap", "tokio", "axum"], "it is small, blocks, and has a thread a direction"),
     ("glis-tui", &["clap", "tokio"], "it is handed what was typed, and waits by one poll"),
     ("glis-web", &["clap", "rusqlite"], "it is handed what was typed, and keeps one file"),
     ("glis-daemon", &["clap", "ratatui", "axum"], "what people see belongs to the faces"),
@@ -212,8 +217,13 @@ fn root() -> &'static Path {
 
 /// Every package of the workspace with all it depends on, ours and foreign.
 fn manifests() -> Result<BTreeMap<String, BTreeSet<String>>> {
-    let alone =
-        ["Cargo.toml", "xtask/Cargo.toml", "tests/model/Cargo.toml", "tests/next/Cargo.toml"];
+    let alone = [
+        "Cargo.toml",
+        "xtask/Cargo.toml",
+        "tests/bot-api/Cargo.toml",
+        "tests/model/Cargo.toml",
+        "tests/next/Cargo.toml",
+    ];
     let mut paths: Vec<PathBuf> = alone.iter().map(|path| root().join(path)).collect();
     for entry in fs::read_dir(root().join("crates"))? {
         paths.push(entry?.path().join("Cargo.toml"));

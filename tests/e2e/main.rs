@@ -7,6 +7,7 @@
 )]
 
 mod support {
+    pub(crate) mod bot;
     pub(crate) mod clock;
     pub(crate) mod freezer;
     pub(crate) mod held;
@@ -56,6 +57,13 @@ mod messages {
     mod outcomes;
     mod queue;
     mod rules;
+}
+
+/// From a phone: a bot between a real daemon and a network that enforces its rules.
+mod chat {
+    mod asks;
+    mod storms;
+    mod talk;
 }
 
 /// A session on a real terminal.

@@ -69,6 +69,8 @@ pub enum Next {
         /// What is wanted.
         wanted: Web,
     },
+    /// Be the bot of a chat.
+    Chat,
     /// Show the whole promise in a minute.
     Demo {
         /// As one JSON document at the end.
@@ -112,6 +114,7 @@ where
         }
         None => help(&out),
         Some(_) if cli.plain || cli.read_only => Err(only_without_verb()),
+        Some(Verb::Chat) => return Next::Chat,
         Some(Verb::Demo) => return Next::Demo { json: cli.json },
         Some(Verb::Web(wanted)) => {
             return Next::Web { json: cli.json, wanted: wanted.meant() };
@@ -178,7 +181,7 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::Completions { shell } => upkeep::completions(shell, out),
         Verb::Man => upkeep::man(out),
         // Taken before.
-        Verb::Demo | Verb::Web(_) => Ok(()),
+        Verb::Demo | Verb::Web(_) | Verb::Chat => Ok(()),
     }
 }
 

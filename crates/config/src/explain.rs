@@ -10,7 +10,7 @@ use toml::{Table, Value};
 pub const DOCUMENTED: &str = include_str!("documented.toml");
 
 /// Tables whose next name is the user's own choice.
-const BY_NAME: [&str; 2] = ["persona", "repository"];
+const BY_NAME: [&[&str]; 3] = [&["persona"], &["repository"], &["chat", "telegram", "repos"]];
 
 /// A key as it counts.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,7 +57,10 @@ pub fn explain(text: &str) -> Result<Vec<Setting>, Vec<Fault>> {
 }
 
 fn by_name(leaf: &Leaf) -> bool {
-    leaf.path.first().is_some_and(|first| BY_NAME.contains(&first.as_str()))
+    BY_NAME.iter().any(|table| {
+        let begins = leaf.path.iter().zip(*table).all(|(name, known)| name == known);
+        begins && leaf.path.len() > table.len()
+    })
 }
 
 fn named(leaf: &Leaf) -> Setting {
@@ -112,6 +115,10 @@ mod tests {
                 "default_agent" => vec![first.clone()],
                 "persona" => keys_of("persona.critic"),
                 "repository" => keys_of("repository.app"),
+                "chat" => {
+                    let keys = keys_of("chat.telegram").into_iter();
+                    keys.filter(|key| key != "repos").chain(["repos.web".to_owned()]).collect()
+                }
                 table => keys_of(table),
             };
             for key in inner {

@@ -1,6 +1,7 @@
 //! The configuration file: what may be set, and what holds without it.
 
 mod auto_yes;
+mod chat;
 mod explain;
 mod fault;
 mod idle;
@@ -10,10 +11,12 @@ mod limit;
 mod limits;
 mod looped;
 mod memory;
+mod notify;
 mod read;
 mod verdict;
 
 pub use auto_yes::AutoYesConfig;
+pub use chat::{ChatConfig, TelegramConfig};
 pub use explain::{DOCUMENTED, Setting, explain};
 pub use fault::Fault;
 pub use idle::IdleConfig;
@@ -22,6 +25,7 @@ pub use limit::{Clock, LimitConfig, Quiet, Until};
 pub use limits::LimitsConfig;
 pub use looped::LoopConfig;
 pub use memory::MemoryConfig;
+pub use notify::{Notice, NotifyConfig};
 pub use read::{Unread, line_of, text_of};
 pub use verdict::in_words_of_core;
 
@@ -78,6 +82,8 @@ pub struct Config {
     pub auto_yes: AutoYesConfig,
     /// Other keys for the overview.
     pub keys: KeysConfig,
+    /// Chats that sessions are used from.
+    pub chat: ChatConfig,
     /// What fresh worktrees get, by the path of the repository.
     pub repository: BTreeMap<String, RepositoryConfig>,
     /// Manners that `new --persona` gives to an agent, by name.
@@ -94,32 +100,6 @@ pub struct CompactConfig {
     pub command: Vec<String>,
     /// How long it may take.
     pub secs_max: u32,
-}
-
-/// What the user is told of, and how.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct NotifyConfig {
-    /// Of what.
-    pub on: Vec<Notice>,
-    /// A command for the shell, with what there is to tell as JSON on its standard input.
-    pub command: Option<String>,
-    /// Whether the desktop is told, where there is one.
-    pub desktop: bool,
-}
-
-/// What the user can be told of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Notice {
-    /// A session asks something.
-    Waiting,
-    /// A turn has ended, or a command has.
-    Finished,
-    /// A session has failed.
-    Failed,
-    /// A usage limit is reached.
-    Limit,
 }
 
 /// A manner that an agent is given.
@@ -286,13 +266,6 @@ impl Default for CompactConfig {
     }
 }
 
-impl Default for NotifyConfig {
-    fn default() -> Self {
-        let on = vec![Notice::Waiting, Notice::Finished, Notice::Failed, Notice::Limit];
-        Self { on, command: None, desktop: true }
-    }
-}
-
 impl Default for ScreenConfig {
     fn default() -> Self {
         let Patterns { prompts, questions } = Patterns::default();
@@ -365,6 +338,7 @@ impl Config {
             unfit.push(("worktree.place", why));
         }
         unfit.extend(self.memory.unfit());
+        unfit.extend(self.chat.telegram.unfit());
         unfit
     }
 

@@ -1,5 +1,6 @@
 //! Looks for problems, and says how to fix them.
 
+mod chat;
 mod finding;
 mod log;
 mod repository;
@@ -75,6 +76,7 @@ impl Doctor {
             let mut findings = vec![private(&home.state), disk(&home.state)];
             findings.extend(log);
             findings.extend(settings.fault().map(configuration));
+            findings.extend(chat::examine(&home.state, &settings.now().chat.telegram));
             findings.extend(trash(&all, settings.now().trash.days));
             let folder = sessions_folder(&home);
             let strays = strays::find(&folder, &known);

@@ -69,6 +69,10 @@ pub const LOCK: &str = "daemon.lock";
 pub const CONFIG: &str = "config.toml";
 /// Name of the event log.
 pub const EVENTS: &str = "events.db";
+/// Name of the file that the one bot of a house keeps locked.
+pub const CHAT_LOCK: &str = "chat.lock";
+/// Name of the file that says how the bot is.
+pub const CHAT_STATUS: &str = "chat.json";
 /// Name of the daemon's own diary.
 pub const DIARY: &str = "daemon.log";
 

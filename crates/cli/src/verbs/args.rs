@@ -220,6 +220,8 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: DaemonVerb,
     },
+    /// Run the bot of `[chat.telegram]`, in the foreground: sessions and approvals from a phone
+    Chat,
     /// Print completions for a shell
     Completions {
         /// The shell

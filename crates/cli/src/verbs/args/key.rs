@@ -43,6 +43,7 @@ impl Verb {
             | Self::Execute(_)
             | Self::Runs { .. }
             | Self::Config { .. }
+            | Self::Chat
             | Self::Web(_)
             | Self::Daemon { .. }
             | Self::Completions { .. }

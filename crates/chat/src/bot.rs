@@ -1,0 +1,310 @@
+//! What the bot does with what comes: updates of the network on one side, events of the house on the other.
+//!
+//! It holds nothing but `chat.db`. What follows from an update is written together with the note that it was
+//! dealt with; a call to the daemon has the update's number as its key. So it may be killed at any moment.
+
+mod act;
+mod asks;
+mod press;
+mod say;
+mod tell;
+
+pub use say::{Say, What as SayWhat};
+pub use tell::{Untold, mark_of};
+
+use crate::command::{self, Typed};
+use crate::desk::{Caller, Desk};
+use crate::outbox::{Draft, Lane};
+use crate::policy::{Admitted, Place, Policy, Said};
+use crate::store::{Change, Store, StoreFault, Update};
+use crate::text::Text;
+use crate::words;
+use glis_client::Fault;
+use glis_core::Status;
+use glis_wire::client::{Request, Response};
+use glis_wire::view::SessionView;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A message for a person: what happened, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// What happened.
+    pub message: String,
+    /// The next step.
+    pub hint: Option<String>,
+}
+
+/// What a bot is made of.
+pub struct Setup {
+    /// What it knows.
+    pub store: Store,
+    /// The way to the daemon.
+    pub desk: Box<dyn Desk>,
+    /// Who may use it.
+    pub policy: Policy,
+    /// Its own name on the network.
+    pub name: String,
+    /// Where `/new` works.
+    pub repo: Option<String>,
+    /// Where it works as well, by name.
+    pub repos: BTreeMap<String, String>,
+    /// The words for a fault.
+    pub explain: fn(Fault) -> Told,
+    /// The wall clock, in milliseconds.
+    pub clock: fn() -> i64,
+    /// Is told when there is something to send.
+    pub ring: Box<dyn Fn() + Send + Sync>,
+}
+
+/// A bot.
+pub struct Bot {
+    store: Mutex<Store>,
+    desk: Box<dyn Desk>,
+    policy: Policy,
+    name: String,
+    repo: Option<String>,
+    repos: BTreeMap<String, String>,
+    explain: fn(Fault) -> Told,
+    clock: fn() -> i64,
+    ring: Box<dyn Fn() + Send + Sync>,
+    drafts: Mutex<Vec<(i64, Draft)>>,
+}
+
+/// How an update is carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Course {
+    /// One after the other with what else comes from this chat.
+    InTurn(i64),
+    /// Beside it: it may take long.
+    Aside,
+}
+
+/// Everything that came with one update, ready to be answered.
+struct Asked {
+    update: i64,
+    user: i64,
+    place: Place,
+    caller: Caller,
+}
+
+impl Bot {
+    /// A bot of these parts.
+    pub fn new(setup: Setup) -> Self {
+        let Setup { store, desk, policy, name, repo, repos, explain, clock, ring } = setup;
+        let (store, drafts) = (Mutex::new(store), Mutex::default());
+        Self { store, desk, policy, name, repo, repos, explain, clock, ring, drafts }
+    }
+
+    /// What it knows, and nothing else of it: all that a crash leaves.
+    pub fn into_store(self) -> Store {
+        self.store.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its own name on the network.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it knows.
+    pub fn store(&self) -> MutexGuard<'_, Store> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes what it knows, and rings for the sender.
+    pub fn change<T>(
+        &self,
+        change: impl FnOnce(&Change<'_>) -> Result<T, StoreFault>,
+    ) -> Result<T, StoreFault> {
+        let changed = self.store().change(change);
+        (self.ring)();
+        changed
+    }
+
+    /// Pictures of what agents are doing, which are shown at once or never.
+    pub fn take_drafts(&self) -> Vec<(i64, Draft)> {
+        std::mem::take(&mut *self.drafts.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn now(&self) -> i64 {
+        (self.clock)()
+    }
+
+    /// Writes down what has come, before anything is done about it; what is not let in is only counted.
+    /// Returns the numbers of those that are to be dealt with.
+    pub fn take_in(&self, updates: &[Value], late: Late) -> Result<Vec<i64>, StoreFault> {
+        let now = self.now();
+        self.change(|change| {
+            let mut fresh = Vec::new();
+            let mut offset = change.look().offset()?;
+            for update in updates {
+                let Some(id) = update.get("update_id").and_then(Value::as_i64) else { continue };
+                offset = offset.max(id + 1);
+                let Ok(admitted) = self.policy.admit(update) else {
+                    change.count_stranger()?;
+                    continue;
+                };
+                let late = match (&admitted, late) {
+                    (Admitted::Said(said), Late::After(ms)) => now - said.at * 1000 > ms,
+                    (Admitted::Pressed(_), _) | (_, Late::Never) => false,
+                };
+                if change.record(&Update { id, body: update.to_string(), late }, now)? {
+                    fresh.push(id);
+                }
+            }
+            change.set_offset(offset)?;
+            Ok(fresh)
+        })
+    }
+
+    /// How an update is to be carried out; `None` if there is nothing to do.
+    pub fn course(&self, id: i64) -> Result<Option<Course>, StoreFault> {
+        let Some(update) = self.store().look().update(id)? else { return Ok(None) };
+        let value: Value = serde_json::from_str(&update.body).unwrap_or_default();
+        Ok(self.policy.admit(&value).ok().map(|admitted| match admitted {
+            Admitted::Pressed(_) => Course::Aside,
+            Admitted::Said(said) => match command::read(&said.text, &self.name) {
+                Typed::Command(command) if command.runs_aside() => Course::Aside,
+                Typed::Command(_) | Typed::Words | Typed::NotForUs => {
+                    Course::InTurn(said.place.chat)
+                }
+            },
+        }))
+    }
+
+    /// Deals with an update that was written down. Done again after a crash, it does no more than once.
+    pub fn deal_with(&self, id: i64) -> Result<(), StoreFault> {
+        let update = self.store().look().update(id)?;
+        let Some(update) = update else { return Ok(()) };
+        let value: Value = serde_json::from_str(&update.body).unwrap_or_default();
+        // Asked again: the configuration may be another one since.
+        match self.policy.admit(&value) {
+            Ok(Admitted::Said(said)) => self.hear(&update, &said),
+            Ok(Admitted::Pressed(pressed)) => self.press(&pressed),
+            Err(_) => self.change(|change| change.done(id)),
+        }
+    }
+
+    fn hear(&self, update: &Update, said: &Said) -> Result<(), StoreFault> {
+        let caller = Caller { user: said.user, key: format!("telegram-{}", said.update) };
+        let (update_id, user, place) = (said.update, said.user, said.place);
+        let asked = Asked { update: update_id, user, place, caller };
+        let typed = command::read(&said.text, &self.name);
+        let looks = matches!(&typed, Typed::Command(command) if command.only_looks());
+        if update.late && !looks && typed != Typed::NotForUs {
+            return self.offer_late(&asked, said);
+        }
+        match typed {
+            Typed::NotForUs => self.change(|change| change.done(said.update)),
+            Typed::Words => self.words(&asked, said),
+            Typed::Command(command) => self.command(&asked, command),
+        }
+    }
+
+    /// The answer to an update, with what changes with it.
+    fn answer(
+        &self,
+        asked: &Asked,
+        says: &[Say],
+        with: impl FnOnce(&Change<'_>) -> Result<(), StoreFault>,
+    ) -> Result<(), StoreFault> {
+        let now = self.now();
+        self.change(|change| {
+            with(change)?;
+            for say in says {
+                say.put(change, asked.user, now)?;
+            }
+            change.done(asked.update)
+        })
+    }
+
+    /// The answer to an update, in plain words.
+    fn reply(&self, asked: &Asked, text: impl Into<Text>) -> Result<(), StoreFault> {
+        self.answer(asked, &[Say::text(asked.place, Lane::Reply, text)], |_| Ok(()))
+    }
+
+    /// The answer to an update that came to nothing.
+    fn complain(&self, asked: &Asked, fault: Fault) -> Result<(), StoreFault> {
+        let Told { message, hint } = (self.explain)(fault);
+        self.reply(asked, words::fault(&message, hint.as_deref()))
+    }
+
+    /// The session that is meant in this place, as it is now.
+    fn current(&self, asked: &Asked) -> Result<Result<SessionView, Option<Fault>>, StoreFault> {
+        let id = {
+            let store = self.store();
+            let look = store.look();
+            let topic = match asked.place.thread {
+                Some(thread) => look.of_topic(asked.place.chat, thread)?,
+                None => None,
+            };
+            match topic {
+                Some(id) => Some(id),
+                None => look.current(asked.place.chat)?,
+            }
+        };
+        let Some(id) = id else { return Ok(Err(None)) };
+        let gone = |fault: &Fault| {
+            matches!(fault, Fault::Refused(glis_core::Refusal::NoSuchSession { .. }))
+        };
+        let shown = self.show(&asked.caller, &id);
+        Ok(shown.map_err(|fault| (!gone(&fault)).then_some(fault)))
+    }
+
+    fn show(&self, caller: &Caller, session: &str) -> Result<SessionView, Fault> {
+        let request = Request::Show { session: session.to_owned() };
+        let Response::Session(session) = self.desk.call(caller, request)? else {
+            return Err(unexpected());
+        };
+        Ok(*session)
+    }
+
+    /// A session as it is, seen by no person: a wait that is over at once. `show` would count as a look.
+    fn look_at(&self, session: &str) -> Result<SessionView, Fault> {
+        let statuses = Status::ALL.to_vec();
+        let request = Request::Wait { session: session.to_owned(), statuses, timeout_ms: Some(0) };
+        let Response::Session(session) = self.desk.call(&asks::bot_itself(), request)? else {
+            return Err(unexpected());
+        };
+        Ok(*session)
+    }
+
+    /// Does something with the session that is meant in this place.
+    fn with_current(
+        &self,
+        asked: &Asked,
+        act: impl FnOnce(SessionView) -> Result<(), StoreFault>,
+    ) -> Result<(), StoreFault> {
+        match self.current(asked)? {
+            Ok(session) => act(session),
+            Err(None) => self.reply(asked, words::NO_SESSION),
+            Err(Some(fault)) => self.complain(asked, fault),
+        }
+    }
+}
+
+/// From which age on what was said counts as late.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Late {
+    /// The network was listened to all the time: nothing is late.
+    Never,
+    /// After so many milliseconds.
+    After(i64),
+}
+
+fn unexpected() -> Fault {
+    Fault::Garbled("the daemon gave an answer that does not fit".to_owned())
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Self::plain(text)
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Self::plain(text)
+    }
+}

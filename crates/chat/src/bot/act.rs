@@ -1,0 +1,331 @@
+//! What is typed, carried out.
+
+use super::say::{Say, What};
+use super::tell::mark_now;
+use super::{Asked, Bot, unexpected};
+use crate::button::Act;
+use crate::command::Command;
+use crate::outbox::Lane;
+use crate::policy::Said;
+use crate::store::{Follow, StoreFault};
+use crate::text::clean;
+use crate::words;
+use glis_client::Fault;
+use glis_core::pause::{PauseMode, PauseReason};
+use glis_core::spec::IdleLimit;
+use glis_core::{Refusal, Status};
+use glis_wire::client::{Action, NewSession, PauseAll, Request, Response};
+use glis_wire::view::SessionView;
+
+/// So many sessions have a button below the list.
+const SWITCHES_MAX: usize = 24;
+
+impl Bot {
+    /// Words for the current session, or the answer to what it asks.
+    pub(super) fn words(&self, asked: &Asked, said: &Said) -> Result<(), StoreFault> {
+        if let Some(message) = said.reply_to {
+            let card = self.store().look().card_at(asked.place.chat, message)?;
+            if let Some(card) = card {
+                return self.answer_by_words(asked, &card, &said.text);
+            }
+        }
+        if said.file.is_some() {
+            return self.reply(asked, "Files cannot be taken yet; nothing was sent.");
+        }
+        self.with_current(asked, |session| {
+            self.follow(asked, &session)?;
+            if session.status == Status::Suspended {
+                // It is told before the session wakes, which takes a moment; in the lane of what the agent
+                // will say, so that this does not come before it.
+                let line = words::resuming(session.seconds_since_activity);
+                let say = Say::text(asked.place, Lane::Final, line);
+                let now = self.now();
+                self.change(|change| say.put(change, asked.user, now))?;
+            }
+            let action = Action::Send { text: said.text.clone(), files: Vec::new() };
+            let request = Request::Act { session: session.id.clone(), action };
+            match self.desk.call(&asked.caller, request) {
+                Ok(Response::Queued { session, status, .. }) => {
+                    self.answer(asked, &queued(asked, &session, status), |_| Ok(()))
+                }
+                Ok(_) => self.complain(asked, unexpected()),
+                Err(fault) => self.complain(asked, fault),
+            }
+        })
+    }
+
+    pub(super) fn command(&self, asked: &Asked, command: Command) -> Result<(), StoreFault> {
+        match command {
+            Command::New { name, persona, repo } => {
+                self.make(asked, name, persona, repo.as_deref())
+            }
+            Command::Sessions | Command::Switch { name: None } => self.sessions(asked),
+            Command::Switch { name: Some(name) } => self.switch(asked, &name),
+            Command::Archive { name: Some(name) } => match self.show(&asked.caller, &name) {
+                Ok(session) => self.archive(asked, &session),
+                Err(fault) => self.complain(asked, fault),
+            },
+            Command::Archive { name: None } => {
+                self.with_current(asked, |session| self.archive(asked, &session))
+            }
+            Command::Timeout { minutes } => self
+                .with_current(asked, |session| self.timeout(asked, &session, minutes.as_deref())),
+            Command::Pause { mode } => {
+                self.with_current(asked, |session| self.pause(asked, &session.id, mode))
+            }
+            Command::Resume => self.with_current(asked, |session| self.resume(asked, &session.id)),
+            Command::Restart => self.with_current(asked, |session| {
+                let text = words::restart(&session.name);
+                let restart = Act::Restart { session: session.id };
+                let keys = vec![vec![
+                    ("Restart".to_owned(), restart),
+                    ("Leave it".to_owned(), Act::Leave),
+                ]];
+                self.answer(asked, &[Say::card(asked.place, Lane::Reply, text, keys)], |_| Ok(()))
+            }),
+            Command::Stop => self.with_current(asked, |session| {
+                self.done(asked, &session.id, Action::Stop, |_| {
+                    "Session stopped. The next message resumes it.".to_owned()
+                })
+            }),
+            Command::Status => {
+                self.with_current(asked, |session| self.reply(asked, words::status(&session)))
+            }
+            Command::Diff => self.with_current(asked, |session| self.diff(asked, &session)),
+            Command::Log => {
+                self.with_current(asked, |session| match self.desk.conversation(&session.id) {
+                    Ok(entries) => self.reply(asked, words::log(&entries)),
+                    Err(fault) => self.complain(asked, fault),
+                })
+            }
+            Command::PauseAll => {
+                let all = PauseAll {
+                    mode: PauseMode::Boundary,
+                    on_timeout: None,
+                    clearing: None,
+                    reason: PauseReason::User,
+                };
+                self.gate(asked, Request::PauseAll(all))
+            }
+            Command::ResumeAll => self.gate(asked, Request::ResumeAll { from_log: false }),
+            Command::Help => self.reply(asked, words::help()),
+            Command::Unclear { usage } => self.reply(asked, usage),
+        }
+    }
+
+    fn make(
+        &self,
+        asked: &Asked,
+        name: Option<String>,
+        persona: Option<String>,
+        repo: Option<&str>,
+    ) -> Result<(), StoreFault> {
+        let place = match repo {
+            Some(name) => self.repos.get(name),
+            None => self.repo.as_ref(),
+        };
+        let Some(place) = place else {
+            let known: Vec<&str> = self.repos.keys().map(String::as_str).collect();
+            return self.reply(asked, words::no_repo(repo, &known));
+        };
+        let request = Request::New(Box::new(NewSession {
+            name,
+            agent: None,
+            prompt: None,
+            repo: place.clone(),
+            base: None,
+            in_place: false,
+            headless: true,
+            persona,
+            model: None,
+            idle_timeout_secs: None,
+            auto_yes: false,
+            argv: Vec::new(),
+            remove_worktree: None,
+            looped: None,
+            spec_file: None,
+        }));
+        match self.desk.call(&asked.caller, request) {
+            Ok(Response::Made { session, notes }) => {
+                let follow = self.follow_of(asked, &session);
+                let text = words::made(&session, &notes);
+                let say = Say::text(asked.place, Lane::Reply, text);
+                self.answer(asked, &[say], |change| {
+                    change.set_current(asked.place.chat, Some(&session.id))?;
+                    change.follow(&follow)
+                })
+            }
+            Ok(_) => self.complain(asked, unexpected()),
+            Err(fault) => self.complain(asked, fault),
+        }
+    }
+
+    fn sessions(&self, asked: &Asked) -> Result<(), StoreFault> {
+        let all = match self.desk.call(&asked.caller, Request::List { all: false }) {
+            Ok(Response::Sessions(all)) => all,
+            Ok(_) => return self.complain(asked, unexpected()),
+            Err(fault) => return self.complain(asked, fault),
+        };
+        if all.is_empty() {
+            return self.reply(asked, words::NO_SESSIONS);
+        }
+        let current = self.store().look().current(asked.place.chat)?;
+        let others = all.iter().filter(|session| Some(&session.id) != current.as_ref());
+        let keys: Vec<(String, Act)> = others
+            .take(SWITCHES_MAX)
+            .map(|session| (session.name.clone(), Act::Switch { session: session.id.clone() }))
+            .collect();
+        let rows = keys.chunks(3).map(<[_]>::to_vec).collect();
+        let text = words::sessions(&all, current.as_deref());
+        self.answer(asked, &[Say::card(asked.place, Lane::Reply, text, rows)], |_| Ok(()))
+    }
+
+    /// Makes a session the current one. What it asks already is shown.
+    pub(super) fn switch(&self, asked: &Asked, name: &str) -> Result<(), StoreFault> {
+        match self.show(&asked.caller, name) {
+            Ok(session) => {
+                let follow = self.follow_of(asked, &session);
+                let text = words::switched(&session);
+                let say = Say::text(asked.place, Lane::Reply, text);
+                self.answer(asked, &[say], |change| {
+                    change.set_current(asked.place.chat, Some(&session.id))?;
+                    change.follow(&follow)
+                })?;
+                self.show_asks(&session)
+            }
+            Err(fault) => self.complain(asked, fault),
+        }
+    }
+
+    /// Hears of a session from now on, as far as this user and chat do not already.
+    fn follow(&self, asked: &Asked, session: &SessionView) -> Result<(), StoreFault> {
+        let follow = self.follow_of(asked, session);
+        self.change(|change| change.follow(&follow))
+    }
+
+    fn follow_of(&self, asked: &Asked, session: &SessionView) -> Follow {
+        Follow {
+            session: session.id.clone(),
+            chat: asked.place.chat,
+            thread: None,
+            user: asked.user,
+            name: session.name.clone(),
+            told: mark_now(self.now()),
+        }
+    }
+
+    fn archive(&self, asked: &Asked, session: &SessionView) -> Result<(), StoreFault> {
+        let text = words::archive(session);
+        let archive = Act::Archive { session: session.id.clone() };
+        let keys = vec![vec![("Archive".to_owned(), archive), ("Leave it".to_owned(), Act::Leave)]];
+        self.answer(asked, &[Say::card(asked.place, Lane::Reply, text, keys)], |_| Ok(()))
+    }
+
+    fn timeout(
+        &self,
+        asked: &Asked,
+        session: &SessionView,
+        typed: Option<&str>,
+    ) -> Result<(), StoreFault> {
+        let Some(typed) = typed else { return self.reply(asked, words::timeout(session)) };
+        match words::minutes(typed) {
+            Ok(minutes) => {
+                let limit = IdleLimit::Secs(minutes * 60);
+                let told = words::timeout_set(minutes);
+                self.done(asked, &session.id, Action::LimitIdle { limit }, |_| told)
+            }
+            Err(why) => self.reply(asked, why),
+        }
+    }
+
+    /// Pauses a session. One that is not in a safe state can be paused all the same, by a button.
+    pub(super) fn pause(
+        &self,
+        asked: &Asked,
+        session: &str,
+        mode: Option<PauseMode>,
+    ) -> Result<(), StoreFault> {
+        let action = Action::Pause { mode, on_timeout: None, clearing: None, for_secs: None };
+        let request = Request::Act { session: session.to_owned(), action };
+        match self.desk.call(&asked.caller, request) {
+            Ok(Response::Done { .. }) => self.reply(asked, "Session paused. /resume to continue."),
+            Ok(_) => self.complain(asked, unexpected()),
+            Err(fault @ Fault::Refused(Refusal::NotSafe { .. })) => {
+                let super::Told { message, .. } = (self.explain)(fault);
+                let force = Act::ForcePause { session: session.to_owned() };
+                let keys = vec![vec![
+                    ("Pause all the same".to_owned(), force),
+                    ("Leave it".to_owned(), Act::Leave),
+                ]];
+                let say = Say::card(asked.place, Lane::Reply, clean(&message), keys);
+                self.answer(asked, &[say], |_| Ok(()))
+            }
+            Err(fault) => self.complain(asked, fault),
+        }
+    }
+
+    pub(super) fn resume(&self, asked: &Asked, session: &str) -> Result<(), StoreFault> {
+        self.done(asked, session, Action::Resume { prompt: None }, |session| {
+            words::waits(session).unwrap_or("Session resumed.").to_owned()
+        })
+    }
+
+    fn diff(&self, asked: &Asked, session: &SessionView) -> Result<(), StoreFault> {
+        let (files, patch) = match self.desk.diff(&session.id) {
+            Ok(diff) => diff,
+            Err(fault) => return self.complain(asked, fault),
+        };
+        let mut says = vec![Say::text(asked.place, Lane::Reply, words::diff(&files))];
+        if !patch.trim().is_empty() {
+            let name = format!("{}.patch", session.name);
+            let content = glis_core::redact::redact(&patch).into_owned();
+            let what = What::File { name, content, caption: String::new() };
+            says.push(Say::new(asked.place, Lane::Reply, what));
+        }
+        self.answer(asked, &says, |_| Ok(()))
+    }
+
+    fn gate(&self, asked: &Asked, request: Request) -> Result<(), StoreFault> {
+        match self.desk.call(&asked.caller, request) {
+            Ok(Response::Gate { gate, .. }) => self.reply(asked, words::gate(&gate)),
+            Ok(_) => self.complain(asked, unexpected()),
+            Err(fault) => self.complain(asked, fault),
+        }
+    }
+
+    /// Does something with a session, and tells that it is done.
+    pub(super) fn done(
+        &self,
+        asked: &Asked,
+        session: &str,
+        action: Action,
+        tell: impl FnOnce(&SessionView) -> String,
+    ) -> Result<(), StoreFault> {
+        let request = Request::Act { session: session.to_owned(), action };
+        match self.desk.call(&asked.caller, request) {
+            Ok(Response::Done { session, .. }) => self.reply(asked, tell(&session)),
+            Ok(_) => self.complain(asked, unexpected()),
+            Err(fault) => self.complain(asked, fault),
+        }
+    }
+
+    /// What came long after it was typed is not carried out by itself.
+    pub(super) fn offer_late(&self, asked: &Asked, said: &Said) -> Result<(), StoreFault> {
+        let minutes = (self.now() / 1000 - said.at).max(0) / 60;
+        let text = words::late(&said.text, minutes);
+        let run = Act::RunLate { update: said.update };
+        let keys = vec![vec![("Do it now".to_owned(), run), ("Leave it".to_owned(), Act::Leave)]];
+        self.answer(asked, &[Say::card(asked.place, Lane::Reply, text, keys)], |_| Ok(()))
+    }
+}
+
+/// What is said about a message that is stored.
+fn queued(asked: &Asked, session: &SessionView, status: Status) -> Vec<Say> {
+    if status == Status::Paused {
+        let resume = Act::Resume { session: session.id.clone() };
+        let keys = vec![vec![("Resume".to_owned(), resume)]];
+        return vec![Say::card(asked.place, Lane::Reply, words::IS_PAUSED, keys)];
+    }
+    let waits = words::waits(session);
+    waits.into_iter().map(|line| Say::text(asked.place, Lane::Reply, line)).collect()
+}

@@ -1,0 +1,199 @@
+//! What agents ask: a card in every chat that hears of the session, taken back when it is answered elsewhere.
+
+use super::say::{Say, What};
+use super::{Asked, Bot};
+use crate::button::Act;
+use crate::desk::Caller;
+use crate::outbox::{Lane, What as Sent};
+use crate::policy::Place;
+use crate::store::{Card, CardState, Change, Follow, StoreFault};
+use crate::text::clean;
+use crate::words;
+use glis_client::Fault;
+use glis_core::Refusal;
+use glis_wire::client::{Action, Request};
+use glis_wire::view::{SessionView, WaitingFor};
+
+/// A question: session, request, start of its process, and what was asked.
+pub(super) type Question = (String, String, u32, String);
+
+impl Bot {
+    /// Shows what a session asks and no card shows yet, and takes back what it does not ask any more.
+    pub(super) fn show_asks(&self, session: &SessionView) -> Result<(), StoreFault> {
+        let now = self.now();
+        self.change(|change| show_asks_in(change, session, now))
+    }
+
+    /// Answers a question, if it is still this very one that is asked.
+    pub(super) fn answer_question(
+        &self,
+        asked: &Asked,
+        (session, request, generation, text): &Question,
+        answer: &str,
+    ) -> Result<(), StoreFault> {
+        let shown = match self.show(&asked.caller, session) {
+            Ok(shown) => shown,
+            Err(fault) => return self.complain(asked, fault),
+        };
+        let is_same = |ask: &WaitingFor| ask.request == *request && ask.text == *text;
+        let open = shown.generation == *generation && shown.asks.iter().any(is_same);
+        let action =
+            Action::Answer { ask: Some(request.clone()), answer: answer.to_owned(), reason: None };
+        let call = Request::Act { session: session.clone(), action };
+        // A press that is seen again after a crash finds the question gone, by its own answer: the key tells.
+        let known = self.store().look().meta(&answered_by(asked.update))?.is_some();
+        if !open && !known {
+            self.reply(asked, "That question is not asked any more.")?;
+            return self.show_asks(&shown);
+        }
+        self.change(|change| change.set_meta(&answered_by(asked.update), ""))?;
+        match self.desk.call(&asked.caller, call) {
+            // The card itself tells what happened.
+            Ok(_) => {
+                self.answer(asked, &[], |change| change.forget_meta(&answered_by(asked.update)))
+            }
+            Err(Fault::Refused(Refusal::NothingAsked { .. } | Refusal::WrongAsk { .. })) => {
+                self.reply(asked, "That question is not asked any more.")
+            }
+            Err(fault) => self.complain(asked, fault),
+        }
+    }
+
+    /// A reply to a card is the answer to its question.
+    pub(super) fn answer_by_words(
+        &self,
+        asked: &Asked,
+        card: &Card,
+        text: &str,
+    ) -> Result<(), StoreFault> {
+        let shown = match self.show(&asked.caller, &card.session) {
+            Ok(shown) => shown,
+            Err(fault) => return self.complain(asked, fault),
+        };
+        let ask = shown.asks.iter().find(|ask| ask.request == card.request);
+        let Some(ask) = ask.filter(|_| shown.generation == card.generation) else {
+            return self.reply(asked, "That question is not asked any more.");
+        };
+        if ask.choices.is_some() || ask.kind == glis_core::talk::AskKind::Approval {
+            // Words below an approval say why not.
+            return self.reply(asked, "Press one of the buttons to answer this.");
+        }
+        let question =
+            (card.session.clone(), card.request.clone(), card.generation, ask.text.clone());
+        self.answer_question(asked, &question, text)
+    }
+}
+
+/// The same, within a change.
+pub(super) fn show_asks_in(
+    change: &Change<'_>,
+    session: &SessionView,
+    now: i64,
+) -> Result<(), StoreFault> {
+    for card in change.look().open_cards(&session.id)? {
+        let asks = session.asks.iter().any(|ask| ask.request == card.request);
+        if !asks || card.generation != session.generation {
+            close(change, &card)?;
+        }
+    }
+    for follow in change.look().follows_of(&session.id)? {
+        for ask in &session.asks {
+            add(change, session, ask, &follow, now)?;
+        }
+    }
+    Ok(())
+}
+
+/// Notes how a question is being answered, and by whom.
+pub(super) fn note_answer(
+    change: &Change<'_>,
+    session: &str,
+    request: &str,
+    (answer, by): (&str, Option<&str>),
+) -> Result<(), StoreFault> {
+    for card in change.look().open_cards(session)? {
+        if card.request == request {
+            change.set_fate(&card.name, &words::fate_of(answer, by))?;
+        }
+    }
+    Ok(())
+}
+
+/// Where it is kept that an update has answered a question.
+fn answered_by(update: i64) -> String {
+    format!("answered-{update}")
+}
+
+/// Adds the card of a question to a chat that has none of it.
+fn add(
+    change: &Change<'_>,
+    session: &SessionView,
+    ask: &WaitingFor,
+    follow: &Follow,
+    now: i64,
+) -> Result<(), StoreFault> {
+    let (chat, thread) = (follow.chat, follow.thread);
+    let shown = words::card(&session.name, ask);
+    let name = format!("{}/{}/{}/{chat}", session.id, session.generation, ask.request);
+    let card = Card {
+        name: name.clone(),
+        chat,
+        thread,
+        session: session.id.clone(),
+        request: ask.request.clone(),
+        generation: session.generation,
+        shown: shown.text.clone(),
+        message: None,
+        state: CardState::Open,
+        fate: None,
+    };
+    if !change.add_card(&card)? {
+        return Ok(());
+    }
+    let act = |answer: &str| Act::Answer {
+        session: session.id.clone(),
+        request: ask.request.clone(),
+        generation: session.generation,
+        asked: ask.text.clone(),
+        answer: answer.to_owned(),
+    };
+    let row = |row: &Vec<(String, String)>| -> Vec<(String, Act)> {
+        row.iter().map(|(label, answer)| (label.clone(), act(answer))).collect()
+    };
+    let keys = shown.answers.iter().map(row).collect();
+    let place = Place { chat, thread };
+    if let Some(content) = shown.whole {
+        let file = format!("{}-asks.txt", session.name);
+        let what = What::File { name: file, content, caption: String::new() };
+        Say::new(place, Lane::Approval, what).put(change, follow.user, now)?;
+    }
+    let what = What::Card { text: shown.text, keys, card: Some(name) };
+    Say::new(place, Lane::Approval, what).put(change, follow.user, now)
+}
+
+/// Takes a card back: its buttons count for nothing, and it tells what happened.
+pub(crate) fn close(change: &Change<'_>, card: &Card) -> Result<(), StoreFault> {
+    change.close_card(&card.name)?;
+    let unsent = change.unsend_card(&card.name)?;
+    match card.message {
+        Some(message) if !unsent => {
+            let text = words::settled(&card.shown, card.fate.as_deref());
+            let edit = Sent::Edit { message, text };
+            change.push((card.chat, card.thread), Lane::Reply, &edit, None).map(drop)
+        }
+        // It is on its way: the sender finds it closed when the network has taken it.
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Who answered, as an event tells it.
+pub(super) fn answered_by_whom(from: &serde_json::Value) -> Option<String> {
+    let face = from.get("face")?.as_str()?;
+    let name = from.get("who").and_then(serde_json::Value::as_str).unwrap_or_default();
+    Some(clean(format!("{face} {name}").trim()))
+}
+
+/// A caller for looks that no user has asked for.
+pub(super) fn bot_itself() -> Caller {
+    Caller { user: 0, key: "bot".to_owned() }
+}

@@ -1,0 +1,87 @@
+//! Buttons, pressed: each counts once, for its user, in its chat, in its time, for its own request.
+
+use super::say::Say;
+use super::{Asked, Bot};
+use crate::button::{Act, Stale};
+use crate::desk::Caller;
+use crate::outbox::Lane;
+use crate::policy::Pressed;
+use crate::store::StoreFault;
+use glis_core::input::IfRunning;
+use glis_core::pause::PauseMode;
+use glis_wire::client::Action;
+
+impl Bot {
+    pub(super) fn press(&self, pressed: &Pressed) -> Result<(), StoreFault> {
+        let caller = Caller { user: pressed.user, key: format!("telegram-{}", pressed.update) };
+        let Pressed { update, user, place, .. } = *pressed;
+        let asked = Asked { update, user, place, caller };
+        let now = self.now();
+        // Looked at and used up in one go: of two presses at once, one counts.
+        let found = self.change(|change| {
+            let button = change.look().button(&pressed.data)?;
+            let judged = match &button {
+                Some(button) => button.press(update, place.chat, user, now).cloned(),
+                None => Err(Stale::Unknown),
+            };
+            if judged.is_ok() {
+                change.use_up(&pressed.data, update)?;
+            }
+            let words = judged.as_ref().err().map_or("", |stale| why(*stale));
+            Say::ack(place, &pressed.query, words).put(change, user, now)?;
+            if judged.is_err() {
+                change.done(update)?;
+            }
+            Ok(judged)
+        })?;
+        match found {
+            Ok(act) => self.carry_out(&asked, act),
+            Err(_) => Ok(()),
+        }
+    }
+
+    fn carry_out(&self, asked: &Asked, act: Act) -> Result<(), StoreFault> {
+        match act {
+            Act::Answer { session, request, generation, asked: text, answer } => {
+                let question = (session, request, generation, text);
+                self.answer_question(asked, &question, &answer)
+            }
+            Act::Switch { session } => self.switch(asked, &session),
+            Act::Resume { session } => self.resume(asked, &session),
+            Act::Restart { session } => {
+                let action = Action::Restart { with_context: false };
+                self.done(asked, &session, action, |_| {
+                    "Session restarted: a new conversation in the same worktree.".to_owned()
+                })
+            }
+            Act::ForcePause { session } => self.pause(asked, &session, Some(PauseMode::Force)),
+            Act::Archive { session } => {
+                let action = Action::Remove { running: IfRunning::Stop };
+                self.done(asked, &session, action, |session| {
+                    format!(
+                        "Session {} is archived. `glis trash restore` brings it back.",
+                        session.name
+                    )
+                })
+            }
+            Act::RunLate { update } => {
+                self.answer(asked, &[], |change| change.take_up(update))?;
+                self.deal_with(update)
+            }
+            Act::Leave => {
+                let say = Say::text(asked.place, Lane::Reply, "Left as it is.");
+                self.answer(asked, &[say], |_| Ok(()))
+            }
+        }
+    }
+}
+
+/// What pops up where a press counts for nothing.
+fn why(stale: Stale) -> &'static str {
+    match stale {
+        Stale::Unknown => "This button is not known any more.",
+        Stale::Used => "This was answered already.",
+        Stale::Expired => "This button is too old.",
+        Stale::NotYours => "This button is for another user.",
+    }
+}

@@ -1,0 +1,366 @@
+//! What happens in the house, told in the chats that hear of it.
+
+use super::asks::{answered_by_whom, bot_itself, close, note_answer, show_asks_in};
+use super::say::{Say, What};
+use super::{Bot, unexpected};
+use crate::outbox::{Draft, Lane};
+use crate::policy::Place;
+use crate::store::{Change, Follow, Mark, Position, StoreFault};
+use crate::text::{Text, clean, from_markdown};
+use crate::words;
+use glis_client::{Fault, News};
+use glis_wire::client::{Request, Response};
+use glis_wire::view::{Entry, SessionView, Voice};
+use serde_json::Value;
+use std::sync::PoisonError;
+
+/// An event that is older tells nothing that is going on.
+const LIVE_MS: i64 = 10_000;
+/// So much of what an agent does is shown while it does it.
+const DRAFT_CHARS: usize = 1500;
+
+/// Why an event was not dealt with.
+#[derive(Debug)]
+pub enum Untold {
+    /// What the bot knows cannot be changed.
+    Store(StoreFault),
+    /// The daemon cannot be asked.
+    House(Fault),
+}
+
+impl From<StoreFault> for Untold {
+    fn from(fault: StoreFault) -> Self {
+        Self::Store(fault)
+    }
+}
+
+impl From<Fault> for Untold {
+    fn from(fault: Fault) -> Self {
+        Self::House(fault)
+    }
+}
+
+/// The place of an entry in its conversation.
+pub fn mark_of(entry: &Entry) -> Mark {
+    let text = serde_json::to_string(entry).unwrap_or_default();
+    // A sum of our own: that of the standard library is another one in the next version.
+    let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    Mark { at: entry.timestamp.clone(), sum: sum.cast_signed() }
+}
+
+/// The place of what is said from now on.
+pub(super) fn mark_now(now: i64) -> Mark {
+    let at = jiff::Timestamp::from_millisecond(now).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    Mark { at: at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(), sum: 0 }
+}
+
+/// The entries behind a mark. One that is gone (the conversation was made short) is known by its time.
+pub(super) fn since<'e>(entries: &'e [Entry], mark: &Mark) -> &'e [Entry] {
+    let told = entries.iter().rposition(|entry| mark_of(entry) == *mark);
+    let from = told.map_or_else(
+        || entries.iter().position(|entry| entry.timestamp > mark.at).unwrap_or(entries.len()),
+        |told| told + 1,
+    );
+    entries.get(from..).unwrap_or_default()
+}
+
+impl Bot {
+    /// Where to go on with the events of the house; at the end of them if that is not known, since nobody was
+    /// to be told of what was before.
+    pub fn position(&self) -> Result<Position, Untold> {
+        if let Some(position) = self.store().look().position()? {
+            return Ok(position);
+        }
+        self.begin_anew()
+    }
+
+    /// Goes on at the end of the events, whatever was read before.
+    pub fn begin_anew(&self) -> Result<Position, Untold> {
+        let Response::Daemon(daemon) = self.desk.call(&bot_itself(), Request::DaemonStatus)? else {
+            return Err(unexpected().into());
+        };
+        let position = Position { log_id: daemon.log_id, next: daemon.last_seq + 1 };
+        self.change(|change| change.set_position(&position))?;
+        Ok(position)
+    }
+
+    /// Brings all cards to what is asked now.
+    pub fn catch_up(&self) -> Result<(), Untold> {
+        let followed = self.store().look().followed()?;
+        for session in followed {
+            match self.look_at(&session) {
+                Ok(shown) => self.show_asks(&shown)?,
+                Err(Fault::Refused(_)) => self.change(|change| lose(change, &session))?,
+                Err(fault) => return Err(fault.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in an event of the log with this name.
+    pub fn take_news(&self, log_id: &str, news: &News) -> Result<(), Untold> {
+        let (seq, event) = match news {
+            News::Event { seq, event } => (*seq, event),
+            News::Anew { .. } => return self.begin_anew().map(drop),
+        };
+        let position = Position { log_id: log_id.to_owned(), next: seq + 1 };
+        let session = event.get("session").and_then(Value::as_str).unwrap_or_default();
+        let name = event.get("event").and_then(Value::as_str).unwrap_or_default();
+        let follows = self.store().look().follows_of(session)?;
+        let Some(kind) = Kind::of(name).filter(|_| !follows.is_empty()) else {
+            return Ok(self.note_position(&position)?);
+        };
+        self.tell(kind, session, event, &follows, &position)
+    }
+
+    /// What concerns no chat is noted now and then, and with what concerns one: read again, it says nothing
+    /// again.
+    fn note_position(&self, position: &Position) -> Result<(), StoreFault> {
+        if position.next.is_multiple_of(64) {
+            self.store().change(|change| change.set_position(position))?;
+        }
+        Ok(())
+    }
+
+    fn tell(
+        &self,
+        kind: Kind,
+        session: &str,
+        event: &Value,
+        follows: &[Follow],
+        position: &Position,
+    ) -> Result<(), Untold> {
+        let now = self.now();
+        let shown = match self.look_at(session) {
+            Ok(shown) => Some(shown),
+            Err(Fault::Refused(_)) => None,
+            Err(fault) => return Err(fault.into()),
+        };
+        let entries = match (&shown, kind.reads()) {
+            (Some(_), true) => self.desk.conversation(session)?,
+            (None, _) | (_, false) => Vec::new(),
+        };
+        if kind == Kind::Working && is_live(event, now) {
+            self.sketch(follows, &entries);
+        }
+        self.change(|change| {
+            if kind.ends_turn() {
+                for follow in follows {
+                    tell_words(change, follow, &entries, now)?;
+                }
+            }
+            if kind == Kind::Answering {
+                let text = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or_default();
+                let by = event.get("from").and_then(answered_by_whom);
+                let answer = (text("answer"), by.as_deref());
+                note_answer(change, session, text("ask"), answer)?;
+            }
+            match &shown {
+                Some(shown) => {
+                    if let Some(line) = line(kind, shown, event) {
+                        for follow in follows {
+                            say(change, follow, &line, now)?;
+                        }
+                    }
+                    if kind != Kind::Working && kind != Kind::Answering {
+                        show_asks_in(change, shown, now)?;
+                    }
+                }
+                None => lose(change, session)?,
+            }
+            if kind == Kind::Archived {
+                lose(change, session)?;
+            }
+            change.set_position(position)
+        })?;
+        Ok(())
+    }
+
+    /// What an agent is doing, shown at once or never.
+    fn sketch(&self, follows: &[Follow], entries: &[Entry]) {
+        let mut drafts = self.drafts.lock().unwrap_or_else(PoisonError::into_inner);
+        for follow in follows {
+            let lines = since(entries, &follow.told).iter().filter_map(|entry| match entry.voice {
+                Voice::Assistant => Some(clean(entry.content.trim())),
+                Voice::Tool => Some(format!("\u{2699} {}", words::short(&entry.content, 80))),
+                Voice::User | Voice::System => None,
+            });
+            let all = lines.collect::<Vec<_>>().join("\n");
+            // The end of it is what is going on.
+            let skip = all.chars().count().saturating_sub(DRAFT_CHARS);
+            let text: String = all.chars().skip(skip).collect();
+            if text.trim().is_empty() {
+                continue;
+            }
+            let draft = Draft {
+                thread: follow.thread,
+                session: follow.session.clone(),
+                text: Text::plain(text.trim()),
+            };
+            drafts.push((follow.chat, draft));
+        }
+        drop(drafts);
+        (self.ring)();
+    }
+}
+
+/// What an agent has said since this chat was last told, as new messages.
+fn tell_words(
+    change: &Change<'_>,
+    follow: &Follow,
+    entries: &[Entry],
+    now: i64,
+) -> Result<(), StoreFault> {
+    // Read again within the change: another event may have told it meanwhile.
+    let follows = change.look().follows_of(&follow.session)?;
+    let Some(follow) = follows.iter().find(|known| known.chat == follow.chat) else {
+        return Ok(());
+    };
+    let fresh = since(entries, &follow.told);
+    let Some(last) = fresh.last() else { return Ok(()) };
+    change.set_told(&follow.session, follow.chat, &mark_of(last))?;
+    let said = fresh.iter().filter(|entry| entry.voice == Voice::Assistant);
+    let said: Vec<String> = said.map(|entry| clean(entry.content.trim())).collect();
+    let whole = said.join("\n\n");
+    if whole.trim().is_empty() {
+        return Ok(());
+    }
+    let is_current =
+        change.look().current(follow.chat)?.as_deref() == Some(follow.session.as_str());
+    let lead = if is_current || follow.thread.is_some() {
+        Text::default()
+    } else {
+        Text::default().bold(&follow.name).and("\n")
+    };
+    let text = lead.join(&from_markdown(&whole));
+    let what = What::Text { text, whole, name: follow.name.clone() };
+    let place = Place { chat: follow.chat, thread: follow.thread };
+    Say::new(place, Lane::Final, what).put(change, follow.user, now)
+}
+
+/// A session is not there any more: nothing of it is open.
+fn lose(change: &Change<'_>, session: &str) -> Result<(), StoreFault> {
+    for card in change.look().open_cards(session)? {
+        close(change, &card)?;
+    }
+    change.forget_current(session)?;
+    change.unfollow(session)
+}
+
+/// A line about a session, among what its agent says.
+fn say(change: &Change<'_>, follow: &Follow, line: &str, now: i64) -> Result<(), StoreFault> {
+    let place = Place { chat: follow.chat, thread: follow.thread };
+    let text = Text::default().bold(&follow.name).and(": ").and(line);
+    Say::text(place, Lane::Final, text).put(change, follow.user, now)
+}
+
+fn is_live(event: &Value, now: i64) -> bool {
+    let at = event.get("at").and_then(Value::as_str);
+    let at = at.and_then(|at| at.parse::<jiff::Timestamp>().ok());
+    at.is_some_and(|at| (now - at.as_millisecond()).abs() < LIVE_MS)
+}
+
+/// Events that a chat hears of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    TurnEnded,
+    Working,
+    Asking,
+    Answering,
+    AskGone,
+    ProcessEnded,
+    Failed,
+    Interrupted,
+    Completed,
+    Limited,
+    Refused,
+    Archived,
+}
+
+impl Kind {
+    fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "turn_ended" => Self::TurnEnded,
+            "tool_began" => Self::Working,
+            "asked" | "ask_judged" | "answer_failed" | "message_doubted" => Self::Asking,
+            "answer_began" => Self::Answering,
+            "ask_gone" | "message_requeued" | "message_dropped" => Self::AskGone,
+            "process_ended" => Self::ProcessEnded,
+            "failed" => Self::Failed,
+            "interrupted" => Self::Interrupted,
+            "completed" => Self::Completed,
+            "limit_reached" => Self::Limited,
+            "message_refused" => Self::Refused,
+            "archived" => Self::Archived,
+            _ => return None,
+        })
+    }
+
+    fn ends_turn(self) -> bool {
+        matches!(
+            self,
+            Self::TurnEnded
+                | Self::Asking
+                | Self::ProcessEnded
+                | Self::Failed
+                | Self::Interrupted
+                | Self::Completed
+        )
+    }
+
+    fn reads(self) -> bool {
+        self.ends_turn() || self == Self::Working
+    }
+}
+
+/// What is told once, in a line.
+fn line(kind: Kind, session: &SessionView, event: &Value) -> Option<String> {
+    let text = |name: &str| event.get(name).and_then(Value::as_str).map(clean);
+    let why = session.failure.as_deref().map(clean).or_else(|| text("why")).unwrap_or_default();
+    match kind {
+        Kind::Failed => Some(format!("failed: {why}")),
+        Kind::Interrupted => Some(format!("was interrupted: {why}. /resume to go on.")),
+        Kind::Completed => Some("completed.".to_owned()),
+        Kind::Limited => {
+            Some(format!("usage limit reached; until {}", text("reset_at").unwrap_or_default()))
+        }
+        Kind::Refused => Some(format!("your message was not taken: {why}")),
+        Kind::TurnEnded
+        | Kind::Working
+        | Kind::Asking
+        | Kind::Answering
+        | Kind::AskGone
+        | Kind::ProcessEnded
+        | Kind::Archived => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(at: &str, content: &str) -> Entry {
+        Entry {
+            timestamp: at.to_owned(),
+            voice: Voice::Assistant,
+            content: content.to_owned(),
+            metadata: serde_json::Map::new(),
+        }
+    }
+
+    #[test]
+    fn what_was_told_is_found_again_also_in_a_shorter_conversation() {
+        let all = [entry("1", "a"), entry("2", "b"), entry("2", "c"), entry("3", "d")];
+        let told = |mark: &Mark| since(&all, mark).iter().map(|e| e.content.as_str()).collect();
+        let seen: Vec<String> = vec![
+            told(&mark_of(&all[1])),
+            told(&mark_of(&all[3])),
+            told(&Mark { at: "2".to_owned(), sum: 0 }),
+            told(&Mark { at: "0".to_owned(), sum: 0 }),
+            told(&mark_of(&entry("2", "gone"))),
+        ];
+        assert_eq!(seen, ["cd", "", "d", "abcd", "d"]);
+    }
+}

@@ -1,0 +1,135 @@
+//! Buttons: each is a random word that stands for one act, in one chat, by one user, until a time, once.
+
+use serde::{Deserialize, Serialize};
+
+/// What a button is bound to. A press counts if everything here fits, and not otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bound {
+    /// The chat that shows it.
+    pub chat: i64,
+    /// The user whom it is for.
+    pub user: i64,
+    /// Up to when, in milliseconds of the wall clock.
+    pub deadline: i64,
+    /// What it does.
+    pub act: Act,
+}
+
+/// What a button does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Act {
+    /// Answers this request of this start of this session.
+    Answer {
+        /// The session's id.
+        session: String,
+        /// The request.
+        request: String,
+        /// The start of its process that asks it.
+        generation: u32,
+        /// What was asked, so that another question of the same name is told from it.
+        asked: String,
+        /// The answer.
+        answer: String,
+    },
+    /// Makes this session the current one.
+    Switch {
+        /// The session's id.
+        session: String,
+    },
+    /// Resumes this session.
+    Resume {
+        /// The session's id.
+        session: String,
+    },
+    /// Begins this session anew.
+    Restart {
+        /// The session's id.
+        session: String,
+    },
+    /// Pauses this session whatever it does.
+    ForcePause {
+        /// The session's id.
+        session: String,
+    },
+    /// Puts this session into the trash.
+    Archive {
+        /// The session's id.
+        session: String,
+    },
+    /// Carries out what came late.
+    RunLate {
+        /// The update that brought it.
+        update: i64,
+    },
+    /// Leaves everything as it is.
+    Leave,
+}
+
+/// A button as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Button {
+    /// What it is bound to.
+    pub bound: Bound,
+    /// The update whose press it was used by, or that used another button of the same card.
+    pub used_by: Option<i64>,
+}
+
+/// Why a press counts for nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stale {
+    /// There is no such button, or no more.
+    Unknown,
+    /// It was pressed before.
+    Used,
+    /// Its time is over.
+    Expired,
+    /// It is another user's, or another chat's.
+    NotYours,
+}
+
+impl Button {
+    /// Whether this press counts. The same press seen again, after a crash, counts still: what it does has a
+    /// name of its own, and is not done twice.
+    pub fn press(&self, update: i64, chat: i64, user: i64, now: i64) -> Result<&Act, Stale> {
+        if (self.bound.chat, self.bound.user) != (chat, user) {
+            return Err(Stale::NotYours);
+        }
+        match self.used_by {
+            Some(by) if by == update => Ok(&self.bound.act),
+            Some(_) => Err(Stale::Used),
+            None if now > self.bound.deadline => Err(Stale::Expired),
+            None => Ok(&self.bound.act),
+        }
+    }
+}
+
+/// A word for a button that no one can guess: 122 random bits in 32 letters. Networks take 64 bytes.
+pub fn nonce() -> String {
+    uuid::Uuid::new_v4().simple().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_press_counts_once_in_its_place_for_its_user_in_time() {
+        let bound = Bound { chat: 7, user: 7, deadline: 100, act: Act::Leave };
+        let fresh = Button { bound: bound.clone(), used_by: None };
+        assert_eq!(fresh.press(1, 7, 7, 100), Ok(&Act::Leave));
+        assert_eq!(fresh.press(1, 7, 7, 101), Err(Stale::Expired));
+        assert_eq!(fresh.press(1, 8, 7, 0), Err(Stale::NotYours));
+        assert_eq!(fresh.press(1, 7, 8, 0), Err(Stale::NotYours));
+        let used = Button { bound, used_by: Some(1) };
+        assert_eq!(used.press(2, 7, 7, 0), Err(Stale::Used));
+        assert_eq!(used.press(1, 7, 7, 999), Ok(&Act::Leave));
+        assert_eq!(used.press(1, 7, 8, 0), Err(Stale::NotYours));
+    }
+
+    #[test]
+    fn words_of_buttons_fit_and_differ() {
+        let (one, other) = (nonce(), nonce());
+        assert!(one.len() <= 64 && one != other && one.is_ascii());
+    }
+}

@@ -1,0 +1,24 @@
+//! A chat as a face: sessions, questions and answers from a phone.
+#![forbid(unsafe_code)]
+
+pub mod bot;
+pub mod button;
+pub mod channel;
+pub mod command;
+pub mod desk;
+mod home;
+pub mod outbox;
+pub mod policy;
+mod run;
+pub mod send;
+pub mod status;
+pub mod store;
+pub mod telegram;
+pub mod text;
+pub mod words;
+
+#[cfg(test)]
+mod simulator;
+
+pub use bot::Told;
+pub use run::{Start, run};

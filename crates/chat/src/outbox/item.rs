@@ -1,0 +1,168 @@
+//! One thing that waits to be sent, and the forms that it can take.
+
+use crate::text::Text;
+use serde::{Deserialize, Serialize};
+
+/// How important something is. What is more important goes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lane {
+    /// An agent waits for it.
+    Approval,
+    /// What an agent has to say at the end of its turn.
+    Final,
+    /// The answer to what a person typed.
+    Reply,
+    /// What is good to know.
+    Status,
+}
+
+/// Something that waits to be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// Its number: later ones are larger.
+    pub id: u64,
+    /// Where it goes.
+    pub chat: i64,
+    /// The topic there.
+    pub thread: Option<i64>,
+    /// How important it is.
+    pub lane: Lane,
+    /// What it is.
+    pub what: What,
+    /// In which form it is sent.
+    pub worn: Worn,
+    /// It is of no use any more from then on.
+    pub expires: Option<u64>,
+    /// It is not sent together with others.
+    pub alone: bool,
+    /// How often the server had a fault with it.
+    pub faults: u32,
+}
+
+/// What is sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum What {
+    /// A message.
+    Post {
+        /// Its words.
+        text: Text,
+        /// Rows of buttons below it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        keys: Vec<Vec<Key>>,
+        /// The card that it shows, whose message's number is kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        card: Option<String>,
+    },
+    /// Other words for a message that was sent, and no buttons.
+    Edit {
+        /// Its number.
+        message: i64,
+        /// The words.
+        text: Text,
+    },
+    /// A text file.
+    File {
+        /// Its name.
+        name: String,
+        /// All of it.
+        content: String,
+        /// Some words below it.
+        caption: String,
+    },
+    /// That a button was pressed is known.
+    Ack {
+        /// The press.
+        query: String,
+        /// Some words that pop up.
+        words: String,
+    },
+}
+
+/// A button.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Key {
+    /// What stands on it. Never an agent's words.
+    pub label: String,
+    /// The word that stands for what it does.
+    pub data: String,
+}
+
+/// How plain an item has become. A network that does not take one form is given the next.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Worn {
+    /// As it was meant.
+    #[default]
+    Not,
+    /// Words only, outside of any topic.
+    Plain,
+    /// A line that says that it could not be shown.
+    Note,
+}
+
+/// What stands for something that a network does not take in any form.
+const NOT_SHOWN: &str = "A message could not be shown here. `glis log` on the machine has it.";
+
+impl Item {
+    /// As it was meant.
+    pub fn new(id: u64, chat: i64, thread: Option<i64>, lane: Lane, what: What) -> Self {
+        let (worn, expires) = (Worn::Not, None);
+        Self { id, chat, thread, lane, what, worn, expires, alone: false, faults: 0 }
+    }
+
+    /// How long its words are, if others may stand in the same message.
+    pub(super) fn joinable(&self) -> Option<usize> {
+        match &self.what {
+            What::Post { text, keys, card: None } if keys.is_empty() && !self.alone => {
+                Some(text.units())
+            }
+            What::Post { .. } | What::Edit { .. } | What::File { .. } | What::Ack { .. } => None,
+        }
+    }
+
+    /// Whether it must arrive in some form.
+    pub(super) fn is_lasting(&self) -> bool {
+        match self.what {
+            What::Post { .. } | What::File { .. } => true,
+            What::Edit { .. } | What::Ack { .. } => false,
+        }
+    }
+
+    /// The next form of it, if there is one.
+    pub(super) fn plainer(&self) -> Option<Self> {
+        let worn = match (self.worn, &self.what) {
+            (_, What::Edit { .. } | What::Ack { .. }) | (Worn::Note, _) => return None,
+            (Worn::Not, What::Post { .. } | What::File { .. }) => Worn::Plain,
+            (Worn::Plain, What::Post { .. } | What::File { .. }) => Worn::Note,
+        };
+        let what = match (worn, self.what.clone()) {
+            (Worn::Plain, What::Post { text, keys, card }) => {
+                What::Post { text: Text::plain(text.text), keys, card }
+            }
+            // What is not shown cannot be allowed: no button stands below it.
+            (Worn::Note, What::Post { card, .. }) => {
+                What::Post { text: Text::plain(NOT_SHOWN), keys: Vec::new(), card }
+            }
+            (Worn::Note, What::File { .. }) => {
+                What::Post { text: Text::plain(NOT_SHOWN), keys: Vec::new(), card: None }
+            }
+            (_, same) => same,
+        };
+        Some(Self { worn, what, thread: None, faults: 0, ..self.clone() })
+    }
+}
+
+/// What several items are together: their words, with an empty line between.
+pub(crate) fn together(items: &[Item]) -> Option<What> {
+    let (first, rest) = items.split_first()?;
+    let What::Post { text, keys, card } = &first.what else { return Some(first.what.clone()) };
+    let mut text = text.clone();
+    for item in rest {
+        if let What::Post { text: more, .. } = &item.what {
+            text = text.and("\n\n").join(more);
+        }
+    }
+    Some(What::Post { text, keys: keys.clone(), card: card.clone() })
+}

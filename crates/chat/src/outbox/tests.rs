@@ -1,0 +1,222 @@
+//! Stories of a chat under a network that bans, fails and forgets.
+
+use super::*;
+
+fn post(id: u64, chat: i64, lane: Lane) -> Item {
+    let text = Text::plain(format!("{lane:?} {id}"));
+    Item::new(id, chat, None, lane, What::Post { text, keys: Vec::new(), card: None })
+}
+
+fn card(id: u64, chat: i64) -> Item {
+    let text = Text::plain(format!("card {id}"));
+    let what = What::Post { text, keys: Vec::new(), card: Some(id.to_string()) };
+    Item::new(id, chat, None, Lane::Approval, what)
+}
+
+/// Sends everything on a network that takes it, and tells when and what.
+fn drain(outbox: &mut Outbox, mut now: u64) -> Vec<(u64, Vec<u64>)> {
+    let mut sent = Vec::new();
+    loop {
+        match outbox.next(now) {
+            Next::Send(items) => {
+                sent.push((now, items.iter().map(|item| item.id).collect()));
+                outbox.report(&items, now, &Outcome::Sent(Some(1)));
+            }
+            Next::Show(chat, _) => outbox.report_draft(chat, now, &Outcome::Sent(None)),
+            Next::Wait(until) => {
+                assert!(until > now);
+                now = until;
+            }
+            Next::Idle => return sent,
+        }
+    }
+}
+
+#[test]
+fn what_is_more_important_goes_first_and_each_lane_in_order() {
+    let mut outbox = Outbox::new();
+    for (id, lane) in
+        [(1, Lane::Status), (2, Lane::Reply), (3, Lane::Final), (4, Lane::Final), (5, Lane::Reply)]
+    {
+        outbox.push(post(id, 7, lane));
+    }
+    outbox.push(card(6, 7));
+    let ids: Vec<_> = drain(&mut outbox, 0).into_iter().map(|(_, ids)| ids).collect();
+    assert_eq!(ids, [vec![6], vec![3, 4], vec![2, 5], vec![1]]);
+}
+
+#[test]
+fn one_budget_holds_over_everything_in_a_chat() {
+    let mut outbox = Outbox::new();
+    for id in 0..10 {
+        outbox.push(card(id, 7));
+        outbox.push(card(100 + id, -7));
+    }
+    let sent = drain(&mut outbox, 0);
+    for (chat, gap) in [(0..100, 1000), (100..200, 3000)] {
+        let of = |ids: &Vec<u64>| chat.contains(&ids[0]);
+        let times: Vec<u64> = sent.iter().filter(|(_, ids)| of(ids)).map(|(at, _)| *at).collect();
+        assert_eq!(times.len(), 10);
+        for four in times.windows(4) {
+            assert!(four[3] - four[0] >= gap, "{times:?}");
+        }
+    }
+}
+
+#[test]
+fn a_ban_is_obeyed_whole_and_all_arrives_right_after() {
+    let mut outbox = Outbox::new();
+    outbox.push(post(1, 7, Lane::Final));
+    let Next::Send(items) = outbox.next(0) else { panic!() };
+    outbox.report(&items, 0, &Outcome::TooMany(300));
+    for id in 2..40 {
+        outbox.push(post(id, 7, Lane::Final));
+    }
+    outbox.push(card(50, 7));
+    outbox.draft(7, Draft { thread: None, session: "s".to_owned(), text: Text::plain("x") });
+    for now in (0..300_000).step_by(997) {
+        assert!(matches!(outbox.next(now), Next::Wait(until) if until >= 300_000), "{now}");
+    }
+    let sent = drain(&mut outbox, 299_999);
+    assert!(sent.iter().all(|(at, _)| (300_000..302_000).contains(at)), "{sent:?}");
+    let order: Vec<u64> = sent.into_iter().flat_map(|(_, ids)| ids).collect();
+    assert_eq!(order, [vec![50], (1..40).collect()].concat());
+}
+
+/// The longest ban that was ever seen.
+#[test]
+fn no_ban_is_cut_short() {
+    for secs in [0, 1, 30, 6775] {
+        let mut outbox = Outbox::new();
+        outbox.push(card(1, 7));
+        let Next::Send(items) = outbox.next(5) else { panic!() };
+        outbox.report(&items, 5, &Outcome::TooMany(secs));
+        let Next::Wait(until) = outbox.next(6) else { panic!() };
+        assert!(until >= 5 + 1000 * secs.max(1), "{secs}");
+        // Another chat has no part in it.
+        outbox.push(card(2, 8));
+        assert!(matches!(outbox.next(6), Next::Send(items) if items[0].id == 2));
+    }
+}
+
+#[test]
+fn a_draft_is_shown_at_once_or_never() {
+    let draft =
+        |n: u64| Draft { thread: None, session: "s".to_owned(), text: Text::plain(n.to_string()) };
+    let mut outbox = Outbox::new();
+    outbox.draft(7, draft(1));
+    outbox.draft(7, draft(2));
+    assert_eq!(outbox.next(0), Next::Show(7, draft(2)));
+    outbox.report_draft(7, 0, &Outcome::Sent(None));
+    outbox.draft(7, draft(3));
+    assert_eq!(outbox.next(1), Next::Idle, "too soon");
+    assert_eq!(outbox.next(9_000), Next::Idle, "it was not kept");
+    outbox.draft(7, draft(4));
+    outbox.push(post(1, 7, Lane::Status));
+    assert!(matches!(outbox.next(9_000), Next::Send(_)), "what must arrive goes first");
+}
+
+#[test]
+fn faults_of_the_network_are_waited_out() {
+    let mut outbox = Outbox::new();
+    outbox.push(post(1, 7, Lane::Final));
+    let mut now = 0;
+    let mut tries = 0;
+    // Eight hours without network.
+    while now < 8 * 3_600_000 {
+        match outbox.next(now) {
+            Next::Send(items) => {
+                tries += 1;
+                assert_eq!(outbox.report(&items, now, &Outcome::Unreachable), Settled::Waiting);
+            }
+            Next::Wait(until) => now = until,
+            Next::Show(..) | Next::Idle => panic!(),
+        }
+    }
+    assert!((900..1000).contains(&tries), "{tries}");
+    assert_eq!(drain(&mut outbox, now).len(), 1);
+}
+
+#[test]
+fn what_is_refused_is_sent_in_a_plainer_form_and_never_dropped() {
+    let mut outbox = Outbox::new();
+    let text = Text::default().bold("bold");
+    let what = What::Post { text, keys: Vec::new(), card: None };
+    outbox.push(Item::new(1, 7, Some(3), Lane::Final, what));
+    let mut seen = Vec::new();
+    let mut now = 0;
+    loop {
+        match outbox.next(now) {
+            Next::Send(items) => {
+                let What::Post { text, .. } = &items[0].what else { panic!() };
+                seen.push((text.text.clone(), text.entities.len(), items[0].thread));
+                outbox.report(&items, now, &Outcome::Refused);
+            }
+            Next::Wait(until) => now = until,
+            Next::Idle => break,
+            Next::Show(..) => panic!(),
+        }
+    }
+    assert_eq!(seen[0], ("bold".to_owned(), 1, Some(3)));
+    assert_eq!(seen[1], ("bold".to_owned(), 0, None));
+    assert_eq!(seen.len(), 3);
+    assert_eq!(outbox.waiting(), 1, "it waits until the chat is open again");
+    outbox.heard_from(7);
+    assert_eq!(drain(&mut outbox, now).len(), 1);
+}
+
+#[test]
+fn one_that_is_refused_takes_no_other_along() {
+    let mut outbox = Outbox::new();
+    outbox.push(post(1, 7, Lane::Final));
+    outbox.push(post(2, 7, Lane::Final));
+    let Next::Send(both) = outbox.next(0) else { panic!() };
+    assert_eq!(both.len(), 2);
+    outbox.report(&both, 0, &Outcome::Refused);
+    let Next::Send(one) = outbox.next(0) else { panic!() };
+    assert_eq!(one.iter().map(|item| item.id).collect::<Vec<_>>(), [1]);
+}
+
+#[test]
+fn a_chat_that_shut_the_bot_out_gets_everything_when_it_is_back() {
+    let mut outbox = Outbox::new();
+    outbox.push(post(1, 7, Lane::Final));
+    let Next::Send(items) = outbox.next(0) else { panic!() };
+    outbox.report(&items, 0, &Outcome::Blocked);
+    outbox.push(post(2, 7, Lane::Final));
+    assert_eq!(outbox.next(1_000_000), Next::Idle);
+    outbox.heard_from(7);
+    let ids: Vec<_> = drain(&mut outbox, 1_000_000).into_iter().map(|(_, ids)| ids).collect();
+    assert_eq!(ids, [[1, 2]]);
+}
+
+#[test]
+fn what_comes_too_late_goes_and_floods_lose_their_oldest() {
+    let mut outbox = Outbox::new();
+    let what = What::Ack { query: "q".to_owned(), words: String::new() };
+    let ack = Item::new(1, 7, None, Lane::Approval, what);
+    outbox.push(Item { expires: Some(10_000), ..ack });
+    outbox.ban(7, 20_000);
+    assert_eq!(outbox.expire(9_999), Vec::<u64>::new());
+    assert_eq!(outbox.expire(10_000), [1]);
+    for id in 10..100 {
+        let gone = outbox.push(post(id, 7, Lane::Status));
+        assert_eq!(gone.is_empty(), id < 10 + STATUS_MAX as u64);
+    }
+    assert_eq!(outbox.waiting(), STATUS_MAX);
+    for id in 1000..3000 {
+        assert!(outbox.push(post(id, 7, Lane::Final)).is_empty());
+    }
+}
+
+#[test]
+fn no_chat_waits_for_another() {
+    let mut outbox = Outbox::new();
+    for id in 0..20 {
+        outbox.push(card(id, 7));
+    }
+    outbox.push(card(100, 8));
+    let sent = drain(&mut outbox, 0);
+    let at = sent.iter().position(|(_, ids)| ids == &[100]).unwrap();
+    assert!(at <= 1, "{sent:?}");
+}

@@ -1,0 +1,256 @@
+//! The one hand that sends: takes from the outbox what may go, and writes down what came of it.
+
+use crate::bot::Bot;
+use crate::channel::{Channel, ChannelFault};
+use crate::outbox::{Draft, Item, Next, Outbox, Outcome, Settled, What, together};
+use crate::policy::Place;
+use crate::store::{CardState, StoreFault};
+use crate::words;
+use std::collections::BTreeSet;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Wakes the sender. Rung before it is waited at, it does not wait.
+#[derive(Debug, Default)]
+pub struct Bell {
+    rung: Mutex<bool>,
+    heard: Condvar,
+}
+
+impl Bell {
+    /// There is something to do.
+    pub fn ring(&self) {
+        *self.rung.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.heard.notify_all();
+    }
+
+    /// Waits until it rings, or for so long.
+    pub fn wait(&self, most: Option<Duration>) {
+        let rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rung = if let Some(most) = most {
+            let waited = self.heard.wait_timeout_while(rung, most, |rung| !*rung);
+            waited.unwrap_or_else(PoisonError::into_inner).0
+        } else {
+            let waited = self.heard.wait_while(rung, |rung| !*rung);
+            waited.unwrap_or_else(PoisonError::into_inner)
+        };
+        *rung = false;
+    }
+}
+
+/// What a sender does next.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A request was made; there may be more to send at once.
+    Again,
+    /// Nothing before so many milliseconds have passed.
+    Wait(u64),
+    /// Nothing until it rings.
+    Idle,
+}
+
+/// Sends what waits in the outbox of a bot.
+pub struct Sender<'b> {
+    bot: &'b Bot,
+    channel: &'b dyn Channel,
+    outbox: Outbox,
+    /// The number of the next item that was not seen yet.
+    next: u64,
+    /// The network knows drafts.
+    drafts: bool,
+    began: Instant,
+    /// Milliseconds that have passed since the beginning; tests move it.
+    clock: Option<fn() -> u64>,
+    clock_wall: fn() -> i64,
+}
+
+impl<'b> Sender<'b> {
+    /// A sender that goes on where the last one was ended. `clock` is that of a test.
+    pub fn new(
+        bot: &'b Bot,
+        channel: &'b dyn Channel,
+        clock_wall: fn() -> i64,
+        clock: Option<fn() -> u64>,
+    ) -> Result<Self, StoreFault> {
+        let (outbox, began) = (Outbox::new(), Instant::now());
+        let mut sender =
+            Self { bot, channel, outbox, next: 0, drafts: true, began, clock, clock_wall };
+        let now = sender.now();
+        for (chat, until) in bot.store().look().bans()? {
+            let left = u64::try_from(until - clock_wall()).unwrap_or(0);
+            sender.outbox.ban(chat, now + left);
+        }
+        Ok(sender)
+    }
+
+    fn now(&self) -> u64 {
+        let elapsed = || u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.clock.map_or_else(elapsed, |clock| clock())
+    }
+
+    /// Something was said in this chat: it is open again.
+    pub fn heard_from(&mut self, chat: i64) {
+        self.outbox.heard_from(chat);
+    }
+
+    /// Makes at most one request.
+    pub fn step(&mut self) -> Result<Step, StoreFault> {
+        self.take_in()?;
+        let now = self.now();
+        match self.outbox.next(now) {
+            Next::Send(items) => {
+                self.send(items)?;
+                Ok(Step::Again)
+            }
+            Next::Show(chat, draft) => {
+                self.show(chat, &draft)?;
+                Ok(Step::Again)
+            }
+            Next::Wait(until) => Ok(Step::Wait(until.saturating_sub(now))),
+            Next::Idle => Ok(Step::Idle),
+        }
+    }
+
+    /// Takes what was added since, and lets go of what is too late.
+    fn take_in(&mut self) -> Result<(), StoreFault> {
+        let now = self.now();
+        let wall = (self.clock_wall)().unsigned_abs();
+        let fresh = self.bot.store().look().waiting(self.next)?;
+        let mut gone = Vec::new();
+        for item in fresh {
+            self.next = item.id + 1;
+            let expires = item.expires.map(|at| now + at.saturating_sub(wall));
+            gone.extend(self.outbox.push(Item { expires, ..item }));
+        }
+        gone.extend(self.outbox.expire(now));
+        if !gone.is_empty() {
+            self.bot.store().change(|change| gone.iter().try_for_each(|id| change.sent(*id)))?;
+        }
+        if self.drafts {
+            for (chat, draft) in self.bot.take_drafts() {
+                self.outbox.draft(chat, draft);
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, items: Vec<Item>) -> Result<(), StoreFault> {
+        let waiting: Vec<Item> = {
+            let store = self.bot.store();
+            let look = store.look();
+            let mut waiting = Vec::new();
+            for item in items {
+                if look.waits(item.id)? {
+                    waiting.push(item);
+                } else {
+                    // It was taken back meanwhile.
+                    self.outbox.withdraw(item.id);
+                }
+            }
+            waiting
+        };
+        let Some(first) = waiting.first() else { return Ok(()) };
+        let Some(what) = together(&waiting) else { return Ok(()) };
+        let place = Place { chat: first.chat, thread: first.thread };
+        let answer = self.request(place, &what);
+        let outcome = outcome(&answer);
+        let now = self.now();
+        let settled = self.outbox.report(&waiting, now, &outcome);
+        self.keep(place.chat, &what, &outcome, &settled, now)
+    }
+
+    fn request(&self, place: Place, what: &What) -> Result<Option<i64>, ChannelFault> {
+        match what {
+            What::Post { text, keys, .. } => self.channel.post(place, text, keys).map(Some),
+            What::Edit { message, text } => {
+                self.channel.edit(place.chat, *message, text).map(|()| None)
+            }
+            What::File { name, content, caption } => {
+                self.channel.file(place, name, content, caption).map(Some)
+            }
+            What::Ack { query, words } => self.channel.ack(query, words).map(|()| None),
+        }
+    }
+
+    fn keep(
+        &self,
+        chat: i64,
+        what: &What,
+        outcome: &Outcome,
+        settled: &Settled,
+        now: u64,
+    ) -> Result<(), StoreFault> {
+        let ends = self.outbox.banned_until(chat);
+        let wall = (self.clock_wall)();
+        self.bot.store().change(|change| {
+            if let Outcome::TooMany(_) = outcome {
+                let left = i64::try_from(ends.saturating_sub(now)).unwrap_or(i64::MAX / 2);
+                change.set_ban(chat, wall + left)?;
+            }
+            match settled {
+                Settled::Gone(ids) => ids.iter().try_for_each(|id| change.sent(*id))?,
+                Settled::Changed(item) => change.reshape(item)?,
+                Settled::Waiting => {}
+            }
+            let (What::Post { card: Some(name), .. }, Outcome::Sent(Some(message))) =
+                (what, outcome)
+            else {
+                return Ok(());
+            };
+            change.set_message(name, *message)?;
+            let card = change.look().card(name)?;
+            if let Some(card) = card.filter(|card| card.state == CardState::Closed) {
+                // It was answered while it was on its way.
+                let text = words::settled(&card.shown, card.fate.as_deref());
+                let edit = What::Edit { message: *message, text };
+                change.push((card.chat, card.thread), crate::outbox::Lane::Reply, &edit, None)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn show(&mut self, chat: i64, draft: &Draft) -> Result<(), StoreFault> {
+        let number = draft.session.bytes().fold(7_i64, |sum, byte| {
+            (sum.wrapping_mul(31).wrapping_add(i64::from(byte))) & 0x7fff_ffff
+        });
+        let place = Place { chat, thread: draft.thread };
+        let answer = self.channel.draft(place, number.max(1), &draft.text).map(|()| None);
+        if matches!(answer, Err(ChannelFault::Unknown | ChannelFault::Refused(_))) {
+            // A server that does not know them, or a chat that does not: they are no loss.
+            self.drafts = false;
+        }
+        let now = self.now();
+        let outcome = outcome(&answer);
+        self.outbox.report_draft(chat, now, &outcome);
+        self.keep(
+            chat,
+            &What::Ack { query: String::new(), words: String::new() },
+            &outcome,
+            &Settled::Waiting,
+            now,
+        )
+    }
+}
+
+fn outcome(answer: &Result<Option<i64>, ChannelFault>) -> Outcome {
+    match answer {
+        Ok(message) => Outcome::Sent(*message),
+        Err(ChannelFault::TooMany(secs)) => Outcome::TooMany(*secs),
+        Err(ChannelFault::Refused(_) | ChannelFault::Unknown) => Outcome::Refused,
+        Err(ChannelFault::Blocked) => Outcome::Blocked,
+        Err(ChannelFault::Server(_)) => Outcome::ServerFault,
+        // A token that is not valid any more may be again: nothing is given up for it.
+        Err(ChannelFault::Unreachable(_) | ChannelFault::Unauthorized | ChannelFault::Conflict) => {
+            Outcome::Unreachable
+        }
+    }
+}
+
+/// The chats that these updates came from.
+pub fn chats_of(updates: &[serde_json::Value]) -> BTreeSet<i64> {
+    let chat = |update: &serde_json::Value| {
+        let message = update.get("message").or_else(|| update.pointer("/callback_query/message"));
+        message?.pointer("/chat/id")?.as_i64()
+    };
+    updates.iter().filter_map(chat).collect()
+}

@@ -1,0 +1,304 @@
+//! Ten thousand faults: the bot itself, with its outbox, its policy and its file, between a network that bans,
+//! loses and repeats and a house whose daemon dies. The bot is killed in the middle of anything.
+
+mod house;
+mod network;
+mod random;
+mod stories;
+
+use crate::Told;
+use crate::bot::{Bot, Late, Setup};
+use crate::policy::Policy;
+use crate::send::{Sender, Step};
+use crate::store::Store;
+use house::House;
+use network::Network;
+use random::Random;
+use serde_json::json;
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::Arc;
+
+thread_local! {
+    static NOW: Cell<i64> = const { Cell::new(1_700_000_000_000) };
+}
+
+/// The only clock.
+fn now() -> i64 {
+    NOW.get()
+}
+
+fn ticks() -> u64 {
+    now().unsigned_abs()
+}
+
+fn pass(ms: i64) {
+    NOW.set(now() + ms);
+}
+
+/// How a kill unwinds.
+struct Killed;
+
+const USERS: [i64; 2] = [7, 8];
+const STRANGER: i64 = 666;
+const GROUP: i64 = -100;
+const ALIEN_GROUP: i64 = -200;
+
+struct World {
+    random: Rc<Random>,
+    house: Arc<House>,
+    network: Arc<Network>,
+    bot: Option<Bot>,
+    update: i64,
+    kills: u32,
+}
+
+impl World {
+    fn new(seed: u64) -> Self {
+        let random = Rc::new(Random::new(seed));
+        let (house, network) = (Arc::new(House::new(seed)), Arc::new(Network::new(seed)));
+        let mut world = Self { random, house, network, bot: None, update: 100, kills: 0 };
+        world.bot = Some(world.begin(Store::in_memory().unwrap()));
+        world
+    }
+
+    fn begin(&self, store: Store) -> Bot {
+        Bot::new(Setup {
+            store,
+            desk: Box::new(house::Line(Arc::clone(&self.house))),
+            policy: Policy::new(&USERS, &[GROUP]).unwrap(),
+            name: "glis_bot".to_owned(),
+            repo: Some("/repo".to_owned()),
+            repos: BTreeMap::new(),
+            explain: |fault| Told { message: fault.to_string(), hint: None },
+            clock: now,
+            ring: Box::new(|| {}),
+        })
+    }
+
+    /// Does something that may be killed; then everything but the file is made anew.
+    fn alive(&mut self, act: impl FnOnce(&Self, &Bot)) {
+        let bot = self.bot.take().unwrap();
+        let killed = catch_unwind(AssertUnwindSafe(|| act(self, &bot))).err();
+        match killed {
+            None => self.bot = Some(bot),
+            Some(why) => {
+                assert!(why.downcast_ref::<Killed>().is_some(), "a fault of the bot itself");
+                self.kills += 1;
+                self.bot = Some(self.begin(bot.into_store()));
+                self.alive(take_up);
+            }
+        }
+    }
+
+    /// Delivers updates as the network has them: those behind the offset, again and again.
+    fn deliver(&mut self) {
+        self.alive(|world, bot| {
+            let offset = bot.store().look().offset().unwrap();
+            let updates = world.network.pending(offset);
+            let fresh = bot.take_in(&updates, Late::Never).unwrap();
+            for id in fresh {
+                bot.deal_with(id).unwrap();
+            }
+        });
+    }
+
+    /// Tells events that were not told yet.
+    fn news(&mut self) {
+        self.alive(|world, bot| {
+            for _ in 0..50 {
+                let Ok(position) = bot.position() else { return };
+                let Some(news) = world.house.event(position.next) else { return };
+                if bot.take_news("log", &news).is_err() {
+                    return;
+                }
+                if bot.position().is_ok_and(|after| after.next <= position.next) {
+                    // It concerned no chat, and was not noted.
+                    bot.store()
+                        .change(|change| {
+                            let next = position.next + 1;
+                            change.set_position(&crate::store::Position {
+                                log_id: "log".to_owned(),
+                                next,
+                            })
+                        })
+                        .unwrap();
+                }
+            }
+        });
+    }
+
+    /// Sends for a while.
+    fn send(&mut self, most: u32) {
+        self.alive(|world, bot| {
+            let mut sender = Sender::new(bot, &*world.network, now, Some(ticks)).unwrap();
+            for chat in USERS.into_iter().chain([GROUP]) {
+                sender.heard_from(chat);
+            }
+            for _ in 0..most {
+                match sender.step().unwrap() {
+                    Step::Again => pass(5),
+                    Step::Wait(ms) => pass(i64::try_from(ms.clamp(1, 1500)).unwrap()),
+                    Step::Idle => return,
+                }
+            }
+        });
+    }
+
+    fn update(&mut self, body: serde_json::Value) {
+        self.update += 1;
+        let mut body = body;
+        body["update_id"] = json!(self.update);
+        self.network.add_update(self.update, body.clone());
+        if self.random.one_in(10) {
+            // The same again, as after a lost answer.
+            self.network.add_update(self.update, body);
+        }
+    }
+
+    fn message(&mut self, user: i64, chat: i64, text: &str) {
+        let kind = if chat < 0 { "supergroup" } else { "private" };
+        let mut body = json!({"message": {
+            "message_id": 1, "date": now() / 1000, "text": text,
+            "from": {"id": user, "is_bot": false}, "chat": {"id": chat, "type": kind},
+        }});
+        let allowed = USERS.contains(&user) && (chat == user || chat == GROUP);
+        let alien = self.random.one_in(8);
+        if alien {
+            let field = if self.random.one_in(2) { "forward_origin" } else { "via_bot" };
+            body["message"][field] = json!({});
+        }
+        let id = self.update + 1;
+        self.house.expect(id, user, allowed && !alien, text);
+        self.update(body);
+    }
+
+    /// A message of an allowed user, as it is.
+    fn exactly(&mut self, user: i64, chat: i64, text: &str) {
+        self.house.expect(self.update + 1, user, true, text);
+        let kind = if chat < 0 { "supergroup" } else { "private" };
+        self.update(json!({"message": {
+            "message_id": 1, "date": now() / 1000, "text": text,
+            "from": {"id": user, "is_bot": false}, "chat": {"id": chat, "type": kind},
+        }}));
+    }
+
+    fn press_label(&mut self, chat: i64, label: &str) {
+        self.press_label_as(USERS[0], chat, label);
+    }
+
+    fn press_label_as(&mut self, user: i64, chat: i64, label: &str) {
+        let (message, data) = self.network.button(chat, label).unwrap();
+        let id = self.update + 1;
+        self.house.expect(id, user, true, "");
+        self.house.pressed(id, self.network.card_text(chat, message));
+        let kind = if chat < 0 { "supergroup" } else { "private" };
+        self.update(json!({"callback_query": {
+            "id": format!("q{id}"), "data": data, "from": {"id": user, "is_bot": false},
+            "message": {"message_id": message, "chat": {"id": chat, "type": kind}},
+        }}));
+    }
+
+    fn press(&mut self) {
+        let Some((chat, message, data)) = self.network.any_button() else { return };
+        let by = [USERS[0], USERS[1], STRANGER][self.random.below(3)];
+        let kind = if chat < 0 { "supergroup" } else { "private" };
+        let allowed = USERS.contains(&by) && (chat == by || chat == GROUP);
+        let id = self.update + 1;
+        self.house.expect(id, by, allowed, "");
+        self.house.pressed(id, self.network.card_text(chat, message));
+        let body = json!({"callback_query": {
+            "id": format!("q{id}"), "data": data, "from": {"id": by, "is_bot": false},
+            "message": {"message_id": message, "chat": {"id": chat, "type": kind}},
+        }});
+        self.update(body);
+    }
+
+    fn turn(&mut self) {
+        pass(i64::try_from(self.random.below(4000)).unwrap());
+        match self.random.below(20) {
+            0 => {
+                let user = USERS[self.random.below(2)];
+                let chat = if self.random.one_in(3) { GROUP } else { user };
+                let commands = ["/sessions", "/status", "/switch s0", "/switch s1", "/pause"];
+                let command = commands[self.random.below(5)];
+                self.message(user, chat, command);
+            }
+            1..=3 => {
+                let user = USERS[self.random.below(2)];
+                let chat = if self.random.one_in(4) { GROUP } else { user };
+                let words = format!("words {}", self.update);
+                self.message(user, chat, &words);
+            }
+            4 => {
+                let chat = [STRANGER, GROUP, ALIEN_GROUP][self.random.below(3)];
+                self.message(STRANGER, chat, "/pauseall");
+            }
+            5 => self.message(USERS[0], ALIEN_GROUP, "/pauseall"),
+            6..=8 => self.press(),
+            9..=11 => self.house.say(self.random.below(2)),
+            12 | 13 => self.house.ask(self.random.below(2)),
+            14 => self.house.answer_elsewhere(self.random.below(2)),
+            15 => self.house.restart(self.random.below(2)),
+            16 | 17 => self.deliver(),
+            18 => self.news(),
+            _ => self.send(20),
+        }
+    }
+
+    /// Everything is well again, and everything has time.
+    fn settle(&mut self) {
+        self.house.be_well();
+        self.network.be_well();
+        pass(8_000_000);
+        for _ in 0..20 {
+            self.deliver();
+            self.news();
+            self.send(2000);
+        }
+    }
+}
+
+/// What was not dealt with is dealt with now.
+fn take_up(_: &World, bot: &Bot) {
+    let undone = bot.store().look().undone().unwrap();
+    for update in undone {
+        bot.deal_with(update.id).unwrap();
+    }
+}
+
+#[test]
+fn nothing_is_lost_nothing_done_twice_and_nothing_for_strangers() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if info.payload().downcast_ref::<Killed>().is_none() {
+            usual(info);
+        }
+    }));
+    let (mut faults, mut kills, mut finals, mut answers) = (0, 0, 0, 0);
+    let mut seed = 1;
+    while faults < 10_000 {
+        let mut world = World::new(seed);
+        for user in USERS {
+            world.message(user, user, "/switch s0");
+        }
+        for _ in 0..400 {
+            world.turn();
+        }
+        world.settle();
+        faults += world.network.faults() + world.house.faults() + u64::from(world.kills);
+        kills += world.kills;
+        let bot = world.bot.as_ref().unwrap();
+        let told = world.house.check(&world.network, bot, seed);
+        finals += told.0;
+        answers += told.1;
+        seed += 1;
+    }
+    println!(
+        "{} worlds, {faults} faults, {kills} kills, {finals} texts, {answers} answers",
+        seed - 1
+    );
+    assert!(kills > 200 && finals > 500 && answers > 50);
+}

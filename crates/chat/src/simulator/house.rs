@@ -1,0 +1,342 @@
+//! A house with two sessions whose daemon dies in the middle of calls, and which knows what was right.
+
+use super::network::Network;
+use super::random::Random;
+use super::{GROUP, Killed, USERS, now};
+use crate::bot::Bot;
+use crate::desk::{Caller, Desk};
+use glis_client::{Fault, News};
+use glis_core::Refusal;
+use glis_wire::client::{Action, Request, Response};
+use glis_wire::view::{DaemonView, Entry, FileDiffView, SessionView, Voice};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+const SESSION: &str = r#"{"agent":"claude","mode":"headless","agent_session_ref":null,"resumable":true,
+    "repo_root":"/r","worktree":null,"branch":null,"pid":null,"created_at":"2026-11-16T10:00:00.000Z",
+    "last_active_at":"2026-11-16T10:30:59.000Z","paused_at":null,"pause_reason":null,
+    "resumed_at":null,"idle_timeout_secs":600,"can_pause":true,"can_resume":true,"snapshot":null,
+    "conversation_summary":null,"last_action":null,"pending_tasks":[],"queued":0,
+    "waiting_for":null,"auto_yes":false,"generation":1,"verdict":"","operation":null,
+    "failure":null,"cut_off":false,"limit_until":null,"killed":[],"warnings":[],
+    "pause_rule":null,"argv":[],"model":null,"persona":null,"in_place":false,"attached":0,
+    "output_gap_at":null,"env_names":[]}"#;
+
+#[derive(Default)]
+struct Session {
+    generation: u32,
+    /// What is open: the request's name, and its words, which are never the same again.
+    asks: Vec<(String, String)>,
+    asked: u32,
+    entries: Vec<Entry>,
+    /// What the agent has said, with the time.
+    said: Vec<String>,
+}
+
+/// What an update may do.
+struct Expected {
+    user: i64,
+    allowed: bool,
+    text: String,
+}
+
+#[derive(Default)]
+struct State {
+    sessions: [Session; 2],
+    events: Vec<Value>,
+    keys: BTreeMap<String, Result<Response, Fault>>,
+    expected: BTreeMap<i64, Expected>,
+    pressed: BTreeMap<i64, String>,
+    /// Messages that agents were given, with their key.
+    sent: Vec<(String, String)>,
+    answered: Vec<String>,
+    faults: u64,
+    number: u32,
+    well: bool,
+}
+
+pub(super) struct House {
+    random: Mutex<Random>,
+    state: Mutex<State>,
+}
+
+/// The way there.
+pub(super) struct Line(pub(super) Arc<House>);
+
+fn time() -> String {
+    let at = jiff::Timestamp::from_millisecond(now()).unwrap();
+    at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
+fn done(session: SessionView) -> Response {
+    Response::Done { session: Box::new(session), already: false }
+}
+
+impl State {
+    fn view(&self, at: usize) -> SessionView {
+        let session = &self.sessions[at];
+        let mut view: Value = serde_json::from_str(SESSION).unwrap();
+        view["id"] = json!(format!("id-s{at}"));
+        view["name"] = json!(format!("s{at}"));
+        view["status"] = json!(if session.asks.is_empty() { "idle" } else { "waiting" });
+        view["generation"] = json!(session.generation);
+        let asks = session.asks.iter().map(|(request, text)| {
+            json!({"request": request, "kind": "approval", "text": text, "choices": null})
+        });
+        view["asks"] = asks.collect();
+        serde_json::from_value(view).unwrap()
+    }
+
+    fn event(&mut self, at: usize, mut event: Value) {
+        event["seq"] = json!(self.events.len() + 1);
+        event["at"] = json!(time());
+        event["session"] = json!(format!("id-s{at}"));
+        self.events.push(event);
+    }
+
+    fn find(given: &str) -> Option<usize> {
+        (0..2).find(|at| given == format!("s{at}") || given == format!("id-s{at}"))
+    }
+
+    /// Carries a call out. Who may not is caught here.
+    fn carry_out(&mut self, caller: &Caller, request: &Request) -> Result<Response, Fault> {
+        let Request::Act { session, action } = request else {
+            panic!("not asked for by anyone: {request:?}");
+        };
+        let id: i64 = caller.key.trim_start_matches("telegram-").parse().unwrap();
+        let expected = &self.expected[&id];
+        assert!(expected.allowed && expected.user == caller.user, "for a stranger: {caller:?}");
+        let at = Self::find(session).unwrap();
+        if let Action::Send { text, .. } = action {
+            assert_eq!(expected.text, *text, "other words than were said");
+            self.sent.push((caller.key.clone(), text.clone()));
+            let (session, status) = (Box::new(self.view(at)), glis_core::Status::Idle);
+            return Ok(Response::Queued {
+                session,
+                message: 1,
+                before: 0,
+                status,
+                idle_secs: None,
+            });
+        }
+        let Action::Answer { ask: Some(ask), answer, .. } = action else {
+            assert!(matches!(action, Action::Pause { .. }), "not asked for by anyone: {action:?}");
+            return Ok(done(self.view(at)));
+        };
+        let open = self.sessions[at].asks.iter().position(|(name, _)| name == ask);
+        let Some(open) = open else {
+            let session = session.clone();
+            return Err(Fault::Refused(Refusal::NothingAsked { session }));
+        };
+        let (request, text) = self.sessions[at].asks.remove(open);
+        let shown = &self.pressed[&id];
+        assert!(shown.contains(&text), "answered {text:?}, and the card said {shown:?}");
+        assert!(!self.answered.contains(&text), "answered twice: {text}");
+        self.answered.push(text);
+        let from = json!({"face": "chat", "who": caller.user.to_string()});
+        let began =
+            json!({"event": "answer_began", "ask": request, "answer": answer, "from": from});
+        self.event(at, began);
+        self.event(at, json!({"event": "ask_gone", "ask": request}));
+        Ok(done(self.view(at)))
+    }
+}
+
+impl House {
+    pub(super) fn new(seed: u64) -> Self {
+        Self { random: Mutex::new(Random::new(seed ^ 0xaaaa)), state: Mutex::default() }
+    }
+
+    fn below(&self, most: usize) -> usize {
+        self.random.lock().unwrap().below(most)
+    }
+
+    pub(super) fn expect(&self, id: i64, user: i64, allowed: bool, text: &str) {
+        let expected = Expected { user, allowed, text: text.to_owned() };
+        self.state.lock().unwrap().expected.insert(id, expected);
+    }
+
+    pub(super) fn pressed(&self, id: i64, card: String) {
+        self.state.lock().unwrap().pressed.insert(id, card);
+    }
+
+    pub(super) fn say(&self, at: usize) {
+        let mut state = self.state.lock().unwrap();
+        state.number += 1;
+        let text = format!("<final {at}/{}>", state.number);
+        let entry = |voice, content: &str| Entry {
+            timestamp: time(),
+            voice,
+            content: content.to_owned(),
+            metadata: serde_json::Map::new(),
+        };
+        let session = &mut state.sessions[at];
+        session.entries.push(entry(Voice::Tool, "Bash: ls"));
+        session.entries.push(entry(Voice::Assistant, &text));
+        session.said.push(text);
+        state.event(at, json!({"event": "tool_began", "tool": "Bash"}));
+        state.event(at, json!({"event": "turn_ended"}));
+        state.event(at, json!({"event": "worktree_saved"}));
+    }
+
+    pub(super) fn ask(&self, at: usize) {
+        let mut state = self.state.lock().unwrap();
+        state.number += 1;
+        let number = state.number;
+        let session = &mut state.sessions[at];
+        if session.asks.len() >= 3 {
+            return;
+        }
+        session.asked += 1;
+        let request = format!("ask-{}", session.asked);
+        session.asks.push((request.clone(), format!("may I {number}?")));
+        state.event(at, json!({"event": "asked", "ask": {"id": request}}));
+    }
+
+    pub(super) fn answer_elsewhere(&self, at: usize) {
+        let mut state = self.state.lock().unwrap();
+        let Some((request, text)) = state.sessions[at].asks.pop() else { return };
+        state.answered.push(text);
+        state.event(at, json!({"event": "ask_gone", "ask": request}));
+    }
+
+    /// A new process: the names of questions come again.
+    pub(super) fn restart(&self, at: usize) {
+        let mut state = self.state.lock().unwrap();
+        let session = &mut state.sessions[at];
+        session.generation += 1;
+        session.asks.clear();
+        session.asked = 0;
+        state.event(at, json!({"event": "process_ended"}));
+    }
+
+    pub(super) fn event(&self, seq: u64) -> Option<News> {
+        let state = self.state.lock().unwrap();
+        let at = usize::try_from(seq).unwrap().checked_sub(1)?;
+        Some(News::Event { seq, event: state.events.get(at)?.clone() })
+    }
+
+    /// What agents were told.
+    pub(super) fn sent(&self) -> Vec<String> {
+        self.state.lock().unwrap().sent.iter().map(|(_, text)| text.clone()).collect()
+    }
+
+    pub(super) fn answered(&self) -> usize {
+        self.state.lock().unwrap().answered.len()
+    }
+
+    pub(super) fn faults(&self) -> u64 {
+        self.state.lock().unwrap().faults
+    }
+
+    pub(super) fn be_well(&self) {
+        self.state.lock().unwrap().well = true;
+    }
+
+    /// Whether a call goes wrong: before it has any effect, or after.
+    fn dies(&self) -> Option<bool> {
+        let roll = self.below(40);
+        let mut state = self.state.lock().unwrap();
+        if state.well || roll > 5 {
+            return None;
+        }
+        state.faults += 1;
+        drop(state);
+        match roll {
+            0 => std::panic::panic_any(Killed),
+            1 | 2 => Some(false),
+            _ => Some(true),
+        }
+    }
+
+    fn lost() -> Fault {
+        Fault::Lost("the daemon was killed".to_owned())
+    }
+
+    /// What must hold when everything is well again. How many texts and answers there were.
+    pub(super) fn check(&self, network: &Network, bot: &Bot, seed: u64) -> (usize, usize) {
+        let state = self.state.lock().unwrap();
+        let mut texts = 0;
+        for (at, session) in state.sessions.iter().enumerate() {
+            for chat in USERS.into_iter().chain([GROUP]) {
+                let words = network.words_of(chat).join("\n");
+                let first = session.said.iter().position(|text| words.contains(text.as_str()));
+                let Some(first) = first else { continue };
+                // From the first one that this chat was told, it was told all, in order.
+                let mut last = 0;
+                for text in &session.said[first..] {
+                    let found = words.find(text.as_str());
+                    let found = found.unwrap_or_else(|| {
+                        panic!("seed {seed}: {text} of s{at} never came to {chat}")
+                    });
+                    assert!(found >= last, "seed {seed}: {text} came before its time");
+                    last = found;
+                    texts += 1;
+                }
+            }
+            for follow in bot.store().look().follows_of(&format!("id-s{at}")).unwrap() {
+                let words = network.words_of(follow.chat).join("\n");
+                for (_, text) in &session.asks {
+                    assert!(words.contains(text.as_str()), "seed {seed}: {text} was never shown");
+                }
+            }
+        }
+        let mut keys: Vec<&String> = state.sent.iter().map(|(key, _)| key).collect();
+        let all = keys.len();
+        keys.sort();
+        keys.dedup();
+        assert_eq!(keys.len(), all, "seed {seed}: a message was sent twice");
+        assert_eq!(network.early(), 0, "seed {seed}: requests during a ban");
+        (texts, state.answered.len())
+    }
+}
+
+impl Desk for Line {
+    fn call(&self, caller: &Caller, request: Request) -> Result<Response, Fault> {
+        let dies = self.0.dies();
+        if dies == Some(false) {
+            return Err(House::lost());
+        }
+        let mut state = self.0.state.lock().unwrap();
+        let answer = if let Request::Show { session } | Request::Wait { session, .. } = &request {
+            match State::find(session) {
+                Some(at) => Ok(Response::Session(Box::new(state.view(at)))),
+                None => Err(Fault::Refused(Refusal::NoSuchSession { given: session.clone() })),
+            }
+        } else if let Request::List { .. } = &request {
+            Ok(Response::Sessions(vec![state.view(0), state.view(1)]))
+        } else if request == Request::DaemonStatus {
+            let daemon: DaemonView = serde_json::from_value(json!({
+                "pid": 1, "version": "0", "build": 0, "home": "/", "sessions": 2,
+                "uptime_secs": 1, "log_id": "log", "last_seq": state.events.len(),
+            }))
+            .unwrap();
+            Ok(Response::Daemon(daemon))
+        } else if let Some(known) = state.keys.get(&caller.key) {
+            known.clone()
+        } else {
+            let answer = state.carry_out(caller, &request);
+            state.keys.insert(caller.key.clone(), answer.clone());
+            answer
+        };
+        drop(state);
+        match dies {
+            Some(_) if self.0.below(3) == 0 => std::panic::panic_any(Killed),
+            Some(_) => Err(House::lost()),
+            None => answer,
+        }
+    }
+
+    fn conversation(&self, session: &str) -> Result<Vec<Entry>, Fault> {
+        if self.0.dies().is_some() {
+            return Err(House::lost());
+        }
+        let state = self.0.state.lock().unwrap();
+        Ok(state.sessions[State::find(session).unwrap()].entries.clone())
+    }
+
+    fn diff(&self, _: &str) -> Result<(Vec<FileDiffView>, String), Fault> {
+        Ok((Vec::new(), String::new()))
+    }
+}

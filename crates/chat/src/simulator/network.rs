@@ -1,0 +1,240 @@
+//! A network that enforces its rules and breaks its promises.
+
+use super::random::Random;
+use super::{Killed, now};
+use crate::channel::{Channel, ChannelFault, Limits};
+use crate::outbox::Key;
+use crate::policy::Place;
+use crate::text::Text;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::time::Duration;
+
+#[derive(Default)]
+struct State {
+    updates: Vec<(i64, Value)>,
+    /// Messages in the order in which they came: chat, number, words, buttons.
+    messages: Vec<(i64, i64, String, Vec<String>)>,
+    banned_until: BTreeMap<i64, i64>,
+    times: BTreeMap<i64, Vec<i64>>,
+    faults: u64,
+    early: u64,
+    well: bool,
+    /// Every button that was ever shown: chat, message, words, data.
+    labels: Vec<(i64, i64, String, String)>,
+    ban_next: Option<i64>,
+}
+
+pub(super) struct Network {
+    random: Mutex<Random>,
+    state: Mutex<State>,
+}
+
+impl Network {
+    pub(super) fn new(seed: u64) -> Self {
+        let random = Mutex::new(Random::new(seed ^ 0x5555));
+        Self { random, state: Mutex::default() }
+    }
+
+    fn below(&self, most: usize) -> usize {
+        self.random.lock().unwrap().below(most)
+    }
+
+    pub(super) fn add_update(&self, id: i64, body: Value) {
+        self.state.lock().unwrap().updates.push((id, body));
+    }
+
+    pub(super) fn pending(&self, offset: i64) -> Vec<Value> {
+        let state = self.state.lock().unwrap();
+        let from = if self.random.lock().unwrap().one_in(5) { offset - 5 } else { offset };
+        state.updates.iter().filter(|(id, _)| *id >= from).map(|(_, body)| body.clone()).collect()
+    }
+
+    pub(super) fn any_button(&self) -> Option<(i64, i64, String)> {
+        let state = self.state.lock().unwrap();
+        let all: Vec<_> = state
+            .messages
+            .iter()
+            .flat_map(|(chat, id, _, keys)| keys.iter().map(|key| (*chat, *id, key.clone())))
+            .collect();
+        drop(state);
+        let at = (!all.is_empty()).then(|| self.below(all.len()))?;
+        all.into_iter().nth(at)
+    }
+
+    /// The last button in a chat with these words on it.
+    pub(super) fn button(&self, chat: i64, label: &str) -> Option<(i64, String)> {
+        let state = self.state.lock().unwrap();
+        let own = state.labels.iter().rev().filter(|(c, ..)| *c == chat);
+        own.filter(|(_, _, known, _)| known == label)
+            .map(|(_, message, _, data)| (*message, data.clone()))
+            .next()
+    }
+
+    /// The next request is answered with a ban.
+    pub(super) fn ban_next(&self, secs: i64) {
+        self.state.lock().unwrap().ban_next = Some(secs);
+    }
+
+    pub(super) fn card_text(&self, chat: i64, message: i64) -> String {
+        let state = self.state.lock().unwrap();
+        let found = state.messages.iter().find(|(c, id, ..)| (*c, *id) == (chat, message));
+        found.map(|(_, _, text, _)| text.clone()).unwrap_or_default()
+    }
+
+    /// The words of a chat, in the order in which they came.
+    pub(super) fn words_of(&self, chat: i64) -> Vec<String> {
+        let state = self.state.lock().unwrap();
+        let own = state.messages.iter().filter(|(c, ..)| *c == chat);
+        own.map(|(_, _, text, _)| text.clone()).collect()
+    }
+
+    pub(super) fn faults(&self) -> u64 {
+        self.state.lock().unwrap().faults
+    }
+
+    /// Requests that came before the end of a ban.
+    pub(super) fn early(&self) -> u64 {
+        self.state.lock().unwrap().early
+    }
+
+    pub(super) fn be_well(&self) {
+        self.state.lock().unwrap().well = true;
+    }
+
+    /// What goes wrong before a request has any effect; `Ok` if nothing does. The flag says that the answer
+    /// to what was done is lost.
+    fn trouble(&self, chat: i64, plain: bool) -> Result<bool, ChannelFault> {
+        let roll = self.below(100);
+        let secs = [1, 30, 300, 6775][self.below(4)];
+        let mut state = self.state.lock().unwrap();
+        let ban = state.banned_until.get(&chat).copied().unwrap_or(0);
+        if now() < ban {
+            // An early request makes it longer.
+            state.early += 1;
+            let longer = ban + 10_000;
+            state.banned_until.insert(chat, longer);
+            let left = (longer - now()).unsigned_abs().div_ceil(1000);
+            return Err(ChannelFault::TooMany(left));
+        }
+        if let Some(secs) = state.ban_next.take() {
+            let at = now() + secs * 1000;
+            state.banned_until.insert(chat, at);
+            return Err(ChannelFault::TooMany(secs.unsigned_abs()));
+        }
+        if state.well {
+            return Ok(false);
+        }
+        state.faults += u64::from(roll < 30);
+        match roll {
+            0..5 => {
+                let at = now() + secs * 1000;
+                state.banned_until.insert(chat, at);
+                Err(ChannelFault::TooMany(secs.unsigned_abs()))
+            }
+            5..12 => Err(ChannelFault::Unreachable("no answer".to_owned())),
+            12..16 => Err(ChannelFault::Server("502".to_owned())),
+            16..18 if !plain => Err(ChannelFault::Refused("can't parse entities".to_owned())),
+            18..19 => Err(ChannelFault::Blocked),
+            19..20 => Err(ChannelFault::Unauthorized),
+            20..23 => {
+                drop(state);
+                std::panic::panic_any(Killed)
+            }
+            23..30 => Ok(true),
+            _ => Ok(false),
+        }
+    }
+
+    fn effect<T>(
+        &self,
+        (chat, plain): (i64, bool),
+        act: impl FnOnce(&mut State) -> T,
+    ) -> Result<T, ChannelFault> {
+        let lost = self.trouble(chat, plain)?;
+        let done = {
+            let mut state = self.state.lock().unwrap();
+            // Five at once, then one a second (a group: twenty a minute).
+            let times = state.times.entry(chat).or_default();
+            times.push(now());
+            let span = if chat < 0 { 60_000 } else { 5_000 };
+            let most = if chat < 0 { 24 } else { 9 };
+            let recent = times.iter().filter(|at| now() - **at < span).count();
+            assert!(recent <= most, "a flood: {recent} in chat {chat}");
+            act(&mut state)
+        };
+        if !lost {
+            return Ok(done);
+        }
+        if self.below(3) == 0 {
+            std::panic::panic_any(Killed);
+        }
+        Err(ChannelFault::Unreachable("half an answer".to_owned()))
+    }
+}
+
+impl Channel for Network {
+    fn limits(&self) -> Limits {
+        Limits { post_units: 4096, caption_units: 1024, file_bytes: 1 }
+    }
+
+    fn introduce(&self) -> Result<String, ChannelFault> {
+        Ok("glis_bot".to_owned())
+    }
+
+    fn announce(&self, _: &[(&str, &str)]) -> Result<(), ChannelFault> {
+        Ok(())
+    }
+
+    fn updates(&self, _: i64, _: Duration) -> Result<Vec<Value>, ChannelFault> {
+        Ok(Vec::new())
+    }
+
+    fn post(&self, to: Place, text: &Text, keys: &[Vec<Key>]) -> Result<i64, ChannelFault> {
+        assert!((1..=4096).contains(&text.units()));
+        assert!(keys.iter().flatten().all(|key| key.data.len() <= 64));
+        self.effect((to.chat, text.entities.is_empty()), |state| {
+            let id = i64::try_from(state.messages.len()).unwrap() + 1000;
+            for key in keys.iter().flatten() {
+                let (label, data) = (key.label.clone(), key.data.clone());
+                state.labels.push((to.chat, id, label, data));
+            }
+            let keys = keys.iter().flatten().map(|key| key.data.clone()).collect();
+            state.messages.push((to.chat, id, text.text.clone(), keys));
+            id
+        })
+    }
+
+    fn draft(&self, to: Place, _: i64, _: &Text) -> Result<(), ChannelFault> {
+        self.effect((to.chat, true), |_| ())
+    }
+
+    fn edit(&self, chat: i64, message: i64, text: &Text) -> Result<(), ChannelFault> {
+        self.effect((chat, false), |state| {
+            for (_, id, words, keys) in &mut state.messages {
+                if *id == message {
+                    // Buttons of an old screen can still be pressed: they are kept here.
+                    let _ = &keys;
+                    words.clone_from(&text.text);
+                }
+            }
+        })
+    }
+
+    fn file(&self, to: Place, _: &str, _: &str, _: &str) -> Result<i64, ChannelFault> {
+        self.effect((to.chat, true), |_| 1)
+    }
+
+    fn thread(&self, _: i64, _: &str) -> Result<i64, ChannelFault> {
+        Err(ChannelFault::Unknown)
+    }
+
+    fn ack(&self, _: &str, _: &str) -> Result<(), ChannelFault> {
+        Ok(())
+    }
+
+    fn fetch(&self, _: &str) -> Result<Vec<u8>, ChannelFault> {
+        Err(ChannelFault::Unknown)
+    }
+}

@@ -1,0 +1,117 @@
+//! Short stories that need a clock which is moved by hand.
+
+use super::{GROUP, USERS, World, now, pass};
+use crate::bot::Late;
+use crate::send::{Sender, Step};
+
+const ME: i64 = USERS[0];
+
+/// A world in which nothing goes wrong and the user has a session.
+fn calm() -> World {
+    let mut world = World::new(1);
+    world.house.be_well();
+    world.network.be_well();
+    hear(&mut world, "/switch s0");
+    world
+}
+
+/// The user says something, and everything that follows from it is sent.
+fn hear(world: &mut World, text: &str) {
+    world.exactly(ME, ME, text);
+    world.deliver();
+    world.news();
+    world.send(100);
+}
+
+#[test]
+fn what_comes_late_after_an_outage_is_offered_and_not_done() {
+    let mut world = calm();
+    world.exactly(ME, ME, "words from yesterday");
+    world.exactly(ME, ME, "/status");
+    // Eight hours without network.
+    pass(8 * 3_600_000);
+    world.alive(|world, bot| {
+        let updates = world.network.pending(bot.store().look().offset().unwrap());
+        for id in bot.take_in(&updates, Late::After(600_000)).unwrap() {
+            bot.deal_with(id).unwrap();
+        }
+    });
+    world.send(100);
+    assert_eq!(world.house.sent(), Vec::<String>::new());
+    let said = world.network.words_of(ME).join("\n");
+    assert!(
+        said.contains("480 minutes late and was not carried out:\nwords from yesterday"),
+        "{said}"
+    );
+    assert!(said.contains("s0 \u{b7} claude"), "a look does no harm: {said}");
+    world.press_label(ME, "Do it now");
+    world.deliver();
+    world.send(100);
+    assert_eq!(world.house.sent(), ["words from yesterday"]);
+    // Pressed again, it is not done again.
+    world.press_label(ME, "Do it now");
+    world.deliver();
+    assert_eq!(world.house.sent().len(), 1);
+}
+
+/// A clock that jumps is no outage: the network was listened to all the time.
+#[test]
+fn a_jump_of_the_clock_makes_nothing_late() {
+    let mut world = calm();
+    world.exactly(ME, ME, "words of now");
+    pass(24 * 3_600_000);
+    world.deliver();
+    assert_eq!(world.house.sent(), ["words of now"]);
+}
+
+#[test]
+fn a_ban_of_five_minutes_holds_everything_and_loses_nothing() {
+    let mut world = calm();
+    pass(10_000);
+    world.network.ban_next(300);
+    world.house.say(0);
+    world.news();
+    let banned = now();
+    world.send(2);
+    for _ in 0..8 {
+        world.house.say(0);
+    }
+    world.house.ask(0);
+    world.news();
+    let before = world.network.words_of(ME).len();
+    // Killed in the middle of it, the next process knows of the ban.
+    while now() < banned + 299_000 {
+        world.send(1);
+        assert_eq!(world.network.words_of(ME).len(), before);
+    }
+    world.send(50);
+    assert!(now() < banned + 302_000, "{} ms after it began", now() - banned);
+    assert_eq!(world.network.early(), 0);
+    let bot = world.bot.as_ref().unwrap();
+    assert_eq!(world.house.check(&world.network, bot, 1).0, 9);
+}
+
+#[test]
+fn an_idle_bot_does_nothing() {
+    let mut world = calm();
+    let bot = world.bot.take().unwrap();
+    let mut sender = Sender::new(&bot, &*world.network, now, Some(super::ticks)).unwrap();
+    assert_eq!(sender.step().unwrap(), Step::Idle);
+}
+
+#[test]
+fn a_button_of_one_user_is_not_anothers() {
+    let mut world = calm();
+    world.exactly(ME, GROUP, "/switch s0");
+    world.house.ask(0);
+    world.deliver();
+    world.news();
+    world.send(100);
+    // In the group the question is for the one who has the session there.
+    world.press_label_as(USERS[1], GROUP, "Allow once");
+    world.deliver();
+    assert_eq!(world.house.answered(), 0);
+    world.press_label(GROUP, "Allow once");
+    world.deliver();
+    assert_eq!(world.house.answered(), 1);
+}

@@ -1,0 +1,106 @@
+//! Whether the bot works, for `doctor`: a lock that says that it runs, and a file that says how it is.
+
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+pub use glis_wire::home::{CHAT_LOCK, CHAT_STATUS};
+
+/// How the bot is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Health {
+    /// Its name on the network, once that is known.
+    pub name: Option<String>,
+    /// What is wrong.
+    pub trouble: Option<String>,
+}
+
+impl Health {
+    /// It works.
+    pub fn good(name: &str) -> Self {
+        Self { name: Some(name.to_owned()), trouble: None }
+    }
+
+    /// It does not.
+    pub fn trouble(what: &str) -> Self {
+        Self { name: None, trouble: Some(what.to_owned()) }
+    }
+}
+
+/// Why there is no place for the bot.
+#[derive(Debug, thiserror::Error)]
+pub enum NoPlace {
+    /// Another one runs.
+    #[error("a bot runs already for this house")]
+    Taken,
+    /// What the system says.
+    #[error("the bot's files cannot be written: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// The place of the one bot of a house.
+pub struct Status {
+    path: PathBuf,
+    known: Mutex<Option<Health>>,
+    /// Held as long as the process lives.
+    _lock: File,
+}
+
+impl Status {
+    /// Takes the place.
+    pub fn take(state: &Path) -> Result<Self, NoPlace> {
+        std::fs::create_dir_all(state)?;
+        let mut options = File::options();
+        options.write(true).create(true).truncate(false).mode(0o600);
+        let lock = options.open(state.join(CHAT_LOCK))?;
+        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::WOULDBLOCK) => return Err(NoPlace::Taken),
+            Err(fault) => return Err(io::Error::from(fault).into()),
+        }
+        Ok(Self { path: state.join(CHAT_STATUS), known: Mutex::default(), _lock: lock })
+    }
+
+    /// Writes how it is, if that is another than before.
+    pub fn tell(&self, health: &Health) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.as_ref() == Some(health) {
+            return;
+        }
+        *known = Some(health.clone());
+        // A look that finds no file, or an old one, is told by the lock that a bot runs.
+        drop(self.write(health));
+    }
+
+    fn write(&self, health: &Health) -> io::Result<()> {
+        let text = serde_json::to_string(health)?;
+        let fresh = self.path.with_extension("new");
+        let mut options = File::options();
+        options.write(true).create(true).truncate(true).mode(0o600);
+        options.open(&fresh)?.write_all(text.as_bytes())?;
+        std::fs::rename(fresh, &self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_house_has_one_bot_and_its_state_can_be_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let status = Status::take(dir.path()).unwrap();
+        assert!(matches!(Status::take(dir.path()), Err(NoPlace::Taken)));
+        status.tell(&Health::trouble("no network"));
+        status.tell(&Health::good("glis_bot"));
+        let text = std::fs::read_to_string(dir.path().join(CHAT_STATUS)).unwrap();
+        let read: Health = serde_json::from_str(&text).unwrap();
+        assert_eq!(read, Health::good("glis_bot"));
+        drop(status);
+        assert!(Status::take(dir.path()).is_ok());
+    }
+}

@@ -1,0 +1,385 @@
+//! `chat.db`: everything that a bot knows. It is killed at any moment and goes on from here.
+//!
+//! An update is written down before it is acted on. What is to be sent stands here until the network has it. What
+//! follows from an update or an event is written in one go with the note that it was dealt with, so that
+//! nothing is dealt with twice and nothing is left out.
+
+mod cards;
+mod follows;
+
+pub use cards::{Card, CardState};
+pub use follows::{Follow, Mark};
+
+use crate::button::{Bound, Button};
+use crate::outbox::{Item, Lane, What, Worn};
+use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+use std::fs::{DirBuilder, File};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
+use std::time::Duration;
+
+/// Name of the file in the state folder.
+pub const FILE: &str = "chat.db";
+/// Another form of the tables is another number.
+const FORM: i64 = 1;
+/// What was dealt with is known for so long; no network repeats an update after a day.
+const KEPT_MS: i64 = 48 * 3_600_000;
+
+const TABLES: &str = "
+    CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+    CREATE TABLE IF NOT EXISTS updates (
+        id INTEGER PRIMARY KEY, at INTEGER NOT NULL, body TEXT NOT NULL,
+        late INTEGER NOT NULL, done INTEGER NOT NULL DEFAULT 0) STRICT;
+    CREATE TABLE IF NOT EXISTS outbox (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, chat INTEGER NOT NULL, thread INTEGER,
+        lane TEXT NOT NULL, what TEXT NOT NULL, worn TEXT NOT NULL, expires INTEGER) STRICT;
+    CREATE TABLE IF NOT EXISTS buttons (
+        nonce TEXT PRIMARY KEY, card TEXT NOT NULL, bound TEXT NOT NULL,
+        deadline INTEGER NOT NULL, used_by INTEGER) STRICT;
+    CREATE INDEX IF NOT EXISTS buttons_of_card ON buttons (card);
+    CREATE TABLE IF NOT EXISTS cards (
+        card TEXT PRIMARY KEY, chat INTEGER NOT NULL, thread INTEGER, session TEXT NOT NULL,
+        request TEXT NOT NULL, generation INTEGER NOT NULL, shown TEXT NOT NULL,
+        message INTEGER, state TEXT NOT NULL, fate TEXT) STRICT;
+    CREATE TABLE IF NOT EXISTS chats (
+        chat INTEGER PRIMARY KEY, current TEXT, banned_until INTEGER) STRICT;
+    CREATE TABLE IF NOT EXISTS follows (
+        session TEXT NOT NULL, chat INTEGER NOT NULL, thread INTEGER, user INTEGER NOT NULL,
+        name TEXT NOT NULL, told_at TEXT NOT NULL, told_sum INTEGER NOT NULL,
+        PRIMARY KEY (session, chat)) STRICT;
+";
+
+/// Why the file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreFault {
+    /// What the database says.
+    #[error("chat.db: {0}")]
+    Sql(#[from] rusqlite::Error),
+    /// What the system says.
+    #[error("chat.db: {0}")]
+    Io(#[from] std::io::Error),
+    /// A newer program has written it.
+    #[error("chat.db was written by a newer glis (form {0})")]
+    Newer(i64),
+    /// What stands in it makes no sense.
+    #[error("chat.db holds something that cannot be read: {0}")]
+    Garbled(#[from] serde_json::Error),
+}
+
+/// What a bot knows.
+pub struct Store {
+    db: Connection,
+}
+
+/// An update that was written down.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Update {
+    /// Its number.
+    pub id: i64,
+    /// All of it.
+    pub body: String,
+    /// It came long after it was sent.
+    pub late: bool,
+}
+
+/// How far the events of the house were read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Position {
+    /// The name of the log.
+    pub log_id: String,
+    /// The next event.
+    pub next: u64,
+}
+
+impl Store {
+    /// Opens the file in this folder, and makes it where there is none.
+    pub fn open(state: &Path) -> Result<Self, StoreFault> {
+        DirBuilder::new().recursive(true).mode(0o700).create(state)?;
+        let path = state.join(FILE);
+        // Its companions get the same rights.
+        drop(File::options().write(true).create(true).truncate(false).mode(0o600).open(&path)?);
+        let db = Connection::open(path)?;
+        db.busy_timeout(Duration::from_secs(10))?;
+        db.pragma_update(None, "journal_mode", "WAL")?;
+        db.pragma_update(None, "synchronous", "FULL")?;
+        Self::prepare(db)
+    }
+
+    /// One that is forgotten, for tests.
+    pub fn in_memory() -> Result<Self, StoreFault> {
+        Self::prepare(Connection::open_in_memory()?)
+    }
+
+    fn prepare(db: Connection) -> Result<Self, StoreFault> {
+        let form: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        if form > FORM {
+            return Err(StoreFault::Newer(form));
+        }
+        db.execute_batch(TABLES)?;
+        db.pragma_update(None, "user_version", FORM)?;
+        Ok(Self { db })
+    }
+
+    /// Several changes that are made together or not at all.
+    pub fn change<T>(
+        &mut self,
+        change: impl FnOnce(&Change<'_>) -> Result<T, StoreFault>,
+    ) -> Result<T, StoreFault> {
+        let inner = self.db.transaction()?;
+        let change_of = Change { db: &inner };
+        let done = change(&change_of)?;
+        inner.commit()?;
+        Ok(done)
+    }
+
+    /// Looks, and changes nothing.
+    pub fn look(&self) -> Look<'_> {
+        Look { db: &self.db }
+    }
+}
+
+/// What can be looked up.
+pub struct Look<'s> {
+    db: &'s Connection,
+}
+
+/// What can be changed, within one transaction.
+pub struct Change<'s> {
+    db: &'s Transaction<'s>,
+}
+
+impl Look<'_> {
+    /// The next update that the network is asked for.
+    pub fn offset(&self) -> Result<i64, StoreFault> {
+        Ok(self.meta("offset")?.and_then(|text| text.parse().ok()).unwrap_or(0))
+    }
+
+    /// A word that is kept under a name.
+    pub fn meta(&self, key: &str) -> Result<Option<String>, StoreFault> {
+        let sql = "SELECT value FROM meta WHERE key = ?1";
+        Ok(self.db.query_row(sql, [key], |row| row.get(0)).optional()?)
+    }
+
+    /// How far the events were read.
+    pub fn position(&self) -> Result<Option<Position>, StoreFault> {
+        let (log_id, next) = (self.meta("log_id")?, self.meta("next")?);
+        let next = next.and_then(|text| text.parse().ok());
+        Ok(log_id.zip(next).map(|(log_id, next)| Position { log_id, next }))
+    }
+
+    /// Updates that were not dealt with yet, oldest first.
+    pub fn undone(&self) -> Result<Vec<Update>, StoreFault> {
+        let sql = "SELECT id, body, late FROM updates WHERE done = 0 ORDER BY id";
+        let mut rows = self.db.prepare_cached(sql)?;
+        let found = rows.query_map([], update)?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    /// An update that was written down.
+    pub fn update(&self, id: i64) -> Result<Option<Update>, StoreFault> {
+        let sql = "SELECT id, body, late FROM updates WHERE id = ?1";
+        Ok(self.db.query_row(sql, [id], update).optional()?)
+    }
+
+    /// What waits to be sent from this number on. Times to expire are those of the wall clock.
+    pub fn waiting(&self, from: u64) -> Result<Vec<Item>, StoreFault> {
+        let sql = "SELECT id, chat, thread, lane, what, worn, expires FROM outbox \
+                   WHERE id >= ?1 ORDER BY id";
+        let mut rows = self.db.prepare_cached(sql)?;
+        let mut found = rows.query([stored(from)])?;
+        let mut items = Vec::new();
+        while let Some(row) = found.next()? {
+            let (lane, what, worn): (String, String, String) =
+                (row.get(3)?, row.get(4)?, row.get(5)?);
+            let what: What = serde_json::from_str(&what)?;
+            let lane: Lane = serde_json::from_str(&lane)?;
+            let worn: Worn = serde_json::from_str(&worn)?;
+            let id: i64 = row.get(0)?;
+            let expires: Option<i64> = row.get(6)?;
+            let item = Item::new(id.unsigned_abs(), row.get(1)?, row.get(2)?, lane, what);
+            items.push(Item { worn, expires: expires.map(i64::unsigned_abs), ..item });
+        }
+        Ok(items)
+    }
+
+    /// Whether this still waits to be sent.
+    pub fn waits(&self, id: u64) -> Result<bool, StoreFault> {
+        let sql = "SELECT 1 FROM outbox WHERE id = ?1";
+        Ok(self.db.query_row(sql, [stored(id)], |_| Ok(())).optional()?.is_some())
+    }
+
+    /// A button.
+    pub fn button(&self, nonce: &str) -> Result<Option<Button>, StoreFault> {
+        let sql = "SELECT bound, used_by FROM buttons WHERE nonce = ?1";
+        let row = self.db.query_row(sql, [nonce], |row| Ok((row.get(0)?, row.get(1)?)));
+        let Some((bound, used_by)) = row.optional()? else { return Ok(None) };
+        let bound: String = bound;
+        Ok(Some(Button { bound: serde_json::from_str(&bound)?, used_by }))
+    }
+
+    /// The current session of a chat.
+    pub fn current(&self, chat: i64) -> Result<Option<String>, StoreFault> {
+        let sql = "SELECT current FROM chats WHERE chat = ?1";
+        Ok(self.db.query_row(sql, [chat], |row| row.get(0)).optional()?.flatten())
+    }
+
+    /// Chats to which nothing may go before a time of the wall clock.
+    pub fn bans(&self) -> Result<Vec<(i64, i64)>, StoreFault> {
+        let sql = "SELECT chat, banned_until FROM chats WHERE banned_until IS NOT NULL";
+        let mut rows = self.db.prepare_cached(sql)?;
+        let found = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+}
+
+/// A number as it is stored.
+fn stored(id: u64) -> i64 {
+    i64::try_from(id).unwrap_or(i64::MAX)
+}
+
+fn update(row: &rusqlite::Row<'_>) -> rusqlite::Result<Update> {
+    Ok(Update { id: row.get(0)?, body: row.get(1)?, late: row.get(2)? })
+}
+
+impl Change<'_> {
+    /// The same looks, within the change.
+    pub fn look(&self) -> Look<'_> {
+        Look { db: self.db }
+    }
+
+    /// Keeps a word under a name.
+    pub fn set_meta(&self, key: &str, value: &str) -> Result<(), StoreFault> {
+        let sql = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2";
+        self.db.prepare_cached(sql)?.execute([key, value])?;
+        Ok(())
+    }
+
+    /// What was kept under a name is not needed any more.
+    pub fn forget_meta(&self, key: &str) -> Result<(), StoreFault> {
+        self.db.prepare_cached("DELETE FROM meta WHERE key = ?1")?.execute([key])?;
+        Ok(())
+    }
+
+    /// The network need not be asked for updates before this one any more.
+    pub fn set_offset(&self, next: i64) -> Result<(), StoreFault> {
+        self.set_meta("offset", &next.to_string())
+    }
+
+    /// Everything up to there was read.
+    pub fn set_position(&self, position: &Position) -> Result<(), StoreFault> {
+        self.set_meta("log_id", &position.log_id)?;
+        self.set_meta("next", &position.next.to_string())
+    }
+
+    /// Writes an update down. Whether it is one that was not known.
+    pub fn record(&self, update: &Update, now: i64) -> Result<bool, StoreFault> {
+        let sql = "INSERT OR IGNORE INTO updates (id, at, body, late) VALUES (?1, ?2, ?3, ?4)";
+        let mut insert = self.db.prepare_cached(sql)?;
+        let fresh = insert.execute(params![update.id, now, update.body, update.late])?;
+        let old = "DELETE FROM updates WHERE done = 1 AND at < ?1";
+        self.db.prepare_cached(old)?.execute([now - KEPT_MS])?;
+        Ok(fresh > 0)
+    }
+
+    /// An update is dealt with.
+    pub fn done(&self, id: i64) -> Result<(), StoreFault> {
+        self.db.prepare_cached("UPDATE updates SET done = 1 WHERE id = ?1")?.execute([id])?;
+        Ok(())
+    }
+
+    /// An update that came late is carried out after all.
+    pub fn take_up(&self, id: i64) -> Result<(), StoreFault> {
+        let sql = "UPDATE updates SET done = 0, late = 0 WHERE id = ?1";
+        self.db.prepare_cached(sql)?.execute([id])?;
+        Ok(())
+    }
+
+    /// Adds something to be sent; `expires` is a time of the wall clock.
+    pub fn push(
+        &self,
+        (chat, thread): (i64, Option<i64>),
+        lane: Lane,
+        what: &What,
+        expires: Option<i64>,
+    ) -> Result<u64, StoreFault> {
+        let sql = "INSERT INTO outbox (chat, thread, lane, what, worn, expires) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let (lane, what) = (serde_json::to_string(&lane)?, serde_json::to_string(what)?);
+        let worn = serde_json::to_string(&Worn::Not)?;
+        self.db.prepare_cached(sql)?.execute(params![chat, thread, lane, what, worn, expires])?;
+        Ok(self.db.last_insert_rowid().unsigned_abs())
+    }
+
+    /// Something is sent, or need not be any more.
+    pub fn sent(&self, id: u64) -> Result<(), StoreFault> {
+        self.db.prepare_cached("DELETE FROM outbox WHERE id = ?1")?.execute([stored(id)])?;
+        Ok(())
+    }
+
+    /// Something is to be sent in another form.
+    pub fn reshape(&self, item: &Item) -> Result<(), StoreFault> {
+        let sql = "UPDATE outbox SET thread = ?2, what = ?3, worn = ?4 WHERE id = ?1";
+        let (what, worn) = (serde_json::to_string(&item.what)?, serde_json::to_string(&item.worn)?);
+        self.db.prepare_cached(sql)?.execute(params![stored(item.id), item.thread, what, worn])?;
+        Ok(())
+    }
+
+    /// Keeps a button of a card.
+    pub fn add_button(&self, card: &str, nonce: &str, bound: &Bound) -> Result<(), StoreFault> {
+        let sql = "INSERT INTO buttons (nonce, card, bound, deadline) VALUES (?1, ?2, ?3, ?4)";
+        let text = serde_json::to_string(bound)?;
+        self.db.prepare_cached(sql)?.execute(params![nonce, card, text, bound.deadline])?;
+        // Those of which only `expired` could be said for so long say `unknown` from now on.
+        let old = "DELETE FROM buttons WHERE deadline < ?1";
+        self.db.prepare_cached(old)?.execute([bound.deadline - 30 * KEPT_MS])?;
+        Ok(())
+    }
+
+    /// A button was pressed: it and the others of its card are used up, by this update.
+    pub fn use_up(&self, nonce: &str, update: i64) -> Result<(), StoreFault> {
+        let sql = "UPDATE buttons SET used_by = ?2 WHERE used_by IS NULL AND card = \
+                   (SELECT card FROM buttons WHERE nonce = ?1)";
+        self.db.prepare_cached(sql)?.execute(params![nonce, update])?;
+        Ok(())
+    }
+
+    /// The buttons of a card count for nothing any more.
+    pub fn void_buttons(&self, card: &str) -> Result<(), StoreFault> {
+        let sql = "UPDATE buttons SET used_by = -1 WHERE used_by IS NULL AND card = ?1";
+        self.db.prepare_cached(sql)?.execute([card])?;
+        Ok(())
+    }
+
+    /// A chat has another current session, or none.
+    pub fn set_current(&self, chat: i64, session: Option<&str>) -> Result<(), StoreFault> {
+        let sql = "INSERT INTO chats (chat, current) VALUES (?1, ?2) \
+                   ON CONFLICT DO UPDATE SET current = ?2";
+        self.db.prepare_cached(sql)?.execute(params![chat, session])?;
+        Ok(())
+    }
+
+    /// A session is no chat's current one any more.
+    pub fn forget_current(&self, session: &str) -> Result<(), StoreFault> {
+        let sql = "UPDATE chats SET current = NULL WHERE current = ?1";
+        self.db.prepare_cached(sql)?.execute([session])?;
+        Ok(())
+    }
+
+    /// Nothing may go to this chat before that time of the wall clock.
+    pub fn set_ban(&self, chat: i64, until: i64) -> Result<(), StoreFault> {
+        let sql = "INSERT INTO chats (chat, banned_until) VALUES (?1, ?2) \
+                   ON CONFLICT DO UPDATE SET banned_until = ?2";
+        self.db.prepare_cached(sql)?.execute(params![chat, until])?;
+        Ok(())
+    }
+
+    /// Counts something that was not let in.
+    pub fn count_stranger(&self) -> Result<(), StoreFault> {
+        let known = self.look().meta("strangers")?.and_then(|text| text.parse().ok());
+        let count: u64 = known.unwrap_or(0);
+        self.set_meta("strangers", &(count + 1).to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests;

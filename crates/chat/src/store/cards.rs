@@ -1,0 +1,146 @@
+//! Cards: what an agent asks, as a chat shows it, and what became of it.
+
+use super::{Change, Look, StoreFault};
+use crate::text::Text;
+use rusqlite::params;
+
+/// So many cards are known, open or not.
+const KEPT: i64 = 1000;
+
+/// What an agent asks, in one chat.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Card {
+    /// Its name: session, start, request and chat.
+    pub name: String,
+    /// The chat.
+    pub chat: i64,
+    /// The topic in it.
+    pub thread: Option<i64>,
+    /// The session's id.
+    pub session: String,
+    /// The request.
+    pub request: String,
+    /// The start of the session's process that asks.
+    pub generation: u32,
+    /// What is shown, without what became of it.
+    pub shown: Text,
+    /// The number of its message, once it is sent.
+    pub message: Option<i64>,
+    /// Whether it is open.
+    pub state: CardState,
+    /// What is known of how it was answered.
+    pub fate: Option<String>,
+}
+
+/// Whether a card is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CardState {
+    /// The agent waits.
+    Open,
+    /// It does not wait for this any more.
+    Closed,
+}
+
+impl CardState {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Closed => "closed",
+        }
+    }
+}
+
+impl Look<'_> {
+    /// A card by its name.
+    pub fn card(&self, name: &str) -> Result<Option<Card>, StoreFault> {
+        Ok(self.cards_where("card = ?1", name)?.into_iter().next())
+    }
+
+    /// The open cards of a session, in all chats.
+    pub fn open_cards(&self, session: &str) -> Result<Vec<Card>, StoreFault> {
+        self.cards_where("state = 'open' AND session = ?1", session)
+    }
+
+    /// The open card that this message of a chat shows.
+    pub fn card_at(&self, chat: i64, message: i64) -> Result<Option<Card>, StoreFault> {
+        let cards = self.cards_where("state = 'open' AND message = ?1", &message.to_string())?;
+        Ok(cards.into_iter().find(|card| card.chat == chat))
+    }
+
+    fn cards_where(&self, what: &str, value: &str) -> Result<Vec<Card>, StoreFault> {
+        let sql = format!(
+            "SELECT card, chat, thread, session, request, generation, shown, message, state, fate \
+             FROM cards WHERE {what} ORDER BY rowid"
+        );
+        let mut rows = self.db.prepare_cached(&sql)?;
+        let mut found = rows.query([value])?;
+        let mut cards = Vec::new();
+        while let Some(row) = found.next()? {
+            let (shown, state): (String, String) = (row.get(6)?, row.get(8)?);
+            cards.push(Card {
+                name: row.get(0)?,
+                chat: row.get(1)?,
+                thread: row.get(2)?,
+                session: row.get(3)?,
+                request: row.get(4)?,
+                generation: row.get(5)?,
+                shown: serde_json::from_str(&shown)?,
+                message: row.get(7)?,
+                state: if state == "open" { CardState::Open } else { CardState::Closed },
+                fate: row.get(9)?,
+            });
+        }
+        Ok(cards)
+    }
+}
+
+impl Change<'_> {
+    /// Keeps a card. Whether there was none of that name.
+    pub fn add_card(&self, card: &Card) -> Result<bool, StoreFault> {
+        let sql = "INSERT OR IGNORE INTO cards (card, chat, thread, session, request, generation, \
+                   shown, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+        let shown = serde_json::to_string(&card.shown)?;
+        let added = self.db.prepare_cached(sql)?.execute(params![
+            card.name,
+            card.chat,
+            card.thread,
+            card.session,
+            card.request,
+            card.generation,
+            shown,
+            card.state.word()
+        ])?;
+        // Old ones that are closed are of no use: their buttons count for nothing.
+        let old = "DELETE FROM cards WHERE state = 'closed' AND rowid < \
+                   (SELECT max(rowid) FROM cards) - ?1";
+        self.db.prepare_cached(old)?.execute([KEPT])?;
+        Ok(added > 0)
+    }
+
+    /// A card is at this message.
+    pub fn set_message(&self, card: &str, message: i64) -> Result<(), StoreFault> {
+        let sql = "UPDATE cards SET message = ?2 WHERE card = ?1";
+        self.db.prepare_cached(sql)?.execute(params![card, message])?;
+        Ok(())
+    }
+
+    /// How a card was answered.
+    pub fn set_fate(&self, card: &str, fate: &str) -> Result<(), StoreFault> {
+        let sql = "UPDATE cards SET fate = ?2 WHERE card = ?1";
+        self.db.prepare_cached(sql)?.execute(params![card, fate])?;
+        Ok(())
+    }
+
+    /// The agent does not wait for this any more: the buttons count for nothing.
+    pub fn close_card(&self, card: &str) -> Result<(), StoreFault> {
+        let sql = "UPDATE cards SET state = 'closed' WHERE card = ?1";
+        self.db.prepare_cached(sql)?.execute([card])?;
+        self.void_buttons(card)
+    }
+
+    /// What of a card waits to be sent need not be.
+    pub fn unsend_card(&self, card: &str) -> Result<bool, StoreFault> {
+        let sql = "DELETE FROM outbox WHERE json_extract(what, '$.post.card') = ?1";
+        Ok(self.db.prepare_cached(sql)?.execute([card])? > 0)
+    }
+}

@@ -1,0 +1,99 @@
+//! Which chats hear of which sessions, and how much of a conversation they were told.
+
+use super::{Change, Look, StoreFault};
+use rusqlite::{Row, params};
+
+/// A chat that hears of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Follow {
+    /// The session's id.
+    pub session: String,
+    /// The chat.
+    pub chat: i64,
+    /// The topic of this session.
+    pub thread: Option<i64>,
+    /// Who last spoke to it there: whom its questions are for.
+    pub user: i64,
+    /// The session's name.
+    pub name: String,
+    /// The last entry that was told.
+    pub told: Mark,
+}
+
+/// An entry of a conversation, to be found again.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// When it was written; nothing before is told, whatever becomes of the file.
+    pub at: String,
+    /// A sum over all of it.
+    pub sum: i64,
+}
+
+const FIELDS: &str = "session, chat, thread, user, name, told_at, told_sum";
+
+fn follow(row: &Row<'_>) -> rusqlite::Result<Follow> {
+    Ok(Follow {
+        session: row.get(0)?,
+        chat: row.get(1)?,
+        thread: row.get(2)?,
+        user: row.get(3)?,
+        name: row.get(4)?,
+        told: Mark { at: row.get(5)?, sum: row.get(6)? },
+    })
+}
+
+impl Look<'_> {
+    /// The chats that hear of this session.
+    pub fn follows_of(&self, session: &str) -> Result<Vec<Follow>, StoreFault> {
+        let sql = format!("SELECT {FIELDS} FROM follows WHERE session = ?1 ORDER BY chat");
+        let mut rows = self.db.prepare_cached(&sql)?;
+        let found = rows.query_map([session], follow)?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    /// Every session that a chat hears of, once.
+    pub fn followed(&self) -> Result<Vec<String>, StoreFault> {
+        let mut rows = self.db.prepare_cached("SELECT DISTINCT session FROM follows")?;
+        let found = rows.query_map([], |row| row.get(0))?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    /// The session whose topic this is.
+    pub fn of_topic(&self, chat: i64, thread: i64) -> Result<Option<String>, StoreFault> {
+        let sql = "SELECT session FROM follows WHERE chat = ?1 AND thread = ?2 LIMIT 1";
+        let mut rows = self.db.prepare_cached(sql)?;
+        let mut found = rows.query(params![chat, thread])?;
+        Ok(found.next()?.map(|row| row.get(0)).transpose()?)
+    }
+}
+
+impl Change<'_> {
+    /// A chat hears of a session from now on. What it was told already stays told.
+    pub fn follow(&self, follow: &Follow) -> Result<(), StoreFault> {
+        let sql = "INSERT INTO follows VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \
+                   ON CONFLICT DO UPDATE SET user = ?4, name = ?5, thread = coalesce(?3, thread)";
+        self.db.prepare_cached(sql)?.execute(params![
+            follow.session,
+            follow.chat,
+            follow.thread,
+            follow.user,
+            follow.name,
+            follow.told.at,
+            follow.told.sum
+        ])?;
+        Ok(())
+    }
+
+    /// A chat was told everything up to this entry.
+    pub fn set_told(&self, session: &str, chat: i64, mark: &Mark) -> Result<(), StoreFault> {
+        let sql = "UPDATE follows SET told_at = ?3, told_sum = ?4 WHERE session = ?1 AND chat = ?2";
+        self.db.prepare_cached(sql)?.execute(params![session, chat, mark.at, mark.sum])?;
+        Ok(())
+    }
+
+    /// No chat hears of this session any more.
+    pub fn unfollow(&self, session: &str) -> Result<(), StoreFault> {
+        self.db.prepare_cached("DELETE FROM follows WHERE session = ?1")?.execute([session])?;
+        Ok(())
+    }
+}

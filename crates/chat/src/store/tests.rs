@@ -1,0 +1,120 @@
+//! What was written is there after a kill, and only once.
+
+use super::*;
+use crate::button::{Act, Stale};
+use crate::text::Text;
+
+fn update(id: i64) -> Update {
+    Update { id, body: format!("{{\"update_id\":{id}}}"), late: false }
+}
+
+fn post(words: &str) -> What {
+    What::Post { text: Text::plain(words), keys: Vec::new(), card: None }
+}
+
+#[test]
+fn an_update_is_known_once_and_done_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    let recorded = store.change(|change| {
+        change.set_offset(6)?;
+        Ok((change.record(&update(5), 0)?, change.record(&update(5), 0)?))
+    });
+    assert_eq!(recorded.unwrap(), (true, false));
+    drop(store);
+    let mut store = Store::open(dir.path()).unwrap();
+    assert_eq!(store.look().offset().unwrap(), 6);
+    assert_eq!(store.look().undone().unwrap(), [update(5)]);
+    store
+        .change(|change| {
+            change.push((7, None), Lane::Reply, &post("done"), None)?;
+            change.done(5)
+        })
+        .unwrap();
+    assert_eq!(store.look().undone().unwrap(), []);
+    assert!(!store.change(|change| change.record(&update(5), 1)).unwrap());
+    assert_eq!(store.look().undone().unwrap(), [], "a repeat is harmless");
+    let items = store.look().waiting(0).unwrap();
+    assert_eq!((items.len(), &items[0].what), (1, &post("done")));
+}
+
+#[test]
+fn half_a_change_is_none() {
+    let mut store = Store::in_memory().unwrap();
+    let failed: Result<(), StoreFault> = store.change(|change| {
+        change.push((7, None), Lane::Final, &post("x"), None)?;
+        Err(StoreFault::Newer(9))
+    });
+    assert!(failed.is_err());
+    assert_eq!(store.look().waiting(0).unwrap(), []);
+}
+
+#[test]
+fn one_press_uses_up_the_whole_card() {
+    let mut store = Store::in_memory().unwrap();
+    let bound = |act| Bound { chat: 7, user: 7, deadline: 100, act };
+    let leave = bound(Act::Leave);
+    let resume = bound(Act::Resume { session: "s".to_owned() });
+    store
+        .change(|change| {
+            change.add_button("c", "one", &leave)?;
+            change.add_button("c", "two", &resume)?;
+            change.add_button("d", "three", &leave)
+        })
+        .unwrap();
+    let press = |store: &Store, nonce: &str, update| {
+        let button = store.look().button(nonce).unwrap().unwrap();
+        button.press(update, 7, 7, 0).cloned()
+    };
+    assert_eq!(press(&store, "one", 1), Ok(Act::Leave));
+    store.change(|change| change.use_up("one", 1)).unwrap();
+    assert_eq!(press(&store, "one", 1), Ok(Act::Leave), "the same press again");
+    assert_eq!(press(&store, "two", 2), Err(Stale::Used));
+    assert_eq!(press(&store, "three", 3), Ok(Act::Leave));
+    store.change(|change| change.void_buttons("d")).unwrap();
+    assert_eq!(press(&store, "three", 3), Err(Stale::Used));
+    assert_eq!(store.look().button("four").unwrap(), None);
+}
+
+#[test]
+fn a_card_that_was_not_sent_can_be_taken_back() {
+    let mut store = Store::in_memory().unwrap();
+    let card = Card {
+        name: "c".to_owned(),
+        chat: 7,
+        thread: None,
+        session: "s".to_owned(),
+        request: "r".to_owned(),
+        generation: 1,
+        shown: Text::plain("may I?"),
+        message: None,
+        state: CardState::Open,
+        fate: None,
+    };
+    let what =
+        What::Post { text: Text::plain("may I?"), keys: Vec::new(), card: Some("c".to_owned()) };
+    let added = store.change(|change| {
+        change.push((7, None), Lane::Approval, &what, None)?;
+        change.push((7, None), Lane::Approval, &post("other"), None)?;
+        Ok((change.add_card(&card)?, change.add_card(&card)?))
+    });
+    assert_eq!(added.unwrap(), (true, false));
+    assert_eq!(store.look().open_cards("s").unwrap(), [card]);
+    assert!(store.change(|change| change.unsend_card("c")).unwrap());
+    assert_eq!(store.look().waiting(0).unwrap().len(), 1);
+    store.change(|change| change.set_message("c", 9)).unwrap();
+    assert_eq!(store.look().card_at(7, 9).unwrap().unwrap().name, "c");
+    assert_eq!(store.look().card_at(8, 9).unwrap(), None);
+    store.change(|change| change.close_card("c")).unwrap();
+    assert_eq!(store.look().open_cards("s").unwrap(), []);
+}
+
+#[test]
+fn a_file_of_a_later_form_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(Store::open(dir.path()).unwrap());
+    let db = Connection::open(dir.path().join(FILE)).unwrap();
+    db.pragma_update(None, "user_version", 99).unwrap();
+    drop(db);
+    assert!(matches!(Store::open(dir.path()), Err(StoreFault::Newer(99))));
+}

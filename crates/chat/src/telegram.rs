@@ -1,0 +1,287 @@
+//! Telegram's Bot API, by hand: POSTs with JSON bodies, multipart for files.
+
+mod token;
+
+pub use token::{Token, TokenFault, read_token};
+
+use crate::channel::{Channel, ChannelFault, Limits};
+use crate::outbox::Key;
+use crate::policy::Place;
+use crate::text::Text;
+use serde_json::{Map, Value, json};
+use std::time::Duration;
+use ureq::Agent;
+
+/// A request that takes longer was lost on its way.
+const REQUEST_TIME: Duration = Duration::from_secs(30);
+/// So much longer than the server waits for something to happen.
+const POLL_GRACE: Duration = Duration::from_secs(10);
+/// Where a refusal says nothing about its length.
+const RETRY_SECS: u64 = 30;
+/// An answer that is longer is none.
+const ANSWER_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// The server gives out no larger files.
+const FILE_BYTES_MAX: u64 = 20 * 1024 * 1024;
+/// A topic's name is no longer.
+const TOPIC_CHARS_MAX: usize = 128;
+
+/// A bot on Telegram. It has no `Debug`, since it holds the token.
+pub struct Telegram {
+    agent: Agent,
+    api: String,
+    token: Token,
+}
+
+impl Telegram {
+    /// A bot with this token, on the official server or on one of the user's own.
+    pub fn new(api: &str, token: Token) -> Self {
+        let mut config = Agent::config_builder()
+            .http_status_as_error(false)
+            // A redirect would carry the token to another server.
+            .max_redirects(0)
+            .max_redirects_will_error(true)
+            .timeout_global(Some(REQUEST_TIME))
+            .user_agent("glis");
+        if api.starts_with("http://") {
+            // Only TLS keeps a token from a proxy.
+            config = config.proxy(None);
+        }
+        let agent = config.build().new_agent();
+        Self { agent, api: api.trim_end_matches('/').to_owned(), token }
+    }
+
+    fn call(&self, method: &str, body: &Value) -> Result<Value, ChannelFault> {
+        self.request(method, "application/json", body.to_string().as_bytes(), REQUEST_TIME)
+    }
+
+    fn request(
+        &self,
+        method: &str,
+        kind: &str,
+        body: &[u8],
+        time: Duration,
+    ) -> Result<Value, ChannelFault> {
+        let address = format!("{}/bot{}/{method}", self.api, self.token.reveal());
+        let request = self.agent.post(&address).content_type(kind);
+        let sent = request.config().timeout_global(Some(time)).build().send(body);
+        let mut answer = sent.map_err(|fault| unreachable(&fault))?;
+        let status = answer.status().as_u16();
+        let body = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
+        let body = body.map_err(|fault| unreachable(&fault))?;
+        let read: Value = serde_json::from_slice(&body).unwrap_or_default();
+        match (status, read.get("result")) {
+            (200, Some(result)) => Ok(result.clone()),
+            _ => Err(refusal(status, &read)),
+        }
+    }
+}
+
+/// What a fault of the connection is called: its kind alone, since its own words may hold the address.
+fn unreachable(fault: &ureq::Error) -> ChannelFault {
+    let redirects = matches!(fault, ureq::Error::TooManyRedirects | ureq::Error::RedirectFailed);
+    let kind = if let ureq::Error::Io(fault) = fault {
+        fault.kind().to_string()
+    } else if matches!(fault, ureq::Error::Timeout(_)) {
+        "no answer in time".to_owned()
+    } else if matches!(fault, ureq::Error::HostNotFound | ureq::Error::ConnectionFailed) {
+        "no connection".to_owned()
+    } else if redirects {
+        "it wants to redirect the request".to_owned()
+    } else {
+        "it does not speak as it should".to_owned()
+    };
+    ChannelFault::Unreachable(kind)
+}
+
+fn refusal(status: u16, answer: &Value) -> ChannelFault {
+    let why = answer.get("description").and_then(Value::as_str).unwrap_or("no reason given");
+    let why = crate::text::clean(why);
+    match status {
+        429 => {
+            let after = answer.pointer("/parameters/retry_after").and_then(Value::as_u64);
+            ChannelFault::TooMany(after.unwrap_or(RETRY_SECS))
+        }
+        401 => ChannelFault::Unauthorized,
+        403 => ChannelFault::Blocked,
+        404 => ChannelFault::Unknown,
+        409 => ChannelFault::Conflict,
+        400 | 413 => ChannelFault::Refused(why),
+        200..=299 => ChannelFault::Unreachable("half an answer".to_owned()),
+        status => ChannelFault::Server(format!("{status}: {why}")),
+    }
+}
+
+fn to(place: Place) -> Map<String, Value> {
+    let mut fields = Map::new();
+    fields.insert("chat_id".to_owned(), json!(place.chat));
+    if let Some(thread) = place.thread {
+        fields.insert("message_thread_id".to_owned(), json!(thread));
+    }
+    fields
+}
+
+fn with_text(mut fields: Map<String, Value>, text: &Text) -> Map<String, Value> {
+    fields.insert("text".to_owned(), json!(text.text));
+    if !text.entities.is_empty() {
+        fields.insert("entities".to_owned(), json!(text.entities));
+    }
+    fields
+}
+
+fn number(answer: &Value, field: &str) -> Result<i64, ChannelFault> {
+    let number = answer.get(field).and_then(Value::as_i64);
+    number.ok_or_else(|| ChannelFault::Unreachable("half an answer".to_owned()))
+}
+
+impl Channel for Telegram {
+    fn limits(&self) -> Limits {
+        Limits { post_units: 4096, caption_units: 1024, file_bytes: FILE_BYTES_MAX }
+    }
+
+    fn introduce(&self) -> Result<String, ChannelFault> {
+        // An unknown bot is answered like an unknown method.
+        let me = self.call("getMe", &json!({})).map_err(|fault| {
+            if fault == ChannelFault::Unknown { ChannelFault::Unauthorized } else { fault }
+        })?;
+        let name = me.get("username").and_then(Value::as_str);
+        name.map(str::to_owned).ok_or_else(|| ChannelFault::Unreachable("half an answer".into()))
+    }
+
+    fn announce(&self, commands: &[(&str, &str)]) -> Result<(), ChannelFault> {
+        let commands: Vec<Value> = commands
+            .iter()
+            .map(|(command, about)| json!({"command": command, "description": about}))
+            .collect();
+        self.call("setMyCommands", &json!({"commands": commands})).map(drop)
+    }
+
+    fn updates(&self, offset: i64, wait: Duration) -> Result<Vec<Value>, ChannelFault> {
+        let body = json!({
+            "offset": offset, "timeout": wait.as_secs(), "limit": 100,
+            "allowed_updates": ["message", "callback_query"],
+        });
+        let time = wait + POLL_GRACE;
+        let body = body.to_string();
+        let answer = self.request("getUpdates", "application/json", body.as_bytes(), time)?;
+        let Value::Array(updates) = answer else {
+            return Err(ChannelFault::Unreachable("half an answer".to_owned()));
+        };
+        Ok(updates)
+    }
+
+    fn post(&self, place: Place, text: &Text, keys: &[Vec<Key>]) -> Result<i64, ChannelFault> {
+        let mut body = with_text(to(place), text);
+        body.insert("link_preview_options".to_owned(), json!({"is_disabled": true}));
+        if !keys.is_empty() {
+            let row = |row: &Vec<Key>| -> Vec<Value> {
+                row.iter()
+                    .map(|key| json!({"text": key.label, "callback_data": key.data}))
+                    .collect()
+            };
+            let rows: Vec<_> = keys.iter().map(row).collect();
+            body.insert("reply_markup".to_owned(), json!({"inline_keyboard": rows}));
+        }
+        number(&self.call("sendMessage", &body.into())?, "message_id")
+    }
+
+    fn draft(&self, place: Place, number: i64, text: &Text) -> Result<(), ChannelFault> {
+        let mut body = with_text(to(place), text);
+        body.insert("draft_id".to_owned(), json!(number));
+        self.call("sendMessageDraft", &body.into()).map(drop)
+    }
+
+    fn edit(&self, chat: i64, message: i64, text: &Text) -> Result<(), ChannelFault> {
+        let mut body = with_text(to(Place { chat, thread: None }), text);
+        body.insert("message_id".to_owned(), json!(message));
+        match self.call("editMessageText", &body.into()) {
+            // It says already what it is to say.
+            Err(ChannelFault::Refused(why)) if why.contains("not modified") => Ok(()),
+            answer => answer.map(drop),
+        }
+    }
+
+    fn file(
+        &self,
+        place: Place,
+        name: &str,
+        content: &str,
+        caption: &str,
+    ) -> Result<i64, ChannelFault> {
+        let boundary = crate::button::nonce();
+        let mut body = String::new();
+        let mut fields = to(place);
+        fields.insert("caption".to_owned(), json!(caption));
+        for (name, value) in fields {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let head = format!("Content-Disposition: form-data; name=\"{name}\"");
+            body.extend(["--", &boundary, "\r\n", &head, "\r\n\r\n", &value, "\r\n"]);
+        }
+        let safe = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        let name: String = name.chars().map(|c| if safe(c) { c } else { '_' }).collect();
+        let head = format!(
+            "Content-Disposition: form-data; name=\"document\"; filename=\"{name}\"\r\n\
+             Content-Type: text/plain; charset=utf-8"
+        );
+        body.extend(["--", &boundary, "\r\n", &head, "\r\n\r\n", content, "\r\n"]);
+        body.extend(["--", &boundary, "--\r\n"]);
+        let kind = format!("multipart/form-data; boundary={boundary}");
+        let time = 4 * REQUEST_TIME;
+        number(&self.request("sendDocument", &kind, body.as_bytes(), time)?, "message_id")
+    }
+
+    fn thread(&self, chat: i64, name: &str) -> Result<i64, ChannelFault> {
+        let name: String = name.chars().take(TOPIC_CHARS_MAX).collect();
+        let topic = self.call("createForumTopic", &json!({"chat_id": chat, "name": name}))?;
+        number(&topic, "message_thread_id")
+    }
+
+    fn ack(&self, query: &str, words: &str) -> Result<(), ChannelFault> {
+        let body = json!({"callback_query_id": query, "text": words});
+        self.call("answerCallbackQuery", &body).map(drop)
+    }
+
+    fn fetch(&self, file: &str) -> Result<Vec<u8>, ChannelFault> {
+        let found = self.call("getFile", &json!({"file_id": file}))?;
+        let path = found.get("file_path").and_then(Value::as_str).unwrap_or_default();
+        let plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
+        if path.is_empty() || path.contains("..") || !path.chars().all(plain) {
+            return Err(ChannelFault::Refused("the file has no usable path".to_owned()));
+        }
+        let address = format!("{}/file/bot{}/{path}", self.api, self.token.reveal());
+        let mut answer = self.agent.get(&address).call().map_err(|fault| unreachable(&fault))?;
+        if answer.status().as_u16() != 200 {
+            return Err(refusal(answer.status().as_u16(), &Value::Null));
+        }
+        let body = answer.body_mut().with_config().limit(FILE_BYTES_MAX).read_to_vec();
+        body.map_err(|fault| unreachable(&fault))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_says_is_told_by_its_kind() {
+        let after = json!({"ok": false, "parameters": {"retry_after": 6775}});
+        assert_eq!(refusal(429, &after), ChannelFault::TooMany(6775));
+        assert_eq!(refusal(429, &Value::Null), ChannelFault::TooMany(RETRY_SECS));
+        assert_eq!(refusal(401, &Value::Null), ChannelFault::Unauthorized);
+        assert_eq!(refusal(409, &Value::Null), ChannelFault::Conflict);
+        assert_eq!(refusal(502, &Value::Null), ChannelFault::Server("502: no reason given".into()));
+        assert!(matches!(refusal(200, &Value::Null), ChannelFault::Unreachable(_)));
+    }
+
+    /// A server that cannot be reached is told of without its address, which has the token in it.
+    #[test]
+    fn no_fault_tells_the_token() {
+        let secret = format!("123456789:{}", "Zq".repeat(18));
+        let token = Token::new(&secret).unwrap();
+        for api in ["http://127.0.0.1:1", "http://no.such.host.invalid", "nonsense", "http://["] {
+            let bot = Telegram::new(api, token.clone());
+            let fault = bot.introduce().unwrap_err();
+            let told = format!("{fault} {fault:?}");
+            assert!(!told.contains("ZqZq") && !told.contains("123456789"), "{told}");
+        }
+    }
+}

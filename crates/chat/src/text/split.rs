@@ -1,0 +1,131 @@
+//! Long texts in parts: at the ends of lines, never inside a block of code or a character. What would be many
+//! parts is a first part and a file.
+
+use super::{Style, Text};
+
+/// More parts than these fill a phone's screen many times; a file is read more easily.
+const PARTS_MAX: usize = 3;
+/// Joined characters are looked back for so far. Flags and families are shorter; a longer chain is made to be
+/// one.
+const CHAIN_MAX: usize = 64;
+/// What stands for a text that begins with a block that is too long.
+const IN_THE_FILE: &str = "A long text. It is in the file.";
+
+/// What a text becomes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Parts {
+    /// So many messages, one at least.
+    Whole(Vec<Text>),
+    /// A message with the beginning, and the whole text is to follow as a file.
+    First(Text),
+}
+
+/// Parts of at most `most` units each. Nothing of a text is lost but blanks where it is cut.
+pub fn parts(text: &Text, most: usize) -> Parts {
+    let marks = Marks::new(text);
+    let mut found = Vec::new();
+    let mut at = 0;
+    while marks.end - at > most {
+        let cut = marks.cut(at, most);
+        let fits = found.len() + 1 < PARTS_MAX;
+        match cut {
+            Some(cut) if fits => {
+                found.push(text.cut(at, cut));
+                at = cut;
+            }
+            Some(_) | None => {
+                let first = found.into_iter().next();
+                let first = first.or_else(|| cut.map(|cut| text.cut(0, cut)));
+                let first = first.filter(|first| !first.is_blank());
+                return Parts::First(first.unwrap_or_else(|| Text::plain(IN_THE_FILE)));
+            }
+        }
+    }
+    found.push(text.cut(at, marks.end));
+    found.retain(|part| !part.is_blank());
+    Parts::Whole(found)
+}
+
+/// Where a text can be cut.
+struct Marks<'t> {
+    text: &'t Text,
+    /// Each character with the unit that it begins at.
+    chars: Vec<(usize, char)>,
+    end: usize,
+}
+
+impl<'t> Marks<'t> {
+    fn new(text: &'t Text) -> Self {
+        let mut end = 0;
+        let chars = text.text.chars().map(|c| {
+            let at = end;
+            end += c.len_utf16();
+            (at, c)
+        });
+        let chars = chars.collect();
+        Self { text, chars, end }
+    }
+
+    /// The best place to end a part that begins at `from`; `None` if a block of code is longer than a part.
+    fn cut(&self, from: usize, most: usize) -> Option<usize> {
+        let last = from + most;
+        let covers = |at: usize| {
+            self.text.entities.iter().find(|entity| {
+                entity.style == Style::Pre
+                    && entity.offset < at
+                    && at < entity.offset + entity.length
+            })
+        };
+        // Cut before a block that does not fit any more.
+        let last = match covers(last) {
+            Some(block) if block.offset > from && !self.is_blank(from, block.offset) => {
+                block.offset
+            }
+            Some(_) => return None,
+            None => last,
+        };
+        let within = |at: usize| at > from && at <= last && covers(at).is_none();
+        let ends = |wanted: fn(char) -> bool| {
+            let chars = self.chars.iter().rev();
+            let after = chars.filter(move |(_, c)| wanted(*c)).map(|(at, c)| at + c.len_utf16());
+            after.skip_while(move |at| *at > last).find(|at| within(*at))
+        };
+        let at_line = ends(|c| c == '\n');
+        let late = |at: &usize| *at > from + most / 4;
+        at_line
+            .filter(late)
+            .or_else(|| covers(last).is_none().then(|| ends(char::is_whitespace)).flatten())
+            .filter(late)
+            .or(at_line)
+            .or_else(|| self.seam(from, last))
+    }
+
+    fn is_blank(&self, from: usize, to: usize) -> bool {
+        self.chars.iter().all(|(at, c)| *at < from || *at >= to || c.is_whitespace())
+    }
+
+    /// The last place where a character ends that is not joined with the next.
+    fn seam(&self, from: usize, last: usize) -> Option<usize> {
+        let next = self.chars.partition_point(|(at, _)| *at <= last).checked_sub(1)?;
+        // The unit `last` may lie inside of a pair: then the pair goes to the next part.
+        let earliest = next.saturating_sub(CHAIN_MAX);
+        let best = (earliest..=next).rev().find(|index| {
+            let before = index.checked_sub(1).and_then(|before| self.chars.get(before));
+            let here = self.chars.get(*index);
+            matches!((before, here), (Some((_, a)), Some((_, b))) if !are_joined(*a, *b))
+        });
+        let at = self.chars.get(best.unwrap_or(next)).map(|(at, _)| *at)?;
+        (at > from).then_some(at)
+    }
+}
+
+/// Whether two characters are shown as one.
+fn are_joined(one: char, next: char) -> bool {
+    let flag = |c: char| ('\u{1f1e6}'..='\u{1f1ff}').contains(&c);
+    one == '\u{200d}' || (flag(one) && flag(next)) || {
+        matches!(next,
+            '\u{200d}' | '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5bd}' | '\u{64b}'..='\u{65f}'
+            | '\u{1ab0}'..='\u{1aff}' | '\u{20d0}'..='\u{20ff}' | '\u{fe00}'..='\u{fe0f}'
+            | '\u{fe20}'..='\u{fe2f}' | '\u{1f3fb}'..='\u{1f3ff}' | '\u{e0020}'..='\u{e007f}')
+    }
+}

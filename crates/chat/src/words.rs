@@ -1,0 +1,278 @@
+//! What the bot says. Where the first bot of this kind had words for something, these are those, letter by
+//! letter.
+
+mod card;
+
+pub use card::{Shown, card, fate_of, settled};
+
+use crate::command::COMMANDS;
+use crate::text::{Text, clean};
+use glis_core::Status;
+use glis_core::session::Deferral;
+use glis_wire::view::{Entry, FileDiffView, GateView, SessionView, Voice};
+
+/// There is no session to talk to.
+pub const NO_SESSION: &str = "No active session";
+/// There is none at all.
+pub const NO_SESSIONS: &str = "No sessions found. Use /new to create one.";
+/// A message waits for a paused session.
+pub const IS_PAUSED: &str = "Session is paused. /resume to continue.";
+/// More active sessions than these are warned of.
+const ACTIVE_MAX: usize = 10;
+/// So many entries of a conversation are shown.
+const LOG_ENTRIES: usize = 10;
+/// So much of each.
+const LOG_CHARS: usize = 300;
+
+/// Before a message wakes a session that has been idle for so long.
+pub fn resuming(idle_secs: u64) -> String {
+    let minutes = idle_secs / 60;
+    // Up to a minute is no time worth telling.
+    if idle_secs > 60 {
+        format!("Resuming session (idle for {minutes} min)...")
+    } else {
+        "Resuming session...".to_owned()
+    }
+}
+
+/// The list of sessions. `current` is the id of the chat's own.
+pub fn sessions(all: &[SessionView], current: Option<&str>) -> Text {
+    let mut text = Text::default().bold("Sessions:").and("\n");
+    for session in all {
+        let marker = if Some(session.id.as_str()) == current { "\u{2192} " } else { " " };
+        let persona = session.persona.as_deref().unwrap_or("default");
+        let sign = emoji(session.status);
+        text = text.and(&format!("\n{marker}{sign} ")).code(&session.name);
+        text = text.and(&format!(" ({persona})\n {}", minute(&session.last_active_at)));
+    }
+    let active = all.iter().filter(|session| is_active(session.status)).count();
+    if active > ACTIVE_MAX {
+        let warning = format!("\n\n\u{26a0} {active} sessions are active.");
+        text = text.and(&warning);
+    }
+    text
+}
+
+fn is_active(status: Status) -> bool {
+    emoji(status) == ACTIVE
+}
+
+/// The sign of a session that does something, or is about to.
+const ACTIVE: &str = "\u{1f7e2}";
+
+fn emoji(status: Status) -> &'static str {
+    match status {
+        Status::Busy | Status::Waiting | Status::Pausing | Status::Resuming => ACTIVE,
+        Status::Idle => "\u{1f535}",
+        Status::Created
+        | Status::Paused
+        | Status::Suspended
+        | Status::Interrupted
+        | Status::Completed
+        | Status::Failed
+        | Status::Archived => "\u{26aa}",
+    }
+}
+
+/// A time to the minute.
+fn minute(time: &str) -> String {
+    let parsed = time.parse::<jiff::Timestamp>();
+    parsed.map_or_else(|_| "unknown".to_owned(), |at| at.strftime("%Y-%m-%d %H:%M").to_string())
+}
+
+/// How long a session may be idle, and how to change that.
+pub fn timeout(session: &SessionView) -> String {
+    const USAGE: &str = "Usage: /timeout <minutes>";
+    match session.idle_timeout_secs / 60 {
+        0 => format!("Current idle timeout: none\n\n{USAGE}"),
+        minutes => format!("Current idle timeout: {minutes} minutes\n\n{USAGE}"),
+    }
+}
+
+/// The minutes of a timeout as they were typed, or what is wrong with them.
+pub fn minutes(typed: &str) -> Result<u64, &'static str> {
+    let number: i128 = typed.parse().map_err(|_| "Invalid number. Usage: /timeout <minutes>")?;
+    let minutes = u64::try_from(number).ok().filter(|minutes| (1..=120).contains(minutes));
+    minutes.ok_or("Timeout must be between 1 and 120 minutes")
+}
+
+/// The timeout is another one.
+pub fn timeout_set(minutes: u64) -> String {
+    format!("Idle timeout set to {minutes} minutes")
+}
+
+/// A session was made, with what was chosen for it.
+pub fn made(session: &SessionView, notes: &[String]) -> Text {
+    let mut text = Text::plain("Session ").code(&session.name).and(" created.");
+    for note in notes {
+        text = text.and(&format!("\n{}", clean(note)));
+    }
+    text
+}
+
+/// Another session is the current one.
+pub fn switched(session: &SessionView) -> Text {
+    let status = session.status.word();
+    Text::plain("Switched to ")
+        .code(&session.name)
+        .and(&format!(" ({status})."))
+        .join(&open(session))
+}
+
+/// What a session asks already, where it does.
+fn open(session: &SessionView) -> Text {
+    match session.asks.len() {
+        0 => Text::default(),
+        1 => Text::plain("\nIt asks something:"),
+        many => Text::plain(format!("\nIt asks {many} things:")),
+    }
+}
+
+/// All about a session that fits on a phone.
+pub fn status(session: &SessionView) -> Text {
+    let mut text = Text::default().bold(&session.name).and(&format!(" \u{b7} {}", session.agent));
+    let persona = session.persona.as_ref().map(|name| format!(" \u{b7} {name}"));
+    text = text.and(&persona.unwrap_or_default());
+    text = text.and(&format!("\n{} {}", emoji(session.status), session.status.word()));
+    if let Some(operation) = &session.operation {
+        text = text.and(&format!(" ({})", clean(operation)));
+    }
+    if let Some(why) = &session.failure {
+        text = text.and(&format!("\n{}", clean(why)));
+    }
+    if let Some(waits) = waits(session) {
+        text = text.and(&format!("\n{waits}"));
+    }
+    if let Some(until) = &session.limit_until {
+        text = text.and(&format!("\nUsage limit until {}", clean(until)));
+    }
+    if session.queued > 0 {
+        text = text.and(&format!("\n({} queued)", session.queued));
+    }
+    if let Some(action) = &session.last_action {
+        text = text.and("\n").bold("Last Action:").and(&format!(" {}", short(action, LOG_CHARS)));
+    }
+    if !session.pending_tasks.is_empty() {
+        text = text.and("\n").bold("Pending:");
+        for task in session.pending_tasks.iter().take(3) {
+            text = text.and(&format!("\n\u{25cb} {}", short(task, 120)));
+        }
+    }
+    if let Some(branch) = &session.branch {
+        text = text.and("\n").code(branch);
+    }
+    text
+}
+
+/// What a start of a session waits for.
+pub fn waits(session: &SessionView) -> Option<&'static str> {
+    session.waits_to_start.map(|why| match why {
+        Deferral::Gate => "Everything is paused. /resumeall to continue.",
+        Deferral::Limit => "As many agents run as may; it starts by itself when one ends.",
+    })
+}
+
+/// What everything is after it was asked to pause or to resume.
+pub fn gate(gate: &GateView) -> String {
+    match gate.state.as_str() {
+        "paused" => "Everything is paused. /resumeall to continue.".to_owned(),
+        "pausing" => format!(
+            "Everything is being paused. Still at work: {}. They are paused at the end of their turn.",
+            gate.waits_for.join(", ")
+        ),
+        _ => "Everything is resumed.".to_owned(),
+    }
+}
+
+/// Which files a session has changed.
+pub fn diff(files: &[FileDiffView]) -> Text {
+    if files.is_empty() {
+        return Text::plain("No changes.");
+    }
+    let line = |file: &FileDiffView| {
+        let count = |lines: Option<u64>| lines.map_or_else(|| "-".to_owned(), |n| n.to_string());
+        format!("+{:<5} -{:<5} {}", count(file.added), count(file.removed), clean(&file.path))
+    };
+    // More of them stand in the patch.
+    let mut lines: Vec<String> = files.iter().take(40).map(line).collect();
+    if files.len() > lines.len() {
+        lines.push(format!("... and {} more", files.len() - lines.len()));
+    }
+    Text::default().block(&lines.join("\n"))
+}
+
+/// The end of a conversation.
+pub fn log(entries: &[Entry]) -> Text {
+    if entries.is_empty() {
+        return Text::plain("Nothing was said yet.");
+    }
+    let mut text = Text::default();
+    for entry in entries.iter().rev().take(LOG_ENTRIES).rev() {
+        let voice = match entry.voice {
+            Voice::User => "you",
+            Voice::Assistant => "agent",
+            Voice::System => "glis",
+            Voice::Tool => "tool",
+        };
+        let gap = if text.text.is_empty() { "" } else { "\n\n" };
+        text = text.and(gap).bold(voice).and(&format!(": {}", short(&entry.content, LOG_CHARS)));
+    }
+    text
+}
+
+/// All commands.
+pub fn help() -> Text {
+    let mut text = Text::plain("Send a message to talk to the current session.\n");
+    for (verb, takes, about) in COMMANDS.iter().filter(|(verb, ..)| *verb != "start") {
+        let typed = format!("/{verb} {takes}");
+        text = text.and(&format!("\n{} \u{2013} {about}", typed.trim_end()));
+    }
+    text
+}
+
+/// What `/new` says where it does not know where to work.
+pub fn no_repo(named: Option<&str>, known: &[&str]) -> String {
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    match named {
+        Some(name) => format!("There is no repository `{}`. Known: {known}", short(name, 60)),
+        None => "No repository is set. Put `repo` into [chat.telegram].".to_owned(),
+    }
+}
+
+/// What a restart means, before it is confirmed.
+pub fn restart(name: &str) -> Text {
+    let text = Text::plain("Restart ").code(name).and("? A new conversation begins in the same ");
+    text.and("worktree. The old one stays in the log.")
+}
+
+/// What archiving means, before it is confirmed.
+pub fn archive(session: &SessionView) -> Text {
+    let running = if session.pid.is_some() { " Its agent is stopped first." } else { "" };
+    let text = Text::plain("Put ").code(&session.name);
+    text.and(&format!(" into the trash?{running} `glis trash restore` brings it back."))
+}
+
+/// What came long after it was typed.
+pub fn late(typed: &str, minutes: i64) -> Text {
+    let text = Text::plain(format!("This came {minutes} minutes late and was not carried out:\n"));
+    text.block(&short(typed, LOG_CHARS))
+}
+
+/// The beginning of a text, in one line.
+pub fn short(text: &str, most: usize) -> String {
+    let line = glis_wire::plain::in_one_line(&clean(text));
+    if line.chars().count() <= most {
+        return line;
+    }
+    let cut: String = line.chars().take(most).collect();
+    format!("{cut}\u{2026}")
+}
+
+/// Something went wrong: what, and what to do.
+pub fn fault(message: &str, hint: Option<&str>) -> Text {
+    let hint = hint.map_or_else(String::new, |hint| format!("\n{}", clean(hint)));
+    Text::plain(format!("{}{hint}", clean(message)))
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

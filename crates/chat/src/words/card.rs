@@ -1,0 +1,121 @@
+//! What an agent asks, as a card: its own words stand in a block, and never on a button.
+
+use crate::text::{Text, clean, units};
+use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, AskKind, DENY};
+use glis_core::verdict::Want;
+use glis_wire::view::WaitingFor;
+
+/// So much of what is asked stands on a card; more of it is in a file beside it.
+const BLOCK_UNITS_MAX: usize = 3000;
+
+/// A card: what it shows, the whole of it if that was too long, and what its buttons answer.
+pub struct Shown {
+    /// The card.
+    pub text: Text,
+    /// Everything that is asked, if not all of it is on the card.
+    pub whole: Option<String>,
+    /// Rows of buttons: what stands on each, and its answer.
+    pub answers: Vec<Vec<(String, String)>>,
+}
+
+/// The card of something that a session asks.
+pub fn card(session: &str, ask: &WaitingFor) -> Shown {
+    let lead = match ask.kind {
+        AskKind::Approval => "asks for approval",
+        AskKind::Question => "asks",
+        AskKind::Doubt => "may not have taken this message. Send it again?",
+    };
+    let asked = clean(&asked(ask));
+    let (block, whole) = cut(&asked);
+    let mut text = Text::default().bold(session).and(&format!(" {lead}\n")).block(&block);
+    let numbered = numbered(ask);
+    for (number, choice) in numbered.iter().enumerate() {
+        text = text.and(&format!("\n{}. ", number + 1)).and(&super::short(choice, 200));
+    }
+    match (ask.kind, ask.choices.as_deref()) {
+        (_, Some([])) => text = text.and("\nThis can be answered at its terminal only."),
+        (AskKind::Question, None) => text = text.and("\nReply to this message to answer."),
+        _ => {}
+    }
+    Shown { text, whole, answers: answers(ask, &numbered) }
+}
+
+/// The tool and the whole command, or the files.
+fn asked(ask: &WaitingFor) -> String {
+    match &ask.wants {
+        Some(Want::Command { line, folder }) => {
+            let folder = folder.as_ref().map_or_else(String::new, |dir| format!("\n# in {dir}"));
+            if ask.text.contains(line.as_str()) {
+                format!("{}{folder}", ask.text)
+            } else {
+                format!("{}\n$ {line}{folder}", ask.text)
+            }
+        }
+        Some(Want::Edit { paths }) => {
+            let missing = paths.iter().filter(|path| !ask.text.contains(path.as_str()));
+            let lines = std::iter::once(ask.text.as_str()).chain(missing.map(String::as_str));
+            lines.collect::<Vec<_>>().join("\n")
+        }
+        None => ask.text.clone(),
+    }
+}
+
+/// What stands on the card, and the whole if that is more.
+fn cut(asked: &str) -> (String, Option<String>) {
+    if units(asked) <= BLOCK_UNITS_MAX {
+        return (asked.to_owned(), None);
+    }
+    let mut length = 0;
+    let head: String = asked
+        .chars()
+        .take_while(|c| {
+            length += c.len_utf16();
+            length <= BLOCK_UNITS_MAX
+        })
+        .collect();
+    (format!("{head}\n[... all of it is in the file]"), Some(asked.to_owned()))
+}
+
+/// The answers that have no word of ours: a button has their number.
+fn numbered(ask: &WaitingFor) -> Vec<String> {
+    let ours = [ALLOW, ALLOW_FOR_SESSION, DENY];
+    let choices = ask.choices.as_deref().unwrap_or_default();
+    choices.iter().filter(|choice| !ours.contains(&choice.as_str())).cloned().collect()
+}
+
+fn answers(ask: &WaitingFor, numbered: &[String]) -> Vec<Vec<(String, String)>> {
+    let takes = |answer: &str| match (&ask.choices, ask.kind) {
+        (Some(choices), _) => choices.iter().any(|choice| choice == answer),
+        (None, AskKind::Approval) => true,
+        (None, AskKind::Doubt) => answer != ALLOW_FOR_SESSION,
+        (None, AskKind::Question) => false,
+    };
+    let yes = if ask.kind == AskKind::Doubt { "Send again" } else { "Allow once" };
+    let no = if ask.kind == AskKind::Doubt { "Drop it" } else { "Deny" };
+    let words = [(yes, ALLOW), ("Allow for session", ALLOW_FOR_SESSION), (no, DENY)];
+    let known = words.iter().filter(|(_, answer)| takes(answer));
+    let known: Vec<_> =
+        known.map(|(label, answer)| (label.to_string(), answer.to_string())).collect();
+    let numbers = numbered.iter().enumerate();
+    let numbers: Vec<_> =
+        numbers.map(|(at, answer)| ((at + 1).to_string(), answer.clone())).collect();
+    let rows = numbers.chunks(5).map(<[_]>::to_vec).chain([known]);
+    rows.filter(|row| !row.is_empty()).collect()
+}
+
+/// What an answer reads as on its card.
+pub fn fate_of(answer: &str, by: Option<&str>) -> String {
+    let answer = match answer {
+        ALLOW => "Allowed once".to_owned(),
+        ALLOW_FOR_SESSION => "Allowed for the session".to_owned(),
+        DENY => "Denied".to_owned(),
+        words => format!("Answered: {}", super::short(words, 200)),
+    };
+    by.map_or_else(|| answer.clone(), |by| format!("{answer}, by {}", super::short(by, 60)))
+}
+
+/// A card that is not open any more: what happened.
+pub fn settled(shown: &Text, fate: Option<&str>) -> Text {
+    let fate = fate.unwrap_or("No longer asked");
+    shown.clone().and("\n\n").bold(fate)
+}

@@ -1,0 +1,142 @@
+//! The words that people and scripts know, letter by letter.
+
+use super::*;
+use crate::text::Style;
+use glis_core::talk::AskKind;
+use glis_core::verdict::Want;
+use glis_wire::view::WaitingFor;
+use serde_json::json;
+
+const SESSION: &str = r#"{"agent":"claude","mode":"headless","agent_session_ref":null,"resumable":true,
+    "repo_root":"/r","worktree":null,"branch":null,"pid":null,"created_at":"2026-11-16T10:00:00.000Z",
+    "last_active_at":"2026-11-16T10:30:59.000Z","paused_at":null,"pause_reason":null,
+    "resumed_at":null,"idle_timeout_secs":600,"can_pause":true,"can_resume":true,"snapshot":null,
+    "conversation_summary":null,"last_action":null,"pending_tasks":[],"queued":0,
+    "waiting_for":null,"auto_yes":false,"generation":1,"verdict":"","operation":null,
+    "failure":null,"cut_off":false,"limit_until":null,"killed":[],"warnings":[],
+    "pause_rule":null,"argv":[],"model":null,"persona":null,"in_place":false,"attached":0,
+    "output_gap_at":null,"env_names":[]}"#;
+
+/// A session as the daemon shows it, as far as these words are about it.
+pub(crate) fn session(name: &str, status: &str) -> SessionView {
+    let mut view: serde_json::Value = serde_json::from_str(SESSION).unwrap();
+    view["id"] = json!(format!("id-{name}"));
+    view["name"] = json!(name);
+    view["status"] = json!(status);
+    serde_json::from_value(view).unwrap()
+}
+
+#[test]
+fn a_wake_tells_how_long_it_slept() {
+    for (secs, words) in [
+        (0, "Resuming session..."),
+        (60, "Resuming session..."),
+        (61, "Resuming session (idle for 1 min)..."),
+        (900, "Resuming session (idle for 15 min)..."),
+    ] {
+        assert_eq!(resuming(secs), words, "{secs}");
+    }
+}
+
+#[test]
+fn sessions_are_listed_as_ever() {
+    let mut critic = session("blue", "busy");
+    critic.persona = Some("critic".to_owned());
+    let mut bad = session("red", "suspended");
+    bad.last_active_at = "?".to_owned();
+    let text = sessions(&[critic, session("green", "idle"), bad], Some("id-green"));
+    let expected = "Sessions:\n\n \u{1f7e2} blue (critic)\n 2026-11-16 10:30\n\
+        \u{2192} \u{1f535} green (default)\n 2026-11-16 10:30\n \u{26aa} red (default)\n unknown";
+    assert_eq!(text.text, expected);
+    let styles: Vec<Style> = text.entities.iter().map(|entity| entity.style).collect();
+    assert_eq!(styles, [Style::Bold, Style::Code, Style::Code, Style::Code]);
+    let many: Vec<_> = (0..11).map(|n| session(&format!("s{n}"), "busy")).collect();
+    assert!(sessions(&many, None).text.ends_with("11 sessions are active."));
+    assert!(!sessions(&many[1..], None).text.contains("are active"));
+}
+
+#[test]
+fn timeouts_have_the_words_of_old() {
+    let mut blue = session("blue", "idle");
+    assert_eq!(timeout(&blue), "Current idle timeout: 10 minutes\n\nUsage: /timeout <minutes>");
+    blue.idle_timeout_secs = 0;
+    assert!(timeout(&blue).starts_with("Current idle timeout: none"));
+    assert_eq!(minutes("120"), Ok(120));
+    for typed in ["0", "121", "-1", "9999999999999999999999"] {
+        assert_eq!(minutes(typed), Err("Timeout must be between 1 and 120 minutes"), "{typed}");
+    }
+    for typed in ["", "ten", "1.5"] {
+        assert_eq!(minutes(typed), Err("Invalid number. Usage: /timeout <minutes>"), "{typed}");
+    }
+    assert_eq!(timeout_set(5), "Idle timeout set to 5 minutes");
+    assert_eq!(NO_SESSION, "No active session");
+    assert_eq!(NO_SESSIONS, "No sessions found. Use /new to create one.");
+}
+
+fn ask(kind: AskKind, text: &str, choices: Option<&[&str]>) -> WaitingFor {
+    let choices = choices.map(|all| all.iter().map(|one| (*one).to_owned()).collect());
+    WaitingFor { request: "r".to_owned(), kind, text: text.to_owned(), choices, wants: None }
+}
+
+fn labels(ask: &WaitingFor) -> Vec<Vec<String>> {
+    let rows = card("blue", ask).answers;
+    rows.into_iter().map(|row| row.into_iter().map(|(label, _)| label).collect()).collect()
+}
+
+#[test]
+fn an_approval_shows_everything_and_has_three_buttons() {
+    let mut asked = ask(AskKind::Approval, "Bash", None);
+    asked.wants =
+        Some(Want::Command { line: "rm -rf build".to_owned(), folder: Some("/w".to_owned()) });
+    let shown = card("blue", &asked);
+    assert_eq!(shown.text.text, "blue asks for approval\nBash\n$ rm -rf build\n# in /w");
+    assert_eq!(labels(&asked), [["Allow once", "Allow for session", "Deny"]]);
+    assert_eq!(shown.whole, None);
+    asked.text = "x".repeat(5000);
+    let shown = card("blue", &asked);
+    assert!(shown.text.units() <= 4096);
+    assert!(shown.whole.unwrap().contains("$ rm -rf build"), "the whole is in the file");
+}
+
+#[test]
+fn an_agents_words_are_never_on_a_button() {
+    let asked = ask(AskKind::Question, "Which?", Some(&["Allow once", "Deny\nall", "deny"]));
+    assert_eq!(labels(&asked), [vec!["1", "2"], vec!["Deny"]]);
+    let shown = card("blue", &asked);
+    assert!(shown.text.text.ends_with("1. Allow once\n2. Deny all"), "{}", shown.text.text);
+    assert_eq!(shown.answers[0][1].1, "Deny\nall", "the answer is what was offered");
+}
+
+#[test]
+fn what_only_a_terminal_can_answer_has_no_button() {
+    assert_eq!(labels(&ask(AskKind::Question, "?", Some(&[]))), Vec::<Vec<String>>::new());
+    let free = card("blue", &ask(AskKind::Question, "Name?", None));
+    assert!(
+        free.answers.is_empty() && free.text.text.ends_with("Reply to this message to answer.")
+    );
+    let doubt = ask(AskKind::Doubt, "hello", None);
+    assert_eq!(labels(&doubt), [["Send again", "Drop it"]]);
+}
+
+#[test]
+fn a_settled_card_tells_what_happened() {
+    let shown = Text::plain("may I?");
+    assert_eq!(settled(&shown, None).text, "may I?\n\nNo longer asked");
+    let fate = fate_of("deny", Some("cli ann"));
+    assert_eq!(settled(&shown, Some(&fate)).text, "may I?\n\nDenied, by cli ann");
+}
+
+/// A network takes each of these as it is.
+#[test]
+fn long_lists_are_cut() {
+    let file = FileDiffView { path: "a/b".repeat(20), added: Some(1), removed: None };
+    assert!(diff(&vec![file; 500]).units() < 4096);
+    let entry = Entry {
+        timestamp: String::new(),
+        voice: Voice::Assistant,
+        content: "word ".repeat(1000),
+        metadata: serde_json::Map::new(),
+    };
+    assert!(log(&vec![entry; 100]).units() < 4096);
+    assert!(help().units() < 4096);
+}

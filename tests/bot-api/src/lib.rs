@@ -1,0 +1,279 @@
+//! A Bot API on loopback that enforces what the real one enforces: lengths in UTF-16, 64 bytes behind a button,
+//! how often a chat may be written to with bans that grow on early retries, drafts that vanish, entities within
+//! their text, updates that are forgotten when they are acknowledged, one poller. Faults are scripted.
+#![forbid(unsafe_code)]
+
+mod http;
+mod methods;
+mod rate;
+mod rules;
+
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::io::{self, BufReader};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The token of the one bot.
+pub const TOKEN: &str = "123456789:AAtestTESTtestTESTtestTESTtestTEST0";
+/// Its name.
+pub const NAME: &str = "glis_test_bot";
+/// Nothing that a test waits for takes longer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What goes wrong with a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// 429, and so long a ban of the chat.
+    TooMany(u64),
+    /// Another status, with these words.
+    Status(u16, &'static str),
+    /// It is carried out, and half of the answer comes.
+    HalfBody,
+    /// It is carried out, and the connection ends without an answer.
+    NoAnswer,
+    /// Nothing is said for so long; then the connection ends.
+    Silence(Duration),
+}
+
+/// A message in a chat.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    /// Its number.
+    pub id: i64,
+    /// The chat.
+    pub chat: i64,
+    /// Its words; of a file the words below it.
+    pub text: String,
+    /// How some of them look.
+    pub entities: Value,
+    /// What stands on its buttons, and what is behind it.
+    pub buttons: Vec<(String, String)>,
+    /// The name and the bytes of a file.
+    pub file: Option<(String, Vec<u8>)>,
+    /// When it came.
+    pub at: Instant,
+}
+
+/// A request as it was answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// What was asked for.
+    pub method: String,
+    /// The status of the answer.
+    pub status: u16,
+    /// When.
+    pub at: Instant,
+}
+
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) updates: VecDeque<Value>,
+    pub(crate) next_update: i64,
+    pub(crate) messages: Vec<Message>,
+    pub(crate) drafts: Vec<(i64, i64, String, Instant)>,
+    pub(crate) queries: Vec<String>,
+    pub(crate) acks: Vec<(String, String)>,
+    pub(crate) commands: Vec<Value>,
+    pub(crate) seen: Vec<Seen>,
+    pub(crate) faults: Vec<(String, Fault)>,
+    pub(crate) rates: rate::Rates,
+    pub(crate) pollers: u32,
+    pub(crate) number: i64,
+}
+
+/// A running server. It ends with the process.
+pub struct BotApi {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+}
+
+pub(crate) struct Shared {
+    state: Mutex<State>,
+    pub(crate) changed: Condvar,
+}
+
+impl Shared {
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl BotApi {
+    /// Starts a server on a port of its own.
+    pub fn start() -> io::Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let address = listener.local_addr()?;
+        let state = State { next_update: 1000, number: 1, ..State::default() };
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+        let own = Arc::clone(&shared);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let shared = Arc::clone(&own);
+                std::thread::spawn(move || drop(serve(&shared, &stream)));
+            }
+        });
+        Ok(Self { shared, address })
+    }
+
+    /// Its address, for the configuration.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// A user writes something in their private chat, or in a group.
+    pub fn say(&self, user: i64, chat: i64, text: &str) -> i64 {
+        self.update(json!({"message": message(user, chat, text)}))
+    }
+
+    /// The same, with more in the message.
+    pub fn say_with(&self, user: i64, chat: i64, text: &str, more: &Value) -> i64 {
+        let mut message = message(user, chat, text);
+        for (key, value) in more.as_object().into_iter().flatten() {
+            message[key] = value.clone();
+        }
+        self.update(json!({"message": message}))
+    }
+
+    /// A user presses a button: the last one with these words in the chat.
+    pub fn press(&self, user: i64, chat: i64, label: &str) -> Option<i64> {
+        let state = self.shared.state();
+        let found = state.messages.iter().rev().filter(|message| message.chat == chat).find_map(
+            |message| {
+                let button = message.buttons.iter().find(|(known, _)| known == label)?;
+                Some((message.id, button.1.clone()))
+            },
+        );
+        drop(state);
+        let (message, data) = found?;
+        Some(self.press_data(user, chat, message, &data))
+    }
+
+    /// A user presses a button that carries this.
+    pub fn press_data(&self, user: i64, chat: i64, message: i64, data: &str) -> i64 {
+        let query = {
+            let mut state = self.shared.state();
+            let query = format!("q{}", state.queries.len());
+            state.queries.push(query.clone());
+            query
+        };
+        self.update(json!({"callback_query": {
+            "id": query, "data": data, "from": from(user),
+            "message": {"message_id": message, "chat": chat_of(chat)},
+        }}))
+    }
+
+    /// Any update; it gets a number.
+    pub fn update(&self, mut update: Value) -> i64 {
+        let mut state = self.shared.state();
+        state.next_update += 1;
+        let id = state.next_update;
+        update["update_id"] = json!(id);
+        state.updates.push_back(update);
+        self.shared.changed.notify_all();
+        id
+    }
+
+    /// An update that was delivered is delivered again.
+    pub fn repeat(&self, update: Value) {
+        self.shared.state().updates.push_back(update);
+        self.shared.changed.notify_all();
+    }
+
+    /// The next request for this goes wrong so.
+    pub fn fail(&self, method: &str, fault: Fault) {
+        self.shared.state().faults.push((method.to_owned(), fault));
+    }
+
+    /// How many scripted faults have not come to pass yet.
+    pub fn faults_left(&self) -> usize {
+        self.shared.state().faults.len()
+    }
+
+    /// All messages, in the order in which they came; an edited one as it is now.
+    pub fn messages(&self) -> Vec<Message> {
+        self.shared.state().messages.clone()
+    }
+
+    /// Everything that was asked for.
+    pub fn seen(&self) -> Vec<Seen> {
+        self.shared.state().seen.clone()
+    }
+
+    /// What popped up for presses.
+    pub fn acks(&self) -> Vec<String> {
+        self.shared.state().acks.iter().map(|(_, words)| words.clone()).collect()
+    }
+
+    /// How many drafts are to be seen.
+    pub fn drafts(&self) -> usize {
+        self.shared.state().drafts.len()
+    }
+
+    /// The commands that were told.
+    pub fn commands(&self) -> usize {
+        self.shared.state().commands.len()
+    }
+
+    /// Waits until something is to be seen in what has come.
+    pub fn until<T>(&self, look: impl Fn(&[Message]) -> Option<T>) -> Option<T> {
+        let end = Instant::now() + PATIENCE;
+        let mut state = self.shared.state();
+        loop {
+            if let Some(found) = look(&state.messages) {
+                return Some(found);
+            }
+            let left = end.checked_duration_since(Instant::now())?;
+            let waited = self.shared.changed.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Waits for a message in this chat that holds these words.
+    pub fn await_words(&self, chat: i64, words: &str) -> Option<Message> {
+        self.until(|messages| {
+            let own = messages.iter().filter(|message| message.chat == chat);
+            own.rev().find(|message| message.text.contains(words)).cloned()
+        })
+    }
+
+    /// Waits until something was asked for that fits.
+    pub fn until_seen(&self, fits: impl Fn(&[Seen]) -> bool) -> bool {
+        let end = Instant::now() + PATIENCE;
+        let mut state = self.shared.state();
+        while !fits(&state.seen) {
+            let Some(left) = end.checked_duration_since(Instant::now()) else { return false };
+            let waited = self.shared.changed.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
+    }
+}
+
+fn from(user: i64) -> Value {
+    json!({"id": user, "is_bot": false, "first_name": "Test"})
+}
+
+fn chat_of(chat: i64) -> Value {
+    json!({"id": chat, "type": if chat < 0 { "supergroup" } else { "private" }})
+}
+
+fn message(user: i64, chat: i64, text: &str) -> Value {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let date = since.unwrap_or_default().as_secs();
+    json!({
+        "message_id": 1, "date": date, "text": text, "from": from(user), "chat": chat_of(chat),
+    })
+}
+
+fn serve(shared: &Shared, stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let mut reader = BufReader::new(stream.try_clone()?);
+    while let Some(request) = http::read(&mut reader)? {
+        if methods::answer(shared, &request, stream)? == methods::Then::Close {
+            break;
+        }
+    }
+    Ok(())
+}

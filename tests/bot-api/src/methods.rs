@@ -1,0 +1,231 @@
+//! What can be asked for.
+
+use crate::http::{self, Request};
+use crate::rules::{self, Refused};
+use crate::{Fault, Message, NAME, Seen, Shared, State, TOKEN};
+use serde_json::{Value, json};
+use std::io;
+use std::net::TcpStream;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+/// A draft goes by itself after this.
+const DRAFT_TIME: Duration = Duration::from_secs(30);
+
+/// What becomes of the connection.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    Stay,
+    Close,
+}
+
+enum Answer {
+    Result(Value),
+    Refused(Refused),
+    TooMany(u64),
+}
+
+/// Answers a request, or does with it what the script says.
+pub(crate) fn answer(shared: &Shared, request: &Request, stream: &TcpStream) -> io::Result<Then> {
+    let Some(method) = request.path.strip_prefix(&format!("/bot{TOKEN}/")) else {
+        http::write(stream, 401, &refusal(401, "Unauthorized"), false)?;
+        return Ok(Then::Stay);
+    };
+    let (fields, file) = http::fields(request);
+    let fault = {
+        let mut state = shared.state();
+        let at = state.faults.iter().position(|(of, _)| of == method || of == "*");
+        at.map(|at| state.faults.remove(at).1)
+    };
+    let chat = fields.get("chat_id").and_then(Value::as_i64);
+    let answer = match &fault {
+        Some(Fault::TooMany(secs)) => {
+            let time = Duration::from_secs(*secs);
+            Answer::TooMany(shared.state().rates.ban(chat.unwrap_or(0), time))
+        }
+        Some(Fault::Status(status, words)) => Answer::Refused((*status, words)),
+        Some(Fault::Silence(time)) => {
+            note(shared, method, 0);
+            std::thread::sleep(*time);
+            return Ok(Then::Close);
+        }
+        Some(Fault::HalfBody | Fault::NoAnswer) | None => carry_out(shared, method, &fields, file),
+    };
+    let (status, body) = match answer {
+        Answer::Result(result) => (200, json!({"ok": true, "result": result})),
+        Answer::Refused((status, words)) => (status, refusal(status, words)),
+        Answer::TooMany(secs) => {
+            let mut body = refusal(429, "Too Many Requests");
+            body["parameters"] = json!({"retry_after": secs});
+            (429, body)
+        }
+    };
+    note(shared, method, status);
+    match fault {
+        Some(Fault::NoAnswer) => Ok(Then::Close),
+        Some(Fault::HalfBody) => {
+            http::write(stream, status, &body, true)?;
+            Ok(Then::Close)
+        }
+        _ => {
+            http::write(stream, status, &body, false)?;
+            Ok(Then::Stay)
+        }
+    }
+}
+
+fn refusal(status: u16, words: &str) -> Value {
+    json!({"ok": false, "error_code": status, "description": words})
+}
+
+fn note(shared: &Shared, method: &str, status: u16) {
+    let seen = Seen { method: method.to_owned(), status, at: Instant::now() };
+    shared.state().seen.push(seen);
+    shared.changed.notify_all();
+}
+
+fn carry_out(
+    shared: &Shared,
+    method: &str,
+    fields: &Value,
+    file: Option<(String, Vec<u8>)>,
+) -> Answer {
+    if method == "getUpdates" {
+        return updates(shared, fields);
+    }
+    let mut state = shared.state();
+    let chat = fields.get("chat_id").and_then(Value::as_i64);
+    if let Some(chat) = chat
+        && let Err(secs) = state.rates.count(chat)
+    {
+        return Answer::TooMany(secs);
+    }
+    let done = match method {
+        "getMe" => Ok(json!({"id": 123_456_789, "is_bot": true, "username": NAME})),
+        "setMyCommands" => {
+            state.commands =
+                fields.get("commands").and_then(Value::as_array).cloned().unwrap_or_default();
+            Ok(json!(true))
+        }
+        "sendMessage" => post(&mut state, fields),
+        "sendDocument" => document(&mut state, fields, file),
+        "editMessageText" => edit(&mut state, fields),
+        "sendMessageDraft" => draft(&mut state, fields),
+        "answerCallbackQuery" => ack(&mut state, fields),
+        _ => Err((404, "Not Found")),
+    };
+    match done {
+        Ok(result) => Answer::Result(result),
+        Err(refused) => Answer::Refused(refused),
+    }
+}
+
+/// Waits for updates. Those before the offset are forgotten; one process alone may ask.
+fn updates(shared: &Shared, fields: &Value) -> Answer {
+    let number = |name: &str| fields.get(name).and_then(Value::as_i64).unwrap_or(0);
+    let end = Instant::now() + Duration::from_secs(number("timeout").unsigned_abs());
+    let mut state = shared.state();
+    if state.pollers > 0 {
+        let words = "Conflict: terminated by other getUpdates request";
+        return Answer::Refused((409, words));
+    }
+    state.pollers += 1;
+    let offset = number("offset");
+    state.updates.retain(|update| {
+        update.get("update_id").and_then(Value::as_i64).is_some_and(|id| id >= offset)
+    });
+    while state.updates.is_empty() {
+        let Some(left) = end.checked_duration_since(Instant::now()) else { break };
+        let waited = shared.changed.wait_timeout(state, left);
+        state = waited.unwrap_or_else(PoisonError::into_inner).0;
+    }
+    state.pollers -= 1;
+    Answer::Result(state.updates.iter().cloned().collect())
+}
+
+fn chat_and_text(fields: &Value) -> Result<(i64, String), Refused> {
+    let chat = fields.get("chat_id").and_then(Value::as_i64);
+    let text = fields.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let entities = fields.get("entities").cloned().unwrap_or_default();
+    rules::text(&text, &entities)?;
+    Ok((chat.ok_or((400, "Bad Request: chat not found"))?, text))
+}
+
+fn add(state: &mut State, message: Message) -> Value {
+    // A draft is replaced by the message.
+    state.drafts.retain(|(chat, ..)| *chat != message.chat);
+    let answer = json!({"message_id": message.id, "chat": {"id": message.chat}});
+    state.messages.push(message);
+    answer
+}
+
+fn post(state: &mut State, fields: &Value) -> Result<Value, Refused> {
+    let (chat, text) = chat_and_text(fields)?;
+    let buttons = rules::buttons(fields.get("reply_markup"))?;
+    let entities = fields.get("entities").cloned().unwrap_or_default();
+    state.number += 1;
+    let (id, at) = (state.number, Instant::now());
+    Ok(add(state, Message { id, chat, text, entities, buttons, file: None, at }))
+}
+
+fn document(
+    state: &mut State,
+    fields: &Value,
+    file: Option<(String, Vec<u8>)>,
+) -> Result<Value, Refused> {
+    let chat = fields.get("chat_id").and_then(Value::as_i64);
+    let chat = chat.ok_or((400, "Bad Request: chat not found"))?;
+    let text = fields.get("caption").and_then(Value::as_str).unwrap_or_default().to_owned();
+    if text.encode_utf16().count() > 1024 {
+        return Err((400, "Bad Request: message caption is too long"));
+    }
+    if file.as_ref().is_none_or(|(_, bytes)| bytes.is_empty()) {
+        return Err((400, "Bad Request: file must be non-empty"));
+    }
+    state.number += 1;
+    let (id, at) = (state.number, Instant::now());
+    let (entities, buttons) = (Value::Null, Vec::new());
+    Ok(add(state, Message { id, chat, text, entities, buttons, file, at }))
+}
+
+fn edit(state: &mut State, fields: &Value) -> Result<Value, Refused> {
+    let (chat, text) = chat_and_text(fields)?;
+    let buttons = rules::buttons(fields.get("reply_markup"))?;
+    let entities = fields.get("entities").cloned().unwrap_or_default();
+    let id = fields.get("message_id").and_then(Value::as_i64);
+    let found = state.messages.iter_mut().find(|one| one.chat == chat && Some(one.id) == id);
+    let Some(message) = found else {
+        return Err((400, "Bad Request: message to edit not found"));
+    };
+    if (&message.text, &message.buttons) == (&text, &buttons) {
+        return Err((400, "Bad Request: message is not modified"));
+    }
+    (message.text, message.buttons, message.entities) = (text, buttons, entities);
+    Ok(json!({"message_id": message.id}))
+}
+
+fn draft(state: &mut State, fields: &Value) -> Result<Value, Refused> {
+    let (chat, text) = chat_and_text(fields)?;
+    if chat < 0 {
+        return Err((400, "Bad Request: drafts are for private chats"));
+    }
+    let number = fields.get("draft_id").and_then(Value::as_i64).filter(|number| *number != 0);
+    let number = number.ok_or((400, "Bad Request: draft_id must be non-zero"))?;
+    let now = Instant::now();
+    state.drafts.retain(|(of, id, _, at)| {
+        (*of, *id) != (chat, number) && now.duration_since(*at) < DRAFT_TIME
+    });
+    state.drafts.push((chat, number, text, now));
+    Ok(json!(true))
+}
+
+fn ack(state: &mut State, fields: &Value) -> Result<Value, Refused> {
+    let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let query = text("callback_query_id");
+    let known = state.queries.contains(&query);
+    if !known || state.acks.iter().any(|(known, _)| *known == query) {
+        return Err((400, "Bad Request: query is too old and response timeout expired"));
+    }
+    state.acks.push((query, text("text")));
+    Ok(json!(true))
+}

@@ -1,0 +1,99 @@
+//! What agents ask, answered from a phone: once, for the right request, by the right user.
+
+use crate::support::bot::{BotHouse, ME, STRANGER};
+use crate::support::house::Outcome;
+
+fn asking(text: &str) -> Outcome<BotHouse> {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    bot.ask(text, "blue asks")?;
+    Ok(bot)
+}
+
+#[test]
+fn an_approval_is_given_by_a_button() -> Outcome {
+    let bot = asking("approve go on? ;; say went on")?;
+    let card = bot.hear("go on?")?;
+    let labels: Vec<&str> = card.buttons.iter().map(|(label, _)| label.as_str()).collect();
+    assert_eq!(labels, ["Allow once", "Allow for session", "Deny"]);
+    bot.press("Allow once")?;
+    bot.hear("went on")?;
+    let card = bot.hear("Allowed once, by chat telegram 7")?;
+    assert_eq!(card.buttons, []);
+    Ok(())
+}
+
+#[test]
+fn a_button_counts_once_and_for_its_user() -> Outcome {
+    let bot = asking("approve one? ;; approve two? ;; say both")?;
+    let first = bot.hear("one?")?;
+    let (allow, deny) = (first.buttons[0].1.clone(), first.buttons[2].1.clone());
+    bot.api.press_data(STRANGER, ME, first.id, &deny);
+    bot.api.press_data(ME, ME, first.id, "no such word");
+    bot.api.press_data(ME, ME, first.id, &allow);
+    bot.api.press_data(ME, ME, first.id, &allow);
+    bot.api.press_data(ME, ME, first.id, &deny);
+    bot.hear("two?")?;
+    bot.hear("Allowed once")?;
+    // The old buttons mean the old question.
+    bot.api.press_data(ME, ME, first.id, &deny);
+    assert!(bot.api.until_seen(|seen| {
+        seen.iter().filter(|seen| seen.method == "answerCallbackQuery").count() >= 5
+    }));
+    assert_eq!(bot.house.show("blue")?["waiting_for"]["text"], "two?");
+    let acks = bot.api.acks();
+    let told = |words: &str| acks.iter().filter(|ack| ack.as_str() == words).count();
+    assert_eq!(told("This button is not known any more."), 1);
+    assert_eq!(told("This was answered already."), 3, "{acks:?}");
+    bot.press("Allow once")?;
+    bot.hear("both")?;
+    Ok(())
+}
+
+#[test]
+fn what_is_answered_elsewhere_is_taken_back() -> Outcome {
+    let bot = asking("approve go on? ;; say no matter")?;
+    let card = bot.hear("go on?")?;
+    bot.house.ok(&["answer", "blue", "deny"])?;
+    let settled = bot.hear("Denied, by cli")?;
+    assert_eq!((settled.id, settled.buttons.len()), (card.id, 0));
+    bot.api.press_data(ME, ME, card.id, &card.buttons[0].1);
+    assert!(bot.api.until_seen(|seen| seen.iter().any(|it| it.method == "answerCallbackQuery")));
+    assert_eq!(bot.api.acks(), ["This was answered already."]);
+    Ok(())
+}
+
+/// Approval, plain text, a restart of the bot, a click, a second click.
+#[test]
+fn a_pending_approval_outlives_the_bot() -> Outcome {
+    let mut bot = asking("approve go on? ;; say went on")?;
+    let card = bot.hear("go on?")?;
+    bot.say("say afterwards");
+    bot.house
+        .follow(1)?
+        .until(|event| event["event"] == "message_queued" && event["text"] == "say afterwards")?;
+    bot.kill();
+    bot.api.press_data(ME, ME, card.id, &card.buttons[0].1);
+    bot.api.press_data(ME, ME, card.id, &card.buttons[0].1);
+    bot.start()?;
+    bot.hear("went on")?;
+    bot.hear("afterwards")?;
+    bot.hear("Allowed once")?;
+    assert_eq!(bot.count("went on"), 1);
+    let events = bot.house.events(bot.house.show("blue")?["id"].as_str().ok_or("no id")?)?;
+    let answers = events.iter().filter(|event| *event == "answer_began").count();
+    assert_eq!(answers, 1);
+    Ok(())
+}
+
+#[test]
+fn a_question_is_answered_by_a_reply() -> Outcome {
+    let bot = asking("question Which colour?")?;
+    let card = bot.hear("Which colour?")?;
+    assert_eq!(card.buttons, []);
+    let reply = serde_json::json!({"reply_to_message": {"message_id": card.id}});
+    bot.api.say_with(ME, ME, "green", &reply);
+    bot.hear("Answered: green")?;
+    bot.house.until("blue", "idle")?;
+    Ok(())
+}

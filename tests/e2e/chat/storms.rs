@@ -1,0 +1,127 @@
+//! A network that bans, breaks and falls silent; processes that are killed. What agents say arrives all the same.
+
+use crate::support::bot::{BotHouse, ME};
+use crate::support::house::Outcome;
+use glis_bot_api::{BotApi, Fault};
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
+
+#[test]
+fn a_final_text_arrives_whatever_the_network_does() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    let faults = [
+        Fault::TooMany(0),
+        Fault::TooMany(3),
+        Fault::Status(502, "Bad Gateway"),
+        Fault::Status(400, "Bad Request: can't parse entities"),
+        Fault::HalfBody,
+        Fault::NoAnswer,
+    ];
+    for (number, fault) in faults.into_iter().enumerate() {
+        bot.api.fail("sendMessage", fault);
+        bot.ask(&format!("say **text** {number}."), &format!("text {number}."))?;
+        assert_eq!(bot.api.faults_left(), 0);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_ban_is_waited_out_and_then_everything_comes() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    bot.api.fail("sendMessage", Fault::TooMany(6));
+    for number in 0..5 {
+        bot.say(&format!("say part {number}."));
+    }
+    bot.hear("part 4.")?;
+    let seen = bot.api.seen();
+    let sends: Vec<_> = seen.iter().filter(|seen| seen.method == "sendMessage").collect();
+    let ban = sends.iter().position(|seen| seen.status == 429).ok_or("no ban")?;
+    let after = sends.get(ban + 1).ok_or("nothing after the ban")?;
+    assert!(after.at - sends[ban].at >= Duration::from_secs(6), "an early request");
+    assert_eq!(sends.iter().filter(|seen| seen.status == 429).count(), 1);
+    let words: String = bot.api.messages().iter().map(|message| message.text.as_str()).collect();
+    let places: Vec<_> = (0..5).map(|number| words.find(&format!("part {number}."))).collect();
+    assert!(places.is_sorted() && places.iter().all(Option::is_some), "{words}");
+    Ok(())
+}
+
+#[test]
+fn a_killed_bot_goes_on_where_it_was() -> Outcome {
+    let mut bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    for number in 0..6 {
+        bot.say(&format!("say number {number}."));
+        bot.kill();
+        bot.start()?;
+        bot.hear(&format!("number {number}."))?;
+    }
+    let id = bot.house.show("blue")?["id"].clone();
+    let queued = bot.house.events(id.as_str().ok_or("no id")?)?;
+    let queued = queued.iter().filter(|event| *event == "message_queued").count();
+    assert_eq!(queued, 6, "each message once");
+    Ok(())
+}
+
+#[test]
+fn a_killed_daemon_is_no_matter() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    for number in 0..4 {
+        bot.house.kill_daemon()?;
+        bot.ask(&format!("say number {number}."), &format!("number {number}."))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_long_text_comes_with_a_file() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    bot.say("stream 6000 100000");
+    let file = bot.api.until(|all| all.iter().find_map(|message| message.file.clone()));
+    let (name, bytes) = file.ok_or("no file")?;
+    assert_eq!(name, "blue.md");
+    let whole = String::from_utf8(bytes)?;
+    assert!(whole.split_whitespace().count() >= 6000);
+    Ok(())
+}
+
+#[test]
+fn a_second_poller_is_told_and_waited_for() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/sessions", "No sessions found.")?;
+    // The same token in another house.
+    let other = BotHouse::still()?;
+    let token = other.house.folder().join("token");
+    other.house.configure(&format!(
+        "[chat.telegram]\ntoken_file = '{}'\nallowed_users = [{ME}]\napi_url = '{}'\n",
+        token.display(),
+        bot.api.url()
+    ))?;
+    let mut other = other;
+    other.start()?;
+    assert!(bot.api.until_seen(|seen| seen.iter().any(|seen| seen.status == 409)));
+    let found = |house: &BotHouse| -> Outcome<String> {
+        let output = house.house.glis().arg("doctor").output()?;
+        Ok(String::from_utf8(output.stdout)?)
+    };
+    crate::support::house::eventually("doctor tells of the other", || {
+        let told = |house| found(house).is_ok_and(|text| text.contains("another process reads"));
+        told(&bot) || told(&other)
+    })?;
+    Ok(())
+}
+
+#[test]
+fn a_token_that_others_can_read_is_refused() -> Outcome {
+    let bot = BotHouse::still()?;
+    let token = bot.house.folder().join("token");
+    std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o644))?;
+    let refused = bot.house.glis().arg("chat").output()?;
+    let told = String::from_utf8(refused.stderr)?;
+    assert!(!refused.status.success() && told.contains("can be read by others"), "{told}");
+    assert!(BotApi::start().is_ok());
+    Ok(())
+}

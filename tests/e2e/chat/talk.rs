@@ -1,0 +1,234 @@
+//! Sessions from a phone: made, talked to, looked at, put aside.
+
+use crate::support::bot::{BotHouse, ME, STRANGER};
+use crate::support::house::Outcome;
+use glis_bot_api::TOKEN;
+use serde_json::json;
+
+#[test]
+fn a_session_is_made_and_talked_to() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/sessions", "No sessions found. Use /new to create one.")?;
+    bot.ask("hello?", "No active session")?;
+    bot.ask("/timeout", "No active session")?;
+    let made = bot.ask("/new blue", "Session blue created.")?;
+    assert_eq!(made.entities[0]["type"], "code");
+    assert_eq!(bot.house.show("blue")?["mode"], "headless");
+    let said = bot.ask("say **hello** there", "hello there")?;
+    assert_eq!(said.entities[0]["type"], "bold");
+    bot.ask("/timeout", "Current idle timeout: 10 minutes\n\nUsage: /timeout <minutes>")?;
+    bot.ask("/timeout 0", "Timeout must be between 1 and 120 minutes")?;
+    bot.ask("/timeout ten", "Invalid number. Usage: /timeout <minutes>")?;
+    bot.ask("/timeout 5", "Idle timeout set to 5 minutes")?;
+    assert_eq!(bot.house.show("blue")?["idle_timeout_secs"], 300);
+    bot.ask("/status", "blue \u{b7} rehearsal")?;
+    assert!(bot.api.commands() > 10);
+    Ok(())
+}
+
+/// README's conversation, word by word.
+#[test]
+fn readme_shows_a_true_conversation() -> Outcome {
+    let bot = BotHouse::new()?;
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md"))?;
+    let shown = readme.split("```text\nyou   ").nth(1).and_then(|rest| rest.split("```").next());
+    let shown = format!("you   {}", shown.ok_or("README shows none")?);
+    let mut lines = 0;
+    for line in shown.lines() {
+        lines += 1;
+        let words = line.get(6..).ok_or("a short line")?;
+        if let Some(said) = line.strip_prefix("you   ") {
+            match said.strip_prefix('(').and_then(|label| label.strip_suffix(')')) {
+                Some(label) => bot.press(label)?,
+                None => bot.say(said),
+            }
+        } else if let Some(labels) = words.strip_prefix('[') {
+            let card = bot.hear("asks for approval")?;
+            let labels: Vec<&str> = labels.trim_end_matches(']').split("] [").collect();
+            let known: Vec<&str> = card.buttons.iter().map(|(label, _)| label.as_str()).collect();
+            assert_eq!(known, labels);
+        } else if words.strip_suffix(".patch").is_some() {
+            let file = bot.api.until(|all| all.iter().find_map(|message| message.file.clone()));
+            assert_eq!(file.ok_or("no file")?.0, words);
+        } else {
+            bot.hear(words)?;
+        }
+    }
+    assert!(lines > 10);
+    Ok(())
+}
+
+#[test]
+fn what_was_changed_comes_as_a_list_and_a_file() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    bot.ask("write new.txt one two ;; say written", "written")?;
+    bot.ask("/diff", "new.txt")?;
+    let patch = bot.api.until(|all| all.iter().find_map(|message| message.file.clone()));
+    let (name, bytes) = patch.ok_or("no file")?;
+    assert_eq!(name, "blue.patch");
+    assert!(String::from_utf8(bytes)?.contains("+one two"));
+    bot.ask("/log", "agent: written")?;
+    Ok(())
+}
+
+#[test]
+fn a_session_is_stopped_woken_paused_and_resumed() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    bot.ask("say one", "one")?;
+    bot.ask("/stop", "Session stopped. The next message resumes it.")?;
+    bot.ask("say two", "two")?;
+    bot.hear("Resuming session...")?;
+    let said: Vec<String> = bot.api.messages().into_iter().map(|message| message.text).collect();
+    let said = said.join("\n");
+    assert!(said.find("Resuming session...") < said.find("two"), "{said}");
+    bot.ask("/pause", "Session paused. /resume to continue.")?;
+    bot.ask("say three", "Session is paused. /resume to continue.")?;
+    assert_eq!(bot.house.show("blue")?["status"], "paused");
+    bot.press("Resume")?;
+    bot.hear("three")?;
+    bot.house.until("blue", "idle")?;
+    Ok(())
+}
+
+#[test]
+fn a_restart_is_confirmed_and_an_archive_too() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    bot.ask("say one", "one")?;
+    let before = bot.house.show("blue")?["agent_session_ref"].clone();
+    bot.ask("/restart", "Restart blue?")?;
+    bot.press("Leave it")?;
+    bot.hear("Left as it is.")?;
+    assert_eq!(bot.house.show("blue")?["agent_session_ref"], before);
+    bot.ask("/restart", "Restart blue?")?;
+    bot.press("Restart")?;
+    bot.hear("Session restarted")?;
+    assert_ne!(bot.house.show("blue")?["agent_session_ref"], before);
+    bot.ask("/archive", "Put blue into the trash?")?;
+    bot.press("Archive")?;
+    bot.hear("Session blue is archived.")?;
+    bot.ask("hello?", "No active session")?;
+    Ok(())
+}
+
+#[test]
+fn two_sessions_and_one_chat() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    bot.say("work 1 ;; say late");
+    bot.ask("/new red", "Session red created.")?;
+    bot.ask("say quick", "quick")?;
+    // One that is not the current one tells its name.
+    bot.hear("blue\nlate")?;
+    bot.ask("/sessions", "Sessions:")?;
+    bot.press("blue")?;
+    bot.hear("Switched to blue")?;
+    bot.ask("say back", "back")?;
+    bot.ask("/switch red", "Switched to red")?;
+    bot.ask("/switch green", "no session")?;
+    Ok(())
+}
+
+#[test]
+fn what_an_agent_does_is_seen_while_it_does_it() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    // The budget of the chat is full again by then.
+    bot.say("work 3 ;; say first ;; run true ;; work 1 ;; say second");
+    let drafted = bot.api.until_seen(|seen| seen.iter().any(|it| it.method == "sendMessageDraft"));
+    assert!(drafted);
+    let told = bot.hear("second")?;
+    assert_eq!(told.text, "first\n\nsecond");
+    assert_eq!(bot.api.drafts(), 0, "a draft goes with the message");
+    Ok(())
+}
+
+#[test]
+fn everything_is_paused_and_resumed() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    bot.ask("say one", "one")?;
+    bot.ask("/pauseall", "Everything is paused. /resumeall to continue.")?;
+    assert_eq!(bot.house.json(&["daemon", "status"])?["gate"], "paused");
+    bot.ask("/resumeall", "Everything is resumed.")?;
+    bot.ask("say two", "two")?;
+    Ok(())
+}
+
+#[test]
+fn strangers_get_no_answer_and_nothing_is_done_for_them() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    bot.api.say(STRANGER, STRANGER, "/pauseall");
+    bot.api.say(STRANGER, ME, "/pauseall");
+    bot.api.say(ME, -100, "/pauseall");
+    for alien in ["forward_origin", "via_bot", "sender_chat"] {
+        bot.api.say_with(ME, ME, "/pauseall", &json!({ alien: {} }));
+    }
+    let mut edited = json!({"edited_message": {"message_id": 1, "date": 1, "text": "/pauseall"}});
+    edited["edited_message"]["from"] = json!({"id": ME, "is_bot": false});
+    edited["edited_message"]["chat"] = json!({"id": ME, "type": "private"});
+    bot.api.update(edited);
+    bot.api.say(ME, ME, "/pauseall@other_bot");
+    // What comes behind all of it is answered: by then it was dealt with.
+    bot.ask("say done", "done")?;
+    assert_eq!(bot.house.json(&["daemon", "status"])?["gate"], "running");
+    assert!(bot.api.messages().iter().all(|message| message.chat == ME));
+    Ok(())
+}
+
+/// It serves one person; it need not be large.
+#[test]
+fn a_bot_is_small() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    bot.ask("say one", "one")?;
+    let status = std::fs::read_to_string(format!("/proc/{}/status", bot.pid()?))?;
+    let own = |name: &str| -> Option<u64> {
+        let line = status.lines().find(|line| line.starts_with(name))?;
+        line.split_whitespace().nth(1)?.parse().ok()
+    };
+    // What is its own; the program's pages are shared with the daemon and the holders.
+    let kilobytes = own("RssAnon:").ok_or("no size")?;
+    assert!(kilobytes < 15 * 1024, "{kilobytes} kB");
+    Ok(())
+}
+
+#[test]
+fn the_token_is_nowhere() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    // Whoever gets hold of it and says it does not say it in the chat.
+    bot.ask(&format!("say the token is {TOKEN} ok"), "[redacted] ok")?;
+    bot.ask("run env ;; say seen", "seen")?;
+    let secret = TOKEN.split(':').nth(1).ok_or("no secret")?;
+    for pid in bot.house.processes() {
+        let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        for bytes in [environ, line] {
+            assert!(!String::from_utf8_lossy(&bytes).contains(secret), "process {pid}");
+        }
+    }
+    for message in bot.api.messages() {
+        assert!(!message.text.contains(secret));
+    }
+    assert!(!std::fs::read_to_string(bot.log())?.contains(secret));
+    let diary = std::fs::read_to_string(bot.house.home().join("daemon.log")).unwrap_or_default();
+    assert!(!diary.contains(secret));
+    Ok(())
+}
+
+#[test]
+fn a_bot_that_no_user_may_use_does_not_start() -> Outcome {
+    let mut bot = BotHouse::still()?;
+    bot.house.configure("[chat.telegram]\ntoken_file = \"/none\"\n")?;
+    let refused = bot.house.glis().arg("chat").output()?;
+    assert!(!refused.status.success());
+    let told = String::from_utf8(refused.stderr)?;
+    assert!(told.contains("no user may use the bot") && told.contains("allowed_users"), "{told}");
+    bot.kill();
+    assert_eq!(bot.api.seen(), []);
+    Ok(())
+}
