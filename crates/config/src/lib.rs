@@ -13,6 +13,7 @@ mod looped;
 mod memory;
 mod notify;
 mod read;
+mod trash;
 mod verdict;
 
 pub use auto_yes::AutoYesConfig;
@@ -27,6 +28,7 @@ pub use looped::LoopConfig;
 pub use memory::MemoryConfig;
 pub use notify::{Notice, NotifyConfig};
 pub use read::{Unread, line_of, text_of};
+pub use trash::TrashConfig;
 pub use verdict::in_words_of_core;
 
 use glis_agent::context::Form;
@@ -182,14 +184,6 @@ pub struct SnapshotConfig {
     pub keep_max: usize,
 }
 
-/// How long what was removed is kept.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct TrashConfig {
-    /// How long what was removed is kept at least.
-    pub days: u32,
-}
-
 /// What a fresh worktree of one repository gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Provisions {
@@ -307,12 +301,6 @@ impl SnapshotConfig {
     /// Larger files are listed and not kept.
     pub fn file_bytes_max(&self) -> u64 {
         self.file_megabytes_max.saturating_mul(1024 * 1024)
-    }
-}
-
-impl Default for TrashConfig {
-    fn default() -> Self {
-        Self { days: 30 }
     }
 }
 

@@ -37,6 +37,8 @@ pub(crate) enum Command {
     PauseAtBoundary,
     PauseRemoving,
     LoopMax,
+    MoreIterations,
+    FewerIterations,
     DenyBecause,
     Search,
     PauseAll,
@@ -97,6 +99,8 @@ const NAMES: &[(Command, &str)] = &[
     (Command::PauseAtBoundary, "pause-after-turn"),
     (Command::PauseRemoving, "pause-remove-worktree"),
     (Command::LoopMax, "iterations"),
+    (Command::MoreIterations, "more-iterations"),
+    (Command::FewerIterations, "fewer-iterations"),
     (Command::DenyBecause, "deny-because"),
     (Command::Search, "search"),
     (Command::PauseAll, "pause-all"),
@@ -158,6 +162,8 @@ impl Command {
             | Self::PauseAtBoundary
             | Self::PauseRemoving
             | Self::LoopMax
+            | Self::MoreIterations
+            | Self::FewerIterations
             | Self::Tab(_) => true,
             Self::Down
             | Self::Up

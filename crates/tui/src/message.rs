@@ -5,6 +5,7 @@ use glis_core::Status;
 use glis_screen::Run;
 use glis_wire::client::{Request, Response};
 use glis_wire::hold::Size;
+use glis_wire::plan::RunView;
 use glis_wire::view::{Entry, FileDiffView, Hit, SessionView, SnapshotView};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -58,6 +59,8 @@ pub(crate) enum Msg {
     Edited(Result<String, Told>),
     /// The user is back from a session's own terminal.
     Returned(Result<(), Told>),
+    /// So many files has a session changed, as of its last snapshot.
+    Changes { session: String, files: usize },
     /// Something that was wanted could not be done.
     Failed(Told),
 }
@@ -117,7 +120,15 @@ pub(crate) enum Fetched {
     Conversation(Vec<Entry>),
     Diff { files: Vec<FileDiffView>, patch: String },
     Snapshots(Vec<SnapshotView>),
+    Runs(Vec<RunView>),
     Events(Vec<Value>),
+}
+
+/// Where a session's runs are: the repository, and the task if it has one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TaskPlace {
+    pub(crate) repo: String,
+    pub(crate) task: Option<String>,
 }
 
 /// What is shown of a session.
@@ -127,12 +138,13 @@ pub(crate) enum Tab {
     Conversation,
     Diff,
     Snapshots,
+    Runs,
     Events,
 }
 
 impl Tab {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Terminal, Self::Conversation, Self::Diff, Self::Snapshots, Self::Events];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Terminal, Self::Conversation, Self::Diff, Self::Snapshots, Self::Runs, Self::Events];
 
     /// Its name.
     pub(crate) fn word(self) -> &'static str {
@@ -141,6 +153,7 @@ impl Tab {
             Self::Conversation => "conversation",
             Self::Diff => "diff",
             Self::Snapshots => "snapshots",
+            Self::Runs => "runs",
             Self::Events => "events",
         }
     }
@@ -164,7 +177,9 @@ pub(crate) enum Effect {
     /// Follow the terminal of this session, and of no other.
     Follow(Option<String>),
     /// Get what a view shows.
-    Fetch { session: String, tab: Tab, last_seq: u64 },
+    Fetch { session: String, tab: Tab, last_seq: u64, task: Option<TaskPlace> },
+    /// Count the files that this session has changed, as of its last snapshot.
+    CountChanges { session: String },
     /// Get what has scrolled out of a terminal of this size before this offset.
     FetchPast { session: String, upto: u64, size: Size },
     /// Type this into the terminal that is followed.

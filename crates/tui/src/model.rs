@@ -53,6 +53,10 @@ pub(crate) struct Model {
     pub(crate) sought_entry: Option<(String, String)>,
     /// How far the question in hand is scrolled.
     pub(crate) ask_scroll: usize,
+    /// How many files each session has changed, as of its last snapshot.
+    pub(crate) changes: BTreeMap<String, usize>,
+    /// What an interrupt is about to pause.
+    pub(crate) interrupted: Option<String>,
     /// What the mouse has been drawn over, with its button held.
     pub(crate) drag: Option<Drag>,
     /// Whether the user's terminal is typed into, once it has said so.
@@ -308,6 +312,8 @@ impl Model {
             past: None,
             sought_entry: None,
             ask_scroll: 0,
+            changes: BTreeMap::new(),
+            interrupted: None,
             drag: None,
             focus: None,
             page: Page::Empty,
@@ -391,8 +397,17 @@ impl Model {
             self.preview.follow_at,
             self.settles_at,
             self.next_age(),
+            self.ticks(),
         ];
         times.into_iter().flatten().min()
+    }
+
+    /// The clock of a loop or task in hand moves while it runs.
+    fn ticks(&self) -> Option<u64> {
+        let session = self.session()?;
+        let runs = matches!(session.status, Status::Busy | Status::Waiting | Status::Resuming);
+        (runs && (session.looped.is_some() || session.plan.is_some()))
+            .then(|| self.now.ms - self.now.ms % 1000 + 1000)
     }
 
     /// When the next age that is shown changes: they are told in minutes at least.
@@ -418,6 +433,22 @@ pub(crate) fn passes(session: &SessionView) -> bool {
 /// How long ago a session was last active.
 pub(crate) fn age_secs(session: &SessionView, now: Now) -> Option<i64> {
     secs_since(&session.last_active_at, now)
+}
+
+/// How long a session has been at it: until now while it runs, else until it was last active.
+pub(crate) fn running_secs(session: &SessionView, now: Now) -> i64 {
+    let since = |time: &str| secs_since(time, now).unwrap_or(0);
+    let rests = match session.status {
+        Status::Busy | Status::Idle | Status::Waiting | Status::Pausing | Status::Resuming => None,
+        Status::Paused => session.paused_at.as_deref().or(Some(&session.last_active_at)),
+        Status::Created
+        | Status::Suspended
+        | Status::Interrupted
+        | Status::Completed
+        | Status::Failed
+        | Status::Archived => Some(session.last_active_at.as_str()),
+    };
+    (since(&session.created_at) - rests.map_or(0, since)).max(0)
 }
 
 /// How long ago a time of ours was.

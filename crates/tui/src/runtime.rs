@@ -337,7 +337,10 @@ impl Runtime {
             Effect::Call { ticket, request } => self.calls.call(ticket, *request),
             Effect::Look(ids) => self.looks.look(ids),
             Effect::Follow(session) => self.follower.follow(session),
-            Effect::Fetch { session, tab, last_seq } => self.calls.fetch(session, tab, last_seq),
+            Effect::Fetch { session, tab, last_seq, task } => {
+                self.calls.fetch(session, tab, last_seq, task);
+            }
+            Effect::CountChanges { session } => self.calls.count_changes(session),
             Effect::KeepDrafts(drafts) => {
                 if let Err(fault) = drafts::keep(&self.setup.connector.home, &drafts) {
                     let message = format!("drafts are not kept: {fault}");

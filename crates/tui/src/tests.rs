@@ -5,6 +5,7 @@ mod chaos;
 mod desk;
 mod frames;
 mod hands;
+mod loops;
 mod stories;
 
 use glis_core::Status;

@@ -3,6 +3,7 @@
 mod acts;
 mod boxes;
 mod command;
+mod executing;
 mod inline;
 mod news;
 mod past;
@@ -13,7 +14,7 @@ mod tabs;
 mod words;
 
 use crate::input::Input;
-use crate::message::{Effect, Msg, Now, Tab, Told};
+use crate::message::{Effect, Msg, Now, Tab, TaskPlace, Told};
 use crate::model::{Kind, Model, Notice, Page, Preview};
 use crate::theme::Ground;
 
@@ -56,12 +57,16 @@ pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Found { words, result } => search::arrived(model, &words, result),
         Msg::Edited(result) => boxes::edited(model, result, &mut effects),
         Msg::Returned(result) => returned(model, result),
+        Msg::Changes { session, files } => {
+            model.changes.insert(session, files);
+        }
         Msg::Failed(told) => wrong(model, told),
     }
     pass_time(model, &mut effects);
     command::keep_asking(model);
     inline::keep(model);
     past::keep(model);
+    executing::keep(model);
     if model.selected != selected {
         move_on(model);
     }
@@ -129,6 +134,9 @@ fn follow(model: &mut Model, effects: &mut Vec<Effect>) {
     model.preview.follow_at = None;
     let tab = model.shown_tab();
     let session = model.selected.clone();
+    if let Some(session) = session.clone().filter(|id| !model.changes.contains_key(id)) {
+        effects.push(Effect::CountChanges { session });
+    }
     match (tab, session) {
         (Tab::Terminal, session) => effects.push(Effect::Follow(session)),
         (tab, Some(session)) => {
@@ -136,7 +144,11 @@ fn follow(model: &mut Model, effects: &mut Vec<Effect>) {
             if model.page == Page::Empty {
                 model.page = Page::Loading;
             }
-            effects.push(Effect::Fetch { session, tab, last_seq: model.last_seq });
+            let task = model
+                .sessions
+                .get(&session)
+                .map(|s| TaskPlace { repo: s.repo_root.clone(), task: s.task.clone() });
+            effects.push(Effect::Fetch { session, tab, last_seq: model.last_seq, task });
         }
         (_, None) => effects.push(Effect::Follow(None)),
     }

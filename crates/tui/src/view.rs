@@ -11,6 +11,7 @@ mod list;
 mod overlay;
 mod pages;
 mod pen;
+mod status;
 mod terminal;
 
 use crate::message::Tab;
@@ -62,6 +63,7 @@ pub(crate) fn draw(model: &Model, buffer: &mut Buffer) -> Option<(u16, u16)> {
             detail::draw(model, &mut pen, area);
         }
     }
+    status::draw(model, &mut pen, layout.status);
     bars::notice(model, &mut pen, layout.notice);
     bars::hints(model, &mut pen, layout.hints);
     let cursor = overlay::draw(model, &mut pen, area);

@@ -258,3 +258,35 @@ fn keys_are_chosen_and_clashes_are_refused_by_their_line() -> Outcome {
     tmux.key("one", "F9")?;
     tmux.left("one", "left-with-0").map(drop)
 }
+
+#[test]
+fn a_loop_is_watched_paused_by_an_interrupt_and_left_paused() -> Outcome {
+    let house = House::new()?;
+    let how = [
+        "loop",
+        "blue",
+        "--prompt",
+        "wait ever",
+        "--agent",
+        "rehearsal",
+        "--headless",
+        "--max",
+        "4",
+    ];
+    house.ok(&how)?;
+    house.until("blue", "busy")?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    opened(&tmux)?;
+    tmux.sees("one", "glis | blue | 00:0")?;
+    tmux.sees("one", "| Iteration #1")?;
+    tmux.key("one", "+")?;
+    eventually("one more", || house.show("blue").is_ok_and(|shown| shown["loop"]["max"] == 5))?;
+    tmux.key("one", "C-c")?;
+    tmux.sees("one", "Paused. Ctrl+C again to quit.")?;
+    tmux.sees("one", "⏸ PAUSED")?;
+    assert_eq!(house.show("blue")?["status"], "paused");
+    tmux.key("one", "C-c")?;
+    tmux.left("one", "left-with-0")?;
+    assert_eq!(house.show("blue")?["status"], "paused", "leaving changes nothing");
+    Ok(())
+}

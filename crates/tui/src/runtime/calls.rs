@@ -2,12 +2,13 @@
 
 use super::post::Post;
 use super::{Setup, deliver};
-use crate::message::{Fetched, Msg, Tab, Told};
+use crate::message::{Fetched, Msg, Tab, TaskPlace, Told};
 use glis_client::{Client, Connector, Fault, Quiet, Streamed};
 use glis_screen::{Run, Screen};
 use glis_wire::call::Scope;
 use glis_wire::client::{Request, Response};
 use glis_wire::hold::Size;
+use glis_wire::plan::PlanRequest;
 use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -62,7 +63,7 @@ impl Calls {
     }
 
     /// Gets what a view shows.
-    pub(super) fn fetch(&self, session: String, tab: Tab, last_seq: u64) {
+    pub(super) fn fetch(&self, session: String, tab: Tab, last_seq: u64, task: Option<TaskPlace>) {
         let (connector, explain, of) = (self.connector.clone(), self.explain, session.clone());
         let fetched = move |result| Msg::Fetched { session, result };
         self.beside(fetched, move || {
@@ -71,6 +72,7 @@ impl Calls {
                 Tab::Terminal | Tab::Conversation => conversation(&mut client, of),
                 Tab::Diff => diff(&mut client, of),
                 Tab::Snapshots => snapshots(&mut client, of),
+                Tab::Runs => runs(&mut client, task),
                 Tab::Events => events(&mut client, &of, last_seq),
             };
             fetched.map_err(explain)
@@ -84,6 +86,23 @@ impl Calls {
         self.beside(fetched, move || {
             let mut client = connector.connect(&mut Quiet).map_err(explain)?;
             past(&mut client, of, upto, size).map_err(explain)
+        });
+    }
+
+    /// Counts the files that a session has changed, as of its last snapshot. What cannot be counted is not
+    /// told.
+    pub(super) fn count_changes(&self, session: String) {
+        let (connector, explain, of) = (self.connector.clone(), self.explain, session.clone());
+        let counted = move |result: Result<Option<usize>, Told>| match result {
+            Ok(Some(files)) => Msg::Changes { session, files },
+            Ok(None) | Err(_) => Msg::Time,
+        };
+        self.beside(counted, move || {
+            let mut client = connector.connect(&mut Quiet).map_err(explain)?;
+            let request = Request::Snapshots { session: of, last: Some(1) };
+            let answer = client.call(request).map_err(explain)?;
+            let Response::Snapshots(all) = answer else { return Ok(None) };
+            Ok(all.last().map(|snapshot| snapshot.changed))
         });
     }
 
@@ -178,6 +197,13 @@ fn snapshots(client: &mut Client, session: String) -> Result<Fetched, Fault> {
     let answer = client.call(Request::Snapshots { session, last: None })?;
     let Response::Snapshots(snapshots) = answer else { return Err(unexpected()) };
     Ok(Fetched::Snapshots(snapshots))
+}
+
+fn runs(client: &mut Client, task: Option<TaskPlace>) -> Result<Fetched, Fault> {
+    let Some(TaskPlace { repo, task }) = task else { return Ok(Fetched::Runs(Vec::new())) };
+    let request = Request::Plan(PlanRequest::Runs { place: repo, task });
+    let Response::Runs(runs) = client.call(request)? else { return Err(unexpected()) };
+    Ok(Fetched::Runs(runs))
 }
 
 fn events(client: &mut Client, session: &str, last_seq: u64) -> Result<Fetched, Fault> {

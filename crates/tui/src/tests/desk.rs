@@ -49,7 +49,10 @@ impl Desk {
 
     /// One message, and what is to be done for it.
     pub(super) fn tell(&mut self, msg: Msg) -> Vec<Effect> {
-        update(&mut self.model, self.now, msg)
+        let mut effects = update(&mut self.model, self.now, msg);
+        // What is counted beside is no part of any story.
+        effects.retain(|effect| !matches!(effect, Effect::CountChanges { .. }));
+        effects
     }
 
     /// Time passes.
@@ -137,6 +140,7 @@ fn describe(effect: &Effect) -> Option<String> {
         | Effect::Look(_)
         | Effect::Follow(_)
         | Effect::Fetch { .. }
+        | Effect::CountChanges { .. }
         | Effect::Notify { .. } => return None,
     })
 }

@@ -35,7 +35,7 @@ fn the_overview_on_a_usual_terminal() {
 ────────────────────────────────────────────────────────────────────────────────
  fix-login  ? waiting  claude
  glis/fix-login · /home/ada/trees/fix-login
- 1 terminal  2 conversation  3 diff  4 snapshots  5 events
+ 1 terminal  2 conversation  3 diff  4 snapshots  5 runs  6 events
  ? Bash: rm -rf target
    a answers
  a answer  enter attach  s send  ctrl+x p pause  n new  q quit           ? keys
@@ -52,7 +52,7 @@ fn side_by_side_where_there_is_room() {
  glis  1 waiting  1 failed  1 busy  4 sessions
  app 2  /home/ada/src                       │ api  ‖ paused  claude
   ? fix-login waiting     Bash: rm -r…   5m │ glis/api · /home/ada/trees/api
-  ● docs      busy        (2 queued)     5m │ 1 terminal  2 conversation  3 diff  4 snapshots  5 events
+  ● docs      busy        (2 queued)     5m │ 1 terminal 2 conversation 3 diff 4 snapshots 5 runs 6 events
                                             │
  server 2  /home/ada/src                    │ ⏸ PAUSED  Paused 5m · by you
   ✗ 日本語    failed      the agent i…   5m │   Last Action: edit src/api.rs

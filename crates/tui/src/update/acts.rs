@@ -6,6 +6,7 @@ use crate::message::{Effect, Told};
 use crate::model::{Access, Done, End, Mode, Model, UnderWay};
 use glis_core::Status;
 use glis_wire::client::Request;
+use glis_wire::plan::PlanRequest;
 
 pub(super) type View = glis_wire::view::SessionView;
 
@@ -76,10 +77,27 @@ pub(super) fn act(model: &mut Model, id: &str, deed: Deed, effects: &mut Vec<Eff
         return;
     };
     model.notice = None;
-    let (request, line) = (deed.request(id), deed.line(&name));
+    let task = model.sessions.get(id).and_then(|session| of_task(session, &deed));
+    let (request, line) = task.unwrap_or_else(|| (deed.request(id), deed.line(&name)));
     let label = deed.doing();
     let under_way = UnderWay { id: Some(id.to_owned()), name, deed: Some(deed), label };
     call(model, under_way, request, line, effects);
+}
+
+/// A task of a plan is resumed and begun anew as such: its run is recorded.
+fn of_task(session: &View, deed: &Deed) -> Option<(Request, String)> {
+    let (place, task) = (session.repo_root.clone(), session.task.clone()?);
+    let line = deed.line(&task);
+    let request = if let Deed::ResumeWith { prompt } = deed {
+        PlanRequest::Resume { place, task, prompt: Some(prompt.clone()) }
+    } else if *deed == Deed::Resume {
+        PlanRequest::Resume { place, task, prompt: None }
+    } else if *deed == Deed::Restart {
+        PlanRequest::Restart { place, task, plan: None }
+    } else {
+        return None;
+    };
+    Some((Request::Plan(request), line))
 }
 
 /// Asks something of the whole house.

@@ -1,8 +1,8 @@
 //! What a command does to the model.
 
 use super::acts::{View, act, confirm, each, house, refuses};
-use super::tabs::{show_tab, turn_tab};
-use super::{SETTLE_MS, done, inline, past, words, wrong};
+use super::tabs::{show_nth, turn_tab};
+use super::{SETTLE_MS, done, executing, inline, past, words, wrong};
 use crate::command::Command;
 use crate::deed::{Deed, PauseWith, Reply, pause_all, resume_all};
 use crate::editor::Editor;
@@ -74,21 +74,26 @@ pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>
         Command::MarkRange => mark_range(model),
         Command::NextTab => turn_tab(model, 1),
         Command::FormerTab => turn_tab(model, Tab::ALL.len() - 1),
-        Command::Tab(at) => {
-            if let Some(tab) = Tab::ALL.get(usize::from(at)) {
-                show_tab(model, *tab);
-            }
-        }
+        Command::Tab(at) => show_nth(model, at),
         Command::Filter => model.mode = Mode::Filter,
         Command::Palette => model.mode = Mode::Palette { words: Editor::default(), at: 0 },
         Command::Undo => undo(model, effects),
         Command::History => model.mode = Mode::History,
         Command::Help => model.mode = Mode::Help { scroll: 0 },
-        Command::Redraw => effects.push(Effect::Redraw),
         Command::Close => close(model),
-        Command::Interrupt | Command::Quit => effects.push(Effect::Quit),
-        Command::Suspend => effects.push(Effect::Suspend),
+        Command::MoreIterations | Command::FewerIterations => {
+            executing::count(model, command, effects);
+        }
+        Command::Interrupt => executing::interrupt(model, effects),
+        Command::Quit | Command::Suspend | Command::Redraw => leave(command, effects),
     }
+}
+
+/// What concerns the whole screen.
+fn leave(command: Command, effects: &mut Vec<Effect>) {
+    effects.extend((command == Command::Quit).then_some(Effect::Quit));
+    effects.extend((command == Command::Suspend).then_some(Effect::Suspend));
+    effects.extend((command == Command::Redraw).then_some(Effect::Redraw));
 }
 
 /// Moves the hand, in the list or among the questions.
@@ -261,11 +266,16 @@ fn pause(model: &mut Model, effects: &mut Vec<Effect>) {
     if pausing && model.marked.is_empty() {
         return confirm(model, |_| Deed::ForcePause, effects);
     }
-    each(model, |_| Some(Deed::Pause), effects);
+    each(model, |session| Some(executing::usual_pause(session)), effects);
 }
 
 /// One key for all states: a pause that is still waited for is cancelled.
 fn toggled(session: &View) -> Option<Deed> {
+    match session.looped.as_deref().map(|own| own.state.as_str()) {
+        Some("pausing") => return Some(Deed::CancelPause),
+        Some("paused") => return Some(Deed::Resume),
+        Some(_) | None => {}
+    }
     Some(match session.status {
         Status::Pausing => Deed::CancelPause,
         Status::Paused => Deed::Resume,
@@ -277,7 +287,7 @@ fn toggled(session: &View) -> Option<Deed> {
         | Status::Suspended
         | Status::Interrupted
         | Status::Completed
-        | Status::Failed => Deed::Pause,
+        | Status::Failed => executing::usual_pause(session),
         Status::Archived => return None,
     })
 }

@@ -109,6 +109,10 @@ pub(super) fn event(model: &mut Model, event: News, effects: &mut Vec<Effect>) {
             notify(&name, former, status, effects);
         }
     }
+    // A turn that ends is saved, and so is a pause: what it changed is counted then.
+    if event.name == "snapshot_taken" || event.name == "worktree_saved" {
+        effects.push(Effect::CountChanges { session: id.clone() });
+    }
     let is_shown = model.selected.as_ref() == Some(&id);
     if is_shown && model.shown_tab() != Tab::Terminal && model.preview.follow_at.is_none() {
         model.preview.follow_at = Some(model.now.ms + super::LOOK_PACE_MS * 5);
@@ -227,6 +231,7 @@ pub(super) fn fetched(model: &mut Model, session: &str, result: Result<Fetched, 
         Fetched::Conversation(_) => model.shown_tab() == Tab::Conversation,
         Fetched::Diff { .. } => model.shown_tab() == Tab::Diff,
         Fetched::Snapshots(_) => model.shown_tab() == Tab::Snapshots,
+        Fetched::Runs(_) => model.shown_tab() == Tab::Runs,
         Fetched::Events(_) => model.shown_tab() == Tab::Events,
     };
     match result {
@@ -236,7 +241,8 @@ pub(super) fn fetched(model: &mut Model, session: &str, result: Result<Fetched, 
             model.page = Page::Shown(fetched);
             if first {
                 // What is said last is what is looked for.
-                let newest_last = matches!(model.shown_tab(), Tab::Conversation | Tab::Events);
+                let newest_last =
+                    matches!(model.shown_tab(), Tab::Conversation | Tab::Runs | Tab::Events);
                 model.scroll = if newest_last { usize::MAX } else { 0 };
                 let sought = model.sought_entry.take_if(|(id, _)| id == session);
                 let line = sought.and_then(|(_, at)| crate::view::entry_line(model, &at));

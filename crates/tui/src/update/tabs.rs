@@ -11,6 +11,13 @@ pub(super) fn turn_tab(model: &mut Model, by: usize) {
     }
 }
 
+/// Shows what has this number, counted from 0.
+pub(super) fn show_nth(model: &mut Model, at: u8) {
+    if let Some(tab) = Tab::ALL.get(usize::from(at)) {
+        show_tab(model, *tab);
+    }
+}
+
 /// Shows this of the session in hand.
 pub(super) fn show_tab(model: &mut Model, tab: Tab) {
     model.tab = tab;

@@ -35,7 +35,13 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         &state,
         theme.tone(tone(session.status)),
     ) + 2;
-    pen.put(x, area.y, area.right().saturating_sub(x), &facts(session), theme.faint());
+    pen.put(
+        x,
+        area.y,
+        area.right().saturating_sub(x),
+        &facts(session, model.changes.get(&session.id)),
+        theme.faint(),
+    );
     pen.put(area.x, area.y + 1, room, &place(session), theme.faint());
     tabs(model, pen, Rect { y: area.y + 2, height: 1, ..area });
     let card = card(model, session, room).into_iter().take(usize::from(CARD_ROWS_MAX));
@@ -75,39 +81,47 @@ pub(super) fn tab_at(model: &Model, area: Rect, column: u16, row: u16) -> Option
     if row != area.y + 2 {
         return None;
     }
-    let mut x = area.x;
-    Tab::ALL.into_iter().enumerate().find_map(|(at, tab)| {
-        let end = x + width(&label(model, at, tab));
-        let hit = (x..end).contains(&column).then_some(tab);
-        x = end + 2;
-        hit
-    })
+    let hit = |(x, text, _): &(u16, String, Tab)| (*x..*x + width(text)).contains(&column);
+    labels(model, area).into_iter().find(hit).map(|(_, _, tab)| tab)
 }
 
-fn label(model: &Model, at: usize, tab: Tab) -> String {
-    let shown = if tab == model.shown_tab() || model.size.0 >= 60 { tab.word() } else { "" };
-    format!("{} {shown}", at + 1).trim_end().to_owned()
+/// The tabs, each with its column: all words where they fit, else only that of the one that is shown.
+fn labels(model: &Model, area: Rect) -> Vec<(u16, String, Tab)> {
+    let words = |tab: Tab| tab.word().len() + 2;
+    let all: usize = Tab::ALL.into_iter().map(words).sum();
+    let room = usize::from(area.width);
+    let gaps = Tab::ALL.len() - 1;
+    let (fits, gap) = (all + gaps <= room, if all + 2 * gaps <= room { 2 } else { 1 });
+    let mut x = area.x;
+    let mut labels = Vec::new();
+    for (at, tab) in Tab::ALL.into_iter().enumerate() {
+        let shown = if fits || tab == model.shown_tab() { tab.word() } else { "" };
+        let text = format!("{} {shown}", at + 1).trim_end().to_owned();
+        let end = x + width(&text);
+        labels.push((x, text, tab));
+        x = end + gap;
+    }
+    labels
 }
 
 fn tabs(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let theme = model.theme;
-    let mut x = area.x;
-    for (at, tab) in Tab::ALL.into_iter().enumerate() {
+    for (x, text, tab) in labels(model, area) {
         let style = if tab == model.shown_tab() {
             theme.accent().add_modifier(Modifier::UNDERLINED)
         } else {
             theme.faint()
         };
-        let text = label(model, at, tab);
-        x = pen.put(x, area.y, area.right().saturating_sub(x), &text, style) + 2;
+        pen.put(x, area.y, area.right().saturating_sub(x), &text, style);
     }
 }
 
-fn facts(session: &SessionView) -> String {
+fn facts(session: &SessionView, changes: Option<&usize>) -> String {
     let mut facts = vec![session.agent.clone()];
     facts.extend(session.model.clone());
     facts.extend(session.auto_yes.then(|| "auto-yes".to_owned()));
     facts.extend((session.queued > 0).then(|| format!("({} queued)", session.queued)));
+    facts.extend(changes.map(|files| format!("{files} changed")));
     facts.extend(session.memory_bytes.map(|bytes| format!("{} MB", bytes / (1024 * 1024))));
     let cost = session.usage.and_then(|usage| usage.cost_usd);
     facts.extend(cost.map(|dollars| format!("${dollars:.2}")));
@@ -165,7 +179,7 @@ fn paused(session: &SessionView, now: Now) -> Vec<String> {
     lines
 }
 
-fn word(reason: PauseReason) -> &'static str {
+pub(super) fn word(reason: PauseReason) -> &'static str {
     match reason {
         PauseReason::User => "by you",
         PauseReason::UserInterrupt => "by ctrl+c",

@@ -17,6 +17,7 @@ pub(super) struct Layout {
     pub(super) body: Rect,
     pub(super) list: Rect,
     pub(super) detail: Option<Rect>,
+    pub(super) status: Rect,
     pub(super) notice: Rect,
     pub(super) hints: Rect,
 }
@@ -35,10 +36,12 @@ impl Layout {
         let notice_rows = u16::from(says);
         let notice =
             Rect { height: notice_rows, ..row(area.bottom().saturating_sub(1 + notice_rows)) };
-        let body =
-            Rect { y: area.y + 1, height: area.height.saturating_sub(2 + notice_rows), ..area };
+        let status_rows = u16::from(super::status::is_shown(model) && area.height >= TALL);
+        let below = 1 + notice_rows + status_rows;
+        let status = Rect { height: status_rows, ..row(area.bottom().saturating_sub(below)) };
+        let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1 + below), ..area };
         let (list, detail) = split(model, body);
-        Self { top, body, list, detail, notice, hints }
+        Self { top, body, list, detail, status, notice, hints }
     }
 
     /// The line between the list and the session.

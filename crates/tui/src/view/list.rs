@@ -176,8 +176,21 @@ fn note(model: &Model, session: &SessionView) -> Option<(String, Tone)> {
     if session.queued > 0 {
         return Some((format!("({} queued)", session.queued), Tone::Calm));
     }
+    if let Some(own) = &session.looped {
+        let of = own.max.map_or_else(String::new, |max| format!(" of {max}"));
+        let tasks =
+            super::status::counts(session).map_or_else(String::new, |all| format!(" {all}"));
+        let state = if own.state == "running" { String::new() } else { format!(", {}", own.state) };
+        let broke = if own.broke.is_some() { Tone::Bad } else { Tone::Calm };
+        return Some((format!("iteration {}{of}{state}{tasks}", own.iteration), broke));
+    }
     if !model.draft(&session.id).is_empty() {
         return Some(("✎ not sent yet".to_owned(), Tone::Calm));
+    }
+    if let Some(task) = &session.task {
+        let tasks =
+            super::status::counts(session).map_or_else(String::new, |all| format!(" {all}"));
+        return Some((format!("task {task}{tasks}"), Tone::Calm));
     }
     session.last_action.clone().map(|action| (action, Tone::Faint))
 }

@@ -7,6 +7,7 @@ use crate::message::Fetched;
 use crate::model::{Model, since};
 use crate::theme::Theme;
 use glis_client::labels::Tone;
+use glis_wire::plan::RunView;
 use glis_wire::view::{Entry, FileDiffView, SnapshotView, Voice};
 use ratatui_core::style::{Modifier, Style};
 use serde_json::Value;
@@ -25,6 +26,7 @@ pub(super) fn lines(fetched: &Fetched, columns: u16, model: &Model) -> Lines {
         Fetched::Conversation(entries) => conversation(entries, columns, theme),
         Fetched::Diff { files, patch } => diff(files, patch, theme),
         Fetched::Snapshots(snapshots) => saved(snapshots, model),
+        Fetched::Runs(runs) => runs_of(runs, model),
         Fetched::Events(events) => events_of(events, theme),
     }
 }
@@ -118,6 +120,25 @@ fn saved(snapshots: &[SnapshotView], model: &Model) -> Lines {
         (format!("{:>4}  {short}  {changed:>4} changed  {why}", since(at, now)), theme.text())
     };
     snapshots.iter().map(line).collect()
+}
+
+fn runs_of(runs: &[RunView], model: &Model) -> Lines {
+    let (now, theme) = (model.now, model.theme);
+    if runs.is_empty() {
+        return nothing("no runs of a plan: `glis execute` begins one", theme);
+    }
+    let line = |run: &RunView| {
+        let RunView { task_id, run_id, created_at, .. } = run;
+        let state = run.state.word();
+        let why = run.pause_reason.map(|reason| format!("  {}", super::detail::word(reason)));
+        let asks = run.asks.as_ref().map(|asks| format!("  ? {asks}"));
+        let rest = asks.or(why).unwrap_or_default();
+        let when = since(created_at, now);
+        let text = format!("{when:>4}  {state:<10}  {task_id}  {run_id}{rest}");
+        let own = run.session.as_ref() == model.selected.as_ref();
+        (text, if own { theme.text() } else { theme.faint() })
+    };
+    runs.iter().map(line).collect()
 }
 
 fn events_of(events: &[Value], theme: Theme) -> Lines {

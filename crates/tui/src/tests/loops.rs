@@ -1,0 +1,118 @@
+//! Stories of loops and plans: their line, their pauses, and what an interrupt does.
+
+use super::desk::Desk;
+use super::session;
+use crate::message::{Fetched, Msg};
+use glis_core::Status;
+use glis_wire::view::SessionView;
+use serde_json::json;
+
+/// A loop in its third iteration.
+fn looped(state: &str, status: Status) -> SessionView {
+    let mut view = session("my-session", status);
+    let own = json!({"iteration": 3, "max": 10, "state": state, "failures": 0, "cost": null,
+        "max_cost": null, "max_failures": 3, "without_progress": 0, "until": null,
+        "context": "fresh", "auto_commit": false, "spec": null, "done_by": null, "broke": null,
+        "note": null});
+    view.looped = Some(serde_json::from_value(own).unwrap());
+    view.created_at = "2025-12-31T23:52:26Z".to_owned();
+    (view.tasks_done, view.tasks_active, view.tasks_open) = (2, 1, 3);
+    view
+}
+
+fn status_line(desk: &Desk) -> String {
+    let frame = desk.frame();
+    frame.lines().find(|line| line.contains("Iteration #")).unwrap_or(&frame).to_owned()
+}
+
+#[test]
+fn a_loop_has_a_line_that_tells_how_far_it_is() {
+    let mut desk = Desk::new(vec![looped("running", Status::Busy)]);
+    desk.tell(Msg::Changes { session: "id-my-session".to_owned(), files: 5 });
+    let line = " glis | my-session | 00:12:34 | Iteration #3 | ✓2 ●1 ○3 | 5 files modified ◐";
+    assert_eq!(status_line(&desk), line);
+    let next = desk.model.next_change().map(|at| at - desk.model.now.ms);
+    assert!(next.is_some_and(|ms| ms <= 1000), "its clock moves: {next:?}");
+    desk.seen(looped("pausing", Status::Busy));
+    assert!(status_line(&desk).ends_with("◐ PAUSING..."), "{}", status_line(&desk));
+    let mut paused = looped("paused", Status::Paused);
+    paused.paused_at = Some("2026-01-01T00:02:26Z".to_owned());
+    desk.seen(paused);
+    assert!(status_line(&desk).ends_with("⏸ PAUSED"), "{}", status_line(&desk));
+    assert!(status_line(&desk).contains("| 00:10:00 |"), "it stands: {}", status_line(&desk));
+    desk.seen(looped("done", Status::Idle));
+    assert!(status_line(&desk).ends_with("✓ DONE"), "{}", status_line(&desk));
+}
+
+#[test]
+fn where_there_is_less_room_parts_are_left_out_whole() {
+    let mut desk = Desk::new(vec![looped("paused", Status::Paused)]);
+    desk.tell(Msg::Resized { columns: 56, rows: 20 });
+    assert_eq!(status_line(&desk), " glis | my-session | 00:07:34 | Iteration #3 ⏸ PAUSED");
+}
+
+#[test]
+fn one_chord_pauses_after_the_iteration_cancels_and_resumes() {
+    let mut desk = Desk::new(vec![looped("running", Status::Busy)]);
+    assert_eq!(desk.press("ctrl+x p"), "pause id-my-session");
+    assert_eq!(desk.model.history[0].line, "glis pause my-session --mode boundary");
+    desk.seen(looped("pausing", Status::Busy));
+    assert_eq!(desk.press("ctrl+x p"), "cancel_pause id-my-session");
+    desk.seen(looped("paused", Status::Paused));
+    assert_eq!(desk.press("ctrl+x p"), "resume id-my-session");
+}
+
+#[test]
+fn iterations_are_counted_up_and_down() {
+    let mut desk = Desk::new(vec![looped("running", Status::Busy)]);
+    assert_eq!(desk.press("+"), "set_loop id-my-session");
+    assert_eq!(desk.model.history[0].line, "glis loop my-session --set max=11");
+    desk.press("-");
+    assert_eq!(desk.model.history[1].line, "glis loop my-session --set max=9");
+    let mut last = looped("running", Status::Busy);
+    if let Some(own) = &mut last.looped {
+        own.max = Some(3);
+    }
+    desk.seen(last);
+    assert_eq!(desk.press("-"), "", "not below the one that it is at");
+    let mut plain = Desk::new(vec![session("docs", Status::Idle)]);
+    plain.press("+");
+    assert!(plain.frame().contains("`docs` is no loop"), "{}", plain.frame());
+}
+
+#[test]
+fn an_interrupt_pauses_then_forces_then_leaves() {
+    let mut desk = Desk::new(vec![looped("running", Status::Busy)]);
+    assert_eq!(desk.press("ctrl+c"), "pause id-my-session");
+    assert_eq!(desk.model.history[0].line, "glis pause my-session");
+    desk.seen(looped("pausing", Status::Pausing));
+    assert_eq!(desk.press("ctrl+c"), "pause id-my-session");
+    assert_eq!(desk.model.history[1].line, "glis pause my-session --mode force");
+    desk.seen(looped("paused", Status::Paused));
+    assert!(desk.frame().contains("Paused. Ctrl+C again to quit."), "{}", desk.frame());
+    assert_eq!(desk.press("ctrl+c"), "quit", "and nothing else");
+    let mut plain = Desk::new(vec![session("docs", Status::Busy)]);
+    assert_eq!(plain.press("ctrl+c"), "quit", "no loop and no plan: nothing is paused");
+}
+
+#[test]
+fn a_task_of_a_plan_is_interrupted_and_resumed_as_a_task() {
+    let mut task = session("docs", Status::Busy);
+    (task.task, task.plan) = (Some("write".to_owned()), Some("p1".to_owned()));
+    let mut desk = Desk::new(vec![task.clone()]);
+    assert!(desk.frame().contains("task write"), "{}", desk.frame());
+    let told = desk.press("ctrl+c");
+    assert!(told.contains("\"pause\"") && told.contains("p1"), "{told}");
+    task.status = Status::Paused;
+    desk.seen(task);
+    assert!(desk.frame().contains("Paused. Ctrl+C again to quit."), "{}", desk.frame());
+    let told = desk.press("u");
+    assert!(told.contains("\"resume\"") && told.contains("write"), "{told}");
+    assert_eq!(desk.model.history[1].line, "glis resume write");
+    desk.press("R y");
+    assert_eq!(desk.model.history[2].line, "glis restart write --yes");
+    desk.press("5");
+    let session = "id-docs".to_owned();
+    desk.tell(Msg::Fetched { session, result: Ok(Fetched::Runs(Vec::new())) });
+    assert!(desk.frame().contains("no runs of a plan"), "{}", desk.frame());
+}
