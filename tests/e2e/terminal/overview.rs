@@ -266,7 +266,7 @@ fn a_loop_is_watched_paused_by_an_interrupt_and_left_paused() -> Outcome {
         "loop",
         "blue",
         "--prompt",
-        "wait ever",
+        "work 600",
         "--agent",
         "rehearsal",
         "--headless",
@@ -281,6 +281,11 @@ fn a_loop_is_watched_paused_by_an_interrupt_and_left_paused() -> Outcome {
     tmux.sees("one", "| Iteration #1")?;
     tmux.key("one", "+")?;
     eventually("one more", || house.show("blue").is_ok_and(|shown| shown["loop"]["max"] == 5))?;
+    // The first waits for the iteration, the second does not.
+    tmux.key("one", "C-c")?;
+    tmux.sees("one", "PAUSING...")?;
+    house.until("blue", "pausing")?;
+    tmux.sees("one", "… blue pausing")?;
     tmux.key("one", "C-c")?;
     tmux.sees("one", "Paused. Ctrl+C again to quit.")?;
     tmux.sees("one", "⏸ PAUSED")?;

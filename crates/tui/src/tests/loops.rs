@@ -4,6 +4,7 @@ use super::desk::Desk;
 use super::session;
 use crate::message::{Fetched, Msg};
 use glis_core::Status;
+use glis_wire::client::Response;
 use glis_wire::view::SessionView;
 use serde_json::json;
 
@@ -88,7 +89,14 @@ fn an_interrupt_pauses_then_forces_then_leaves() {
     desk.seen(looped("pausing", Status::Pausing));
     assert_eq!(desk.press("ctrl+c"), "pause id-my-session");
     assert_eq!(desk.model.history[1].line, "glis pause my-session --mode force");
-    desk.seen(looped("paused", Status::Paused));
+    // The event comes before the look that tells of the loop.
+    desk.event("my-session", Status::Paused);
+    assert!(desk.frame().contains("Paused. Ctrl+C again to quit."), "{}", desk.frame());
+    for ticket in [1, 2] {
+        let session = Box::new(looped("paused", Status::Paused));
+        let response = Box::new(Response::Done { session, already: false });
+        desk.tell(Msg::Ended { ticket, result: Ok(response) });
+    }
     assert!(desk.frame().contains("Paused. Ctrl+C again to quit."), "{}", desk.frame());
     assert_eq!(desk.press("ctrl+c"), "quit", "and nothing else");
     let mut plain = Desk::new(vec![session("docs", Status::Busy)]);

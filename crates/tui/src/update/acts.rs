@@ -8,6 +8,9 @@ use glis_core::Status;
 use glis_wire::client::Request;
 use glis_wire::plan::PlanRequest;
 
+/// More than is read or undone; the oldest goes.
+const HISTORY_MAX: usize = 500;
+
 pub(super) type View = glis_wire::view::SessionView;
 
 /// Nothing is changed where only looking was asked for.
@@ -124,6 +127,9 @@ pub(super) fn call(
     let ticket = model.next_ticket;
     model.next_ticket += 1;
     let (id, deed) = (under_way.id.clone(), under_way.deed.clone());
+    if model.history.len() >= HISTORY_MAX {
+        model.history.remove(0);
+    }
     model.history.push(Done { ticket, id, deed, line, end: End::NotYet });
     model.under_way.insert(ticket, under_way);
     effects.push(Effect::Call { ticket, request: Box::new(request) });

@@ -272,7 +272,7 @@ fn pause(model: &mut Model, effects: &mut Vec<Effect>) {
 /// One key for all states: a pause that is still waited for is cancelled.
 fn toggled(session: &View) -> Option<Deed> {
     match session.looped.as_deref().map(|own| own.state.as_str()) {
-        Some("pausing") => return Some(Deed::CancelPause),
+        Some("pausing") if session.status != Status::Paused => return Some(Deed::CancelPause),
         Some("paused") => return Some(Deed::Resume),
         Some(_) | None => {}
     }

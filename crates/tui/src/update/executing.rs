@@ -29,7 +29,8 @@ fn stage(session: &View) -> Stage {
     let own = session.looped.as_deref().map(|own| own.state.as_str());
     match (own, session.status) {
         (None, _) if session.plan.is_none() => Stage::AtRest,
-        (Some("paused" | "done" | "stopped"), _) => Stage::AtRest,
+        // An event tells the status at once; what the loop is at is looked at a moment later.
+        (Some("paused" | "done" | "stopped"), _) | (_, Status::Paused) => Stage::AtRest,
         (Some("pausing"), _) | (_, Status::Pausing) => Stage::Pausing,
         // Between two iterations it is idle, and goes on.
         (Some(_), Status::Idle) | (_, Status::Busy | Status::Waiting | Status::Resuming) => {
@@ -39,7 +40,6 @@ fn stage(session: &View) -> Stage {
             _,
             Status::Created
             | Status::Idle
-            | Status::Paused
             | Status::Suspended
             | Status::Interrupted
             | Status::Completed
@@ -80,8 +80,8 @@ pub(super) fn interrupt(model: &mut Model, effects: &mut Vec<Effect>) {
 
 /// Says it once what was interrupted is paused.
 pub(super) fn keep(model: &mut Model) {
-    let Some(id) = &model.interrupted else { return };
-    let session = model.sessions.get(id);
+    let Some(id) = model.interrupted.clone() else { return };
+    let session = model.sessions.get(&id);
     let rests = session.is_none_or(|session| stage(session) == Stage::AtRest);
     let paused = session.is_some_and(|session| session.status == Status::Paused);
     if paused {
@@ -89,7 +89,8 @@ pub(super) fn keep(model: &mut Model) {
         let until = model.now.ms + PAUSED_MS;
         model.notice = Some(Notice { told, kind: Kind::Done, until });
     }
-    if rests {
+    // The end of the call would say less over it.
+    if rests && model.under_way_with(&id).is_none() {
         model.interrupted = None;
     }
 }

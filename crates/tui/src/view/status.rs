@@ -73,10 +73,10 @@ fn state(model: &Model, session: &SessionView) -> (String, Tone) {
     match (own, session.status) {
         (Some("done"), _) => ("✓ DONE".to_owned(), Tone::Good),
         (Some("stopped"), _) => ("■ STOPPED".to_owned(), Tone::Faint),
+        (Some("paused"), _) | (_, Status::Paused) => ("⏸ PAUSED".to_owned(), Tone::Calm),
         (Some("pausing"), _) | (_, Status::Pausing) => {
             (format!("{wheel} PAUSING..."), Tone::Attention)
         }
-        (Some("paused"), _) | (_, Status::Paused) => ("⏸ PAUSED".to_owned(), Tone::Calm),
         (_, Status::Busy | Status::Resuming) => (wheel.to_owned(), Tone::Good),
         (_, Status::Waiting) => ("? WAITING".to_owned(), Tone::Attention),
         (_, Status::Failed | Status::Interrupted) => ("✗ FAILED".to_owned(), Tone::Bad),
