@@ -121,9 +121,14 @@ fn cpu_model() -> String {
     model.map_or_else(|| "unknown CPU".to_owned(), |(_, name)| name.trim().to_owned())
 }
 
+/// From its own files: a feature of a library that only this tool asks for would have every crate
+/// below built twice, once with it and once without.
 fn kernel() -> String {
-    let name = rustix::system::uname();
-    format!("{} {}", name.sysname().to_string_lossy(), name.release().to_string_lossy())
+    let told = |name: &str| {
+        let text = fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
+        text.trim().to_owned()
+    };
+    format!("{} {}", told("ostype"), told("osrelease"))
 }
 
 /// The day in UTC; `date` knows calendars, so we need not.
