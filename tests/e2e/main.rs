@@ -70,6 +70,7 @@ mod chat {
 mod terminal {
     mod attach;
     mod attached;
+    mod chaos;
     mod overview;
     mod refused;
 }

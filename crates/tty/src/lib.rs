@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::{Mutex, Once, PoisonError};
+use std::thread::ThreadId;
 
 use glis_wire::hold::Size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -51,10 +52,13 @@ const GIVE_BACK: &[u8] = concat!(
 /// A terminal that reads nothing for so long will not read at all; leaving must not hang on it.
 const GIVE_BACK_WAIT: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
+/// What a program exits with that ends by a panic.
+const PANICKED: i32 = 101;
+
 const ENDING: [i32; 4] = [libc::SIGTERM, libc::SIGHUP, libc::SIGINT, libc::SIGQUIT];
 
-/// What has to be restored, for the hook that runs when the guard will not.
-static TAKEN: Mutex<Option<Termios>> = Mutex::new(None);
+/// What has to be restored, for the hook that runs when the guard will not, and the thread whose guard it is.
+static TAKEN: Mutex<Option<(Termios, ThreadId)>> = Mutex::new(None);
 static HOOK: Once = Once::new();
 
 /// A signal that concerns the terminal.
@@ -135,7 +139,8 @@ impl Tty {
         restore_on_panic();
         let mut raw = original.clone();
         raw.make_raw();
-        *TAKEN.lock().unwrap_or_else(PoisonError::into_inner) = Some(original);
+        *TAKEN.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((original, std::thread::current().id()));
         let mut tty = Self { raw, woken: VecDeque::new(), signals, _watchdog: watchdog };
         tty.apply_raw()?;
         tty.write_all(TAKE)?;
@@ -238,7 +243,7 @@ fn write_some(bytes: &[u8]) -> io::Result<&[u8]> {
 }
 
 fn give_back() {
-    let Some(original) = TAKEN.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+    let Some((original, _)) = TAKEN.lock().unwrap_or_else(PoisonError::into_inner).take() else {
         return;
     };
     let mut ready = [PollFd::from_borrowed_fd(stdout(), PollFlags::OUT)];
@@ -263,8 +268,15 @@ fn restore_on_panic() {
     HOOK.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
+            let taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+            let by = taken.as_ref().map(|(_, by)| *by);
+            drop(taken);
             give_back();
             before(panic);
+            // Who has the terminal would go on drawing on what is the shell's again.
+            if by.is_some_and(|by| by != std::thread::current().id()) {
+                std::process::exit(PANICKED);
+            }
         }));
     });
 }

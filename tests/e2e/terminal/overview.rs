@@ -5,13 +5,13 @@ use crate::support::tmux::Tmux;
 use std::process::Command;
 
 /// The program is opened and shows what is there.
-fn opened(tmux: &Tmux<'_>) -> Outcome {
+pub(super) fn opened(tmux: &Tmux<'_>) -> Outcome {
     tmux.line("one", "clear; glis; echo left-with-$?")?;
     tmux.sees("one", "? keys").map(drop)
 }
 
 /// The process that shows the overview.
-fn overview_pid(tmux: &Tmux<'_>) -> Outcome<i32> {
+pub(super) fn overview_pid(tmux: &Tmux<'_>) -> Outcome<i32> {
     let shell = tmux.fact("one", "#{pane_pid}")?;
     let children = Command::new("pgrep").args(["-P", &shell, "-x", "glis"]).output()?;
     Ok(String::from_utf8(children.stdout)?.trim().parse()?)

@@ -28,6 +28,7 @@ const HOLDER: &str = "GLIS_ATTACH_TEST_HOLDER";
 const REPAINT: &str = "GLIS_ATTACH_TEST_REPAINT";
 const UNWANTED: &str = "GLIS_ATTACH_TEST_UNWANTED";
 const PANIC: &str = "panic";
+const PANIC_BESIDE: &str = "panic beside";
 
 /// The other process: attaches as its environment says, and writes down why it left.
 #[test]
@@ -39,6 +40,12 @@ fn attached_process() {
             // As where panics abort: no guard is dropped, only hooks run.
             std::panic::set_hook(Box::new(|_| std::process::abort()));
             return Box::new(|_| panic!("as ordered"));
+        }
+        if text == PANIC_BESIDE {
+            return Box::new(|at| {
+                drop(std::thread::spawn(|| panic!("as ordered")).join());
+                Ok(Painting { at, bytes: Vec::new() })
+            });
         }
         Box::new(move |at| Ok(Painting { at: at + 4, bytes: format!("{text}{at}").into_bytes() }))
     });
@@ -414,15 +421,21 @@ fn the_terminal_is_restored_even_if_we_are_killed() {
     assert_eq!(holder.stream.read(&mut [0]).unwrap(), 0);
 }
 
-#[test]
-fn the_terminal_is_restored_even_if_a_panic_aborts() {
+fn panicked(way: &'static str) -> ExitStatus {
     let mut stage = Stage::with("", |command, _| {
-        command.env(REPAINT, PANIC);
+        command.env(REPAINT, way);
     });
     let mut holder = stage.holder();
     holder.greets();
     holder.shows(100, b"\x1b[?1049l");
-    assert_eq!(stage.ends().0.signal(), Some(Signal::ABORT.as_raw()));
+    stage.ends().0
+}
+
+#[test]
+fn the_terminal_is_restored_even_if_a_panic_aborts() {
+    assert_eq!(panicked(PANIC).signal(), Some(Signal::ABORT.as_raw()));
+    // That of another thread leaves no program behind without its terminal.
+    assert_eq!(panicked(PANIC_BESIDE).code(), Some(101));
 }
 
 #[test]
@@ -466,8 +479,7 @@ fn the_shells_screen_is_never_uncovered() {
     assert!(stage.sees("full").ends_with("main\x1b7\x1b[2Jfull"));
     // The sequence ends at offset 109, and the painting shows the state as of 113.
     holder.shows(100, b"x\x1b[?1049labcdEFG");
-    let clear = str::from_utf8(CLEAR).unwrap();
-    assert_eq!(stage.sees("EFG"), format!("x{clear}REPAINTED109EFG"));
+    assert_eq!(stage.sees("EFG"), format!("x{}REPAINTED109EFG", str::from_utf8(CLEAR).unwrap()));
     holder.shows(116, b"\x1bc");
     assert!(!stage.sees("\x1b[!p").contains("\x1bc"));
     stage.types(b"\x11");
