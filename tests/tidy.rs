@@ -87,7 +87,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("glis-stub-model", &[]),
     ("glis-bot-api", &[]),
-    ("xtask", &["glis-snapshot", "glis-stub-model"]),
+    ("xtask", &["glis-screen", "glis-snapshot", "glis-stub-model", "glis-wire"]),
 ];
 
 /// Which foreign packages a package of ours must do without, and why.

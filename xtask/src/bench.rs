@@ -11,6 +11,7 @@ mod fleet;
 mod house;
 mod kept;
 mod output;
+mod overview;
 mod payload;
 mod pty;
 mod report;
@@ -44,6 +45,7 @@ cargo xtask bench [MEASURE…] [--quick] [--peers A,B] [--passes N] [--out FILE]
   idle          CPU of 100 idle sessions in a minute, each with a timer set
   ls            listing 100 sessions
   start         starting the daemon with 100,000 events in its log
+  tui           the overview of 200 sessions: until it is there, until a key is on it, under a flood
   kept          saving and restoring worktrees, beside git's own ways
   resume        from `resume` to a real agent's first request, beside the agent by hand
 
@@ -66,6 +68,7 @@ const MEASURES: &[(&str, Measure)] = &[
     ("idle", fleet::idle),
     ("ls", fleet::ls),
     ("start", client::start),
+    ("tui", overview::tui),
     ("resume", resume::resume),
     ("kept", kept::kept),
 ];
@@ -142,6 +145,7 @@ pub(crate) fn inside(verb: &str, arguments: &[OsString]) -> Result<ExitCode> {
     match verb {
         "payload-cat" => payload::cat(arguments)?,
         "payload-echo" => payload::echo(arguments)?,
+        "payload-flood" => payload::flood(arguments)?,
         "hold-floor" => payload::hold_floor(arguments)?,
         "save-large" => kept::save_large(arguments)?,
         "sweep" => sweep(arguments)?,

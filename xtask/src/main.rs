@@ -65,9 +65,8 @@ fn run(verb: &str, rest: &[OsString]) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         // What the bench runs inside and beside the sessions; not for people.
-        "payload-cat" | "payload-echo" | "hold-floor" | "save-large" | "sweep" => {
-            bench::inside(verb, rest)
-        }
+        "payload-cat" | "payload-echo" | "payload-flood" | "hold-floor" | "save-large"
+        | "sweep" => bench::inside(verb, rest),
         other => {
             eprintln!("error: no verb `{other}`\n");
             eprint!("{HELP}");

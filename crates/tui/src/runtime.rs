@@ -34,6 +34,9 @@ use std::time::{Duration, Instant};
 
 /// Sixty frames a second are enough for any eye.
 const FRAME: Duration = Duration::from_millis(16);
+/// A key is on the screen at once, however lately something else was drawn; but keys that are held down do
+/// not draw more often than any terminal shows.
+const KEY_FRAME: Duration = Duration::from_millis(4);
 /// What follows an escape follows at once, or it was the key.
 const ESCAPE_WAIT: Duration = Duration::from_millis(25);
 /// A terminal that tells its background does so at once; the first picture waits no longer for it.
@@ -87,6 +90,7 @@ pub fn run(setup: Setup) -> Result<(), Told> {
         escape: None,
         drawn: None,
         dirty: true,
+        pressed: false,
         background: true,
         calls: Calls::new(&setup, post.clone()),
         looks: Looks::start(&setup, post.clone()).map_err(failed)?,
@@ -126,6 +130,8 @@ struct Runtime {
     escape: Option<Instant>,
     drawn: Option<Instant>,
     dirty: bool,
+    /// Whether what is to be drawn follows from a key.
+    pressed: bool,
     /// Whether the terminal may still tell its background.
     background: bool,
     calls: Calls,
@@ -230,6 +236,7 @@ impl Runtime {
     /// When the next picture may be drawn.
     fn frame_due(&self) -> Instant {
         match self.drawn {
+            Some(drawn) if self.pressed => drawn + KEY_FRAME,
             Some(drawn) => drawn + FRAME,
             None if self.background => self.begun + BACKGROUND_WAIT,
             None => self.begun,
@@ -240,7 +247,7 @@ impl Runtime {
         if !self.dirty || self.frame_due() > Instant::now() {
             return Ok(());
         }
-        self.dirty = false;
+        (self.dirty, self.pressed) = (false, false);
         self.drawn = Some(Instant::now());
         let bytes = self.canvas.draw(&self.model);
         self.tell(&bytes)
@@ -298,6 +305,7 @@ impl Runtime {
             if matches!(input, Input::Answered | Input::Background(..)) {
                 self.background = false;
             }
+            self.pressed = true;
             if self.tell_model(Msg::Input(input))? == Go::Home {
                 return Ok(Go::Home);
             }

@@ -13,6 +13,8 @@ pub(crate) enum Bar {
     AtLeast { times: f64, of: Peer },
     /// At most so much, whoever stands beside.
     Below(f64),
+    /// At least so much, whoever stands beside.
+    Above(f64),
     /// At most so much more than the peer needs.
     Within { more: f64, of: Peer },
 }
@@ -46,6 +48,10 @@ pub(crate) const ROWS: &[Row] = &[
     row("idle", "CPU ms/min", Bar::Below(20.0)),
     row("ls", "ms", Bar::Below(15.0)),
     row("start", "ms", Bar::Below(150.0)),
+    row("tui open", "ms", Bar::Below(50.0)),
+    row("tui frames", "frames/s", Bar::Above(60.0)),
+    row("tui flood", "CPUs", Bar::Within { more: 0.3, of: Peer::Floor }),
+    row("tui key", "ms", Bar::Below(16.0)),
     row("snapshot few", "ms", Bar::AtMost { times: 0.4, of: Peer::Git }),
     row("snapshot again", "of the first", Bar::Below(0.5)),
     row("snapshot many", "ms", Bar::AtMost { times: 0.5, of: Peer::Git }),
@@ -133,7 +139,7 @@ impl Row {
     pub(crate) fn ratio(&self, board: &Board) -> Option<(f64, Peer)> {
         let of = match self.bar {
             Bar::AtMost { of, .. } | Bar::AtLeast { of, .. } | Bar::Within { of, .. } => of,
-            Bar::Below(_) => Peer::Tmux,
+            Bar::Below(_) | Bar::Above(_) => Peer::Tmux,
         };
         let reference = board.value(self.key, of).filter(|value| *value > 0.0)?;
         Some((board.value(self.key, Peer::Glis)? / reference, of))
@@ -146,6 +152,7 @@ impl Row {
             Bar::AtMost { times, .. } => self.ratio(board).map(|(ratio, _)| ratio <= times),
             Bar::AtLeast { times, .. } => self.ratio(board).map(|(ratio, _)| ratio >= times),
             Bar::Below(limit) => Some(glis <= limit),
+            Bar::Above(limit) => Some(glis >= limit),
             Bar::Within { more, of } => {
                 board.value(self.key, of).map(|reference| glis <= reference + more)
             }

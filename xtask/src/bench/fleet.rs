@@ -84,7 +84,7 @@ fn list(plan: &Plan, house: &House<'_>) -> Result<Reading> {
 }
 
 /// A house with `count` sessions that sleep.
-fn crew(plan: &Plan, peer: Peer, count: usize) -> Result<House<'_>> {
+pub(super) fn crew(plan: &Plan, peer: Peer, count: usize) -> Result<House<'_>> {
     let mut house = House::open(peer, &plan.programs)?;
     let command = ["sleep".to_owned(), IDLE_SECS.to_owned()];
     for at in 0..count {

@@ -213,6 +213,12 @@ impl<'a> House<'a> {
         Terminal::start(&mut client)
     }
 
+    /// The overview of all sessions on a terminal of its own.
+    pub(crate) fn overview(&self) -> Result<Terminal> {
+        ensure!(self.peer == Peer::Glis, "{} has no overview", self.peer.name());
+        Terminal::start(&mut self.command(&self.program))
+    }
+
     /// A session with a client in front of it: for the floor, the payload on a terminal of ours.
     pub(crate) fn attached(&mut self, name: &str, words: &[&str]) -> Result<(Line, Terminal)> {
         if self.peer == Peer::Floor {
@@ -430,6 +436,15 @@ impl Line {
     /// Waits until it has written everything.
     pub(crate) fn done(&mut self, limit: Duration) -> Result<()> {
         self.expect(payload::DONE, limit)
+    }
+
+    /// Ends a flood, and returns how it went.
+    pub(crate) fn stop(&mut self, limit: Duration) -> Result<payload::Flooded> {
+        self.0.write_all(&[payload::STOP])?;
+        self.expect(payload::DONE, limit)?;
+        let mut written = [0; 16];
+        self.0.read_exact(&mut written)?;
+        Ok(payload::Flooded::read(written))
     }
 
     fn expect(&mut self, word: u8, limit: Duration) -> Result<()> {

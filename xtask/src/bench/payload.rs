@@ -8,9 +8,10 @@ use std::io::{Read as _, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::stdio::{stdin, stdout};
 use rustix::termios::{OptionalActions, tcgetattr, tcgetwinsize, tcsetattr};
 
@@ -53,6 +54,62 @@ pub(crate) fn cat(arguments: &[OsString]) -> Result<()> {
     }
     write_out(format!("\r\n{END}").repeat(END_COPIES).as_bytes())?;
     bench.write_all(&[DONE])?;
+    while let Some(_input) = input(&bench)? {}
+    Ok(())
+}
+
+/// As much as a flood prints: more than any agent, and what a build prints at its worst.
+pub(crate) const FLOOD_MB_PER_SEC: f64 = 20.0;
+/// The bench ends a flood.
+pub(crate) const STOP: u8 = b's';
+/// As much of a flood as is written at once.
+const FLOOD_PIECE: usize = 16 * 1024;
+
+/// How a flood went.
+#[derive(Debug)]
+pub(crate) struct Flooded {
+    pub(crate) mb_per_sec: f64,
+}
+
+impl Flooded {
+    /// From bytes written and milliseconds, as they are told.
+    pub(crate) fn read(told: [u8; 16]) -> Self {
+        let told = u128::from_le_bytes(told);
+        let (bytes, millis) = (told >> 64, told & u128::from(u64::MAX));
+        Self { mb_per_sec: bytes as f64 / 1000.0 / (millis.max(1) as f64) }
+    }
+}
+
+/// `payload-flood SOCKET FILE`: writes the file to its terminal again and again, from the first word of the
+/// bench to the second, at an even pace.
+pub(crate) fn flood(arguments: &[OsString]) -> Result<()> {
+    let [socket, file] = arguments else { bail!("payload-flood SOCKET FILE") };
+    let bytes = fs::read(file)?;
+    let mut bench = UnixStream::connect(socket)?;
+    write_out(format!("{DRAWN}\r\n").as_bytes())?;
+    bench.write_all(&[READY])?;
+    let mut word = [0];
+    bench.read_exact(&mut word)?;
+    let began = Instant::now();
+    let mut written = 0_u64;
+    for piece in bytes.chunks(FLOOD_PIECE).cycle() {
+        let due = Duration::from_secs_f64(written as f64 / (FLOOD_MB_PER_SEC * 1e6));
+        let left = Timespec::try_from(due.saturating_sub(began.elapsed()))?;
+        // A word, or the end of the bench, ends it.
+        let mut fds = [PollFd::from_borrowed_fd(bench.as_fd(), PollFlags::IN)];
+        if poll(&mut fds, Some(&left))? > 0 {
+            break;
+        }
+        write_out(piece)?;
+        written += piece.len() as u64;
+    }
+    let millis = u64::try_from(began.elapsed().as_millis())?;
+    // The stream may have been left in the middle of a sequence.
+    write_out(b"\x18\x1b[0m")?;
+    write_out(format!("\r\n{END}").repeat(END_COPIES).as_bytes())?;
+    bench.read_exact(&mut word)?;
+    bench.write_all(&[DONE])?;
+    bench.write_all(&(u128::from(written) << 64 | u128::from(millis)).to_le_bytes())?;
     while let Some(_input) = input(&bench)? {}
     Ok(())
 }

@@ -63,6 +63,11 @@ impl Terminal {
         Ok(Self { master: File::from(master), child, buffer: vec![0; 65536] })
     }
 
+    /// The program's own number.
+    pub(crate) fn pid(&self) -> i32 {
+        i32::try_from(self.child.id()).unwrap_or(0)
+    }
+
     /// What the program has written, waiting for it at most `wait`.
     pub(crate) fn look(&mut self, wait: Duration) -> Result<Seen<'_>> {
         let wait = Timespec::try_from(wait)?;

@@ -22,6 +22,9 @@ pub(crate) fn page(plan: &Plan, board: &Board, words: &str) -> String {
          ratios; the figures themselves belong to the machine. *CPU* and memory are those of all holder-side\n\
          processes together: tmux's server, dtach's masters, glis' daemon and holders. *resume* is the time from the command\n\
          to the agent's first request to its model; its floor is the same agent, started by hand in the same way.\n\
+         *tui* is the overview of 200 sessions with one in hand that prints 20 MB/s. open: until the whole list is shown; key:\n\
+         from a key to the picture that shows it, the slowest of a hundred (p99); flood: CPUs of the program, its floor the\n\
+         emulator alone on as many of the same bytes.\n\
          *snapshot* and *restore* are of a worktree of 20,000 files. few: 50 changed and 20 untracked, beside `git stash push\n\
          --include-untracked` and `pop`; the floor is a bare `lstat` of every file. again: with nothing changed since, and no\n\
          object made. many: 2,000 changed and 2,000 untracked, beside `git add --all` with each object synced. large: what an\n\
@@ -69,6 +72,7 @@ fn bar(row: &Row) -> String {
         Bar::AtMost { times, of } => format!("≤ {times} × {}", of.name()),
         Bar::AtLeast { times, of } => format!("≥ {times} × {}", of.name()),
         Bar::Below(limit) => format!("≤ {limit} {}", row.unit),
+        Bar::Above(limit) => format!("≥ {limit} {}", row.unit),
         Bar::Within { more, of } => format!("≤ {} + {more} {}", of.name(), row.unit),
     }
 }
