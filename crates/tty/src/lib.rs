@@ -264,6 +264,7 @@ fn give_back() {
 }
 
 /// Dropping does nothing where a panic aborts. The message must land on the shell's screen.
+#[expect(clippy::exit, reason = "the thread that would have to return is another one")]
 fn restore_on_panic() {
     HOOK.call_once(|| {
         let before = std::panic::take_hook();

@@ -61,6 +61,8 @@ pub(crate) struct Model {
     pub(crate) drag: Option<Drag>,
     /// Whether the user's terminal is typed into, once it has said so.
     pub(crate) focus: Option<Focus>,
+    /// When a key was last pressed, or the program was begun.
+    pub(crate) pressed_at: u64,
     pub(crate) page: Page,
     pub(crate) notice: Option<Notice>,
     pub(crate) prefix: Option<Prefix>,
@@ -316,6 +318,7 @@ impl Model {
             interrupted: None,
             drag: None,
             focus: None,
+            pressed_at: now.ms,
             page: Page::Empty,
             notice: None,
             prefix: None,
@@ -385,6 +388,16 @@ impl Model {
         self.drafts.get(id).map_or("", Editor::text)
     }
 
+    /// Whether somebody sits before this, as far as it is known: many terminals say so, and who has just
+    /// pressed a key does.
+    pub(crate) fn is_looked_at(&self) -> bool {
+        match self.focus {
+            Some(Focus::Here) => true,
+            Some(Focus::Elsewhere) => false,
+            None => self.now.ms < self.pressed_at + LOOKED_AT_MS,
+        }
+    }
+
     /// When something changes by itself, if it does.
     pub(crate) fn next_change(&self) -> Option<u64> {
         let spins = !self.under_way.is_empty() || self.sessions.values().any(passes);
@@ -421,6 +434,9 @@ impl Model {
         left.min().map(|secs| self.now.ms + u64::try_from(secs).unwrap_or(60) * 1000)
     }
 }
+
+/// Whoever has pressed a key still looks, for so long, at a terminal that never tells whether it is typed into.
+const LOOKED_AT_MS: u64 = 20_000;
 
 /// A wheel that turns; slower looks stuck, faster is restless.
 pub(crate) const SPIN_MS: u64 = 120;

@@ -87,6 +87,7 @@ fn take_input(model: &mut Model, input: Input, effects: &mut Vec<Effect>) {
     match input {
         Input::Key(chord) => {
             model.drag = None;
+            model.pressed_at = model.now.ms;
             press::press(model, chord, effects);
         }
         Input::Pasted(text) => boxes::paste(model, &text, effects),

@@ -28,7 +28,7 @@ fn the_overview_on_a_usual_terminal() {
  glis  1 waiting  1 failed  1 busy  4 sessions
  app 2  /home/ada/src
 ▌ ? fix-login waiting     claude    Bash: rm -rf target                      5m
-  ● docs      busy        claude    (2 queued)                               5m
+  ● docs      busy        claude    (2 queued)                        212M   5m
  server 2  /home/ada/src
   ✗ 日本語    failed      claude    the agent is not installed               5m
   ‖ api       paused      claude    edit src/api.rs                          5m

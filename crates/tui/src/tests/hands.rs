@@ -198,7 +198,11 @@ fn who_looks_is_not_notified() {
     let mut desk = Desk::new(few());
     let notified =
         |effects: Vec<Effect>| effects.iter().any(|effect| matches!(effect, Effect::Notify { .. }));
-    assert!(notified(desk.event("docs", Status::Waiting)), "it is not known who looks");
+    assert!(!notified(desk.event("docs", Status::Waiting)), "it was begun by somebody just now");
+    desk.pass(20_000);
+    assert!(notified(desk.event("docs", Status::Failed)), "it is not known who looks");
+    desk.press("j");
+    assert!(!notified(desk.event("docs", Status::Waiting)), "a key was pressed by somebody");
     desk.tell(Msg::Input(Input::Focus(Focus::Here)));
     assert!(!notified(desk.event("docs", Status::Failed)));
     desk.tell(Msg::Input(Input::Focus(Focus::Elsewhere)));

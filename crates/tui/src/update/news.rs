@@ -4,7 +4,6 @@ use super::{SETTLE_MS, boxes, done, move_on, wrong};
 use crate::command::Command;
 use crate::deed::Deed;
 use crate::editor::Editor;
-use crate::input::Focus;
 use crate::keymap::Place;
 use crate::message::{Effect, Fetched, News, Seen, Tab, Told};
 use crate::model::{End, Link, Mode, Model, Page, UnderWay};
@@ -105,7 +104,7 @@ pub(super) fn event(model: &mut Model, event: News, effects: &mut Vec<Effect>) {
         if before != after {
             settle(model);
         }
-        if model.focus != Some(Focus::Here) {
+        if !model.is_looked_at() {
             notify(&name, former, status, effects);
         }
     }

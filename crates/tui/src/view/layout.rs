@@ -8,8 +8,8 @@ use ratatui_core::layout::Rect;
 const WIDE: u16 = 100;
 /// With fewer rows than this there is room for the list alone.
 const TALL: u16 = 14;
-/// As wide as names, states and a few words need.
-const LIST_COLUMNS: (u16, u16) = (44, 64);
+/// As wide as names, states and a few words need; and where there is more room, numbers beside them.
+const LIST_COLUMNS: (u16, u16) = (44, 96);
 
 /// The areas of the screen.
 pub(super) struct Layout {

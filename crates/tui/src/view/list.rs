@@ -18,8 +18,64 @@ const STATUS_COLUMNS: u16 = 11;
 const AGE_COLUMNS: u16 = 4;
 /// Less than this says nothing.
 const NOTE_COLUMNS_MIN: u16 = 6;
-/// With so many columns there is room for agent and branch.
+/// With so many columns there is room for the agent, and for numbers.
 const ROOMY: u16 = 76;
+const AGENT_COLUMNS: u16 = 9;
+/// Numbers leave at least so much to words.
+const WORDS_COLUMNS: u16 = 20;
+
+/// A number that is told of every session, in a column of its own.
+#[derive(Clone, Copy)]
+enum Number {
+    Changed,
+    Memory,
+    Cost,
+}
+
+impl Number {
+    /// What is wanted first.
+    const ALL: [Self; 3] = [Self::Changed, Self::Memory, Self::Cost];
+
+    fn columns(self) -> u16 {
+        match self {
+            Self::Changed | Self::Memory => 5,
+            Self::Cost => 7,
+        }
+    }
+
+    /// None where it is not known.
+    fn of(self, model: &Model, session: &SessionView) -> Option<String> {
+        match self {
+            Self::Changed => {
+                let files = model.changes.get(&session.id).filter(|files| **files > 0);
+                files.map(|files| format!("±{files}"))
+            }
+            Self::Memory => session.memory_bytes.map(|bytes| format!("{}M", bytes / (1024 * 1024))),
+            Self::Cost => {
+                let cost = session.usage.and_then(|usage| usage.cost_usd);
+                cost.map(|dollars| format!("${dollars:.2}"))
+            }
+        }
+    }
+
+    /// Those that are known of any session and that there is room for.
+    fn shown(model: &Model, mut room: u16) -> Vec<Self> {
+        let known =
+            |number: &Self| model.sessions.values().any(|one| number.of(model, one).is_some());
+        let fits = |number: &Self| {
+            let left = room.checked_sub(number.columns() + 1).filter(|left| *left >= WORDS_COLUMNS);
+            room = left.unwrap_or(room);
+            left.is_some()
+        };
+        Self::ALL.into_iter().filter(known).filter(fits).collect()
+    }
+}
+
+/// The columns of the list.
+struct Columns {
+    name: u16,
+    numbers: Vec<Number>,
+}
 
 /// Draws it.
 pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
@@ -30,7 +86,10 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let names = model.sessions.values().map(|session| width(&session.name)).max().unwrap_or(0);
     let room = area.width.saturating_sub(4 + STATUS_COLUMNS + 1 + AGE_COLUMNS + 1);
     // A narrow list leaves a third of itself to what is said of a session.
-    let names = names.min(NAME_COLUMNS).min(area.width / 3).min(room).max(4);
+    let name = names.min(NAME_COLUMNS).min(area.width / 3).min(room).max(4);
+    let room = room.saturating_sub(name + 1 + AGENT_COLUMNS + 1);
+    let numbers = if area.width >= ROOMY { Number::shown(model, room) } else { Vec::new() };
+    let columns = Columns { name, numbers };
     for (y, line) in (area.y..area.bottom()).zip(model.lines.iter().skip(first)) {
         let row = Rect { y, height: 1, ..area };
         match line {
@@ -38,7 +97,7 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
             Line::Group { repo, sessions } => group(model, pen, row, repo, *sessions),
             Line::Session(id) => {
                 if let Some(session) = model.sessions.get(id) {
-                    session_line(model, pen, row, session, names);
+                    session_line(model, pen, row, session, &columns);
                 }
             }
         }
@@ -112,7 +171,13 @@ fn group(model: &Model, pen: &mut Pen<'_>, row: Rect, repo: &str, sessions: usiz
     pen.put(x + 1, row.y, row.right().saturating_sub(x + 2), &rest, theme.faint());
 }
 
-fn session_line(model: &Model, pen: &mut Pen<'_>, row: Rect, session: &SessionView, names: u16) {
+fn session_line(
+    model: &Model,
+    pen: &mut Pen<'_>,
+    row: Rect,
+    session: &SessionView,
+    columns: &Columns,
+) {
     let theme = model.theme;
     let selected = model.selected.as_ref() == Some(&session.id);
     if selected {
@@ -130,18 +195,24 @@ fn session_line(model: &Model, pen: &mut Pen<'_>, row: Rect, session: &SessionVi
     pen.put(row.x, row.y, 1, sign, theme.accent());
     pen.put(row.x + 2, row.y, 1, &mark(session.status).to_string(), toned);
     let weight = if selected { Modifier::BOLD } else { Modifier::empty() };
-    pen.put(row.x + 4, row.y, names, &session.name, theme.text().add_modifier(weight));
-    let mut x = row.x + 4 + names + 1;
+    pen.put(row.x + 4, row.y, columns.name, &session.name, theme.text().add_modifier(weight));
+    let mut x = row.x + 4 + columns.name + 1;
     pen.put(x, row.y, STATUS_COLUMNS, session.status.word(), toned);
     x += STATUS_COLUMNS + 1;
-    let end = row.right().saturating_sub(1);
+    let mut end = row.right().saturating_sub(1);
     let age = since(&session.last_active_at, model.now);
     pen.put_right(end, row.y, AGE_COLUMNS, &age, theme.faint());
-    let mut room = end.saturating_sub(x + AGE_COLUMNS + 1);
-    if row.width >= ROOMY {
-        pen.put(x, row.y, 9, &session.agent, theme.faint());
-        (x, room) = (x + 10, room.saturating_sub(10));
+    end = end.saturating_sub(AGE_COLUMNS + 1);
+    for number in columns.numbers.iter().rev() {
+        let text = number.of(model, session).unwrap_or_default();
+        pen.put_right(end, row.y, number.columns(), &text, theme.faint());
+        end = end.saturating_sub(number.columns() + 1);
     }
+    if row.width >= ROOMY {
+        pen.put(x, row.y, AGENT_COLUMNS, &session.agent, theme.faint());
+        x += AGENT_COLUMNS + 1;
+    }
+    let room = end.saturating_sub(x);
     // A word or two, or nothing: a sign that something was cut off tells nothing.
     if let Some((text, tone)) = note(model, session).filter(|_| room >= NOTE_COLUMNS_MIN) {
         pen.put(x, row.y, room, &text, theme.tone(tone));
