@@ -10,7 +10,6 @@ use crate::message::Tab;
 use crate::model::{Mode, Model, Page, since};
 use glis_client::labels::{Tone, mark, tone};
 use glis_core::Status;
-use glis_core::pause::PauseReason;
 use glis_wire::view::SessionView;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::{Modifier, Style};
@@ -164,7 +163,7 @@ fn card(model: &Model, session: &SessionView, columns: u16) -> Vec<(String, Styl
 /// When and why it was paused, what it did last, and up to three things that it was to do.
 fn paused(session: &SessionView, now: Now) -> Vec<String> {
     let when = session.paused_at.as_deref().map(|at| since(at, now)).unwrap_or_default();
-    let why = session.pause_reason.map(|reason| format!(" · {}", word(reason)));
+    let why = session.pause_reason.map(|reason| format!(" · {}", pages::word(reason)));
     let again = session.resume_at.as_ref().map(|at| format!(" · resumes at {at}"));
     let mut lines = vec![format!(
         "⏸ PAUSED  Paused {when}{}{}",
@@ -177,20 +176,6 @@ fn paused(session: &SessionView, now: Now) -> Vec<String> {
         lines.push(format!("  Pending: {}", tasks.join(" · ")));
     }
     lines
-}
-
-pub(super) fn word(reason: PauseReason) -> &'static str {
-    match reason {
-        PauseReason::User => "by you",
-        PauseReason::UserInterrupt => "by ctrl+c",
-        PauseReason::Resource => "to save resources",
-        PauseReason::Error => "after an error",
-        PauseReason::IdleTimeout => "idle",
-        PauseReason::Global => "with everything",
-        PauseReason::RateLimit => "usage limit",
-        PauseReason::Budget => "budget",
-        PauseReason::Shutdown => "for a shutdown",
-    }
 }
 
 fn page(model: &Model, pen: &mut Pen<'_>, area: Rect) {

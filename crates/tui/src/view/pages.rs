@@ -7,6 +7,7 @@ use crate::message::Fetched;
 use crate::model::{Model, since};
 use crate::theme::Theme;
 use glis_client::labels::Tone;
+use glis_core::pause::PauseReason;
 use glis_wire::plan::RunView;
 use glis_wire::view::{Entry, FileDiffView, SnapshotView, Voice};
 use ratatui_core::style::{Modifier, Style};
@@ -42,6 +43,21 @@ pub(super) fn line_of(fetched: &Fetched, columns: u16, at: &str, model: &Model) 
     let first = entries.len().saturating_sub(ENTRIES_MAX);
     let before = entries.get(first..place).unwrap_or_default();
     Some(if before.is_empty() { 0 } else { conversation(before, columns, model.theme).len() })
+}
+
+/// The words for the reason of a pause.
+pub(super) fn word(reason: PauseReason) -> &'static str {
+    match reason {
+        PauseReason::User => "by you",
+        PauseReason::UserInterrupt => "by ctrl+c",
+        PauseReason::Resource => "to save resources",
+        PauseReason::Error => "after an error",
+        PauseReason::IdleTimeout => "idle",
+        PauseReason::Global => "with everything",
+        PauseReason::RateLimit => "usage limit",
+        PauseReason::Budget => "budget",
+        PauseReason::Shutdown => "for a shutdown",
+    }
 }
 
 /// The word for a voice.
@@ -130,7 +146,7 @@ fn runs_of(runs: &[RunView], model: &Model) -> Lines {
     let line = |run: &RunView| {
         let RunView { task_id, run_id, created_at, .. } = run;
         let state = run.state.word();
-        let why = run.pause_reason.map(|reason| format!("  {}", super::detail::word(reason)));
+        let why = run.pause_reason.map(|reason| format!("  {}", word(reason)));
         let asks = run.asks.as_ref().map(|asks| format!("  ? {asks}"));
         let rest = asks.or(why).unwrap_or_default();
         let when = since(created_at, now);
