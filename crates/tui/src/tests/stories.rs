@@ -34,6 +34,7 @@ fn the_hand_moves_and_stays_within_the_list() {
 #[test]
 fn an_event_counts_at_once_and_the_rest_is_looked_at_once() {
     let mut desk = Desk::new(few());
+    desk.pass(20_000);
     let effects = desk.event("docs", Status::Waiting);
     assert!(effects.contains(&Effect::Look(vec!["id-docs".to_owned()])), "{effects:?}");
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Notify { ring: true, .. })));
