@@ -55,6 +55,7 @@ mod messages {
     mod asks;
     mod delivery;
     mod outcomes;
+    mod prompts;
     mod queue;
     mod rules;
 }

@@ -176,5 +176,6 @@ fn allowed(rule: &Rule, words: &[String], place: Option<&Place>) -> Result<(), W
     let place = place.ok_or(Why::NoPlace)?;
     place.inside(".")?;
     place.program(&rule.program)?;
+    place.is_unchanged(&rule.program)?;
     paths.into_iter().try_for_each(|path| place.inside(path).map(drop))
 }

@@ -46,9 +46,12 @@ impl Patterns {
         first(&self.reject, text)
     }
 
-    /// The first pattern that accepts a text.
+    /// The first pattern that accepts a text: one that fits its end. What stands behind a question was
+    /// typed or printed after it.
     pub(crate) fn accepts(&self, text: &str) -> Option<&str> {
-        first(&self.accept, text)
+        let ends =
+            |pattern: &&Regex| pattern.find_iter(text).any(|found| is_end(text, found.end()));
+        self.accept.iter().find(ends).map(Regex::as_str)
     }
 }
 
@@ -66,6 +69,11 @@ fn compile(pattern: &str, case: Case) -> Result<Regex, BadPattern> {
         .map_err(|why| BadPattern { pattern: pattern.to_owned(), why: why.to_string() })
 }
 
+/// Whether nothing is left of a text but what closes a question: `[Y/n]: `, `continue...`.
+fn is_end(text: &str, at: usize) -> bool {
+    text.get(at..).is_some_and(|rest| rest.chars().all(|c| " .:".contains(c)))
+}
+
 fn first<'a>(patterns: &'a [Regex], text: &str) -> Option<&'a str> {
     patterns.iter().find(|pattern| pattern.is_match(text)).map(Regex::as_str)
 }
@@ -81,6 +89,21 @@ mod tests {
         assert_eq!(patterns.rejects("proceed?"), None);
         assert_eq!(patterns.accepts("Continue?"), Some(r"Continue\?"));
         assert_eq!(patterns.accepts("continue?"), None);
+    }
+
+    #[test]
+    fn a_question_is_accepted_by_its_end_alone() {
+        let patterns = Patterns::new(&REJECT, &ACCEPT).unwrap();
+        for text in
+            ["Go on? [Y/n]", "[Y/n] or not: [Y/n]: ", "Press Enter to continue...", "Continue? "]
+        {
+            assert!(patterns.accepts(text).is_some(), "{text}");
+        }
+        for text in
+            ["Go on? [Y/n] n", "Continue?$ ", "Continue? Send all keys? ", "[Y/n]\u{a0}", ""]
+        {
+            assert_eq!(patterns.accepts(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -17,13 +17,66 @@ pub struct Place {
     worktree: PathBuf,
     folder: PathBuf,
     programs: OsString,
+    /// Of the process that would run it.
+    variables: Vec<(OsString, OsString)>,
 }
+
+/// Variables that name files which a shell, the loader or an interpreter runs before anything else.
+const LOADING: [&str; 12] = [
+    "BASH_ENV",
+    "ENV",
+    "GCONV_PATH",
+    "LD_AUDIT",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "LOCPATH",
+    "NODE_PATH",
+    "PERL5LIB",
+    "PYTHONPATH",
+    "RUBYLIB",
+    "ZDOTDIR",
+];
+
+/// Those in which a name without a slash is looked for where the system keeps its libraries.
+const BY_NAME: [&str; 2] = ["LD_AUDIT", "LD_PRELOAD"];
 
 impl Place {
     /// A command in `folder` of `worktree`, with this path of programs (`PATH`).
     pub fn new(worktree: &Path, folder: &Path, programs: &OsStr) -> io::Result<Self> {
         let (worktree, folder) = (worktree.canonicalize()?, folder.canonicalize()?);
-        Ok(Self { worktree, folder, programs: programs.to_owned() })
+        let variables = Vec::new();
+        Ok(Self { worktree, folder, programs: programs.to_owned(), variables })
+    }
+
+    /// The same, with the variables of the process that would run it.
+    #[must_use]
+    pub fn among(self, variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        Self { variables: variables.into_iter().collect(), ..self }
+    }
+
+    /// Whether no variable lets the agent's files, or a function of the same name, run in the place of
+    /// a program. An empty folder in a list (`:/opt/lib`) is the one that the command runs in.
+    pub(crate) fn is_unchanged(&self, program: &str) -> Result<(), Why> {
+        let function = format!("BASH_FUNC_{program}");
+        for (name, value) in &self.variables {
+            let name = name.to_string_lossy();
+            let shadows = name.starts_with(&function);
+            if shadows || (LOADING.contains(&&*name) && self.loads_from_here(&name, value)) {
+                return Err(Why::Variable { name: name.into_owned() });
+            }
+        }
+        Ok(())
+    }
+
+    fn loads_from_here(&self, name: &str, value: &OsStr) -> bool {
+        let Some(value) = value.to_str() else { return true };
+        let by_name = BY_NAME.contains(&name);
+        let mut entries = value.split([':', ';', ' ']).filter(|one| !by_name || one.contains('/'));
+        let here = |entry: &str| {
+            let file = Path::new(entry);
+            !file.is_absolute() || resolve(&self.folder, file).is_none_or(|real| self.holds(&real))
+        };
+        !value.is_empty() && entries.any(here)
     }
 
     /// The program that a name stands for, if the agent cannot have written it.
@@ -33,14 +86,17 @@ impl Place {
                 return Err(Why::LoosePath { folder: folder.to_string_lossy().into_owned() });
             }
             let file = folder.join(name);
+            // What is not there yet, the agent may have put there by the time of the run.
+            if resolve(&self.folder, &folder).is_none_or(|real| self.holds(&real)) {
+                return Err(Why::ProgramInside { file });
+            }
             if !is_program(&file) {
                 continue;
             }
-            let lies = |path: &Path| path.canonicalize().is_ok_and(|real| self.holds(&real));
-            return if lies(&folder) || lies(&file) {
-                Err(Why::ProgramInside { file })
-            } else {
+            return if file.canonicalize().is_ok_and(|real| !self.holds(&real)) {
                 Ok(file)
+            } else {
+                Err(Why::ProgramInside { file })
             };
         }
         Err(Why::NoProgram { program: name.to_owned() })
@@ -49,11 +105,11 @@ impl Place {
     /// The file that a path leads to, if that is in the worktree.
     pub(crate) fn inside(&self, path: &str) -> Result<PathBuf, Why> {
         let outside = || Why::PathOutside { path: path.to_owned() };
-        // What these mean depends on the process that looks.
-        if ["//", "/proc", "/dev", "/sys"].iter().any(|odd| path.starts_with(odd)) {
+        // By the standard, two slashes may mean anything.
+        if path.starts_with("//") {
             return Err(outside());
         }
-        let real = resolve(&self.folder.join(path)).ok_or_else(outside)?;
+        let real = resolve(&self.folder, Path::new(path)).ok_or_else(outside)?;
         if self.holds(&real) { Ok(real) } else { Err(outside()) }
     }
 
@@ -71,33 +127,65 @@ fn is_program(file: &Path) -> bool {
     fs::metadata(file).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// A path without links and dots. What does not exist yet lies where its nearest folder lies.
-fn resolve(path: &Path) -> Option<PathBuf> {
-    let mut missing = Vec::new();
-    let mut there = path;
-    loop {
-        match there.canonicalize() {
-            Ok(real) => {
-                missing.reverse();
-                return Some(missing.into_iter().fold(real, |real, part| real.join(part)));
+/// What lies below these depends on the process that looks.
+const ODD: [&str; 3] = ["/proc", "/dev", "/sys"];
+
+/// As many as the kernel follows.
+const LINKS_MAX: usize = 40;
+
+/// Where a path leads from a folder without links, by the kernel's own steps; nothing if it leads
+/// through a place that is another one for another process, by whatever detour. What does not exist
+/// yet lies where its nearest folder lies.
+fn resolve(from: &Path, path: &Path) -> Option<PathBuf> {
+    let mut real = from.to_owned();
+    let mut left: Vec<OsString> = Vec::new();
+    take_on(&mut real, &mut left, path);
+    let (mut links, mut is_there) = (0, true);
+    while let Some(part) = left.pop() {
+        if part == ".." {
+            if !is_there || !real.is_dir() {
+                return None;
             }
-            // A link to nothing leads to wherever it will lead tomorrow.
-            Err(failure)
-                if failure.kind() == io::ErrorKind::NotFound
-                    && there.symlink_metadata().is_err() =>
-            {
-                match there.components().next_back()? {
-                    Component::Normal(part) => missing.push(part),
-                    Component::Prefix(_)
-                    | Component::RootDir
-                    | Component::CurDir
-                    | Component::ParentDir => return None,
+            real.pop();
+            continue;
+        }
+        real.push(part);
+        if ODD.iter().any(|odd| real == Path::new(odd)) {
+            return None;
+        }
+        match real.symlink_metadata() {
+            _ if !is_there => {}
+            Ok(found) if found.is_symlink() => {
+                links += 1;
+                // A link to nothing leads to wherever it will lead tomorrow.
+                if links > LINKS_MAX || !real.exists() {
+                    return None;
                 }
-                there = there.parent()?;
+                let target = fs::read_link(&real).ok()?;
+                real.pop();
+                take_on(&mut real, &mut left, &target);
             }
+            Ok(_) => {}
+            Err(failure) if failure.kind() == io::ErrorKind::NotFound => is_there = false,
             Err(_) => return None,
         }
     }
+    Some(real)
+}
+
+/// Puts the parts of a path before what is left to be followed.
+fn take_on(real: &mut PathBuf, left: &mut Vec<OsString>, path: &Path) {
+    if path.is_absolute() {
+        *real = PathBuf::from("/");
+    }
+    let parts = path.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some(OsString::from("..")),
+        Component::Prefix(_) | Component::RootDir | Component::CurDir => None,
+    });
+    let mut parts: Vec<OsString> = parts.collect();
+    parts.reverse();
+    left.append(&mut parts);
 }
 
 #[cfg(test)]
@@ -128,6 +216,10 @@ mod tests {
             symlink("../out/secret", ground.at("tree/secret")).unwrap();
             symlink("src", ground.at("tree/alias")).unwrap();
             symlink("nowhere", ground.at("tree/dangling")).unwrap();
+            symlink("round", ground.at("tree/round")).unwrap();
+            let seen =
+                Path::new("/proc/self/root").join(ground.at("tree/src").strip_prefix("/").unwrap());
+            symlink(seen, ground.at("tree/seen")).unwrap();
             symlink(ground.at("tree/bin/own"), ground.at("programs/linked")).unwrap();
             symlink(ground.at("tree/bin"), ground.at("linked-bin")).unwrap();
             symlink(ground.at("programs/ls"), ground.at("tree/bin/borrowed")).unwrap();
@@ -162,7 +254,10 @@ mod tests {
         }
         let absolute = ground.at("tree/src/a");
         assert_eq!(place.inside(absolute.to_str().unwrap()), Ok(absolute.clone()));
+        // The root of this very process, by a detour: elsewhere for a process with another root.
+        let detour = format!("/usr/../proc/self/root{}", absolute.display());
         for path in [
+            detour.as_str(),
             "..",
             "../out/secret",
             "secret",
@@ -174,6 +269,15 @@ mod tests {
             "//etc/passwd",
             "/proc/self/root/etc",
             "/proc/self/cwd/src/a",
+            "/usr/../proc/self/cwd/src/a",
+            "/usr/./../proc/self/cwd",
+            "seen/a",
+            "seen",
+            "round",
+            "round/a",
+            "src/a/..",
+            "src/a/../a",
+            "none/../src/a",
             "/dev/null",
             "src/new/../../../out",
             "nowhere/../../out/secret",
@@ -194,6 +298,10 @@ mod tests {
         assert_eq!(found(&["linked-bin"], "ls"), inside("linked-bin/ls"));
         assert_eq!(found(&["programs"], "linked"), inside("programs/linked"));
         assert_eq!(found(&["tree/bin"], "borrowed"), inside("tree/bin/borrowed"));
+        // It is not there; the agent may put it there.
+        assert_eq!(found(&["tree/src", "programs"], "ls"), inside("tree/src/ls"));
+        assert_eq!(found(&["tree/none/yet", "programs"], "ls"), inside("tree/none/yet/ls"));
+        assert_eq!(found(&["none", "programs", "tree/src"], "ls"), Ok(ground.at("programs/ls")));
         let none = |name: &str| Err(Why::NoProgram { program: name.to_owned() });
         assert_eq!(found(&["programs"], "data"), none("data"));
         assert_eq!(found(&["programs"], "rm"), none("rm"));
@@ -201,6 +309,53 @@ mod tests {
             let wanted = Err(Why::LoosePath { folder: loose.to_owned() });
             assert_eq!(found(&[loose, "programs"], "ls"), wanted);
             assert_eq!(found(&["programs", loose], "ls"), Ok(ground.at("programs/ls")));
+        }
+    }
+
+    #[test]
+    fn a_variable_that_loads_from_where_the_agent_writes_is_seen() {
+        let ground = Ground::new();
+        let [tree, linked, out] = ["tree/src", "linked-bin", "out"].map(|path| ground.at(path));
+        let [tree, linked, out] = [&tree, &linked, &out].map(|path| path.to_str().unwrap());
+        let check = |name: &str, value: &str| {
+            let variables = [("HOME", "."), (name, value)].map(|(n, v)| (n.into(), v.into()));
+            ground.place(&["programs"]).among(variables).is_unchanged("ls")
+        };
+        let after = format!("/usr/lib:{tree}");
+        for (name, value) in [
+            ("LD_LIBRARY_PATH", ":/opt/lib"),
+            ("LD_LIBRARY_PATH", "/opt/lib:"),
+            ("LD_LIBRARY_PATH", "/opt/lib::/usr/lib"),
+            ("LD_LIBRARY_PATH", "lib"),
+            ("LD_LIBRARY_PATH", "$ORIGIN/lib"),
+            ("LD_LIBRARY_PATH", &after),
+            ("LD_LIBRARY_PATH", linked),
+            ("LD_PRELOAD", "./x.so"),
+            ("LD_PRELOAD", "libm.so.6 src/x.so"),
+            ("LD_AUDIT", "lib.so:./x.so"),
+            ("BASH_ENV", "x"),
+            ("BASH_ENV", tree),
+            ("ENV", ".profile"),
+            ("ZDOTDIR", tree),
+            ("PYTHONPATH", "."),
+            ("BASH_FUNC_ls%%", "() { id; }"),
+            ("BASH_FUNC_ls()", "() { id; }"),
+        ] {
+            let wanted = Err(Why::Variable { name: name.to_owned() });
+            assert_eq!(check(name, value), wanted, "{name}={value}");
+        }
+        for (name, value) in [
+            ("LD_LIBRARY_PATH", ""),
+            ("LD_LIBRARY_PATH", "/opt/lib:/usr/lib"),
+            ("LD_LIBRARY_PATH", out),
+            ("LD_PRELOAD", "libm.so.6"),
+            ("LD_PRELOAD", ""),
+            ("BASH_ENV", "/etc/bash.bashrc"),
+            ("BASH_FUNC_module%%", "() { id; }"),
+            ("PWD", tree),
+            ("PATH", "."),
+        ] {
+            assert_eq!(check(name, value), Ok(()), "{name}={value}");
         }
     }
 }

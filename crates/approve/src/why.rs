@@ -49,6 +49,11 @@ pub enum Why {
         /// That folder as it is written there.
         folder: String,
     },
+    /// A variable that runs files of the worktree, or a function, in the place of a program.
+    Variable {
+        /// Its name.
+        name: String,
+    },
     /// It is unknown where it would happen, or with which programs.
     NoPlace,
     /// A path leads out of the worktree, or it cannot be told where it leads.

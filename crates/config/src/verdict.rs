@@ -44,6 +44,7 @@ fn reason(why: Why) -> (Unruled, String) {
         Why::NoProgram { program } => (Unruled::NoProgram, program),
         Why::ProgramInside { file } => (Unruled::ProgramInside, shown(&file)),
         Why::LoosePath { folder } => (Unruled::LoosePath, folder),
+        Why::Variable { name } => (Unruled::Variable, name),
         Why::NoPlace => (Unruled::Place, String::new()),
         Why::PathOutside { path } => (Unruled::PathOutside, path),
         Why::Steers { path } => (Unruled::Steers, path),

@@ -303,7 +303,11 @@ fn take_outcome(draft: &mut Draft<'_>, outcome: Outcome) {
         Outcome::NotInUse { spell, cause } => idle::not_in_use(draft, spell, cause),
         Outcome::InUse { spell, cause } => idle::in_use(draft, spell, cause),
         Outcome::ReturnPlanned { at, now } => usage_limit::planned(draft, at, now),
-        Outcome::Judged { ask, verdict } => judge::judged(draft, &ask, verdict),
+        Outcome::Judged { generation, ask, verdict } => {
+            if generation == draft.session.generation {
+                judge::judged(draft, &ask, verdict);
+            }
+        }
         Outcome::CanSave { op } => pause::can_save(draft, op),
         Outcome::CannotSave { op, why } => pause::cannot_save(draft, op, why),
         Outcome::TerminalCaptured { op, screen_at } => pause::captured(draft, op, screen_at),

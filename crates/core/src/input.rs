@@ -314,8 +314,10 @@ pub enum Outcome {
         spell: u64,
         cause: StopCause,
     },
-    /// What the rules say about this very question.
+    /// What the rules say about this very question of this very process: the next one may ask the same
+    /// with other programs at hand.
     Judged {
+        generation: u32,
         ask: Ask,
         verdict: Verdict,
     },

@@ -143,10 +143,11 @@ impl Ask {
         Self { choices: Some(choices.into_iter().map(Into::into).collect()), ..self }
     }
 
-    /// Whether rules are about this kind of question at all: only leave to do something that an agent
-    /// asks for in words of its own. A line on the screen of any program is none.
+    /// Whether rules are about this kind of question at all: only leave to do something, and what can
+    /// be answered from here. Of a line on a screen it is looked up whether it is a question before
+    /// any rule counts.
     pub fn is_for_rules(&self) -> bool {
-        self.kind == AskKind::Approval && !self.is_from_screen() && !self.only_at_terminal()
+        self.kind == AskKind::Approval && !self.only_at_terminal()
     }
 
     /// Whether it is a line on the screen of a program that says nothing about itself.

@@ -110,6 +110,8 @@ pub enum Unruled {
     ProgramInside,
     /// The agent's path has a folder whose place depends on where the command runs.
     LoosePath,
+    /// A variable of the agent runs files of the worktree, or a function, in the place of a program.
+    Variable,
     /// A path leads out of the worktree.
     PathOutside,
     /// A file that decides what other programs do.
@@ -120,6 +122,8 @@ pub enum Unruled {
     Rejectable,
     /// An edit, and the configuration allows none.
     Edits,
+    /// A line on a screen that is no question: its program does not read from its terminal.
+    NotReading,
     /// A kind of request that no rule is about.
     Unknown,
     /// It is unknown where the command would run, or with which programs.

@@ -70,7 +70,7 @@ impl Act for Dispatcher {
                     self.jobs.report(id, Outcome::AnswerNotGiven { ask: asked, why: why.into() });
                 }
             }
-            Effect::Judge { ask, .. } => self.judging.judge(session, ask),
+            Effect::Judge { generation, ask } => self.judging.judge(session, generation, ask),
             Effect::Interrupt { generation } => {
                 if let Err(why) = self.links.send(&id, HolderCommand::Interrupt) {
                     self.jobs.report(id, Outcome::NotInterrupted { generation, why: why.into() });

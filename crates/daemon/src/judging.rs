@@ -5,14 +5,13 @@ use crate::jobs::Jobs;
 use crate::pools::Kind;
 use crate::process;
 use crate::settings::Settings;
+use crate::{failpoint, foreground};
 use glis_approve::{Judge, Place, Request, Verdict, Why};
 use glis_config::in_words_of_core;
 use glis_core::input::Outcome;
 use glis_core::session::Session;
 use glis_core::talk::Ask;
 use glis_core::verdict::{self, Unruled, Want};
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,18 +23,40 @@ pub(crate) struct Judging {
 
 impl Judging {
     /// Judges a question by the rules that count now. A fault leaves it to a person.
-    pub(crate) fn judge(&self, session: &Session, ask: Ask) {
-        let judge = self.settings.judge();
-        let asked = ask.clone();
+    pub(crate) fn judge(&self, session: &Session, generation: u32, ask: Ask) {
+        let (settings, asked) = (Arc::clone(&self.settings), ask.clone());
         let failed = move |_| Outcome::Judged {
+            generation,
             ask: asked,
             verdict: verdict::Verdict::manual(Unruled::Fault),
         };
         self.jobs.blocking(session, (Kind::Look, "apply the rules"), failed, move |session| {
-            let verdict = verdict_on(&judge, session, &ask);
-            Some(Outcome::Judged { ask, verdict })
+            failpoint::reach("judge", &session.name);
+            let verdict = by_present_rules(&settings, |judge| verdict_on(judge, session, &ask));
+            Some(Outcome::Judged { generation, ask, verdict })
         });
     }
+}
+
+/// More often than this no person changes the rules while a question is judged.
+const ROUNDS: usize = 3;
+
+/// What the rules of the file say as it is now: files are slow, and what was forbidden meanwhile is not
+/// done.
+fn by_present_rules(
+    settings: &Settings,
+    judge: impl Fn(&Judge) -> verdict::Verdict,
+) -> verdict::Verdict {
+    for _ in 0..ROUNDS {
+        settings.look();
+        let rules = settings.judge();
+        let verdict = judge(&rules);
+        settings.look();
+        if Arc::ptr_eq(&rules, &settings.judge()) {
+            return verdict;
+        }
+    }
+    verdict::Verdict::manual(Unruled::Fault)
 }
 
 fn verdict_on(judge: &Judge, session: &Session, ask: &Ask) -> verdict::Verdict {
@@ -45,9 +66,22 @@ fn verdict_on(judge: &Judge, session: &Session, ask: &Ask) -> verdict::Verdict {
             judge.verdict(Request::Command(line), place.as_ref())
         }
         Some(Want::Edit { paths }) => edits(judge, session, paths),
+        None if ask.is_from_screen() => return prompt(judge, session, &ask.text),
         None => judge.verdict(Request::Other(&ask.text), None),
     };
     in_words_of_core(told)
+}
+
+/// A line on the screen of any program: a pattern counts only while the program waits for input there.
+fn prompt(judge: &Judge, session: &Session, line: &str) -> verdict::Verdict {
+    let told = judge.verdict(Request::Prompt(line), None);
+    let counts = match told {
+        Verdict::Manual(_) => true,
+        Verdict::Accept { .. } | Verdict::Reject { .. } => {
+            session.process().is_some_and(foreground::reads_terminal)
+        }
+    };
+    if counts { in_words_of_core(told) } else { verdict::Verdict::manual(Unruled::NotReading) }
 }
 
 /// One file that may not be written is reason enough to ask about all of them.
@@ -63,12 +97,17 @@ fn edits(judge: &Judge, session: &Session, paths: &[String]) -> Verdict {
     last
 }
 
-/// Where a command of the session's agent would run, and with which programs: those of the process
-/// itself, whatever the caller's path is by now.
+/// Where a command of the session's agent would run, and with which programs and variables: those of
+/// the process itself, whatever the caller's are by now.
 fn place(session: &Session, folder: &str) -> Option<Place> {
-    let process = session.process()?;
-    let path = process::variable(process, "PATH")?;
+    let variables = process::variables(session.process()?)?;
+    // Programs differ in which of two they take.
+    let mut paths = variables.iter().filter(|(name, _)| name == "PATH");
+    let (Some((_, path)), None) = (paths.next(), paths.next()) else { return None };
     let worktree = session.worktree.as_ref()?;
-    Place::new(Path::new(worktree), Path::new(folder), &OsString::from(OsStr::from_bytes(&path)))
-        .ok()
+    let place = Place::new(Path::new(worktree), Path::new(folder), path).ok()?;
+    Some(place.among(variables))
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,6 +21,7 @@ mod exit;
 mod failpoint;
 mod fault;
 mod fill;
+mod foreground;
 mod gate;
 mod holder;
 mod jobs;

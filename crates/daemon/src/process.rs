@@ -8,14 +8,17 @@ use glis_core::session::Process;
 use glis_wire::hold::ProcessMark;
 use glis_wire::stat::Stat;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
 
 /// The process that a holder tells of, as the log knows it.
 pub(crate) fn process_of(mark: &ProcessMark) -> Process {
     Process { pid: mark.pid, start_ticks: mark.start_ticks, boot_id: mark.boot_id.clone() }
 }
 
-fn stat(pid: i32) -> Option<Stat> {
+/// What the kernel tells of a process.
+pub(crate) fn stat(pid: i32) -> Option<Stat> {
     Stat::parse(&std::fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
@@ -61,14 +64,17 @@ fn boot() -> Option<String> {
     Some(id.trim().to_owned())
 }
 
-/// The value that a variable had when the process began, if it is the very one that is meant.
-pub(crate) fn variable(process: &Process, name: &str) -> Option<Vec<u8>> {
+/// The variables that the process began with, if it is the very one that is meant.
+pub(crate) fn variables(process: &Process) -> Option<Vec<(OsString, OsString)>> {
     let environment = std::fs::read(format!("/proc/{}/environ", process.pid)).ok()?;
     // Looked at afterwards: by then the number may be another process's.
     handle_of(process)?;
-    let mut pairs = environment.split(|byte| *byte == 0);
-    pairs
-        .find_map(|pair| pair.strip_prefix(name.as_bytes())?.strip_prefix(b"=").map(<[u8]>::to_vec))
+    let text = |bytes: &[u8]| OsStr::from_bytes(bytes).to_owned();
+    let pair = |pair: &[u8]| {
+        let at = pair.iter().position(|byte| *byte == b'=')?;
+        Some((text(pair.get(..at)?), text(pair.get(at + 1..)?)))
+    };
+    Some(environment.split(|byte| *byte == 0).filter_map(pair).collect())
 }
 
 /// A handle on the process that has this number now.

@@ -60,7 +60,8 @@ impl Settings {
         drop(tokio::task::spawn_blocking(move || self.look()).await);
     }
 
-    fn look(&self) {
+    /// The same, in a thread that may block.
+    pub(crate) fn look(&self) {
         let mark = mark(&self.path);
         if mark == self.held().mark {
             return;

@@ -11,6 +11,10 @@ pub struct Stat {
     pub group: i32,
     /// Its session, as the kernel means it.
     pub session: i32,
+    /// The device number of its terminal; 0 if it has none.
+    pub terminal: u32,
+    /// The process group in the foreground of that terminal.
+    pub foreground: i32,
     /// When it began, in clock ticks since the machine did.
     pub start_ticks: u64,
 }
@@ -26,9 +30,12 @@ impl Stat {
         let parent = fields.next()?.parse().ok()?;
         let group = fields.next()?.parse().ok()?;
         let session = fields.next()?.parse().ok()?;
+        // The kernel prints it as a signed number.
+        let terminal = fields.next()?.parse::<i32>().ok()?.cast_unsigned();
+        let foreground = fields.next()?.parse().ok()?;
         // Field 22 of the whole line; the state is the third.
-        let start_ticks = fields.nth(15)?.parse().ok()?;
-        Some(Self { state, parent, group, session, start_ticks })
+        let start_ticks = fields.nth(13)?.parse().ok()?;
+        Some(Self { state, parent, group, session, terminal, foreground, start_ticks })
     }
 
     /// Whether the process was stopped, as `kill -STOP` and a debugger do.
@@ -48,9 +55,13 @@ mod tests {
 
     #[test]
     fn a_name_with_brackets_and_blanks_hides_nothing() {
-        let line = b"7 (a) T (b) S) T 3 5 6 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 4711 9 9";
+        let line = b"7 (a) T (b) S) T 3 5 6 34816 9 4194304 1 0 0 0 0 0 0 0 20 0 1 0 4711 9 9";
         let stat = Stat::parse(line).unwrap();
-        assert_eq!(stat, Stat { state: b'T', parent: 3, group: 5, session: 6, start_ticks: 4711 });
+        let (parent, group, session, terminal, foreground) = (3, 5, 6, 34816, 9);
+        let start_ticks = 4711;
+        let wanted =
+            Stat { state: b'T', parent, group, session, terminal, foreground, start_ticks };
+        assert_eq!(stat, wanted);
         assert!(stat.is_stopped() && !stat.is_over());
         assert_eq!(Stat::parse(b"nonsense"), None);
     }

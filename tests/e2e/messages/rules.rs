@@ -1,6 +1,8 @@
 //! What an agent asks and a rule answers: only what the rules allow, once, and shown plainly.
 
 use crate::support::house::{House, Outcome, await_gone};
+use crate::support::wreck::pid_of;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 /// The two faces of the rehearsal agent.
@@ -211,6 +213,69 @@ fn a_crash_between_verdict_and_answer_answers_at_most_once() -> Outcome {
         let events = house.events(id)?;
         let gone = events.iter().filter(|event| *event == "ask_gone").count();
         assert_eq!(gone, 1, "{moment}: {events:?}");
+    }
+    Ok(())
+}
+
+/// What the rules say reaches no agent that was stopped. A person is asked after the timeout; the answer
+/// that is on its way is not given a second time.
+#[test]
+fn what_is_not_over_in_time_waits_for_a_person() -> Outcome {
+    for face in FACES {
+        let house = House::of_moved_time()?;
+        house.json(&[&["new", "blue", "--agent", "rehearsal"], face].concat())?;
+        house.ok(&["send", "blue", "approve run ls ;; write late.txt x"])?;
+        let asks = house.until("blue", "waiting")?;
+        let agent = Pid::from_raw(pid_of(&asks)?).ok_or("no pid")?;
+        kill_process(agent, Signal::STOP)?;
+        let on = house.json(&["auto-yes", "blue", "on"])?;
+        assert_eq!(on["status"], "busy", "the rules are at work: {on}");
+        let waits = house.out_of_time("verdict", || house.until("blue", "waiting"))?;
+        assert_eq!(waits["asks"].as_array().map(Vec::len), Some(1), "{waits}");
+        let late = [one("run ls", "accept", "ls"), one("run ls", "manual", "overdue")];
+        assert_eq!(judged(&house)?, late);
+        kill_process(agent, Signal::CONT)?;
+        house.until("blue", "idle")?;
+        assert!(house.file("blue", "late.txt")?.exists());
+        let events = house.events(asks["id"].as_str().ok_or("no id")?)?;
+        let answers = events.iter().filter(|event| *event == "answer_began").count();
+        assert_eq!(answers, 1, "{events:?}");
+    }
+    Ok(())
+}
+
+/// A fault of ours is no verdict.
+#[test]
+fn rules_that_cannot_be_applied_answer_nothing() -> Outcome {
+    let mut house = House::new()?;
+    house.surround("GLIS_FAILPOINT", "panic@judge@blue");
+    begin(&house, &["--headless"])?;
+    house.ok(&["send", "blue", "approve run ls ;; write done.txt x"])?;
+    house.until("blue", "waiting")?;
+    assert_eq!(judged(&house)?, [one("run ls", "manual", "fault")]);
+    assert!(!house.file("blue", "done.txt")?.exists());
+    house.ok(&["answer", "blue", "allow"])?;
+    house.until("blue", "idle")?;
+    Ok(())
+}
+
+/// The agent's own process decides: a variable that loads from the folder that a command runs in, as an
+/// empty entry in a list does, has the agent's files run in the place of `ls`.
+#[test]
+fn programs_that_the_agents_environment_changes_are_left_to_a_person() -> Outcome {
+    for (name, value) in [
+        ("LD_LIBRARY_PATH", ":/opt/lib"),
+        ("BASH_ENV", "./env.sh"),
+        ("BASH_FUNC_ls%%", "() { id; }"),
+    ] {
+        let mut house = House::new()?;
+        house.surround(name, value);
+        begin(&house, &["--headless"])?;
+        house.ok(&["send", "blue", "approve run ls"])?;
+        house.until("blue", "waiting")?;
+        assert_eq!(judged(&house)?, [one("run ls", "manual", "variable")], "{name}={value}");
+        let told = house.json(&["auto-yes", "test", "ls"])?;
+        assert_eq!((&told["why"], &told["about"]), (&json!("variable"), &json!(name)));
     }
     Ok(())
 }

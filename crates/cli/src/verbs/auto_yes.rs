@@ -55,6 +55,7 @@ fn test(command: &str, folder: Option<PathBuf>, out: &Out) -> Result<(), Complai
         .map_err(|fault| Complaint::new(Kind::Usage, format!("{}: {fault}", folder.display())))?;
     let path = std::env::var_os("PATH").unwrap_or_default();
     let place = Place::new(file::worktree_of(&folder).unwrap_or(&folder), &folder, &path).ok();
+    let place = place.map(|place| place.among(std::env::vars_os()));
     let told = judge.verdict(Asked::Command(command), place.as_ref());
     let verdict = glis_config::in_words_of_core(told);
     out.document(&as_json(&verdict), || words::verdict::verdict(&verdict))

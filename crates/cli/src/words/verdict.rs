@@ -42,6 +42,9 @@ fn reason(why: Unruled, about: &str) -> String {
         Unruled::LoosePath => {
             format!("the agent's PATH has {about:?} in it, which depends on the folder")
         }
+        Unruled::Variable => {
+            format!("`{about}` in the agent's environment decides what its programs do")
+        }
         Unruled::PathOutside => format!("`{about}` leads out of the worktree, or nowhere"),
         Unruled::Steers => format!("`{about}` decides what other programs do, or is one"),
         Unruled::NoPattern => "no pattern is about this prompt".to_owned(),
@@ -49,6 +52,7 @@ fn reason(why: Unruled, about: &str) -> String {
             format!("the reject pattern `{about}` fits, and reject_action is \"manual\"")
         }
         Unruled::Edits => "edits are not allowed by rule (auto_yes.edits)".to_owned(),
+        Unruled::NotReading => "its program does not wait for input at its terminal".to_owned(),
         Unruled::Unknown => "no rule is about requests of this kind".to_owned(),
         Unruled::Place => "it is not known where it would run, or with which PATH".to_owned(),
         Unruled::NotLive => "the session was being paused, stopped or started".to_owned(),

@@ -90,6 +90,11 @@ fn asked(draft: &mut Draft<'_>, ask: Ask, spot: Spot) {
     if known.is_some() {
         draft.event(Event::AskGone { ask: ask.id.clone(), spot: None });
     }
+    raise(draft, ask, spot);
+}
+
+/// Puts a question on record, with who is to answer it.
+fn raise(draft: &mut Draft<'_>, ask: Ask, spot: Spot) {
     let by_rule = draft.session.spec.auto_yes && ask.is_for_rules();
     let answerer = if by_rule { Answerer::Rules } else { Answerer::Person };
     draft.event(Event::Asked { ask: Ask { answerer, ..ask }, spot });
@@ -157,14 +162,7 @@ fn judge_screen(draft: &mut Draft<'_>, state: ScreenState) {
     }
     draft.event(Event::ScreenJudged { state: state.clone() });
     if let ScreenState::Asking { line, .. } = state {
-        let place = draft.next_seq();
-        draft.event(Event::Asked {
-            ask: Ask::new(
-                AskId(format!("screen-{}-{place}", draft.session.generation)),
-                AskKind::Approval,
-                line,
-            ),
-            spot: Spot::Screen,
-        });
+        let id = AskId(format!("screen-{}-{}", draft.session.generation, draft.next_seq()));
+        raise(draft, Ask::new(id, AskKind::Approval, line), Spot::Screen);
     }
 }

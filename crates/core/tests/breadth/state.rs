@@ -331,9 +331,9 @@ impl State {
                 site.touched = true;
                 Outcome::AnswerGiven { ask: ask.id.clone() }
             }
-            Effect::Judge { ask, .. } => {
+            Effect::Judge { generation, ask } => {
                 let verdict = Verdict::Accept { rule: "ls".to_owned(), author: Author::Glis };
-                Outcome::Judged { ask: ask.clone(), verdict }
+                Outcome::Judged { generation: *generation, ask: ask.clone(), verdict }
             }
             Effect::StopProcess { generation, .. } => {
                 site.alive.take_if(|alive| alive == generation)?;
@@ -403,8 +403,9 @@ fn failed(effect: &Effect) -> Option<Outcome> {
             Outcome::NotDelivered { message: *message, why: "no".to_owned() }
         }
         Effect::GiveAnswer { ask, .. } => Outcome::AnswerNotGiven { ask: ask.id.clone(), why },
-        Effect::Judge { ask, .. } => {
-            Outcome::Judged { ask: ask.clone(), verdict: Verdict::manual(Unruled::NoRule) }
+        Effect::Judge { generation, ask } => {
+            let verdict = Verdict::manual(Unruled::NoRule);
+            Outcome::Judged { generation: *generation, ask: ask.clone(), verdict }
         }
         Effect::Interrupt { generation } => {
             Outcome::NotInterrupted { generation: *generation, why }

@@ -96,7 +96,7 @@ impl Rules {
             }
             Event::AnswerBegan { ask, .. } => {
                 let by_rule = matches!(input, Input::Outcome {
-                    outcome: Outcome::Judged { ask: judged, verdict }, ..
+                    outcome: Outcome::Judged { ask: judged, verdict, .. }, ..
                 } if judged.id == *ask && !matches!(verdict, Ruled::Manual { .. }));
                 let asked = matches!(input, Input::Command(Command::Answer { .. }));
                 must(asked || by_rule, || format!("{ask} is answered and nobody did"))?;

@@ -295,7 +295,7 @@ impl World {
                 Outcome::AnswerNotGiven { ask: ask.id.clone(), why }
             }
             Effect::GiveAnswer { generation, ask, .. } => answer(site, *generation, ask),
-            Effect::Judge { ask, .. } => verdict(ask.clone(), rng, fails),
+            Effect::Judge { generation, ask } => verdict(*generation, ask.clone(), rng, fails),
             Effect::Interrupt { generation } => {
                 site.interrupt(*generation, rng);
                 return Ok(None);
@@ -475,7 +475,7 @@ fn answer(site: &mut Site, generation: u32, ask: &Ask) -> Outcome {
 }
 
 /// What rules may say: a fault leaves it to a person.
-fn verdict(ask: Ask, rng: &mut Rng, fails: bool) -> Outcome {
+fn verdict(generation: u32, ask: Ask, rng: &mut Rng, fails: bool) -> Outcome {
     let (rule, author) = ("ls".to_owned(), Author::Glis);
     let verdict = match rng.below(3) {
         _ if fails => Verdict::manual(Unruled::Fault),
@@ -483,7 +483,7 @@ fn verdict(ask: Ask, rng: &mut Rng, fails: bool) -> Outcome {
         1 => Verdict::Reject { rule, author },
         _ => Verdict::manual(Unruled::NoRule),
     };
-    Outcome::Judged { ask, verdict }
+    Outcome::Judged { generation, ask, verdict }
 }
 
 fn deliver(site: &mut Site, generation: u32, message: MessageId) -> Outcome {

@@ -1,10 +1,12 @@
 //! Stories of the gate: everything stops, nothing starts, and what was stopped comes back.
 
-use crate::together::{decide, id, record, running, stop};
+use crate::script::Kind;
+use crate::together::{decide, id, record, running, running_as, stop};
 use glis_core::gate::{GateSource, GateWish, Kept};
 use glis_core::input::{Command, Exit, Outcome};
 use glis_core::leftover::Leftovers;
 use glis_core::pause::{Moment, OnTimeout, PauseMode, PauseReason};
+use glis_core::spec::Spec;
 use glis_core::tree::{Clearing, PathList};
 use glis_core::{
     Effect, Event, Gate, GateCommand, GateEvent, House, Input, OpId, Phase, Refusal, Reply,
@@ -272,4 +274,35 @@ fn opened_before_everything_has_stopped_it_tells_neither_and_calls_pauses_off() 
     // Shut again meanwhile, it is stopped once its start is over.
     shut(&mut house, PauseMode::Boundary);
     assert!(house.gate().holds(&id("blue")));
+}
+
+/// What becomes of a worktree is said by the request, else by the session, else by the configuration and
+/// the disk; the user's own folder stays whatever they say.
+#[test]
+fn a_worktree_goes_where_it_is_said_and_a_folder_of_the_users_never() {
+    use Clearing::{Always, IfPossible, Keep};
+    let full = || vec![id("blue")];
+    for (clearing, removes, full, own, in_place, wanted) in [
+        (None, false, vec![], None, false, Keep),
+        (None, true, vec![], None, false, IfPossible),
+        (None, false, full(), None, false, IfPossible),
+        (None, false, vec![id("red")], None, false, Keep),
+        (None, true, full(), Some(false), false, Keep),
+        (None, false, vec![], Some(true), false, IfPossible),
+        (Some(Always), false, vec![], Some(false), false, Always),
+        (Some(Keep), true, full(), Some(true), false, Keep),
+        (Some(Always), true, full(), Some(true), true, Keep),
+    ] {
+        let mut house = House::default();
+        let (repo_root, remove_worktree) = ("/a".to_owned(), own);
+        let spec = Spec { repo_root, remove_worktree, in_place, ..Kind::Command.spec() };
+        running_as(&mut house, "blue", spec).unwrap();
+        let told = format!("{clearing:?} {removes} {full:?} {own:?} {in_place}");
+        let wish = GateWish { clearing, removes, full, ..wish(PauseMode::Force) };
+        let decision = house.decide(Input::Gate(GateCommand::Shut(wish))).unwrap();
+        let begun = decision.events.iter().find_map(|(_, event)| {
+            if let Event::PauseBegan { clearing, .. } = event { Some(*clearing) } else { None }
+        });
+        assert_eq!(begun, Some(wanted), "{told}");
+    }
 }

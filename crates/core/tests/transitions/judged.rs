@@ -60,6 +60,21 @@ fn a_verdict_counts_for_the_very_question_that_was_judged() {
     told(&[IDLE, BUSY, ON, died]).unwrap();
 }
 
+/// An agent that is started anew may ask the same once more, and have another path of programs.
+#[test]
+fn a_verdict_on_a_question_of_the_last_process_counts_for_none_of_the_next() {
+    let story = "asks go => asked | do limit the rules, judge go
+        ended 1
+        resume
+        checked
+        started
+        ready
+        asks go => asked | do limit the rules, judge go
+        judged go accept of the last process => nothing
+        judged go accept => ask judged accept, answer began | do give answer allow";
+    told(&[IDLE, BUSY, ON, story]).unwrap();
+}
+
 #[test]
 fn a_person_who_is_faster_has_answered() {
     let story = "asks go
@@ -144,8 +159,26 @@ fn only_leave_to_do_something_is_for_rules() {
         asks dialog => asked
         asks choice => asked | do limit the rules, judge choice";
     told(&[IDLE, BUSY, ON, story]).unwrap();
-    let screen = "new\nmade\nchecked\nstarted
+}
+
+/// A program that says nothing about itself asks on its screen, and by that alone.
+#[test]
+fn a_question_on_a_screen_is_for_rules_until_the_screen_moves_on() {
+    let asks = "new\nmade\nchecked\nstarted
         auto-yes on
-        screen go on? => screen judged, asked | do save after the turn";
-    check(Kind::Command, screen).unwrap();
+        screen go on? => screen judged, asked | do save after the turn, limit the rules, judge screen-1-9";
+    let stage = check(Kind::Command, asks).unwrap();
+    assert_eq!(status(&stage), Some(Status::Busy), "no person is needed yet");
+    let answered =
+        "judged screen-1-9 accept => ask judged accept, answer began | do give answer allow
+        screen flowing => ask gone, screen judged
+        given screen-1-9 => nothing";
+    check(Kind::Command, &[asks, answered].join("\n")).unwrap();
+    let moved = "screen flowing => ask gone, screen judged
+        judged screen-1-9 accept => nothing
+        screen go on? => screen judged, asked | do save after the turn, limit the rules, judge screen-1-13
+        judged screen-1-9 accept => nothing
+        verdict overdue => ask judged manual, overdue";
+    let stage = check(Kind::Command, &[asks, moved].join("\n")).unwrap();
+    assert_eq!(status(&stage), Some(Status::Waiting));
 }

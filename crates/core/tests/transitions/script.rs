@@ -427,8 +427,13 @@ impl Stage {
         }
     }
 
-    /// `ASK VERDICT`: on the question as it is; with `of another` behind it, on one of the same name.
+    /// `ASK VERDICT`: on the question as it is; with `of another` behind it, on one of the same name,
+    /// with `of the last process` on one that the process before this has asked.
     fn judged(&self, words: &str) -> Option<Outcome> {
+        let (words, generation) = match words.strip_suffix(" of the last process") {
+            Some(words) => (words, self.generation() - 1),
+            None => (words, self.generation()),
+        };
         let (id, verdict) = words.split_once(' ')?;
         let (verdict, changed) = match verdict.strip_suffix(" of another") {
             Some(verdict) => (verdict, true),
@@ -443,7 +448,7 @@ impl Stage {
             "reject" => Verdict::Reject { rule, author },
             _ => Verdict::manual(Unruled::NoRule),
         };
-        Some(Outcome::Judged { ask, verdict })
+        Some(Outcome::Judged { generation, ask, verdict })
     }
 
     /// The operation that waits for a save.

@@ -26,9 +26,15 @@ pub(crate) fn decide(house: &mut House, input: Input) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A command that runs, in a folder.
+/// A command that runs, in a folder of the user's own.
 pub(crate) fn running(house: &mut House, name: &str, folder: &str) -> Result<(), Refusal> {
     let spec = Spec { in_place: true, repo_root: folder.to_owned(), ..Kind::Command.spec() };
+    running_as(house, name, spec)
+}
+
+/// A session that runs.
+pub(crate) fn running_as(house: &mut House, name: &str, spec: Spec) -> Result<(), Refusal> {
+    let folder = spec.repo_root.clone();
     let (session, spec) = (id(name), Box::new(spec));
     let name = name.to_owned();
     decide(
@@ -37,7 +43,7 @@ pub(crate) fn running(house: &mut House, name: &str, folder: &str) -> Result<(),
     )?;
     let made = |op| Outcome::WorktreeMade {
         op,
-        worktree: folder.to_owned(),
+        worktree: folder.clone(),
         branch: None,
         notes: Vec::new(),
     };

@@ -140,6 +140,55 @@ async fn what_is_not_understood_is_kept_aside_and_what_is_over_is_removed() {
 }
 
 #[tokio::test]
+async fn what_stands_in_the_way_of_the_file_is_told_and_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let (large, _inbox) = store(folder.path());
+    std::fs::File::create(large.path()).unwrap().set_len(BYTES_MAX + 1).unwrap();
+    assert_eq!(large.load(), Loaded::Damaged("it is not a file of ours".to_owned()));
+    // A file where the folder should be: nothing can be read, written or put aside.
+    let state = folder.path().join("state");
+    std::fs::write(&state, "mine").unwrap();
+    let (blocked, _inbox) = store(&state);
+    assert!(matches!(blocked.load(), Loaded::Damaged(_)), "{:?}", blocked.load());
+    *lock(&blocked.wanted) = Some(Wanted::Keep(OpId(1), sample()));
+    assert!(matches!(blocked.carry_out(), Some((OpId(1), Err(_)))));
+    *lock(&blocked.wanted) = Some(Wanted::Drop(OpId(5), GateSource::Snapshot));
+    assert!(blocked.carry_out().is_none());
+    assert_eq!(std::fs::read_to_string(&state).unwrap(), "mine");
+}
+
+/// Those that were stopped, and those in which something waits; not who has nothing to do with either.
+#[test]
+fn each_session_is_written_down_with_what_waits_in_it() {
+    let mut house = House::default();
+    let mut record = |session: &str, events: Vec<Event>| {
+        for event in events {
+            let subject = SessionId(session.to_owned()).into();
+            house.apply(&Recorded::new(house.last_seq() + 1, 5, subject, event));
+        }
+    };
+    for (n, session) in (1..).zip(["stopped", "waits", "rests"]) {
+        record(session, crate::fill::born(n));
+    }
+    let queued = |text: &str| Event::MessageQueued {
+        first: false,
+        message: glis_core::MessageId(90),
+        text: text.to_owned(),
+    };
+    record("waits", vec![queued("hello")]);
+    let mut shut = shut_of(&shut_house());
+    shut.set.insert(SessionId("stopped".to_owned()));
+    let file = GateFile::of(&house, &shut, "a log".to_owned());
+    let names = |file: &GateFile| {
+        let agents = file.active_agents.iter().map(|agent| agent.session.clone());
+        let tasks = file.pending_tasks.iter().map(|task| (task.session.clone(), task.messages));
+        (agents.collect::<Vec<_>>(), tasks.collect::<Vec<_>>())
+    };
+    assert_eq!(names(&file), (vec!["stopped".to_owned()], vec![("waits".to_owned(), 1)]));
+    assert_eq!(file.fault(&shut), None);
+}
+
+#[tokio::test]
 async fn only_what_was_asked_for_last_is_done() {
     let folder = tempfile::tempdir().unwrap();
     let (store, _inbox) = store(folder.path());

@@ -4,10 +4,12 @@ use super::link::{Link, complain};
 use super::pending::Waits;
 use super::rate::WINDOW;
 use crate::links::HolderCommand;
-use crate::{locks, screens};
+use crate::{foreground, locks, screens};
 use glis_agent::Source;
 use glis_core::input::Outcome;
 use glis_core::safe::{ScreenState, judge_quiet};
+use glis_core::talk::Ask;
+use glis_core::verdict::Answerer;
 use glis_wire::hold::Order;
 use std::io;
 use std::time::Duration;
@@ -30,8 +32,7 @@ impl Link {
                 self.write(Waits::Delivery(message, text), &keys).await
             }
             HolderCommand::Answer { ask, answer, reason } => {
-                if self.listener.dialect.source() == Source::Screen
-                    && !self.still_asks(&ask.text).await
+                if self.listener.dialect.source() == Source::Screen && !self.still_asks(&ask).await
                 {
                     let why = "the question is no longer on the screen".to_owned();
                     self.outcome(Outcome::AnswerNotGiven { ask: ask.id, why: why.into() }).await;
@@ -116,7 +117,14 @@ impl Link {
                 }
                 self.outcome(Outcome::Delivered { message }).await;
             }
-            Some(Waits::Answer(ask)) => self.outcome(Outcome::AnswerGiven { ask }).await,
+            Some(Waits::Answer(ask)) => {
+                // What was answered is at work until its screen says otherwise, also if that asks the
+                // same once more.
+                if self.listener.dialect.source() == Source::Screen {
+                    self.flows().await;
+                }
+                self.outcome(Outcome::AnswerGiven { ask }).await;
+            }
             Some(Waits::Nothing) | None => {}
         }
     }
@@ -151,10 +159,21 @@ impl Link {
         }
     }
 
-    /// The screen is looked at again right before anything is typed into it.
-    async fn still_asks(&self, line: &str) -> bool {
+    /// The screen is looked at again right before anything is typed into it, and for a rule also
+    /// whether its program still reads: a person has seen what they answer, a rule has not.
+    async fn still_asks(&self, ask: &Ask) -> bool {
         let state = self.look_at_screen().await;
-        matches!(state, ScreenState::Asking { line: seen, .. } if seen == line)
+        if !matches!(state, ScreenState::Asking { line, .. } if line == ask.text) {
+            return false;
+        }
+        let process = self.process.clone();
+        let look = move || Ok(foreground::reads_terminal(&process));
+        match ask.answerer {
+            Answerer::Person => true,
+            Answerer::Rules => {
+                self.listener.supervisor.run_blocking(look).await.unwrap_or_default()
+            }
+        }
     }
 
     pub(super) async fn look_at_screen(&self) -> ScreenState {

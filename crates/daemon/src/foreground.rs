@@ -1,0 +1,99 @@
+//! Whether the program in the foreground of a session's terminal waits for input there.
+//!
+//! A line on a screen that looks like a question may be anything: a page of a manual, a log, what a
+//! build has printed before it went silent. It is a question of the program only while that reads.
+
+use crate::process;
+use glis_core::session::Process;
+use glis_wire::stat::Stat;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+/// The number of `read` among the system calls. Elsewhere nothing is known to read.
+const READ: Option<u64> = if cfg!(target_arch = "x86_64") {
+    Some(0)
+} else if cfg!(any(target_arch = "aarch64", target_arch = "riscv64")) {
+    Some(63)
+} else {
+    None
+};
+
+/// `/dev/tty` by its numbers: whatever terminal a process has.
+const OWN_TERMINAL: (u32, u32) = (5, 0);
+
+/// Whether exactly one process of the group in the foreground is blocked in a read from the terminal
+/// that this one has. Two of them would be given the answer by chance; a program that waits in another
+/// way (a full-screen one, a line editor) is not known to want a line. What the kernel does not let us
+/// see is not so.
+pub(crate) fn reads_terminal(process: &Process) -> bool {
+    let Some(own) = process::stat(process.pid).filter(|own| own.terminal != 0) else {
+        return false;
+    };
+    let Ok(entries) = fs::read_dir("/proc") else { return false };
+    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let in_front = |stat: &Stat| stat.terminal == own.terminal && stat.group == own.foreground;
+    let group = pids.filter(|pid| process::stat(*pid).is_some_and(|stat| in_front(&stat)));
+    let readers = group.filter(|pid| is_reading(*pid, own.terminal)).count();
+    // Looked at afterwards: by then the number may be another process's.
+    readers == 1 && process::handle_of(process).is_some()
+}
+
+fn is_reading(pid: i32, terminal: u32) -> bool {
+    let folder = format!("/proc/{pid}");
+    let call = fs::read_to_string(format!("{folder}/syscall")).unwrap_or_default();
+    let Some(descriptor) = read_from(&call) else { return false };
+    let file = fs::metadata(Path::new(&folder).join("fd").join(descriptor.to_string()));
+    file.is_ok_and(|file| is_terminal(file.rdev(), terminal))
+}
+
+/// The descriptor that a process reads from, if that is what it is blocked in.
+fn read_from(call: &str) -> Option<u64> {
+    let mut words = call.split_ascii_whitespace();
+    let number: u64 = words.next()?.parse().ok()?;
+    let descriptor = u64::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok()?;
+    (Some(number) == READ).then_some(descriptor)
+}
+
+/// Whether a device is the terminal that the kernel gives this number in `/proc/PID/stat`.
+fn is_terminal(device: u64, terminal: u32) -> bool {
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+    let number = (minor & 0xff) | (major << 8) | ((minor & !0xff) << 12);
+    (major, minor) == OWN_TERMINAL || number == terminal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn only_a_read_is_a_read() {
+        assert_eq!(read_from("0 0x0 0x7ffd 0x1 0x0 0x0 0x0 0x7ffd 0x7f\n"), Some(0));
+        assert_eq!(read_from("0 0x1f 0x7ffd 0x1 0x0 0x0 0x0 0x7ffd 0x7f\n"), Some(31));
+        for call in ["running\n", "7 0x0 0x1", "-1 0x7ffd 0x7f", "0 7", "0", ""] {
+            assert_eq!(read_from(call), None, "{call:?}");
+        }
+    }
+
+    #[test]
+    fn a_terminal_is_known_by_its_number() {
+        let pts = |number| rustix::fs::makedev(136, number);
+        assert!(is_terminal(pts(3), 0x8803));
+        assert!(is_terminal(pts(300), 0x0010_882c));
+        assert!(is_terminal(rustix::fs::makedev(5, 0), 0x8803));
+        assert!(!is_terminal(pts(4), 0x8803));
+        assert!(!is_terminal(0, 0x8800));
+    }
+
+    #[test]
+    fn what_has_no_terminal_or_is_gone_reads_none() {
+        let boot_id = String::new();
+        assert!(!reads_terminal(&Process {
+            pid: i32::MAX,
+            start_ticks: 1,
+            boot_id: boot_id.clone()
+        }));
+        assert!(!reads_terminal(&Process { pid: 1, start_ticks: 1, boot_id }));
+    }
+}

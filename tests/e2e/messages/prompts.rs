@@ -1,0 +1,77 @@
+//! Lines on the screen of any program that look like questions: a pattern answers only what the program
+//! asks, while it reads from its terminal.
+
+use crate::support::house::{House, Outcome};
+use serde_json::Value;
+
+fn begin(house: &House, name: &str, script: &str) -> Outcome<Value> {
+    house.json(&["new", name, "--agent", "command", "--auto-yes", "--", "sh", "-c", script])
+}
+
+/// What the patterns have said: the line, the verdict, and why or by which.
+fn judged(house: &House, name: &str) -> Outcome<Vec<[String; 3]>> {
+    let log = house.json(&["auto-yes", "log", name])?;
+    let told = |one: &Value| {
+        let by = if one["rule"].is_null() { "why" } else { "rule" };
+        ["text", "verdict", by].map(|key| one[key].as_str().unwrap_or_default().to_owned())
+    };
+    Ok(log.as_array().ok_or("no list")?.iter().map(told).collect())
+}
+
+/// The same question twice is two questions; what is rejected is answered with a no; what no pattern is
+/// about waits.
+#[test]
+fn a_program_that_reads_is_answered_by_pattern() -> Outcome {
+    let house = House::new()?;
+    let script = "for q in 'Go on? [Y/n]' 'Go on? [Y/n]' 'Remove it? [Y/n]' 'Really? [y/N]'; do \
+                  printf '%s ' \"$q\"; read word; echo \"got $word\"; done";
+    begin(&house, "tool", script)?;
+    let waits = house.until("tool", "waiting")?;
+    assert_eq!(waits["waiting_for"]["text"], "Really? [y/N]");
+    let by_pattern =
+        |line: &str, verdict: &str, rule: &str| [line, verdict, rule].map(str::to_owned);
+    assert_eq!(
+        judged(&house, "tool")?,
+        [
+            by_pattern("Go on? [Y/n]", "accept", r"\[Y/n\]"),
+            by_pattern("Go on? [Y/n]", "accept", r"\[Y/n\]"),
+            by_pattern("Remove it? [Y/n]", "reject", "delete|remove|rm -rf"),
+            by_pattern("Really? [y/N]", "manual", "no_pattern"),
+        ]
+    );
+    house.ok(&["answer", "tool", "deny"])?;
+    house.until("tool", "completed")?;
+    let screen = house.ok(&["screen", "tool"])?;
+    let words: Vec<_> = screen.lines().filter_map(|line| line.strip_prefix("got ")).collect();
+    assert_eq!(words, ["y", "y", "n", "n"], "{screen}");
+    Ok(())
+}
+
+/// Each prints what looks like a question, and none of them reads a line from its terminal: it waits for
+/// something else, it reads in the background, two read at once, it reads keys as an editor does.
+#[test]
+fn what_only_looks_like_a_question_is_left_to_a_person() -> Outcome {
+    let house = House::new()?;
+    let scripts = [
+        ("waits", "mkfifo never; printf 'Go on? [Y/n] '; read word < never"),
+        (
+            "behind",
+            "mkfifo never; set -m; (trap '' TTIN; read word < /dev/tty) & \
+             printf 'Go on? [Y/n] '; read word < never",
+        ),
+        ("both", "printf 'Go on? [Y/n] '; cat /dev/tty > one & cat > two; wait"),
+        ("sleeps", "printf 'Go on? [Y/n] '; sleep 1000 < /dev/tty"),
+    ];
+    for (name, script) in scripts {
+        begin(&house, name, script)?;
+    }
+    for (name, _) in scripts {
+        let waits = house.until(name, "waiting")?;
+        assert_eq!(waits["waiting_for"]["text"], "Go on? [Y/n]", "{name}");
+        let manual = ["Go on? [Y/n]", "manual", "not_reading"].map(str::to_owned);
+        assert_eq!(judged(&house, name)?, [manual], "{name}");
+        let screen = house.ok(&["screen", name])?;
+        assert_eq!(screen.trim(), "Go on? [Y/n]", "nothing was typed: {name}");
+    }
+    Ok(())
+}
