@@ -1,11 +1,12 @@
 //! The project's own tools: `cargo xtask test`, `check`, `agents`, `bench`, `soak`, `plan-kills`,
-//! `stories` and `record`.
+//! `stories`, `coverage` and `record`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool that talks to a terminal")]
 
 mod agents;
 mod belongings;
 mod bench;
 mod cargo;
+mod coverage;
 mod plan_kills;
 mod proc;
 mod record;
@@ -31,6 +32,7 @@ cargo xtask VERB
   soak [--for 5m]   twenty agents at work: memory and descriptors of the daemon must not grow
   plan-kills        daemon, window or both die at every step of a plan of twenty tasks
   stories           every story with every real agent, also those that start slowly
+  coverage          which branches of the gate and of auto-yes their tests take
   record            plays two stories with real agents and puts what was seen into README.md
   help              this page
 
@@ -59,6 +61,7 @@ fn run(verb: &str, rest: &[OsString]) -> Result<ExitCode> {
         "soak" => soak::run(rest),
         "plan-kills" => plan_kills::run(),
         "stories" => stories::run(),
+        "coverage" => coverage::run(),
         "record" => record::run(),
         "help" | "--help" | "-h" => {
             print!("{HELP}");
