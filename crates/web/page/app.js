@@ -7,6 +7,7 @@ import { fill, h, icon, toast } from "./dom.js";
 import { TAKEN, USUAL, bind, bindings, listen, pressed } from "./keys.js";
 import { drawList } from "./list.js";
 import { Outbox } from "./outbox.js";
+import { drawSearch, drawTrash } from "./places.js";
 import { SessionView } from "./session.js";
 import { Store } from "./store.js";
 import { Stream } from "./stream.js";
@@ -70,6 +71,8 @@ function route() {
     if (kind === "s") view = new SessionView($("main"), store, outbox, id);
     else if (kind === "new") drawNew();
     else if (kind === "settings") drawSettings();
+    else if (kind === "search") drawSearch($("main"));
+    else if (kind === "trash") drawTrash($("main"), store);
     else if (kind !== "asks") fill($("main"), h("p", { class: "faint" }, "Choose a session."));
     if (wanted) $("main").focus({ preventScroll: true });
   }

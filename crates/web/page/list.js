@@ -2,6 +2,7 @@
 /** The list of sessions, who needs a person first. */
 
 import { ago, fill, h, icon } from "./dom.js";
+import { counts } from "./work.js";
 
 /** A mark for each state, so that colour is never the only sign. */
 export const MARKS = {
@@ -13,6 +14,8 @@ export const MARKS = {
 function details(session) {
   const parts = [session.status];
   if (session.queued) parts.push(`${session.queued} queued`);
+  if (session.loop) parts.push(`#${session.loop.iteration}`);
+  if (counts(session)) parts.push(counts(session));
   if (session.waits_to_start) parts.push("waits to start");
   parts.push(ago(session.last_active_at));
   return parts.join(" \u00b7 ");
@@ -82,6 +85,8 @@ export function drawList(place, store, current) {
     h("ul", null, ...sessions.map((session) => row(session, session.id === current))),
     sessions.length ? "" : h("p", { class: "faint pad" }, "No sessions."),
     h("p", { class: "pad" }, h("a", { href: "#/new", id: "row-new" }, "New session"), " \u00b7 ",
+      h("a", { href: "#/search", id: "row-search" }, "Search"), " \u00b7 ",
+      h("a", { href: "#/trash", id: "row-trash" }, "Trash"), " \u00b7 ",
       h("a", { href: "#/settings", id: "row-settings" }, "This device")),
   );
 }

@@ -3,14 +3,14 @@
 
 import { Refused, get, post } from "./api.js";
 import { askCard } from "./asks.js";
+import { changes } from "./changes.js";
 import { ago, fill, h, icon, toast } from "./dom.js";
 import { pausedCard } from "./list.js";
+import { loopCard, runs } from "./work.js";
 import { Terminal } from "./terminal.js";
 
-const TABS = ["terminal", "conversation", "changes", "snapshots"];
-/** A file of a diff that is longer is shown as far as this: the browser is not to hang. */
-const DIFF_LINES_MAX = 5000;
-const LINE_CHARS_MAX = 2000;
+/** The views of a session. A task of a plan has its runs as well. @param {import("./store.js").Session} session */
+const tabsOf = (session) => ["terminal", "conversation", "changes", "snapshots", ...(session.task ? ["runs"] : [])];
 
 /** What came of a message, in a word. */
 const STATES = {
@@ -23,6 +23,8 @@ export class SessionView {
   constructor(place, store, outbox, id) {
     [this.place, this.store, this.outbox, this.id] = [place, store, outbox, id];
     this.tab = "terminal";
+    /** What was typed in the menu and not sent. @type {Record<string, string>} */
+    this.typed = {};
     /** @type {Set<string>} verbs that are under way */
     this.doing = new Set();
     this.head = h("div", { class: "head" });
@@ -59,11 +61,12 @@ export class SessionView {
     const drawn = () => this.draw();
     const cards = (session.asks ?? []).map((/** @type {any} */ ask) => askCard(this.store, session, ask, drawn));
     if (session.status === "paused") cards.push(pausedCard(session));
+    if (session.loop) cards.push(loopCard(session, this.store.may("manage"), (max) => this.act("loop", "loop", { max })));
     if (session.failure) cards.push(h("p", { class: "card bad pre" }, session.failure));
     const typing = this.cards.contains(document.activeElement) && document.activeElement?.tagName === "TEXTAREA";
     if (!typing) fill(this.cards, ...cards);
     this.drawLetters();
-    fill(this.tabs, ...TABS.map((tab) => h("button", {
+    fill(this.tabs, ...tabsOf(session).map((tab) => h("button", {
       type: "button", role: "tab", id: `tab-${tab}`, "aria-selected": String(tab === this.tab), "aria-controls": "pane",
       onclick: () => this.show(tab),
     }, tab)));
@@ -86,9 +89,13 @@ export class SessionView {
     } else if (session.can_resume) {
       all.push(button("resume", "outline", () => this.resume(), icon("play"), "Resume"));
     }
-    const more = h("details", { class: "more" }, h("summary", { id: "do-more" }, "More"), h("div", { class: "menu" },
+    const open = /** @type {HTMLDetailsElement | null} */ (this.head.querySelector("details.more"))?.open ?? false;
+    const more = h("details", { class: "more", open }, h("summary", { id: "do-more" }, "More"), h("div", { class: "menu" },
       button("boundary", "outline", () => this.pause({ mode: "boundary" }), "Pause after this turn"),
       button("force", "outline", () => this.pause({ mode: "force" }), "Pause by force"),
+      this.timed("for", "Pause for", "2h", (text) => this.pause({ for: text })),
+      this.timed("timeout", "Suspend when idle for (minutes)", String(Math.round(session.idle_timeout_secs / 60) || "off"),
+        (text) => this.act("timeout", "timeout", { minutes: text }, "The time is set.")),
       button("stop", "outline", () => this.act("stop", "stop"), "Stop"),
       button("snapshot", "outline", () => this.act("snapshot", "snapshot", {}, "A snapshot was taken."), "Snapshot"),
       button("auto-yes", "outline", () => this.act("auto-yes", "auto-yes", { switch: session.auto_yes ? "off" : "on" }),
@@ -100,6 +107,19 @@ export class SessionView {
     ));
     all.push(more);
     return all;
+  }
+
+  /** A field with a button, for what needs a word. @param {string} id @param {string} label @param {string} usual @param {(text: string) => void} act */
+  timed(id, label, usual, act) {
+    const field = /** @type {HTMLInputElement} */ (h("input", { id: `do-${id}-text`, value: this.typed[id] ?? usual, autocomplete: "off",
+      oninput: () => { this.typed[id] = field.value; } }));
+    const submit = (/** @type {Event} */ event) => {
+      event.preventDefault();
+      delete this.typed[id];
+      act(field.value.trim());
+    };
+    return h("form", { class: "timed", onsubmit: submit }, h("label", { for: `do-${id}-text` }, label), field,
+      h("button", { type: "submit", id: `do-${id}`, class: "outline", disabled: !this.store.may("manage") || this.doing.has(id) }, "Set"));
   }
 
   /** @param {string} id @param {string} verb @param {Record<string, any>} [body] @param {string} [done] */
@@ -184,6 +204,7 @@ export class SessionView {
     try {
       const drawn = tab === "conversation" ? conversation(await get(`/sessions/${this.id}/log`))
         : tab === "changes" ? changes(await get(`/sessions/${this.id}/diff`), (text) => this.outbox.send(this.id, text))
+        : tab === "runs" ? runs(await get("/runs", { repo: this.session?.repo_root, task: this.session?.task }))
         : this.snapshots(await get(`/sessions/${this.id}/snapshots`));
       if (this.tab === tab) fill(this.pane, ...drawn);
     } catch (fault) {
@@ -220,47 +241,4 @@ function conversation(entries) {
   return entries.map((entry) => h("article", { class: `entry by-${entry.type}` },
     h("header", { class: "faint" }, `${entry.type} \u00b7 ${ago(entry.timestamp)}`),
     h("p", { class: "pre" }, entry.content)));
-}
-
-/** @param {any} diff @param {(text: string) => void} send */
-function changes(diff, send) {
-  if (!diff.files.length) return [h("p", { class: "faint" }, "No changes.")];
-  /** @type {{file: string, line: string, field: HTMLTextAreaElement}[]} */
-  const comments = [];
-  const files = (diff.patch ?? "").split(/^(?=diff --git )/m).filter(Boolean);
-  const drawn = files.map((/** @type {string} */ patch) => {
-    const lines = patch.split("\n");
-    const name = lines.find((line) => line.startsWith("+++ "))?.slice(6) ?? lines[0];
-    const shown = lines.slice(1, DIFF_LINES_MAX);
-    const body = h("div", { class: "diff" }, ...shown.map((line) => diffLine(name, line, comments)));
-    const cut = lines.length > DIFF_LINES_MAX ? h("p", { class: "faint" }, `${lines.length - DIFF_LINES_MAX} lines more`) : null;
-    return h("details", { class: "file", open: files.length < 6 }, h("summary", null, name), body, cut);
-  });
-  const submit = () => {
-    const said = comments.filter(({ field }) => field.value.trim());
-    if (!said.length) return;
-    const text = said.map(({ file, line, field }) => `${file}\n> ${line}\n${field.value.trim()}`).join("\n\n");
-    send(`Comments on your changes:\n\n${text}`);
-    for (const { field } of said) field.value = "";
-  };
-  const stat = diff.files.map((/** @type {any} */ file) => `${file.path} +${file.added ?? "-"} -${file.removed ?? "-"}`);
-  return [h("p", { class: "faint pre" }, stat.join("\n")), ...drawn,
-    h("button", { type: "button", id: "send-comments", class: "outline", onclick: submit }, "Send comments as one message")];
-}
-
-/** @param {string} file @param {string} line @param {{file: string, line: string, field: HTMLTextAreaElement}[]} comments */
-function diffLine(file, line, comments) {
-  const kind = line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : line.startsWith("@@") ? "hunk" : "same";
-  const text = line.length > LINE_CHARS_MAX ? `${line.slice(0, LINE_CHARS_MAX)}\u2026` : line;
-  const row = h("div", { class: `is-${kind}` }, h("code", null, text || " "));
-  if (kind === "hunk") return row;
-  const comment = () => {
-    const field = /** @type {HTMLTextAreaElement} */ (h("textarea", { rows: "2", "aria-label": `Comment on ${text}` }));
-    comments.push({ file, line: text, field });
-    button.replaceWith(field);
-    field.focus();
-  };
-  const button = h("button", { type: "button", class: "comment", "aria-label": `Comment on this line: ${text.slice(0, 60)}`, onclick: comment }, "+");
-  row.append(button);
-  return row;
 }

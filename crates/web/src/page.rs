@@ -29,14 +29,17 @@ const ASSETS: &[Asset] = &[
     asset!("/app.js", SCRIPT, "app.js"),
     asset!("/api.js", SCRIPT, "api.js"),
     asset!("/asks.js", SCRIPT, "asks.js"),
+    asset!("/changes.js", SCRIPT, "changes.js"),
     asset!("/dom.js", SCRIPT, "dom.js"),
     asset!("/keys.js", SCRIPT, "keys.js"),
     asset!("/list.js", SCRIPT, "list.js"),
     asset!("/outbox.js", SCRIPT, "outbox.js"),
+    asset!("/places.js", SCRIPT, "places.js"),
     asset!("/session.js", SCRIPT, "session.js"),
     asset!("/store.js", SCRIPT, "store.js"),
     asset!("/stream.js", SCRIPT, "stream.js"),
     asset!("/terminal.js", SCRIPT, "terminal.js"),
+    asset!("/work.js", SCRIPT, "work.js"),
     asset!("/icon.svg", "image/svg+xml", "icon.svg"),
 ];
 

@@ -1,0 +1,60 @@
+// @ts-check
+/** What is not a session: words in all conversations, and what was removed. */
+
+import { Refused, get, post } from "./api.js";
+import { ago, fill, h, toast } from "./dom.js";
+
+/** @param {unknown} fault @param {string} lead */
+function complain(fault, lead) {
+  toast(`${lead}: ${/** @type {Error} */ (fault).message}`, { hint: fault instanceof Refused ? fault.hint : null });
+}
+
+/** @param {Element} place */
+export function drawSearch(place) {
+  const found = h("div", { role: "status" });
+  const field = /** @type {HTMLInputElement} */ (h("input", { id: "words", type: "search", autocomplete: "off" }));
+  const search = async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    if (!field.value.trim()) return;
+    fill(found, h("p", { class: "faint" }, "Searching..."));
+    try {
+      const hits = await get("/search", { words: field.value });
+      fill(found, h("p", { class: "faint" }, hits.length === 1 ? "One place" : `${hits.length} places`), ...hits.map(hit));
+    } catch (fault) {
+      fill(found);
+      complain(fault, "Failed to search");
+    }
+  };
+  fill(place, h("h2", null, "Search all conversations"),
+    h("form", { class: "form", onsubmit: search }, h("label", null, "Words", field), h("button", { type: "submit", class: "filled" }, "Search")), found);
+  field.focus();
+}
+
+/** @param {any} one */
+function hit(one) {
+  return h("article", { class: `entry by-${one.type}` },
+    h("header", { class: "faint" }, h("a", { href: `#/s/${one.session}` }, one.name), ` \u00b7 ${one.type} \u00b7 ${ago(one.at)}`),
+    h("p", { class: "pre" }, one.snippet));
+}
+
+/** @param {Element} place @param {import("./store.js").Store} store */
+export async function drawTrash(place, store) {
+  fill(place, h("h2", null, "Trash"), h("p", { class: "faint" }, "Reading..."));
+  const restore = async (/** @type {any} */ one) => {
+    try {
+      const back = await post(`/trash/${one.id}/restore`);
+      location.hash = `#/s/${back.id}`;
+    } catch (fault) {
+      complain(fault, "Failed to restore");
+    }
+  };
+  try {
+    const list = await get("/trash");
+    const rows = list.map((/** @type {any} */ one, /** @type {number} */ at) => h("div", { class: "snapshot" },
+      h("span", null, `${one.name} \u00b7 removed ${ago(one.removed_at)}`),
+      h("button", { type: "button", id: `untrash-${at}`, class: "small", disabled: !store.may("manage"), onclick: () => restore(one) }, "Take back")));
+    fill(place, h("h2", null, "Trash"), ...(rows.length ? rows : [h("p", { class: "faint" }, "The trash is empty.")]));
+  } catch (fault) {
+    fill(place, h("h2", null, "Trash"), h("p", { class: "bad" }, /** @type {Error} */ (fault).message));
+  }
+}
