@@ -35,7 +35,8 @@ export class SessionView {
     this.composer = this.makeComposer();
     place.replaceChildren(this.head, this.cards, this.tabs, this.pane, this.letters, this.composer);
     this.draw();
-    this.show("terminal");
+    // Without a terminal there is only what the agent's protocol says there.
+    this.show(this.session?.mode === "headless" ? "conversation" : "terminal");
     // A person looks at it now.
     get(`/sessions/${id}`).catch(() => {});
   }
