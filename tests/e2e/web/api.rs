@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 /// Verbs that are for the machine itself, or for a person at a terminal.
 const NOT_SERVED: &[&str] =
-    &["demo", "attach", "completions", "man", "daemon", "config", "web", "help"];
+    &["demo", "attach", "completions", "man", "daemon", "config", "web", "chat", "help"];
 /// Verbs that read or write files of the caller's folder.
 const NOT_YET: &[&str] = &["plan", "execute"];
 
