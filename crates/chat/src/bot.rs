@@ -158,12 +158,19 @@ impl Bot {
         })
     }
 
-    /// How an update is to be carried out; `None` if there is nothing to do.
+    /// How an update is to be carried out; `None` if there is nothing to do. Asked in the order in which they
+    /// came: of several buttons of a card the one that was pressed first counts, and what it does takes
+    /// its time aside.
     pub fn course(&self, id: i64) -> Result<Option<Course>, StoreFault> {
-        let Some(update) = self.store().look().update(id)? else { return Ok(None) };
+        let update = self.store().look().update(id)?;
+        let Some(update) = update else { return Ok(None) };
         let value: Value = serde_json::from_str(&update.body).unwrap_or_default();
-        Ok(self.policy.admit(&value).ok().map(|admitted| match admitted {
-            Admitted::Pressed(_) => Course::Aside,
+        let Ok(admitted) = self.policy.admit(&value) else { return Ok(None) };
+        Ok(Some(match admitted {
+            Admitted::Pressed(pressed) => match self.claim(&pressed)? {
+                Ok(_) => Course::Aside,
+                Err(_) => return Ok(None),
+            },
             Admitted::Said(said) => match command::read(&said.text, &self.name) {
                 Typed::Command(command) if command.runs_aside() => Course::Aside,
                 Typed::Command(_) | Typed::Words | Typed::NotForUs => {

@@ -16,28 +16,38 @@ impl Bot {
         let caller = Caller { user: pressed.user, key: format!("telegram-{}", pressed.update) };
         let Pressed { update, user, place, .. } = *pressed;
         let asked = Asked { update, user, place, caller };
+        match self.claim(pressed)? {
+            Ok(act) => self.carry_out(&asked, act),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Whether a press counts. It is looked at and used up in one go: of two, one counts. Claimed again, also
+    /// after a crash, it counts as before and is not told a second time.
+    pub(super) fn claim(&self, pressed: &Pressed) -> Result<Result<Act, Stale>, StoreFault> {
+        let Pressed { update, user, place, .. } = *pressed;
         let now = self.now();
-        // Looked at and used up in one go: of two presses at once, one counts.
-        let found = self.change(|change| {
+        self.change(|change| {
             let button = change.look().button(&pressed.data)?;
-            let judged = match &button {
-                Some(button) => button.press(update, place.chat, user, now).cloned(),
-                None => Err(Stale::Unknown),
+            let (judged, known) = match &button {
+                Some(button) => {
+                    let judged = button.press(update, place.chat, user, now).cloned();
+                    (judged, button.used_by == Some(update))
+                }
+                None => (Err(Stale::Unknown), false),
             };
-            if judged.is_ok() {
+            if judged.is_ok() && !known {
                 change.use_up(&pressed.data, update)?;
             }
-            let words = judged.as_ref().err().map_or("", |stale| why(*stale));
-            Say::ack(place, &pressed.query, words).put(change, user, now)?;
+            if !known {
+                let words = judged.as_ref().err().map_or("", |stale| why(*stale));
+                Say::ack(place, &pressed.query, words).put(change, user, now)?;
+            }
             if judged.is_err() {
                 change.done(update)?;
             }
             Ok(judged)
-        })?;
-        match found {
-            Ok(act) => self.carry_out(&asked, act),
-            Err(_) => Ok(()),
-        }
+        })
     }
 
     fn carry_out(&self, asked: &Asked, act: Act) -> Result<(), StoreFault> {

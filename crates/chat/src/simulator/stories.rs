@@ -115,3 +115,28 @@ fn a_button_of_one_user_is_not_anothers() {
     world.deliver();
     assert_eq!(world.house.answered(), 1);
 }
+
+/// What buttons do is done side by side, and may end in another order than it began.
+#[test]
+fn of_two_buttons_of_a_card_the_first_one_pressed_counts() {
+    let mut world = calm();
+    world.house.ask(0);
+    world.news();
+    world.send(100);
+    world.press_label(ME, "Allow once");
+    world.press_label(ME, "Deny");
+    world.alive(|world, bot| {
+        let updates = world.network.pending(bot.store().look().offset().unwrap());
+        let fresh = bot.take_in(&updates, Late::Never).unwrap();
+        for id in &fresh {
+            bot.course(*id).unwrap();
+        }
+        for id in fresh.iter().rev() {
+            bot.deal_with(*id).unwrap();
+        }
+    });
+    world.news();
+    world.send(100);
+    let said = world.network.words_of(ME).join("\n");
+    assert!(said.contains("Allowed once") && !said.contains("Denied"), "{said}");
+}
