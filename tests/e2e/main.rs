@@ -74,6 +74,7 @@ mod terminal {
     mod chaos;
     mod overview;
     mod refused;
+    mod several;
 }
 
 /// Where sessions work, and what is kept of it: worktrees, branches, snapshots, trash.

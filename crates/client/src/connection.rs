@@ -171,10 +171,19 @@ impl Client {
 
     /// The next thing that is said to a call that was made at this time.
     pub(crate) fn hear(&mut self, begun: Instant) -> Result<Streamed, Fault> {
+        self.heard(begun, Some(PATIENCE))
+    }
+
+    /// The next thing that is said, however long that takes: nothing is looked at in between.
+    pub(crate) fn listen(&mut self) -> Result<Streamed, Fault> {
+        self.heard(Instant::now(), None)
+    }
+
+    fn heard(&mut self, begun: Instant, patience: Option<Duration>) -> Result<Streamed, Fault> {
         if !self.decoder.has_frame() {
             self.wait_for_news()?;
         }
-        match self.next(Some(PATIENCE)) {
+        match self.next(patience) {
             Ok(Some(Frame::Raw { tag, bytes })) => Ok(Streamed::Bytes(tag, bytes)),
             Ok(Some(frame)) => {
                 let words = frame.words().map_err(|fault| Fault::Garbled(fault.to_string()))?;

@@ -6,7 +6,6 @@ use crate::fault::Fault;
 use crate::watcher::Quiet;
 use glis_wire::client::{Request, Response};
 use serde_json::Value;
-use std::time::Instant;
 
 /// What a subscription brings.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,7 +65,7 @@ impl Subscription {
                 }
                 client
             };
-            match client.hear(Instant::now()) {
+            match client.listen() {
                 Ok(Streamed::Words(Response::Event(event))) => {
                     self.connection = Some(client);
                     let seq = event.get("seq").and_then(Value::as_u64);

@@ -31,6 +31,8 @@ pub(crate) struct Model {
     pub(crate) access: Access,
     /// The repository that the program was started in, if any.
     pub(crate) here: Option<String>,
+    /// The user's own folder, which is written `~`.
+    pub(crate) user_home: Option<String>,
     pub(crate) link: Link,
     /// Whether anything may start: `running`, `pausing`, `paused`.
     pub(crate) gate: String,
@@ -283,13 +285,14 @@ pub(crate) struct Start {
     pub(crate) keys: KeyMap,
     pub(crate) access: Access,
     pub(crate) here: Option<String>,
+    pub(crate) user_home: Option<String>,
     pub(crate) drafts: BTreeMap<String, String>,
 }
 
 impl Model {
     /// Before anything is known of any session.
     pub(crate) fn new(start: Start) -> Self {
-        let Start { now, size, theme, keys, access, here, drafts } = start;
+        let Start { now, size, theme, keys, access, here, user_home, drafts } = start;
         let drafts = drafts.into_iter().map(|(id, text)| (id, Editor::with(&text))).collect();
         Self {
             now,
@@ -298,6 +301,7 @@ impl Model {
             keys,
             access,
             here,
+            user_home,
             link: Link::Connecting,
             gate: "running".to_owned(),
             last_seq: 0,

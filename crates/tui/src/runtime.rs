@@ -78,6 +78,7 @@ pub fn run(setup: Setup) -> Result<(), Told> {
         keys,
         access,
         here: repository(),
+        user_home: std::env::var("HOME").ok().filter(|home| home.len() > 1),
         drafts: drafts::read(&setup.connector.home),
     });
     let (post, inbox) = post::open().map_err(failed)?;

@@ -1,12 +1,14 @@
 //! The tests of the whole: stories, frames, chaos; and sessions for them.
 
 mod boxes;
+mod calls;
 mod chaos;
 mod desk;
 mod frames;
 mod hands;
 mod loops;
 mod stories;
+mod views;
 
 use glis_core::Status;
 use glis_wire::view::SessionView;

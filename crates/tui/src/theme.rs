@@ -188,6 +188,22 @@ fn luminance(Rgb(red, green, blue): Rgb) -> f64 {
     0.2126 * part(red) + 0.7152 * part(green) + 0.0722 * part(blue)
 }
 
+/// Whether what a cell holds can be read on the backgrounds that terminals of this kind have.
+#[cfg(test)]
+pub(crate) fn legible(cell: &ratatui_core::buffer::Cell, ground: Ground) -> bool {
+    let rgb = |colour: Color, usual: Rgb| {
+        if let Color::Rgb(red, green, blue) = colour { Rgb(red, green, blue) } else { usual }
+    };
+    let is_line = |c: char| c.is_whitespace() || ('\u{2500}'..='\u{257f}').contains(&c);
+    let (behind, before) = match ground {
+        Ground::Dark => (Rgb(0x28, 0x2c, 0x34), DARK.text),
+        Ground::Light => (Rgb(0xee, 0xee, 0xee), LIGHT.text),
+    };
+    let (text, behind) = (luminance(rgb(cell.fg, before)), luminance(rgb(cell.bg, behind)));
+    let ratio = (text.max(behind) + 0.05) / (text.min(behind) + 0.05);
+    ratio >= 4.5 || cell.symbol().chars().all(is_line)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -69,6 +69,10 @@ pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
     executing::keep(model);
     if model.selected != selected {
         move_on(model);
+        // The first one was chosen by nobody's hand: there is nothing to wait for.
+        if selected.is_none() {
+            model.preview.follow_at = Some(now.ms);
+        }
     }
     follow(model, &mut effects);
     effects

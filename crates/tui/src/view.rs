@@ -14,6 +14,9 @@ mod pen;
 mod status;
 mod terminal;
 
+#[cfg(test)]
+pub(crate) use pen::overlaps;
+
 use crate::message::Tab;
 use crate::model::{Drag, Mode, Model, Page};
 use layout::Layout;

@@ -124,3 +124,71 @@ fn write_colour(colour: Option<Color>, more: u8, out: &mut String) {
     };
     let _ = write!(out, ";{}", named + more);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keymap::KeyMap;
+    use crate::message::{Msg, Now};
+    use crate::model::{Access, Start};
+    use crate::theme::{Depth, Ground, Theme};
+    use crate::update::update;
+
+    fn model() -> Model {
+        Model::new(Start {
+            now: Now::default(),
+            size: (80, 24),
+            theme: Theme { depth: Depth::Indexed, ground: Ground::Dark },
+            keys: KeyMap::usual().unwrap(),
+            access: Access::Full,
+            here: None,
+            user_home: None,
+            drafts: std::collections::BTreeMap::new(),
+        })
+    }
+
+    fn drawn(canvas: &mut Canvas, model: &Model) -> String {
+        String::from_utf8(canvas.draw(model)).unwrap()
+    }
+
+    #[test]
+    fn a_picture_is_shown_at_once_and_only_what_has_changed() {
+        let (mut model, mut canvas) = (model(), Canvas::new(80, 24));
+        let first = drawn(&mut canvas, &model);
+        assert!(first.starts_with(BEGIN) && first.ends_with(END), "{first:?}");
+        assert!(!first.contains("\x1b[2J"), "nothing is cleared, so nothing flickers");
+        assert_eq!(drawn(&mut canvas, &model), "", "nothing has changed");
+        update(
+            &mut model,
+            Now::default(),
+            Msg::Listed { sessions: Vec::new(), last_seq: 1, gate: "paused".to_owned() },
+        );
+        let second = drawn(&mut canvas, &model);
+        assert!(second.contains("PAUSED") && second.len() < first.len() * 2, "{second:?}");
+        assert!(canvas.resize(40, 12).ends_with(b"\x1b[2J"), "another size is drawn from nothing");
+    }
+
+    #[test]
+    fn the_place_is_said_again_behind_what_terminals_disagree_about() {
+        let mut next = Buffer::empty(Rect { x: 0, y: 0, width: 12, height: 1 });
+        next.set_string(0, 0, "ab❤️cd日e", Style::new());
+        let shown = Buffer::empty(next.area);
+        let mut out = String::new();
+        write_cells(&shown.diff(&next), &mut out);
+        assert_eq!(out, "\x1b[1;1H\x1b[0mab❤️\x1b[1;5Hcd日\x1b[1;9He");
+    }
+
+    #[test]
+    fn colours_are_told_as_deep_as_they_are() {
+        let told = |colour: Color| {
+            let mut out = String::new();
+            write_style(Style::new().fg(colour).bg(colour).add_modifier(Modifier::BOLD), &mut out);
+            out
+        };
+        assert_eq!(told(Color::Reset), "\x1b[0;1m");
+        assert_eq!(told(Color::Red), "\x1b[0;1;31;41m");
+        assert_eq!(told(Color::LightBlue), "\x1b[0;1;94;104m");
+        assert_eq!(told(Color::Indexed(140)), "\x1b[0;1;38;5;140;48;5;140m");
+        assert_eq!(told(Color::Rgb(1, 2, 3)), "\x1b[0;1;38;2;1;2;3;48;2;1;2;3m");
+    }
+}

@@ -13,7 +13,7 @@ use glis_wire::client::{Action, Request};
 use serde_json::json;
 
 /// Snapshots of the session in hand are shown.
-fn with_snapshots(desk: &mut Desk) {
+pub(super) fn with_snapshots(desk: &mut Desk) {
     let view = |name: &str| {
         json!({"ref": name, "commit": "0123456789", "at": "2026-01-01T00:00:00Z", "why": "pause",
             "changed": 2, "not_captured": [], "since_before": null})

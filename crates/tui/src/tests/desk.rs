@@ -39,6 +39,7 @@ impl Desk {
             keys: KeyMap::usual().unwrap(),
             access: Access::Full,
             here: Some("/home/ada/src/app".to_owned()),
+            user_home: Some("/home/ada".to_owned()),
             drafts: BTreeMap::new(),
         });
         let mut desk = Self { model, now: BEGIN };
@@ -65,15 +66,18 @@ impl Desk {
     pub(super) fn press(&mut self, keys: &str) -> String {
         let mut told = Vec::new();
         for word in keys.split(' ') {
-            let chords: Vec<Chord> = match Chord::parse(word) {
-                Some(chord) => vec![chord],
-                None => word.chars().filter_map(|c| Chord::parse(&c.to_string())).collect(),
-            };
-            for chord in chords {
-                told.extend(self.tell(Msg::Input(Input::Key(chord))).iter().filter_map(describe));
-            }
+            told.extend(self.typed(word).iter().filter_map(describe));
         }
         told.join(", ")
+    }
+
+    /// One key, or letters, and all that is to be done for it.
+    pub(super) fn typed(&mut self, word: &str) -> Vec<Effect> {
+        let chords: Vec<Chord> = match Chord::parse(word) {
+            Some(chord) => vec![chord],
+            None => word.chars().filter_map(|c| Chord::parse(&c.to_string())).collect(),
+        };
+        chords.into_iter().flat_map(|chord| self.tell(Msg::Input(Input::Key(chord)))).collect()
     }
 
     /// A session has this status by an event.

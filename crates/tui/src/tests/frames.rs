@@ -26,15 +26,15 @@ fn the_overview_on_a_usual_terminal() {
         "",
         "
  glis  1 waiting  1 failed  1 busy  4 sessions
- app 2  /home/ada/src
+ app 2  ~/src
 ▌ ? fix-login waiting     claude    Bash: rm -rf target                      5m
   ● docs      busy        claude    (2 queued)                        212M   5m
- server 2  /home/ada/src
+ server 2  ~/src
   ✗ 日本語    failed      claude    the agent is not installed               5m
   ‖ api       paused      claude    edit src/api.rs                          5m
 ────────────────────────────────────────────────────────────────────────────────
  fix-login  ? waiting  claude
- glis/fix-login · /home/ada/trees/fix-login
+ glis/fix-login · ~/trees/fix-login
  1 terminal  2 conversation  3 diff  4 snapshots  5 runs  6 events
  ? Bash: rm -rf target
    a answers
@@ -50,11 +50,11 @@ fn side_by_side_where_there_is_room() {
         "G",
         "
  glis  1 waiting  1 failed  1 busy  4 sessions
- app 2  /home/ada/src                       │ api  ‖ paused  claude
-  ? fix-login waiting     Bash: rm -r…   5m │ glis/api · /home/ada/trees/api
+ app 2  ~/src                               │ api  ‖ paused  claude
+  ? fix-login waiting     Bash: rm -r…   5m │ glis/api · ~/trees/api
   ● docs      busy        (2 queued)     5m │ 1 terminal 2 conversation 3 diff 4 snapshots 5 runs 6 events
                                             │
- server 2  /home/ada/src                    │ ⏸ PAUSED  Paused 5m · by you
+ server 2  ~/src                            │ ⏸ PAUSED  Paused 5m · by you
   ✗ 日本語    failed      the agent i…   5m │   Last Action: edit src/api.rs
 ▌ ‖ api       paused      edit src/ap…   5m │   Pending: write tests · update docs · ship
                                             │
@@ -72,10 +72,10 @@ fn forty_columns_are_enough() {
         "j",
         "
  glis  1 waiting  1 failed  1 busy
- app 2  /home/ada/src
+ app 2  ~/src
   ? fix-login waiting     Bash: r…   5m
 ▌ ● docs      busy        (2 queu…   5m
- server 2  /home/ada/src
+ server 2  ~/src
   ✗ 日本語    failed      the age…   5m
   ‖ api       paused      edit sr…   5m
  a answer  enter attach  s send  ? keys

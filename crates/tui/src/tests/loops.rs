@@ -9,7 +9,7 @@ use glis_wire::view::SessionView;
 use serde_json::json;
 
 /// A loop in its third iteration.
-fn looped(state: &str, status: Status) -> SessionView {
+pub(super) fn looped(state: &str, status: Status) -> SessionView {
     let mut view = session("my-session", status);
     let own = json!({"iteration": 3, "max": 10, "state": state, "failures": 0, "cost": null,
         "max_cost": null, "max_failures": 3, "without_progress": 0, "until": null,

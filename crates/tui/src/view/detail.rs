@@ -41,7 +41,7 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         &facts(session, model.changes.get(&session.id)),
         theme.faint(),
     );
-    pen.put(area.x, area.y + 1, room, &place(session), theme.faint());
+    pen.put(area.x, area.y + 1, room, &place(model, session, room), theme.faint());
     tabs(model, pen, Rect { y: area.y + 2, height: 1, ..area });
     let card = card(model, session, room).into_iter().take(usize::from(CARD_ROWS_MAX));
     for (y, (text, style)) in (area.y + HEAD_ROWS..).zip(card) {
@@ -120,17 +120,36 @@ fn facts(session: &SessionView, changes: Option<&usize>) -> String {
     facts.extend(session.model.clone());
     facts.extend(session.auto_yes.then(|| "auto-yes".to_owned()));
     facts.extend((session.queued > 0).then(|| format!("({} queued)", session.queued)));
-    facts.extend(changes.map(|files| format!("{files} changed")));
-    facts.extend(session.memory_bytes.map(|bytes| format!("{} MB", bytes / (1024 * 1024))));
+    facts.extend(changes.filter(|files| **files > 0).map(|files| format!("{files} changed")));
+    facts.extend(session.memory_bytes.map(|bytes| format!("{} MB", bytes.div_ceil(1024 * 1024))));
     let cost = session.usage.and_then(|usage| usage.cost_usd);
     facts.extend(cost.map(|dollars| format!("${dollars:.2}")));
     facts.join(" · ")
 }
 
-fn place(session: &SessionView) -> String {
-    let branch = session.branch.clone().into_iter();
-    let tree = session.worktree.clone().or_else(|| Some(session.repo_root.clone()));
-    branch.chain(tree).collect::<Vec<_>>().join(" · ")
+/// Its branch and its folder. Of a folder that has no room the last parts are told, which no other has.
+fn place(model: &Model, session: &SessionView, columns: u16) -> String {
+    let branch = session.branch.as_ref().map_or_else(String::new, |branch| format!("{branch} · "));
+    let folder = session.worktree.as_ref().unwrap_or(&session.repo_root);
+    let folder = homely(model, folder);
+    let room = columns.saturating_sub(width(&branch));
+    let mut told = folder.clone();
+    let mut rest = folder.as_str();
+    while width(&told) > room {
+        let Some((_, shorter)) = rest.split_once('/') else { break };
+        rest = shorter;
+        told = format!("…/{rest}");
+    }
+    if width(&told) > room { branch.trim_end_matches(" · ").to_owned() } else { branch + &told }
+}
+
+/// A path as its user writes it.
+pub(super) fn homely(model: &Model, path: &str) -> String {
+    let home = model.user_home.as_deref();
+    let rest = home
+        .and_then(|home| path.strip_prefix(home))
+        .filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    rest.map_or_else(|| path.to_owned(), |rest| format!("~{rest}"))
 }
 
 /// What a person has to know before looking any further.
@@ -211,6 +230,6 @@ fn page(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     }
     if most > 0 && first < most {
         let below = format!("↓ {} more", most - first);
-        pen.put_right(area.right(), area.bottom().saturating_sub(1), 16, &below, theme.accent());
+        pen.put_over(area.right(), area.bottom().saturating_sub(1), 16, &below, theme.accent());
     }
 }

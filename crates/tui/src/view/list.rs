@@ -22,7 +22,7 @@ const NOTE_COLUMNS_MIN: u16 = 6;
 const ROOMY: u16 = 76;
 const AGENT_COLUMNS: u16 = 9;
 /// Numbers leave at least so much to words.
-const WORDS_COLUMNS: u16 = 20;
+const WORDS_COLUMNS: u16 = 30;
 
 /// A number that is told of every session, in a column of its own.
 #[derive(Clone, Copy)]
@@ -50,7 +50,9 @@ impl Number {
                 let files = model.changes.get(&session.id).filter(|files| **files > 0);
                 files.map(|files| format!("±{files}"))
             }
-            Self::Memory => session.memory_bytes.map(|bytes| format!("{}M", bytes / (1024 * 1024))),
+            Self::Memory => {
+                session.memory_bytes.map(|bytes| format!("{}M", bytes.div_ceil(1024 * 1024)))
+            }
             Self::Cost => {
                 let cost = session.usage.and_then(|usage| usage.cost_usd);
                 cost.map(|dollars| format!("${dollars:.2}"))
@@ -167,7 +169,7 @@ fn group(model: &Model, pen: &mut Pen<'_>, row: Rect, repo: &str, sessions: usiz
         name,
         theme.text().add_modifier(Modifier::BOLD),
     );
-    let rest = format!("{sessions}  {folder}");
+    let rest = format!("{sessions}  {}", super::detail::homely(model, folder));
     pen.put(x + 1, row.y, row.right().saturating_sub(x + 2), &rest, theme.faint());
 }
 

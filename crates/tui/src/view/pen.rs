@@ -27,6 +27,8 @@ impl<'b> Pen<'b> {
         }
         let columns = columns.min(area.right() - x);
         let text = shortened(&printable(text), columns);
+        #[cfg(test)]
+        self.note_overlap(x, y, &text);
         self.buffer.set_stringn(x, y, text, usize::from(columns), style).0
     }
 
@@ -51,6 +53,27 @@ impl<'b> Pen<'b> {
     pub(super) fn put_right(&mut self, right: u16, y: u16, columns: u16, text: &str, style: Style) {
         let width = width(text).min(columns);
         self.put(right.saturating_sub(width), y, width, text, style);
+    }
+
+    /// A mark over whatever is there, with its end at column `right` and a blank before it.
+    pub(super) fn put_over(&mut self, right: u16, y: u16, columns: u16, text: &str, style: Style) {
+        let width = width(text).min(columns.saturating_sub(1));
+        let x = right.saturating_sub(width + 1);
+        self.clear(Rect { x, y, width: width + 1, height: 1 });
+        self.put(x + 1, y, width, text, style);
+    }
+
+    /// Notes what is about to be written over, for the tests. Rules and the edges of boxes are meant to be.
+    #[cfg(test)]
+    fn note_overlap(&self, x: u16, y: u16, text: &str) {
+        let covered: String = (x..x + width(text))
+            .filter_map(|x| self.buffer.cell((x, y)))
+            .map(ratatui_core::buffer::Cell::symbol)
+            .collect();
+        let is_line = |c: char| c == ' ' || ('\u{2500}'..='\u{257f}').contains(&c);
+        if !covered.chars().all(is_line) {
+            OVERLAPS.with_borrow_mut(|all| all.push(format!("{text:?} over {covered:?}")));
+        }
     }
 
     /// A style over a whole area, behind what is written.
@@ -99,6 +122,17 @@ impl<'b> Pen<'b> {
             height: area.height.saturating_sub(2),
         }
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    static OVERLAPS: std::cell::RefCell<Vec<String>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
+/// What was written over something else since this was last asked.
+#[cfg(test)]
+pub(crate) fn overlaps() -> Vec<String> {
+    OVERLAPS.take()
 }
 
 /// The columns that a text takes.

@@ -31,7 +31,7 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         if x + width(between) + width(part) > end {
             break;
         }
-        x = pen.put(x, area.y, width(between), between, theme.line().patch(theme.lifted()));
+        x = pen.put(x, area.y, width(between), between, theme.faint().patch(theme.lifted()));
         let style = if number == 0 { theme.accent() } else { theme.text() };
         x = pen.put(x, area.y, width(part), part, style.patch(theme.lifted()));
     }

@@ -78,7 +78,7 @@ fn look_back(model: &Model, past: &Past, pen: &mut Pen<'_>, area: Rect) {
     let back = model.key(Place::Past, Command::Close);
     let mark = format!(" ↓ {} below · {} rows · {back} back to live ", past.below, rows.len());
     let style = theme.tone(Tone::Attention).add_modifier(Modifier::REVERSED);
-    pen.put_right(area.right(), area.bottom().saturating_sub(1), area.width, &mark, style);
+    pen.put_over(area.right(), area.bottom().saturating_sub(1), area.width, &mark, style);
 }
 
 /// Shows as much as there is room for, from this column and row on.

@@ -1,0 +1,204 @@
+//! Every view at every size and in both themes: nothing is written over anything else, everything can be read,
+//! and on a usual terminal nothing is cut.
+
+use super::desk::{Desk, few};
+use super::session;
+use crate::message::{Fetched, Msg, Told};
+use crate::theme::{Depth, Ground, legible};
+use crate::view::overlaps;
+use glis_core::Status;
+use glis_wire::view::SessionView;
+use serde_json::json;
+
+/// From the smallest that is promised to the largest that is sold.
+const SIZES: [(u16, u16); 5] = [(40, 12), (80, 24), (100, 30), (132, 43), (200, 50)];
+
+/// The keys that lead to each view.
+const VIEWS: &[&str] = &[
+    "",
+    "j",
+    "G",
+    "2",
+    "3",
+    "4",
+    "5",
+    "6",
+    "?",
+    "a",
+    "a r",
+    "a s",
+    "D",
+    "R",
+    "s",
+    "s two ctrl+j lines",
+    "n",
+    "n tab tab",
+    ":",
+    ": pause",
+    "@",
+    "/",
+    "/ doc",
+    "/ xyzzy",
+    "t",
+    "t 999 enter",
+    "m",
+    "r",
+    "o",
+    "f",
+    "f token enter",
+    "v j j",
+    "p",
+    "P",
+    "ctrl+x",
+    "ctrl+x y",
+    "L",
+    "L p",
+    "i",
+];
+
+/// A loop beside the others, and something of everything that can be told.
+fn house() -> Vec<SessionView> {
+    let mut all = few();
+    all.push(super::loops::looped("running", Status::Busy));
+    all
+}
+
+/// A view, after its keys. `L` is no key: the loop is in hand.
+fn desk(size: (u16, u16), ground: Ground, keys: &str) -> Desk {
+    let mut desk = Desk::with(house(), size, ground);
+    desk.model.theme.depth = Depth::True;
+    desk.tell(Msg::Changes { session: "id-docs".to_owned(), files: 12 });
+    let keys = keys.strip_prefix('L').map_or(keys, |rest| {
+        desk.model.selected = Some("id-my-session".to_owned());
+        rest.trim()
+    });
+    if !keys.is_empty() {
+        desk.press(keys);
+        desk.pass(50);
+    }
+    if let Some(page) = page(keys) {
+        let session = desk.model.selected.clone().unwrap();
+        desk.tell(Msg::Fetched { session, result: Ok(page) });
+    }
+    desk
+}
+
+/// What a view shows once it has come.
+fn page(keys: &str) -> Option<Fetched> {
+    let at = "2026-01-01T00:00:00Z";
+    Some(match keys {
+        "2" => {
+            let said = json!([
+                {"timestamp": at, "type": "user", "content": "please fix the login"},
+                {"timestamp": at, "type": "tool", "content": "Bash cargo test"},
+                {"timestamp": at, "type": "assistant", "content": "done ".repeat(60)},
+            ]);
+            Fetched::Conversation(serde_json::from_value(said).unwrap())
+        }
+        "3" => {
+            let files = json!([
+                {"path": "src/a.rs", "added": 1, "removed": 1},
+                {"path": "logo.png", "added": null, "removed": null},
+            ]);
+            let patch = "diff --git a/src/a.rs b/src/a.rs\n@@ -1 +1 @@\n-old\n+new\n".repeat(20);
+            Fetched::Diff { files: serde_json::from_value(files).unwrap(), patch }
+        }
+        "4" | "o" => {
+            let saved = json!([{"ref": "snap-1", "commit": "0123456789", "at": at, "why": "pause",
+                "changed": 2, "not_captured": [], "since_before": null}]);
+            Fetched::Snapshots(serde_json::from_value(saved).unwrap())
+        }
+        "5" => Fetched::Runs(vec![run("paused", Some("user")), run("succeeded", None)]),
+        "6" => Fetched::Events(vec![
+            json!({"seq": 41, "at": at, "event": "turn_ended", "status": "idle"}),
+        ]),
+        _ => return None,
+    })
+}
+
+pub(super) fn run(state: &str, why: Option<&str>) -> glis_wire::plan::RunView {
+    serde_json::from_value(json!({
+        "schema_version": 1, "run_id": "r-1", "task_id": "login", "state": state,
+        "provider": "claude", "provider_session_ref": null, "resumable": true,
+        "repo_root": "/home/ada/src/app", "created_at": "2026-01-01T00:00:00Z",
+        "updated_at": "2026-01-01T00:00:00Z", "paused_at": null, "pause_reason": why,
+        "resumed_from_run_id": null, "restart_of_run_id": null, "superseded_by_run_id": null,
+        "plan": "p-1", "session": "id-fix-login", "session_name": "fix-login", "worktree": null,
+        "branch": null, "forced": false, "finishing": false, "moves": false, "asks": null,
+        "undelivered": null, "unmerged": null, "fault": null, "commit": null,
+    }))
+    .unwrap()
+}
+
+#[test]
+fn no_view_writes_over_itself_at_any_size() {
+    for size in SIZES {
+        for keys in VIEWS {
+            let desk = desk(size, Ground::Dark, keys);
+            overlaps();
+            let frame = desk.frame();
+            let found = overlaps();
+            assert_eq!(found, Vec::<String>::new(), "{size:?} after {keys:?}:\n{frame}");
+        }
+    }
+}
+
+#[test]
+fn on_a_usual_terminal_nothing_is_cut() {
+    for size in [(80, 24), (200, 50)] {
+        for keys in VIEWS {
+            let frame = desk(size, Ground::Dark, keys).frame();
+            // A pause that is under way has this sign for a mark.
+            let cut = frame.lines().find(|line| line.contains('…') && !line.contains("…  "));
+            assert_eq!(cut, None, "{size:?} after {keys:?}:\n{frame}");
+        }
+    }
+}
+
+#[test]
+fn everything_that_is_drawn_can_be_read_in_both_themes() {
+    for keys in VIEWS {
+        let frames = [Ground::Dark, Ground::Light].map(|ground| {
+            let desk = desk((80, 24), ground, keys);
+            for cell in desk.buffer().content() {
+                assert!(legible(cell, ground), "after {keys:?}: {cell:?}\n{}", desk.frame());
+            }
+            desk.frame()
+        });
+        assert_eq!(frames[0], frames[1], "after {keys:?}");
+    }
+}
+
+#[test]
+fn the_runs_of_a_task_are_a_view() {
+    let frame = desk((80, 24), Ground::Dark, "5").frame();
+    assert!(frame.contains("  5m  paused      login  r-1  by you"), "{frame}");
+    assert!(frame.contains("  5m  succeeded   login  r-1"), "{frame}");
+}
+
+#[test]
+fn a_daemon_that_is_lost_is_said_over_what_was_last_known() {
+    let mut desk = Desk::new(few());
+    let told = Told { message: "the daemon is gone".to_owned(), hint: Some("wait".to_owned()) };
+    desk.tell(Msg::Lost(told.clone()));
+    let frame = desk.frame();
+    assert!(frame.contains("no daemon, trying again") && frame.contains("fix-login"), "{frame}");
+    desk.tell(Msg::Listed { sessions: few(), last_seq: 9, gate: "running".to_owned() });
+    assert!(!desk.frame().contains("no daemon"), "{}", desk.frame());
+    let mut empty = Desk::new(Vec::new());
+    empty.tell(Msg::Lost(told));
+    let frame = empty.frame();
+    assert!(frame.contains("the daemon is gone") && !frame.contains("No sessions"), "{frame}");
+}
+
+#[test]
+fn emoji_and_wide_letters_take_the_columns_that_they_have() {
+    let names = ["🚀 ship", "👩‍💻 pair", "❤️ care", "日本語", "e\u{301}te\u{301}", "🇺🇳 flag"];
+    let desk = Desk::new(names.map(|name| session(name, Status::Busy)).to_vec());
+    let buffer = desk.buffer();
+    // None of the names has the letter that the word for its status begins with.
+    let is_b = |x: u16, y: u16| buffer.cell((x, y)).is_some_and(|cell| cell.symbol() == "b");
+    let words = |y: u16| (0..80_u16).find(|x| is_b(*x, y));
+    let columns: Vec<_> = (2..8).map(words).collect();
+    assert!(columns.iter().all(|column| column.is_some() && *column == columns[0]), "{columns:?}");
+}
