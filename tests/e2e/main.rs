@@ -186,6 +186,7 @@ mod by_itself {
     mod compaction;
     mod idle;
     mod idle_races;
+    mod keep_process;
     mod memory;
     mod places;
     mod usage_limits;

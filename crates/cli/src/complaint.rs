@@ -3,6 +3,7 @@
 mod daemon;
 mod failed;
 mod gate;
+mod kept;
 mod loops;
 mod merge;
 mod plan;
@@ -224,6 +225,8 @@ impl From<Refusal> for Complaint {
                 resume::not_resumable(&Unresumable { session, agent, agent_ref, site }, &why)
             }
             Refusal::InPlace { session, wish } => in_place(&session, wish),
+            Refusal::ProcessKept { session } => kept::process(&session),
+            Refusal::NothingToKeep { agent, mode } => kept::nothing(&agent, mode),
             Refusal::NotMerged { session, into, worktree, why } => {
                 merge::not_merged(&session, &into, worktree.as_deref().unwrap_or("-"), &why)
             }

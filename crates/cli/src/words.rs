@@ -196,6 +196,7 @@ pub(crate) fn whole(s: &SessionView) -> String {
     fact("limit", usage_limit::reached(s));
     fact("ended with it", companions(&s.ended_processes));
     fact("still there", companions(&s.stuck_processes));
+    fact("process", s.process_kept.then(|| keep::process(s)));
     fact("left running", companions(&s.kept_processes));
     fact("warnings", (!s.warnings.is_empty()).then(|| s.warnings.join("; ")));
     fact(
@@ -311,6 +312,7 @@ pub(crate) fn paused(s: &SessionView) -> String {
         lines.extend(listed("ended with it", &s.ended_processes));
     }
     lines.extend(listed("left running, as configured", &s.kept_processes));
+    lines.extend(s.process_kept.then(|| format!("its process is {}", keep::process(s))));
     if s.worktree_removed {
         lines.push("its worktree is removed; a resume brings it back".to_owned());
     }
@@ -333,6 +335,7 @@ pub(crate) fn resumed(s: &SessionView) -> String {
         return format!("`{}` waits to start: {why}", s.name);
     }
     let how = match (&s.agent_session_ref, s.agent.as_str()) {
+        (None, _) if s.went_on => "its process goes on where it was stopped".to_owned(),
         (Some(id), _) => format!("in its own conversation {id}"),
         (None, "command") => "its command was started again in the same place".to_owned(),
         (None, _) => "no message had been sent; it starts a new conversation".to_owned(),

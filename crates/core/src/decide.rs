@@ -9,6 +9,7 @@ mod gate;
 pub(crate) mod halt;
 mod idle;
 pub(crate) mod judge;
+mod keep;
 pub(crate) mod looping;
 mod message;
 pub(crate) mod pause;
@@ -329,6 +330,10 @@ fn take_outcome(draft: &mut Draft<'_>, outcome: Outcome) {
         Outcome::SnapshotOverdue { op, moment, why } => {
             pause::save_overdue(draft, op, moment, why);
         }
+        Outcome::ProcessFrozen { op } => keep::frozen(draft, op),
+        Outcome::NotFrozen { op, why } => keep::not_frozen(draft, op, why),
+        Outcome::Thawed { op } => keep::thawed(draft, op),
+        Outcome::NotThawed { op, why } => keep::not_thawed(draft, op, &why),
         Outcome::Swept { op, left } => pause::swept(draft, op, left),
         Outcome::FolderLost => {
             if draft.session.folder == FolderState::Whole && draft.session.runs() {

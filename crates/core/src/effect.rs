@@ -52,6 +52,10 @@ pub enum Effect {
     TakeSnapshot { op: OpId, moment: Moment },
     /// End the process and everything it started.
     StopProcess { generation: u32, urgency: Urgency },
+    /// Stop the process and everything it started where they are, as a step of a pause.
+    Freeze { op: OpId, generation: u32 },
+    /// Let what was stopped in place go on. What runs goes on running.
+    Thaw { op: OpId, generation: u32 },
     /// End what carries the session's mark and has no holder, as a step of a pause.
     Sweep { op: OpId },
     /// End what the operation is doing: it has taken too long, or nothing waits for it any more. Its

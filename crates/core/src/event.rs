@@ -80,6 +80,18 @@ pub enum Ending {
     Reboot,
 }
 
+impl Ending {
+    /// It, as a reason for what follows.
+    pub(crate) fn told(&self) -> Why {
+        match self {
+            Self::Exited(status) => Why::ExitStatus(status.to_string()),
+            Self::Signalled(signal) => Why::Signal(signal.to_string()),
+            Self::Unknown => Why::HolderGone,
+            Self::Reboot => Why::Rebooted,
+        }
+    }
+}
+
 /// What has happened to a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -232,6 +244,12 @@ pub enum Event {
     SnapshotTaken { op: OpId, snapshot: Option<SnapshotRef>, warning: Option<Why> },
     /// Everything is kept; the process is ended, unless it has ended by itself.
     EndBegan { op: OpId },
+    /// Everything is kept; the process is stopped in place.
+    FreezeBegan { op: OpId },
+    /// It is, and everything it had started; its memory stays taken.
+    ProcessFrozen { op: OpId },
+    /// What was stopped in place is let go on.
+    ThawBegan { op: OpId, cause: StartCause },
     /// The worktree is saved and is to be removed.
     ClearingBegan { op: OpId },
     /// The worktree is removed; a start brings it back.

@@ -5,6 +5,7 @@ mod compact;
 mod end;
 mod gate;
 mod idle;
+mod keep;
 mod looping;
 mod message;
 mod pause;
@@ -233,6 +234,9 @@ impl Session {
                 let runs = self.runs();
                 self.move_pause(Progress::Saved { runs });
             }
+            Event::FreezeBegan { .. } => self.move_pause(Progress::Freezing),
+            Event::ProcessFrozen { .. } => self.freeze(),
+            Event::ThawBegan { op, cause } => self.begin_thaw(*op, *cause),
             Event::ClearingBegan { .. } => self.move_pause(Progress::Sealed),
             Event::WorktreeCleared { leftover, .. } => self.clear_worktree(leftover.as_ref()),
             Event::WorktreeStays { why, .. } => self.warn_of_pause(why.clone()),
@@ -248,7 +252,10 @@ impl Session {
             Event::PauseTakenOver { reason } => self.take_pause_over(*reason),
             Event::LimitOver { at } => self.end_limit(*at),
             Event::Loop(event) => self.go_on_with_loop(event),
-            Event::ProcessEnded { left, .. } => self.end_run(left),
+            Event::ProcessEnded { left, ending, .. } => {
+                self.note_kept_end(ending);
+                self.end_run(left);
+            }
             Event::LeftoversSwept { left, .. } => self.leftovers.clone_from(left),
             Event::Suspended { op } => self.suspend(*op),
             Event::Interrupted { why } => self.interrupt(why),
@@ -322,6 +329,7 @@ impl Session {
         let begun = matches!(
             event,
             Event::StartBegan { .. }
+                | Event::ThawBegan { .. }
                 | Event::PauseBegan { .. }
                 | Event::StopBegan { .. }
                 | Event::RemovalBegan { .. }

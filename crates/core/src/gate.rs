@@ -83,8 +83,10 @@ impl GateWish {
         let removes = session.spec.remove_worktree.unwrap_or_else(usually);
         let usual = if removes { Clearing::IfPossible } else { Clearing::Keep };
         let clearing = self.clearing.unwrap_or(usual);
-        // The user's own folder is never removed, and that is no reason not to pause.
-        let clearing = if session.spec.in_place { Clearing::Keep } else { clearing };
+        // Neither the user's own folder is removed nor one that a kept process stands in, and that is no
+        // reason not to pause.
+        let stays = session.spec.in_place || session.spec.keep_process;
+        let clearing = if stays { Clearing::Keep } else { clearing };
         let Self { mode, reason, on_timeout, .. } = *self;
         PauseWish { mode, reason, on_timeout, clearing }
     }

@@ -112,7 +112,9 @@ pub enum PauseStep {
     Saving,
     /// Ending the process.
     Ending,
-    /// Snapshot after every writer is dead.
+    /// Stopping the process in place.
+    Freezing,
+    /// Snapshot after every writer is dead, or stopped.
     Sealing,
     /// Removing the worktree.
     Clearing,
@@ -123,6 +125,6 @@ pub enum PauseStep {
 pub enum Moment {
     /// While the agent may still write.
     BeforeStop,
-    /// After every writer is dead.
+    /// After every writer is dead, or stopped.
     AfterStop,
 }

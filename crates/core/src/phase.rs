@@ -64,6 +64,8 @@ pub enum AfterStop {
         /// What becomes of the worktree.
         clearing: Clearing,
     },
+    /// Nothing: a process that its pause has kept is ended, and the pause goes on without it.
+    StayPaused(Box<PauseRecord>),
 }
 
 /// Why a process is ended.
@@ -97,7 +99,7 @@ impl AfterStop {
     pub(crate) fn saves_first(&self) -> bool {
         match self {
             Self::Restart { .. } | Self::Remove => true,
-            Self::Rest | Self::Pause { .. } => false,
+            Self::Rest | Self::Pause { .. } | Self::StayPaused(_) => false,
         }
     }
 }
@@ -175,6 +177,8 @@ pub enum StartStep {
     Process,
     /// The agent runs and is not ready yet.
     Ready,
+    /// A process that was stopped in place is let go on.
+    Thaw,
 }
 
 /// A start that has to wait.

@@ -132,6 +132,8 @@ stored_as_text! {
         Interrupt = "interrupt agent",
         /// Every process of the session is ended.
         EndAll = "end every process",
+        /// Every process of the session is stopped in place.
+        Freeze = "stop every process in place",
         /// A snapshot is taken because somebody asked for it.
         Snapshot = "snapshot the worktree",
         /// The worktree is brought back to a snapshot.
@@ -207,6 +209,8 @@ stored_as_text! {
         NoSnapshotBefore = "no snapshot before the stop: " .. "",
         /// A pause did without its second snapshot.
         NoSnapshotAfter = "no snapshot after the stop: " .. "",
+        /// What a pause had kept is gone.
+        KeptEnded = "the process that it kept has ended: " .. "",
         /// A pause did without the screen.
         NoScreen = "its screen was not kept: " .. "",
     }

@@ -176,6 +176,18 @@ pub enum Refusal {
         /// What was wanted.
         wish: InPlaceWish,
     },
+    /// Its worktree cannot be taken from under a process that was kept.
+    ProcessKept {
+        /// The session's name.
+        session: String,
+    },
+    /// A pause could not keep a process of this kind.
+    NothingToKeep {
+        /// The agent.
+        agent: String,
+        /// How it would be spoken to.
+        mode: Mode,
+    },
     /// The worktree was to be removed, but this is in no snapshot of it.
     WouldBeLost {
         /// The session's name.

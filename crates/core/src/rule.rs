@@ -19,6 +19,8 @@ pub enum Rule {
     Adopted,
     /// Its start has succeeded.
     Started,
+    /// What a pause had stopped in place goes on.
+    WentOn,
     /// Its start has failed.
     StartFailed(ResumeFault),
     /// A message is being handed over.
@@ -72,6 +74,7 @@ impl fmt::Display for Rule {
             Self::Recovered => "it was known by its own folder alone",
             Self::Adopted => "it was found running, of a start that is not on record",
             Self::Started => "its process was started",
+            Self::WentOn => "its process goes on where it was stopped",
             Self::StartFailed(fault) => return write!(f, "its last start failed: {fault}"),
             Self::Delivering => "a message is on its way to it",
             Self::MessageWaits(why) => return write!(f, "a message waits: {why}"),

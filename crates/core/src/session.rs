@@ -224,6 +224,16 @@ impl Session {
         self.run.as_ref().map_or(&ScreenState::Flowing, |run| &run.screen)
     }
 
+    /// Whether it is paused and its process was kept: it lives, stopped where it is.
+    pub fn is_frozen(&self) -> bool {
+        matches!(self.phase, Phase::Rest(Rest::Paused(_))) && self.runs()
+    }
+
+    /// Whether a process that was stopped in place is let go on.
+    pub(crate) fn thaws(&self) -> bool {
+        matches!(&self.phase, Phase::Starting(start) if start.step == StartStep::Thaw)
+    }
+
     /// What the agent asks, oldest first. Our own doubts are not among it.
     pub fn asked(&self) -> &[Ask] {
         self.run.as_ref().map_or(&[], |run| &run.asks)
@@ -241,6 +251,7 @@ impl Session {
             Phase::Pausing(_) | Phase::Stopping { then: AfterStop::Pause { .. }, .. } => {
                 Status::Pausing
             }
+            Phase::Stopping { then: AfterStop::StayPaused(_), .. } => Status::Paused,
             Phase::Stopping { .. } if !self.expects_process() => Status::Suspended,
             Phase::Live if self.pause_to_come().is_some() => Status::Pausing,
             Phase::Live | Phase::Stopping { .. } => self.live_status(),
@@ -294,9 +305,10 @@ impl Session {
     /// Whether a process is known to live or to be on its way.
     pub fn expects_process(&self) -> bool {
         match &self.phase {
-            Phase::Rest(_) | Phase::Chore { .. } => false,
+            Phase::Rest(_) => self.is_frozen(),
+            Phase::Chore { .. } => false,
             Phase::Starting(start) => {
-                matches!(start.step, StartStep::Process | StartStep::Ready)
+                matches!(start.step, StartStep::Process | StartStep::Ready | StartStep::Thaw)
             }
             // A stop of a start waits for a process to come; what follows a stop waits for one to go.
             Phase::Stopping { then, .. } => !then.saves_first() || self.runs(),
@@ -385,6 +397,9 @@ impl Session {
             Phase::Rest(rest) | Phase::Chore { from: rest, .. } => rest.clone(),
             Phase::Starting(start) => start.from.clone(),
             Phase::Pausing(pause) => pause.from.clone().unwrap_or(Rest::Interrupted),
+            Phase::Stopping { then: AfterStop::StayPaused(record), .. } => {
+                Rest::Paused(record.clone())
+            }
             Phase::Live | Phase::Stopping { .. } => Rest::Interrupted,
         }
     }
@@ -405,7 +420,7 @@ impl Session {
             Phase::Stopping { op, then, .. } => Some((
                 *op,
                 match then {
-                    AfterStop::Rest => Operation::Stop,
+                    AfterStop::Rest | AfterStop::StayPaused(_) => Operation::Stop,
                     AfterStop::Restart { .. } => Operation::Restart,
                     AfterStop::Remove => Operation::Remove,
                     AfterStop::Pause { .. } => Operation::Pause,
@@ -454,10 +469,11 @@ impl Session {
     }
 
     /// Everything that waits for a person: our doubts, whose messages are older than whatever the
-    /// agent does, and then what the agent asks.
+    /// agent does, and then what the agent asks. What is stopped in place takes no answer.
     pub fn asks(&self) -> Vec<Ask> {
         let doubtful = self.queue.iter().filter(|message| message.delivery == Delivery::Doubtful);
-        doubtful.map(Message::doubt).chain(self.asked().iter().cloned()).collect()
+        let asked = if self.is_frozen() { &[] } else { self.asked() };
+        doubtful.map(Message::doubt).chain(asked.iter().cloned()).collect()
     }
 
     /// Whether anything is asked and has no end yet.

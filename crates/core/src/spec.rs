@@ -105,6 +105,9 @@ pub struct Spec {
     /// Whether a pause removes its worktree; none leaves it to the configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remove_worktree: Option<bool>,
+    /// Whether a pause stops its process in place and keeps it, instead of ending it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keep_process: bool,
     /// It is a loop, and this is what it was asked to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looped: Option<Box<LoopSpec>>,
@@ -148,6 +151,15 @@ impl IdleLimit {
 }
 
 impl Spec {
+    /// Whether its process could be kept by a pause: it has a terminal, so that nothing waits for it at
+    /// the other end of a pipe, and nothing to be resumed by but itself.
+    pub fn can_keep_process(&self) -> bool {
+        self.mode == Mode::Terminal
+            && self.traits.refs == RefOrigin::None
+            && self.task.is_none()
+            && self.looped.is_none()
+    }
+
     /// How long it may be idle. Older builds have not stored whether their number was asked for; one
     /// that is not theirs for everything was.
     pub fn idle_limit(&self) -> IdleLimit {
@@ -189,6 +201,7 @@ impl Spec {
             idle: IdleLimit::Usual,
             auto_yes: false,
             remove_worktree: None,
+            keep_process: false,
             looped: None,
         }
     }

@@ -58,6 +58,13 @@ fn every_state_after_two_commands_in_one_folder_holds_every_rule() {
     println!("from a command in a folder that two share: {story}");
 }
 
+#[test]
+fn every_state_of_a_process_that_is_kept_holds_every_rule() {
+    let (one, two) = (state::kept(true), state::command(true));
+    let story = search(State::new(&one, &two), &steps::begin(0), FROM_WORK).unwrap();
+    println!("from a command that a pause keeps: {story}");
+}
+
 #[expect(clippy::disallowed_methods, reason = "how far to go is a wish of the person who looks")]
 fn most(usual: usize) -> usize {
     let wish = std::env::var("GLIS_STATES").ok().and_then(|wish| wish.parse().ok());

@@ -56,6 +56,7 @@ variants! {
         CaptureMissed MessageRefused FolderLost StartRefused IdleLimitSet StartDeferred
         StartForgone Gate AskJudged AutoYesSet CompactionBegan ConversationCompacted
         CompactionFailed ResumeAppointed LimitsSet PauseTakenOver LimitOver Plan ResumeFellDue Loop
+        FreezeBegan ProcessFrozen ThawBegan
     }
     gate: GateEvent {
         Shut Hastened Joined Released Overdue Stopped NotKept Paused Opened Resumed
@@ -93,7 +94,7 @@ variants! {
         User UserInterrupt Resource Error IdleTimeout Global RateLimit Budget Shutdown
     }
     on_timeout: OnTimeout { Refuse Force }
-    after: AfterStop { Rest Restart Remove Pause }
+    after: AfterStop { Rest Restart Remove Pause StayPaused }
     stop_cause: StopCause { Asked Idle Memory }
     idle_limit: IdleLimit { Usual Secs Never }
     ending: Ending { Exited Signalled Unknown Reboot }

@@ -23,6 +23,8 @@ mod gate;
 mod idle;
 #[path = "transitions/judged.rs"]
 mod judged;
+#[path = "transitions/kept.rs"]
+mod kept;
 #[path = "transitions/limits.rs"]
 mod limits;
 #[path = "transitions/loops.rs"]

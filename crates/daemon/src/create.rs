@@ -171,6 +171,7 @@ impl Creator {
             idle: IdleLimit::Usual,
             auto_yes: wanted.auto_yes || config.auto_yes.enabled,
             remove_worktree: wanted.remove_worktree,
+            keep_process: wanted.keep_process,
             looped: looped.map(Box::new),
         };
         spec.limit_idle(wanted.idle_timeout_secs.map_or(IdleLimit::Usual, IdleLimit::Secs));

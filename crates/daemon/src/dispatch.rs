@@ -77,6 +77,16 @@ impl Act for Dispatcher {
                 }
             }
             Effect::StopProcess { generation, urgency } => self.stop(session, generation, urgency),
+            Effect::Freeze { op, .. } => {
+                if let Err(why) = self.links.send(&id, HolderCommand::Freeze(op)) {
+                    self.jobs.report(id, Outcome::NotFrozen { op, why: why.into() });
+                }
+            }
+            Effect::Thaw { op, .. } => {
+                if let Err(why) = self.links.send(&id, HolderCommand::Thaw(op)) {
+                    self.jobs.report(id, Outcome::NotThawed { op, why: why.into() });
+                }
+            }
             Effect::CaptureTerminal { op } => self.capture(session, op),
             Effect::SetTimer { key, when } => self.timers.set(id.into(), key, when),
             Effect::DropTimer { key } => self.timers.drop_timer(id.into(), key),
@@ -120,6 +130,8 @@ impl Act for Dispatcher {
             | Effect::Judge { .. }
             | Effect::Interrupt { .. }
             | Effect::StopProcess { .. }
+            | Effect::Freeze { .. }
+            | Effect::Thaw { .. }
             | Effect::CaptureTerminal { .. }
             | Effect::CutShort { .. }
             | Effect::DropTimer { .. }
@@ -154,6 +166,8 @@ impl Act for Dispatcher {
             | Effect::Judge { .. }
             | Effect::Interrupt { .. }
             | Effect::StopProcess { .. }
+            | Effect::Freeze { .. }
+            | Effect::Thaw { .. }
             | Effect::CaptureTerminal { .. }
             | Effect::CutShort { .. }
             | Effect::DropTimer { .. }

@@ -1,7 +1,7 @@
 //! The way to each holder that is supervised: commands are queued here, and told to it in order.
 
 use glis_core::talk::Ask;
-use glis_core::{MessageId, SessionId};
+use glis_core::{MessageId, OpId, SessionId};
 use glis_wire::hold::{Children, Ladder};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -25,6 +25,10 @@ pub(crate) enum HolderCommand {
         reason: Option<String>,
     },
     Interrupt,
+    /// Stop it in place.
+    Freeze(OpId),
+    /// Let it go on.
+    Thaw(OpId),
     Stop {
         ladder: Ladder,
         children: Children,

@@ -89,6 +89,7 @@ impl Work {
             auto_yes: false,
             argv: Vec::new(),
             remove_worktree: None,
+            keep_process: false,
             looped: None,
             spec_file: None,
         }

@@ -31,13 +31,16 @@ pub(crate) struct Process {
     pub(crate) start_ticks: u64,
     /// Ended, and not yet waited for.
     pub(crate) zombie: bool,
+    /// Stopped where it is.
+    pub(crate) stopped: bool,
 }
 
 impl Process {
     /// Whether the process of this number is still the one that was seen. One that got another
     /// parent or group meanwhile counts as a stranger until it is found again.
     pub(crate) fn is_unchanged(&self) -> bool {
-        look(self.pid).is_some_and(|now| Self { zombie: self.zombie, ..now } == *self)
+        let Self { zombie, stopped, .. } = *self;
+        look(self.pid).is_some_and(|now| Self { zombie, stopped, ..now } == *self)
     }
 }
 
@@ -176,7 +179,8 @@ fn look(pid: i32) -> Option<Process> {
 fn parse_stat(pid: i32, stat: &[u8]) -> Option<Process> {
     let stat = Stat::parse(stat)?;
     let Stat { parent, group, session, start_ticks, .. } = stat;
-    Some(Process { pid, parent, group, session, start_ticks, zombie: stat.is_over() })
+    let (zombie, stopped) = (stat.is_over(), stat.is_stopped());
+    Some(Process { pid, parent, group, session, start_ticks, zombie, stopped })
 }
 
 fn carries(pid: i32, mark: &[u8]) -> bool {

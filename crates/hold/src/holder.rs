@@ -15,6 +15,7 @@ use crate::environment::Environment;
 use crate::errors::Errors;
 use crate::family::Family;
 use crate::folder::Folder;
+use crate::frost::Frost;
 use crate::input::{Flow, Input};
 use crate::kill::Killer;
 use crate::mending::{self, Mending};
@@ -98,6 +99,7 @@ pub(crate) struct Holder {
     pub(crate) stage: Stage,
     pub(crate) killer: Killer,
     pub(crate) mending: Mending,
+    pub(crate) frost: Frost,
     pub(crate) epoll: OwnedFd,
     pub(crate) signals: OwnedFd,
     listener: OwnedFd,
@@ -128,6 +130,7 @@ impl Holder {
             stage: Stage::default(),
             killer: Killer::new(family, Some(agent)),
             mending: Mending::default(),
+            frost: Frost::default(),
             epoll: parts.epoll,
             signals: parts.signals,
             listener: parts.listener,

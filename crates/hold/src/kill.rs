@@ -69,8 +69,8 @@ impl Killer {
         };
     }
 
-    /// Everybody who is to be ended.
-    fn members(&self) -> Vec<Process> {
+    /// Everybody who is to be ended, or stopped.
+    pub(crate) fn members(&self) -> Vec<Process> {
         let members = self.family.members().into_iter();
         members.filter(|member| !self.spared.covers(member)).collect()
     }

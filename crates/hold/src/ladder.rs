@@ -38,6 +38,7 @@ impl Holder {
         let now = Instant::now();
         let interrupt = Duration::from_millis(ladder.interrupt_ms.into());
         let granted = Duration::from_millis(ladder.terminate_ms.into());
+        self.leave_frost();
         // An agent that has ended unnoticed has ended by itself.
         self.reap();
         self.stage.ordered |= self.stage.end.is_none();
@@ -47,6 +48,7 @@ impl Holder {
                 self.stage.step = Step::Interrupting { until: now + interrupt, terminate: granted };
                 if !interrupt.is_zero() {
                     self.signal_groups(Signal::INT);
+                    self.melt();
                 }
             }
             Step::Interrupting { until, terminate } => {
@@ -111,6 +113,7 @@ impl Holder {
                     self.signal_groups(Signal::TERM);
                     // A stopped process takes no other signal than this one.
                     let _ = kill_process_group(self.agent, Signal::CONT);
+                    self.melt();
                 }
                 Some(Step::Terminating { until })
             }

@@ -111,6 +111,8 @@ impl Holder {
             Order::Signal { number } => self.signal_agent(id, number),
             Order::Stop(ladder) => self.stop(ladder),
             Order::Children(children) => self.killer.spare_children(children),
+            Order::Freeze { order } => self.freeze(id, order),
+            Order::Thaw { order } => self.thaw(id, order),
             Order::Lock { path } => self.lock(id, path),
             Order::Environment => {
                 let (env, limits) = (self.facts.environment.variables(), self.facts.limits.clone());
@@ -127,6 +129,10 @@ impl Holder {
     fn take_input(&mut self, id: u64, order: u64, bytes: Vec<u8>) {
         if self.stage.agent_end().is_some() || self.input_end().is_none() {
             self.refuse(id, order, "the agent reads no more input");
+            return;
+        }
+        if self.frost.is_there() {
+            self.refuse(id, order, "the agent is stopped in place");
             return;
         }
         // On pipes a protocol is spoken, and one key in the middle of it garbles all that follows.
@@ -256,7 +262,7 @@ impl Holder {
         }
     }
 
-    fn refuse(&mut self, id: u64, order: u64, why: &str) {
+    pub(crate) fn refuse(&mut self, id: u64, order: u64, why: &str) {
         if let Some(client) = self.clients.iter_mut().find(|client| client.id == id) {
             client.tell(&Report::Refused { order, why: why.to_owned(), for_good: false });
         }

@@ -44,6 +44,7 @@ impl Holder {
             if self.mending.at.is_some_and(|at| at <= now) {
                 self.mend();
             }
+            self.spread_frost(now);
             self.climb(now);
             self.flow_input();
             self.settle(now);
@@ -64,7 +65,8 @@ impl Holder {
     fn deadline(&self) -> Option<Instant> {
         let due =
             [self.stage.deadline(), self.output.rest_at(), self.accept_again_at, self.mending.at];
-        due.into_iter().flatten().min()
+        let due = due.into_iter().chain([self.frost.deadline()]);
+        due.flatten().min()
     }
 
     fn respond(&mut self, token: u64, flags: EventFlags) {
@@ -102,7 +104,10 @@ impl Holder {
         while let Ok(len) = rustix::io::read(&self.signals, &mut record) {
             let Some(number) = record[..len].first_chunk::<4>() else { return };
             match Signal::from_named_raw(i32::from_ne_bytes(*number)) {
-                Some(Signal::CHILD) => self.reap(),
+                Some(Signal::CHILD) => {
+                    self.reap();
+                    self.frost.look_again();
+                }
                 Some(Signal::URG | Signal::IO) => self.mending.wanted(),
                 Some(signal @ (Signal::TERM | Signal::INT | Signal::HUP)) => self.stop_for(signal),
                 Some(_) | None => {}

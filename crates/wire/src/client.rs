@@ -281,6 +281,7 @@ pub enum TrashAction {
 /// What a new session is to be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the contract explains each option of `new`")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of `new` that no other implies")]
 pub struct NewSession {
     /// None: one is made from the prompt, the program or the agent.
     #[serde(default)]
@@ -300,6 +301,9 @@ pub struct NewSession {
     /// Whether a pause removes the worktree; none leaves it to the configuration.
     #[serde(default)]
     pub remove_worktree: Option<bool>,
+    /// Whether a pause keeps its process, stopped in place.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keep_process: bool,
     /// It iterates, as this says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looped: Option<LoopSpec>,

@@ -201,6 +201,17 @@ pub enum Order {
     /// Tell what the agent was started with, in one [`Report::Environment`]. A holder of an earlier
     /// version refuses.
     Environment,
+    /// Stop the agent and everything it started where they are, and keep them so. Confirmed by
+    /// [`Report::Wrote`] once nothing of it moves, or refused, and then all of it goes on.
+    Freeze {
+        /// The number that the answer has.
+        order: u64,
+    },
+    /// Let go on what was stopped by [`Order::Freeze`]. Confirmed by [`Report::Wrote`].
+    Thaw {
+        /// The number that the answer has.
+        order: u64,
+    },
 }
 
 /// How an agent is brought to an end. A step with no time is left out; killing never is.
@@ -223,14 +234,15 @@ pub enum Report {
         /// Length of the log: the offset of the next byte.
         end: u64,
     },
-    /// All bytes of the raw frame with this tag were handed to the agent's terminal or pipe.
+    /// All bytes of the raw frame with this tag were handed to the agent's terminal or pipe, or the
+    /// order of this number was carried out.
     Wrote {
-        /// The tag of the frame.
+        /// The tag of the frame, or the order's number.
         order: u64,
     },
     /// An order could not be carried out.
     Refused {
-        /// The tag of the raw frame, or 0.
+        /// The tag of the raw frame, the order's number, or 0.
         order: u64,
         /// Why, for a log or a person.
         why: String,

@@ -157,6 +157,15 @@ pub struct SessionView {
     /// Whether a pause removes its worktree, where the session says so itself.
     #[serde(default)]
     pub remove_worktree: Option<bool>,
+    /// Whether a pause keeps its process, stopped in place.
+    #[serde(default)]
+    pub keep_process: bool,
+    /// Its pause has done so: the process is there, and so is the memory that it holds.
+    #[serde(default)]
+    pub process_kept: bool,
+    /// Its last resume went on in the process that its pause had kept.
+    #[serde(default)]
+    pub went_on: bool,
     /// How far it is, if it iterates.
     #[serde(default, rename = "loop")]
     pub looped: Option<Box<LoopView>>,

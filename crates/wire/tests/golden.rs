@@ -32,6 +32,8 @@ fn name(word: &Word) -> &'static str {
             Order::Collected => "collected",
             Order::Environment => "environment",
             Order::Children(_) => "children",
+            Order::Freeze { .. } => "freeze",
+            Order::Thaw { .. } => "thaw",
         },
         Word::Report(report) => match report {
             Report::Hello(_) => "hello",

@@ -235,6 +235,7 @@ fn the_environment_of_a_service_is_not_the_agents() -> Outcome {
         auto_yes: false,
         argv: ["sh", "-c", "echo [$TOKEN_OF_MINE]; cat"].map(ToOwned::to_owned).to_vec(),
         remove_worktree: None,
+        keep_process: false,
         looped: None,
         spec_file: None,
     };

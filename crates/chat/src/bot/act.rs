@@ -142,6 +142,7 @@ impl Bot {
             auto_yes: false,
             argv: Vec::new(),
             remove_worktree: None,
+            keep_process: false,
             looped: None,
             spec_file: None,
         }));

@@ -11,6 +11,7 @@ pub(super) fn told(session: &str, step: &FailedStep, why: &Why, unsent: &[String
         FailedStep::Stash => Some("the snapshot of the worktree failed"),
         FailedStep::Interrupt => Some("the agent could not be reached"),
         FailedStep::EndAll
+        | FailedStep::Freeze
         | FailedStep::Snapshot
         | FailedStep::Restore
         | FailedStep::Return

@@ -14,7 +14,7 @@ use glis_wire::view::SessionView;
 
 pub(super) fn new(new: New, out: &Out) -> Result<(), Complaint> {
     let wanted = wanted(new.name, new.prompt, new.how)?;
-    make(wanted, out, words::created)
+    make(NewSession { keep_process: new.keep_process, ..wanted }, out, words::created)
 }
 
 /// Begins a loop, or changes the limits of one.
@@ -83,6 +83,7 @@ fn wanted(name: Option<String>, prompt: Option<String>, how: How) -> Result<NewS
             (false, true) => Some(false),
             (false, false) => None,
         },
+        keep_process: false,
         looped: None,
         spec_file: None,
     })

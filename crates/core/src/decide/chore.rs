@@ -23,11 +23,18 @@ pub(super) fn remove(draft: &mut Draft<'_>, running: IfRunning) -> Result<(), Re
             draft.reply(Reply::Pending(op));
         }
         Phase::Rest(Rest::Archived) => draft.reply(Reply::Already),
-        Phase::Live => match running {
+        Phase::Live | Phase::Rest(Rest::Paused(_)) if draft.session.runs() => match running {
+            IfRunning::Refuse if draft.session.is_frozen() => {
+                return Err(Refusal::ProcessKept { session: draft.session.name.clone() });
+            }
             IfRunning::Refuse => return Err(draft.wrong_status(Verb::Remove)),
             IfRunning::Stop => halt::begin(draft, AfterStop::Remove),
         },
-        Phase::Starting(_) | Phase::Pausing(_) | Phase::Stopping { .. } | Phase::Chore { .. } => {
+        Phase::Live
+        | Phase::Starting(_)
+        | Phase::Pausing(_)
+        | Phase::Stopping { .. }
+        | Phase::Chore { .. } => {
             return Err(draft.busy());
         }
         Phase::Rest(_) => {
@@ -52,6 +59,9 @@ pub(super) fn restore(draft: &mut Draft<'_>, snapshot: String) -> Result<(), Ref
         Phase::Live | Phase::Rest(Rest::Archived) => return Err(draft.wrong_status(Verb::Restore)),
         Phase::Starting(_) | Phase::Pausing(_) | Phase::Stopping { .. } | Phase::Chore { .. } => {
             return Err(draft.busy());
+        }
+        Phase::Rest(_) if draft.session.is_frozen() => {
+            return Err(Refusal::ProcessKept { session: draft.session.name.clone() });
         }
         Phase::Rest(_) if draft.session.spec.in_place => {
             let session = draft.session.name.clone();

@@ -12,7 +12,7 @@ use crate::pause::{PauseMode, PauseStep};
 use crate::reason::{FailedStep, Why};
 use crate::refusal::ResumeFault;
 use crate::rule::NotSafe;
-use crate::session::{AfterStop, Pause, Phase, Rejection, Session, StartStep, StopCause};
+use crate::session::{AfterStop, Pause, Phase, Rejection, Rest, Session, StartStep, StopCause};
 use crate::spec::RefOrigin;
 use crate::status::Status;
 use crate::tree::Occasion;
@@ -31,7 +31,7 @@ pub(super) fn stop(draft: &mut Draft<'_>) {
             let op = draft.new_op();
             draft.event(Event::StopBegan { op, then: AfterStop::Rest, cause: StopCause::Asked });
         }
-        Phase::Stopping { op, then: AfterStop::Rest, .. } => {
+        Phase::Stopping { op, then: AfterStop::Rest | AfterStop::StayPaused(_), .. } => {
             // A second press means that the first was too gentle.
             let op = *op;
             draft.reply(Reply::Pending(op));
@@ -57,6 +57,11 @@ pub(super) fn stop(draft: &mut Draft<'_>) {
             let op = *op;
             draft.effect(Effect::CutShort { op });
             draft.reply(Reply::Pending(op));
+        }
+        // Paused it stays, as it would without the process that was kept.
+        Phase::Rest(Rest::Paused(record)) if draft.session.runs() => {
+            let then = AfterStop::StayPaused(record.clone());
+            halt::begin(draft, then);
         }
         Phase::Rest(_) if draft.session.deferred.is_some() => draft.event(Event::StartForgone),
         Phase::Rest(_) => draft.reply(Reply::Already),
@@ -160,7 +165,7 @@ fn awaits_save(draft: &Draft<'_>) -> Option<OpId> {
 fn go_on(draft: &mut Draft<'_>) {
     let Phase::Stopping { op, then, .. } = draft.session.phase.clone() else { return };
     match then {
-        AfterStop::Rest | AfterStop::Pause { .. } => {}
+        AfterStop::Rest | AfterStop::Pause { .. } | AfterStop::StayPaused(_) => {}
         AfterStop::Restart { agent_ref, prompt } => {
             draft.event(Event::Suspended { op: None });
             start::begin_anew(draft, op, agent_ref, prompt);
@@ -214,7 +219,7 @@ pub(super) fn process_ended(draft: &mut Draft<'_>, generation: u32, exit: Exit) 
             }
         }
         Phase::Pausing(under_way) => {
-            let op = under_way.op;
+            let (op, step) = (under_way.op, under_way.step);
             if let Some(why) = trouble {
                 // What is still there may still write: that is no pause.
                 draft.event(Event::PauseFailed { op, step: FailedStep::EndAll, why });
@@ -227,13 +232,18 @@ pub(super) fn process_ended(draft: &mut Draft<'_>, generation: u32, exit: Exit) 
                 draft.event(Event::PauseRefused { op, doing });
                 by_itself(draft, &former, end);
             } else {
-                pause::process_is_gone(draft);
+                let former = former_step(&former).unwrap_or(step);
+                pause::process_is_gone(draft, former);
             }
         }
         Phase::Stopping { op, awaited, then: AfterStop::Rest, .. } => {
             let (op, awaited) = (*op, *awaited);
             draft.event(Event::Suspended { op: Some(op) });
             draft.wake = awaited;
+        }
+        Phase::Stopping { op, then: AfterStop::StayPaused(_), .. } => {
+            let op = *op;
+            draft.event(Event::Paused { op });
         }
         Phase::Stopping { op, then: AfterStop::Pause { reason, clearing }, .. } => {
             let (op, reason, clearing) = (*op, *reason, *clearing);
@@ -254,6 +264,11 @@ pub(super) fn process_ended(draft: &mut Draft<'_>, generation: u32, exit: Exit) 
         Phase::Live => by_itself(draft, &former, end),
         Phase::Rest(_) | Phase::Chore { .. } => {}
     }
+}
+
+/// How far the pause was when its process ended.
+fn former_step(former: &Session) -> Option<PauseStep> {
+    if let Phase::Pausing(pause) = &former.phase { Some(pause.step) } else { None }
 }
 
 /// The end was not ordered. A command is judged by its exit status; an agent's lies, so its own signs
@@ -319,12 +334,7 @@ struct End<'e> {
 
 impl End<'_> {
     fn told(self) -> Why {
-        match self.ending {
-            Ending::Exited(status) => Why::ExitStatus(status.to_string()),
-            Ending::Signalled(signal) => Why::Signal(signal.to_string()),
-            Ending::Unknown => Why::HolderGone,
-            Ending::Reboot => Why::Rebooted,
-        }
+        self.ending.told()
     }
 
     /// Of a process that never got ready its last words are all that can say why.

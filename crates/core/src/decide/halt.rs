@@ -43,7 +43,7 @@ pub(super) fn call_off(
             limit_making(draft, start);
         }
         StartStep::Check | StartStep::Process => {}
-        StartStep::Ready => {
+        StartStep::Ready | StartStep::Thaw => {
             let generation = draft.session.generation;
             draft.effect(Effect::StopProcess { generation, urgency });
         }

@@ -1,6 +1,6 @@
 //! Pausing: fence, look, interrupt, safe state, capture, snapshot, stop, snapshot, confirm.
 
-use super::{halt, save};
+use super::{halt, keep, save};
 use crate::decision::Reply;
 use crate::draft::Draft;
 use crate::effect::{Effect, Urgency};
@@ -34,6 +34,7 @@ pub(crate) fn begin(draft: &mut Draft<'_>, wish: PauseWish) -> Result<(), Refusa
         let session = draft.session.name.clone();
         return Err(Refusal::InPlace { session, wish: InPlaceWish::RemoveWorktree });
     }
+    keep::check_clearing(draft, clearing)?;
     match &draft.session.phase {
         Phase::Rest(Rest::Paused(record)) if !asked || record.cleared => {
             if draft.session.deferred.is_some() {
@@ -56,6 +57,8 @@ pub(crate) fn begin(draft: &mut Draft<'_>, wish: PauseWish) -> Result<(), Refusa
             }
             Ok(())
         }
+        // It is let go on in this moment; a pause that kept it cannot end it now.
+        Phase::Starting(_) if draft.session.thaws() => Err(draft.busy()),
         Phase::Starting(begun) if mode == PauseMode::Force => {
             let start = (begun.op, begun.step);
             call_off_start(draft, start, reason, clearing);
@@ -272,7 +275,8 @@ pub(super) fn works(pause: &Pause) -> bool {
         // It is looked at whether the worktree can be saved, or for what a process has left.
         PauseStep::Boundary => pause.mode == PauseMode::Interrupt || pause.from.is_some(),
         PauseStep::Capturing | PauseStep::Saving | PauseStep::Sealing | PauseStep::Clearing => true,
-        PauseStep::Interrupting | PauseStep::Ending => false,
+        // A holder says in time what came of it.
+        PauseStep::Interrupting | PauseStep::Ending | PauseStep::Freezing => false,
     }
 }
 
@@ -314,16 +318,22 @@ pub(super) fn not_interrupted(draft: &mut Draft<'_>, generation: u32, why: Why) 
 }
 
 /// The process ended while a pause was waiting for it to become safe: nothing is safer.
-pub(super) fn process_is_gone(draft: &mut Draft<'_>) {
+pub(super) fn process_is_gone(draft: &mut Draft<'_>, former: PauseStep) {
     let Phase::Pausing(pause) = &draft.session.phase else { return };
     let op = pause.op;
     match pause.step {
+        // It was stopped in place, and what it wrote is being saved already.
+        PauseStep::Sealing if former == PauseStep::Sealing => {}
         PauseStep::Boundary | PauseStep::Interrupting => {
             reach(draft, op, SafeRule::ProcessEnded, Reached::Safely);
         }
         PauseStep::Sealing => take_snapshot(draft, op, Moment::AfterStop),
         // The outcome that is under way finds no process and goes on from there.
-        PauseStep::Capturing | PauseStep::Saving | PauseStep::Ending | PauseStep::Clearing => {}
+        PauseStep::Capturing
+        | PauseStep::Saving
+        | PauseStep::Ending
+        | PauseStep::Freezing
+        | PauseStep::Clearing => {}
     }
 }
 
@@ -403,7 +413,9 @@ pub(super) fn saved(draft: &mut Draft<'_>, op: OpId, moment: Moment, taken: Take
             return;
         }
         draft.event(Event::SnapshotTaken { op, snapshot, warning });
-        if draft.session.runs() {
+        if draft.session.runs() && draft.session.spec.keep_process {
+            keep::freeze(draft, op);
+        } else if draft.session.runs() {
             draft.event(Event::EndBegan { op });
             draft.effect(Effect::StopProcess {
                 generation: draft.session.generation,
@@ -457,7 +469,8 @@ fn clearing(draft: &Draft<'_>) -> Clearing {
 
 /// Removes the worktree where that was asked for and a snapshot has it; then the pause is over.
 fn clear(draft: &mut Draft<'_>, op: OpId) {
-    if clearing(draft) == Clearing::Keep || draft.session.spec.in_place {
+    let stays = draft.session.spec.in_place || draft.session.runs();
+    if clearing(draft) == Clearing::Keep || stays {
         confirm(draft, op);
     } else if draft.session.baseline.is_some() {
         draft.event(Event::ClearingBegan { op });
@@ -488,6 +501,6 @@ pub(super) fn urgency(draft: &Draft<'_>) -> Urgency {
     }
 }
 
-fn at_step(draft: &Draft<'_>, op: OpId, step: PauseStep) -> bool {
+pub(super) fn at_step(draft: &Draft<'_>, op: OpId, step: PauseStep) -> bool {
     matches!(&draft.session.phase, Phase::Pausing(pause) if pause.op == op && pause.step == step)
 }

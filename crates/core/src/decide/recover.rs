@@ -3,7 +3,7 @@
 //! An operation goes on from where its journal ends; its steps may be repeated safely. What may
 //! not be repeated (typing into an agent) is left as it is, and asked about.
 
-use super::{chore, compact, end, halt, judge, looping, message, pause, save, start};
+use super::{chore, compact, end, halt, judge, keep, looping, message, pause, save, start};
 use crate::draft::Draft;
 use crate::effect::{Effect, Urgency};
 use crate::event::Event;
@@ -14,7 +14,7 @@ use crate::pause::{Moment, PauseMode, PauseStep};
 use crate::react;
 use crate::reason::Why;
 use crate::refusal::ResumeFault;
-use crate::session::{Phase, Process, Rest, StartCause, StartStep, StopCause};
+use crate::session::{Phase, Process, Rest, Start, StartCause, StartStep, StopCause};
 use crate::talk::Delivery;
 use crate::timer::{TimerKey, When};
 
@@ -48,20 +48,14 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
     save::again(draft);
     compact::again(draft);
     match draft.session.phase.clone() {
+        // Its holder keeps it stopped; what was kept may have ended meanwhile.
+        Phase::Rest(_) if draft.session.is_frozen() => match world {
+            World::Alive { untouched, .. } => settle_live(draft, untouched),
+            World::Ended { .. } | World::Gone { .. } => gone(draft, world),
+        },
         Phase::Rest(_) => {}
         Phase::Chore { .. } => chore::again(draft),
-        Phase::Starting(begun) => match begun.step {
-            StartStep::Worktree => draft.effect(Effect::MakeWorktree { op: begun.op }),
-            StartStep::Check => draft.effect(Effect::CheckStart { op: begun.op }),
-            StartStep::Process => started_or_not(draft, begun.op, begun.cause, world),
-            StartStep::Ready => match world {
-                World::Alive { generation, .. } if draft.session.rejected().is_some() => {
-                    draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
-                }
-                World::Alive { .. } => draft.timer(TimerKey::Ready(begun.op), When::ready()),
-                World::Ended { .. } | World::Gone { .. } => gone(draft, world),
-            },
-        },
+        Phase::Starting(begun) => starting(draft, &begun, world),
         Phase::Live => match world {
             World::Alive { generation, .. } if draft.session.rejected().is_some() => {
                 draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
@@ -93,6 +87,26 @@ pub(super) fn observed(draft: &mut Draft<'_>, world: World) {
             World::Ended { .. } | World::Gone { .. } => gone(draft, world),
         },
         Phase::Pausing(under_way) => pausing(draft, under_way.op, under_way.step, world),
+    }
+}
+
+/// Goes on with a start, from its last step.
+fn starting(draft: &mut Draft<'_>, begun: &Start, world: World) {
+    match begun.step {
+        StartStep::Worktree => draft.effect(Effect::MakeWorktree { op: begun.op }),
+        StartStep::Check => draft.effect(Effect::CheckStart { op: begun.op }),
+        StartStep::Process => started_or_not(draft, begun.op, begun.cause, world),
+        StartStep::Ready => match world {
+            World::Alive { generation, .. } if draft.session.rejected().is_some() => {
+                draft.effect(Effect::StopProcess { generation, urgency: Urgency::Kill });
+            }
+            World::Alive { .. } => draft.timer(TimerKey::Ready(begun.op), When::ready()),
+            World::Ended { .. } | World::Gone { .. } => gone(draft, world),
+        },
+        StartStep::Thaw => match world {
+            World::Alive { .. } => keep::thaw_again(draft, begun.op),
+            World::Ended { .. } | World::Gone { .. } => gone(draft, world),
+        },
     }
 }
 
@@ -186,7 +200,8 @@ fn pausing(draft: &mut Draft<'_>, op: OpId, step: PauseStep, world: World) {
         gone(draft, world);
         // What it left behind may have ended the pause as well.
         let goes_on = matches!(&draft.session.phase, Phase::Pausing(pause) if pause.op == op);
-        if !goes_on || !matches!(step, PauseStep::Capturing | PauseStep::Saving) {
+        let again = matches!(step, PauseStep::Capturing | PauseStep::Saving | PauseStep::Sealing);
+        if !goes_on || !again {
             return;
         }
     }
@@ -209,6 +224,7 @@ fn pausing(draft: &mut Draft<'_>, op: OpId, step: PauseStep, world: World) {
         PauseStep::Capturing => pause::take_step(draft, op, Effect::CaptureTerminal { op }),
         PauseStep::Saving => pause::take_snapshot(draft, op, Moment::BeforeStop),
         PauseStep::Sealing => pause::take_snapshot(draft, op, Moment::AfterStop),
+        PauseStep::Freezing => keep::freeze_again(draft, op),
         PauseStep::Clearing => pause::take_step(draft, op, Effect::ClearWorktree { op }),
         PauseStep::Ending => {
             let generation = draft.session.generation;

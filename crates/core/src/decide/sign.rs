@@ -12,7 +12,8 @@ use crate::talk::{Ask, AskKind};
 use crate::verdict::Answerer;
 
 pub(super) fn take(draft: &mut Draft<'_>, spot: Spot, sign: Sign) {
-    if already_seen(draft, spot) || !draft.session.runs() {
+    // Whatever still comes of what is stopped in place was there before, or is seen again afterwards.
+    if already_seen(draft, spot) || !draft.session.runs() || draft.session.is_frozen() {
         return;
     }
     match sign {

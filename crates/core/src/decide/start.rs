@@ -1,6 +1,6 @@
 //! Bringing a process up: new sessions, resume, restart.
 
-use super::{halt, pause};
+use super::{halt, keep, pause};
 use crate::claims;
 use crate::decision::{Decision, Reply};
 use crate::draft::Draft;
@@ -30,6 +30,9 @@ pub(super) fn create(
     name::check(name).map_err(|why| Refusal::BadName { name: name.to_owned(), why })?;
     if !spec.idle.is_in_range() {
         return Err(Refusal::IdleLimitOutOfRange);
+    }
+    if spec.keep_process && !spec.can_keep_process() {
+        return Err(Refusal::NothingToKeep { agent: spec.agent.clone(), mode: spec.mode });
     }
     if claims::is_taken(house.named(name), name, id) {
         return Err(Refusal::NameTaken { name: name.to_owned() });
@@ -256,6 +259,11 @@ pub(crate) fn restart(
         Phase::Rest(_) if draft.gate.shut().is_some() => return Err(draft.is_shut()),
         // It cannot wait: until it begins, the conversation that it ends would still count.
         Phase::Rest(_) if draft.must_wait().is_some() => return Err(draft.is_full()),
+        // What a pause has kept is ended first, as what runs is.
+        Phase::Rest(_) if draft.session.is_frozen() => {
+            halt::begin(draft, AfterStop::Restart { agent_ref, prompt });
+            return Ok(());
+        }
         Phase::Rest(_) => {}
     }
     let op = draft.new_op();
@@ -276,6 +284,10 @@ pub(super) fn begin_anew(
 
 /// Journals the intent; from here on the former process's signs are void.
 pub(crate) fn begin(draft: &mut Draft<'_>, op: OpId, cause: StartCause) {
+    if draft.session.is_frozen() {
+        keep::thaw(draft, op, cause);
+        return;
+    }
     let generation = draft.session.generation + 1;
     draft.event(Event::StartBegan { op, cause, generation });
     draft.effect(Effect::CheckStart { op });

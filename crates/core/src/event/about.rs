@@ -29,6 +29,9 @@ impl Event {
             | Self::LeftoversSwept { op, .. }
             | Self::SnapshotTaken { op, .. }
             | Self::EndBegan { op }
+            | Self::FreezeBegan { op }
+            | Self::ProcessFrozen { op }
+            | Self::ThawBegan { op, .. }
             | Self::Paused { op }
             | Self::PauseCancelled { op }
             | Self::PauseRefused { op, .. }
@@ -158,6 +161,9 @@ impl Event {
             | Self::CaptureMissed { .. }
             | Self::SnapshotTaken { .. }
             | Self::EndBegan { .. }
+            | Self::FreezeBegan { .. }
+            | Self::ProcessFrozen { .. }
+            | Self::ThawBegan { .. }
             | Self::ClearingBegan { .. }
             | Self::WorktreeCleared { .. }
             | Self::WorktreeStays { .. }
@@ -283,6 +289,9 @@ impl Event {
             | Self::CaptureMissed { .. }
             | Self::SnapshotTaken { .. }
             | Self::EndBegan { .. }
+            | Self::FreezeBegan { .. }
+            | Self::ProcessFrozen { .. }
+            | Self::ThawBegan { .. }
             | Self::ClearingBegan { .. }
             | Self::WorktreeCleared { .. }
             | Self::WorktreeStays { .. }

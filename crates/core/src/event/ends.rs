@@ -91,6 +91,9 @@ impl Event {
             | Self::CaptureMissed { .. }
             | Self::SnapshotTaken { .. }
             | Self::EndBegan { .. }
+            | Self::FreezeBegan { .. }
+            | Self::ProcessFrozen { .. }
+            | Self::ThawBegan { .. }
             | Self::ClearingBegan { .. }
             | Self::WorktreeCleared { .. }
             | Self::WorktreeStays { .. }

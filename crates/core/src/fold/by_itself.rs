@@ -11,7 +11,7 @@ impl Session {
         if matches!(event, Event::ResumeFellDue | Event::LimitOver { .. }) {
             own.due = true;
         }
-        if matches!(event, Event::StartBegan { .. }) {
+        if matches!(event, Event::StartBegan { .. } | Event::ThawBegan { .. }) {
             let by_itself = std::mem::take(&mut own.due);
             // A person who has it resumed begins anew.
             let failed = if by_itself { own.failed } else { 0 };

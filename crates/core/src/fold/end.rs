@@ -10,6 +10,8 @@ use crate::spec::RefOrigin;
 
 impl Session {
     pub(super) fn begin_stop(&mut self, op: OpId, then: &AfterStop, cause: StopCause) {
+        // What is told to end may write once more.
+        self.baseline = None;
         self.phase = Phase::Stopping { op, awaited: false, then: then.clone(), cause };
     }
 

@@ -18,6 +18,10 @@ pub(super) enum Progress {
     Captured,
     /// The worktree is saved, and a process runs or has ended meanwhile.
     Saved { runs: bool },
+    /// The worktree is saved, and the process is to be stopped in place.
+    Freezing,
+    /// It is.
+    Frozen,
     /// The process has ended.
     ProcessEnded,
     /// The worktree was saved once more, and is to be removed.
@@ -32,9 +36,12 @@ impl PauseStep {
             Progress::Safe => Self::Capturing,
             Progress::Captured => Self::Saving,
             Progress::Saved { runs: true } => Self::Ending,
-            Progress::Saved { runs: false } => Self::Sealing,
+            Progress::Saved { runs: false } | Progress::Frozen => Self::Sealing,
+            Progress::Freezing => Self::Freezing,
             // Of any other step, the outcome that is under way finds no process.
-            Progress::ProcessEnded if self == Self::Ending => Self::Sealing,
+            Progress::ProcessEnded if matches!(self, Self::Ending | Self::Freezing) => {
+                Self::Sealing
+            }
             Progress::ProcessEnded => self,
             Progress::Sealed => Self::Clearing,
         }
@@ -48,7 +55,9 @@ impl Session {
             Phase::Pausing(_)
             | Phase::Rest(Rest::Paused(_))
             | Phase::Chore { from: Rest::Paused(_), .. }
-            | Phase::Stopping { then: AfterStop::Pause { .. }, .. } => true,
+            | Phase::Stopping {
+                then: AfterStop::Pause { .. } | AfterStop::StayPaused(_), ..
+            } => true,
             Phase::Starting(_)
             | Phase::Live
             | Phase::Stopping { .. }
@@ -158,6 +167,11 @@ impl Session {
     }
 
     pub(super) fn end_pause(&mut self, at: WallMs) {
+        if let Phase::Stopping { then: AfterStop::StayPaused(record), .. } = &self.phase {
+            // It was paused all the time.
+            self.phase = Phase::Rest(Rest::Paused(record.clone()));
+            return;
+        }
         let Phase::Pausing(pause) = &mut self.phase else { return };
         if !pause.is_again() {
             pause.record.at = at;
@@ -171,6 +185,10 @@ impl Session {
         // What could not be parked, or was not to be, is not tried again.
         if let Some(run) = &mut self.run {
             run.limited = false;
+        }
+        if self.runs() {
+            // It writes on, whatever the pause has saved.
+            self.baseline = None;
         }
         if let Phase::Pausing(pause) = &mut self.phase {
             self.phase = match pause.from.take() {

@@ -41,7 +41,7 @@ impl Session {
     }
 
     pub(super) fn end_start(&mut self, at: WallMs, cause: StartCause) {
-        self.rule = Rule::Started;
+        self.rule = if self.thaws() { Rule::WentOn } else { Rule::Started };
         self.tell_that_it_asks();
         self.phase = Phase::Live;
         // What never ran cannot come back.
@@ -62,7 +62,10 @@ impl Session {
 
     pub(super) fn fail_start(&mut self, fault: &ResumeFault) {
         self.failed_starts += 1;
-        self.run = None;
+        // What was stopped in place and could not be let go on is still there.
+        if !self.thaws() {
+            self.run = None;
+        }
         self.put_back();
         let is_new =
             matches!(&self.phase, Phase::Starting(start) if start.cause == StartCause::New);

@@ -15,8 +15,7 @@ impl Session {
         self.unsaved = None;
         // One that comes late may have been taken under the next process's hands.
         let is_left = match self.phase {
-            Phase::Rest(_) => true,
-            Phase::Stopping { .. } => !self.runs(),
+            Phase::Rest(_) | Phase::Stopping { .. } => !self.runs(),
             Phase::Starting(_) | Phase::Live | Phase::Pausing(_) | Phase::Chore { .. } => false,
         };
         if why == Occasion::ProcessEnded && generation == self.generation && is_left {

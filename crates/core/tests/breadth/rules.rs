@@ -5,6 +5,7 @@ use crate::state::State;
 use glis_core::effect::Effect;
 use glis_core::gate::GateStep;
 use glis_core::pause::PauseStep;
+use glis_core::session::AfterStop;
 use glis_core::talk::Delivery;
 use glis_core::{Event, Gate, House, Phase, Recorded, Session, Subject};
 use std::collections::BTreeSet;
@@ -19,11 +20,15 @@ fn must(holds: bool, otherwise: impl FnOnce() -> String) -> Verdict {
 pub(crate) fn event(before: &Session, event: &Event) -> Verdict {
     let id = &before.id;
     if let Event::Paused { op } = event {
+        if let Phase::Stopping { then: AfterStop::StayPaused(_), .. } = &before.phase {
+            return must(!before.runs(), || format!("{id}: stopped with a process"));
+        }
         let Phase::Pausing(pause) = &before.phase else {
             return Err(format!("{id}: paused out of {:?}", before.phase));
         };
         must(pause.op == *op, || format!("{id}: another pause has ended"))?;
-        must(!before.runs(), || format!("{id}: paused with a process"))?;
+        let may_run = before.spec.keep_process && pause.step == PauseStep::Sealing;
+        must(!before.runs() || may_run, || format!("{id}: paused with a process"))?;
         must(before.leftovers.trouble().is_none(), || format!("{id}: paused with leftovers"))?;
         let saved = match pause.step {
             PauseStep::Saving => pause.from.is_some(),
@@ -31,11 +36,12 @@ pub(crate) fn event(before: &Session, event: &Event) -> Verdict {
             PauseStep::Boundary
             | PauseStep::Interrupting
             | PauseStep::Capturing
+            | PauseStep::Freezing
             | PauseStep::Ending => false,
         };
         must(saved, || format!("{id}: paused and not saved, at {:?}", pause.step))?;
     }
-    if let Event::EndBegan { .. } = event {
+    if let Event::EndBegan { .. } | Event::FreezeBegan { .. } = event {
         let saved = !reasons::step_of(before).is_some_and(|step| step != PauseStep::Saving);
         must(saved, || format!("{id}: ended before it was saved"))?;
     }
@@ -77,7 +83,7 @@ pub(crate) fn house(house: &House) -> Verdict {
     let mut folders = BTreeSet::new();
     for session in house.all_sessions() {
         stands(session)?;
-        if session.runs() {
+        if session.runs() && !session.is_frozen() {
             let folder = session.worktree.as_ref();
             must(folders.insert(folder), || format!("two are at work in {folder:?}"))?;
         }
@@ -88,7 +94,8 @@ pub(crate) fn house(house: &House) -> Verdict {
 fn stands(session: &Session) -> Verdict {
     let id = &session.id;
     if let Phase::Rest(_) | Phase::Chore { .. } = &session.phase {
-        must(!session.runs(), || format!("{id}: rests with a process"))?;
+        let kept = session.spec.keep_process && session.is_frozen();
+        must(!session.runs() || kept, || format!("{id}: rests with a process"))?;
     }
     let ahead = session.queue.iter().skip(1).all(|m| m.delivery != Delivery::Sent);
     must(ahead, || format!("{id}: more than one message on its way"))?;

@@ -29,6 +29,8 @@ pub(crate) struct Site {
     pub(crate) alive: Option<u32>,
     /// Something was ever sent to it.
     touched: bool,
+    /// It is stopped in place.
+    pub(crate) frozen: bool,
     /// The hash of what the house knows of it.
     known: u64,
 }
@@ -79,6 +81,10 @@ pub(crate) fn command(in_place: bool) -> Spec {
     spec(Traits { refs, signs, takes }, in_place)
 }
 
+pub(crate) fn kept(in_place: bool) -> Spec {
+    Spec { keep_process: true, ..command(in_place) }
+}
+
 fn spec(traits: Traits, in_place: bool) -> Spec {
     Spec { in_place, ..Spec::plain("it", Mode::Terminal, traits, "/r") }
 }
@@ -90,6 +96,7 @@ impl State {
             spec: spec.clone(),
             alive: None,
             touched: false,
+            frozen: false,
             known: 0,
         };
         Self {
@@ -112,7 +119,7 @@ impl State {
     pub(crate) fn key(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         for site in &self.sites {
-            (site.known, site.alive, site.touched).hash(&mut hasher);
+            (site.known, site.alive, site.touched, site.frozen).hash(&mut hasher);
         }
         let mut gate = Writer(DefaultHasher::new());
         let (at, places) = (self.house.gate(), self.house.limits());
@@ -319,7 +326,7 @@ impl State {
                 unheard: Vec::new(),
             },
             Effect::StartProcess { op, generation } => {
-                (site.alive, site.touched) = (Some(*generation), false);
+                (site.alive, site.touched, site.frozen) = (Some(*generation), false, false);
                 let (op, generation) = (*op, *generation);
                 Outcome::ProcessStarted { op, generation, process: process(), began_at: 0 }
             }
@@ -353,6 +360,16 @@ impl State {
                 left_out: PathList::default(),
                 warning: None,
             },
+            Effect::Freeze { op, generation } => {
+                site.alive.filter(|alive| alive == generation)?;
+                site.frozen = true;
+                Outcome::ProcessFrozen { op: *op }
+            }
+            Effect::Thaw { op, generation } => {
+                site.alive.filter(|alive| alive == generation)?;
+                site.frozen = false;
+                Outcome::Thawed { op: *op }
+            }
             Effect::Sweep { op } => Outcome::Swept { op: *op, left: Leftovers::default() },
             Effect::PutAside { op } => Outcome::PutAside { op: *op, place: "/t".to_owned() },
             Effect::SaveWorktree { op, occasion, generation } => Outcome::WorktreeSaved {
@@ -419,6 +436,8 @@ fn failed(effect: &Effect) -> Option<Outcome> {
         Effect::TakeSnapshot { op, moment } => {
             Outcome::SnapshotFailed { op: *op, moment: *moment, why }
         }
+        Effect::Freeze { op, .. } => Outcome::NotFrozen { op: *op, why },
+        Effect::Thaw { op, .. } => Outcome::NotThawed { op: *op, why },
         Effect::Sweep { op } => {
             let left = Leftovers { unclear: Some("no".to_owned()), ..Leftovers::default() };
             Outcome::Swept { op: *op, left }

@@ -123,6 +123,9 @@ impl State {
             steps.extend(commands(&site.id).into_iter().map(Step::Command));
             if site.alive.is_some() {
                 steps.push(Step::Dies(who));
+            }
+            // What is stopped does nothing.
+            if site.alive.is_some() && !site.frozen {
                 steps.extend(self.signs(site).into_iter().map(|sign| Step::Sign(who, sign)));
             }
         }

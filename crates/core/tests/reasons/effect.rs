@@ -29,6 +29,7 @@ pub(crate) fn house_has_reason(house: &House, effect: &Effect) -> bool {
 }
 
 /// Whether what is durable of the session gives a reason for the effect.
+#[expect(clippy::too_many_lines, reason = "every effect is named once")]
 pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
     let step = step_of(session);
     match effect {
@@ -51,6 +52,15 @@ pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
                 || step == Some(PauseStep::Ending)
                 || *generation != session.generation
                 || !session.runs()
+        }
+        Effect::Freeze { generation, .. } => {
+            step == Some(PauseStep::Freezing) && *generation == session.generation
+        }
+        // What could not be stopped goes on, too.
+        Effect::Thaw { generation, .. } => {
+            let thaws = matches!(&session.phase, Phase::Starting(start)
+                if start.step == StartStep::Thaw);
+            (thaws || session.phase == Phase::Live) && *generation == session.generation
         }
         Effect::PutAside { op }
         | Effect::RestoreWorktree { op, .. }
@@ -104,7 +114,8 @@ pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
 /// Judges what an event is worth by the gate as it was before it, and by the house as it is after it.
 pub(crate) fn judge_gate(before: &Gate, house: &House, recorded: &Recorded) -> Result<(), String> {
     let fault = |what: &str| Err(format!("{what}: {recorded:?} at {before:?}"));
-    if let (Event::StartBegan { .. }, Some(_)) = (&recorded.event, before.shut()) {
+    let starts = matches!(recorded.event, Event::StartBegan { .. } | Event::ThawBegan { .. });
+    if starts && before.shut().is_some() {
         let id = recorded.subject.session();
         let restarts = id.and_then(|id| house.session(id)).is_some_and(|session| {
             matches!(&session.phase, Phase::Starting(start) if start.cause == StartCause::Restart)
@@ -133,7 +144,8 @@ pub(crate) fn judge_limits(
     house: &House,
     recorded: &Recorded,
 ) -> Result<(), String> {
-    let (Event::StartBegan { cause, .. }, Some(id)) = (&recorded.event, recorded.subject.session())
+    let (Event::StartBegan { cause, .. } | Event::ThawBegan { cause, .. }, Some(id)) =
+        (&recorded.event, recorded.subject.session())
     else {
         return Ok(());
     };

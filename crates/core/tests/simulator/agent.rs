@@ -55,6 +55,8 @@ pub(crate) struct Agent {
     pub(crate) rejects: bool,
     /// It was told to end.
     pub(crate) ordered: bool,
+    /// It is stopped where it is.
+    pub(crate) frozen: bool,
     pub(crate) turn: bool,
     pub(crate) asks: Option<AskId>,
     pub(crate) inbox: VecDeque<MessageId>,
@@ -83,6 +85,7 @@ impl Agent {
             own_ref,
             rejects: false,
             ordered: false,
+            frozen: false,
             turn: false,
             asks: None,
             inbox: VecDeque::new(),
@@ -103,6 +106,9 @@ impl Agent {
 
     /// Whether it would go on by itself if nobody disturbed it.
     pub(crate) fn has_work(&self) -> bool {
+        if self.frozen {
+            return false;
+        }
         let shows_prompt = matches!(self.screen, ScreenState::AtPrompt { .. });
         match self.kind {
             Kind::Command => !shows_prompt,
@@ -142,6 +148,9 @@ impl Agent {
 
     /// One thing that it does by itself.
     pub(crate) fn act(&mut self, rng: &mut Rng) {
+        if self.frozen {
+            return;
+        }
         if self.kind == Kind::Command {
             return self.draw(rng);
         }

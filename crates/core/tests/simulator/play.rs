@@ -205,7 +205,8 @@ impl Play {
         self.world.kinds.insert(id.clone(), kind);
         let auto_yes = self.rng.percent(50);
         let looped = self.looped().filter(|_| prompt.is_some()).map(Box::new);
-        let spec = Box::new(Spec { auto_yes, looped, ..kind.spec(prompt) });
+        let mut spec = Box::new(Spec { auto_yes, looped, ..kind.spec(prompt) });
+        spec.keep_process = spec.can_keep_process() && self.rng.percent(60);
         self.feed(&Input::Command(Command::New { id, name, spec, agent_ref }))
     }
 

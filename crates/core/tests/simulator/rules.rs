@@ -1,11 +1,12 @@
 //! What must hold at every step, judged by the log and by the world together.
 
+use crate::agent::Agent;
 use crate::reasons;
 use crate::world::World;
 use glis_core::input::{Command, Input, Outcome, World as Found};
 use glis_core::looping::{Loop, LoopEvent, LoopStage};
 use glis_core::pause::PauseStep;
-use glis_core::session::{Rest, StartStep};
+use glis_core::session::{AfterStop, Rest, StartStep};
 use glis_core::spec::SignSource;
 use glis_core::talk::Delivery;
 use glis_core::usage_limit::GO_ON;
@@ -80,6 +81,11 @@ impl Rules {
                 must(returns || may_start(before, input), || {
                     format!("{id}: started from {:?} by {input:?}", before.phase)
                 })
+            }
+            Event::ThawBegan { .. } => {
+                let returns = self.returning.contains(id) || before.deferred.is_some();
+                let kept = before.is_frozen() && (returns || may_start(before, input));
+                must(kept, || format!("{id}: goes on from {:?} by {input:?}", before.phase))
             }
             Event::Loop(LoopEvent::Began { iteration }) => {
                 let looped = before.looped.as_ref().ok_or("an iteration of no loop")?;
@@ -194,13 +200,20 @@ impl Rules {
                 *self.saved.entry(*op).or_default() += 1;
                 Ok(())
             }
-            Event::EndBegan { op } => {
+            Event::EndBegan { op } | Event::FreezeBegan { op } => {
                 must(self.saved.contains_key(op), || format!("{id}: ended before it was saved"))
+            }
+            Event::Paused { .. } if stays_paused(before) => {
+                let site = world.sites.get(id);
+                let runs = site.is_some_and(|site| !site.agents.is_empty());
+                must(!runs, || format!("{id}: its process was ended, and runs"))
             }
             Event::Paused { op } => {
                 must(self.saved.contains_key(op), || format!("{id}: paused and not saved"))?;
                 let site = world.sites.get(id);
-                let runs = site.is_some_and(|site| !site.agents.is_empty());
+                let kept = before.spec.keep_process;
+                let runs = site
+                    .is_some_and(|site| site.agents.iter().any(|agent| !(kept && agent.frozen)));
                 must(!runs, || format!("{id}: paused, and a process runs"))?;
                 let trouble = before.leftovers.trouble();
                 must(trouble.is_none(), || format!("{id}: paused, though {trouble:?}"))?;
@@ -283,7 +296,8 @@ impl Rules {
     pub(crate) fn stands(session: &Session) -> Verdict {
         let id = &session.id;
         if let Phase::Rest(_) = &session.phase {
-            must(!session.runs(), || format!("{id}: rests with a process"))?;
+            let kept = session.spec.keep_process && session.is_frozen();
+            must(!session.runs() || kept, || format!("{id}: rests with a process"))?;
         }
         let ahead = session.queue.iter().skip(1).all(|m| m.delivery != Delivery::Sent);
         must(ahead, || format!("{id}: more than one message on its way"))?;
@@ -337,6 +351,8 @@ impl Rules {
                 Phase::Live => {
                     let same = agents.first().is_some_and(|a| a.generation == session.generation);
                     must(same, || format!("{id}: lives only in the log"))?;
+                    let frozen = agents.first().is_some_and(|agent| agent.frozen);
+                    must(!frozen, || format!("{id}: lives, and is stopped for ever"))?;
                     let limited = session.run.as_ref().is_some_and(|run| run.limited);
                     must(!limited, || format!("{id}: met a limit, and is not parked"))?;
                     let stuck = session.in_flight().is_some();
@@ -357,7 +373,10 @@ impl Rules {
                     })?;
                 }
                 Phase::Rest(_) => {
-                    must(agents.is_empty(), || format!("{id}: rests, and a process runs"))?;
+                    let same = |agent: &Agent| agent.generation == session.generation;
+                    let kept = |agent: &Agent| session.is_frozen() && agent.frozen && same(agent);
+                    let rests = agents.iter().all(kept) && agents.is_empty() != session.runs();
+                    must(rests, || format!("{id}: rests, and a process runs, or is gone"))?;
                     let looks = |looped: &Loop| matches!(looped.stage, LoopStage::Looking { .. });
                     let sticks = session.looped.as_deref().is_some_and(looks);
                     must(!sticks, || format!("{id}: its loop sticks at {:?}", session.looped))?;
@@ -398,6 +417,11 @@ fn waits_for_its_end(house: &House, op: OpId, id: &SessionId) -> bool {
             && session.spec.traits.signs == SignSource::Screen
             && session.pause_to_come().is_some_and(|pause| pause.op == op)
     })
+}
+
+/// Whether a process is ended that a pause had kept.
+fn stays_paused(session: &Session) -> bool {
+    matches!(&session.phase, Phase::Stopping { then: AfterStop::StayPaused(_), .. })
 }
 
 /// Who may start a process. What is paused or died starts only by a person's word.

@@ -60,6 +60,8 @@ pub(crate) struct Site {
     pub(crate) stuck: bool,
     /// How often it was looked back at an iteration.
     pub(crate) looks: u32,
+    /// The last operation that its process was stopped in place for, or let go on.
+    frost: Option<OpId>,
 }
 
 impl Site {
@@ -210,6 +212,36 @@ impl Site {
         })
     }
 
+    /// Stops its process in place or lets it go on. A holder is told in order.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the rest have nothing to do with it")]
+    fn freeze(&mut self, effect: &Effect, fails: bool) -> Option<Outcome> {
+        let (op, generation, freezes) = match effect {
+            Effect::Freeze { op, generation } => (*op, *generation, true),
+            Effect::Thaw { op, generation } => (*op, *generation, false),
+            _ => return None,
+        };
+        if Some(op) < self.frost {
+            return None;
+        }
+        self.frost = Some(op);
+        let agent = self.agents.iter_mut().find(|agent| agent.generation == generation)?;
+        // Whoever was told to end is not kept.
+        let fails = fails || agent.ordered;
+        if !fails {
+            self.endings += usize::from(freezes && !agent.frozen);
+            agent.frozen = freezes;
+        } else if freezes {
+            agent.frozen = false;
+        }
+        let why = bad_luck();
+        Some(match (freezes, fails) {
+            (true, false) => Outcome::ProcessFrozen { op },
+            (true, true) => Outcome::NotFrozen { op, why },
+            (false, false) => Outcome::Thawed { op },
+            (false, true) => Outcome::NotThawed { op, why },
+        })
+    }
+
     fn interrupt(&mut self, generation: u32, rng: &mut Rng) {
         self.interrupts += 1;
         if let Some(agent) = self.agents.iter_mut().find(|agent| agent.generation == generation) {
@@ -302,6 +334,9 @@ impl World {
             }
             Effect::CaptureTerminal { .. } | Effect::TakeSnapshot { .. } | Effect::Sweep { .. } => {
                 return Ok(site.pause_step(effect, rng, luck, fails));
+            }
+            Effect::Freeze { .. } | Effect::Thaw { .. } => {
+                return Ok(site.freeze(effect, fails));
             }
             Effect::StopProcess { generation, urgency } => {
                 site.stuck |= fails;
@@ -407,6 +442,7 @@ impl World {
         let site = self.sites.get_mut(id)?;
         if let Some(agent) = site.agents.iter_mut().find(|a| a.generation == generation) {
             agent.ordered = true;
+            agent.frozen = false;
             // A killed process ends at once, the others when they get to it.
             if urgency != Urgency::Kill {
                 return None;
@@ -424,7 +460,8 @@ impl World {
     pub(crate) fn end(&mut self, id: &SessionId, ending: Ending) {
         let Some(site) = self.sites.get_mut(id) else { return };
         let Some(agent) = site.agents.pop() else { return };
-        site.endings += 1;
+        // What was stopped in place had written its last.
+        site.endings += usize::from(!agent.frozen);
         site.stream_end = agent.at;
         if let Some(own) = agent.own_ref {
             self.conversations.insert(own, agent.transcript_at);
@@ -487,7 +524,7 @@ fn verdict(generation: u32, ask: Ask, rng: &mut Rng, fails: bool) -> Outcome {
 }
 
 fn deliver(site: &mut Site, generation: u32, message: MessageId) -> Outcome {
-    match site.agents.iter_mut().find(|agent| agent.generation == generation) {
+    match site.agents.iter_mut().find(|agent| agent.generation == generation && !agent.frozen) {
         Some(agent) => {
             *site.handed.entry(message).or_default() += 1;
             agent.touched = true;

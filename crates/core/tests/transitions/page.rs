@@ -2,7 +2,7 @@
 
 use crate::script::{Kind, Stage};
 use crate::state::State;
-use crate::{chores, loops, table, under_way, usage_limits};
+use crate::{chores, kept, loops, table, under_way, usage_limits};
 use glis_core::Command;
 
 /// Every command in each form that matters, as a table writes it. What each leads to is told for
@@ -32,9 +32,10 @@ const COMMANDS: [&str; 21] = [
 ];
 
 /// The parts of the page: a heading and its states.
-const PARTS: [(&str, &[State]); 5] = [
+const PARTS: [(&str, &[State]); 6] = [
     ("Nothing is under way", table::STATES),
     ("A process is started, paused or stopped", under_way::STATES),
+    ("Its pause keeps the process", kept::STATES),
     ("It is parked at a usage limit", usage_limits::STATES),
     ("It is a loop", loops::STATES),
     ("Something is done with what the session holds", chores::STATES),

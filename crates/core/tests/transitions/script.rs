@@ -31,6 +31,8 @@ pub(crate) enum Kind {
     Learner,
     /// Any command: a screen and nothing else.
     Command,
+    /// The same, and a pause keeps its process.
+    Kept,
 }
 
 impl Kind {
@@ -42,9 +44,12 @@ impl Kind {
             Self::Learner => {
                 (Mode::Headless, RefOrigin::Learned, SignSource::Structured, Takes::WhenIdle)
             }
-            Self::Command => (Mode::Terminal, RefOrigin::None, SignSource::Screen, Takes::Anytime),
+            Self::Command | Self::Kept => {
+                (Mode::Terminal, RefOrigin::None, SignSource::Screen, Takes::Anytime)
+            }
         };
-        Spec::plain("it", mode, Traits { refs, signs, takes }, "/r")
+        let plain = Spec::plain("it", mode, Traits { refs, signs, takes }, "/r");
+        Spec { keep_process: self == Self::Kept, ..plain }
     }
 }
 
@@ -328,6 +333,10 @@ impl Stage {
             }
             ("capture", "overdue") => Outcome::CaptureOverdue { op, why },
             ("save", "overdue") => Outcome::SnapshotOverdue { op, moment: self.moment(), why },
+            ("frozen", _) => Outcome::ProcessFrozen { op },
+            ("unfrozen", _) => Outcome::NotFrozen { op, why },
+            ("thawed", _) => Outcome::Thawed { op },
+            ("unthawed", _) => Outcome::NotThawed { op, why },
             ("swept", "with 9 left") => Outcome::Swept { op, left: stuck() },
             ("swept", _) => Outcome::Swept { op, left: Leftovers::default() },
             ("folderless", _) => Outcome::FolderLost,

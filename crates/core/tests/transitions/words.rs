@@ -77,6 +77,8 @@ pub(crate) fn refusal(refusal: &Refusal) -> String {
         | Refusal::NotAChoice { .. }
         | Refusal::AnswerNotGiven { .. }
         | Refusal::InPlace { .. }
+        | Refusal::ProcessKept { .. }
+        | Refusal::NothingToKeep { .. }
         | Refusal::NotMerged { .. }
         | Refusal::NoSuchTask { .. }
         | Refusal::TaskIdle { .. }
@@ -175,6 +177,8 @@ fn effect(effect: &Effect) -> String {
         Effect::CheckIdle { .. } => "check idle".to_owned(),
         Effect::PlanReturn => "plan the return".to_owned(),
         Effect::CutShort { .. } => "cut short".to_owned(),
+        Effect::Freeze { .. } => "freeze".to_owned(),
+        Effect::Thaw { .. } => "thaw".to_owned(),
         Effect::Sweep { .. } => "sweep".to_owned(),
         Effect::PutAside { .. } => "put aside".to_owned(),
         Effect::SaveWorktree { occasion, .. } => match occasion {

@@ -178,7 +178,9 @@ async fn usual_clearing(state: &ServerState, session: &Session) -> Clearing {
             !on_full_disks(state, std::slice::from_ref(session), percent).await.is_empty()
         }
     };
-    if removes && !session.spec.in_place { Clearing::IfPossible } else { Clearing::Keep }
+    // What a pause keeps stands in its worktree.
+    let stays = session.spec.in_place || session.spec.keep_process;
+    if removes && !stays { Clearing::IfPossible } else { Clearing::Keep }
 }
 
 /// Those of the sessions under whose worktrees less than so many percent of the disk are free for their

@@ -39,7 +39,8 @@ pub(super) async fn attach(
         Err(fault) => return Ok(trouble(&fault)),
     };
     peer.send_raw(picture.offset, &picture.paint).await?;
-    let lives = session.runs();
+    // What a pause has stopped in place shows nothing new and takes no keys.
+    let lives = session.runs() && !session.is_frozen();
     let dir = state.home.session(&session.id.0);
     Ok(Response::Attached {
         session: Box::new(state.one(&session).await),

@@ -110,8 +110,11 @@ async fn give_back(
                 supervisor.tell(id, outcome).await;
             }
             // Who waits for a look is told by its end.
-            HolderCommand::Interrupt | HolderCommand::Stop { .. } | HolderCommand::CheckIdle(_) => {
-            }
+            HolderCommand::Interrupt
+            | HolderCommand::Freeze(_)
+            | HolderCommand::Thaw(_)
+            | HolderCommand::Stop { .. }
+            | HolderCommand::CheckIdle(_) => {}
         }
     }
 }

@@ -58,6 +58,14 @@ impl Link {
                 self.write(Waits::Answer(ask.id), &keys).await
             }
             HolderCommand::Interrupt => self.interrupt().await,
+            HolderCommand::Freeze(op) => {
+                let order = self.number(Waits::Freeze(op));
+                self.peer.send(&Order::Freeze { order }).await
+            }
+            HolderCommand::Thaw(op) => {
+                let order = self.number(Waits::Thaw(op));
+                self.peer.send(&Order::Thaw { order }).await
+            }
             HolderCommand::CheckIdle(answer) => {
                 answer.send(self.look_for_use().await).ok();
                 Ok(())
@@ -79,11 +87,17 @@ impl Link {
     }
 
     pub(super) async fn write(&mut self, waits: Waits, bytes: &[u8]) -> io::Result<()> {
+        let order = self.number(waits);
+        self.peer.send_raw(order, bytes).await
+    }
+
+    /// A number for an order that is waited for.
+    fn number(&mut self, waits: Waits) -> u64 {
         let order = self.next_order;
         self.next_order += 1;
         self.orders.insert(order, waits);
         self.wake_at.get_or_insert(Instant::now() + ANSWER_TIME);
-        self.peer.send_raw(order, bytes).await
+        order
     }
 
     /// A holder that has not answered in time is looked after.
@@ -125,6 +139,12 @@ impl Link {
                 }
                 self.outcome(Outcome::AnswerGiven { ask }).await;
             }
+            Some(Waits::Freeze(op)) => self.outcome(Outcome::ProcessFrozen { op }).await,
+            Some(Waits::Thaw(op)) => {
+                // Its screen was not listened to while it was stopped.
+                self.rest_at = Some(Instant::now() + WINDOW);
+                self.outcome(Outcome::Thawed { op }).await;
+            }
             Some(Waits::Nothing) | None => {}
         }
     }
@@ -136,6 +156,12 @@ impl Link {
             }
             Some(Waits::Answer(ask)) => {
                 self.outcome(Outcome::AnswerNotGiven { ask, why: why.into() }).await;
+            }
+            Some(Waits::Freeze(op)) => {
+                self.outcome(Outcome::NotFrozen { op, why: why.into() }).await;
+            }
+            Some(Waits::Thaw(op)) => {
+                self.outcome(Outcome::NotThawed { op, why: why.into() }).await;
             }
             Some(Waits::Nothing) | None => complain(&self.listener.id, &io::Error::other(why)),
         }
@@ -154,6 +180,12 @@ impl Link {
             }
             Some(Waits::Answer(ask)) => {
                 self.outcome(Outcome::AnswerNotGiven { ask, why: why.into() }).await;
+            }
+            Some(Waits::Freeze(op)) => {
+                self.outcome(Outcome::NotFrozen { op, why: why.into() }).await;
+            }
+            Some(Waits::Thaw(op)) => {
+                self.outcome(Outcome::NotThawed { op, why: why.into() }).await;
             }
             Some(Waits::Nothing) | None => complain(&self.listener.id, &io::Error::other(why)),
         }

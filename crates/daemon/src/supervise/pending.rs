@@ -1,13 +1,15 @@
 //! What waits for a holder or for its agent's screen.
 
 use glis_core::talk::Ask;
-use glis_core::{AskId, MessageId};
+use glis_core::{AskId, MessageId, OpId};
 use tokio::time::Instant;
 
 /// What an order with a number was sent for.
 pub(super) enum Waits {
     Delivery(MessageId, String),
     Answer(AskId),
+    Freeze(OpId),
+    Thaw(OpId),
     /// Its answer is of no interest.
     Nothing,
 }

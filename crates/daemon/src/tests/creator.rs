@@ -34,6 +34,7 @@ fn wanted(repo: &Path) -> NewSession {
         auto_yes: false,
         argv: Vec::new(),
         remove_worktree: None,
+        keep_process: false,
         looped: None,
         spec_file: None,
     }

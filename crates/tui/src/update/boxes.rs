@@ -277,6 +277,7 @@ fn new(model: &mut Model, chord: Chord, mut form: Box<NewBox>, effects: &mut Vec
             auto_yes: false,
             argv: Vec::new(),
             remove_worktree: None,
+            keep_process: false,
             looped: None,
             spec_file: None,
         };

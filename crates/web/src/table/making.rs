@@ -31,6 +31,7 @@ macro_rules! fields {
 const NEW: &[Field] = fields![
     may("name", Kind::Text, "The session's name; made from the prompt if not given"),
     may("prompt", Kind::Text, "The first message"),
+    may("keep_process", Kind::Flag, "Have a pause stop a command in place, and keep it"),
 ];
 
 const LOOP: &[Field] = fields![
@@ -93,6 +94,7 @@ fn wanted(given: &Given) -> Result<NewSession, Told> {
         auto_yes: given.flag("auto_yes"),
         argv: given.texts("argv"),
         remove_worktree,
+        keep_process: given.flag("keep_process"),
         looped: None,
         spec_file: None,
     })

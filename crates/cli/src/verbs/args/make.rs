@@ -14,6 +14,10 @@ pub(crate) struct New {
     /// The first message
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) prompt: Option<String>,
+    /// For a command in a terminal: a pause stops its process in place instead of ending it, and a resume
+    /// goes on in the same process. Its memory stays taken
+    #[arg(long, conflicts_with_all = ["headless", "remove_worktree_on_pause"])]
+    pub(crate) keep_process: bool,
     #[command(flatten)]
     pub(crate) how: How,
 }
