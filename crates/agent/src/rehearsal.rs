@@ -83,6 +83,7 @@ impl Agent for Rehearsal {
             stream,
             transcript,
             asks: BTreeMap::new(),
+            tools: BTreeMap::new(),
             resets: String::new(),
         })
     }
@@ -94,6 +95,8 @@ struct Rehearsing {
     transcript: Lines,
     /// What it asks permission for, by the name of the question.
     asks: BTreeMap<String, String>,
+    /// Tools that are under way, by their ids: what they are called and what they were given.
+    tools: BTreeMap<String, (String, String)>,
     /// When the limit ends that the turn has met.
     resets: String,
 }
@@ -121,6 +124,8 @@ enum Record {
     },
     ToolEnded {
         id: String,
+        #[serde(default = "well")]
+        ok: bool,
     },
     Background {
         running: u32,
@@ -170,6 +175,13 @@ impl Rehearsing {
         if let Record::AskGone { id, answer } = &line {
             denied = self.asks.remove(id).filter(|_| answer.as_deref() == Some(DENY));
         }
+        if let Record::ToolStarted { id, tool, input } = &line {
+            self.tools.insert(id.clone(), (tool.clone(), given(input)));
+        }
+        let mut failed = None;
+        if let Record::ToolEnded { id, ok } = &line {
+            failed = self.tools.remove(id).filter(|_| !ok);
+        }
         if let Record::Limit { reset_at } = &line {
             self.resets.clone_from(reset_at);
         }
@@ -178,6 +190,9 @@ impl Rehearsing {
             heard.last_mut().and_then(|last| last.sign.as_mut())
         {
             *reset_at = std::mem::take(&mut self.resets);
+        }
+        if let (Some((tool, content)), Some(last)) = (failed, heard.last_mut()) {
+            last.said = Some(Said::failed(&tool, content));
         }
         if let (Some(text), Some(last)) = (denied, heard.last_mut()) {
             last.said = Some(Said::denied(APPROVE, text));
@@ -201,12 +216,12 @@ fn meaning(at: u64, line: Record) -> Vec<Heard> {
             vec![Heard { at, sign: None, said: Some(Said::new(Voice::Assistant, text)) }]
         }
         Record::ToolStarted { id, tool, input } => {
-            let content = input.as_str().map_or_else(|| input.to_string(), ToOwned::to_owned);
+            let content = given(&input);
             let what = hearing::what(&tool, &content);
             let said = Said::tool(&tool, content);
             vec![Heard { at, sign: Some(Sign::ToolBegan { tool: id, what }), said: Some(said) }]
         }
-        Record::ToolEnded { id } => sign(Sign::ToolEnded(id)),
+        Record::ToolEnded { id, .. } => sign(Sign::ToolEnded(id)),
         Record::Background { running } => sign(Sign::Background(running)),
         Record::Ask { id, kind, text, folder } => {
             let wants = wants(&text, folder);
@@ -241,6 +256,16 @@ fn meaning(at: u64, line: Record) -> Vec<Heard> {
         Record::TurnEnded { .. } => sign(Sign::TurnEnded),
         Record::Error { message } => sign(Sign::RefRejected(message)),
     }
+}
+
+/// Older lines do not tell how a tool ended.
+fn well() -> bool {
+    true
+}
+
+/// What a tool was given, for a person.
+fn given(input: &serde_json::Value) -> String {
+    input.as_str().map_or_else(|| input.to_string(), ToOwned::to_owned)
 }
 
 /// What of a list is to do, and how far it is: `[x]` before an item says that it is done, `[~]` that it

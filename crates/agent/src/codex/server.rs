@@ -171,9 +171,11 @@ impl Server {
             }
             "userMessage" | "reasoning" | "plan" | "hookPrompt" => {}
             _ => {
-                if text(item, "/status") == "declined" {
-                    let (name, content) = tool_words(item);
-                    line.words(Said::denied(&name, content));
+                let (name, content) = tool_words(item);
+                match text(item, "/status") {
+                    "declined" => line.words(Said::denied(&name, content)),
+                    "failed" => line.words(Said::failed(&name, content)),
+                    _ => {}
                 }
                 line.sign(Sign::ToolEnded(id.to_owned()));
             }

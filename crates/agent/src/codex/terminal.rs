@@ -80,6 +80,8 @@ struct Call {
     wants: Option<Want>,
     /// It was not allowed, by an answer of ours.
     denied: bool,
+    /// It came to no good end.
+    failed: bool,
 }
 
 #[derive(Default)]
@@ -101,7 +103,14 @@ impl Terminal {
                 self.calls.clear();
                 line.sign(Sign::TurnBegan);
             }
-            ("event_msg", "item_completed") => item(&payload["item"], &mut line),
+            ("event_msg", "item_completed") => {
+                let item = &payload["item"];
+                if text(item, "/status") == "failed" {
+                    let of_it = |call: &&mut Call| call.id == text(item, "/id");
+                    self.calls.iter_mut().filter(of_it).for_each(|call| call.failed = true);
+                }
+                self::item(item, &mut line);
+            }
             ("event_msg", "task_complete") => self.turn_ended(Sign::TurnEnded, payload, &mut line),
             ("event_msg", "turn_aborted") => self.turn_ended(Sign::TurnCut, payload, &mut line),
             ("session_meta" | "turn_context", _) => {
@@ -130,10 +139,15 @@ impl Terminal {
         let content = if given.is_null() { text(call, "/input").to_owned() } else { gist(&given) };
         let why = text(&given, "/justification").to_owned();
         let wants = self.wants(name, &given);
-        let call = (id.to_owned(), name.to_owned(), content.clone());
-        let (id_of, name_of, content_of) = call;
-        let denied = false;
-        self.calls.push(Call { id: id_of, name: name_of, content: content_of, why, wants, denied });
+        self.calls.push(Call {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            content: content.clone(),
+            why,
+            wants,
+            denied: false,
+            failed: false,
+        });
         let sign = Sign::ToolBegan { tool: id.to_owned(), what: what(name, &content) };
         let mut said = Said::tool(name, content);
         if name == "update_plan" {
@@ -161,9 +175,11 @@ impl Terminal {
         let rejected = output.as_str().is_some_and(|output| output.contains(REJECTED));
         let of_it = |call: &Call| call.id == id;
         if let Some(at) = self.calls.iter().position(of_it) {
-            let Call { name, content, denied, .. } = self.calls.remove(at);
+            let Call { name, content, denied, failed, .. } = self.calls.remove(at);
             if denied || rejected {
                 line.words(Said::denied(&name, content));
+            } else if failed {
+                line.words(Said::failed(&name, content));
             }
         }
     }

@@ -2,14 +2,14 @@
 
 use crate::dialect::{Dialect, GONE, Interrupt, Shown, Source};
 use crate::heard::{Heard, Said, Usage};
-use crate::hearing::{Meaning, as_said, as_text, json_line, text};
+use crate::hearing::{Meaning, as_said, as_text, gist, json_line, text};
 use crate::lines::Lines;
 use glis_core::input::Sign;
 use glis_core::plain::{in_one_line, without_escapes};
 use glis_core::talk::Ask;
 use glis_wire::view::Voice;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// With these begins what it takes for a command.
 const MARKS: [char; 2] = ['/', '?'];
@@ -42,6 +42,8 @@ struct Turn {
     saying: String,
     /// It came to its own end.
     result: Option<Value>,
+    /// Tools that are under way, by their ids: what they are called and what they were given.
+    tools: BTreeMap<String, (String, String)>,
 }
 
 impl Stream {
@@ -75,8 +77,15 @@ impl Stream {
                 line.says(&mut self.turn.saying);
                 let (name, id) = (text(words, "/tool_name"), text(words, "/tool_id"));
                 line.tool_began(name, id, &words["parameters"], ENTRY);
+                let given = (name.to_owned(), gist(&words["parameters"]));
+                self.turn.tools.insert(id.to_owned(), given);
             }
             ("tool_result", _) => {
+                let noted = self.turn.tools.remove(text(words, "/tool_id"));
+                let failed = text(words, "/status") == "error";
+                if let Some((name, content)) = noted.filter(|_| failed) {
+                    line.words(Said::failed(&name, content));
+                }
                 line.sign(Sign::ToolEnded(text(words, "/tool_id").to_owned()));
             }
             ("error", _) => line.words(Said::new(Voice::System, text(words, "/message"))),
@@ -107,6 +116,9 @@ impl Stream {
                 {
                     let (name, id) = (text(call, "/name"), text(call, "/id"));
                     line.tool_began(name, id, &call["args"], ENTRY);
+                    if text(call, "/status") == "error" {
+                        line.words(Said::failed(name, gist(&call["args"])));
+                    }
                 }
             }
             _ => {}

@@ -190,9 +190,11 @@ impl Acp {
             }
             _ => {
                 self.answered(id, line);
+                let name = tool_name(update);
                 if text(update, "/rawOutput/error").starts_with(REJECTED) {
-                    let name = tool_name(update);
                     line.words(Said::denied(name, gist(input)));
+                } else if text(update, "/status") == "failed" {
+                    line.words(Said::failed(name, gist(input)));
                 }
                 if self.tools.remove(id) == Some(Stage::Running) {
                     line.sign(Sign::ToolEnded(id.to_owned()));

@@ -32,10 +32,19 @@ struct Found {
     requests: Vec<String>,
     pending: Vec<String>,
     files: Vec<String>,
+    /// What each use of a tool has added to them since the last request: nothing, if it fails.
+    fresh: Vec<Fresh>,
     /// What did not work, by its tool, and what that tool did next.
     failed: Vec<Failed>,
     last_action: Option<String>,
     last_words: Option<String>,
+}
+
+/// Files that one use of a tool may have changed.
+struct Fresh {
+    tool: String,
+    content: String,
+    files: Vec<String>,
 }
 
 struct Failed {
@@ -52,6 +61,7 @@ impl Found {
         }
         match entry.voice {
             Voice::User => {
+                self.fresh.clear();
                 let own = own_words(&entry.content).filter(|own| !self.repeats(own));
                 self.requests.extend(own.map(ToOwned::to_owned));
             }
@@ -74,6 +84,7 @@ impl Found {
         let (tool, outcome) = (text("tool"), text(OUTCOME));
         let what = clip(&in_one_line(&format!("{tool} {}", entry.content)), LINE_CHARS_MAX);
         if !outcome.is_empty() {
+            self.unchange(tool, &entry.content);
             let tool = tool.to_owned();
             self.failed.push(Failed { tool, what: format!("{outcome}: {what}"), mended: None });
             return;
@@ -83,11 +94,22 @@ impl Found {
             failed.mended = Some(what.clone());
         }
         if changes_files(tool) {
-            let fresh = files_in(&entry.content);
-            let fresh = fresh.into_iter().filter(|file| !self.files.contains(file));
-            self.files.extend(fresh.collect::<Vec<_>>());
+            let files = files_in(&entry.content).into_iter();
+            let files: Vec<_> = files.filter(|file| !self.files.contains(file)).collect();
+            self.files.extend(files.iter().cloned());
+            let (tool, content) = (tool.to_owned(), entry.content.clone());
+            self.fresh.push(Fresh { tool, content, files });
         }
         self.last_action = Some(what);
+    }
+
+    /// A tool that failed, or was not allowed, is told a second time, and has changed nothing.
+    fn unchange(&mut self, tool: &str, content: &str) {
+        let same = |fresh: &Fresh| fresh.tool == tool && fresh.content == content;
+        if let Some(at) = self.fresh.iter().rposition(same) {
+            let fresh = self.fresh.remove(at);
+            self.files.retain(|file| !fresh.files.contains(file));
+        }
     }
 
     fn told(self) -> Summary {

@@ -303,3 +303,24 @@ fn an_extract_has_every_request_and_what_came_of_it() {
     );
     assert_eq!(summary.pending_tasks, ["test it"]);
 }
+
+#[test]
+fn what_failed_has_changed_no_file() {
+    let rig = Rig::with(0);
+    let mut talk = rig.talk();
+    let mut say = |said: Said| talk.add(Heard::Ours, None, said).unwrap();
+    // Two at once.
+    say(Said::tool("Edit", "src/two.rs"));
+    say(Said::tool("Edit", "src/one.rs"));
+    say(Said::failed("Edit", "src/two.rs"));
+    // What was changed before stays so, whatever fails on it later.
+    say(Said::tool("Edit", "src/one.rs"));
+    say(Said::failed("Edit", "src/one.rs"));
+    say(Said::tool("Write", "src/three.rs"));
+    say(Said::denied("Write", "src/three.rs"));
+    let told = extract(&rig.path()).unwrap().summary;
+    assert!(told.contains("Files changed:\n1. src/one.rs\n\n"), "{told}");
+    let failures = "What did not work:\n1. failed: Edit src/two.rs; then: Edit src/one.rs\n\
+                    2. failed: Edit src/one.rs\n3. denied: Write src/three.rs";
+    assert!(told.contains(failures), "{told}");
+}
