@@ -1,9 +1,12 @@
 //! Notifications: what the user is told of, once, and by which way.
 
+use crate::support::clock::WallClock;
 use crate::support::house::{House, Outcome, eventually, kill_and_wait};
 use crate::support::wreck::pid_of;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 
 /// A house whose notices are lines of a file.
 fn noted() -> Outcome<(House, PathBuf)> {
@@ -128,5 +131,62 @@ fn only_what_was_asked_for_is_told_and_a_command_that_hangs_holds_nothing_up() -
     assert_eq!(told(&house, &file, 2)?.len(), 2);
     house.ok(&["answer", "blue", "round"])?;
     house.until("blue", "idle")?;
+    Ok(())
+}
+
+/// A program of this text.
+fn program(at: &Path, text: &str) -> Outcome {
+    std::fs::write(at, format!("#!/bin/sh\n{text}\n"))?;
+    Ok(std::fs::set_permissions(at, Permissions::from_mode(0o755))?)
+}
+
+#[test]
+fn a_desktop_is_told_by_notify_send_and_no_secret_with_it() -> Outcome {
+    let mut house = House::of_moved_time()?;
+    let (bin, shown) = (house.folder().join("desktop"), house.folder().join("shown"));
+    std::fs::create_dir(&bin)?;
+    program(&bin.join("notify-send"), &format!("echo \"$*\" >> '{}'", shown.display()))?;
+    house.surround("PATH", format!("{}:{}", bin.display(), std::env::var("PATH")?));
+    house.surround("DISPLAY", ":9");
+    house.surround("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere");
+    house.configure("[notify]\ndesktop = true\n")?;
+    house.rehearsal("blue")?;
+    house.ok(&["send", "blue", "approve use ghp_0123456789abcdefghijklmnopqrstuvwxyz01?"])?;
+    house.until("blue", "waiting")?;
+    let told = || std::fs::read_to_string(&shown).unwrap_or_default();
+    house.while_time_flies(|| eventually("it is shown", || told().ends_with('\n')))?;
+    assert!(told().starts_with("--app-name=glis -- blue waits for you "), "{}", told());
+    assert!(told().contains("[redacted]") && !told().contains("ghp_0123"), "{}", told());
+    Ok(())
+}
+
+#[test]
+fn a_resume_by_itself_is_told_as_failed_once_it_is_given_up() -> Outcome {
+    let (mut house, file) = noted()?;
+    let clock = WallClock::of(&mut house)?;
+    let tool = house.folder().join("tool");
+    program(&tool, "exec sleep 1000")?;
+    house.command("blue", &[&tool.to_string_lossy()])?;
+    house.ok(&["pause", "blue", "--mode", "force", "--for", "1h"])?;
+    std::fs::rename(&tool, tool.with_extension("away"))?;
+    // An hour until its time, and an hour and some minutes in which it is tried again and again.
+    let mut passed = 0;
+    house.while_time_flies(|| {
+        for tries in 1..=7_u64 {
+            passed += 4000;
+            clock.ahead(&house, passed)?;
+            eventually("it has failed once more", || {
+                let shown = house.show("blue").unwrap_or_default();
+                shown["failed_starts"].as_u64() >= Some(tries)
+            })?;
+        }
+        Outcome::<()>::Ok(())
+    })?;
+    let shown = house.show("blue")?;
+    assert_eq!((&shown["status"], &shown["resume_at"]), (&json!("paused"), &Value::Null));
+    assert!(shown["warnings"].to_string().contains("it is not tried again"), "{shown}");
+    assert_eq!(told(&house, &file, 1)?, [pair("blue", "failed")]);
+    let text = notices(&file).remove(0)["text"].to_string();
+    assert!(text.contains("it could not be resumed by itself: "), "{text}");
     Ok(())
 }
