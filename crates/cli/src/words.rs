@@ -348,8 +348,7 @@ pub(crate) fn resumed(s: &SessionView) -> String {
 
 /// What `restart` says.
 pub(crate) fn restarted(s: &SessionView) -> String {
-    let (name, status) = (&s.name, s.status.word());
-    let mut lines = vec![format!("`{name}` is {status}: a fresh start, number {}", s.generation)];
+    let mut lines = vec![is(s) + &format!(": a fresh start, number {}", s.generation)];
     lines.extend(warnings(s));
     lines.join("\n")
 }

@@ -5,6 +5,7 @@ mod ask;
 mod chore;
 pub(crate) mod compact;
 mod end;
+mod frozen;
 mod gate;
 pub(crate) mod halt;
 mod idle;
@@ -330,8 +331,8 @@ fn take_outcome(draft: &mut Draft<'_>, outcome: Outcome) {
         Outcome::SnapshotOverdue { op, moment, why } => {
             pause::save_overdue(draft, op, moment, why);
         }
-        Outcome::ProcessFrozen { op } => keep::frozen(draft, op),
-        Outcome::NotFrozen { op, why } => keep::not_frozen(draft, op, why),
+        Outcome::ProcessFrozen { op } => frozen::frozen(draft, op),
+        Outcome::NotFrozen { op, why } => frozen::not_frozen(draft, op, why),
         Outcome::Thawed { op } => keep::thawed(draft, op),
         Outcome::NotThawed { op, why } => keep::not_thawed(draft, op, &why),
         Outcome::Swept { op, left } => pause::swept(draft, op, left),

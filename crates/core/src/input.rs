@@ -364,16 +364,13 @@ pub enum Outcome {
         moment: Moment,
         why: Why,
     },
-    /// Everything of it is stopped where it is.
     ProcessFrozen {
         op: OpId,
     },
-    /// Something of it is not, and what was stopped goes on.
     NotFrozen {
         op: OpId,
         why: Why,
     },
-    /// What was stopped in place goes on.
     Thawed {
         op: OpId,
     },

@@ -10,6 +10,7 @@ mod environment;
 mod errors;
 mod family;
 mod folder;
+mod freeze;
 mod frost;
 mod holder;
 mod input;

@@ -128,12 +128,10 @@ pub struct SessionView {
     /// The worktree was removed by a pause; a resume brings it back.
     #[serde(default)]
     pub worktree_removed: bool,
-    /// Records of the log that may have been about it were lost to damage, which the
-    /// user has not acknowledged yet.
+    /// Records that may have been about it were lost to damage, which is not acknowledged yet.
     #[serde(default)]
     pub record_damaged: bool,
-    /// What was done with what it holds and took the daemon down; nothing more is done with it until
-    /// the user acknowledges it.
+    /// What took the daemon down; nothing more is done with it until the user acknowledges it.
     #[serde(default)]
     pub barred: Option<String>,
     /// Starts that have failed in a row. After three a message no longer wakes it.
@@ -151,7 +149,6 @@ pub struct SessionView {
     /// Whether its conversation was made short.
     #[serde(default)]
     pub is_compacted: bool,
-    /// When it last was.
     #[serde(default)]
     pub compacted_at: Option<String>,
     /// Whether a pause removes its worktree, where the session says so itself.

@@ -4,7 +4,8 @@ use crate::draft::Draft;
 use crate::effect::{Effect, Urgency};
 use crate::event::Event;
 use crate::ids::OpId;
-use crate::session::{AfterStop, StartStep, StopCause};
+use crate::pause::PauseMode;
+use crate::session::{AfterStop, Phase, StartStep, StopCause};
 use crate::timer::{Span, TimerKey, When};
 
 /// Ends it as gently as its turn allows.
@@ -47,6 +48,16 @@ pub(super) fn call_off(
             let generation = draft.session.generation;
             draft.effect(Effect::StopProcess { generation, urgency });
         }
+    }
+}
+
+/// How gently a pause ends the process.
+pub(super) fn urgency_of_pause(draft: &Draft<'_>) -> Urgency {
+    let Phase::Pausing(pause) = &draft.session.phase else { return Urgency::Quiet };
+    match pause.mode {
+        PauseMode::Force => Urgency::Kill,
+        PauseMode::Boundary | PauseMode::Interrupt if pause.record.forced => Urgency::Interrupt,
+        PauseMode::Boundary | PauseMode::Interrupt => Urgency::Quiet,
     }
 }
 

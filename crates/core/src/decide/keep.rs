@@ -1,12 +1,10 @@
 //! A pause that keeps the process: it is stopped where it is, and goes on from there.
 
-use super::pause;
 use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
 use crate::ids::OpId;
-use crate::pause::{Moment, PauseStep};
-use crate::reason::{FailedStep, Why};
+use crate::reason::Why;
 use crate::refusal::{Refusal, ResumeFault};
 use crate::session::{Phase, StartCause, StartStep};
 use crate::tree::Clearing;
@@ -28,22 +26,6 @@ pub(super) fn freeze(draft: &mut Draft<'_>, op: OpId) {
 /// The same once more, after a crash: what is stopped stays stopped.
 pub(super) fn freeze_again(draft: &mut Draft<'_>, op: OpId) {
     draft.effect(Effect::Freeze { op, generation: draft.session.generation });
-}
-
-/// Nothing of it moves any more, so what it wrote last can be saved.
-pub(super) fn frozen(draft: &mut Draft<'_>, op: OpId) {
-    if pause::at_step(draft, op, PauseStep::Freezing) {
-        draft.event(Event::ProcessFrozen { op });
-        pause::take_snapshot(draft, op, Moment::AfterStop);
-    }
-}
-
-/// Something of it cannot be stopped, so that this would be no pause. It goes on.
-pub(super) fn not_frozen(draft: &mut Draft<'_>, op: OpId, why: Why) {
-    if pause::at_step(draft, op, PauseStep::Freezing) {
-        draft.event(Event::PauseFailed { op, step: FailedStep::Freeze, why });
-        draft.effect(Effect::Thaw { op, generation: draft.session.generation });
-    }
 }
 
 /// Lets a process go on that was stopped in place. It is the same one: its generation stays.

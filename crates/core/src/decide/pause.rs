@@ -419,7 +419,7 @@ pub(super) fn saved(draft: &mut Draft<'_>, op: OpId, moment: Moment, taken: Take
             draft.event(Event::EndBegan { op });
             draft.effect(Effect::StopProcess {
                 generation: draft.session.generation,
-                urgency: urgency(draft),
+                urgency: halt::urgency_of_pause(draft),
             });
         } else if matches!(&draft.session.phase, Phase::Pausing(Pause { from: None, .. })) {
             // It died meanwhile, perhaps after the snapshot: what it wrote last is not in it.
@@ -490,15 +490,6 @@ pub(super) fn cleared(draft: &mut Draft<'_>, op: OpId, how: Event) {
 
 fn confirm(draft: &mut Draft<'_>, op: OpId) {
     draft.event(Event::Paused { op });
-}
-
-pub(super) fn urgency(draft: &Draft<'_>) -> Urgency {
-    let Phase::Pausing(pause) = &draft.session.phase else { return Urgency::Quiet };
-    match pause.mode {
-        PauseMode::Force => Urgency::Kill,
-        PauseMode::Boundary | PauseMode::Interrupt if pause.record.forced => Urgency::Interrupt,
-        PauseMode::Boundary | PauseMode::Interrupt => Urgency::Quiet,
-    }
 }
 
 pub(super) fn at_step(draft: &Draft<'_>, op: OpId, step: PauseStep) -> bool {

@@ -228,7 +228,8 @@ fn pausing(draft: &mut Draft<'_>, op: OpId, step: PauseStep, world: World) {
         PauseStep::Clearing => pause::take_step(draft, op, Effect::ClearWorktree { op }),
         PauseStep::Ending => {
             let generation = draft.session.generation;
-            draft.effect(Effect::StopProcess { generation, urgency: pause::urgency(draft) });
+            draft
+                .effect(Effect::StopProcess { generation, urgency: halt::urgency_of_pause(draft) });
         }
     }
 }
