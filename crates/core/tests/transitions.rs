@@ -19,6 +19,8 @@ mod chores;
 mod compactions;
 #[path = "transitions/gate.rs"]
 mod gate;
+#[path = "transitions/gate_midway.rs"]
+mod gate_midway;
 #[path = "transitions/idle.rs"]
 mod idle;
 #[path = "transitions/judged.rs"]

@@ -19,11 +19,11 @@ pub(crate) fn wish(mode: PauseMode) -> GateWish {
 }
 
 /// Asks something of the gate, and tells what has happened to it by that.
-fn ask(house: &mut House, command: GateCommand) -> (Vec<GateEvent>, Reply) {
+pub(crate) fn ask(house: &mut House, command: GateCommand) -> (Vec<GateEvent>, Reply) {
     feed(house, Input::Gate(command))
 }
 
-fn feed(house: &mut House, input: Input) -> (Vec<GateEvent>, Reply) {
+pub(crate) fn feed(house: &mut House, input: Input) -> (Vec<GateEvent>, Reply) {
     let decision = house.decide(input).unwrap_or_default();
     let reply = decision.reply.clone();
     let of_the_gate = |(subject, event): &(Subject, Event)| match (subject, event) {
@@ -44,11 +44,11 @@ pub(crate) fn open(house: &mut House) -> Vec<GateEvent> {
     ask(house, GateCommand::Open(Kept::FromLog)).0
 }
 
-fn status(house: &House, name: &str) -> Status {
+pub(crate) fn status(house: &House, name: &str) -> Status {
     house.session(&id(name)).map_or(Status::Archived, glis_core::Session::status)
 }
 
-fn under_way(house: &House, name: &str) -> OpId {
+pub(crate) fn under_way(house: &House, name: &str) -> OpId {
     let session = house.session(&id(name));
     session.and_then(glis_core::Session::operation).map_or(OpId(u64::MAX), |(op, _)| op)
 }

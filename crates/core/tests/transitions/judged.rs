@@ -154,6 +154,17 @@ fn a_session_that_is_being_paused_is_not_answered() {
 }
 
 #[test]
+fn a_verdict_that_the_agent_does_not_take_is_left_to_a_person() {
+    let story = "asks yes-only => asked | do limit the rules, judge yes-only
+        judged yes-only reject => ask judged manual, no such answer";
+    let stage = told(&[IDLE, BUSY, ON, story]).unwrap();
+    assert_eq!(status(&stage), Some(Status::Waiting));
+    let taken = "asks yes-only
+        judged yes-only accept => ask judged accept, answer began | do give answer allow";
+    told(&[IDLE, BUSY, ON, taken]).unwrap();
+}
+
+#[test]
 fn only_leave_to_do_something_is_for_rules() {
     let story = "inquires name => asked
         asks dialog => asked

@@ -620,6 +620,7 @@ fn sign(line: &str) -> Option<Sign> {
         ("asks", _) if own.starts_with("dialog") => {
             Sign::Asked(ask(AskKind::Question).among::<&str>([]))
         }
+        ("asks", "yes-only") => Sign::Asked(ask(AskKind::Approval).among(["allow"])),
         ("asks", "reasonable") => Sign::Asked(ask(AskKind::Approval).with_reasons()),
         ("asks", _) => Sign::Asked(ask(AskKind::Approval)),
         ("unasks", _) => Sign::AskGone(AskId(own)),
