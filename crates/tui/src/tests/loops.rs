@@ -99,6 +99,10 @@ fn an_interrupt_pauses_then_forces_then_leaves() {
     }
     assert!(desk.frame().contains("Paused. Ctrl+C again to quit."), "{}", desk.frame());
     assert_eq!(desk.press("ctrl+c"), "quit", "and nothing else");
+    for between in [Status::Created, Status::Idle, Status::Suspended, Status::Failed] {
+        let mut desk = Desk::new(vec![looped("running", between)]);
+        assert_eq!(desk.press("ctrl+c"), "pause id-my-session", "{between:?}");
+    }
     let mut plain = Desk::new(vec![session("docs", Status::Busy)]);
     assert_eq!(plain.press("ctrl+c"), "quit", "no loop and no plan: nothing is paused");
 }

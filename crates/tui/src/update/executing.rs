@@ -32,10 +32,8 @@ fn stage(session: &View) -> Stage {
         // An event tells the status at once; what the loop is at is looked at a moment later.
         (Some("paused" | "done" | "stopped"), _) | (_, Status::Paused) => Stage::AtRest,
         (Some("pausing"), _) | (_, Status::Pausing) => Stage::Pausing,
-        // Between two iterations it is idle, and goes on.
-        (Some(_), Status::Idle) | (_, Status::Busy | Status::Waiting | Status::Resuming) => {
-            Stage::Runs
-        }
+        // Between two iterations it is idle, suspended or without a process, and goes on.
+        (Some(_), _) | (_, Status::Busy | Status::Waiting | Status::Resuming) => Stage::Runs,
         (
             _,
             Status::Created
