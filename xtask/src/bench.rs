@@ -29,6 +29,9 @@ use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::cargo::{Workspace, cargo};
 use crate::proc;
+pub(crate) use overview::Window;
+pub(crate) use pty::Terminal;
+
 use board::{Board, ROWS, Reading};
 use house::{Peer, Programs};
 use streams::{Load, Stream};

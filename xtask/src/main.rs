@@ -1,5 +1,5 @@
 //! The project's own tools: `cargo xtask test`, `check`, `agents`, `bench`, `soak`, `plan-kills`,
-//! `stories`, `coverage` and `record`.
+//! `stories`, `coverage`, `pictures` and `record`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool that talks to a terminal")]
 
 mod agents;
@@ -7,6 +7,7 @@ mod belongings;
 mod bench;
 mod cargo;
 mod coverage;
+mod pictures;
 mod plan_kills;
 mod proc;
 mod record;
@@ -33,6 +34,7 @@ cargo xtask VERB
   plan-kills        daemon, window or both die at every step of a plan of twenty tasks
   stories           every story with every real agent, also those that start slowly
   coverage          which branches of the gate and of auto-yes their tests take
+  pictures          plays scenes before the overview and draws them into docs/pictures
   record            plays two stories with real agents and puts what was seen into README.md
   help              this page
 
@@ -63,6 +65,7 @@ fn run(verb: &str, rest: &[OsString]) -> Result<ExitCode> {
         "stories" => stories::run(),
         "coverage" => coverage::run(),
         "record" => record::run(),
+        "pictures" => pictures::run(),
         "help" | "--help" | "-h" => {
             print!("{HELP}");
             Ok(ExitCode::SUCCESS)

@@ -71,7 +71,7 @@ fn open(plan: &Plan, house: &House<'_>) -> Result<Reading> {
         };
         window.until("the whole list", full)?;
         times.push(began.elapsed().as_secs_f64() * 1000.0);
-        window.terminal.hang_up()?;
+        window.close()?;
     }
     Ok(Reading { value: super::board::median(times), others: others.cpus() })
 }
@@ -131,7 +131,7 @@ fn flood(plan: &Plan, house: &mut House<'_>, name: &str, load: &Load) -> Result<
     let ended = Instant::now();
     window.until("the end of the flood", |lines| lines.iter().any(|line| line.contains(END)))?;
     ensure!(ended.elapsed() < Duration::from_secs(1), "the picture is {:?} late", ended.elapsed());
-    window.terminal.hang_up()?;
+    window.close()?;
     Ok(Flooded { frames: reading(frames), cpus: reading(cpus), bare, key })
 }
 
@@ -175,7 +175,7 @@ fn size() -> Size {
 }
 
 /// The overview on a terminal that knows what it shows.
-struct Window {
+pub(crate) struct Window {
     terminal: Terminal,
     screen: Screen,
     answered: bool,
@@ -185,16 +185,31 @@ struct Window {
 
 impl Window {
     fn open(house: &House<'_>) -> Result<Self> {
-        let terminal = house.overview()?;
-        Ok(Self { terminal, screen: Screen::new(size()), answered: false, pictures: 0 })
+        Ok(Self::on(house.overview()?, size()))
     }
 
-    fn type_in(&mut self, keys: &str) -> Result<()> {
+    /// On this terminal, which has this size.
+    pub(crate) fn on(terminal: Terminal, size: Size) -> Self {
+        Self { terminal, screen: Screen::new(size), answered: false, pictures: 0 }
+    }
+
+    /// What is on it.
+    pub(crate) fn screen(&self) -> &Screen {
+        &self.screen
+    }
+
+    /// Takes it away, as a closed window does.
+    pub(crate) fn close(self) -> Result<()> {
+        self.terminal.hang_up()
+    }
+
+    /// Presses keys.
+    pub(crate) fn type_in(&mut self, keys: &str) -> Result<()> {
         self.terminal.press(keys.as_bytes())
     }
 
     /// Takes in what comes until the screen is as wanted.
-    fn until(&mut self, what: &str, wanted: impl Fn(&[String]) -> bool) -> Result<()> {
+    pub(crate) fn until(&mut self, what: &str, wanted: impl Fn(&[String]) -> bool) -> Result<()> {
         let began = Instant::now();
         while !wanted(&self.screen.lines()) {
             let left = WAIT.saturating_sub(began.elapsed());
@@ -206,7 +221,7 @@ impl Window {
     }
 
     /// Takes in what comes for so long.
-    fn pass(&mut self, span: Duration) -> Result<()> {
+    pub(crate) fn pass(&mut self, span: Duration) -> Result<()> {
         let end = Instant::now() + span;
         loop {
             let left = end.saturating_duration_since(Instant::now());

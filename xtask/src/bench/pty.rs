@@ -12,6 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
+use glis_wire::hold::Size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -41,12 +42,17 @@ pub(crate) enum Seen<'a> {
 impl Terminal {
     /// Starts `command` as the leader of a session whose terminal is a fresh one.
     pub(crate) fn start(command: &mut Command) -> Result<Self> {
+        Self::start_with(command, Size { columns: SIZE.ws_col, rows: SIZE.ws_row })
+    }
+
+    /// The same, on a terminal of this size.
+    pub(crate) fn start_with(command: &mut Command, size: Size) -> Result<Self> {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let master = openpt(flags).context("no terminal to be had")?;
         grantpt(&master)?;
         unlockpt(&master)?;
         let slave: OwnedFd = ioctl_tiocgptpeer(&master, flags)?;
-        tcsetwinsize(&master, SIZE)?;
+        tcsetwinsize(&master, Winsize { ws_col: size.columns, ws_row: size.rows, ..SIZE })?;
         command.stdin(Stdio::from(slave.try_clone()?)).stdout(Stdio::from(slave.try_clone()?));
         command.stderr(Stdio::from(slave));
         let lead = || {
