@@ -60,9 +60,12 @@ fn of_opencode() {
     let update = |status: &str| {
         let update = json!({"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": status,
             "title": "bash", "rawInput": {"command": "make"}});
-        json!({"jsonrpc": "2.0", "method": "session/update", "params": {"update": update}})
+        let params = json!({"sessionId": "s", "update": update});
+        json!({"jsonrpc": "2.0", "method": "session/update", "params": params})
     };
-    let told = |end| failed("opencode", Mode::Headless, &[update("in_progress"), update(end)]);
+    let born = json!({"jsonrpc": "2.0", "id": "glis-conversation", "result": {"sessionId": "s"}});
+    let lines = |end| [born.clone(), update("in_progress"), update(end)];
+    let told = |end| failed("opencode", Mode::Headless, &lines(end));
     assert_eq!(told("failed").len(), 1, "{:?}", told("failed"));
     assert!(told("completed").is_empty());
 }

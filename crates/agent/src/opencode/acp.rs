@@ -193,7 +193,7 @@ impl Acp {
                 let name = tool_name(update);
                 if text(update, "/rawOutput/error").starts_with(REJECTED) {
                     line.words(Said::denied(name, gist(input)));
-                } else if text(update, "/status") == "failed" {
+                } else if text(update, "/status") == "failed" && !cut_off(update) {
                     line.words(Said::failed(name, gist(input)));
                 }
                 if self.tools.remove(id) == Some(Stage::Running) {
@@ -247,6 +247,11 @@ impl Acp {
         let cut = text(words, "/result/stopReason") == "cancelled";
         line.turn_over(if cut { Sign::TurnCut } else { Sign::TurnEnded }, said);
     }
+}
+
+/// Whether a tool was ended with its turn: that is told of the turn.
+fn cut_off(update: &Value) -> bool {
+    update.pointer("/rawOutput/metadata/interrupted") == Some(&Value::Bool(true))
 }
 
 fn tool_name(update: &Value) -> &str {

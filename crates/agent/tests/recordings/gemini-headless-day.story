@@ -22,6 +22,7 @@ turn
 took
   Tool plan: two
 tool write_todos two
+  Tool write_todos (failed): {"todos":[{"description":"one","status":"completed"},{"description":"two","status":"pending"}]}
 tool ended
   Assistant: noted
 turn ended
