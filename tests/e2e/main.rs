@@ -168,8 +168,15 @@ mod plans {
 
 /// Loops: paused between iterations, limited, counted, killed and gone on with.
 mod loops {
+    mod around;
+    mod context;
     mod ends;
+    mod lasting;
+    mod limits;
+    mod messages;
+    mod mishaps;
     mod pausing;
+    mod told;
 }
 
 /// The page and the API: who is let in, what is asked for, what is told.

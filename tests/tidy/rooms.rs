@@ -49,6 +49,7 @@ const FLOORS: &[(&str, &[&str])] = &[
             "program",
             "provision",
             "run_records",
+            "shell_line",
             "sweep",
             "timers",
             "trash",

@@ -334,11 +334,12 @@ pub(crate) fn resumed(s: &SessionView) -> String {
     if let Some(why) = gate::waits(s) {
         return format!("`{}` waits to start: {why}", s.name);
     }
-    let how = match (&s.agent_session_ref, s.agent.as_str()) {
-        (None, _) if s.went_on => "its process goes on where it was stopped".to_owned(),
-        (Some(id), _) => format!("in its own conversation {id}"),
-        (None, "command") => "its command was started again in the same place".to_owned(),
-        (None, _) => "no message had been sent; it starts a new conversation".to_owned(),
+    let how = match (looped::resumed(s), &s.agent_session_ref, s.agent.as_str()) {
+        (Some(how), _, _) => how,
+        (None, None, _) if s.went_on => "its process goes on where it was stopped".to_owned(),
+        (None, Some(id), _) => format!("in its own conversation {id}"),
+        (None, None, "command") => "its command was started again in the same place".to_owned(),
+        (None, None, _) => "no message had been sent; it starts a new conversation".to_owned(),
     };
     let mut lines = vec![format!("`{}` is {}: {how}", s.name, s.status.word())];
     lines.extend(s.found.as_ref().and_then(keep::found));

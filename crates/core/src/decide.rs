@@ -226,7 +226,10 @@ fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
             end::stop(draft);
         }
         Command::LimitIdle { limit, .. } => idle::limit(draft, limit)?,
-        Command::Remove { running, .. } => chore::remove(draft, running)?,
+        Command::Remove { running, .. } => {
+            chore::remove(draft, running)?;
+            looping::stop(draft);
+        }
         Command::Snapshot { .. } => save::asked(draft)?,
         Command::Compact { .. } => compact::asked(draft)?,
         Command::Restore { snapshot, .. } => chore::restore(draft, snapshot)?,

@@ -63,6 +63,17 @@ impl Session {
         self.looped.as_ref().is_some_and(|looped| looped.goes_on())
     }
 
+    /// Whether it iterates and nothing has stopped that: another iteration follows by itself.
+    pub fn goes_on_iterating(&self) -> bool {
+        self.looped.as_ref().is_some_and(|looped| looped.word(self) == "running")
+    }
+
+    /// Whether the daemon looks back at an iteration, or is to.
+    pub fn is_looked_back_at(&self) -> bool {
+        let looking = |looped: &Loop| matches!(looped.stage, LoopStage::Looking { .. });
+        self.looped.as_deref().is_some_and(looking)
+    }
+
     /// The pause that waits for the end of an iteration.
     pub fn pause_to_come(&self) -> Option<LoopPause> {
         self.looped.as_ref().and_then(|looped| looped.pausing)

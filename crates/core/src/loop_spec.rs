@@ -1,6 +1,6 @@
 //! What a loop is asked to be, and how that is changed.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// How often in a row an iteration may fail, if nothing else is asked for.
 pub const FAILURES_MAX: u32 = 3;
@@ -52,17 +52,24 @@ pub enum LoopContext {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoopChange {
     /// How many iterations there are at most; none: as many as it takes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     pub max: Option<Option<u32>>,
     /// What ends it when it succeeds, if something does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     pub until: Option<Option<String>>,
     /// What it may cost, if that is limited.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     pub max_cost_micros: Option<Option<u64>>,
     /// After how many failures in a row it is paused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_failures: Option<u32>,
+}
+
+/// A limit that is named is changed, also where it becomes none: `null` is not the same as nothing.
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    told: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(told).map(Some)
 }
 
 impl LoopChange {
@@ -75,6 +82,21 @@ impl LoopChange {
             max_cost_micros: self.max_cost_micros.unwrap_or(former.max_cost_micros),
             max_failures: self.max_failures.unwrap_or(former.max_failures),
             ..former
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_that_is_lifted_is_told_as_such() {
+        let lifted = LoopChange { max: Some(None), until: Some(None), ..LoopChange::default() };
+        let kept = LoopChange { max_failures: Some(2), ..LoopChange::default() };
+        for change in [lifted, kept] {
+            let told = serde_json::to_string(&change).unwrap();
+            assert_eq!(serde_json::from_str::<LoopChange>(&told).unwrap(), change, "{told}");
         }
     }
 }

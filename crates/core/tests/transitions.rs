@@ -29,6 +29,8 @@ mod judged;
 mod kept;
 #[path = "transitions/limits.rs"]
 mod limits;
+#[path = "transitions/loop_races.rs"]
+mod loop_races;
 #[path = "transitions/loops.rs"]
 mod loops;
 #[path = "transitions/page.rs"]

@@ -85,6 +85,16 @@ impl Bounds {
 /// How long something for this session may take, as things stand. The core gives the steps of a pause
 /// less; this is for what nothing waits for, or nothing that has a limit of its own.
 fn time_for(config: &Config, session: &Session) -> Duration {
+    let for_phase = time_for_phase(config, session);
+    // The command of `--until` has a limit of its own.
+    if session.is_looked_back_at() {
+        for_phase + Duration::from_secs(config.looped.until_secs.into())
+    } else {
+        for_phase
+    }
+}
+
+fn time_for_phase(config: &Config, session: &Session) -> Duration {
     match &session.phase {
         Phase::Starting(start) if matches!(start.step, StartStep::Worktree | StartStep::Check) => {
             let provisions = config.provisions(&session.spec.repo_root);

@@ -58,6 +58,7 @@ mod run_records;
 mod screens;
 mod serve;
 mod settings;
+mod shell_line;
 mod shutdown;
 mod strays;
 mod strikes;

@@ -5,8 +5,8 @@ use crate::create::fresh_ref;
 use crate::environments::Environments;
 use crate::jobs::Jobs;
 use crate::pools::Kind;
-use crate::program::{self, End, Told};
 use crate::settings::Settings;
+use crate::shell_line::{End, ShellLine};
 use crate::trees::Trees;
 use crate::worktrees::top;
 use glis_core::input::Outcome;
@@ -16,13 +16,14 @@ use glis_record::conversation::{self, Digest};
 use glis_snapshot::SnapshotFault;
 use glis_wire::home::Home;
 use glis_wire::view::Voice;
-use std::ffi::OsStr;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What the command said by which the end of a loop is known, in the session's folder.
 const UNTIL_LOG: &str = "until.log";
+/// Names the processes of that command, which a daemon that died has left behind.
+const UNTIL_MARK: &str = "until.mark";
 /// The last words of an agent stand in the last of these bytes, unless it has said none.
 const TAIL_BYTES: u64 = 128 * 1024;
 
@@ -91,30 +92,25 @@ impl LookBack {
         LookedBack { iteration, reached, left, cost_micros, agent_ref, note }
     }
 
-    /// Whether the command that was given succeeds, in the session's environment and worktree.
-    fn is_reached(&self, session: &Session, line: &str) -> Result<bool, String> {
-        let worktree = folder_of(session)?;
-        let (env, _) = self.environments.of_next_start(session);
-        let shell = program::find("sh", &env, &worktree).map_err(|fault| fault.to_string())?;
+    /// Whether the command that was given succeeds, in the session's environment and worktree. What it
+    /// printed is kept for a person who wants to know why a loop goes on; nothing relies on it.
+    fn is_reached(&self, session: &Session, command: &str) -> Result<bool, String> {
+        let dir = self.folder(session);
         let secs_max = self.settings.now().looped.until_secs;
-        // Its files are the user's, not ours.
-        let line = format!("umask {:04o}\n{line}", self.umask);
-        let arguments = [OsStr::new("-c"), OsStr::new(&line)];
-        let told = program::run(&shell, &arguments, &env, &worktree, secs_max)
-            .map_err(|fault| fault.to_string())?;
-        self.keep(session, &told);
-        match told.end {
-            End::Well => Ok(true),
-            End::Failed(_) => Ok(false),
-            End::TooLate => Err(format!("it was not done after {secs_max} s, and was ended")),
-        }
-    }
-
-    /// For a person who wants to know why a loop goes on. Nothing relies on it.
-    fn keep(&self, session: &Session, told: &Told) {
-        let path = self.folder(session).join(UNTIL_LOG);
-        if let Err(fault) = std::fs::write(&path, format!("{}{}", told.output, told.errors)) {
-            crate::diary(&format!("{}: {fault}", path.display()));
+        let line = ShellLine {
+            command: command.to_owned(),
+            env: self.environments.of_next_start(session).0,
+            worktree: folder_of(session)?,
+            log: dir.join(UNTIL_LOG),
+            dir,
+            mark: UNTIL_MARK,
+            secs_max,
+            umask: self.umask,
+        };
+        match line.run().map_err(|fault| fault.to_string())? {
+            (End::Well, _) => Ok(true),
+            (End::Failed(_), _) => Ok(false),
+            (End::TooLate, _) => Err(format!("it was not done after {secs_max} s, and was ended")),
         }
     }
 

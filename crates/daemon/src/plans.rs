@@ -10,6 +10,7 @@ use crate::panics::caught;
 use crate::plan_view;
 use crate::pools::Kind;
 use crate::run_records::RunRecords;
+use crate::shell_line::ShellLine;
 use crate::trees::{NotMerged, Trees};
 use accept::Acceptance;
 use glis_core::merge::Unmerged;
@@ -303,12 +304,15 @@ impl Plans {
         let Some(worktree) = session.worktree.clone() else {
             return Err("its worktree is not there".to_owned());
         };
-        let call = accept::Call {
-            command: format!("umask {:04o}\n{command}", self.umask),
+        let call = ShellLine {
+            command,
             env: self.environments.of_next_start(session).0,
             worktree: PathBuf::from(worktree),
             dir: self.home.session(&session.id.0),
+            mark: accept::MARK,
             log: work.repo.join(crate::run_records::FOLDER).join(log_name(&work.run)),
+            secs_max: accept::SECS_MAX,
+            umask: self.umask,
         };
         self.jobs.ask(Kind::Make, move || accept::run(&call)).await?
     }

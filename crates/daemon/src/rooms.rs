@@ -237,11 +237,7 @@ impl Rooms {
             if !at_rest(&session) {
                 let supervisor = Arc::clone(&self.supervisor);
                 tasks.spawn(async move { supervisor.recover(session).await });
-            } else if session.is_left_unsaved()
-                || session.may_be_compacted()
-                || session.appointment().is_some()
-                || session.parked().is_some()
-            {
+            } else if session.needs_a_daemon() {
                 let world = World::Gone { left: Leftovers::default() };
                 self.mailbox.tell(Input::Observed { session: session.id, world }).await;
             }

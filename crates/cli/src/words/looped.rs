@@ -23,6 +23,13 @@ pub(crate) fn set(s: &SessionView) -> String {
     own.map_or(String::new(), |own| format!("`{}`: {}{}", s.name, brief(own), limits(own)))
 }
 
+/// What `resume` says of one that goes on: with the iteration that was cut, or with the next.
+pub(super) fn resumed(s: &SessionView) -> Option<String> {
+    let own = s.looped.as_deref().filter(|own| own.state == "running")?;
+    let id = s.agent_session_ref.as_ref()?;
+    Some(format!("{}, in the conversation {id}", brief(own)))
+}
+
 /// What `ls` says of one.
 pub(super) fn note(s: &SessionView) -> Option<String> {
     let own = s.looped.as_deref()?;

@@ -142,8 +142,9 @@ fn started_or_not(draft: &mut Draft<'_>, op: OpId, cause: StartCause, world: Wor
         }
         World::Ended { .. } => gone(draft, world),
         // Nothing was started, so nothing was said: a task of a plan begins again by itself, in the
-        // environment that the plan is executed in.
-        World::Gone { .. } if cause == StartCause::New && react::plan::works_for_plan(draft) => {
+        // environment that the plan is executed in, and so does the next iteration of a loop. That a
+        // daemon died is no failure of theirs.
+        World::Gone { .. } if begins_by_itself(draft, cause) => {
             let generation = draft.session.generation;
             draft.effect(Effect::StartProcess { op, generation });
         }
@@ -156,6 +157,15 @@ fn started_or_not(draft: &mut Draft<'_>, op: OpId, cause: StartCause, world: Wor
                 draft.event(Event::Interrupted { why: Why::FirstStartCutShort });
             }
         }
+    }
+}
+
+/// Whether a start is none that a person waits for.
+fn begins_by_itself(draft: &Draft<'_>, cause: StartCause) -> bool {
+    match cause {
+        StartCause::New => react::plan::works_for_plan(draft),
+        StartCause::Restart => draft.session.iterates(),
+        StartCause::Resume | StartCause::Message => false,
     }
 }
 

@@ -48,7 +48,11 @@ impl Session {
                 looped.stage = if open { LoopStage::Open } else { looking };
             }
             LoopEvent::PauseAsked(pause) => looped.pausing = Some(*pause),
-            LoopEvent::PauseWithdrawn { .. } => looped.pausing = None,
+            LoopEvent::PauseWithdrawn { .. } => {
+                looped.pausing = None;
+                // It was the time of that pause, also where a usage limit was faster.
+                self.resume_at = None;
+            }
             LoopEvent::Set { spec } => looped.spec = spec.clone(),
         }
     }

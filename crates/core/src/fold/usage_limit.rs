@@ -49,6 +49,9 @@ impl Session {
             pause.reason = reason;
             pause.record.reason = reason;
         }
-        self.resume_at = None;
+        // The time of the limit is none any more. The one that a loop's own pause was asked with stays.
+        if self.pause_to_come().is_none() {
+            self.resume_at = None;
+        }
     }
 }

@@ -12,6 +12,7 @@ use crate::pause::PauseReason;
 use crate::session::{Phase, Rest, StartCause};
 use crate::spec::SignSource;
 use crate::status::Status;
+use crate::talk::{Delivery, Message};
 
 /// Does what comes next, if something does.
 pub(super) fn go_on(draft: &mut Draft<'_>) {
@@ -39,14 +40,17 @@ pub(super) fn pause_if_wanted(draft: &mut Draft<'_>) {
     // What waits for a person does nothing meanwhile, and may wait for long.
     let between = match looped.stage {
         LoopStage::Due { .. } | LoopStage::Done(_) | LoopStage::Stopped { .. } => true,
-        LoopStage::Open | LoopStage::Looking { .. } => draft.session.waits_for_person(),
+        LoopStage::Open => draft.session.waits_for_person() || is_untouched(draft),
+        LoopStage::Looking { .. } => draft.session.waits_for_person(),
     };
     let due = matches!(looped.stage, LoopStage::Due { .. });
     let reply = draft.decision.reply.clone();
     match &draft.session.phase {
         Phase::Live if !between => {}
-        // A program has come to its end, and would be run again.
-        Phase::Rest(Rest::Completed | Rest::Failed(_)) if !due && is_looked_at(draft) => {}
+        // A program has come to its end and would be run again, or the agent has died: that is counted
+        // first.
+        Phase::Rest(Rest::Completed | Rest::Failed(_) | Rest::Interrupted)
+            if !due && is_looked_at(draft) => {}
         // What has failed before it began cannot be paused; nothing goes on by itself either.
         Phase::Rest(Rest::Completed | Rest::Failed(_)) if !due => give_up(draft),
         Phase::Rest(Rest::Archived) => give_up(draft),
@@ -61,6 +65,16 @@ pub(super) fn pause_if_wanted(draft: &mut Draft<'_>) {
         }
         Phase::Starting(_) | Phase::Pausing(_) | Phase::Stopping { .. } | Phase::Chore { .. } => {}
     }
+}
+
+/// Whether an iteration was begun and nothing of it has got to its agent, which is there: its words wait
+/// as well while it is paused.
+fn is_untouched(draft: &Draft<'_>) -> bool {
+    let session = &draft.session;
+    let begun = session.looped.as_ref().is_some_and(|looped| looped.worked || looped.awaited);
+    let waits = |message: &Message| message.delivery == Delivery::Queued;
+    let words_wait = !session.queue.is_empty() && session.queue.iter().all(waits);
+    !begun && words_wait && session.is_ready() && !session.turn().under_way()
 }
 
 /// There is nothing to pause.

@@ -7,6 +7,7 @@ use crate::rules::Rules;
 use crate::world::{Luck, World};
 use glis_core::event::Ending;
 use glis_core::input::{Command, Hearing};
+use glis_core::session::Phase;
 use glis_core::{
     Decision, Effect, Gate, House, Input, Recorded, Session, SessionId, Subject, TimerKey,
 };
@@ -199,6 +200,9 @@ impl Daemon {
             if rng.percent(70) {
                 self.catch_up(world, &id)?;
             }
+            if !self.looks_at(world, &id) {
+                continue;
+            }
             let found = world.observe(&id);
             self.feed(world, &Input::Observed { session: id, world: found })?;
         }
@@ -207,6 +211,15 @@ impl Daemon {
 }
 
 impl Daemon {
+    /// As the real one does at its start: beside what is at rest nothing lives, so it is left alone
+    /// unless there is something to see to.
+    fn looks_at(&self, world: &World, id: &SessionId) -> bool {
+        let lives = world.sites.get(id).is_some_and(|site| !site.agents.is_empty());
+        let Some(session) = self.house.session(id) else { return lives };
+        let at_rest = matches!(session.phase, Phase::Rest(_)) && !session.expects_process();
+        lives || !at_rest || session.saving.is_some() || session.needs_a_daemon()
+    }
+
     /// Everything that an agent has said is heard again before the world is told of.
     fn catch_up(&mut self, world: &mut World, id: &SessionId) -> Result<(), String> {
         let agent = world.sites.get_mut(id).and_then(|site| site.agents.first_mut());

@@ -26,7 +26,7 @@ states! {
         stop => loop stopped, stop began | do stop with an interrupt | pending
         timeout 20 => idle limit set
         rm => refused: busy
-        rm and stop => stop began | do stop with an interrupt | pending
+        rm and stop => stop began, loop stopped | do stop with an interrupt | pending
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         set 5 => loop set
@@ -49,7 +49,7 @@ states! {
         stop => loop pause withdrawn, loop stopped, stop began | do stop with an interrupt | pending
         timeout 20 => idle limit set
         rm => refused: pausing
-        rm and stop => stop began | do stop with an interrupt | pending
+        rm and stop => stop began, loop pause withdrawn, loop stopped | do stop with an interrupt | pending
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         set 5 => loop set
@@ -72,7 +72,7 @@ states! {
         stop => loop stopped, stop began | do stop quietly | pending
         timeout 20 => idle limit set
         rm => refused: idle
-        rm and stop => stop began | do stop quietly | pending
+        rm and stop => stop began, loop stopped | do stop quietly | pending
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         set 5 => loop set
@@ -95,8 +95,8 @@ states! {
         restart => restart began, start began, loop began | do check start | pending
         stop => loop stopped | already
         timeout 20 => idle limit set
-        rm => removal began | do put aside | pending
-        rm and stop => removal began | do put aside | pending
+        rm => removal began, loop stopped | do put aside | pending
+        rm and stop => removal began, loop stopped | do put aside | pending
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         set 5 => loop set

@@ -2,6 +2,7 @@
 
 use crate::view::{UNKNOWN, limit_until};
 pub(super) use glis_config::Notice as Kind;
+use glis_core::looping::{Breaker, Loop, LoopEvent, STALE_MAX};
 use glis_core::reason::Why;
 use glis_core::session::Session;
 use glis_core::{Event, Recorded, Status};
@@ -19,6 +20,21 @@ impl News {
         let of = |kind| Some(Self { kind, recorded: recorded.clone() });
         if matches!(recorded.event, Event::LimitReached { .. }) {
             return of(Kind::Limit);
+        }
+        if let Event::Loop(event) = &recorded.event {
+            return match event {
+                LoopEvent::Done { .. } => of(Kind::Finished),
+                LoopEvent::Broke { .. } => of(Kind::Failed),
+                LoopEvent::Began { .. }
+                | LoopEvent::NotBegun { .. }
+                | LoopEvent::Ended { .. }
+                | LoopEvent::LookedBack { .. }
+                | LoopEvent::Stopped
+                | LoopEvent::Reopened
+                | LoopEvent::PauseAsked(_)
+                | LoopEvent::PauseWithdrawn { .. }
+                | LoopEvent::Set { .. } => None,
+            };
         }
         // Whoever resumes a session is told there and then that it failed; a time that came tells no one.
         if matches!(recorded.event, Event::StartFailed { .. })
@@ -45,7 +61,12 @@ impl News {
 
     /// Whether it is still so.
     pub(super) fn holds(&self, session: &Session) -> bool {
+        if let (Event::Loop(_), Some(looped)) = (&self.recorded.event, &session.looped) {
+            return looped.broke.is_some() || !looped.goes_on();
+        }
         match self.kind {
+            // The next iteration is about to begin.
+            Kind::Finished | Kind::Failed if session.goes_on_iterating() => false,
             Kind::Waiting => session.status() == Status::Waiting,
             Kind::Finished => matches!(session.status(), Status::Idle | Status::Completed),
             // What is tried again has not failed for good.
@@ -65,6 +86,9 @@ impl News {
 
     /// What a person reads.
     pub(super) fn text(&self, session: &Session) -> String {
+        if let (Event::Loop(event), Some(looped)) = (&self.recorded.event, &session.looped) {
+            return about_loop(event, looped);
+        }
         match self.kind {
             Kind::Waiting => match session.asks().first() {
                 Some(ask) => ask.text.clone(),
@@ -75,6 +99,21 @@ impl News {
             Kind::Limit => limit(&self.recorded.event),
         }
     }
+}
+
+/// How a loop has ended, or why it has paused itself.
+fn about_loop(event: &LoopEvent, looped: &Loop) -> String {
+    let iteration = looped.iteration;
+    let Some(broke) = looped.broke.filter(|_| matches!(event, LoopEvent::Broke { .. })) else {
+        return format!("the loop is done, after iteration {iteration}");
+    };
+    let why = match broke {
+        Breaker::Failures => format!("{} iterations in a row failed", looped.failures),
+        Breaker::NoProgress => format!("{STALE_MAX} iterations in a row changed nothing"),
+        Breaker::NotResumable => "its agent does not come back".to_owned(),
+        Breaker::Cost => "it has cost what it may cost".to_owned(),
+    };
+    format!("the loop has paused itself after iteration {iteration}: {why}")
 }
 
 fn is_whole_turn(event: &Event) -> bool {
