@@ -14,6 +14,7 @@ mod gemini;
 mod idle;
 mod kept;
 mod limits;
+mod loops;
 mod manners;
 mod marks;
 mod opencode;

@@ -149,6 +149,21 @@ impl Part {
     pub(crate) fn is_headless(self) -> bool {
         self.words.contains(&"--headless")
     }
+
+    /// The command line that begins a session with it.
+    pub(crate) fn begins<'w>(self, verb: &'w str, options: &[&'w str]) -> Vec<&'w str> {
+        let mut words = vec![verb, NAME];
+        words.extend(self.words.iter().chain(options));
+        if !self.more.is_empty() {
+            words.push("--");
+            words.extend(self.more);
+        }
+        words
+    }
+
+    pub(crate) fn runs(self, command: &str) -> Step {
+        step((self.run)(command))
+    }
 }
 
 /// A play: one agent in a house, with one session.
@@ -172,13 +187,7 @@ impl Play {
         if part.agent == CODEX && !part.is_headless() {
             has_used_codex(&real, "")?;
         }
-        let mut words = vec!["new", NAME];
-        words.extend(part.words.iter().chain(extra));
-        if !part.more.is_empty() {
-            words.push("--");
-            words.extend(part.more);
-        }
-        real.house.json(&words)?;
+        real.house.json(&part.begins("new", extra))?;
         Ok(Self { real, part })
     }
 
@@ -231,7 +240,7 @@ impl Play {
     }
 
     pub(crate) fn run(&self, command: &str) -> Step {
-        step((self.part.run)(command))
+        self.part.runs(command)
     }
 
     pub(crate) fn asking(&self, command: &str) -> Step {

@@ -101,3 +101,106 @@ fn a_merge_that_is_killed_can_be_repeated() -> Outcome {
     assert_eq!(house.git(&["show", "glis/merge/blue:file.txt"])?, "two");
     Ok(())
 }
+
+/// Whatever a branch is checked out for: a worktree of the user's, or one that will come back to it.
+#[test]
+fn a_branch_that_is_checked_out_in_any_worktree_is_never_moved() -> Outcome {
+    let house = House::new()?;
+    worker(&house, "blue", "two")?;
+    let beside = house.folder().join("beside");
+    let beside = beside.to_string_lossy();
+    house.git(&["worktree", "add", "--quiet", "-b", "target", &beside])?;
+    let before = house.git(&["rev-parse", "target"])?;
+    let aside = |merged: &serde_json::Value| {
+        assert_eq!(merged["branch"], "glis/merge/blue", "{merged}");
+        assert!(
+            merged["checked_out"].as_str().is_some_and(|at| at.ends_with("beside")),
+            "{merged}"
+        );
+    };
+    aside(&house.json(&["merge", "blue", "--into", "target"])?);
+    assert_eq!(house.git(&["rev-parse", "target"])?, before);
+    // In the middle of a rebase nothing stands on it, and it would be moved back over our work.
+    let in_beside = |args: &[&str]| house.git(&[&["-C", &*beside], args].concat());
+    std::fs::write(house.folder().join("beside/file.txt"), "three\n")?;
+    in_beside(&["commit", "--quiet", "--all", "--message=three"])?;
+    assert!(in_beside(&["rebase", "glis/blue"]).is_err(), "it conflicts");
+    let before = house.git(&["rev-parse", "target"])?;
+    let merged = house.json(&["merge", "blue", "--into", "target"]);
+    if let Ok(merged) = merged {
+        aside(&merged);
+    }
+    assert_eq!(house.git(&["rev-parse", "target"])?, before);
+    Ok(())
+}
+
+#[test]
+fn no_hook_and_no_program_of_the_repository_is_run() -> Outcome {
+    use std::os::unix::fs::PermissionsExt as _;
+    let house = House::new()?;
+    house.git(&["branch", "target"])?;
+    let ran = house.folder().join("ran");
+    let hooks = house.repo().join(".git/hooks");
+    std::fs::create_dir_all(&hooks)?;
+    let program = format!("#!/bin/sh\necho \"$0\" >> {}\n", ran.display());
+    let all = "pre-commit prepare-commit-msg commit-msg post-commit pre-merge-commit post-merge \
+               reference-transaction post-index-change post-rewrite";
+    for name in all.split_whitespace() {
+        std::fs::write(hooks.join(name), &program)?;
+        std::fs::set_permissions(hooks.join(name), std::fs::Permissions::from_mode(0o755))?;
+    }
+    worker(&house, "blue", "two")?;
+    // Both sides have work, so that there is a commit of a merge.
+    house.json(&["merge", "blue", "--into", "target"])?;
+    house.turn("blue", "write other.txt more")?;
+    house.json(&["merge", "blue"])?;
+    assert!(!ran.exists(), "{}", std::fs::read_to_string(&ran)?);
+    // The hooks are there, and run for who asks git itself.
+    house.git(&["commit", "--quiet", "--allow-empty", "--message=own"])?;
+    assert!(ran.exists());
+    Ok(())
+}
+
+#[test]
+fn what_a_branch_has_meanwhile_it_has_afterwards() -> Outcome {
+    let house = House::new()?;
+    house.git(&["branch", "target"])?;
+    worker(&house, "blue", "two")?;
+    house.rehearsal("red")?;
+    house.turn("red", "write red.txt red")?;
+    // From two terminals at once, more than once.
+    for _ in 0..3 {
+        let both: Vec<_> = ["blue", "red"]
+            .map(|name| house.glis().args(["--json", "merge", name, "--into", "target"]).spawn())
+            .into_iter()
+            .collect::<Result<_, _>>()?;
+        for mut one in both {
+            one.wait()?;
+        }
+    }
+    assert_eq!(house.git(&["show", "target:file.txt"])?, "two");
+    assert_eq!(house.git(&["show", "target:red.txt"])?, "red");
+    let log = house.git(&["reflog", "show", "--format=%H", "target"])?;
+    for former in log.lines() {
+        // It has only ever gone forward.
+        house.git(&["merge-base", "--is-ancestor", former, "target"])?;
+    }
+    Ok(())
+}
+
+#[test]
+fn the_work_of_a_loop_and_of_what_is_at_rest_is_merged_alike() -> Outcome {
+    let house = House::new()?;
+    house.git(&["branch", "target"])?;
+    let usual = ["loop", "l", "--agent", "rehearsal", "--headless", "--max", "2", "--auto-commit"];
+    house.json(&[usual.as_slice(), &["--prompt", "append work.txt x\\n"]].concat())?;
+    house.follow(1)?.until(|event| event["event"] == "loop_done")?;
+    house.turn("l", "write late.txt late")?;
+    house.ok(&["pause", "l"])?;
+    let told = house.ok(&["merge", "l", "--into", "target"])?;
+    assert!(told.contains("2 files, +3 -0"), "{told}");
+    assert_eq!(house.git(&["show", "target:work.txt"])?, "x\nx");
+    assert_eq!(house.git(&["show", "target:late.txt"])?, "late");
+    assert_eq!(house.show("l")?["status"], "paused");
+    Ok(())
+}
