@@ -36,7 +36,7 @@ fn messages_are_queued_and_delivered_in_order_between_iterations() -> Outcome {
     let began = began["seq"].as_u64().ok_or("no seq")?;
     assert!(at.iter().all(|seq| *seq < began), "{at:?} and then {began}");
     assert_eq!(said(&house)?, ["say one", "say two", "say three"]);
-    watch.until_held(2)?;
+    watch.until_like(|e| e["event"] == "tool_began" && e["what"].to_string().contains("run"))?;
     let_go(&house)?;
     watch.until("loop_done")?;
     assert_eq!(said(&house)?.len(), 3, "each once");
