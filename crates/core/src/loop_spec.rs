@@ -66,10 +66,8 @@ pub struct LoopChange {
 }
 
 /// A limit that is named is changed, also where it becomes none: `null` is not the same as nothing.
-fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    told: D,
-) -> Result<Option<Option<T>>, D::Error> {
-    Option::deserialize(told).map(Some)
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(told: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(told).map(Some)
 }
 
 impl LoopChange {
