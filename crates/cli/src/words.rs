@@ -341,10 +341,9 @@ pub(crate) fn resumed(s: &SessionView) -> String {
         (None, None, "command") => "its command was started again in the same place".to_owned(),
         (None, None, _) => "no message had been sent; it starts a new conversation".to_owned(),
     };
-    let mut lines = vec![format!("`{}` is {}: {how}", s.name, s.status.word())];
-    lines.extend(s.found.as_ref().and_then(keep::found));
-    lines.extend(warnings(s));
-    lines.join("\n")
+    let first = format!("`{}` is {}: {how}", s.name, s.status.word());
+    let found = s.found.as_ref().and_then(keep::found);
+    std::iter::once(first).chain(found).chain(warnings(s)).collect::<Vec<_>>().join("\n")
 }
 
 /// What `restart` says.

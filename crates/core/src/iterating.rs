@@ -74,6 +74,16 @@ impl Session {
         self.looped.as_deref().is_some_and(looking)
     }
 
+    /// Whether a daemon that has just started has to see to it although nothing of it runs: what it left
+    /// is saved, its conversation made short, a time waited for, an iteration looked back at.
+    pub fn needs_a_daemon(&self) -> bool {
+        self.is_left_unsaved()
+            || self.may_be_compacted()
+            || self.appointment().is_some()
+            || self.parked().is_some()
+            || self.is_looked_back_at()
+    }
+
     /// The pause that waits for the end of an iteration.
     pub fn pause_to_come(&self) -> Option<LoopPause> {
         self.looped.as_ref().and_then(|looped| looped.pausing)

@@ -456,16 +456,6 @@ impl Session {
         self.compaction.asked.is_some() || rests && !self.compaction.is_given_up()
     }
 
-    /// Whether a daemon that has just started has to see to it although nothing of it runs: what it left
-    /// is saved, its conversation made short, a time waited for, an iteration looked back at.
-    pub fn needs_a_daemon(&self) -> bool {
-        self.is_left_unsaved()
-            || self.may_be_compacted()
-            || self.appointment().is_some()
-            || self.parked().is_some()
-            || self.is_looked_back_at()
-    }
-
     /// Why it failed, if it did.
     pub fn failure(&self) -> Option<&Why> {
         if let Phase::Rest(Rest::Failed(why)) = &self.phase { Some(why) } else { None }
