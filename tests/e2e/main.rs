@@ -159,8 +159,9 @@ mod cost {
     mod soak;
 }
 
-/// Plans: executed, interrupted, resumed, begun anew, and killed at every step.
+/// Plans: drafted, executed, interrupted, resumed, begun anew, and killed at every step.
 mod plans {
+    mod draft;
     mod execute;
     mod interrupted;
     mod kill;

@@ -6,6 +6,7 @@ mod attach;
 mod auto_yes;
 mod config;
 mod documents;
+mod draft;
 mod execute;
 mod file;
 mod keep;
@@ -39,6 +40,7 @@ use glis_wire::build::Build;
 use glis_wire::client::{Request, Response, Which};
 use look::Dress;
 pub use perform::{Performed, perform};
+use plan::PlanVerb;
 use serde::Serialize;
 use serde_json::json;
 use std::io::{self, Write as _};
@@ -171,6 +173,7 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::Merge(merge) => keep::merge(merge, out),
         Verb::Trash { verb } => keep::trash(verb, out),
         Verb::Doctor(_) => upkeep::doctor(out),
+        Verb::Plan { verb: PlanVerb::New(wanted) } => draft::new(wanted, out),
         Verb::Plan { verb } => plan::plan(verb, out),
         Verb::Execute(wanted) => execute::execute(wanted, out),
         Verb::Runs { task } => task::runs(task, out),

@@ -1,6 +1,7 @@
 //! A plan as a tree of lines.
 
 use crate::{Plan, Task};
+use glis_core::plain::{in_one_line, without_escapes};
 use std::collections::HashMap;
 
 /// The plan as a tree: a line a task, each with the mark that it is given.
@@ -9,7 +10,7 @@ pub fn draw(plan: &Plan, mark: impl Fn(&Task) -> String) -> Vec<String> {
     for task in &plan.tasks {
         children.entry(task.parent.as_deref()).or_default().push(task);
     }
-    let mut lines: Vec<String> = plan.title.iter().cloned().collect();
+    let mut lines: Vec<String> = plan.title.as_deref().map(shown).into_iter().collect();
     // What is still to be drawn, with what stands before it; the last is drawn next.
     let mut open: Vec<(&Task, String, bool)> = Vec::new();
     descend(&children, None, "", &mut open);
@@ -34,10 +35,15 @@ fn descend<'p>(
 }
 
 fn label(task: &Task, mark: &str) -> String {
-    let title = task.title.as_ref().map(|title| format!("  {title}")).unwrap_or_default();
+    let title = task.title.as_ref().map(|title| format!("  {}", shown(title))).unwrap_or_default();
     let needs = match task.needs.as_slice() {
         [] => String::new(),
         needs => format!("  (needs {})", needs.join(", ")),
     };
     format!("{mark} {}{title}{needs}", task.id)
+}
+
+/// A title as it can be shown: it may hold keys for a terminal, written as `\u001b`.
+fn shown(title: &str) -> String {
+    in_one_line(&without_escapes(title)).replace(char::is_control, "")
 }

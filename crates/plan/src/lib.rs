@@ -2,12 +2,14 @@
 #![forbid(unsafe_code)]
 #![forbid(clippy::wildcard_enum_match_arm)]
 
+mod draft;
 mod draw;
 mod edit;
 mod fault;
 mod graph;
 mod read;
 
+pub use draft::{asking_again, asking_for, draft_in};
 pub use draw::draw;
 pub use edit::{Change, Changes, add, edit, remove};
 pub use fault::Fault;

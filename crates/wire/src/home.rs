@@ -50,6 +50,11 @@ impl Home {
         self.state.join("trash")
     }
 
+    /// Where drafts of plans are kept.
+    pub fn plan_drafts(&self) -> PathBuf {
+        self.state.join("plan-drafts")
+    }
+
     /// The event log.
     pub fn events(&self) -> PathBuf {
         self.state.join(EVENTS)

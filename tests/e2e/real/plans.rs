@@ -5,7 +5,7 @@ use super::cast::{CLAUDE_HEADLESS, CODEX_HEADLESS, Part, held, times};
 use crate::support::house::Outcome;
 use crate::support::planned::{Window, record, runs};
 use crate::support::wreck::text_of;
-use glis_stub_model::{Voice, prompt};
+use glis_stub_model::{Step, Voice, prompt};
 use serde_json::json;
 
 /// Ctrl+C in the middle of a turn, then `resume`: the same run goes on, in the same conversation.
@@ -56,4 +56,29 @@ fn claude_resume_never_uses_continue_only_explicit_session_resume() -> Outcome {
 #[test]
 fn codex_resumes_a_paused_task_in_its_own_thread() -> Outcome {
     a_task_is_paused_and_resumed_natively(CODEX_HEADLESS)
+}
+
+/// The agent is asked in its own words, and what it says is written once it is approved.
+fn an_agent_drafts_a_plan(part: Part) -> Outcome {
+    let Some(real) = Real::with(part.agent)? else { return Ok(()) };
+    let (house, agent) = (&real.house, part.agent.name);
+    let draft = "[[task]]\nid = \"dust\"\nprompt = \"Dust everything.\"\n";
+    let text = Some(format!("Here it is:\n```toml\n{draft}```\n"));
+    let goal = prompt("a clean house", &[Step { text, ..Step::default() }]);
+    house.ok(&["plan", "new", &goal, "--agent", agent, "--yes"])?;
+    assert_eq!(std::fs::read_to_string(house.repo().join(".glis/plan.toml"))?, draft);
+    let request = real.model.until_prompt("a clean house")?;
+    assert_eq!(times(&request, Voice::User, "Change no file"), 1, "{:#?}", request.turns);
+    house.ok(&["plan", "check"])?;
+    Ok(())
+}
+
+#[test]
+fn claude_drafts_a_plan() -> Outcome {
+    an_agent_drafts_a_plan(CLAUDE_HEADLESS)
+}
+
+#[test]
+fn codex_drafts_a_plan() -> Outcome {
+    an_agent_drafts_a_plan(CODEX_HEADLESS)
 }

@@ -1,4 +1,5 @@
 //! `plan check`, `show`, `add`, `edit` and `rm`: the file of a plan, which belongs to its repository.
+//! `new` is in `draft.rs`.
 
 use super::{Out, ask, file};
 use crate::complaint::{Complaint, Kind};
@@ -19,6 +20,8 @@ const RUNS: &str = ".glis/runs";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PlanVerb {
+    /// Have an agent draft the plan; it is shown, and written once you approve it
+    New(Draft),
     /// Print every fault of the plan, each with its line
     Check {
         /// The file; else `.glis/plan.toml` of this repository
@@ -38,6 +41,31 @@ pub(crate) enum PlanVerb {
         /// The task's id
         id: String,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Draft {
+    /// What is to be reached
+    #[arg(required_unless_present = "from")]
+    pub(super) goal: Option<String>,
+    /// Take the plan in the last words of this session, and begin none
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["goal", "agent", "persona", "model"])]
+    pub(super) from: Option<String>,
+    /// The agent that drafts it
+    #[arg(long)]
+    pub(super) agent: Option<String>,
+    /// The manner of that agent
+    #[arg(long)]
+    pub(super) persona: Option<String>,
+    /// Model
+    #[arg(long)]
+    pub(super) model: Option<String>,
+    /// Write it without asking
+    #[arg(long)]
+    pub(super) yes: bool,
+    /// Put it in the place of the plan that is there, which is kept beside the draft
+    #[arg(long)]
+    pub(super) replace: bool,
 }
 
 #[derive(Debug, Args)]
@@ -69,6 +97,8 @@ pub(crate) struct Edit {
 
 pub(super) fn plan(verb: PlanVerb, out: &Out) -> Result<(), Complaint> {
     match verb {
+        // Taken before.
+        PlanVerb::New(_) => Ok(()),
         PlanVerb::Check { file } => check(&place(file)?, out),
         PlanVerb::Show { file } => show(&place(file)?, out),
         PlanVerb::Add(task) => {
@@ -90,7 +120,7 @@ pub(super) fn plan(verb: PlanVerb, out: &Out) -> Result<(), Complaint> {
 }
 
 /// The file that is meant: the one that was named, or that of the repository which the caller is in.
-fn place(file: Option<PathBuf>) -> Result<PathBuf, Complaint> {
+pub(super) fn place(file: Option<PathBuf>) -> Result<PathBuf, Complaint> {
     if let Some(file) = file {
         return Ok(file);
     }
@@ -136,18 +166,20 @@ fn executed(path: &Path) -> Result<Option<PlanView>, Complaint> {
     Ok(if let Response::Plan(plan) = response { Some(*plan) } else { None })
 }
 
-fn read(path: &Path) -> Result<String, Complaint> {
+pub(super) fn read(path: &Path) -> Result<String, Complaint> {
     fs::read_to_string(path).map_err(|fault| {
         let why = format!("cannot read {}: {fault}", path.display());
         let complaint = Complaint::new(Kind::Failed, why);
         if fault.kind() == io::ErrorKind::NotFound {
-            return complaint.hint("`glis plan add ID --prompt TEXT` begins a plan");
+            return complaint.hint(
+                "`glis plan new GOAL` has one drafted; `glis plan add ID --prompt TEXT` begins one",
+            );
         }
         complaint
     })
 }
 
-fn told(path: &Path, faults: &[Fault]) -> String {
+pub(super) fn told(path: &Path, faults: &[Fault]) -> String {
     let line = |fault: &Fault| format!("{}:{fault}", path.display());
     faults.iter().map(line).collect::<Vec<_>>().join("\n")
 }

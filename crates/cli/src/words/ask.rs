@@ -16,7 +16,7 @@ pub(super) fn all(s: &SessionView) -> Option<String> {
 }
 
 /// What is asked, and what to do about it.
-pub(super) fn asks(name: &str, ask: &WaitingFor) -> String {
+pub(crate) fn asks(name: &str, ask: &WaitingFor) -> String {
     let text = &ask.text;
     match (ask.kind, ask.choices.as_deref()) {
         (AskKind::Doubt, _) => format!(

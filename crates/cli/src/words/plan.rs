@@ -3,6 +3,7 @@
 use glis_core::merge::Unmerged;
 use glis_core::plan::{PlanPause, RunFault, RunState};
 use glis_wire::plan::{PlanView, RunView, TaskState, TaskView};
+use std::path::Path;
 
 /// A task's sign and word: never the sign alone.
 pub(crate) fn mark(state: TaskState) -> String {
@@ -113,6 +114,13 @@ fn failed(run: &RunView) -> String {
         None => "its agent did not run".to_owned(),
     };
     format!("{why}{place}; `glis restart {task}` begins anew")
+}
+
+/// A plan was drafted and approved.
+pub(crate) fn written(path: &Path, former: Option<&Path>) -> String {
+    let written = format!("{} is written; `glis execute` works on it", path.display());
+    let kept = former.map(|former| format!("the plan that was there is {}", former.display()));
+    std::iter::once(written).chain(kept).collect::<Vec<_>>().join("\n")
 }
 
 /// How far a plan is, once nothing of it goes on by itself.
