@@ -44,7 +44,10 @@ impl Plan {
                 self.pace = pace.clone();
                 self.paused = None;
             }
-            PlanEvent::Stopped { why } => self.paused = Some(*why),
+            PlanEvent::Stopped { why } => {
+                self.paused = Some(*why);
+                self.include_all();
+            }
             PlanEvent::RunBegan { run, task, restart_of, alone } => {
                 self.begin_run(at, (run, task), restart_of.as_ref(), *alone);
             }
@@ -60,6 +63,16 @@ impl Plan {
             PlanEvent::RunFailed { run, why } => self.step(at, run, RunStep::Failed(why.clone())),
             PlanEvent::RunWaits { run, why } => self.step(at, run, RunStep::Waiting(why.clone())),
             PlanEvent::RunCanceled { run } => self.step(at, run, RunStep::Canceled),
+        }
+    }
+
+    /// Whoever pauses a plan means everything that runs then, also what was asked for by itself.
+    fn include_all(&mut self) {
+        for id in &self.active {
+            let alone = self.runs.get(id).is_some_and(|run| run.alone);
+            if alone && let Some(run) = self.runs.get_mut(id) {
+                run.alone = false;
+            }
         }
     }
 
@@ -99,7 +112,7 @@ impl Plan {
             self.active.remove(&former.id);
         }
         self.schedule.take(task);
-        self.latest.insert(task.to_owned(), id.clone());
+        self.latest.insert_mut(task.to_owned(), id.clone());
         self.active.insert(id.clone());
         let run = Run {
             id: id.clone(),
@@ -112,7 +125,7 @@ impl Plan {
             restart_of: restart_of.cloned(),
             superseded_by: None,
         };
-        self.runs.insert(id.clone(), run);
+        self.runs.insert_mut(id.clone(), run);
     }
 
     fn step(&mut self, at: WallMs, run: &RunId, step: RunStep) {

@@ -141,13 +141,21 @@ impl Schedule {
     /// A task is worked on, or is not to be. True if it was ready.
     pub fn take(&mut self, id: &str) -> bool {
         let Some(at) = self.place(id) else { return false };
-        self.ready.remove(&at) && self.taken.insert(at, ())
+        let was = self.ready.remove_mut(&at);
+        if was {
+            self.taken.insert_mut(at, ());
+        }
+        was
     }
 
     /// A task that was taken is to be had again. True if it was taken.
     pub fn give_back(&mut self, id: &str) -> bool {
         let Some(at) = self.place(id) else { return false };
-        self.taken.remove(&at) && self.ready.insert(at, ())
+        let was = self.taken.remove_mut(&at);
+        if was {
+            self.ready.insert_mut(at, ());
+        }
+        was
     }
 
     /// A task is done. True if it was ready or taken.
@@ -167,7 +175,7 @@ impl Schedule {
 
     /// The tasks that can be worked on because of it; nothing if it was not ready or taken.
     fn finish_at(&mut self, at: usize) -> Option<Vec<usize>> {
-        let was = self.taken.remove(&at) | self.ready.remove(&at);
+        let was = self.taken.remove_mut(&at) | self.ready.remove_mut(&at);
         was.then(|| self.come(end(at)))
     }
 
@@ -188,7 +196,7 @@ impl Schedule {
                 self.done += 1;
             } else if !is_group {
                 // Its end comes with the work.
-                self.ready.insert(task, ());
+                self.ready.insert_mut(task, ());
                 ready.push(task);
                 continue;
             }
