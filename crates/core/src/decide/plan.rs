@@ -1,6 +1,6 @@
 //! Executing a plan: begun, paused, its tasks resumed and begun anew.
 
-use super::{end, message, start};
+use super::{end, message, start, usage_limit};
 use crate::claims;
 use crate::decision::{Decision, Reply};
 use crate::draft::Draft;
@@ -14,7 +14,7 @@ use crate::plan::{
 };
 use crate::react::{self, follow, settle_house};
 use crate::refusal::Refusal;
-use crate::session::Phase;
+use crate::session::{Phase, Rest, Session, StartCause};
 
 pub(super) fn command(house: &House, command: PlanCommand) -> Result<Decision, Refusal> {
     let mut draft = Draft::over(house);
@@ -83,19 +83,15 @@ fn revise(
 fn pause(draft: &mut Draft<'_>, id: &PlanId, mode: PauseMode) -> Result<(), Refusal> {
     let plan = plan_of(draft, id)?;
     let active: Vec<_> = plan.active.iter().filter_map(|run| plan.run(run)).cloned().collect();
-    if plan.paused != Some(PlanPause::User) {
+    if plan.paused != Some(PlanPause::User) || active.iter().any(|run| run.alone) {
         draft.plan_event(id, PlanEvent::Stopped { why: PlanPause::User });
     }
     for session in active.into_iter().filter_map(|run| run.session) {
         if draft.turn_to(&session).is_err() {
             continue;
         }
-        let stops = match draft.session.phase {
-            Phase::Live | Phase::Pausing(_) => true,
-            Phase::Starting(_) => mode == PauseMode::Force,
-            Phase::Rest(_) | Phase::Stopping { .. } | Phase::Chore { .. } => false,
-        };
-        if stops {
+        if let Some(mode) = how_to_pause(&draft.session, mode) {
+            usage_limit::take_over(draft);
             // One that cannot be paused runs on, and the window says so.
             super::pause::begin(draft, react::plan::wish(mode)).ok();
             follow(draft);
@@ -103,6 +99,24 @@ fn pause(draft: &mut Draft<'_>, id: &PlanId, mode: PauseMode) -> Result<(), Refu
     }
     draft.reply(Reply::Done);
     Ok(())
+}
+
+/// How the session of a run is paused with its plan, if it has to be.
+fn how_to_pause(session: &Session, mode: PauseMode) -> Option<PauseMode> {
+    match &session.phase {
+        Phase::Live | Phase::Pausing(_) => Some(mode),
+        // One that is only just made is paused when it runs (`react/plan.rs`); one that comes back has
+        // nothing to lose, and would run on.
+        Phase::Starting(start) if start.cause == StartCause::New => {
+            (mode == PauseMode::Force).then_some(mode)
+        }
+        Phase::Starting(_) => Some(PauseMode::Force),
+        // It would come back by itself.
+        Phase::Rest(Rest::Paused(_)) => {
+            (session.deferred.is_some() || session.parked().is_some()).then_some(mode)
+        }
+        Phase::Rest(_) | Phase::Stopping { .. } | Phase::Chore { .. } => None,
+    }
 }
 
 /// Resumes a task's session, has it mend what keeps its work from being merged, or tries that again.

@@ -4,7 +4,7 @@ use crate::decide::pause;
 use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
-use crate::gate::Gate;
+use crate::gate::{Gate, GateEvent};
 use crate::ids::{PlanId, RunId, SessionId};
 use crate::pause::{OnTimeout, PauseMode, PauseReason, PauseWish};
 use crate::plan::{Plan, PlanEvent, PlanPause, Run, RunFault, RunStep, TaskRef};
@@ -55,13 +55,24 @@ pub(super) fn stop_with_session(draft: &mut Draft<'_>) {
             Event::PauseBegan { reason: PauseReason::User | PauseReason::UserInterrupt, .. }
         )
     };
-    if !draft.own_events().any(by_person) || returns(draft, &draft.session.id) {
+    let paused = draft.own_events().any(by_person) && !returns(draft, &draft.session.id);
+    if !paused && !taken_from_gate(draft) {
         return;
     }
     let Some((of, _)) = run_in_hand(draft) else { return };
     if draft.plan(&of.plan).is_some_and(|plan| plan.paused != Some(PlanPause::User)) {
         draft.plan_event(&of.plan, PlanEvent::Stopped { why: PlanPause::User });
     }
+}
+
+/// Whether a person has paused the session in hand that the gate had paused before: it stays so when
+/// the gate is opened, and so does its plan.
+fn taken_from_gate(draft: &Draft<'_>) -> bool {
+    let id = &draft.session.id;
+    let released =
+        |event: &GateEvent| matches!(event, GateEvent::Released { session } if session == id);
+    let stays = matches!(draft.session.phase, Phase::Pausing(_) | Phase::Rest(Rest::Paused(_)));
+    stays && draft.gate.shut().is_some() && draft.house_events().any(released)
 }
 
 /// Whether the gate has stopped this session, which comes back with it.
