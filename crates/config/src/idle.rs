@@ -13,11 +13,18 @@ pub struct IdleConfig {
     /// After how long, where the session itself does not say.
     #[serde(deserialize_with = "limit", serialize_with = "written")]
     pub timeout: Duration,
+    /// The same for sessions that work on a plan's task.
+    #[serde(deserialize_with = "limit", serialize_with = "written")]
+    pub task_timeout: Duration,
 }
+
+/// What waits in a plan is come back to by a person who does something else meanwhile.
+const TASK_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 
 impl Default for IdleConfig {
     fn default() -> Self {
-        Self { enabled: true, timeout: Duration::from_secs(IDLE_TIMEOUT_SECS) }
+        let timeout = Duration::from_secs(IDLE_TIMEOUT_SECS);
+        Self { enabled: true, timeout, task_timeout: TASK_TIMEOUT }
     }
 }
 
@@ -60,7 +67,10 @@ mod tests {
     fn ten_minutes_hold_where_nothing_is_said() {
         let usual = read("").unwrap();
         assert_eq!((usual.enabled, usual.timeout), (true, Duration::from_secs(600)));
+        assert_eq!(usual.task_timeout, Duration::from_secs(1800));
         assert!(!read("enabled = false").unwrap().enabled);
+        let tasks = read("task_timeout = \"2h\"").unwrap();
+        assert_eq!((tasks.timeout, tasks.task_timeout.as_secs()), (usual.timeout, 7200));
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod limits;
 mod looped;
 mod memory;
 mod notify;
+mod plan;
 mod read;
 mod trash;
 mod verdict;
@@ -27,6 +28,7 @@ pub use limits::LimitsConfig;
 pub use looped::LoopConfig;
 pub use memory::MemoryConfig;
 pub use notify::{Notice, NotifyConfig};
+pub use plan::PlanConfig;
 pub use read::{Unread, line_of, text_of};
 pub use trash::TrashConfig;
 pub use verdict::in_words_of_core;
@@ -78,6 +80,8 @@ pub struct Config {
     /// How loops are looked back at.
     #[serde(rename = "loop")]
     pub looped: LoopConfig,
+    /// How plans are executed.
+    pub plan: PlanConfig,
     /// What the user is told of, and how.
     pub notify: NotifyConfig,
     /// What rules answer for a person.

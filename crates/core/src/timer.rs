@@ -6,7 +6,7 @@
 //! those again that the log gives a reason for.
 
 use crate::ids::{MessageId, OpId};
-use crate::spec::IdleLimit;
+use crate::spec::{IdleLimit, Spec};
 use std::time::Duration;
 
 /// Milliseconds since the Unix epoch.
@@ -57,6 +57,8 @@ pub enum Span {
     ForcedStep,
     /// What it lets a session be idle.
     Idle,
+    /// What it lets the session of a task be idle.
+    TaskIdle,
     /// What it gives everything to stop when the gate is shut.
     Gate,
     /// What it gives the rules for a verdict that reaches the agent.
@@ -95,8 +97,9 @@ impl When {
     }
 
     /// A session has been idle for as long as it may be; nothing if it may be so for ever.
-    pub(crate) fn idle(limit: IdleLimit) -> Option<Self> {
-        match limit {
+    pub(crate) fn idle(spec: &Spec) -> Option<Self> {
+        match spec.idle_limit() {
+            IdleLimit::Usual if spec.task.is_some() => Some(Self::After(Span::TaskIdle)),
             IdleLimit::Usual => Some(Self::After(Span::Idle)),
             IdleLimit::Secs(secs) => Some(Self::After(Span::Exactly(Duration::from_secs(secs)))),
             IdleLimit::Never => None,
@@ -124,6 +127,7 @@ mod tests {
                 | Span::Step
                 | Span::ForcedStep
                 | Span::Idle
+                | Span::TaskIdle
                 | Span::Gate
                 | Span::Verdict,
             )

@@ -114,6 +114,7 @@ fn length(span: Span, config: &Config) -> Duration {
         Span::Step => config.save_time(),
         Span::ForcedStep => config.force_time(),
         Span::Idle => config.idle.timeout,
+        Span::TaskIdle => config.idle.task_timeout,
         Span::Gate => config.all_time(),
         Span::Verdict => config.auto_yes.timeout(),
     }

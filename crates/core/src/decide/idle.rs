@@ -120,7 +120,7 @@ fn is_free(draft: &Draft<'_>) -> bool {
 }
 
 fn wait_again(draft: &mut Draft<'_>, spell: u64) {
-    if let Some(when) = When::idle(draft.session.spec.idle_limit()) {
+    if let Some(when) = When::idle(&draft.session.spec) {
         draft.timer(TimerKey::Idle(spell), when);
     }
 }

@@ -15,7 +15,7 @@ pub(super) fn watch(draft: &mut Draft<'_>) {
     if let Some(over) = former.filter(|_| spell != former) {
         draft.effect(Effect::DropTimer { key: TimerKey::Idle(over) });
     }
-    let when = When::idle(draft.session.spec.idle_limit());
+    let when = When::idle(&draft.session.spec);
     if let Some((spell, when)) = spell.zip(when) {
         draft.timer(TimerKey::Idle(spell), when);
     }

@@ -1,0 +1,18 @@
+//! How plans are executed.
+
+use serde::{Deserialize, Serialize};
+
+/// What is set about plans.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PlanConfig {
+    /// How long the `accept` of a task may take.
+    pub accept_secs: u32,
+}
+
+impl Default for PlanConfig {
+    fn default() -> Self {
+        // A whole test suite fits; what takes longer hangs.
+        Self { accept_secs: 60 * 60 }
+    }
+}
