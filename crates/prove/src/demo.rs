@@ -1,5 +1,6 @@
 //! The whole promise in a minute: agents at work, one paused in the middle of an edit, the daemon
-//! killed, everything compared with what it was. Fails loudly if anything differs.
+//! killed, a plan killed and finished, everything compared with what it was. Fails loudly if anything
+//! differs.
 
 use crate::stage::{Files, Stage, Voice, status_of};
 use anyhow::{Context as _, Result, ensure};
@@ -65,6 +66,7 @@ fn play(stage: &mut Stage) -> Result<()> {
     kill_the_daemon(stage)?;
     resume_and_compare(stage, &before)?;
     bring_back_a_conflict(stage)?;
+    kill_a_plan(stage)?;
     nothing_missed(stage)?;
     stage.tell("nothing was lost");
     Ok(())
@@ -208,6 +210,62 @@ fn bring_back_a_conflict(stage: &mut Stage) -> Result<()> {
     ensure!(differences.is_empty(), "the conflict differs: {}", differences.join("; "));
     stage.tell(&format!(
         "resumed it in {took} ms: the conflict with its {stages} stages, MERGE_HEAD and every byte"
+    ));
+    Ok(())
+}
+
+/// Three tasks, of which the last needs the others.
+const PLAN: &str = r#"
+[plan]
+title = "Demo"
+
+[[task]]
+id = "parser"
+agent = "rehearsal"
+prompt = "write parser.c int parse(void); ;; work 0.3"
+
+[[task]]
+id = "printer"
+agent = "rehearsal"
+prompt = "write printer.c int print(void); ;; work 0.3"
+
+[[task]]
+id = "program"
+agent = "rehearsal"
+prompt = "run cat parser.c printer.c > program.c"
+needs = ["parser", "printer"]
+accept = "grep -q parse program.c && grep -q print program.c"
+"#;
+
+/// A plan whose window and daemon are killed while its tasks are worked on is finished all the same.
+fn kill_a_plan(stage: &mut Stage) -> Result<()> {
+    std::fs::create_dir_all(stage.repo().join(".glis"))?;
+    std::fs::write(stage.repo().join(".glis/plan.toml"), PLAN)?;
+    let window = stage.start(&["execute", "--jobs", "2"])?;
+    stage.until("two tasks are worked on", || {
+        let listed = stage.glis(&["ls"])?;
+        let of_plan = |session: &&Value| session["status"] == "busy" && session["task"].is_string();
+        Ok(listed.as_array().context("sessions")?.iter().filter(of_plan).count() == 2)
+    })?;
+    Stage::kill(window)?;
+    let pid = stage.kill_daemon()?;
+    stage.tell(&format!(
+        "two tasks of a plan are worked on: killed its window and, with kill -9 {pid}, the daemon"
+    ));
+    let began = Instant::now();
+    let plan = stage.glis(&["execute"])?;
+    let took = began.elapsed().as_millis();
+    ensure!(plan["done"] == true, "the plan is not done: {plan}");
+    let runs = stage.glis(&["runs"])?;
+    let runs = runs.as_array().context("runs")?;
+    let done = runs.iter().filter(|run| run["state"] == "succeeded").count();
+    ensure!((runs.len(), done) == (3, 3), "a task was done twice, or not at all: {runs:?}");
+    let branch = plan["branch"].as_str().context("its branch")?;
+    let program = stage.git(&["show", &format!("{branch}:program.c")])?;
+    let program = String::from_utf8_lossy(&program);
+    ensure!(program == "int parse(void);int print(void);", "its work: {program}");
+    stage.tell(&format!(
+        "the next window finished it in {took} ms: {done} tasks, each done once and merged into {branch}"
     ));
     Ok(())
 }

@@ -280,6 +280,12 @@ impl Stage {
         Self::begin(command)
     }
 
+    /// Kills a command that has begun.
+    pub(crate) fn kill(mut running: Running) -> Result<()> {
+        running.child.kill()?;
+        running.child.wait().map(drop).context("a killed command")
+    }
+
     /// Runs one command line of this very program and returns its JSON.
     pub(crate) fn glis(&self, args: &[&str]) -> Result<Value> {
         self.own(args, Signals::Heeded).with_context(|| format!("glis {}", args.join(" ")))
