@@ -165,6 +165,10 @@ mod plans {
     mod execute;
     mod interrupted;
     mod kill;
+    mod limits;
+    mod meanwhile;
+    mod records;
+    mod refusals;
 }
 
 /// Loops: paused between iterations, limited, counted, killed and gone on with.

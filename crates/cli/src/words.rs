@@ -116,7 +116,8 @@ fn note(session: &SessionView) -> String {
     let failure = session.failure.as_ref().or(was_asking.as_ref());
     let barred = session.barred.as_ref().map(|bar| format!("barred, glis acknowledge: {bar}"));
     let waits = gate::waits(session).map(|why| format!("waits to start: {why}"));
-    let failure = barred.as_ref().or(waits.as_ref()).or(failure);
+    let held = barred.or(waits).or_else(|| plan::note(session));
+    let failure = held.as_ref().or(failure);
     let text = match (&session.waiting_for, failure, &session.last_action) {
         (Some(ask), _, _) if ask.kind == AskKind::Doubt => format!("taken? {}", ask.text),
         (Some(ask), _, _) => ask.text.clone(),
@@ -150,7 +151,7 @@ pub(crate) fn whole(s: &SessionView) -> String {
     };
     fact("why", Some(s.verdict.clone()));
     fact("under way", s.operation.clone().or_else(|| gate::waits(s)));
-    fact("loop", looped::whole(s));
+    fact(if s.task.is_some() { "task" } else { "loop" }, looped::whole(s).or(plan::task(s)));
     fact("tasks", looped::counts(s));
     fact("asks", ask::all(s));
     fact("was asking", s.was_asking.as_ref().map(|ask| format!("{ask}  (gone with its process)")));

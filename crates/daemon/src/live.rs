@@ -2,6 +2,7 @@
 
 use crate::exit::recorded_end;
 use glis_core::SessionId;
+use glis_core::merge::Unmerged;
 use glis_record::conversation::{self, Digest};
 use glis_record::output::OutputLog;
 use glis_wire::home::Home;
@@ -21,6 +22,8 @@ struct Known {
     digest: Option<(u64, Digest)>,
     /// Memory that its processes held when it was last looked at before a suspension.
     held_bytes: u64,
+    /// Why its work for a plan is not merged.
+    unmerged: Option<Unmerged>,
 }
 
 /// Whether output is missing.
@@ -88,6 +91,15 @@ impl Live {
     /// How much all have given back since this daemon began.
     pub(crate) fn given_back(&self) -> u64 {
         self.given_back.load(Ordering::Relaxed)
+    }
+
+    /// Why a session's work for a plan is not merged, while that waits for a person.
+    pub(crate) fn unmerged(&self, id: &SessionId) -> Option<Unmerged> {
+        self.table().get(id).and_then(|known| known.unmerged.clone())
+    }
+
+    pub(crate) fn set_unmerged(&self, id: &SessionId, why: Option<Unmerged>) {
+        self.table().entry(id.clone()).or_default().unmerged = why;
     }
 
     /// Notes what had to be done to end a process. The last word counts.

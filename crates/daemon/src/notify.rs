@@ -10,12 +10,13 @@ mod teller;
 use self::news::{Kind, News};
 use self::teller::Teller;
 use crate::mailbox::{Mailbox, Published, Query};
+use crate::plan_view;
 use crate::pools::{self, Pools};
 use crate::settings::Settings;
 use crate::timers::Time;
 use crate::view;
 use glis_core::redact::redact;
-use glis_core::{Event, Recorded, Session, SessionId};
+use glis_core::{Event, House, PlanEvent, PlanId, Recorded, RunId, Session, SessionId, Subject};
 use glis_record::durable;
 use glis_wire::home::Home;
 use serde_json::{Value, json};
@@ -43,8 +44,18 @@ pub(crate) struct Notifier {
     pub(crate) time: Time,
 }
 
-/// What was told last of each session, until the user has had a hand in it.
-type Told = HashMap<SessionId, (Kind, String)>;
+/// Who something is told of.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum About {
+    Session(SessionId),
+    /// The work of a run.
+    Run(PlanId, RunId),
+}
+
+/// What was told last of each, until the user has had a hand in it.
+type Told = HashMap<About, (Kind, String)>;
+/// What is to be told.
+type Due = BTreeMap<About, News>;
 
 impl Notifier {
     /// Follows what is published until the daemon ends. `last` is the last event of before.
@@ -71,7 +82,7 @@ impl Notifier {
     }
 
     /// Reads the log up to its end.
-    async fn catch_up(&self, next: &mut u64, told: &mut Told) -> BTreeMap<SessionId, News> {
+    async fn catch_up(&self, next: &mut u64, told: &mut Told) -> Due {
         let mut due = BTreeMap::new();
         loop {
             let batch = self.mailbox.read(*next, READ).await;
@@ -88,7 +99,7 @@ impl Notifier {
         &self,
         news: &mut broadcast::Receiver<Arc<Published>>,
         next: &mut u64,
-        due: &mut BTreeMap<SessionId, News>,
+        due: &mut Due,
         told: &mut Told,
     ) {
         let over = self.time.sleep(GATHERING);
@@ -106,26 +117,42 @@ impl Notifier {
     }
 
     /// Tells what is still so and was not told before.
-    async fn tell(&self, teller: Teller, due: BTreeMap<SessionId, News>, told: &mut Told) {
+    async fn tell(&self, teller: Teller, due: Due, told: &mut Told) {
         let config = self.settings.now();
         let mut notices = Vec::new();
-        for (id, news) in due {
-            let found = self.mailbox.query(Query::One(id.0.clone())).await;
-            let Some(session) = found.into_iter().next().filter(|session| news.holds(session))
-            else {
-                continue;
-            };
-            let text = news.text(&session);
+        for (about, news) in due {
+            let Some((session, text)) = self.still_so(&about, &news).await else { continue };
             let same = (news.kind, text.clone());
-            if !config.notify.on.contains(&news.kind) || told.get(&id) == Some(&same) {
+            if !config.notify.on.contains(&news.kind) || told.get(&about) == Some(&same) {
                 continue;
             }
-            told.insert(id, same);
-            notices.push(notice(&session, &news, &text));
+            notices.push(notice(&about, session.as_ref(), &news, &text));
+            told.insert(about, same);
         }
         let done = self.pools.run_blocking(pools::Kind::Ask, move || teller.tell(&notices)).await;
         if let Err(fault) = done {
             crate::diary(&format!("a notification failed: {fault}"));
+        }
+    }
+
+    /// Who it is about, and what a person reads, if it is still so.
+    async fn still_so(&self, about: &About, news: &News) -> Option<(Option<Session>, String)> {
+        match about {
+            About::Session(id) => {
+                let found = self.mailbox.query(Query::One(id.0.clone())).await;
+                let session = found.into_iter().next().filter(|session| news.holds(session))?;
+                let text = news.text(&session);
+                Some((Some(session), text))
+            }
+            About::Run(plan, run) => {
+                let (plan, run) = (plan.clone(), run.clone());
+                let look = move |house: &House| {
+                    let run = house.plan(&plan)?.run(&run)?;
+                    let text = news::of_run(run)?;
+                    Some((plan_view::session_of(house, run).cloned(), text))
+                };
+                self.mailbox.house(look).await?
+            }
         }
     }
 
@@ -146,27 +173,44 @@ impl Notifier {
 }
 
 /// Takes note of an event: what it leads to, or that the user had a hand in it.
-fn take(recorded: &Recorded, next: &mut u64, due: &mut BTreeMap<SessionId, News>, told: &mut Told) {
+fn take(recorded: &Recorded, next: &mut u64, due: &mut Due, told: &mut Told) {
     if recorded.seq < *next {
         return;
     }
     *next = recorded.seq + 1;
-    let Some(id) = recorded.subject.session() else { return };
-    if matches!(recorded.event, Event::AnswerBegan { .. } | Event::MessageQueued { .. }) {
-        told.remove(id);
+    let about = match (&recorded.subject, &recorded.event) {
+        (Subject::Session(id), _) => About::Session(id.clone()),
+        (Subject::Plan(plan), Event::Plan(event)) => {
+            let Some(run) = news::run_of(event) else { return };
+            About::Run(plan.clone(), run.clone())
+        }
+        (Subject::House | Subject::Plan(_), _) => return,
+    };
+    if matches!(
+        recorded.event,
+        Event::AnswerBegan { .. }
+            | Event::MessageQueued { .. }
+            | Event::Plan(PlanEvent::RunFinishing { .. })
+    ) {
+        told.remove(&about);
     }
     if let Some(news) = News::of(recorded) {
-        due.insert(id.clone(), news);
+        due.insert(about, news);
     }
 }
 
 /// What a hook is given. Everything in it may be shown on any screen.
-fn notice(session: &Session, news: &News, text: &str) -> Value {
-    json!({
+fn notice(about: &About, session: Option<&Session>, news: &News, text: &str) -> Value {
+    let mut notice = json!({
         "kind": news.kind,
-        "session": {"id": session.id, "name": session.name},
-        "status": session.status(),
+        "session": session.map(|session| json!({"id": session.id, "name": session.name})),
+        "status": session.map(Session::status),
         "text": redact(text),
         "event": view::event(&news.recorded),
-    })
+    });
+    if let About::Run(plan, run) = about {
+        notice["plan"] = json!(plan);
+        notice["run"] = json!(run);
+    }
+    notice
 }

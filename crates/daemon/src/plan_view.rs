@@ -40,6 +40,7 @@ pub(crate) fn run(plan: &Plan, run: &Run, session: Option<&Session>) -> RunView 
         restart_of_run_id: run.restart_of.as_ref().map(|id| id.0.clone()),
         superseded_by_run_id: run.superseded_by.as_ref().map(|id| id.0.clone()),
         plan: plan.id.0.clone(),
+        plan_slug: plan.spec.slug.clone(),
         session: run.session.as_ref().map(|id| id.0.clone()),
         session_name: session.map(|session| session.name.clone()),
         worktree: session.and_then(|session| session.worktree.clone()),
@@ -55,7 +56,7 @@ pub(crate) fn run(plan: &Plan, run: &Run, session: Option<&Session>) -> RunView 
         commit,
         accept_log: task
             .filter(|task| task.accept.is_some())
-            .map(|_| format!("{}.accept.log", run.id)),
+            .map(|_| format!("{}/{}.accept.log", plan.spec.slug, run.id)),
     }
 }
 

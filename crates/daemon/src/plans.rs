@@ -9,7 +9,7 @@ use crate::jobs::Jobs;
 use crate::panics::caught;
 use crate::plan_view;
 use crate::pools::Kind;
-use crate::run_records::RunRecords;
+use crate::run_records::{self, RunRecords};
 use crate::shell_line::ShellLine;
 use crate::trees::{NotMerged, Trees};
 use accept::Acceptance;
@@ -49,6 +49,7 @@ struct Work {
     plan: PlanId,
     repo: PathBuf,
     branch: String,
+    slug: String,
     /// Where the branch begins, or has to be at least.
     tip: String,
     task: Option<TaskSpec>,
@@ -62,11 +63,12 @@ impl Work {
     fn of(house: &House, plan: &Plan, id: &RunId) -> Option<Self> {
         let run = plan.run(id)?;
         let session = plan_view::session_of(house, run);
-        let PlanSpec { repo_root, branch, base, .. } = &*plan.spec;
+        let PlanSpec { repo_root, branch, base, slug, .. } = &*plan.spec;
         Some(Self {
             plan: plan.id.clone(),
             repo: PathBuf::from(repo_root),
             branch: branch.clone(),
+            slug: slug.clone(),
             tip: plan.tip.clone().unwrap_or_else(|| base.clone()),
             task: plan.task(&run.task).cloned(),
             run: id.clone(),
@@ -103,10 +105,10 @@ impl Plans {
         (jobs, trees): (Arc<Jobs>, Arc<Trees>),
         creator: Arc<Creator>,
         environments: Arc<Environments>,
+        records: Arc<RunRecords>,
         umask: u32,
     ) -> Arc<Self> {
         let (callers, merging) = (Mutex::default(), tokio::sync::Mutex::new(()));
-        let records = RunRecords::new();
         Arc::new(Self {
             home,
             jobs,
@@ -304,17 +306,27 @@ impl Plans {
         let Some(worktree) = session.worktree.clone() else {
             return Err("its worktree is not there".to_owned());
         };
+        let (repo, slug) = (work.repo.clone(), work.slug.clone());
+        let folder = move || run_records::folder(&repo, &slug);
+        let log =
+            self.jobs.ask(Kind::Look, folder).await??.join(format!("{}.accept.log", work.run));
         let call = ShellLine {
             command,
             env: self.environments.of_next_start(session).0,
             worktree: PathBuf::from(worktree),
+            secs_max: self.creator.settings.now().plan.accept_secs,
             dir: self.home.session(&session.id.0),
             mark: accept::MARK,
-            log: work.repo.join(crate::run_records::FOLDER).join(log_name(&work.run)),
-            secs_max: accept::SECS_MAX,
+            log,
             umask: self.umask,
         };
         self.jobs.ask(Kind::Make, move || accept::run(&call)).await?
+    }
+
+    /// Says why a repository cannot keep the records of its runs, if so.
+    pub(crate) async fn check_place(&self, root: &str) -> Result<(), String> {
+        let root = PathBuf::from(root);
+        self.jobs.ask(Kind::Look, move || run_records::check_place(&root)).await?
     }
 
     /// The root of the repository that a folder belongs to.
@@ -339,11 +351,6 @@ impl Plans {
         };
         self.jobs.ask(Kind::Look, look).await?
     }
-}
-
-/// Where the output of a run's `accept` is kept.
-fn log_name(run: &RunId) -> String {
-    format!("{run}.accept.log")
 }
 
 /// The runs that an event of a plan is about.

@@ -26,6 +26,7 @@ use crate::pools::{Kind, Pools};
 use crate::premises::Premises;
 use crate::pressure;
 use crate::provision::Provision;
+use crate::run_records::RunRecords;
 use crate::screens::Screens;
 use crate::serve::{self, Daemon, Keys, Owed, ServerState};
 use crate::settings::Settings;
@@ -129,7 +130,8 @@ impl Rooms {
             jobs: Arc::clone(&jobs),
         });
         let works = (Arc::clone(&jobs), Arc::clone(&trees));
-        let plans = Plans::new(home.clone(), works, Arc::clone(&creator), env(), umask);
+        let records = RunRecords::new(Arc::clone(&live));
+        let plans = Plans::new(home.clone(), works, Arc::clone(&creator), env(), records, umask);
         Self {
             home,
             settings,

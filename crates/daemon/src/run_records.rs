@@ -1,24 +1,31 @@
 //! The records of runs, in the repository that they belong to: each written whole, the latest wins.
+//! Every plan has a folder of its own, since two may have tasks of the same name.
 
 use crate::diary;
+use crate::failpoint;
+use crate::live::Live;
+use crate::panics;
+use glis_core::SessionId;
 use glis_record::durable;
 use glis_wire::plan::RunView;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Write as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
-/// Where a repository has the records of its runs.
-pub(crate) const FOLDER: &str = ".glis/runs";
+/// The folders in a repository that have the records of its runs.
+const FOLDERS: [&str; 2] = [".glis", "runs"];
 /// What keeps them out of the user's commits, in the repository's own list of what is ignored.
 const IGNORED: &str = "/.glis/runs/";
 
 /// Writes records, one after the other.
 pub(crate) struct RunRecords {
     runtime: Handle,
+    live: Arc<Live>,
     waiting: Mutex<Waiting>,
     idle: Notify,
 }
@@ -34,13 +41,18 @@ struct Waiting {
 
 impl RunRecords {
     /// Belongs to the runtime that this is called in.
-    pub(crate) fn new() -> Arc<Self> {
+    pub(crate) fn new(live: Arc<Live>) -> Arc<Self> {
         let (waiting, idle) = (Mutex::default(), Notify::new());
-        Arc::new(Self { runtime: Handle::current(), waiting, idle })
+        Arc::new(Self { runtime: Handle::current(), live, waiting, idle })
     }
 
     /// Has a record written. An older one that still waits is not.
     pub(crate) fn put(self: &Arc<Self>, record: RunView) {
+        if let Some(session) = &record.session {
+            // One that was begun anew is nobody's concern any more.
+            let why = record.unmerged.clone().filter(|_| record.superseded_by_run_id.is_none());
+            self.live.set_unmerged(&SessionId(session.clone()), why);
+        }
         let mut waiting = self.waiting();
         waiting.records.insert(path(&record), record);
         if !std::mem::replace(&mut waiting.writing, true) {
@@ -74,15 +86,22 @@ impl RunRecords {
             };
             // A repository that was moved away has taken its records along.
             if Path::new(&record.repo_root).is_dir()
-                && let Err(why) = self.write(&record)
+                && let Err(why) = self.write_or_tell(&record)
             {
                 diary(&format!("{}: the record of a run: {why}", path.display()));
             }
         }
     }
 
+    /// A fault of ours in one record keeps no other from being written, and nobody waiting.
+    fn write_or_tell(&self, record: &RunView) -> Result<(), String> {
+        let written = catch_unwind(AssertUnwindSafe(|| self.write(record)));
+        written.unwrap_or_else(|panic| Err(panics::fault(panic.as_ref())))
+    }
+
     /// Writes a record, which lasts when this returns.
     pub(crate) fn write(&self, record: &RunView) -> Result<(), String> {
+        failpoint::reach("run_record", &record.run_id);
         let told = |fault: io::Error| fault.to_string();
         let root = Path::new(&record.repo_root);
         let ignores = self.waiting().ignoring.contains(&record.repo_root);
@@ -90,8 +109,7 @@ impl RunRecords {
             ignore(root)?;
             self.waiting().ignoring.insert(record.repo_root.clone());
         }
-        let folder = root.join(FOLDER);
-        durable::private_folder(&folder).map_err(told)?;
+        let folder = folder(root, &record.plan_slug)?;
         let mut bytes = serde_json::to_vec_pretty(record).map_err(|fault| fault.to_string())?;
         bytes.push(b'\n');
         let name = file_name(record);
@@ -111,7 +129,44 @@ fn file_name(record: &RunView) -> String {
 }
 
 fn path(record: &RunView) -> PathBuf {
-    Path::new(&record.repo_root).join(FOLDER).join(file_name(record))
+    let place: PathBuf = FOLDERS.iter().collect();
+    Path::new(&record.repo_root).join(place).join(&record.plan_slug).join(file_name(record))
+}
+
+/// The folder for what is kept of a plan's runs; it is made where it is not there.
+pub(crate) fn folder(root: &Path, slug: &str) -> Result<PathBuf, String> {
+    let mut folder = root.to_owned();
+    for name in FOLDERS.into_iter().chain([slug]) {
+        folder.push(name);
+        check(&folder)?;
+    }
+    durable::private_folder(&folder).map_err(|fault| format!("{}: {fault}", folder.display()))?;
+    Ok(folder)
+}
+
+/// Says why a repository cannot keep records, if so.
+pub(crate) fn check_place(root: &Path) -> Result<(), String> {
+    let mut folder = root.to_owned();
+    for name in FOLDERS {
+        folder.push(name);
+        check(&folder)?;
+    }
+    Ok(())
+}
+
+/// Whether this is a folder, or can become one. A link is not followed: it leads out of the repository,
+/// where nothing of its own may be written, and past its list of what is ignored.
+fn check(folder: &Path) -> Result<(), String> {
+    let shown = folder.display();
+    match std::fs::symlink_metadata(folder) {
+        Ok(found) if found.is_dir() => Ok(()),
+        Ok(found) if found.is_symlink() => {
+            Err(format!("{shown} is a symbolic link, and records are written through none"))
+        }
+        Ok(_) => Err(format!("{shown} is no folder")),
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(fault) => Err(format!("{shown}: {fault}")),
+    }
 }
 
 /// Has a repository ignore the records, by its own list and by no file that it tracks.

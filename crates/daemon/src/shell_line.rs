@@ -5,8 +5,10 @@ use crate::child::{end_all, ends_within, last_words, shell};
 use crate::environments::Env;
 use glis_record::durable;
 use glis_snapshot::Task;
+use rustix::fs::OFlags;
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
@@ -50,8 +52,9 @@ impl ShellLine {
             durable::private_folder(folder)?;
         }
         let mut log = File::options();
-        let log = log.create(true).truncate(true).read(true).write(true);
-        let mut log = log.open(&self.log)?;
+        let log = log.create(true).truncate(true).read(true).write(true).mode(0o600);
+        // A link in its place leads elsewhere.
+        let mut log = log.custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(&self.log)?;
         let mut shell = shell(&format!("umask {:04o}\n{}", self.umask, self.command));
         shell.current_dir(&self.worktree).env_clear().envs(self.env.clone());
         shell.env("PWD", &self.worktree).env(variable, &mark);

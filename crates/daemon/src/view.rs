@@ -5,6 +5,7 @@ use glis_agent::Tally;
 use glis_config::LimitsConfig;
 use glis_core::leftover::Companion;
 use glis_core::looping::{Loop, LoopStage};
+use glis_core::merge::Unmerged;
 use glis_core::pause::PauseReason;
 use glis_core::redact::redact;
 use glis_core::rule::Rule;
@@ -44,6 +45,8 @@ pub(crate) struct Beside {
     pub(crate) memory_bytes: Option<u64>,
     /// How far it is with its tasks, by the list that it works from.
     pub(crate) tally: Option<Tally>,
+    /// Why its work for a plan is not merged.
+    pub(crate) unmerged: Option<Unmerged>,
 }
 
 /// How many agents run, and may.
@@ -127,6 +130,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         repo_root: session.spec.repo_root.clone(),
         task: session.spec.task.as_ref().map(|of| of.task.clone()),
         plan: session.spec.task.as_ref().map(|of| of.plan.0.clone()),
+        unmerged: beside.unmerged,
         worktree: session.worktree.clone(),
         branch: session.branch.clone(),
         detached,

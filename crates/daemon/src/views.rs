@@ -114,6 +114,8 @@ impl Views {
     /// What its timers tell.
     fn by_clock(&self, session: &Session) -> Beside {
         let config = self.timers.config();
+        let of_task = session.spec.task.is_some();
+        let usual = if of_task { config.idle.task_timeout } else { config.idle.timeout };
         let spell = session.idle_spell().filter(|_| config.idle.enabled);
         let left = spell
             .and_then(|spell| self.timers.left(session.id.clone().into(), TimerKey::Idle(spell)));
@@ -122,8 +124,9 @@ impl Views {
             crate::clock::now().as_millisecond().saturating_add(left)
         };
         Beside {
-            usual_idle_secs: config.idle.timeout.as_secs(),
+            usual_idle_secs: usual.as_secs(),
             suspend_at: left.map(at),
+            unmerged: self.live.unmerged(&session.id),
             ..Beside::default()
         }
     }

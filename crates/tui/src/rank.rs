@@ -24,6 +24,7 @@ pub(crate) fn rank(session: &SessionView) -> Rank {
     };
     match session.status {
         Status::Waiting => Rank::Waiting,
+        Status::Idle | Status::Suspended if session.unmerged.is_some() => Rank::Waiting,
         Status::Failed | Status::Interrupted => Rank::Failed,
         Status::Idle | Status::Completed if unseen() => Rank::Unseen,
         Status::Idle => Rank::Idle,

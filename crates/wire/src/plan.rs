@@ -109,6 +109,9 @@ pub struct RunView {
     pub restart_of_run_id: Option<String>,
     pub superseded_by_run_id: Option<String>,
     pub plan: String,
+    /// The plan's name in the names of branches and folders.
+    #[serde(default)]
+    pub plan_slug: String,
     /// The session's id.
     pub session: Option<String>,
     pub session_name: Option<String>,
@@ -133,7 +136,7 @@ pub struct RunView {
     pub fault: Option<RunFault>,
     /// The commit of the plan's branch that has its work.
     pub commit: Option<String>,
-    /// What `accept` has printed.
+    /// What `accept` has printed: a file of `.glis/runs`.
     pub accept_log: Option<String>,
 }
 

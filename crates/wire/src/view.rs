@@ -4,6 +4,7 @@ use crate::build::Build;
 pub use crate::loop_view::LoopView;
 use glis_core::Status;
 use glis_core::limits::Over;
+use glis_core::merge::Unmerged;
 use glis_core::pause::PauseReason;
 use glis_core::reason::SafeRule;
 use glis_core::session::Deferral;
@@ -32,6 +33,9 @@ pub struct SessionView {
     /// The plan of that task.
     #[serde(default)]
     pub plan: Option<String>,
+    /// Why its work for that task is not merged, while that waits for a person.
+    #[serde(default)]
+    pub unmerged: Option<Unmerged>,
     pub worktree: Option<String>,
     pub branch: Option<String>,
     /// Its worktree stands on a commit and not on `branch`: commits go to no branch.

@@ -2,6 +2,7 @@
 
 use crate::support::clock::WallClock;
 use crate::support::house::{House, Outcome, eventually, kill_and_wait};
+use crate::support::planned::{Window, plan, task};
 use crate::support::wreck::pid_of;
 use serde_json::{Value, json};
 use std::fs::Permissions;
@@ -188,5 +189,30 @@ fn a_resume_by_itself_is_told_as_failed_once_it_is_given_up() -> Outcome {
     assert_eq!(told(&house, &file, 1)?, [pair("blue", "failed")]);
     let text = notices(&file).remove(0)["text"].to_string();
     assert!(text.contains("it could not be resumed by itself: "), "{text}");
+    Ok(())
+}
+
+#[test]
+fn work_that_cannot_be_merged_or_is_not_accepted_is_told() -> Outcome {
+    let (house, file) = noted()?;
+    let tasks = [
+        task("one", "write file.txt one", &[], None),
+        task("two", "write file.txt two", &[], None),
+        task("bad", "write bad.txt b", &[], Some("exit 3")),
+    ];
+    plan(&house, &tasks)?;
+    let (status, said, _) = Window::open(&house, &["--jobs", "3"])?.end()?;
+    assert_eq!(status, Some(1), "{said}");
+    let of_runs = || -> Vec<Value> {
+        notices(&file).into_iter().filter(|notice| notice["run"].is_string()).collect()
+    };
+    house.while_time_flies(|| eventually("two notices", || of_runs().len() == 2))?;
+    let told = of_runs();
+    let of = |kind: &str| told.iter().find(|notice| notice["kind"] == kind);
+    let waiting = of("waiting").ok_or("nothing waits")?;
+    assert!(waiting["text"].as_str().is_some_and(|text| text.contains("file.txt")), "{waiting}");
+    assert_eq!(waiting["run"], waiting["session"]["name"]);
+    let failed = of("failed").ok_or("nothing has failed")?;
+    assert_eq!(failed["run"], "bad-1", "{failed}");
     Ok(())
 }

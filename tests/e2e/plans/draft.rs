@@ -1,7 +1,7 @@
 //! `plan new`: drafted by an agent, shown, approved, and only then written.
 
 use crate::support::house::{House, Outcome};
-use crate::support::planned::{record, task};
+use crate::support::planned::{record_in, task};
 use crate::support::tmux::Tmux;
 use crate::support::wreck::text_of;
 use serde_json::json;
@@ -35,7 +35,7 @@ fn a_draft_that_is_approved_is_written_and_can_be_executed() -> Outcome {
     assert_eq!(std::fs::read_to_string(text_of(&written, "draft")?)?, two(), "{written}");
     assert_eq!(house.show(&text_of(&written, "session")?)?["status"], "suspended");
     house.ok(&["execute"])?;
-    assert_eq!(record(&house, "wax-1")?["state"], "succeeded");
+    assert_eq!(record_in(&house, "dust", "wax-1")?["state"], "succeeded");
     // It is not drafted over without a word.
     let (status, error) = house.fails(&new(&goal("x = 1\n"), &["--yes"]))?;
     assert!(status == 4 && text_of(&error, "hint")?.contains("--replace"), "{error}");

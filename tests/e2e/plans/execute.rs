@@ -36,7 +36,7 @@ fn tasks_are_done_in_order_each_from_what_it_needs_and_merged_into_the_plans_bra
         house.git(&["status", "--porcelain", "--untracked-files=all"])?.trim(),
         "?? .glis/plan.toml"
     );
-    let log = std::fs::read_to_string(house.repo().join(".glis/runs/sweep-1.accept.log"))?;
+    let log = std::fs::read_to_string(house.repo().join(".glis/runs/tidy-up/sweep-1.accept.log"))?;
     assert_eq!(log, "a", "the output of `accept` is kept");
     let shown = house.ok(&["plan", "show"])?;
     assert!(shown.contains("\u{2713} succeeded wax"), "{shown}");
@@ -89,6 +89,15 @@ fn work_in_conflict_waits_with_the_files_and_its_agent_resolves_it() -> Outcome 
     assert_eq!(run["state"], "waiting");
     assert_eq!(run["unmerged"]["conflict"]["files"]["first"], json!(["file.txt"]), "{run}");
     assert!(said.contains("file.txt") && said.contains(&format!("glis resume {waits}")), "{said}");
+    // Who looks at sessions sees it, with its files and the way out.
+    let listed = house.ok(&["ls"])?;
+    assert!(listed.contains(&format!("task {waits} waits: conflict in file.txt")), "{listed}");
+    let shown = house.ok(&["show", waits])?;
+    assert!(shown.contains(&format!("glis resume {waits}")), "{shown}");
+    assert!(house.show(waits)?["unmerged"]["conflict"].is_object());
+    // The next daemon knows it too.
+    house.kill_daemon()?;
+    assert!(house.show(waits)?["unmerged"]["conflict"].is_object());
     // The rehearsal agent does what it is told in its own words.
     let resolve = format!("run git merge --strategy-option=ours {BRANCH} --message=both");
     house.ok(&["resume", waits, "--prompt", &resolve])?;
@@ -96,6 +105,30 @@ fn work_in_conflict_waits_with_the_files_and_its_agent_resolves_it() -> Outcome 
     assert_eq!(record(&house, &format!("{waits}-1"))?["state"], "succeeded");
     let kept = house.git(&["show", &format!("{BRANCH}:file.txt")])?;
     assert_eq!(kept.trim(), waits);
+    assert!(house.show(waits)?["unmerged"].is_null());
+    Ok(())
+}
+
+#[test]
+fn a_task_whose_needs_are_in_conflict_does_not_begin_before_that_is_resolved() -> Outcome {
+    let house = House::new()?;
+    let tasks = [
+        task("one", "write file.txt one", &[], None),
+        task("two", "write file.txt two", &[], None),
+        task("both", "write both.txt b", &["one", "two"], Some("test -f file.txt")),
+    ];
+    plan(&house, &tasks)?;
+    let (status, said, _) = Window::open(&house, &["--jobs", "2"])?.end()?;
+    assert_eq!(status, Some(1), "{said}");
+    assert_eq!(runs(&house, "both")?.len(), 0);
+    let waits = if record(&house, "one-1")?["state"] == "waiting" { "one" } else { "two" };
+    assert!(said.contains(&format!("{waits}: waiting")) && said.contains("file.txt"), "{said}");
+    let resolve = format!("run git merge --strategy-option=ours {BRANCH} --message=both");
+    house.ok(&["resume", waits, "--prompt", &resolve])?;
+    house.ok(&["execute"])?;
+    let run = record(&house, "both-1")?;
+    assert_eq!(run["state"], "succeeded", "{run}");
+    assert_eq!(house.git(&["show", &format!("{BRANCH}:file.txt")])?.trim(), waits);
     Ok(())
 }
 

@@ -146,6 +146,11 @@ impl Part {
         Self { more, ..self }
     }
 
+    /// A step that runs a command after asking.
+    pub(crate) fn asks_to_run(self, command: &str) -> Step {
+        step((self.asking)(command))
+    }
+
     pub(crate) fn is_headless(self) -> bool {
         self.words.contains(&"--headless")
     }

@@ -39,7 +39,12 @@ pub(crate) fn runs(house: &House, task: &str) -> Outcome<Vec<Value>> {
 
 /// The record of a run, as it lies in the repository.
 pub(crate) fn record(house: &House, run: &str) -> Outcome<Value> {
-    let path = house.repo().join(format!(".glis/runs/{run}.json"));
+    record_in(house, "tidy-up", run)
+}
+
+/// The record of a run of the plan with this name.
+pub(crate) fn record_in(house: &House, plan: &str, run: &str) -> Outcome<Value> {
+    let path = house.repo().join(format!(".glis/runs/{plan}/{run}.json"));
     let text = std::fs::read(&path).map_err(|fault| format!("{}: {fault}", path.display()))?;
     Ok(serde_json::from_slice(&text)?)
 }

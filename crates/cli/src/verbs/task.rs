@@ -93,7 +93,7 @@ fn resume_task(
     }
     let (place, prompt) = (here()?, resume.prompt.clone());
     let request = PlanRequest::Resume { place, task: task.to_owned(), prompt };
-    let refused = |refusal| diagnosed(Complaint::from(refusal), task, run.as_ref());
+    let refused = |refusal| diagnosed(told(refusal, task), task, run.as_ref());
     let Response::Runs(runs) = ask_or(control, Request::Plan(request), refused)? else {
         return Err(unexpected());
     };
@@ -114,6 +114,18 @@ fn answer_of(task: &str, question: &str) -> Result<String, Complaint> {
     let read = io::stdin().lock().read_line(&mut line);
     read.map_err(|fault| Complaint::new(Kind::Usage, format!("standard input: {fault}")))?;
     Ok(line.trim().to_owned())
+}
+
+/// A refusal, where a name is that of a task.
+fn told(refusal: Refusal, task: &str) -> Complaint {
+    if let Refusal::Ambiguous { .. } = refusal {
+        let message = format!("more than one plan of this repository has a task `{task}`");
+        return Complaint::new(Kind::NotFound, message).hint(format!(
+            "`glis --json runs {task}` tells the session of each, which has a name of its own; or give the \
+             task another id in one of the plans"
+        ));
+    }
+    refusal.into()
 }
 
 /// A resume that fails names the task, its run, the agent and its session id, and the way out.
@@ -159,7 +171,8 @@ fn restart_task(control: &mut Client, restart: &Restart, out: &Out) -> Result<()
     // A plan of another file, or one that is being written, is begun from as it was last executed.
     let plan = execute::written(None, None).ok();
     let request = PlanRequest::Restart { place: here()?, task: task.clone(), plan };
-    let Response::Runs(runs) = ask(control, Request::Plan(request))? else {
+    let refused = |refusal| told(refusal, task);
+    let Response::Runs(runs) = ask_or(control, Request::Plan(request), refused)? else {
         return Err(unexpected());
     };
     out.document(&runs.first(), || {

@@ -3,6 +3,7 @@
 use glis_core::merge::Unmerged;
 use glis_core::plan::{PlanPause, RunFault, RunState};
 use glis_wire::plan::{PlanView, RunView, TaskState, TaskView};
+use glis_wire::view::SessionView;
 use std::path::Path;
 
 /// A task's sign and word: never the sign alone.
@@ -64,37 +65,71 @@ pub(crate) fn waits(run: &RunView) -> String {
              otherwise"
         );
     }
-    let by_hand = run.worktree.as_deref().unwrap_or("its worktree");
     match &run.unmerged {
-        Some(Unmerged::Conflict { files }) => format!(
+        Some(why) => unmerged(task, run.worktree.as_deref(), why),
+        None => format!("`glis show {task}` shows for what"),
+    }
+}
+
+/// What a session in a list says of its work that waits to be merged.
+pub(crate) fn note(session: &SessionView) -> Option<String> {
+    let (why, task) = (session.unmerged.as_ref()?, session.task.as_deref()?);
+    let why = match why {
+        Unmerged::Conflict { files } => format!("conflict in {}", files.line()),
+        Unmerged::CheckedOut { branch, .. } => format!("{branch} is checked out"),
+        Unmerged::OffBranch { .. } => "its worktree is off its branch".to_owned(),
+        Unmerged::Unfinished { what } => format!("a {what} is not finished"),
+        Unmerged::Nested { path } => format!("{path} is a repository"),
+        Unmerged::NoBranch | Unmerged::NoBase => "the plan's branch is gone".to_owned(),
+        Unmerged::NoWorktree => "its worktree is gone".to_owned(),
+        Unmerged::Failed { why } => why.clone(),
+    };
+    Some(format!("task {task} waits: {why}"))
+}
+
+/// The task that a session works on, and what that waits for.
+pub(crate) fn task(session: &SessionView) -> Option<String> {
+    let task = session.task.as_deref()?;
+    Some(match &session.unmerged {
+        Some(why) => {
+            format!("{task}, waiting: {}", unmerged(task, session.worktree.as_deref(), why))
+        }
+        None => task.to_owned(),
+    })
+}
+
+/// Why work is not merged, and the ways out.
+fn unmerged(task: &str, worktree: Option<&str>, why: &Unmerged) -> String {
+    let by_hand = worktree.unwrap_or("its worktree");
+    match why {
+        Unmerged::Conflict { files } => format!(
             "its work and the plan's branch have changed the same: {}; `glis resume {task}` has its agent \
              resolve that, or resolve and commit it in {by_hand} and then `glis resume {task} --prompt \
              TEXT`",
             files.line()
         ),
-        Some(Unmerged::CheckedOut { branch, at }) => format!(
+        Unmerged::CheckedOut { branch, at } => format!(
             "the branch {branch} is checked out in {at}, and is not moved under it; `git -C {at} switch \
              --detach` frees it, then `glis resume {task}`"
         ),
-        Some(Unmerged::OffBranch { .. }) => format!(
+        Unmerged::OffBranch { .. } => format!(
             "its worktree is not on its own branch; switch to it in {by_hand}, then `glis resume {task}`"
         ),
-        Some(Unmerged::Unfinished { what }) => format!(
+        Unmerged::Unfinished { what } => format!(
             "a {what} is not finished in {by_hand}; `glis resume {task}` has its agent finish it"
         ),
-        Some(Unmerged::Nested { path }) => format!(
+        Unmerged::Nested { path } => format!(
             "{path} in {by_hand} is a repository of its own; move or ignore it, then `glis resume {task}`"
         ),
-        Some(Unmerged::NoBranch | Unmerged::NoBase) => {
+        Unmerged::NoBranch | Unmerged::NoBase => {
             format!("the plan's branch is not there; `glis resume {task}` tries again")
         }
-        Some(Unmerged::NoWorktree) => {
+        Unmerged::NoWorktree => {
             format!("its worktree is not there; `glis restart {task}` begins anew")
         }
-        Some(Unmerged::Failed { why }) => {
+        Unmerged::Failed { why } => {
             format!("its work could not be merged: {why}; `glis resume {task}` tries again")
         }
-        None => format!("`glis show {task}` shows for what"),
     }
 }
 

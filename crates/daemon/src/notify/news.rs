@@ -3,9 +3,11 @@
 use crate::view::{UNKNOWN, limit_until};
 pub(super) use glis_config::Notice as Kind;
 use glis_core::looping::{Breaker, Loop, LoopEvent, STALE_MAX};
+use glis_core::merge::Unmerged;
+use glis_core::plan::{Run, RunFault, RunStep};
 use glis_core::reason::Why;
 use glis_core::session::Session;
-use glis_core::{Event, Recorded, Status};
+use glis_core::{Event, PlanEvent, Recorded, RunId, Status};
 
 /// Something that the user may want to know.
 #[derive(Debug, Clone)]
@@ -35,6 +37,9 @@ impl News {
                 | LoopEvent::PauseWithdrawn { .. }
                 | LoopEvent::Set { .. } => None,
             };
+        }
+        if let Event::Plan(event) = &recorded.event {
+            return kind_of(event).and_then(of);
         }
         // Whoever resumes a session is told there and then that it failed; a time that came tells no one.
         if matches!(recorded.event, Event::StartFailed { .. })
@@ -114,6 +119,79 @@ fn about_loop(event: &LoopEvent, looped: &Loop) -> String {
         Breaker::Cost => "it has cost what it may cost".to_owned(),
     };
     format!("the loop has paused itself after iteration {iteration}: {why}")
+}
+
+/// The run whose work an event of a plan tells something of.
+pub(super) fn run_of(event: &PlanEvent) -> Option<&RunId> {
+    match event {
+        PlanEvent::RunFinishing { run }
+        | PlanEvent::RunSucceeded { run, .. }
+        | PlanEvent::RunFailed { run, .. }
+        | PlanEvent::RunWaits { run, .. } => Some(run),
+        PlanEvent::Begun { .. }
+        | PlanEvent::Revised { .. }
+        | PlanEvent::Continued { .. }
+        | PlanEvent::Stopped { .. }
+        | PlanEvent::RunBegan { .. }
+        | PlanEvent::RunCanceled { .. } => None,
+    }
+}
+
+/// What it means to somebody who is not looking. That an agent did not start is told of its session.
+fn kind_of(event: &PlanEvent) -> Option<Kind> {
+    match event {
+        PlanEvent::RunWaits { .. } => Some(Kind::Waiting),
+        PlanEvent::RunFailed { why: RunFault::NotBegun(_) | RunFault::NotAccepted(_), .. } => {
+            Some(Kind::Failed)
+        }
+        PlanEvent::RunFailed { why: RunFault::NotStarted(_), .. }
+        | PlanEvent::RunFinishing { .. }
+        | PlanEvent::RunSucceeded { .. }
+        | PlanEvent::Begun { .. }
+        | PlanEvent::Revised { .. }
+        | PlanEvent::Continued { .. }
+        | PlanEvent::Stopped { .. }
+        | PlanEvent::RunBegan { .. }
+        | PlanEvent::RunCanceled { .. } => None,
+    }
+}
+
+/// What a person reads of a run that needs one, if it still does.
+pub(super) fn of_run(run: &Run) -> Option<String> {
+    if run.superseded_by.is_some() {
+        return None;
+    }
+    let task = &run.task;
+    match &run.step {
+        RunStep::Waiting(why) => {
+            Some(format!("task {task}: its work is not merged: {}", unmerged(why)))
+        }
+        RunStep::Failed(RunFault::NotBegun(why)) => {
+            Some(format!("task {task} could not begin: {}", why.stored()))
+        }
+        RunStep::Failed(RunFault::NotAccepted(why)) => {
+            Some(format!("task {task} is not accepted: {why}"))
+        }
+        RunStep::Failed(RunFault::NotStarted(_))
+        | RunStep::Preparing
+        | RunStep::Working
+        | RunStep::Finishing
+        | RunStep::Succeeded(_)
+        | RunStep::Canceled => None,
+    }
+}
+
+fn unmerged(why: &Unmerged) -> String {
+    match why {
+        Unmerged::Conflict { files } => format!("it is in conflict in {}", files.line()),
+        Unmerged::OffBranch { .. } => "its worktree is not on its branch".to_owned(),
+        Unmerged::Unfinished { what } => format!("a {what} is not finished"),
+        Unmerged::Nested { path } => format!("{path} is a repository of its own"),
+        Unmerged::NoBranch | Unmerged::NoBase => "the plan's branch is gone".to_owned(),
+        Unmerged::CheckedOut { branch, at } => format!("{branch} is checked out in {at}"),
+        Unmerged::NoWorktree => "its worktree is gone".to_owned(),
+        Unmerged::Failed { why } => why.clone(),
+    }
 }
 
 fn is_whole_turn(event: &Event) -> bool {

@@ -79,7 +79,12 @@ fn run(program: &Path, arguments: &[&str], env: &Env, input: &str) {
 /// A title and a text for each; many at once are told as one.
 fn as_read(notices: &[Value]) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let line = |notice: &Value| format!("{} {}", text(&notice["session"]["name"]), verb(notice));
+    // A run that could not begin has no session.
+    let name = |notice: &Value| match notice["session"]["name"].as_str() {
+        Some(name) => name.to_owned(),
+        None => text(&notice["run"]),
+    };
+    let line = |notice: &Value| format!("{} {}", name(notice), verb(notice));
     if notices.len() > APART_MAX {
         let lines: Vec<_> = notices.iter().map(line).collect();
         return vec![(format!("glis: {} sessions", notices.len()), shortened(&lines.join("\n")))];

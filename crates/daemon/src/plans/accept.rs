@@ -2,8 +2,6 @@
 
 use crate::shell_line::{End, ShellLine};
 
-/// A whole test suite fits; what takes longer hangs.
-pub(super) const SECS_MAX: u32 = 60 * 60;
 /// Names the processes of the last one, which a daemon that died has left behind.
 pub(super) const MARK: &str = "accept.mark";
 
@@ -20,7 +18,7 @@ pub(super) fn run(line: &ShellLine) -> Result<Acceptance, String> {
     let how = match end {
         End::Well => return Ok(Acceptance::Accepted),
         End::Failed(status) => status.to_string(),
-        End::TooLate => format!("no end after {SECS_MAX} s"),
+        End::TooLate => format!("no end after {} s", line.secs_max),
     };
     Ok(Acceptance::Refused(format!("{how}; its last output: {said}")))
 }

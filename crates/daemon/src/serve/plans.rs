@@ -108,6 +108,9 @@ async fn execute(
         Ok(root) => root,
         Err(response) => return *response,
     };
+    if let Err(why) = state.plans.check_place(&root).await {
+        return no_records(why);
+    }
     let id = id_of(&root, &wanted.file);
     let place = wanted.place.clone();
     let slug = slug(&wanted);
@@ -170,6 +173,11 @@ fn no_base(why: &str) -> Response {
         message: format!("the plan has no commit to begin from: {why}"),
         hint: "commit something first".to_owned(),
     }
+}
+
+fn no_records(why: String) -> Response {
+    let hint = "put a folder in its place; the plan itself may be any file: `glis execute FILE`";
+    Response::Unusable { message: why, hint: hint.to_owned() }
 }
 
 /// A plan's name in the names of branches: from its title, else from its file.
