@@ -34,7 +34,10 @@ const FLOORS: &[(&str, &[&str])] = &[
         ],
     ),
     ("steps of operations", &["jobs"]),
-    ("limits, and the log's way in", &["bounds", "opening", "fill", "premises", "strays"]),
+    (
+        "limits, the records of runs, and the log's way in",
+        &["bounds", "opening", "fill", "premises", "run_records", "strays"],
+    ),
     (
         "what subsystems share",
         &[
@@ -48,7 +51,6 @@ const FLOORS: &[(&str, &[&str])] = &[
             "pressure",
             "program",
             "provision",
-            "run_records",
             "shell_line",
             "sweep",
             "timers",

@@ -11,6 +11,7 @@ pub(crate) mod looped;
 mod memory;
 pub(crate) mod plan;
 mod resting;
+mod said;
 mod usage_limit;
 pub(crate) mod verdict;
 
@@ -18,6 +19,7 @@ pub(crate) use house::{daemon, unregistered};
 pub(crate) use idle::{idle_timeout, idle_timeout_set};
 pub(crate) use memory::given_back;
 pub(crate) use resting::resting;
+pub(crate) use said::{entry, hits};
 
 use crate::width::{shortened, width as width_of};
 use anstyle::{AnsiColor, Style};
@@ -29,8 +31,7 @@ use glis_core::reason::SafeRule;
 use glis_core::session::FAILED_STARTS_MAX;
 use glis_core::spec::Mode;
 use glis_core::talk::AskKind;
-use glis_wire::view::{Entry, Finding, Health, Hit, SessionView, UsageView, Voice};
-use serde_json::Value;
+use glis_wire::view::{Finding, Health, SessionView, UsageView};
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -433,52 +434,6 @@ fn stored(s: &SessionView, before: usize, status: Status, idle_secs: Option<u64>
         | Status::Completed
         | Status::Failed
         | Status::Archived => format!("stored{place}; `{}` is {}", s.name, s.status.word()),
-    }
-}
-
-/// A line of a conversation.
-pub(crate) fn entry(entry: &Entry) -> String {
-    let voice = speaker(entry.voice);
-    let number = |key: &str| entry.metadata.get(key).and_then(Value::as_u64);
-    let outcome = entry.metadata.get("outcome").and_then(Value::as_str);
-    let tells_end = entry.voice == Voice::System && entry.content.is_empty();
-    let turn = outcome.map_or("turn ended".to_owned(), |word| format!("turn {}", plain(word)));
-    let used = number("tokens_in").map(|tokens_in| {
-        let tokens_out = number("tokens_out").unwrap_or_default();
-        let cost = number("cost_micros").map_or(String::new(), |micros| {
-            format!(", ${}.{:04} so far", micros / 1_000_000, micros % 1_000_000 / 100)
-        });
-        format!("{turn}: {tokens_in} tokens in, {tokens_out} out{cost}")
-    });
-    let used = used.or_else(|| tells_end.then(|| turn.clone()));
-    let tool = entry.metadata.get("tool").and_then(Value::as_str);
-    let tool = tool.map_or(String::new(), |tool| format!("{} ", plain(tool)));
-    let time = entry.timestamp.get(11..19).unwrap_or_default();
-    let mark = outcome.filter(|_| entry.voice == Voice::Tool);
-    let mark = mark.map_or(String::new(), |word| format!(" ({})", plain(word)));
-    let text: Vec<String> = entry.content.lines().map(plain).chain(used).collect();
-    format!("{time} {voice:>5}  {tool}{}{mark}", text.join("\n                "))
-}
-
-/// What `search` prints.
-pub(crate) fn hits(hits: &[Hit]) -> String {
-    if hits.is_empty() {
-        return "no matches".to_owned();
-    }
-    let lines = hits.iter().map(|hit| {
-        let voice = speaker(hit.voice);
-        let time = hit.at.get(..16).unwrap_or(&hit.at).replace('T', " ");
-        format!("{}  {time}  {voice:>5}  {}", hit.name, plain(&hit.snippet))
-    });
-    lines.collect::<Vec<_>>().join("\n")
-}
-
-fn speaker(voice: Voice) -> &'static str {
-    match voice {
-        Voice::User => "you",
-        Voice::Assistant => "agent",
-        Voice::System => "glis",
-        Voice::Tool => "tool",
     }
 }
 

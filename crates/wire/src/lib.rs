@@ -4,6 +4,7 @@
 pub mod build;
 pub mod call;
 pub mod client;
+mod finding;
 pub mod frame;
 pub mod hold;
 pub mod home;

@@ -1,6 +1,7 @@
 //! A session as front ends and scripts see it. The field names are the contract's.
 
 use crate::build::Build;
+pub use crate::finding::{Finding, Health};
 pub use crate::loop_view::LoopView;
 use glis_core::Status;
 use glis_core::limits::Over;
@@ -478,27 +479,4 @@ pub struct VerdictView {
     pub verdict: Verdict,
     /// No list of all sessions has shown it before.
     pub new: bool,
-}
-
-/// One thing that `doctor` looked at.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finding {
-    /// What was looked at.
-    pub subject: String,
-    /// How it is.
-    pub health: Health,
-    /// What was seen.
-    pub message: String,
-    /// How to mend it.
-    pub hint: Option<String>,
-}
-
-/// How something is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the words explain themselves")]
-pub enum Health {
-    Good,
-    Warning,
-    Bad,
 }

@@ -1,6 +1,7 @@
 //! What the verbs say, word for word.
 
 use super::*;
+use serde_json::Value;
 
 fn session(facts: &Value) -> Option<SessionView> {
     let mut whole = serde_json::json!({
