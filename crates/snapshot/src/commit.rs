@@ -8,6 +8,7 @@ use crate::place::Place;
 use crate::scratch::{Scratch, sync_dir};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// What git leaves in a worktree's own folder while something waits to be finished there.
@@ -19,6 +20,10 @@ const UNFINISHED: [(&str, &str); 6] = [
     ("rebase-apply", "rebase"),
     ("BISECT_LOG", "bisect"),
 ];
+
+/// The index to come, beside the index. It becomes git's lock by another name for the same file: what of the two
+/// a killed commit leaves behind tells that the lock was ours.
+const OWN: &str = "index.glis";
 
 /// What is to be committed.
 #[derive(Debug, Clone, Copy)]
@@ -178,22 +183,38 @@ impl Index {
         if self.former.as_ref() == Some(&bytes) {
             return Ok(());
         }
+        let own = place.git_dir.join(OWN);
         let lock = place.git_dir.join("index.lock");
-        let mut file = File::create_new(&lock).about(&lock)?;
-        let mut write = || -> Result<(), SnapshotFault> {
-            if read(&path)? != self.former {
+        forget_own(&own, &lock)?;
+        let mut file = File::create_new(&own).about(&own)?;
+        file.write_all(&bytes).and_then(|()| file.sync_all()).about(&own)?;
+        let written = fs::hard_link(&own, &lock).about(&lock).and_then(|()| {
+            let written = if read(&path)? == self.former {
+                fs::rename(&lock, &path).about(&path)
+            } else {
                 let why = "another git is at work there; try again".to_owned();
-                return Err(SnapshotFault::InTheWay { path: path.clone(), why });
+                Err(SnapshotFault::InTheWay { path: path.clone(), why })
+            };
+            if written.is_err() {
+                drop(fs::remove_file(&lock));
             }
-            file.write_all(&bytes).and_then(|()| file.sync_all()).about(&lock)?;
-            fs::rename(&lock, &path).about(&path)
-        };
-        let written = write();
-        if written.is_err() {
-            drop(fs::remove_file(&lock));
-        }
+            written
+        });
+        // It is the index now, or nothing.
+        drop(fs::remove_file(&own));
         written.and_then(|()| sync_dir(&place.git_dir))
     }
+}
+
+/// Removes what a commit has left that was killed. A lock that is the same file as ours was ours; any other is
+/// that of a git which may live.
+fn forget_own(own: &Path, lock: &Path) -> Result<(), SnapshotFault> {
+    let Ok(ours) = fs::symlink_metadata(own) else { return Ok(()) };
+    let is_ours = |met: fs::Metadata| (met.dev(), met.ino()) == (ours.dev(), ours.ino());
+    if fs::symlink_metadata(lock).is_ok_and(is_ours) {
+        fs::remove_file(lock).about(lock)?;
+    }
+    fs::remove_file(own).about(own)
 }
 
 fn read(path: &Path) -> Result<Option<Vec<u8>>, SnapshotFault> {

@@ -183,3 +183,26 @@ fn what_a_commit_would_not_hold_is_refused() -> Outcome {
     assert_eq!(git(&house.tree, &["diff", "--cached", "--name-only"])?, "", "nothing is staged");
     Ok(())
 }
+
+#[test]
+fn the_lock_of_a_commit_that_was_killed_is_in_nobodys_way_and_any_other_is() -> Outcome {
+    let house = House::new()?;
+    house.put("a.txt", "changed\n")?;
+    let folder = git(&house.tree, &["rev-parse", "--absolute-git-dir"])?;
+    let (own, lock) =
+        (Path::new(&folder).join("index.glis"), Path::new(&folder).join("index.lock"));
+    // Killed right before the lock became the index.
+    std::fs::write(&own, "half")?;
+    std::fs::hard_link(&own, &lock)?;
+    let work = commit(&house)?;
+    assert!(work.fresh && !own.exists() && !lock.exists());
+    house.put("a.txt", "changed again\n")?;
+    std::fs::write(&own, "half")?;
+    std::fs::write(&lock, "half")?;
+    let fault = commit(&house).err().map(|fault| fault.to_string());
+    assert!(fault.as_deref().is_some_and(|fault| fault.contains("index.lock")), "{fault:?}");
+    assert!(lock.exists() && !own.exists(), "the lock of a git that may live");
+    std::fs::remove_file(&lock)?;
+    assert!(commit(&house)?.fresh);
+    Ok(())
+}
