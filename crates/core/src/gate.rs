@@ -2,6 +2,7 @@
 
 use crate::ids::{OpId, SessionId};
 use crate::pause::{OnTimeout, PauseMode, PauseReason, PauseWish};
+use crate::phase::AfterStop;
 use crate::reason::Why;
 use crate::session::{Phase, Session, StartStep, WallMs};
 use crate::tree::Clearing;
@@ -224,6 +225,8 @@ impl Session {
             Phase::Live => true,
             // What was at rest before is only saved.
             Phase::Pausing(pause) => pause.from.is_none(),
+            // It is paused; the process that was kept stands still, and is only ended.
+            Phase::Stopping { then: AfterStop::StayPaused(_), .. } => false,
             Phase::Stopping { .. } => self.worktree.is_some(),
             Phase::Rest(_) | Phase::Chore { .. } => false,
         }

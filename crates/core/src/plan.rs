@@ -199,7 +199,10 @@ impl Run {
                 }
                 // One that died can be resumed, as one that was paused.
                 Some(Status::Paused | Status::Interrupted) => RunState::Paused,
-                Some(Status::Suspended) if session.is_some_and(|session| session.cut_off) => {
+                Some(Status::Suspended)
+                    if session
+                        .is_some_and(|session| session.cut_off || session.limits.unanswered) =>
+                {
                     RunState::Paused
                 }
                 Some(Status::Failed) => RunState::Failed,

@@ -8,6 +8,8 @@
 mod agent;
 #[path = "simulator/daemon.rs"]
 mod daemon;
+#[path = "simulator/interrupts.rs"]
+mod interrupts;
 #[path = "simulator/plans.rs"]
 mod plans;
 #[path = "simulator/play.rs"]
@@ -64,11 +66,22 @@ fn fresh_seeds_hold_every_rule_as_well() {
 /// lost.
 #[test]
 fn ten_thousand_interleavings_of_a_loops_key_never_stick() {
+    ten_thousand(|play| play.toggle(PRESSES));
+}
+
+/// A plan is paused, goes on, and has tasks resumed and begun anew, at any moment and with crashes: no pause
+/// is swallowed, and it never sticks.
+#[test]
+fn ten_thousand_interleavings_of_a_plans_interrupts_never_stick() {
+    ten_thousand(|play| play.interleave(PRESSES));
+}
+
+/// Plays ten thousand stories; one that fails is told by its last steps and its seed.
+fn ten_thousand(story: fn(&mut Play) -> Result<(), String>) {
     for seed in 0..10_000 {
-        let mut play = Play::new(seed, None);
-        if let Err(fault) = play.toggle(PRESSES) {
+        if let Err(fault) = story(&mut Play::new(seed, None)) {
             let mut again = Play::new(seed, Some(Vec::new()));
-            again.toggle(PRESSES).ok();
+            story(&mut again).ok();
             let trace = again.daemon.trace.unwrap_or_default();
             let last = trace.get(trace.len().saturating_sub(TRACE_MAX)..).unwrap_or_default();
             panic!("{}\nseed {seed}: {fault}", last.join("\n"));

@@ -117,7 +117,8 @@ pub(super) fn end_if_done(draft: &mut Draft<'_>) {
     }
 }
 
-/// Whether its agent has said all that it had to say.
+/// Whether its agent has said all that it had to say. A usage limit that it has met on the way is no matter,
+/// unless that has left something unanswered.
 fn is_done(session: &Session) -> bool {
     let at_rest = match session.status() {
         Status::Idle | Status::Suspended | Status::Completed => true,
@@ -136,7 +137,6 @@ fn is_done(session: &Session) -> bool {
         && session.queue.is_empty()
         && !session.cut_off
         && session.undelivered.is_none()
-        && session.limit_until.is_none()
         && !session.limits.unanswered
         && session.turn().background == 0
 }

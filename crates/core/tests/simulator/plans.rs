@@ -14,7 +14,7 @@ use glis_core::{
     SessionId, Subject,
 };
 
-fn id() -> PlanId {
+pub(crate) fn id() -> PlanId {
     PlanId("p".to_owned())
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn command(rng: &mut Rng) -> Input {
 }
 
 /// What the plan's file might have.
-fn spec(rng: &mut Rng) -> Box<PlanSpec> {
+pub(crate) fn spec(rng: &mut Rng) -> Box<PlanSpec> {
     let mut tasks = vec![task("a", &[]), task("b", &["a"]), task("c", &[])];
     if rng.percent(20) {
         tasks.push(task("d", &["b", "c"]));
