@@ -165,7 +165,10 @@ impl Bot {
         let update = self.store().look().update(id)?;
         let Some(update) = update else { return Ok(None) };
         let value: Value = serde_json::from_str(&update.body).unwrap_or_default();
-        let Ok(admitted) = self.policy.admit(&value) else { return Ok(None) };
+        let Ok(admitted) = self.policy.admit(&value) else {
+            self.change(|change| change.done(id))?;
+            return Ok(None);
+        };
         Ok(Some(match admitted {
             Admitted::Pressed(pressed) => match self.claim(&pressed)? {
                 Ok(_) => Course::Aside,

@@ -228,10 +228,11 @@ impl<'b> Turns<'b> {
                         *queue = fresh;
                     }
                 }
-                Some(Course::Aside) | None => {
+                Some(Course::Aside) => {
                     let (bot, update) = (Arc::clone(self.bot), *update);
                     drop(spawn("call", move || deal_with(&bot, update)));
                 }
+                None => {}
             }
         }
         Ok(())
