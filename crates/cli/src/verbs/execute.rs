@@ -24,8 +24,8 @@ const INTERRUPT: u8 = 2;
 /// So many daemons may die under one window: more than that is no accident.
 const LOST_MAX: u32 = 100;
 
-/// So many daemons may die one after the other before they let anyone in.
-const UNBORN_MAX: u32 = 5;
+/// So many daemons may die one after the other before they let anyone in: each comes a step further.
+const UNBORN_MAX: u32 = 20;
 
 #[derive(Debug, Args)]
 pub(crate) struct Execute {
