@@ -225,10 +225,11 @@ impl Session {
             Phase::Live => true,
             // What was at rest before is only saved.
             Phase::Pausing(pause) => pause.from.is_none(),
-            // It is paused; the process that was kept stands still, and is only ended.
-            Phase::Stopping { then: AfterStop::StayPaused(_), .. } => false,
+            // A paused one whose process was kept stands still, and is only ended.
+            Phase::Stopping { then: AfterStop::StayPaused(_), .. }
+            | Phase::Rest(_)
+            | Phase::Chore { .. } => false,
             Phase::Stopping { .. } => self.worktree.is_some(),
-            Phase::Rest(_) | Phase::Chore { .. } => false,
         }
     }
 }
