@@ -26,6 +26,9 @@ pub enum DaemonFault {
     /// The event log cannot be used.
     #[error("{0}")]
     Log(String),
+    /// A fault of ours.
+    #[error("{0}")]
+    Broken(String),
     /// The operating system refused something.
     #[error("{0}")]
     System(#[from] io::Error),

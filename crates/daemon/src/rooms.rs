@@ -318,6 +318,10 @@ impl Rooms {
             }
             Err(fault) => {
                 state.daemon.owed.fail().await;
+                // What a fault of ours has broken off is not told as the log's.
+                if matches!(fault, DaemonFault::Log(_)) {
+                    state.daemon.owed.tell().await;
+                }
                 return Err(fault);
             }
             Ok(called) => called,

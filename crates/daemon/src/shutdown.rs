@@ -85,12 +85,13 @@ impl ShutdownSignals {
                 Ok(Shutdown::LeaveAgents)
             }
             failed = &mut self.failure => {
-                let why = match failed {
-                    Ok(Err(fault)) => fault.to_string(),
-                    Ok(Ok(())) | Err(_) => "the controller has ended".to_owned(),
+                let fault = match failed {
+                    Ok(Err(LogFault::Broken(why))) => DaemonFault::Broken(why),
+                    Ok(Err(fault)) => DaemonFault::Log(fault.to_string()),
+                    Ok(Ok(())) | Err(_) => DaemonFault::Broken("the controller has ended".to_owned()),
                 };
-                diary(&why);
-                Err(DaemonFault::Log(why))
+                diary(&fault.to_string());
+                Err(fault)
             }
         }
     }
