@@ -222,7 +222,8 @@ fn a_folder_of_the_users_own_that_is_gone_has_a_hint_that_helps() -> Outcome {
     let new = ["new", "blue", "--agent", "rehearsal", "--headless", "--in-place", "--repo", place];
     house.json(&new)?;
     house.turn("blue", "write a.txt hello")?;
-    house.ok(&["stop", "blue"])?;
+    // After a stop it would be saved by itself, perhaps just while its folder goes.
+    house.ok(&["pause", "blue"])?;
     fs::remove_dir_all(&own)?;
     only(&house, "bad", "it works in place, and its folder", "move it back, or make it anew")?;
     let (status, error) = house.fails(&["resume", "blue"])?;
