@@ -265,7 +265,7 @@ impl Bot {
     fn show(&self, caller: &Caller, session: &str) -> Result<SessionView, Fault> {
         let request = Request::Show { session: session.to_owned() };
         let Response::Session(session) = self.desk.call(caller, request)? else {
-            return Err(unexpected());
+            return Err(Fault::unfit());
         };
         Ok(*session)
     }
@@ -275,7 +275,7 @@ impl Bot {
         let statuses = Status::ALL.to_vec();
         let request = Request::Wait { session: session.to_owned(), statuses, timeout_ms: Some(0) };
         let Response::Session(session) = self.desk.call(&asks::bot_itself(), request)? else {
-            return Err(unexpected());
+            return Err(Fault::unfit());
         };
         Ok(*session)
     }
@@ -301,10 +301,6 @@ pub enum Late {
     Never,
     /// After so many milliseconds.
     After(i64),
-}
-
-fn unexpected() -> Fault {
-    Fault::Garbled("the daemon gave an answer that does not fit".to_owned())
 }
 
 impl From<&str> for Text {

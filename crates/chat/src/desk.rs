@@ -66,10 +66,6 @@ pub fn who(user: i64) -> String {
     format!("telegram {user}")
 }
 
-fn unexpected() -> Fault {
-    Fault::Garbled("the daemon gave an answer that does not fit".to_owned())
-}
-
 impl Desk for Daemon {
     fn call(&self, caller: &Caller, request: Request) -> Result<Response, Fault> {
         Self::patiently(|| {
@@ -103,7 +99,7 @@ impl Desk for Daemon {
                 }
                 Ok::<(), Fault>(())
             })?;
-            let Response::Diff { files, .. } = answer else { return Err(unexpected()) };
+            let Response::Diff { files, .. } = answer else { return Err(Fault::unfit()) };
             Ok((files, String::from_utf8_lossy(&patch).into_owned()))
         })
     }

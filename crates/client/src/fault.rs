@@ -81,6 +81,11 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// The daemon has answered something else than was asked.
+    pub fn unfit() -> Self {
+        Self::Garbled("the daemon gave an answer that does not fit".to_owned())
+    }
+
     /// Whether the same call may well succeed on another connection: the daemon ended meanwhile.
     pub fn is_lost(&self) -> bool {
         matches!(self, Self::Lost(_))

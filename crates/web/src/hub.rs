@@ -72,7 +72,7 @@ impl Hub {
         }
         let mut client = self.connector.connect(&mut Quiet)?;
         let Response::Daemon(daemon) = client.call(Request::DaemonStatus)? else {
-            return Err(Fault::Garbled("the daemon gave an answer that does not fit".to_owned()));
+            return Err(Fault::unfit());
         };
         let mut followed = self.followed();
         if let Some(followed) = followed.as_ref() {

@@ -12,17 +12,14 @@ use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::IntoResponse as _;
-use glis_client::{Client, Connector, Fault, Heard, Holder, Quiet, Streamed};
+use glis_client::{Connector, Fault, Heard, Holder, Quiet};
 use glis_screen::Screen;
-use glis_wire::client::{Request, Response};
-use glis_wire::hold::Size;
 use rows::Rows;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
 use serde_json::json;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
@@ -112,7 +109,8 @@ struct View {
 impl View {
     /// Shows the terminal until its process has ended or the page has gone.
     fn follow(&mut self, connector: &Connector, name: &str) -> Result<(), Fault> {
-        let (_client, painted) = paint(connector, name)?;
+        let mut client = connector.connect(&mut Quiet)?;
+        let painted = client.paint(name)?;
         let mut screen = Screen::new(painted.size);
         screen.feed(&painted.bytes);
         let mut offset = painted.from;
@@ -200,29 +198,4 @@ fn read(
         }
     }
     Ok(true)
-}
-
-/// A screen as the daemon paints it.
-struct Painted {
-    bytes: Vec<u8>,
-    from: u64,
-    size: Size,
-    holder_dir: Option<PathBuf>,
-}
-
-fn paint(connector: &Connector, session: &str) -> Result<(Client, Painted), Fault> {
-    let mut client = connector.connect(&mut Quiet)?;
-    let mut bytes = Vec::new();
-    let request = Request::Attach { session: session.to_owned() };
-    let answer = client.call_seeing(request, |streamed| {
-        if let Streamed::Bytes(_, part) = streamed {
-            bytes.extend(part);
-        }
-        Ok::<(), Fault>(())
-    })?;
-    let Response::Attached { from, size, holder_dir, .. } = answer else {
-        return Err(Fault::Garbled("the daemon gave an answer that does not fit".to_owned()));
-    };
-    let holder_dir = holder_dir.map(PathBuf::from);
-    Ok((client, Painted { bytes, from, size, holder_dir }))
 }

@@ -1,8 +1,8 @@
 //! What happens in the house, told in the chats that hear of it.
 
+use super::Bot;
 use super::asks::{answered_by_whom, bot_itself, close, note_answer, show_asks_in};
 use super::say::{Say, What};
-use super::{Bot, unexpected};
 use crate::outbox::{Draft, Lane};
 use crate::policy::Place;
 use crate::store::{Change, Follow, Mark, Position, StoreFault};
@@ -79,7 +79,7 @@ impl Bot {
     /// Goes on at the end of the events, whatever was read before.
     pub fn begin_anew(&self) -> Result<Position, Untold> {
         let Response::Daemon(daemon) = self.desk.call(&bot_itself(), Request::DaemonStatus)? else {
-            return Err(unexpected().into());
+            return Err(Fault::unfit().into());
         };
         let position = Position { log_id: daemon.log_id, next: daemon.last_seq + 1 };
         self.change(|change| change.set_position(&position))?;

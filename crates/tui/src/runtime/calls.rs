@@ -114,7 +114,7 @@ impl Calls {
             let mut client = connector.connect(&mut Quiet).map_err(explain)?;
             let request = Request::Search { words: wanted, most: HITS_MAX };
             let answer = client.call(request).map_err(explain)?;
-            let Response::Hits(hits) = answer else { return Err(explain(unexpected())) };
+            let Response::Hits(hits) = answer else { return Err(explain(Fault::unfit())) };
             Ok(hits)
         });
     }
@@ -140,10 +140,6 @@ impl Calls {
 fn too_much() -> Told {
     let message = format!("{CALLS_MAX} things are under way already; this was not begun");
     Told { message, hint: Some("try again when some have ended".to_owned()) }
-}
-
-fn unexpected() -> Fault {
-    Fault::Garbled("the daemon gave an answer that does not fit".to_owned())
 }
 
 fn conversation(client: &mut Client, session: String) -> Result<Fetched, Fault> {
@@ -189,20 +185,20 @@ fn diff(client: &mut Client, session: String) -> Result<Fetched, Fault> {
         }
         Ok::<(), Fault>(())
     })?;
-    let Response::Diff { files, .. } = answer else { return Err(unexpected()) };
+    let Response::Diff { files, .. } = answer else { return Err(Fault::unfit()) };
     Ok(Fetched::Diff { files, patch: String::from_utf8_lossy(&patch).into_owned() })
 }
 
 fn snapshots(client: &mut Client, session: String) -> Result<Fetched, Fault> {
     let answer = client.call(Request::Snapshots { session, last: None })?;
-    let Response::Snapshots(snapshots) = answer else { return Err(unexpected()) };
+    let Response::Snapshots(snapshots) = answer else { return Err(Fault::unfit()) };
     Ok(Fetched::Snapshots(snapshots))
 }
 
 fn runs(client: &mut Client, task: Option<TaskPlace>) -> Result<Fetched, Fault> {
     let Some(TaskPlace { repo, task }) = task else { return Ok(Fetched::Runs(Vec::new())) };
     let request = Request::Plan(PlanRequest::Runs { place: repo, task });
-    let Response::Runs(runs) = client.call(request)? else { return Err(unexpected()) };
+    let Response::Runs(runs) = client.call(request)? else { return Err(Fault::unfit()) };
     Ok(Fetched::Runs(runs))
 }
 

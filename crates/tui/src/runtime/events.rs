@@ -24,7 +24,6 @@ pub(super) fn start(setup: &Setup, post: Post) -> io::Result<()> {
 
 /// Until something goes wrong.
 fn follow(connector: &Connector, post: &Post, explain: fn(Fault) -> Told) -> Fault {
-    let unexpected = || Fault::Garbled("the daemon gave an answer that does not fit".to_owned());
     loop {
         let begun = begin(connector);
         let (log_id, last_seq) = match begun {
@@ -32,7 +31,7 @@ fn follow(connector: &Connector, post: &Post, explain: fn(Fault) -> Told) -> Fau
                 deliver(post, listed);
                 (log_id, last_seq)
             }
-            Ok(None) => return unexpected(),
+            Ok(None) => return Fault::unfit(),
             Err(fault) => return fault,
         };
         // What happens between the number and the list is in the list, and told once more: no harm.

@@ -2,11 +2,9 @@
 
 use crate::message::Msg;
 use glis_client::Client;
-use glis_wire::hold::Size;
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -24,10 +22,7 @@ pub(super) struct Painted {
     pub(super) session: String,
     /// Which wish it answers.
     pub(super) number: u64,
-    pub(super) bytes: Vec<u8>,
-    pub(super) from: u64,
-    pub(super) size: Size,
-    pub(super) holder_dir: Option<PathBuf>,
+    pub(super) screen: glis_client::Painted,
     /// As long as it is open the daemon knows who shows the session.
     pub(super) client: Client,
 }

@@ -3,13 +3,11 @@
 use super::post::{Arrived, Painted, Post};
 use super::{Setup, deliver};
 use crate::message::{Msg, PreviewNews, Told};
-use glis_client::{Client, Connector, Fault, Heard, Holder, Quiet, Streamed};
-use glis_wire::client::{Request, Response};
+use glis_client::{Client, Connector, Fault, Heard, Holder, Quiet};
 use glis_wire::hold::Size;
 use rustix::event::PollFlags;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
-use std::path::PathBuf;
 
 /// So much of a flood is taken in before the keys are looked at again.
 const READS_MAX: usize = 2;
@@ -62,10 +60,11 @@ impl Follower {
 
     /// The screen has come: from here on the holder is read. None if another session is wanted by now.
     pub(super) fn begin(&mut self, painted: Painted) -> Option<Msg> {
-        let Painted { session, number, bytes, from, size, holder_dir, client } = painted;
+        let Painted { session, number, screen, client } = painted;
         if number != self.number {
             return None;
         }
+        let glis_client::Painted { bytes, from, size, holder_dir, .. } = screen;
         // Without a holder the last screen is all there is. It is not resized: that would be attaching.
         let holder = holder_dir.and_then(|dir| Holder::follow(&dir, from).ok());
         self.followed = holder.map(|holder| Followed {
@@ -160,17 +159,6 @@ fn read(holder: &mut Holder, found: &mut Vec<PreviewNews>) -> io::Result<bool> {
 
 fn paint(connector: &Connector, session: &str, number: u64) -> Result<Painted, Fault> {
     let mut client = connector.connect(&mut Quiet)?;
-    let mut bytes = Vec::new();
-    let request = Request::Attach { session: session.to_owned() };
-    let answer = client.call_seeing(request, |streamed| {
-        if let Streamed::Bytes(_, part) = streamed {
-            bytes.extend(part);
-        }
-        Ok::<(), Fault>(())
-    })?;
-    let Response::Attached { from, size, holder_dir, .. } = answer else {
-        return Err(Fault::Garbled("the daemon gave an answer that does not fit".to_owned()));
-    };
-    let holder_dir = holder_dir.map(PathBuf::from);
-    Ok(Painted { session: session.to_owned(), number, bytes, from, size, holder_dir, client })
+    let screen = client.paint(session)?;
+    Ok(Painted { session: session.to_owned(), number, screen, client })
 }
