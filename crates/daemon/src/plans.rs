@@ -79,22 +79,13 @@ impl Work {
 
     fn wanted(&self, task: &TaskSpec) -> NewSession {
         NewSession {
-            name: None,
             agent: task.agent.clone(),
             prompt: task.prompt.clone(),
             repo: self.repo.to_string_lossy().into_owned(),
             base: Some(self.branch.clone()),
-            in_place: false,
             headless: true,
             persona: task.persona.clone(),
-            model: None,
-            idle_timeout_secs: None,
-            auto_yes: false,
-            argv: Vec::new(),
-            remove_worktree: None,
-            keep_process: false,
-            looped: None,
-            spec_file: None,
+            ..NewSession::default()
         }
     }
 }

@@ -278,8 +278,8 @@ pub enum TrashAction {
     Empty,
 }
 
-/// What a new session is to be.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// What a new session is to be; by default nothing that has to be asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the contract explains each option of `new`")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of `new` that no other implies")]
 pub struct NewSession {

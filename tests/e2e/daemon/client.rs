@@ -224,20 +224,9 @@ fn the_environment_of_a_service_is_not_the_agents() -> Outcome {
     let new = NewSession {
         name: Some("x".to_owned()),
         agent: Some("command".to_owned()),
-        prompt: None,
         repo: house.repo().to_string_lossy().into_owned(),
-        base: None,
-        in_place: false,
-        headless: false,
-        persona: None,
-        model: None,
-        idle_timeout_secs: None,
-        auto_yes: false,
         argv: ["sh", "-c", "echo [$TOKEN_OF_MINE]; cat"].map(ToOwned::to_owned).to_vec(),
-        remove_worktree: None,
-        keep_process: false,
-        looped: None,
-        spec_file: None,
+        ..NewSession::default()
     };
     let call = Call {
         request: Request::New(Box::new(new)),

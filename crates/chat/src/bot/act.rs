@@ -2,7 +2,7 @@
 
 use super::say::{Say, What};
 use super::tell::mark_now;
-use super::{Asked, Bot, unexpected};
+use super::{Asked, Bot};
 use crate::button::Act;
 use crate::command::Command;
 use crate::outbox::Lane;
@@ -48,7 +48,7 @@ impl Bot {
                 Ok(Response::Queued { session, status, .. }) => {
                     self.answer(asked, &queued(asked, &session, status), |_| Ok(()))
                 }
-                Ok(_) => self.complain(asked, unexpected()),
+                Ok(_) => self.complain(asked, Fault::unfit()),
                 Err(fault) => self.complain(asked, fault),
             }
         })
@@ -130,21 +130,10 @@ impl Bot {
         };
         let request = Request::New(Box::new(NewSession {
             name,
-            agent: None,
-            prompt: None,
             repo: place.clone(),
-            base: None,
-            in_place: false,
             headless: true,
             persona,
-            model: None,
-            idle_timeout_secs: None,
-            auto_yes: false,
-            argv: Vec::new(),
-            remove_worktree: None,
-            keep_process: false,
-            looped: None,
-            spec_file: None,
+            ..NewSession::default()
         }));
         match self.desk.call(&asked.caller, request) {
             Ok(Response::Made { session, notes }) => {
@@ -156,7 +145,7 @@ impl Bot {
                     change.follow(&follow)
                 })
             }
-            Ok(_) => self.complain(asked, unexpected()),
+            Ok(_) => self.complain(asked, Fault::unfit()),
             Err(fault) => self.complain(asked, fault),
         }
     }
@@ -164,7 +153,7 @@ impl Bot {
     fn sessions(&self, asked: &Asked) -> Result<(), StoreFault> {
         let all = match self.desk.call(&asked.caller, Request::List { all: false }) {
             Ok(Response::Sessions(all)) => all,
-            Ok(_) => return self.complain(asked, unexpected()),
+            Ok(_) => return self.complain(asked, Fault::unfit()),
             Err(fault) => return self.complain(asked, fault),
         };
         if all.is_empty() {
@@ -250,7 +239,7 @@ impl Bot {
         let request = Request::Act { session: session.to_owned(), action };
         match self.desk.call(&asked.caller, request) {
             Ok(Response::Done { .. }) => self.reply(asked, "Session paused. /resume to continue."),
-            Ok(_) => self.complain(asked, unexpected()),
+            Ok(_) => self.complain(asked, Fault::unfit()),
             Err(fault @ Fault::Refused(Refusal::NotSafe { .. })) => {
                 let super::Told { message, .. } = (self.explain)(fault);
                 let force = Act::ForcePause { session: session.to_owned() };
@@ -289,7 +278,7 @@ impl Bot {
     fn gate(&self, asked: &Asked, request: Request) -> Result<(), StoreFault> {
         match self.desk.call(&asked.caller, request) {
             Ok(Response::Gate { gate, .. }) => self.reply(asked, words::gate(&gate)),
-            Ok(_) => self.complain(asked, unexpected()),
+            Ok(_) => self.complain(asked, Fault::unfit()),
             Err(fault) => self.complain(asked, fault),
         }
     }
@@ -305,7 +294,7 @@ impl Bot {
         let request = Request::Act { session: session.to_owned(), action };
         match self.desk.call(&asked.caller, request) {
             Ok(Response::Done { session, .. }) => self.reply(asked, tell(&session)),
-            Ok(_) => self.complain(asked, unexpected()),
+            Ok(_) => self.complain(asked, Fault::unfit()),
             Err(fault) => self.complain(asked, fault),
         }
     }

@@ -66,22 +66,13 @@ fn begin(control: &mut Client, wanted: Draft, target: &Target) -> Result<String,
     let goal = sayable(wanted.goal.unwrap_or_default())?;
     let folder = target.path.parent().and_then(Path::parent).unwrap_or(Path::new("."));
     let new = NewSession {
-        name: None,
         agent: wanted.agent,
         prompt: Some(sayable(asking_for(&goal))?),
         repo: absolute(folder)?,
-        base: None,
-        in_place: false,
         headless: true,
         persona: wanted.persona,
         model: wanted.model,
-        idle_timeout_secs: None,
-        auto_yes: false,
-        argv: Vec::new(),
-        remove_worktree: None,
-        keep_process: false,
-        looped: None,
-        spec_file: None,
+        ..NewSession::default()
     };
     let slug = name::made_from(&goal);
     let slug = slug.map_or_else(|| "plan".to_owned(), |slug| format!("plan-{slug}"));

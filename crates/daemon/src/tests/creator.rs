@@ -21,22 +21,10 @@ fn creator(bench: &Bench) -> Creator {
 
 fn wanted(repo: &Path) -> NewSession {
     NewSession {
-        name: None,
         agent: Some("rehearsal".to_owned()),
-        prompt: None,
         repo: repo.to_str().unwrap().to_owned(),
-        base: None,
-        in_place: false,
         headless: true,
-        persona: None,
-        model: None,
-        idle_timeout_secs: None,
-        auto_yes: false,
-        argv: Vec::new(),
-        remove_worktree: None,
-        keep_process: false,
-        looped: None,
-        spec_file: None,
+        ..NewSession::default()
     }
 }
 

@@ -269,17 +269,7 @@ fn new(model: &mut Model, chord: Chord, mut form: Box<NewBox>, effects: &mut Vec
             prompt: text(&form.prompt),
             repo: form.repo.clone(),
             base: text(&form.base),
-            in_place: false,
-            headless: false,
-            persona: None,
-            model: None,
-            idle_timeout_secs: None,
-            auto_yes: false,
-            argv: Vec::new(),
-            remove_worktree: None,
-            keep_process: false,
-            looped: None,
-            spec_file: None,
+            ..NewSession::default()
         };
         let name = wanted.name.clone().unwrap_or_else(|| "a session".to_owned());
         let (request, line) = new_session(wanted);
