@@ -199,10 +199,7 @@ impl Run {
                 }
                 // One that died can be resumed, as one that was paused.
                 Some(Status::Paused | Status::Interrupted) => RunState::Paused,
-                Some(Status::Suspended)
-                    if session
-                        .is_some_and(|session| session.cut_off || session.limits.unanswered) =>
-                {
+                Some(Status::Suspended) if session.is_some_and(Session::is_unfinished) => {
                     RunState::Paused
                 }
                 Some(Status::Failed) => RunState::Failed,

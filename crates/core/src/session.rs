@@ -234,6 +234,11 @@ impl Session {
         matches!(&self.phase, Phase::Starting(start) if start.step == StartStep::Thaw)
     }
 
+    /// Whether its last turn was broken off, by the end of its process or by a usage limit.
+    pub fn is_unfinished(&self) -> bool {
+        self.cut_off || self.limits.unanswered
+    }
+
     /// What the agent asks, oldest first. Our own doubts are not among it.
     pub fn asked(&self) -> &[Ask] {
         self.run.as_ref().map_or(&[], |run| &run.asks)

@@ -130,7 +130,7 @@ fn course(draft: &Draft<'_>) -> Course {
     let session = &draft.session;
     let worked = session.looped.as_ref().is_some_and(|looped| looped.worked);
     let awaited = session.looped.as_ref().is_some_and(|looped| looped.awaited);
-    let cut = session.cut_off || session.limits.unanswered || !worked;
+    let cut = session.is_unfinished() || !worked;
     let refused = draft.own_events().any(|event| matches!(event, Event::MessageRefused { .. }));
     let start_failed = draft.own_events().any(|event| matches!(event, Event::StartFailed { .. }));
     let suspended = draft.own_events().any(|event| matches!(event, Event::Suspended { .. }));

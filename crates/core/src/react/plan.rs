@@ -135,9 +135,8 @@ fn is_done(session: &Session) -> bool {
     at_rest
         && session.ran
         && session.queue.is_empty()
-        && !session.cut_off
+        && !session.is_unfinished()
         && session.undelivered.is_none()
-        && !session.limits.unanswered
         && session.turn().background == 0
 }
 
