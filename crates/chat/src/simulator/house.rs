@@ -5,6 +5,7 @@ use super::random::Random;
 use super::{GROUP, Killed, USERS, now};
 use crate::bot::Bot;
 use crate::desk::{Caller, Desk};
+use crate::words;
 use glis_client::{Fault, News};
 use glis_core::Refusal;
 use glis_wire::client::{Action, Request, Response};
@@ -12,16 +13,6 @@ use glis_wire::view::{DaemonView, Entry, FileDiffView, SessionView, Voice};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-
-const SESSION: &str = r#"{"agent":"claude","mode":"headless","agent_session_ref":null,"resumable":true,
-    "repo_root":"/r","worktree":null,"branch":null,"pid":null,"created_at":"2026-11-16T10:00:00.000Z",
-    "last_active_at":"2026-11-16T10:30:59.000Z","paused_at":null,"pause_reason":null,
-    "resumed_at":null,"idle_timeout_secs":600,"can_pause":true,"can_resume":true,"snapshot":null,
-    "conversation_summary":null,"last_action":null,"pending_tasks":[],"queued":0,
-    "waiting_for":null,"auto_yes":false,"generation":1,"verdict":"","operation":null,
-    "failure":null,"cut_off":false,"limit_until":null,"killed":[],"warnings":[],
-    "pause_rule":null,"argv":[],"model":null,"persona":null,"in_place":false,"attached":0,
-    "output_gap_at":null,"env_names":[]}"#;
 
 #[derive(Default)]
 struct Session {
@@ -76,16 +67,14 @@ fn done(session: SessionView) -> Response {
 impl State {
     fn view(&self, at: usize) -> SessionView {
         let session = &self.sessions[at];
-        let mut view: Value = serde_json::from_str(SESSION).unwrap();
-        view["id"] = json!(format!("id-s{at}"));
-        view["name"] = json!(format!("s{at}"));
-        view["status"] = json!(if session.asks.is_empty() { "idle" } else { "waiting" });
-        view["generation"] = json!(session.generation);
+        let status = if session.asks.is_empty() { "idle" } else { "waiting" };
+        let mut view = words::tests::session(&format!("s{at}"), status);
+        view.generation = session.generation;
         let asks = session.asks.iter().map(|(request, text)| {
             json!({"request": request, "kind": "approval", "text": text, "choices": null})
         });
-        view["asks"] = asks.collect();
-        serde_json::from_value(view).unwrap()
+        view.asks = serde_json::from_value(asks.collect()).unwrap();
+        view
     }
 
     fn event(&mut self, at: usize, mut event: Value) {
