@@ -22,7 +22,7 @@ pub(crate) struct ShellLine {
     pub(crate) dir: PathBuf,
     /// The file in it that names the processes of the last one, which a daemon that died has left behind.
     pub(crate) mark: &'static str,
-    /// Where its output is kept.
+    /// Where its output is kept; its folder is there, or is `dir`.
     pub(crate) log: PathBuf,
     pub(crate) secs_max: u32,
     /// The mode of the user's own files: what it makes is theirs, not ours.
@@ -48,9 +48,6 @@ impl ShellLine {
         let task = Task::new();
         let (variable, mark) = task.variable();
         durable::write(&self.dir, self.mark, mark.as_bytes())?;
-        if let Some(folder) = self.log.parent() {
-            durable::private_folder(folder)?;
-        }
         let mut log = File::options();
         let log = log.create(true).truncate(true).read(true).write(true).mode(0o600);
         // A link in its place leads elsewhere.
