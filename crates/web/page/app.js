@@ -1,9 +1,9 @@
 // @ts-check
 /** The page: who this device is, what is shown, and what the connection is like. */
 
-import { Refused, pair, post } from "./api.js";
+import { pair, post } from "./api.js";
 import { drawAsks } from "./asks.js";
-import { fill, h, icon, toast } from "./dom.js";
+import { complain, fill, h, icon } from "./dom.js";
 import { TAKEN, USUAL, bind, bindings, listen, pressed } from "./keys.js";
 import { drawList } from "./list.js";
 import { Outbox } from "./outbox.js";
@@ -108,7 +108,7 @@ function drawGate() {
     try {
       await post(path);
     } catch (fault) {
-      toast(`${lead}: ${/** @type {Error} */ (fault).message}`, { hint: fault instanceof Refused ? fault.hint : null });
+      complain(lead, fault);
     }
   };
   const button = gate === "running"
@@ -131,7 +131,7 @@ function drawNew() {
       const made = await post("/sessions", body);
       location.hash = `#/s/${made.id}`;
     } catch (fault) {
-      toast(`Failed to start: ${/** @type {Error} */ (fault).message}`, { hint: fault instanceof Refused ? fault.hint : null });
+      complain("Failed to start", fault);
     }
   } },
     field("repo", "Repository (a folder of the machine)", { required: true, value: repos[0] ?? "", list: "repos" }),

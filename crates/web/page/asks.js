@@ -1,8 +1,8 @@
 // @ts-check
 /** Every open question of every session, in one place. An answer names the request that was shown. */
 
-import { Refused, post } from "./api.js";
-import { fill, h, toast } from "./dom.js";
+import { post } from "./api.js";
+import { complain, fill, h } from "./dom.js";
 
 /** Answers that are on their way: a second press sends no second one. @type {Set<string>} */
 const underWay = new Set();
@@ -16,8 +16,7 @@ async function give(session, request, answer, drawn) {
   try {
     await post(`/sessions/${session}/answer`, { ...answer, request });
   } catch (fault) {
-    const hint = fault instanceof Refused ? fault.hint : null;
-    toast(`Failed to answer: ${/** @type {Error} */ (fault).message}`, { hint });
+    complain("Failed to answer", fault);
   } finally {
     underWay.delete(id);
     drawn();

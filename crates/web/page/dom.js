@@ -1,6 +1,8 @@
 // @ts-check
 /** Elements, made one by one. Text goes in as text and as nothing else. */
 
+import { Refused } from "./api.js";
+
 /**
  * @param {string} tag
  * @param {Record<string, any> | null} [props] attributes; `on…` are listeners, `class` the class
@@ -74,4 +76,11 @@ export function toast(text, more = {}) {
   );
   document.getElementById("toasts")?.append(line);
   setTimeout(close, more.action ? 30000 : 8000);
+}
+
+/** Says what could not be done, and what to do about it.
+ * @param {string} lead @param {unknown} fault @param {{label: string, run: () => void}} [action] */
+export function complain(lead, fault, action) {
+  const { message } = /** @type {Error} */ (fault);
+  toast(`${lead}: ${message}`, { hint: fault instanceof Refused ? fault.hint : null, action });
 }

@@ -15,10 +15,10 @@ function details(session) {
   const parts = [session.status];
   if (session.queued) parts.push(`${session.queued} queued`);
   if (session.loop) parts.push(`#${session.loop.iteration}`);
-  if (counts(session)) parts.push(counts(session));
+  parts.push(counts(session));
   if (session.waits_to_start) parts.push("waits to start");
   parts.push(ago(session.last_active_at));
-  return parts.join(" \u00b7 ");
+  return parts.filter(Boolean).join(" \u00b7 ");
 }
 
 /** @param {import("./store.js").Session} session @param {boolean} current */

@@ -1,13 +1,8 @@
 // @ts-check
 /** What is not a session: words in all conversations, and what was removed. */
 
-import { Refused, get, post } from "./api.js";
-import { ago, fill, h, toast } from "./dom.js";
-
-/** @param {unknown} fault @param {string} lead */
-function complain(fault, lead) {
-  toast(`${lead}: ${/** @type {Error} */ (fault).message}`, { hint: fault instanceof Refused ? fault.hint : null });
-}
+import { get, post } from "./api.js";
+import { ago, complain, fill, h } from "./dom.js";
 
 /** @param {Element} place */
 export function drawSearch(place) {
@@ -22,7 +17,7 @@ export function drawSearch(place) {
       fill(found, h("p", { class: "faint" }, hits.length === 1 ? "One place" : `${hits.length} places`), ...hits.map(hit));
     } catch (fault) {
       fill(found);
-      complain(fault, "Failed to search");
+      complain("Failed to search", fault);
     }
   };
   fill(place, h("h2", null, "Search all conversations"),
@@ -45,7 +40,7 @@ export async function drawTrash(place, store) {
       const back = await post(`/trash/${one.id}/restore`);
       location.hash = `#/s/${back.id}`;
     } catch (fault) {
-      complain(fault, "Failed to restore");
+      complain("Failed to restore", fault);
     }
   };
   try {

@@ -1,10 +1,10 @@
 // @ts-check
 /** One session: what can be done with it, its terminal, its conversation, its changes. */
 
-import { Refused, get, post } from "./api.js";
+import { get, post } from "./api.js";
 import { askCard } from "./asks.js";
 import { changes } from "./changes.js";
-import { ago, fill, h, icon, toast } from "./dom.js";
+import { ago, complain, fill, h, icon, toast } from "./dom.js";
 import { pausedCard } from "./list.js";
 import { loopCard, runs } from "./work.js";
 import { Terminal } from "./terminal.js";
@@ -133,11 +133,9 @@ export class SessionView {
       if (done) toast(done);
       return told;
     } catch (fault) {
-      const error = /** @type {Refused} */ (fault);
-      const lead = verb === "pause" ? "Failed to pause" : `Failed to ${verb}`;
       const action = verb === "pause" && !body.cancel && body.mode !== "force"
         ? { label: "Force", run: () => this.pause({ mode: "force" }) } : undefined;
-      toast(`${lead}: ${error.message}`, { hint: error.hint, action });
+      complain(`Failed to ${verb}`, fault, action);
       return null;
     } finally {
       this.doing.delete(id);
