@@ -61,7 +61,8 @@ fn tui(read_only: bool) -> ExitCode {
                 .map_err(|Complaint { message, hint, .. }| Told { message, hint })
         };
         let keys = glis_cli::chosen_keys().map_err(told)?;
-        glis_tui::run(glis_tui::Setup { connector, explain, keys, attach })
+        let explain_verdict = glis_cli::verdict;
+        glis_tui::run(glis_tui::Setup { connector, explain, explain_verdict, keys, attach })
     });
     match shown {
         Ok(()) => ExitCode::SUCCESS,

@@ -16,3 +16,4 @@ pub use verbs::{
     KeyCheck, Keys, Next, Performed, Web, check_keys_by, chosen_keys, perform, run, show_session,
     tell,
 };
+pub use words::verdict::verdict;

@@ -17,7 +17,9 @@ pub(crate) enum Command {
     NextFound,
     FormerFound,
     Send,
+    SendFile,
     New,
+    NewLoop,
     Pause,
     TogglePause,
     Resume,
@@ -41,6 +43,8 @@ pub(crate) enum Command {
     FewerIterations,
     DenyBecause,
     Search,
+    Trash,
+    Judged,
     PauseAll,
     ResumeAll,
     Allow,
@@ -79,7 +83,9 @@ const NAMES: &[(Command, &str)] = &[
     (Command::NextFound, "next-match"),
     (Command::FormerFound, "match-before"),
     (Command::Send, "send"),
+    (Command::SendFile, "send-file"),
     (Command::New, "new"),
+    (Command::NewLoop, "new-loop"),
     (Command::Pause, "pause"),
     (Command::TogglePause, "toggle-pause"),
     (Command::Resume, "resume"),
@@ -103,6 +109,8 @@ const NAMES: &[(Command, &str)] = &[
     (Command::FewerIterations, "fewer-iterations"),
     (Command::DenyBecause, "deny-because"),
     (Command::Search, "search"),
+    (Command::Trash, "trash"),
+    (Command::Judged, "auto-yes-log"),
     (Command::PauseAll, "pause-all"),
     (Command::ResumeAll, "resume-all"),
     (Command::Allow, "allow"),
@@ -143,6 +151,7 @@ impl Command {
             | Self::Inline
             | Self::Copy
             | Self::Send
+            | Self::SendFile
             | Self::Pause
             | Self::TogglePause
             | Self::Resume
@@ -176,8 +185,11 @@ impl Command {
             | Self::NextFound
             | Self::FormerFound
             | Self::New
+            | Self::NewLoop
             | Self::DenyBecause
             | Self::Search
+            | Self::Trash
+            | Self::Judged
             | Self::PauseAll
             | Self::ResumeAll
             | Self::Allow

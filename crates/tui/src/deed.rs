@@ -2,38 +2,66 @@
 
 use glis_core::input::IfRunning;
 use glis_core::looping::LoopChange;
+use glis_core::name::made_from;
 use glis_core::pause::{PauseMode, PauseReason};
 use glis_core::spec::IdleLimit;
 use glis_core::talk::ALLOW_FOR_SESSION;
 use glis_core::tree::Clearing;
-use glis_wire::client::{Action, NewSession, PauseAll, Request, TrashAction};
+use glis_wire::client::{Action, Discard, NewSession, PauseAll, Request, TrashAction};
 
 /// Something that is done with a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Deed {
-    Send { text: String },
+    Send {
+        text: String,
+        files: Vec<String>,
+    },
     Pause,
     ForcePause,
     PauseWith(PauseWith),
     CancelPause,
     Resume,
-    ResumeWith { prompt: String },
+    ResumeWith {
+        prompt: String,
+    },
     Restart,
     RestartWithContext,
     Stop,
-    Remove { running: IfRunning },
-    Answer { request: String, answer: Reply },
-    AutoYes { on: bool },
+    Remove {
+        running: IfRunning,
+    },
+    Answer {
+        request: String,
+        answer: Reply,
+    },
+    AutoYes {
+        on: bool,
+    },
     Snapshot,
     Compact,
     Acknowledge,
     Merge,
-    MergeInto { branch: String },
-    LimitIdle { limit: IdleLimit },
-    Restore { snapshot: String },
-    CopySnapshot { snapshot: String, to: String },
-    SetLoop { change: LoopChange },
-    Undelete,
+    MergeInto {
+        branch: String,
+    },
+    LimitIdle {
+        limit: IdleLimit,
+    },
+    Restore {
+        snapshot: String,
+    },
+    CopySnapshot {
+        snapshot: String,
+        to: String,
+    },
+    SetLoop {
+        change: LoopChange,
+    },
+    Undelete {
+        name: Option<String>,
+    },
+    /// What is in the trash is deleted for good.
+    Discard,
 }
 
 /// A pause that is not the usual one.
@@ -87,7 +115,9 @@ impl Deed {
     pub(crate) fn request(&self, id: &str) -> Request {
         let act = |action| Request::Act { session: id.to_owned(), action };
         match self {
-            Self::Send { text } => act(Action::Send { text: text.clone(), files: Vec::new() }),
+            Self::Send { text, files } => {
+                act(Action::Send { text: text.clone(), files: files.clone() })
+            }
             Self::Pause => act(pause(None)),
             Self::ForcePause => act(pause(Some(PauseMode::Force))),
             Self::PauseWith(PauseWith { mode, for_secs, clearing }) => act(Action::Pause {
@@ -124,9 +154,12 @@ impl Deed {
             Self::MergeInto { branch } => {
                 Request::Merge { session: id.to_owned(), into: Some(branch.clone()) }
             }
-            Self::Undelete => {
-                let action = TrashAction::Restore { name: None };
+            Self::Undelete { name } => {
+                let action = TrashAction::Restore { name: name.clone() };
                 Request::TrashAct { session: id.to_owned(), action }
+            }
+            Self::Discard => {
+                Request::TrashAct { session: id.to_owned(), action: TrashAction::Empty }
             }
         }
     }
@@ -135,7 +168,10 @@ impl Deed {
     pub(crate) fn line(&self, name: &str) -> String {
         let name = quoted(name);
         match self {
-            Self::Send { text } => format!("glis send {name} {}", quoted(text)),
+            Self::Send { text, files } => {
+                let files = files.iter().map(|file| format!(" --file {}", quoted(file)));
+                format!("glis send {name} {}{}", quoted(text), files.collect::<String>())
+            }
             Self::Pause => format!("glis pause {name}"),
             Self::ForcePause => format!("glis pause {name} --mode force"),
             Self::PauseWith(with) => format!("glis pause {name}{}", with.typed()),
@@ -167,7 +203,11 @@ impl Deed {
                 format!("glis restore {name} --snapshot {} --to {}", quoted(snapshot), quoted(to))
             }
             Self::SetLoop { change } => format!("glis loop {name} --set max={}", at_most(change)),
-            Self::Undelete => format!("glis trash restore {name}"),
+            Self::Undelete { name: None } => format!("glis trash restore {name}"),
+            Self::Undelete { name: Some(new) } => {
+                format!("glis trash restore {name} --name {}", quoted(new))
+            }
+            Self::Discard => format!("glis trash empty {name} --yes"),
         }
     }
 
@@ -191,7 +231,8 @@ impl Deed {
             Self::Restore { .. } => "restoring its files",
             Self::CopySnapshot { .. } => "copying a snapshot",
             Self::SetLoop { .. } => "changing its iterations",
-            Self::Undelete => "taking it out of the trash",
+            Self::Undelete { .. } => "taking it out of the trash",
+            Self::Discard => "deleting it",
         }
     }
 
@@ -220,8 +261,14 @@ impl Deed {
             }
             Self::Restore { .. } => format!("the files of `{name}` are restored"),
             Self::CopySnapshot { to, .. } => format!("a copy of `{name}` is in {to}"),
-            Self::SetLoop { change } => format!("`{name}`: {} iterations", at_most(change)),
-            Self::Undelete => format!("`{name}` is back from the trash"),
+            Self::SetLoop { change } => match change.max.flatten() {
+                Some(max) => format!("`{name}`: {max} iterations at most"),
+                None => format!("`{name}` goes round as often as it takes"),
+            },
+            Self::Undelete { name: new } => {
+                format!("`{}` is back from the trash", new.as_deref().unwrap_or(name))
+            }
+            Self::Discard => format!("`{name}` is deleted for good"),
         }
     }
 
@@ -230,8 +277,8 @@ impl Deed {
         match self {
             Self::Pause | Self::ForcePause | Self::PauseWith(_) | Self::Stop => Some(Self::Resume),
             Self::Resume | Self::ResumeWith { .. } => Some(Self::Pause),
-            Self::Remove { .. } => Some(Self::Undelete),
-            Self::Undelete => Some(Self::Remove { running: IfRunning::Refuse }),
+            Self::Remove { .. } => Some(Self::Undelete { name: None }),
+            Self::Undelete { .. } => Some(Self::Remove { running: IfRunning::Refuse }),
             Self::AutoYes { on } => Some(Self::AutoYes { on: !on }),
             Self::Send { .. }
             | Self::CancelPause
@@ -246,7 +293,8 @@ impl Deed {
             | Self::LimitIdle { .. }
             | Self::Restore { .. }
             | Self::CopySnapshot { .. }
-            | Self::SetLoop { .. } => None,
+            | Self::SetLoop { .. }
+            | Self::Discard => None,
         }
     }
 
@@ -262,6 +310,7 @@ impl Deed {
             Self::Remove { running: IfRunning::Refuse } => {
                 Some(format!("Move `{name}` to the trash? Nothing is deleted."))
             }
+            Self::Discard => Some(format!("Delete `{name}` for good? This cannot be undone.")),
             Self::Stop => Some(format!("End the process of `{name}`? Its turn is cut off.")),
             Self::Merge => Some(format!("Commit the work of `{name}` and merge it?")),
             Self::ForcePause => Some(format!("Stop `{name}` now, whatever it is doing?")),
@@ -283,7 +332,7 @@ impl Deed {
             | Self::Snapshot
             | Self::Compact
             | Self::Acknowledge
-            | Self::Undelete => None,
+            | Self::Undelete { .. } => None,
         }
     }
 }
@@ -314,7 +363,7 @@ fn minutes(limit: IdleLimit) -> String {
 }
 
 fn at_most(change: &LoopChange) -> String {
-    change.max.flatten().map_or_else(|| "off".to_owned(), |max| max.to_string())
+    change.max.flatten().map_or_else(|| "none".to_owned(), |max| max.to_string())
 }
 
 /// The call that pauses everything.
@@ -329,21 +378,48 @@ pub(crate) fn resume_all() -> (Request, String) {
     (Request::ResumeAll { from_log: false }, "glis resume --all".to_owned())
 }
 
-/// The call that makes a session.
+/// The call that deletes what is past its deadline.
+pub(crate) fn empty_trash() -> (Request, String) {
+    (Request::TrashEmpty { which: Discard::Due }, "glis trash empty".to_owned())
+}
+
+/// The call that makes a session, or begins a loop.
 pub(crate) fn new_session(wanted: NewSession) -> (Request, String) {
-    let mut line = "glis new".to_owned();
+    let is_loop = wanted.looped.is_some();
+    let mut line = if is_loop { LOOP_LINE } else { "glis new" }.to_owned();
     let mut say = |option: &str, value: &Option<String>| {
         if let Some(value) = value {
             line = format!("{line} {option}{}", quoted(value));
         }
     };
-    say("", &wanted.name);
+    // A loop's name has to be typed: until one is made from its words, this one stands for it.
+    let made = || wanted.prompt.as_deref().and_then(made_from).unwrap_or_else(|| "NAME".to_owned());
+    say(
+        "",
+        &if is_loop { wanted.name.clone().or_else(|| Some(made())) } else { wanted.name.clone() },
+    );
     say("--agent ", &wanted.agent);
+    say("--model ", &wanted.model);
     say("--prompt ", &wanted.prompt);
     say("--base ", &wanted.base);
+    let spec = wanted.looped.as_ref();
+    say("--max ", &spec.and_then(|spec| spec.max).map(|max| max.to_string()));
+    say("--until ", &spec.and_then(|spec| spec.until.clone()));
     say("--repo ", &Some(wanted.repo.clone()));
+    if wanted.auto_yes {
+        line.push_str(" --auto-yes");
+    }
     (Request::New(Box::new(wanted)), line)
 }
+
+/// A loop's line with the name that it got. Any other is returned as it is.
+pub(crate) fn loop_line(line: &str, name: &str) -> String {
+    let rest = line.strip_prefix(LOOP_LINE).and_then(|rest| rest.trim_start().split_once(' '));
+    rest.map_or_else(|| line.to_owned(), |(_, rest)| format!("{LOOP_LINE} {name} {rest}"))
+}
+
+/// How the line that begins a loop begins.
+const LOOP_LINE: &str = "glis loop";
 
 fn pause(mode: Option<PauseMode>) -> Action {
     Action::Pause { mode, on_timeout: None, clearing: None, for_secs: None }
@@ -366,7 +442,10 @@ mod tests {
     fn a_line_does_the_same_as_the_key() {
         let lines = [
             (Deed::Pause, "glis pause blue"),
-            (Deed::Send { text: "it's done?".to_owned() }, "glis send blue 'it'\\''s done?'"),
+            (
+                Deed::Send { text: "it's done?".to_owned(), files: Vec::new() },
+                "glis send blue 'it'\\''s done?'",
+            ),
             (Deed::Remove { running: IfRunning::Stop }, "glis rm blue --stop"),
             (
                 Deed::Answer { request: "r1".to_owned(), answer: Reply::AllowForSession },
@@ -380,7 +459,9 @@ mod tests {
 
     #[test]
     fn what_is_undone_twice_is_as_before() {
-        for deed in [Deed::Pause, Deed::Resume, Deed::AutoYes { on: true }, Deed::Undelete] {
+        for deed in
+            [Deed::Pause, Deed::Resume, Deed::AutoYes { on: true }, Deed::Undelete { name: None }]
+        {
             let back = deed.inverse().and_then(|inverse| inverse.inverse());
             assert!(back.is_some(), "{deed:?}");
         }

@@ -231,6 +231,11 @@ pub(crate) fn leaves_box(chord: Chord) -> bool {
     chord.code == Code::Esc || chord == Chord::ctrl('c')
 }
 
+/// Whether a key hands over what is typed in a box.
+pub(crate) fn submits(chord: Chord) -> bool {
+    chord == Chord::plain(Code::Enter)
+}
+
 #[cfg(test)]
 mod tests {
     use super::Place::{Asks, Inline, List, Past};

@@ -1,12 +1,13 @@
 //! What reaches the model, and what it wants done: everything outside lies between these two.
 
 use crate::input::Input;
+use glis_client::labels::Tone;
 use glis_core::Status;
 use glis_screen::Run;
 use glis_wire::client::{Request, Response};
 use glis_wire::hold::Size;
 use glis_wire::plan::RunView;
-use glis_wire::view::{Entry, FileDiffView, Hit, SessionView, SnapshotView};
+use glis_wire::view::{Entry, FileDiffView, Hit, SessionView, SnapshotView, TrashView};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -55,6 +56,10 @@ pub(crate) enum Msg {
     Fetched { session: String, result: Result<Fetched, Told> },
     /// What was found of these words in all conversations.
     Found { words: String, result: Result<Vec<Hit>, Told> },
+    /// What was removed.
+    Trash(Result<Vec<TrashView>, Told>),
+    /// What the rules have said, newest first.
+    Judged(Result<Vec<Judged>, Told>),
     /// The user is back from an editor, with this text.
     Edited(Result<String, Told>),
     /// The user is back from a session's own terminal.
@@ -124,6 +129,21 @@ pub(crate) enum Fetched {
     Events(Vec<Value>),
 }
 
+/// What the rules have said of something that was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Judged {
+    /// When, RFC 3339.
+    pub(crate) at: String,
+    /// The session's id.
+    pub(crate) session: String,
+    pub(crate) name: String,
+    /// What was asked.
+    pub(crate) text: String,
+    /// The verdict and its reason, in words.
+    pub(crate) says: String,
+    pub(crate) tone: Tone,
+}
+
 /// Where a session's runs are: the repository, and the task if it has one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TaskPlace {
@@ -186,6 +206,10 @@ pub(crate) enum Effect {
     Type { session: String, bytes: Vec<u8> },
     /// Look for words in all conversations.
     Search { words: String },
+    /// Get the list of what was removed.
+    FetchTrash,
+    /// Get what the rules have said.
+    FetchJudged,
     /// Have the user's own editor change a text.
     Edit { text: String },
     /// Hand this to the clipboard of the user's terminal.

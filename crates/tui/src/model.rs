@@ -1,9 +1,15 @@
 //! Everything that is shown. It is changed by `update` alone, and reads no clock and no file.
 
+mod forms;
+mod listing;
+mod new_box;
 mod order;
 mod past;
 mod preview;
 
+pub(crate) use forms::{FileBox, SearchBox, Sought, WordsBox};
+pub(crate) use listing::Listing;
+pub(crate) use new_box::{AGENTS, Field, NewBox, Repeat};
 pub(crate) use order::Line;
 pub(crate) use past::{Past, Towards};
 pub(crate) use preview::{Preview, Shown};
@@ -14,12 +20,11 @@ use crate::deed::Deed;
 use crate::editor::Editor;
 use crate::input::Focus;
 use crate::keymap::{KeyMap, Place};
-use crate::message::{Fetched, Now, Tab, Told};
+use crate::message::{Fetched, Judged, Now, Tab, Told};
 use crate::theme::Theme;
-use crate::wanted::Wanted;
 use glis_client::labels::span;
 use glis_core::Status;
-use glis_wire::view::{Hit, SessionView, WaitingFor};
+use glis_wire::view::{SessionView, TrashView, WaitingFor};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that is shown.
@@ -72,6 +77,10 @@ pub(crate) struct Model {
     pub(crate) under_way: BTreeMap<u64, UnderWay>,
     pub(crate) history: Vec<Done>,
     pub(crate) drafts: BTreeMap<String, Editor>,
+    /// What was removed, as of when that was last looked at.
+    pub(crate) trash: Listing<TrashView>,
+    /// What the rules have said, newest first, as of when that was last looked at.
+    pub(crate) judged: Listing<Judged>,
     pub(crate) next_ticket: u64,
     pub(crate) looking: Looking,
     /// When the order of the list may change again: not right under a hand that moves in it.
@@ -107,7 +116,11 @@ pub(crate) enum Mode {
     },
     Send {
         id: String,
+        /// Files that go with it, by their whole paths.
+        files: Vec<String>,
     },
+    /// The path of a file that goes with a message.
+    File(Box<FileBox>),
     AnswerWords {
         id: String,
         request: String,
@@ -124,6 +137,14 @@ pub(crate) enum Mode {
         at: usize,
     },
     History,
+    /// What was removed; the number of the one in hand.
+    Trash {
+        at: usize,
+    },
+    /// What the rules have said; the number of the one in hand.
+    Judged {
+        at: usize,
+    },
     /// The words that a deed still needs.
     Words(Box<WordsBox>),
     /// One of the snapshots is chosen.
@@ -148,64 +169,8 @@ pub(crate) struct Drag {
     pub(crate) to: (u16, u16),
 }
 
-/// The box for a new session.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct NewBox {
-    pub(crate) repo: String,
-    pub(crate) prompt: Editor,
-    pub(crate) name: Editor,
-    /// An index into [`AGENTS`].
-    pub(crate) agent: usize,
-    pub(crate) base: Editor,
-    pub(crate) field: usize,
-}
-
-/// The box for the words that a deed still needs.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct WordsBox {
-    pub(crate) wanted: Wanted,
-    pub(crate) ids: Vec<String>,
-    pub(crate) words: Editor,
-    /// Why what was typed is not taken.
-    pub(crate) fault: Option<String>,
-}
-
-/// The box for words that are sought in all conversations.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct SearchBox {
-    pub(crate) words: Editor,
-    /// The words that the results are of.
-    pub(crate) sought_words: String,
-    pub(crate) sought: Sought,
-    pub(crate) at: usize,
-}
-
-impl SearchBox {
-    /// What was found.
-    pub(crate) fn hits(&self) -> &[Hit] {
-        match &self.sought {
-            Sought::Found(hits) => hits,
-            Sought::Nothing | Sought::UnderWay | Sought::Fault(_) => &[],
-        }
-    }
-}
-
-/// How far a search is.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) enum Sought {
-    #[default]
-    Nothing,
-    UnderWay,
-    Found(Vec<Hit>),
-    Fault(Told),
-}
-
-/// The agents that can be chosen; the first leaves it to the configuration.
-pub(crate) const AGENTS: [Option<&str>; 6] =
-    [None, Some("claude"), Some("codex"), Some("gemini"), Some("opencode"), Some("rehearsal")];
-
-/// The fields of [`NewBox`].
-pub(crate) const FIELDS: [&str; 4] = ["prompt", "name", "agent", "base"];
+/// What a new session was to be told is a draft as well, under this name, which no session's id is.
+pub(crate) const NEW_DRAFT: &str = "new";
 
 /// Keys that were pressed and wait for the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -237,6 +202,8 @@ pub(crate) struct UnderWay {
     pub(crate) name: String,
     pub(crate) deed: Option<Deed>,
     pub(crate) label: &'static str,
+    /// What a new session is to be told.
+    pub(crate) prompt: Option<String>,
 }
 
 /// Something that was done here.
@@ -244,6 +211,8 @@ pub(crate) struct UnderWay {
 pub(crate) struct Done {
     pub(crate) ticket: u64,
     pub(crate) id: Option<String>,
+    /// What the session was called.
+    pub(crate) name: String,
     pub(crate) deed: Option<Deed>,
     /// What would be typed to do the same.
     pub(crate) line: String,
@@ -329,6 +298,8 @@ impl Model {
             under_way: BTreeMap::new(),
             history: Vec::new(),
             drafts,
+            trash: Listing::default(),
+            judged: Listing::default(),
             next_ticket: 1,
             looking: Looking::default(),
             settles_at: None,

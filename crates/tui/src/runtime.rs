@@ -19,6 +19,7 @@ use crate::update::update;
 use calls::Calls;
 use canvas::Canvas;
 use glis_client::{Connector, Fault};
+use glis_core::verdict::Verdict;
 use glis_tty::{Tty, Wake};
 use glis_wire::call::Scope;
 use looks::Looks;
@@ -56,6 +57,8 @@ pub struct Setup {
     pub connector: Connector,
     /// The words for a fault.
     pub explain: fn(Fault) -> Told,
+    /// The words for what the rules have said.
+    pub explain_verdict: fn(&Verdict) -> String,
     /// The keys that the user has chosen.
     pub keys: Keys,
     /// Shows a session on the whole terminal until the user leaves it.
@@ -364,6 +367,8 @@ impl Runtime {
                     return self.tell_model(Msg::Failed(told));
                 }
             }
+            Effect::FetchTrash => self.calls.trash(),
+            Effect::FetchJudged => self.calls.judged(),
             Effect::Search { words } => self.calls.search(words),
             Effect::Edit { text } => self.edit(&text)?,
             Effect::Copy(text) => self.tell(&notify::clipboard(&text))?,

@@ -3,13 +3,17 @@
 mod acts;
 mod boxes;
 mod command;
+mod drafts;
 mod executing;
+mod house;
 mod inline;
+mod new;
 mod news;
 mod past;
 mod pointer;
 mod press;
 mod search;
+mod send;
 mod tabs;
 mod words;
 
@@ -55,6 +59,8 @@ pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Past { session, result } => past::arrived(model, &session, result),
         Msg::Fetched { session, result } => news::fetched(model, &session, result),
         Msg::Found { words, result } => search::arrived(model, &words, result),
+        Msg::Trash(result) => house::trash_arrived(model, result),
+        Msg::Judged(result) => model.judged = result.into(),
         Msg::Edited(result) => boxes::edited(model, result, &mut effects),
         Msg::Returned(result) => returned(model, result),
         Msg::Changes { session, files } => {

@@ -6,8 +6,11 @@ mod detail;
 mod field;
 mod finder;
 mod help;
+mod hints;
+mod house;
 mod layout;
 mod list;
+mod new;
 mod overlay;
 mod pages;
 mod pen;
@@ -96,12 +99,15 @@ pub(crate) fn target(model: &Model, column: u16, row: u16) -> Option<Target> {
         Mode::Help { .. }
         | Mode::Confirm { .. }
         | Mode::Send { .. }
+        | Mode::File(_)
         | Mode::AnswerWords { .. }
         | Mode::New(_)
         | Mode::Palette { .. }
         | Mode::Words(_)
         | Mode::Pick { .. }
         | Mode::Search(_)
+        | Mode::Trash { .. }
+        | Mode::Judged { .. }
         | Mode::History => return None,
     }
     if within(layout.list) {

@@ -22,6 +22,8 @@ pub(crate) enum Wanted {
     CopyTo { snapshot: String },
     /// How often a loop goes round at most.
     LoopMax,
+    /// Another name for what is taken out of the trash.
+    NewName,
 }
 
 impl Wanted {
@@ -34,6 +36,7 @@ impl Wanted {
             Self::PauseFor => format!("pause {name} for"),
             Self::WhyNot { .. } => format!("deny {name}, because"),
             Self::CopyTo { .. } => format!("copy a snapshot of {name} to the new folder"),
+            Self::NewName => format!("take {name} out of the trash as"),
             Self::LoopMax => format!("iterations of {name} at most"),
         }
     }
@@ -47,6 +50,7 @@ impl Wanted {
             Self::PauseFor => "30s, 10m, 2h: then it resumes by itself",
             Self::WhyNot { .. } => "the agent is told",
             Self::CopyTo { .. } => "an absolute path; the session is left as it is",
+            Self::NewName => "a name: lower-case letters, digits, `.`, `_`, `-`",
             Self::LoopMax => "a number; `off`: as many as it takes",
         }
     }
@@ -77,6 +81,11 @@ impl Wanted {
                 let to = some(text).filter(|to| to.starts_with('/'));
                 let to = to.ok_or("an absolute path begins with /")?;
                 Deed::CopySnapshot { snapshot: snapshot.clone(), to }
+            }
+            Self::NewName => {
+                let name = some(text).filter(|name| glis_core::name::check(name).is_ok());
+                let name = name.ok_or("letters, digits, `.`, `_` and `-`, as in `fix-login`")?;
+                Deed::Undelete { name: Some(name) }
             }
             Self::LoopMax => Deed::SetLoop { change: loop_max(text)? },
         })

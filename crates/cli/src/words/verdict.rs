@@ -4,7 +4,7 @@ use super::plain;
 use glis_core::verdict::{Author, Unruled, Verdict};
 
 /// A verdict in one line.
-pub(crate) fn verdict(told: &Verdict) -> String {
+pub fn verdict(told: &Verdict) -> String {
     match told {
         Verdict::Accept { rule, author } => format!("accept: {}", by(rule, *author)),
         Verdict::Reject { rule, author } => format!("reject: {}", by(rule, *author)),

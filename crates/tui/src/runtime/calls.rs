@@ -2,14 +2,18 @@
 
 use super::post::Post;
 use super::{Setup, deliver};
-use crate::message::{Fetched, Msg, Tab, TaskPlace, Told};
+use crate::message::{Fetched, Judged, Msg, Tab, TaskPlace, Told};
+use glis_client::labels::Tone;
 use glis_client::{Client, Connector, Fault, Quiet, Streamed};
+use glis_core::verdict::Verdict;
 use glis_screen::{Run, Screen};
 use glis_wire::call::Scope;
 use glis_wire::client::{Request, Response};
 use glis_wire::hold::Size;
 use glis_wire::plan::PlanRequest;
+use glis_wire::view::VerdictView;
 use serde_json::Value;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -19,6 +23,8 @@ const CALLS_MAX: usize = 64;
 const EVENTS_BACK: u64 = 5000;
 /// More are not read; more words find fewer.
 const HITS_MAX: u32 = 100;
+/// As many verdicts of the rules as are read; `glis auto-yes log` has all of them.
+const VERDICTS_MAX: usize = 500;
 /// As much output as is played again to look back; `glis output` has all of it.
 const PAST_BYTES: u64 = 4 * 1024 * 1024;
 /// As many rows of it as are kept.
@@ -28,6 +34,7 @@ const PAST_ROWS: usize = 10_000;
 pub(super) struct Calls {
     connector: Connector,
     explain: fn(Fault) -> Told,
+    explain_verdict: fn(&Verdict) -> String,
     post: Post,
     under_way: Arc<AtomicUsize>,
     /// Names this run of the program in the keys of its calls.
@@ -37,8 +44,9 @@ pub(super) struct Calls {
 impl Calls {
     pub(super) fn new(setup: &Setup, post: Post) -> Self {
         let run = format!("tui-{}-{}", std::process::id(), jiff::Timestamp::now().as_nanosecond());
-        let (connector, explain) = (setup.connector.clone(), setup.explain);
-        Self { connector, explain, post, under_way: Arc::default(), run }
+        let (connector, explain, explain_verdict) =
+            (setup.connector.clone(), setup.explain, setup.explain_verdict);
+        Self { connector, explain, explain_verdict, post, under_way: Arc::default(), run }
     }
 
     /// Makes a call under a key: if the daemon goes away in the middle it is made once more, and what was
@@ -119,6 +127,27 @@ impl Calls {
         });
     }
 
+    /// Gets the list of what was removed.
+    pub(super) fn trash(&self) {
+        let (connector, explain) = (self.connector.clone(), self.explain);
+        self.beside(Msg::Trash, move || {
+            let mut client = connector.connect(&mut Quiet).map_err(explain)?;
+            let answer = client.call(Request::Trash).map_err(explain)?;
+            let Response::Trash(removed) = answer else { return Err(explain(Fault::unfit())) };
+            Ok(removed)
+        });
+    }
+
+    /// Gets what the rules have said, newest first.
+    pub(super) fn judged(&self) {
+        let (connector, explain, words) =
+            (self.connector.clone(), self.explain, self.explain_verdict);
+        self.beside(Msg::Judged, move || {
+            let mut client = connector.connect(&mut Quiet).map_err(explain)?;
+            verdicts(&mut client, words).map_err(explain)
+        });
+    }
+
     /// Does something in a thread, and delivers what comes of it.
     fn beside<T: Send + 'static>(
         &self,
@@ -193,6 +222,30 @@ fn snapshots(client: &mut Client, session: String) -> Result<Fetched, Fault> {
     let answer = client.call(Request::Snapshots { session, last: None })?;
     let Response::Snapshots(snapshots) = answer else { return Err(Fault::unfit()) };
     Ok(Fetched::Snapshots(snapshots))
+}
+
+fn verdicts(client: &mut Client, words: fn(&Verdict) -> String) -> Result<Vec<Judged>, Fault> {
+    let mut judged = VecDeque::new();
+    let request = Request::Verdicts { session: None, fresh: false };
+    client.call_seeing(request, |streamed| {
+        if let Streamed::Words(Response::Verdict(one)) = streamed {
+            // Of very many the newest are kept.
+            judged.truncate(VERDICTS_MAX - 1);
+            judged.push_front(told(*one, words));
+        }
+        Ok::<(), Fault>(())
+    })?;
+    Ok(judged.into())
+}
+
+fn told(one: VerdictView, words: fn(&Verdict) -> String) -> Judged {
+    let VerdictView { at, session, name, text, verdict, .. } = one;
+    let tone = match &verdict {
+        Verdict::Accept { .. } => Tone::Good,
+        Verdict::Reject { .. } => Tone::Bad,
+        Verdict::Manual { .. } => Tone::Attention,
+    };
+    Judged { at, session, name, text, says: words(&verdict), tone }
 }
 
 fn runs(client: &mut Client, task: Option<TaskPlace>) -> Result<Fetched, Fault> {

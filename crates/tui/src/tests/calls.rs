@@ -4,7 +4,7 @@ use super::desk::{Desk, few};
 use crate::message::{Effect, Msg};
 use glis_core::Status;
 use glis_core::pause::{PauseMode, PauseReason};
-use glis_wire::client::{Action, PauseAll, Request, Response, TrashAction, Which};
+use glis_wire::client::{Action, Discard, PauseAll, Request, TrashAction, Which};
 use glis_wire::plan::PlanRequest;
 use serde_json::json;
 
@@ -29,7 +29,10 @@ fn way(request: &Request) -> Way {
         Request::ActEach { .. } => Way::Keys("space space p"),
         Request::Merge { .. } => Way::Keys("m enter"),
         Request::RestoreTo { .. } => Way::Keys("4 WAIT o d /tmp/copy enter"),
-        Request::TrashAct { .. } => Way::Keys("D y DONE z"),
+        Request::TrashAct { .. } => Way::Keys("T TRASH enter"),
+        Request::TrashEmpty { .. } => Way::Keys("T TRASH E"),
+        Request::Trash => Way::Shows("T", |e| matches!(e, Effect::FetchTrash)),
+        Request::Verdicts { .. } => Way::Shows("A", |e| matches!(e, Effect::FetchJudged)),
         Request::PauseAll(_) => Way::Keys("P y"),
         Request::ResumeAll { .. } => Way::Keys("U"),
         Request::Plan(plan) => way_of_plan(plan),
@@ -43,18 +46,14 @@ fn way(request: &Request) -> Way {
         Request::Screen { .. } | Request::Output { .. } => {
             Way::Shows("j WAIT", |e| matches!(e, Effect::Follow(Some(_))))
         }
-        // What a conversation comes down to is part of its view, and verdicts are events.
+        // What a conversation comes down to is part of its view.
         Request::Show { .. }
         | Request::Wait { .. }
         | Request::List { .. }
         | Request::Events { .. }
         | Request::Compaction { .. }
-        | Request::Verdicts { .. }
         | Request::DaemonStatus => Way::Always,
-        Request::Trash
-        | Request::TrashEmpty { .. }
-        | Request::Doctor
-        | Request::DaemonStop { .. } => Way::House,
+        Request::Doctor | Request::DaemonStop { .. } => Way::House,
     }
 }
 
@@ -105,6 +104,7 @@ fn all() -> Vec<Request> {
         Request::Plan(PlanRequest::Follow { plan: "p1".to_owned() }),
         Request::Search { words: "token".to_owned(), most: 9 },
         Request::Trash,
+        Request::TrashEmpty { which: Discard::Due },
         Request::TrashAct { session: session(), action: TrashAction::Restore { name: None } },
         Request::PauseAll(PauseAll {
             mode: PauseMode::Boundary,
@@ -148,12 +148,7 @@ fn play(keys: &str) -> Vec<Effect> {
                 desk.seen(task.clone());
                 desk.model.selected = Some(task.id.clone());
             }
-            "DONE" => {
-                let ticket = desk.model.next_ticket - 1;
-                let response =
-                    Response::Done { session: Box::new(few().remove(1)), already: false };
-                desk.tell(Msg::Ended { ticket, result: Ok(Box::new(response)) });
-            }
+            "TRASH" => drop(desk.tell(Msg::Trash(Ok(super::house::removed())))),
             key => {
                 if key == "o" {
                     super::boxes::with_snapshots(&mut desk);

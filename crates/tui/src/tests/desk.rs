@@ -136,6 +136,8 @@ fn describe(effect: &Effect) -> Option<String> {
             format!("type {session} {:?}", String::from_utf8_lossy(bytes))
         }
         Effect::Search { words } => format!("search {words:?}"),
+        Effect::FetchTrash => "trash".to_owned(),
+        Effect::FetchJudged => "judged".to_owned(),
         Effect::Edit { text } => format!("edit {text:?}"),
         Effect::Copy(text) => format!("copy {text:?}"),
         Effect::FetchPast { session, upto, .. } => format!("past {session} {upto}"),
@@ -151,8 +153,9 @@ fn describe(effect: &Effect) -> Option<String> {
 
 fn call(request: &Request) -> String {
     if let Request::Act { session, action } = request {
-        if let Action::Send { text, .. } = action {
-            return format!("send {session} {text:?}");
+        if let Action::Send { text, files } = action {
+            let files = files.iter().map(|file| format!(" + {file}"));
+            return format!("send {session} {text:?}{}", files.collect::<String>());
         }
         if let Action::Answer { ask, answer, .. } = action {
             return format!("answer {session} {} {answer}", ask.as_deref().unwrap_or("-"));
@@ -163,7 +166,10 @@ fn call(request: &Request) -> String {
         return format!("{word} {session}");
     }
     if let Request::New(wanted) = request {
-        return format!("new {:?} {:?} {:?}", wanted.name, wanted.agent, wanted.prompt);
+        let looped = wanted.looped.as_ref();
+        let looped = looped.map(|spec| format!(" loop {:?} {:?}", spec.max, spec.until));
+        let (name, agent, prompt) = (&wanted.name, &wanted.agent, &wanted.prompt);
+        return format!("new {name:?} {agent:?} {prompt:?}{}", looped.unwrap_or_default());
     }
     serde_json::to_value(request).unwrap().to_string()
 }

@@ -2,6 +2,7 @@
 //! and on a usual terminal nothing is cut.
 
 use super::desk::{Desk, few};
+use super::house::{judged, removed};
 use super::session;
 use crate::message::{Fetched, Msg, Told};
 use crate::theme::{Depth, Ground, legible};
@@ -54,6 +55,18 @@ const VIEWS: &[&str] = &[
     "L",
     "L p",
     "i",
+    "T",
+    "T EMPTY",
+    "T D",
+    "T r",
+    "A",
+    "l",
+    "n tab tab tab tab tab tab right",
+    "n a space few space words tab",
+    "l enter",
+    "F",
+    "F notes.md enter",
+    "F enter",
 ];
 
 /// A loop beside the others, and something of everything that can be told.
@@ -63,7 +76,7 @@ fn house() -> Vec<SessionView> {
     all
 }
 
-/// A view, after its keys. `L` is no key: the loop is in hand.
+/// A view, after its keys. `L` is no key: the loop is in hand; nor is `EMPTY`: nothing is in the trash.
 fn desk(size: (u16, u16), ground: Ground, keys: &str) -> Desk {
     let mut desk = Desk::with(house(), size, ground);
     desk.model.theme.depth = Depth::True;
@@ -72,9 +85,12 @@ fn desk(size: (u16, u16), ground: Ground, keys: &str) -> Desk {
         desk.model.selected = Some("id-my-session".to_owned());
         rest.trim()
     });
-    if !keys.is_empty() {
-        desk.press(keys);
+    for word in keys.split(' ').filter(|word| !word.is_empty() && *word != "EMPTY") {
+        desk.press(word);
         desk.pass(50);
+        // What is fetched for a list comes as soon as it is open.
+        desk.tell(Msg::Trash(Ok(if keys.ends_with("EMPTY") { Vec::new() } else { removed() })));
+        desk.tell(Msg::Judged(Ok(judged())));
     }
     if let Some(page) = page(keys) {
         let session = desk.model.selected.clone().unwrap();

@@ -66,25 +66,25 @@ pub(super) fn act(model: &mut Model, id: &str, deed: Deed, effects: &mut Vec<Eff
     if refuses(model) {
         return;
     }
-    let Some(name) = model.sessions.get(id).map_or_else(
-        || {
-            model
-                .history
-                .iter()
-                .rev()
-                .find(|done| done.id.as_deref() == Some(id))
-                .map(|_| id.to_owned())
-        },
-        |session| Some(session.name.clone()),
-    ) else {
-        return;
-    };
+    let Some(name) = name_of(model, id) else { return };
     model.notice = None;
     let task = model.sessions.get(id).and_then(|session| of_task(session, &deed));
     let (request, line) = task.unwrap_or_else(|| (deed.request(id), deed.line(&name)));
     let label = deed.doing();
-    let under_way = UnderWay { id: Some(id.to_owned()), name, deed: Some(deed), label };
+    let under_way =
+        UnderWay { id: Some(id.to_owned()), name, deed: Some(deed), label, prompt: None };
     call(model, under_way, request, line, effects);
+}
+
+/// What a session is called, or was: what is in the trash can be meant as well.
+fn name_of(model: &Model, id: &str) -> Option<String> {
+    let listed = model.sessions.get(id).map(|session| &session.name);
+    let removed = || model.trash.items().iter().find(|item| item.id == id).map(|item| &item.name);
+    let done_before = || {
+        let mut done = model.history.iter().rev();
+        done.find(|done| done.id.as_deref() == Some(id)).map(|done| &done.name)
+    };
+    listed.or_else(removed).or_else(done_before).cloned()
 }
 
 /// A task of a plan is resumed and begun anew as such: its run is recorded.
@@ -104,14 +104,14 @@ fn of_task(session: &View, deed: &Deed) -> Option<(Request, String)> {
 }
 
 /// Asks something of the whole house.
-pub(super) fn house(
+pub(super) fn of_all(
     model: &mut Model,
     (request, line): (Request, String),
     label: &'static str,
     effects: &mut Vec<Effect>,
 ) {
     if !refuses(model) {
-        let under_way = UnderWay { id: None, name: String::new(), deed: None, label };
+        let under_way = UnderWay { id: None, name: String::new(), deed: None, label, prompt: None };
         call(model, under_way, request, line, effects);
     }
 }
@@ -126,11 +126,11 @@ pub(super) fn call(
 ) {
     let ticket = model.next_ticket;
     model.next_ticket += 1;
-    let (id, deed) = (under_way.id.clone(), under_way.deed.clone());
+    let (id, deed, name) = (under_way.id.clone(), under_way.deed.clone(), under_way.name.clone());
     if model.history.len() >= HISTORY_MAX {
         model.history.remove(0);
     }
-    model.history.push(Done { ticket, id, deed, line, end: End::NotYet });
+    model.history.push(Done { ticket, id, name, deed, line, end: End::NotYet });
     model.under_way.insert(ticket, under_way);
     effects.push(Effect::Call { ticket, request: Box::new(request) });
 }

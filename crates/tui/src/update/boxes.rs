@@ -1,18 +1,17 @@
 //! Keys in a box that is open: help, a question, a text, a choice.
 
-use super::acts::{act, call};
+use super::acts::act;
 use super::command;
-use super::{done, inline, past, search, words, wrong};
+use super::{done, drafts, house, inline, new, past, search, send, words, wrong};
 use crate::chord::{Chord, Code, Held};
 use crate::command::Command;
-use crate::deed::{Deed, Reply, new_session};
+use crate::deed::{Deed, Reply};
 use crate::editor::Editor;
-use crate::keymap::{Place, leaves_box};
+use crate::keymap::{Place, leaves_box, submits};
 use crate::message::{Effect, Told};
-use crate::model::{AGENTS, FIELDS, Mode, Model, NewBox, UnderWay};
+use crate::model::{Field, Mode, Model};
 use crate::palette::found;
 use crate::wanted::Wanted;
-use glis_wire::client::NewSession;
 
 /// What a key leads to in a box.
 enum Next {
@@ -32,16 +31,19 @@ pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) 
     let next = match mode {
         Mode::Words(form) => return words::press(model, chord, form, effects),
         Mode::Pick { at } => return words::pick(model, chord, at),
+        Mode::Trash { at } => return house::press_trash(model, chord, at, effects),
+        Mode::Judged { at } => return house::press_judged(model, chord, at),
         Mode::Search(form) => return search::press(model, chord, form, effects),
         Mode::Help { scroll } => help(chord, scroll),
         Mode::Confirm { deed, ids, question } => {
             confirm(model, chord, (deed, ids, question), effects)
         }
-        Mode::Send { id } => send(model, chord, id, effects),
+        Mode::Send { id, files } => return send::press(model, chord, (id, files), effects),
+        Mode::File(form) => return send::press_file(model, chord, form, effects),
         Mode::AnswerWords { id, request, words } => {
             answer(model, chord, (id, request, words), effects)
         }
-        Mode::New(form) => new(model, chord, form, effects),
+        Mode::New(form) => return new::press(model, chord, form, effects),
         Mode::Filter => filter(model, chord),
         Mode::Palette { words, at } => palette(model, chord, (words, at), effects),
         Mode::List | Mode::History => Next::Closes,
@@ -64,14 +66,15 @@ const EDITOR_KEY: Chord =
 /// The text that is typed into, where it may have several lines.
 fn text_in_hand(model: &mut Model) -> Option<&mut Editor> {
     match &mut model.mode {
-        Mode::Send { id } => {
+        Mode::Send { id, .. } => {
             let id = id.clone();
             Some(model.drafts.entry(id).or_default())
         }
         Mode::AnswerWords { words, .. } => Some(words),
-        Mode::New(form) if form.field == 0 => Some(&mut form.prompt),
+        Mode::New(form) if form.field == Field::Prompt => Some(&mut form.prompt),
         Mode::Words(form) if form.wanted == Wanted::ResumeWords => Some(&mut form.words),
         Mode::New(_)
+        | Mode::File(_)
         | Mode::Words(_)
         | Mode::List
         | Mode::Help { .. }
@@ -80,6 +83,8 @@ fn text_in_hand(model: &mut Model) -> Option<&mut Editor> {
         | Mode::Asks { .. }
         | Mode::Palette { .. }
         | Mode::History
+        | Mode::Trash { .. }
+        | Mode::Judged { .. }
         | Mode::Pick { .. }
         | Mode::Search(_)
         | Mode::Inline { .. }
@@ -95,7 +100,7 @@ pub(super) fn edited(model: &mut Model, result: Result<String, Told>, effects: &
                 *editor = Editor::with(text.trim_end());
             }
             if let Mode::Send { .. } = model.mode {
-                keep_drafts(model, effects);
+                drafts::keep(model, effects);
             }
         }
         Err(told) => wrong(model, told),
@@ -105,14 +110,14 @@ pub(super) fn edited(model: &mut Model, result: Result<String, Told>, effects: &
 /// Takes text that was pasted: it goes into a text, and nowhere else.
 pub(super) fn paste(model: &mut Model, text: &str, effects: &mut Vec<Effect>) {
     match &mut model.mode {
-        Mode::Send { id } => {
+        Mode::Send { id, .. } => {
             let id = id.clone();
             model.drafts.entry(id).or_default().insert(text);
-            keep_drafts(model, effects);
+            drafts::keep(model, effects);
         }
         Mode::AnswerWords { words, .. } => words.insert(text),
         Mode::New(form) => {
-            if let Some(field) = field(form) {
+            if let Some(field) = form.text_in_hand() {
                 field.insert(text);
             }
         }
@@ -125,6 +130,8 @@ pub(super) fn paste(model: &mut Model, text: &str, effects: &mut Vec<Effect>) {
         }
         Mode::Inline { .. } => inline::paste(model, text, effects),
         Mode::Words(form) => form.words.insert(&text.replace('\n', " ")),
+        // A terminal pastes the path of a file that is dropped on it.
+        Mode::File(form) => form.words.insert(text.trim()),
         Mode::Search(form) => form.words.insert(&text.replace('\n', " ")),
         Mode::List
         | Mode::Help { .. }
@@ -132,6 +139,8 @@ pub(super) fn paste(model: &mut Model, text: &str, effects: &mut Vec<Effect>) {
         | Mode::Asks { .. }
         | Mode::Past { words: None }
         | Mode::Pick { .. }
+        | Mode::Trash { .. }
+        | Mode::Judged { .. }
         | Mode::History => {
             let key = model.key(Place::List, Command::Send);
             done(model, format!("pasted text goes into a box: {key} sends a message"));
@@ -163,7 +172,7 @@ fn confirm(
             }
             model.marked.clear();
             model.range = None;
-            Next::Closes
+            behind(&deed)
         }
         Some('c') if deed == Deed::Restart => confirm(
             model,
@@ -171,10 +180,15 @@ fn confirm(
             (Deed::RestartWithContext, ids, question),
             effects,
         ),
-        Some('n' | 'N' | 'q') => Next::Closes,
-        _ if leaves_box(chord) => Next::Closes,
+        Some('n' | 'N' | 'q') => behind(&deed),
+        _ if leaves_box(chord) => behind(&deed),
         _ => Next::Stays(Mode::Confirm { deed, ids, question }),
     }
+}
+
+/// Where one is after a question: what is deleted for good was asked about in the trash.
+fn behind(deed: &Deed) -> Next {
+    if *deed == Deed::Discard { Next::Stays(Mode::Trash { at: 0 }) } else { Next::Closes }
 }
 
 /// Of several that are removed, each is stopped if it runs.
@@ -193,37 +207,6 @@ fn vertical(chord: Chord) -> Option<isize> {
     (chord.code == Code::Down).then_some(1)
 }
 
-fn is_submit(chord: Chord) -> bool {
-    chord == Chord::plain(Code::Enter)
-}
-
-fn send(model: &mut Model, chord: Chord, id: String, effects: &mut Vec<Effect>) -> Next {
-    if leaves_box(chord) {
-        keep_drafts(model, effects);
-        return Next::Closes;
-    }
-    let draft = model.drafts.entry(id.clone()).or_default();
-    if !is_submit(chord) {
-        draft.press(chord);
-        return Next::Stays(Mode::Send { id });
-    }
-    let text = draft.text().trim().to_owned();
-    if text.is_empty() {
-        return Next::Closes;
-    }
-    model.drafts.remove(&id);
-    keep_drafts(model, effects);
-    act(model, &id, Deed::Send { text }, effects);
-    Next::Closes
-}
-
-/// What is typed and not sent is kept for the next time.
-pub(super) fn keep_drafts(model: &mut Model, effects: &mut Vec<Effect>) {
-    model.drafts.retain(|_, draft| !draft.text().is_empty());
-    let drafts = model.drafts.iter().map(|(id, draft)| (id.clone(), draft.text().to_owned()));
-    effects.push(Effect::KeepDrafts(drafts.collect()));
-}
-
 fn answer(
     model: &mut Model,
     chord: Chord,
@@ -234,7 +217,7 @@ fn answer(
     if leaves_box(chord) {
         return Next::Stays(back);
     }
-    if !is_submit(chord) {
+    if !submits(chord) {
         words.press(chord);
         return Next::Stays(Mode::AnswerWords { id, request, words });
     }
@@ -247,64 +230,13 @@ fn answer(
     Next::Stays(std::mem::replace(&mut model.mode, Mode::List))
 }
 
-fn field(form: &mut NewBox) -> Option<&mut Editor> {
-    match form.field {
-        0 => Some(&mut form.prompt),
-        1 => Some(&mut form.name),
-        3 => Some(&mut form.base),
-        _ => None,
-    }
-}
-
-fn new(model: &mut Model, chord: Chord, mut form: Box<NewBox>, effects: &mut Vec<Effect>) -> Next {
-    if leaves_box(chord) {
-        return Next::Closes;
-    }
-    if is_submit(chord) {
-        let text =
-            |editor: &Editor| Some(editor.text().trim().to_owned()).filter(|t| !t.is_empty());
-        let wanted = NewSession {
-            name: text(&form.name),
-            agent: AGENTS.get(form.agent).copied().flatten().map(ToOwned::to_owned),
-            prompt: text(&form.prompt),
-            repo: form.repo.clone(),
-            base: text(&form.base),
-            ..NewSession::default()
-        };
-        let name = wanted.name.clone().unwrap_or_else(|| "a session".to_owned());
-        let (request, line) = new_session(wanted);
-        let under_way = UnderWay { id: None, name, deed: None, label: "making the session" };
-        call(model, under_way, request, line, effects);
-        return Next::Closes;
-    }
-    let turn = |at: usize, by: usize, of: usize| (at + by) % of;
-    match (chord.code, chord.held.shift) {
-        (Code::Tab, false) => form.field = turn(form.field, 1, FIELDS.len()),
-        (Code::Tab, true) => form.field = turn(form.field, FIELDS.len() - 1, FIELDS.len()),
-        (Code::Down, _) if form.field != 0 => form.field = turn(form.field, 1, FIELDS.len()),
-        (Code::Up, _) if form.field != 0 => form.field -= 1,
-        (Code::Left, _) if form.field == 2 => {
-            form.agent = turn(form.agent, AGENTS.len() - 1, AGENTS.len());
-        }
-        (Code::Right | Code::Char(' '), _) if form.field == 2 => {
-            form.agent = turn(form.agent, 1, AGENTS.len());
-        }
-        _ => {
-            if let Some(field) = field(&mut form) {
-                field.press(chord);
-            }
-        }
-    }
-    Next::Stays(Mode::New(form))
-}
-
 fn filter(model: &mut Model, chord: Chord) -> Next {
     if leaves_box(chord) {
         model.filter = Editor::default();
         model.put_in_order();
         return Next::Closes;
     }
-    if is_submit(chord) {
+    if submits(chord) {
         return Next::Closes;
     }
     if let Some(by) = vertical(chord) {
@@ -326,7 +258,7 @@ fn palette(
         return Next::Closes;
     }
     let found = found(model, words.text());
-    if is_submit(chord) {
+    if submits(chord) {
         if let Some(found) = found.get(at) {
             if let Some((id, _)) = &found.session {
                 model.selected = Some(id.clone());

@@ -1,13 +1,13 @@
 //! What a command does to the model.
 
-use super::acts::{View, act, confirm, each, house, refuses};
+use super::acts::{View, act, confirm, each, of_all, refuses};
 use super::tabs::{show_nth, turn_tab};
-use super::{SETTLE_MS, done, executing, inline, past, words, wrong};
+use super::{SETTLE_MS, done, executing, house, inline, new, past, send, words};
 use crate::command::Command;
 use crate::deed::{Deed, PauseWith, Reply, pause_all, resume_all};
 use crate::editor::Editor;
-use crate::message::{Effect, Tab, Told};
-use crate::model::{Done, End, Mode, Model, NewBox};
+use crate::message::{Effect, Tab};
+use crate::model::{Done, End, Mode, Model};
 use crate::wanted::Wanted;
 use glis_core::Status;
 use glis_core::input::IfRunning;
@@ -41,8 +41,9 @@ pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>
         Command::Inline => inline::begin(model),
         Command::Copy => copy_shown(model, effects),
         Command::NextFound | Command::FormerFound => {}
-        Command::Send => open_send(model),
-        Command::New => open_new(model),
+        Command::Send => send::open(model),
+        Command::SendFile => send::open_file(model),
+        Command::New | Command::NewLoop => new::open(model, command),
         Command::Pause => pause(model, effects),
         Command::TogglePause => each(model, toggled, effects),
         Command::Resume => resume(model, effects),
@@ -64,9 +65,10 @@ pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>
             each(model, |_| Some(pause_with(command)), effects);
         }
         Command::DenyBecause => deny_because(model),
+        Command::Trash | Command::Judged => house::open(model, command, effects),
         Command::Search => model.mode = Mode::Search(Box::default()),
-        Command::PauseAll => house(model, pause_all(), "PAUSING... everything", effects),
-        Command::ResumeAll => house(model, resume_all(), "resuming everything", effects),
+        Command::PauseAll => of_all(model, pause_all(), "PAUSING... everything", effects),
+        Command::ResumeAll => of_all(model, resume_all(), "resuming everything", effects),
         Command::Allow => answer(model, Reply::Allow, effects),
         Command::AllowForSession => answer(model, Reply::AllowForSession, effects),
         Command::Deny => answer(model, Reply::Deny, effects),
@@ -192,36 +194,6 @@ fn attach(model: &mut Model, effects: &mut Vec<Effect>) {
     if let Some(id) = meant(model) {
         model.selected = Some(id.clone());
         effects.push(Effect::Attach { id });
-    }
-}
-
-fn open_send(model: &mut Model) {
-    if refuses(model) {
-        return;
-    }
-    if let Mode::Asks { at: Some((id, request)) } = &model.mode {
-        let (id, request) = (id.clone(), request.clone());
-        model.mode = Mode::AnswerWords { id, request, words: Editor::default() };
-    } else if let Some(id) = model.selected.clone() {
-        model.notice = None;
-        model.mode = Mode::Send { id };
-    }
-}
-
-fn open_new(model: &mut Model) {
-    if refuses(model) {
-        return;
-    }
-    let of_session = model.session().map(|session| session.repo_root.clone());
-    match model.here.clone().or(of_session) {
-        Some(repo) => model.mode = Mode::New(Box::new(NewBox { repo, ..NewBox::default() })),
-        None => wrong(
-            model,
-            Told {
-                message: "this folder is in no git repository".to_owned(),
-                hint: Some("start glis inside one, or `glis new --repo DIR`".to_owned()),
-            },
-        ),
     }
 }
 

@@ -70,6 +70,7 @@ pub(super) fn interrupt(model: &mut Model, effects: &mut Vec<Effect>) {
         name: session.name.clone(),
         deed: Some(Deed::Pause),
         label: "PAUSING...",
+        prompt: None,
     };
     let request = Request::Plan(PlanRequest::Pause { plan, mode });
     let line = "# ctrl+c of `glis execute`".to_owned();

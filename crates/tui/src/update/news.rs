@@ -1,12 +1,12 @@
 //! What comes from the daemon: sessions, events, the ends of calls.
 
-use super::{SETTLE_MS, boxes, done, move_on, wrong};
+use super::{SETTLE_MS, done, drafts, move_on, new, wrong};
 use crate::command::Command;
-use crate::deed::Deed;
+use crate::deed::{Deed, loop_line};
 use crate::editor::Editor;
 use crate::keymap::Place;
 use crate::message::{Effect, Fetched, News, Seen, Tab, Told};
-use crate::model::{End, Link, Mode, Model, Page, UnderWay};
+use crate::model::{End, Link, Mode, Model, NEW_DRAFT, Page, UnderWay};
 use crate::rank::rank;
 use glis_core::Status;
 use glis_wire::client::Response;
@@ -153,12 +153,17 @@ pub(super) fn ended(
     let end = if result.is_ok() { End::Well } else { End::Badly };
     for made in model.history.iter_mut().filter(|made| made.ticket == ticket) {
         made.end = end;
+        if let Ok(Response::Made { session, .. }) = result.as_deref() {
+            made.line = loop_line(&made.line, &session.name);
+        }
     }
     match result {
         Ok(response) => {
             let message = well(model, &under_way, &response);
             if let Some(session) = session_of(*response) {
                 let made = under_way.id.is_none().then(|| session.id.clone());
+                let returns = matches!(under_way.deed, Some(Deed::Undelete { .. }));
+                let returned = returns.then(|| session.id.clone());
                 // A response is older than the events that came before it: what is known is looked
                 // at again.
                 if model.sessions.contains_key(&session.id) {
@@ -166,9 +171,13 @@ pub(super) fn ended(
                 } else {
                     take(model, session);
                 }
-                if made.is_some() && model.mode == Mode::List {
-                    model.selected = made;
+                let shown = made.or(returned);
+                if shown.is_some() && model.mode == Mode::List {
+                    model.selected = shown;
                 }
+            }
+            if let Mode::Trash { .. } = model.mode {
+                effects.push(Effect::FetchTrash);
             }
             done(model, message);
         }
@@ -179,13 +188,17 @@ pub(super) fn ended(
     }
 }
 
-/// A message that was not sent is a draft again.
+/// A message that was not sent is a draft again, and so is what a new session was to be told.
 fn give_back(model: &mut Model, under_way: &UnderWay, effects: &mut Vec<Effect>) {
-    if let (Some(id), Some(Deed::Send { text })) = (&under_way.id, &under_way.deed)
+    if let Some(prompt) = under_way.prompt.as_deref().filter(|_| model.draft(NEW_DRAFT).is_empty())
+    {
+        new::keep_prompt(model, Editor::with(prompt), effects);
+    }
+    if let (Some(id), Some(Deed::Send { text, .. })) = (&under_way.id, &under_way.deed)
         && model.draft(id).is_empty()
     {
         model.drafts.insert(id.clone(), Editor::with(text));
-        boxes::keep_drafts(model, effects);
+        drafts::keep(model, effects);
     }
 }
 
@@ -205,6 +218,7 @@ fn well(model: &Model, under_way: &UnderWay, response: &Response) -> String {
         }
         (Some(deed), _) => deed.done(name),
         (None, Response::Made { session, .. }) => format!("`{}` is there", session.name),
+        (None, Response::Each(each)) => format!("{} deleted for good", each.len()),
         (None, Response::Gate { gate, .. }) => format!("everything: {}", gate.state),
         (None, _) => "done".to_owned(),
     }

@@ -94,12 +94,15 @@ fn wheel(model: &mut Model, by: isize, target: Option<Target>, effects: &mut Vec
             Mode::Help { .. }
             | Mode::Confirm { .. }
             | Mode::Send { .. }
+            | Mode::File(_)
             | Mode::AnswerWords { .. }
             | Mode::New(_)
             | Mode::Palette { .. }
             | Mode::Words(_)
             | Mode::Pick { .. }
             | Mode::Search(_)
+            | Mode::Trash { .. }
+            | Mode::Judged { .. }
             | Mode::History,
             _,
         ) => {

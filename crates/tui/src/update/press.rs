@@ -18,6 +18,7 @@ pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) 
         | Mode::Help { .. }
         | Mode::Confirm { .. }
         | Mode::Send { .. }
+        | Mode::File(_)
         | Mode::AnswerWords { .. }
         | Mode::New(_)
         | Mode::Filter
@@ -25,6 +26,8 @@ pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) 
         | Mode::Words(_)
         | Mode::Pick { .. }
         | Mode::Search(_)
+        | Mode::Trash { .. }
+        | Mode::Judged { .. }
         | Mode::History => return boxes::press(model, chord, effects),
     };
     let mut keys = model.prefix.take().map_or_else(Vec::new, |prefix| prefix.keys);

@@ -165,7 +165,7 @@ fn hint_places(model: &Model, area: Rect) -> Vec<Hint> {
         hints.push(Hint { x: end + 1, key, does });
     }
     let mut x = area.x + 1;
-    for (key, does) in hints_of(model) {
+    for (key, does) in super::hints::hints(model) {
         let needed = width(&key) + width(does) + 1;
         if x + needed > end {
             break;
@@ -184,118 +184,4 @@ pub(super) fn keys_at(model: &Model, area: Rect, column: u16) -> Option<String> 
     let hit =
         |hint: &Hint| (hint.x..hint.x + width(&hint.key) + 1 + width(hint.does)).contains(&column);
     hint_places(model, area).into_iter().find(hit).map(|hint| hint.key)
-}
-
-fn hints_of(model: &Model) -> Vec<(String, &'static str)> {
-    let fixed = |hints: &[(&str, &'static str)]| {
-        hints.iter().map(|(key, does)| ((*key).to_owned(), *does)).collect()
-    };
-    let place = match &model.mode {
-        Mode::List => Place::List,
-        Mode::Asks { .. } => Place::Asks,
-        Mode::Help { .. } => return fixed(&[("j k", "scroll"), ("any key", "closes")]),
-        Mode::History => return fixed(&[("any key", "closes")]),
-        Mode::Confirm { .. } => return fixed(&[("y", "yes"), ("n", "no")]),
-        Mode::Send { .. } | Mode::AnswerWords { .. } => {
-            return fixed(&[
-                ("enter", "send"),
-                ("ctrl+j", "new line"),
-                ("ctrl+g", "editor"),
-                ("esc", "keep for later"),
-            ]);
-        }
-        Mode::New(_) => {
-            return fixed(&[
-                ("enter", "start"),
-                ("tab", "next field"),
-                ("ctrl+j", "new line"),
-                ("ctrl+g", "editor"),
-                ("esc", "close"),
-            ]);
-        }
-        Mode::Filter => return fixed(&[("enter", "keep"), ("esc", "clear")]),
-        Mode::Palette { .. } | Mode::Words(_) => {
-            return fixed(&[("enter", "do it"), ("esc", "close")]);
-        }
-        Mode::Search(form) if form.hits().is_empty() => {
-            return fixed(&[("enter", "find"), ("esc", "close")]);
-        }
-        Mode::Search(_) => {
-            return fixed(&[
-                ("enter", "go there"),
-                ("up", "before"),
-                ("down", "next"),
-                ("esc", "close"),
-            ]);
-        }
-        Mode::Pick { .. } => {
-            return fixed(&[
-                ("enter", "restore"),
-                ("d", "copy to a folder"),
-                ("j", "next"),
-                ("k", "before"),
-                ("esc", "close"),
-            ]);
-        }
-        Mode::Past { words: Some(_) } => return fixed(&[("enter", "search"), ("esc", "close")]),
-        Mode::Past { words: None } => Place::Past,
-        Mode::Inline { .. } => Place::Inline,
-    };
-    let commands = match place {
-        Place::Asks => ask_hints(),
-        Place::Past => past_hints(),
-        Place::List | Place::Inline => list_hints(model),
-    };
-    let keys = |(command, does): (Command, &'static str)| {
-        Some((model.keys.keys_of(place, command)?, does))
-    };
-    commands.into_iter().filter_map(keys).collect()
-}
-
-fn ask_hints() -> Vec<(Command, &'static str)> {
-    vec![
-        (Command::Allow, "allow"),
-        (Command::AllowForSession, "for the session"),
-        (Command::Deny, "deny"),
-        (Command::Send, "in words"),
-        (Command::Attach, "attach"),
-        (Command::Close, "back"),
-    ]
-}
-
-fn past_hints() -> Vec<(Command, &'static str)> {
-    vec![
-        (Command::Close, "back to live"),
-        (Command::ScrollUp, "back"),
-        (Command::ScrollDown, "on"),
-        (Command::Filter, "search"),
-        (Command::NextFound, "next"),
-        (Command::MarkRange, "select"),
-        (Command::Copy, "copy"),
-    ]
-}
-
-/// What fits the session in hand comes first.
-fn list_hints(model: &Model) -> Vec<(Command, &'static str)> {
-    let mut hints = Vec::new();
-    if count(model, &[Status::Waiting]) > 0 {
-        hints.push((Command::Asks, "answer"));
-    }
-    match model.session() {
-        None => hints.push((Command::New, "new session")),
-        Some(session) => {
-            hints.push((Command::Attach, "attach"));
-            hints.push((Command::Send, "send"));
-            if session.status == Status::Pausing {
-                hints.push((Command::TogglePause, "cancel"));
-            } else if session.can_resume {
-                hints.push((Command::Resume, "resume"));
-            } else if session.can_pause {
-                hints.push((Command::TogglePause, "pause"));
-            }
-            hints.push((Command::New, "new"));
-        }
-    }
-    hints.push((Command::Quit, "quit"));
-    hints
 }

@@ -3,10 +3,10 @@
 use super::field::{BOX_COLUMNS, edit};
 use super::layout::middle;
 use super::pen::{Pen, width, wrapped};
-use super::{finder, help};
+use super::{finder, help, house, new};
 use crate::deed::Deed;
 use crate::editor::Editor;
-use crate::model::{AGENTS, End, FIELDS, Mode, Model, NewBox, WordsBox};
+use crate::model::{End, FileBox, Mode, Model, WordsBox};
 use glis_client::labels::Tone;
 use ratatui_core::layout::Rect;
 
@@ -33,19 +33,28 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) -> Option<(u16,
             confirm(model, pen, area, question, keys);
             None
         }
-        Mode::Send { id } => {
+        Mode::Send { id, files } => {
             let name = model.sessions.get(id).map_or(id.as_str(), |session| &session.name);
             let empty = Editor::default();
             let draft = model.drafts.get(id).unwrap_or(&empty);
-            text_box(pen, area, &format!("message to {name}"), draft)
+            text_box(pen, area, &format!("message to {name}"), draft, files)
         }
         Mode::AnswerWords { id, words, .. } => {
             let name = model.sessions.get(id).map_or(id.as_str(), |session| &session.name);
-            text_box(pen, area, &format!("answer to {name}"), words)
+            text_box(pen, area, &format!("answer to {name}"), words, &[])
         }
-        Mode::New(form) => new(model, pen, area, form),
+        Mode::File(form) => file(model, pen, area, form),
+        Mode::New(form) => new::draw(model, pen, area, form),
         Mode::Palette { words, at } => finder::palette(model, pen, area, words, *at),
         Mode::Search(form) => finder::search(model, pen, area, form),
+        Mode::Trash { at } => {
+            house::trash(model, pen, area, *at);
+            None
+        }
+        Mode::Judged { at } => {
+            house::judged(model, pen, area, *at);
+            None
+        }
         Mode::Words(form) => words(model, pen, area, form),
         Mode::History => {
             history(model, pen, area);
@@ -72,50 +81,54 @@ fn confirm(model: &Model, pen: &mut Pen<'_>, area: Rect, question: &str, keys: &
     pen.put(inner.x, y, inner.width, keys, model.theme.accent());
 }
 
-fn text_box(pen: &mut Pen<'_>, area: Rect, title: &str, editor: &Editor) -> Option<(u16, u16)> {
+/// A text, and below it the files that go with it.
+fn text_box(
+    pen: &mut Pen<'_>,
+    area: Rect,
+    title: &str,
+    editor: &Editor,
+    files: &[String],
+) -> Option<(u16, u16)> {
     let columns = BOX_COLUMNS.min(area.width.saturating_sub(2));
     let lines = u16::try_from(editor.text().split('\n').count()).unwrap_or(u16::MAX);
-    let rows = lines.max(3).saturating_add(2).min(area.height.saturating_sub(2));
+    let named = u16::try_from(files.len()).unwrap_or(u16::MAX);
+    let most = area.height.saturating_sub(2);
+    let rows = lines.max(3).saturating_add(named).saturating_add(2).min(most);
     let inner = pen.frame(middle(area, columns, rows), title);
-    edit(pen, inner, editor)
+    let named = named.min(inner.height.saturating_sub(1));
+    let text = Rect { height: inner.height - named, ..inner };
+    let accent = pen.theme.accent();
+    for (y, file) in (text.bottom()..inner.bottom()).zip(files) {
+        pen.put(inner.x, y, inner.width, &format!("+ {}", ending(file, inner.width)), accent);
+    }
+    edit(pen, text, editor)
 }
 
-fn new(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &NewBox) -> Option<(u16, u16)> {
+/// The end of a path that is longer than its place: its name tells more than where it lies.
+fn ending(path: &str, columns: u16) -> String {
+    let room = columns.saturating_sub(2);
+    let mut rest = path;
+    let mut told = path.to_owned();
+    while width(&told) > room {
+        let Some((_, shorter)) = rest.split_once('/') else { break };
+        rest = shorter;
+        told = format!("…/{rest}");
+    }
+    told
+}
+
+/// The box for the path of a file.
+fn file(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &FileBox) -> Option<(u16, u16)> {
     let theme = model.theme;
     let columns = BOX_COLUMNS.min(area.width.saturating_sub(2));
-    let prompt = u16::try_from(form.prompt.text().split('\n').count()).unwrap_or(1).clamp(3, 8);
-    let rows = (prompt + 6).min(area.height.saturating_sub(1));
-    let repo = form.repo.rsplit('/').next().unwrap_or_default();
-    let inner = pen.frame(middle(area, columns, rows), &format!("new session in {repo}"));
-    let mut cursor = None;
-    let mut y = inner.y;
-    for (at, field) in FIELDS.into_iter().enumerate() {
-        let height = if at == 0 { prompt } else { 1 };
-        let in_hand = form.field == at;
-        let style = if in_hand { theme.accent() } else { theme.faint() };
-        pen.put(inner.x, y, 8, field, style);
-        let place = Rect { x: inner.x + 8, y, width: inner.width.saturating_sub(8), height };
-        let editor = match at {
-            0 => Some(&form.prompt),
-            1 => Some(&form.name),
-            3 => Some(&form.base),
-            _ => None,
-        };
-        if let Some(editor) = editor {
-            let found = edit(pen, place, editor);
-            cursor = if in_hand { found } else { cursor };
-            if editor.text().is_empty() && !in_hand {
-                let usual = ["", "made from the prompt", "", "the current commit"];
-                let usual = usual.get(at).copied().unwrap_or_default();
-                pen.put(place.x, place.y, place.width, usual, theme.faint());
-            }
-        } else {
-            let agent = AGENTS.get(form.agent).copied().flatten().unwrap_or("as configured");
-            let text = if in_hand { format!("‹ {agent} ›") } else { agent.to_owned() };
-            pen.put(place.x, place.y, place.width, &text, theme.text());
-        }
-        y += height + u16::from(at == 0);
-    }
+    let name = model.sessions.get(&form.id).map_or("", |session| session.name.as_str());
+    let inner = pen.frame(middle(area, columns, 5), &format!("a file for {name}"));
+    let cursor = edit(pen, Rect { height: 1, ..inner }, &form.words);
+    let (text, style) = match form.fault {
+        Some(why) => (why, theme.tone(Tone::Bad)),
+        None => ("its path; it is copied into the worktree", theme.faint()),
+    };
+    pen.put(inner.x, inner.y + 2, inner.width, text, style);
     cursor
 }
 
@@ -123,12 +136,12 @@ fn new(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &NewBox) -> Option<(u
 fn words(model: &Model, pen: &mut Pen<'_>, area: Rect, form: &WordsBox) -> Option<(u16, u16)> {
     let theme = model.theme;
     let columns = BOX_COLUMNS.min(area.width.saturating_sub(2));
-    let names: Vec<&str> = form
-        .ids
-        .iter()
-        .filter_map(|id| model.sessions.get(id))
-        .map(|session| session.name.as_str())
-        .collect();
+    let removed = |id: &String| model.trash.items().iter().find(|item| item.id == *id);
+    let name = |id: &String| {
+        let listed = model.sessions.get(id).map(|session| session.name.as_str());
+        listed.or_else(|| removed(id).map(|item| item.name.as_str()))
+    };
+    let names: Vec<&str> = form.ids.iter().filter_map(name).collect();
     let inner = pen.frame(middle(area, columns, 5), &form.wanted.title(&names.join(", ")));
     let cursor = edit(pen, Rect { height: 1, ..inner }, &form.words);
     let (text, style) = match &form.fault {

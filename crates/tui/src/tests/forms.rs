@@ -1,0 +1,102 @@
+//! Stories of the boxes that a session, a loop or a message begins in.
+
+use super::desk::{Desk, few};
+use crate::input::Input;
+use crate::message::{Msg, Told};
+use crate::model::Mode;
+use crate::theme::Ground;
+use glis_core::Status;
+use glis_wire::client::Response;
+
+#[test]
+fn a_name_is_proposed_and_every_field_counts() {
+    let mut desk = Desk::new(few());
+    desk.press("n Fix space the space login");
+    assert!(desk.frame().contains("name      fix-the-login"), "{}", desk.frame());
+    let begun = desk.press("tab blue tab right tab opus tab main tab space enter");
+    assert_eq!(begun, r#"new Some("blue") Some("claude") Some("Fix the login")"#);
+    assert_eq!(
+        desk.model.history[0].line,
+        "glis new blue --agent claude --model opus --prompt 'Fix the login' --base main \
+         --repo /home/ada/src/app --auto-yes"
+    );
+}
+
+#[test]
+fn a_loop_is_begun_with_its_limits_and_gets_its_name_into_the_line() {
+    let mut desk = Desk::new(few());
+    assert_eq!(desk.press("l enter"), "");
+    let frame = desk.frame();
+    assert!(
+        frame.contains("new loop in app") && frame.contains("a loop needs a prompt"),
+        "{frame}"
+    );
+    assert_eq!(desk.press("Check space a space page shift+tab shift+tab many enter"), "");
+    assert!(desk.frame().contains("`many` is no number of iterations"), "{}", desk.frame());
+    let begun = desk.press("ctrl+u 40 tab make space done enter");
+    assert_eq!(begun, r#"new None None Some("Check a page") loop Some(40) Some("make done")"#);
+    let line = "glis loop check-a-page --prompt 'Check a page' --max 40 --until 'make done' \
+                --repo /home/ada/src/app";
+    assert_eq!(desk.model.history[0].line, line);
+    let made = Box::new(super::session("check-a-page-2", Status::Busy));
+    let response = Response::Made { session: made, notes: Vec::new() };
+    desk.tell(Msg::Ended { ticket: 1, result: Ok(Box::new(response)) });
+    assert!(desk.model.history[0].line.starts_with("glis loop check-a-page-2 --prompt"));
+}
+
+#[test]
+fn what_was_typed_for_a_new_session_is_kept() {
+    let mut desk = Desk::new(few());
+    assert_eq!(desk.press("n half space a space thought esc"), "keep 1 drafts");
+    desk.press("n");
+    assert!(desk.frame().contains("half a thought"), "{}", desk.frame());
+    // Begun, it is gone; refused, it is there again.
+    assert!(desk.press("enter").starts_with("keep 0 drafts, new None None"));
+    desk.press("n");
+    assert!(!desk.frame().contains("half a thought"), "{}", desk.frame());
+    desk.press("esc");
+    let told = Told { message: "no such base".to_owned(), hint: None };
+    desk.tell(Msg::Ended { ticket: 1, result: Err(told) });
+    desk.press("n");
+    assert!(desk.frame().contains("half a thought"), "{}", desk.frame());
+}
+
+#[test]
+fn on_a_small_terminal_the_field_in_hand_is_seen() {
+    let mut desk = Desk::with(few(), (40, 12), Ground::Dark);
+    desk.press("l words");
+    for word in ["name", "agent", "model", "base", "auto-yes", "repeat", "at most", "until"] {
+        desk.press("tab");
+        assert!(desk.frame().contains(&format!("│ {word} ")), "{word}\n{}", desk.frame());
+    }
+}
+
+#[test]
+fn files_go_with_a_message() {
+    let mut desk = Desk::new(few());
+    desk.press("F enter");
+    assert!(desk.frame().contains("the path of a file"), "{}", desk.frame());
+    desk.press("~/notes.md enter");
+    let frame = desk.frame();
+    assert!(
+        frame.contains("message to fix-login") && frame.contains("+ /home/ada/notes.md"),
+        "{frame}"
+    );
+    assert_eq!(desk.press("enter"), "", "it is not said what to do with it");
+    desk.press("read space them ctrl+o");
+    desk.tell(Msg::Input(Input::Pasted("'/tmp/a b.png'\n".to_owned())));
+    let sent = desk.press("enter enter");
+    let wanted =
+        "keep 0 drafts, send id-fix-login \"read them\" + /home/ada/notes.md + /tmp/a b.png";
+    assert_eq!(sent, wanted);
+    assert_eq!(
+        desk.model.history[0].line,
+        "glis send fix-login 'read them' --file /home/ada/notes.md --file '/tmp/a b.png'"
+    );
+    desk.press("F esc");
+    assert_eq!(desk.model.mode, Mode::List);
+    assert_eq!(
+        desk.press("F docs/x enter look enter"),
+        "keep 0 drafts, send id-fix-login \"look\" + /home/ada/src/app/docs/x"
+    );
+}

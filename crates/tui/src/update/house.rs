@@ -1,0 +1,132 @@
+//! Lists of the whole house: what was removed and may come back, and what the rules have answered.
+
+use super::acts::{act, of_all, refuses};
+use super::{done, words};
+use crate::chord::{Chord, Code};
+use crate::command::Command;
+use crate::deed::{Deed, empty_trash};
+use crate::editor::Editor;
+use crate::keymap::leaves_box;
+use crate::message::{Effect, Told};
+use crate::model::{Listing, Mode, Model};
+use crate::wanted::Wanted;
+use glis_wire::view::TrashView;
+
+/// As many lines as a key that scrolls goes on.
+const PAGE: usize = 10;
+
+/// Opens the trash, or what the rules have said.
+pub(super) fn open(model: &mut Model, command: Command, effects: &mut Vec<Effect>) {
+    model.notice = None;
+    if command == Command::Trash {
+        model.trash = Listing::Loading;
+        model.mode = Mode::Trash { at: 0 };
+        effects.push(Effect::FetchTrash);
+    } else {
+        model.judged = Listing::Loading;
+        model.mode = Mode::Judged { at: 0 };
+        effects.push(Effect::FetchJudged);
+    }
+}
+
+/// What was removed has come, the latest first: that is what is mostly missed.
+pub(super) fn trash_arrived(model: &mut Model, result: Result<Vec<TrashView>, Told>) {
+    let latest_first = result.map(|mut all| {
+        all.sort_by(|one, other| other.removed_at.cmp(&one.removed_at));
+        all
+    });
+    model.trash = latest_first.into();
+}
+
+/// Where a key leads in a list of so many; none if it does not move.
+fn moved(chord: Chord, at: usize, count: usize) -> Option<usize> {
+    let last = count.saturating_sub(1);
+    let to = match chord.code {
+        Code::Down | Code::Char('j') => at + 1,
+        Code::Up | Code::Char('k') => at.saturating_sub(1),
+        Code::PageDown => at + PAGE,
+        Code::PageUp => at.saturating_sub(PAGE),
+        Code::Home | Code::Char('g') => 0,
+        Code::End | Code::Char('G') => last,
+        Code::Char(_)
+        | Code::Enter
+        | Code::Esc
+        | Code::Tab
+        | Code::Backspace
+        | Code::Delete
+        | Code::Insert
+        | Code::Left
+        | Code::Right
+        | Code::F(_) => return None,
+    };
+    Some(to.min(last))
+}
+
+fn closes(chord: Chord) -> bool {
+    leaves_box(chord) || chord.text() == Some('q')
+}
+
+/// Takes a key in the trash.
+pub(super) fn press_trash(model: &mut Model, chord: Chord, at: usize, effects: &mut Vec<Effect>) {
+    if closes(chord) {
+        return;
+    }
+    let items = model.trash.items();
+    let at = at.min(items.len().saturating_sub(1));
+    model.mode = Mode::Trash { at: moved(chord, at, items.len()).unwrap_or(at) };
+    if chord.text() == Some('E') {
+        return of_all(model, empty_trash(), "deleting what is due", effects);
+    }
+    let Some(id) = model.trash.items().get(at).map(|item| item.id.clone()) else { return };
+    match chord.code {
+        Code::Enter => {
+            model.mode = Mode::List;
+            act(model, &id, Deed::Undelete { name: None }, effects);
+        }
+        Code::Char('r') => words::open_for(model, Wanted::NewName, vec![id]),
+        Code::Char('D') if !refuses(model) => {
+            let name = model.trash.items().get(at).map(|item| item.name.clone());
+            let question = Deed::Discard.question(&name.unwrap_or_default()).unwrap_or_default();
+            model.mode = Mode::Confirm { deed: Deed::Discard, ids: vec![id], question };
+        }
+        Code::Char(_)
+        | Code::Esc
+        | Code::Tab
+        | Code::Backspace
+        | Code::Delete
+        | Code::Insert
+        | Code::Up
+        | Code::Down
+        | Code::Left
+        | Code::Right
+        | Code::Home
+        | Code::End
+        | Code::PageUp
+        | Code::PageDown
+        | Code::F(_) => {}
+    }
+}
+
+/// Takes a key among what the rules have said.
+pub(super) fn press_judged(model: &mut Model, chord: Chord, at: usize) {
+    if closes(chord) {
+        return;
+    }
+    let items = model.judged.items();
+    let at = at.min(items.len().saturating_sub(1));
+    if chord.code != Code::Enter {
+        model.mode = Mode::Judged { at: moved(chord, at, items.len()).unwrap_or(at) };
+        return;
+    }
+    let Some((id, name)) = items.get(at).map(|one| (one.session.clone(), one.name.clone())) else {
+        return;
+    };
+    if !model.sessions.contains_key(&id) {
+        return done(model, format!("`{name}` is in the trash"));
+    }
+    if !model.ids().any(|listed| *listed == id) {
+        model.filter = Editor::default();
+        model.put_in_order();
+    }
+    model.selected = Some(id);
+}

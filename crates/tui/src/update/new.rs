@@ -1,0 +1,97 @@
+//! The box for a new session or a loop: what is typed there is begun, or kept for later.
+
+use super::acts::{call, refuses};
+use super::drafts;
+use super::wrong;
+use crate::chord::{Chord, Code};
+use crate::command::Command;
+use crate::deed::new_session;
+use crate::editor::Editor;
+use crate::keymap::{leaves_box, submits};
+use crate::message::{Effect, Told};
+use crate::model::{AGENTS, Field, Mode, Model, NEW_DRAFT, NewBox, Repeat, UnderWay};
+
+/// Opens the box for a new session, with what was typed into it and not begun.
+pub(super) fn open(model: &mut Model, command: Command) {
+    if refuses(model) {
+        return;
+    }
+    let of_session = model.session().map(|session| session.repo_root.clone());
+    match model.here.clone().or(of_session) {
+        Some(repo) => {
+            let prompt = model.drafts.get(NEW_DRAFT).cloned().unwrap_or_default();
+            let repeat = if command == Command::NewLoop { Repeat::Loop } else { Repeat::Once };
+            let form = NewBox { repo, prompt, repeat, ..NewBox::default() };
+            model.notice = None;
+            model.mode = Mode::New(Box::new(form));
+        }
+        None => wrong(
+            model,
+            Told {
+                message: "this folder is in no git repository".to_owned(),
+                hint: Some("start glis inside one, or `glis new --repo DIR`".to_owned()),
+            },
+        ),
+    }
+}
+
+/// Takes a key in the box.
+pub(super) fn press(
+    model: &mut Model,
+    chord: Chord,
+    mut form: Box<NewBox>,
+    effects: &mut Vec<Effect>,
+) {
+    if leaves_box(chord) {
+        keep_prompt(model, form.prompt, effects);
+        return;
+    }
+    if submits(chord) {
+        return begin(model, form, effects);
+    }
+    let is_text = form.text(form.field).is_some();
+    // In a text of several lines these keys move in it.
+    let is_line = form.field != Field::Prompt;
+    form.fault = None;
+    match (chord.code, chord.held.shift) {
+        (Code::Tab, false) => form.step(1),
+        (Code::Tab, true) => form.step(-1),
+        (Code::Down, _) if is_line => form.step(1),
+        (Code::Up, _) if is_line => form.step(-1),
+        (Code::Left, _) if !is_text => form.turn(AGENTS.len() - 1),
+        (Code::Right | Code::Char(' '), _) if !is_text => form.turn(1),
+        _ => {
+            if let Some(text) = form.text_in_hand() {
+                text.press(chord);
+            }
+        }
+    }
+    model.mode = Mode::New(form);
+}
+
+/// Begins what was asked for, or shows what is wrong with it.
+fn begin(model: &mut Model, mut form: Box<NewBox>, effects: &mut Vec<Effect>) {
+    let wanted = match form.wanted() {
+        Ok(wanted) => wanted,
+        Err((field, why)) => {
+            (form.field, form.fault) = (field, Some(why));
+            model.mode = Mode::New(form);
+            return;
+        }
+    };
+    keep_prompt(model, Editor::default(), effects);
+    let name = wanted.name.clone().unwrap_or_else(|| "a session".to_owned());
+    let label = if wanted.looped.is_some() { "beginning the loop" } else { "making the session" };
+    let prompt = wanted.prompt.clone();
+    let (request, line) = new_session(wanted);
+    let under_way = UnderWay { id: None, name, deed: None, label, prompt };
+    call(model, under_way, request, line, effects);
+}
+
+/// What a new session is to be told is kept for the next time.
+pub(super) fn keep_prompt(model: &mut Model, prompt: Editor, effects: &mut Vec<Effect>) {
+    if model.draft(NEW_DRAFT) != prompt.text() {
+        model.drafts.insert(NEW_DRAFT.to_owned(), prompt);
+        drafts::keep(model, effects);
+    }
+}

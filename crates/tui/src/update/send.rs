@@ -1,0 +1,115 @@
+//! The box for a message, and for the files that go with it.
+
+use super::acts::{act, refuses};
+use super::drafts;
+use crate::chord::Chord;
+use crate::deed::Deed;
+use crate::editor::Editor;
+use crate::keymap::{leaves_box, submits};
+use crate::message::Effect;
+use crate::model::{FileBox, Mode, Model};
+
+/// Opens the box for a message to the session in hand, or for an answer to the question in hand.
+pub(super) fn open(model: &mut Model) {
+    if refuses(model) {
+        return;
+    }
+    if let Mode::Asks { at: Some((id, request)) } = &model.mode {
+        let (id, request) = (id.clone(), request.clone());
+        model.mode = Mode::AnswerWords { id, request, words: Editor::default() };
+    } else if let Some(id) = model.selected.clone() {
+        model.notice = None;
+        model.mode = Mode::Send { id, files: Vec::new() };
+    }
+}
+
+/// Opens the box for a file that is sent to the session in hand.
+pub(super) fn open_file(model: &mut Model) {
+    if refuses(model) {
+        return;
+    }
+    if let Some(id) = model.selected.clone() {
+        model.notice = None;
+        model.mode = Mode::File(Box::new(FileBox { id, ..FileBox::default() }));
+    }
+}
+
+/// Takes a key in the box for a message.
+pub(super) fn press(
+    model: &mut Model,
+    chord: Chord,
+    (id, files): (String, Vec<String>),
+    effects: &mut Vec<Effect>,
+) {
+    if leaves_box(chord) {
+        return drafts::keep(model, effects);
+    }
+    if chord == Chord::ctrl('o') {
+        model.mode = Mode::File(Box::new(FileBox { id, files, ..FileBox::default() }));
+        return;
+    }
+    let draft = model.drafts.entry(id.clone()).or_default();
+    if !submits(chord) {
+        draft.press(chord);
+        model.mode = Mode::Send { id, files };
+        return;
+    }
+    let text = draft.text().trim().to_owned();
+    if text.is_empty() {
+        // A file alone says nothing about what is to be done with it.
+        if !files.is_empty() {
+            model.mode = Mode::Send { id, files };
+        }
+        return;
+    }
+    model.drafts.remove(&id);
+    drafts::keep(model, effects);
+    act(model, &id, Deed::Send { text, files }, effects);
+}
+
+/// Takes a key in the box for the path of a file.
+pub(super) fn press_file(
+    model: &mut Model,
+    chord: Chord,
+    mut form: Box<FileBox>,
+    effects: &mut Vec<Effect>,
+) {
+    if leaves_box(chord) {
+        // Back to the message, if there is one.
+        if !form.files.is_empty() || !model.draft(&form.id).is_empty() {
+            model.mode = Mode::Send { id: form.id, files: form.files };
+        }
+        return drafts::keep(model, effects);
+    }
+    if !submits(chord) {
+        form.words.press(chord);
+        form.fault = None;
+        model.mode = Mode::File(form);
+        return;
+    }
+    match path(model, form.words.text().trim()) {
+        Ok(path) => {
+            let FileBox { id, mut files, .. } = *form;
+            files.push(path);
+            model.mode = Mode::Send { id, files };
+        }
+        Err(why) => {
+            form.fault = Some(why);
+            model.mode = Mode::File(form);
+        }
+    }
+}
+
+/// The whole path of a file, from one as people write it, or as a terminal pastes what is dropped on it.
+fn path(model: &Model, text: &str) -> Result<String, &'static str> {
+    let text = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')).unwrap_or(text);
+    let home = model.user_home.as_deref();
+    let of_home = text.strip_prefix("~/").zip(home).map(|(rest, home)| format!("{home}/{rest}"));
+    match (of_home, model.here.as_deref()) {
+        _ if text.is_empty() => Err("the path of a file"),
+        (Some(path), _) => Ok(path),
+        (None, _) if text.starts_with('/') => Ok(text.to_owned()),
+        (None, Some(here)) => Ok(format!("{here}/{text}")),
+        (None, None) => Err("an absolute path begins with /"),
+    }
+}

@@ -1,0 +1,141 @@
+//! The keys that fit the moment, for the last row.
+
+use crate::command::Command;
+use crate::keymap::Place;
+use crate::model::{Mode, Model};
+use glis_core::Status;
+
+/// Keys of a box, which are the same whatever the user has chosen.
+type Fixed = &'static [(&'static str, &'static str)];
+
+const TRASH: Fixed = &[
+    ("enter", "restore"),
+    ("r", "under another name"),
+    ("D", "delete for good"),
+    ("E", "what is due"),
+    ("esc", "close"),
+];
+const JUDGED: Fixed =
+    &[("enter", "show the session"), ("j", "next"), ("k", "before"), ("esc", "close")];
+const MESSAGE: Fixed = &[
+    ("enter", "send"),
+    ("ctrl+j", "new line"),
+    ("ctrl+g", "editor"),
+    ("ctrl+o", "add a file"),
+    ("esc", "keep for later"),
+];
+const ANSWER: Fixed =
+    &[("enter", "send"), ("ctrl+j", "new line"), ("ctrl+g", "editor"), ("esc", "close")];
+const NEW: Fixed = &[
+    ("enter", "start"),
+    ("tab", "next field"),
+    ("ctrl+j", "new line"),
+    ("ctrl+g", "editor"),
+    ("esc", "close"),
+];
+const FOUND: Fixed = &[("enter", "go there"), ("up", "before"), ("down", "next"), ("esc", "close")];
+const PICK: Fixed = &[
+    ("enter", "restore"),
+    ("d", "copy to a folder"),
+    ("j", "next"),
+    ("k", "before"),
+    ("esc", "close"),
+];
+
+/// Whose keys are told.
+enum Told {
+    Of(Place),
+    Fixed(Fixed),
+}
+
+fn told(model: &Model) -> Told {
+    Told::Fixed(match &model.mode {
+        Mode::List => return Told::Of(Place::List),
+        Mode::Asks { .. } => return Told::Of(Place::Asks),
+        Mode::Past { words: None } => return Told::Of(Place::Past),
+        Mode::Inline { .. } => return Told::Of(Place::Inline),
+        Mode::Help { .. } => &[("j k", "scroll"), ("any key", "closes")],
+        Mode::History => &[("any key", "closes")],
+        Mode::Confirm { .. } => &[("y", "yes"), ("n", "no")],
+        Mode::Send { .. } => MESSAGE,
+        Mode::AnswerWords { .. } => ANSWER,
+        Mode::File(_) => &[("enter", "add it"), ("esc", "close")],
+        Mode::New(_) => NEW,
+        Mode::Filter => &[("enter", "keep"), ("esc", "clear")],
+        Mode::Palette { .. } | Mode::Words(_) => &[("enter", "do it"), ("esc", "close")],
+        Mode::Search(form) if form.hits().is_empty() => &[("enter", "find"), ("esc", "close")],
+        Mode::Search(_) => FOUND,
+        Mode::Trash { .. } if model.trash.items().is_empty() => &[("esc", "close")],
+        Mode::Trash { .. } => TRASH,
+        Mode::Judged { .. } => JUDGED,
+        Mode::Pick { .. } => PICK,
+        Mode::Past { words: Some(_) } => &[("enter", "search"), ("esc", "close")],
+    })
+}
+
+/// The keys that fit the moment, most wanted first, each with what it does.
+pub(super) fn hints(model: &Model) -> Vec<(String, &'static str)> {
+    let place = match told(model) {
+        Told::Of(place) => place,
+        Told::Fixed(all) => {
+            return all.iter().map(|(key, does)| ((*key).to_owned(), *does)).collect();
+        }
+    };
+    let commands = match place {
+        Place::Asks => ask_hints(),
+        Place::Past => past_hints(),
+        Place::List | Place::Inline => list_hints(model),
+    };
+    let keys = |(command, does): (Command, &'static str)| {
+        Some((model.keys.keys_of(place, command)?, does))
+    };
+    commands.into_iter().filter_map(keys).collect()
+}
+
+fn ask_hints() -> Vec<(Command, &'static str)> {
+    vec![
+        (Command::Allow, "allow"),
+        (Command::AllowForSession, "for the session"),
+        (Command::Deny, "deny"),
+        (Command::Send, "in words"),
+        (Command::Attach, "attach"),
+        (Command::Close, "back"),
+    ]
+}
+
+fn past_hints() -> Vec<(Command, &'static str)> {
+    vec![
+        (Command::Close, "back to live"),
+        (Command::ScrollUp, "back"),
+        (Command::ScrollDown, "on"),
+        (Command::Filter, "search"),
+        (Command::NextFound, "next"),
+        (Command::MarkRange, "select"),
+        (Command::Copy, "copy"),
+    ]
+}
+
+/// What fits the session in hand comes first.
+fn list_hints(model: &Model) -> Vec<(Command, &'static str)> {
+    let mut hints = Vec::new();
+    if model.sessions.values().any(|session| session.status == Status::Waiting) {
+        hints.push((Command::Asks, "answer"));
+    }
+    match model.session() {
+        None => hints.push((Command::New, "new session")),
+        Some(session) => {
+            hints.push((Command::Attach, "attach"));
+            hints.push((Command::Send, "send"));
+            if session.status == Status::Pausing {
+                hints.push((Command::TogglePause, "cancel"));
+            } else if session.can_resume {
+                hints.push((Command::Resume, "resume"));
+            } else if session.can_pause {
+                hints.push((Command::TogglePause, "pause"));
+            }
+            hints.push((Command::New, "new"));
+        }
+    }
+    hints.push((Command::Quit, "quit"));
+    hints
+}

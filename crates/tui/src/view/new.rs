@@ -1,0 +1,105 @@
+//! The box for a new session, or a loop.
+
+use super::field::{BOX_COLUMNS, edit};
+use super::layout::middle;
+use super::pen::{Pen, width};
+use crate::model::{Field, Model, NewBox, Repeat};
+use glis_client::labels::Tone;
+use ratatui_core::layout::Rect;
+
+/// The longest word before a field, and a blank or two.
+const WORDS: u16 = 10;
+/// A prompt has at least so many rows where there is room, and at most so many.
+const PROMPT_ROWS: (u16, u16) = (3, 8);
+/// Rows of the edge, above and below.
+const EDGE: u16 = 2;
+
+/// Draws it. Returns the place of the cursor.
+pub(super) fn draw(
+    model: &Model,
+    pen: &mut Pen<'_>,
+    area: Rect,
+    form: &NewBox,
+) -> Option<(u16, u16)> {
+    let theme = model.theme;
+    let columns = BOX_COLUMNS.min(area.width.saturating_sub(2));
+    let lines = u16::try_from(form.prompt.text().split('\n').count()).unwrap_or(u16::MAX);
+    let fields = form.fields();
+    // A blank row below the prompt, and one that says what is wrong.
+    let others = u16::try_from(fields.len()).unwrap_or(0) + 1;
+    let most = area.height.saturating_sub(1 + EDGE);
+    let prompt = lines.clamp(PROMPT_ROWS.0, PROMPT_ROWS.1).min(most.saturating_sub(others)).max(1);
+    let rows = (prompt + others).min(most) + EDGE;
+    let repo = form.repo.rsplit('/').next().unwrap_or_default();
+    let kind = match form.repeat {
+        Repeat::Once => "session",
+        Repeat::Loop => "loop",
+    };
+    let inner = pen.frame(middle(area, columns, rows), &format!("new {kind} in {repo}"));
+    let mut cursor = None;
+    let mut y = inner.y;
+    for field in fields.iter().copied().skip(hidden(form, &fields, prompt, inner.height)) {
+        if y >= inner.bottom() {
+            break;
+        }
+        let height = if field == Field::Prompt { prompt } else { 1 };
+        let in_hand = form.field == field;
+        let style = if in_hand { theme.accent() } else { theme.faint() };
+        pen.put(inner.x, y, WORDS, field.word(), style);
+        let height = height.min(inner.bottom() - y);
+        let place =
+            Rect { x: inner.x + WORDS, y, width: inner.width.saturating_sub(WORDS), height };
+        let found = value(model, pen, place, (form, field));
+        cursor = if in_hand { found } else { cursor };
+        y += height;
+    }
+    let fault = form.fault.as_deref().unwrap_or_default();
+    if y < inner.bottom() {
+        pen.put(
+            inner.x + WORDS,
+            y,
+            inner.width.saturating_sub(WORDS),
+            fault,
+            theme.tone(Tone::Bad),
+        );
+    }
+    cursor
+}
+
+/// How many of the first fields have no room, so that the one in hand has.
+fn hidden(form: &NewBox, fields: &[Field], prompt: u16, rows: u16) -> usize {
+    let at = fields.iter().position(|field| *field == form.field).unwrap_or(0);
+    let fits = |first: usize| {
+        let shown = u16::try_from(at + 1 - first).unwrap_or(u16::MAX);
+        let more = if first == 0 { prompt - 1 } else { 0 };
+        shown + more <= rows
+    };
+    (0..=at).find(|first| fits(*first)).unwrap_or(at)
+}
+
+/// The text of a field or what is chosen in it.
+fn value(
+    model: &Model,
+    pen: &mut Pen<'_>,
+    place: Rect,
+    (form, field): (&NewBox, Field),
+) -> Option<(u16, u16)> {
+    let theme = model.theme;
+    let in_hand = form.field == field;
+    let Some(editor) = form.text(field) else {
+        let choice = form.choice(field);
+        let text = if in_hand { format!("‹ {choice} ›") } else { choice.to_owned() };
+        pen.put(place.x, place.y, place.width, &text, theme.text());
+        return None;
+    };
+    if editor.text().is_empty() {
+        let proposed = (field == Field::Name).then(|| form.proposed()).flatten();
+        let usual = proposed.as_deref().unwrap_or(field.usual());
+        // Beside the cursor, so that it is not taken for what was typed.
+        let x = place.x + u16::from(in_hand);
+        if width(usual) < place.width {
+            pen.put(x, place.y, place.width, usual, theme.faint());
+        }
+    }
+    edit(pen, place, editor)
+}
