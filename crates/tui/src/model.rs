@@ -106,8 +106,10 @@ pub(crate) enum Link {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Mode {
     List,
+    /// All keys, and what is behind them.
     Help {
         scroll: usize,
+        behind: Box<Self>,
     },
     Confirm {
         deed: Deed,

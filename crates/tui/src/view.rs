@@ -11,6 +11,7 @@ mod house;
 mod layout;
 mod list;
 mod new;
+mod notice;
 mod overlay;
 mod pages;
 mod pen;
@@ -18,7 +19,7 @@ mod status;
 mod terminal;
 
 #[cfg(test)]
-pub(crate) use pen::overlaps;
+pub(crate) use pen::{cuts, overlaps};
 
 use crate::message::Tab;
 use crate::model::{Drag, Mode, Model, Page};
@@ -70,7 +71,7 @@ pub(crate) fn draw(model: &Model, buffer: &mut Buffer) -> Option<(u16, u16)> {
         }
     }
     status::draw(model, &mut pen, layout.status);
-    bars::notice(model, &mut pen, layout.notice);
+    notice::draw(model, &mut pen, layout.notice);
     bars::hints(model, &mut pen, layout.hints);
     let cursor = overlay::draw(model, &mut pen, area);
     if let (Some(drag), Some(content)) = (model.drag, content(model)) {

@@ -54,7 +54,7 @@ fn side_by_side_where_there_is_room() {
   ? fix-login waiting     Bash: rm -r…   5m │ glis/api · ~/trees/api
   ● docs      busy        (2 queued)     5m │ 1 terminal 2 conversation 3 diff 4 snapshots 5 runs 6 events
                                             │
- server 2  ~/src                            │ ⏸ PAUSED  Paused 5m · by you
+ server 2  ~/src                            │ ⏸ PAUSED  Paused 5m ago · by you
   ✗ 日本語    failed      the agent i…   5m │   Last Action: edit src/api.rs
 ▌ ‖ api       paused      edit src/ap…   5m │   Pending: write tests · update docs · ship
                                             │

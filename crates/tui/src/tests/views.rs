@@ -6,13 +6,13 @@ use super::house::{judged, removed};
 use super::session;
 use crate::message::{Fetched, Msg, Told};
 use crate::theme::{Depth, Ground, legible};
-use crate::view::overlaps;
+use crate::view::{cuts, overlaps};
 use glis_core::Status;
 use glis_wire::view::SessionView;
 use serde_json::json;
 
 /// From the smallest that is promised to the largest that is sold.
-const SIZES: [(u16, u16); 5] = [(40, 12), (80, 24), (100, 30), (132, 43), (200, 50)];
+const SIZES: [(u16, u16); 5] = [(40, 12), (80, 24), (100, 30), (120, 40), (200, 50)];
 
 /// The keys that lead to each view.
 const VIEWS: &[&str] = &[
@@ -106,7 +106,10 @@ fn page(keys: &str) -> Option<Fetched> {
         "2" => {
             let said = json!([
                 {"timestamp": at, "type": "user", "content": "please fix the login"},
-                {"timestamp": at, "type": "tool", "content": "Bash cargo test"},
+                {"timestamp": at, "type": "tool", "content": "cargo test",
+                    "metadata": {"tool": "Bash", "outcome": "failed"}},
+                {"timestamp": at, "type": "system", "content": "",
+                    "metadata": {"outcome": "completed"}},
                 {"timestamp": at, "type": "assistant", "content": "done ".repeat(60)},
             ]);
             Fetched::Conversation(serde_json::from_value(said).unwrap())
@@ -163,10 +166,11 @@ fn no_view_writes_over_itself_at_any_size() {
 fn on_a_usual_terminal_nothing_is_cut() {
     for size in [(80, 24), (200, 50)] {
         for keys in VIEWS {
-            let frame = desk(size, Ground::Dark, keys).frame();
-            // A pause that is under way has this sign for a mark.
-            let cut = frame.lines().find(|line| line.contains('…') && !line.contains("…  "));
-            assert_eq!(cut, None, "{size:?} after {keys:?}:\n{frame}");
+            let desk = desk(size, Ground::Dark, keys);
+            cuts();
+            let frame = desk.frame();
+            let found = cuts();
+            assert_eq!(found, Vec::<String>::new(), "{size:?} after {keys:?}:\n{frame}");
         }
     }
 }
@@ -182,6 +186,29 @@ fn everything_that_is_drawn_can_be_read_in_both_themes() {
             desk.frame()
         });
         assert_eq!(frames[0], frames[1], "after {keys:?}");
+    }
+}
+
+/// What happened and what to do about it are told whole, in as many rows as that takes.
+#[test]
+fn a_failure_is_told_whole_with_its_next_step() {
+    let message = "cannot compact `fix-login`, status: idle".to_owned();
+    let hint =
+        "`glis stop fix-login` ends its process and keeps everything; then it can be compacted";
+    let told = Told { message, hint: Some(hint.to_owned()) };
+    for size in [(40, 24), (80, 24), (200, 50)] {
+        let mut desk = Desk::with(few(), size, Ground::Dark);
+        desk.tell(Msg::Failed(told.clone()));
+        cuts();
+        overlaps();
+        let words: Vec<_> = desk.frame().split_whitespace().map(ToOwned::to_owned).collect();
+        let found = words.join(" ");
+        assert!(
+            found.contains(&format!("✗ {} {hint}", told.message)),
+            "{size:?}\n{}",
+            desk.frame()
+        );
+        assert_eq!(overlaps(), Vec::<String>::new(), "{size:?}");
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) 
         Mode::Trash { at } => return house::press_trash(model, chord, at, effects),
         Mode::Judged { at } => return house::press_judged(model, chord, at),
         Mode::Search(form) => return search::press(model, chord, form, effects),
-        Mode::Help { scroll } => help(chord, scroll),
+        Mode::Help { scroll, behind } => help(chord, scroll, behind),
         Mode::Confirm { deed, ids, question } => {
             confirm(model, chord, (deed, ids, question), effects)
         }
@@ -149,13 +149,14 @@ pub(super) fn paste(model: &mut Model, text: &str, effects: &mut Vec<Effect>) {
 }
 
 /// Scrolls, or closes.
-fn help(chord: Chord, scroll: usize) -> Next {
+fn help(chord: Chord, scroll: usize, behind: Box<Mode>) -> Next {
     let steps =
         [(Code::PageUp, -10), (Code::PageDown, 10), (Code::Char('k'), -1), (Code::Char('j'), 1)];
     let by = steps.iter().find(|(code, _)| *code == chord.code).map(|(_, by)| *by);
     let by = by.or(vertical(chord));
-    by.map_or(Next::Closes, |by| {
-        Next::Stays(Mode::Help { scroll: scroll.saturating_add_signed(by) })
+    Next::Stays(match by {
+        Some(by) => Mode::Help { scroll: scroll.saturating_add_signed(by), behind },
+        None => *behind,
     })
 }
 

@@ -81,7 +81,7 @@ pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>
         Command::Palette => model.mode = Mode::Palette { words: Editor::default(), at: 0 },
         Command::Undo => undo(model, effects),
         Command::History => model.mode = Mode::History,
-        Command::Help => model.mode = Mode::Help { scroll: 0 },
+        Command::Help => open_help(model),
         Command::Close => close(model),
         Command::MoreIterations | Command::FewerIterations => {
             executing::count(model, command, effects);
@@ -89,6 +89,12 @@ pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>
         Command::Interrupt => executing::interrupt(model, effects),
         Command::Quit | Command::Suspend | Command::Redraw => leave(command, effects),
     }
+}
+
+/// Opens all keys over what is shown.
+fn open_help(model: &mut Model) {
+    let behind = Box::new(std::mem::replace(&mut model.mode, Mode::List));
+    model.mode = Mode::Help { scroll: 0, behind };
 }
 
 /// What concerns the whole screen.
@@ -316,6 +322,11 @@ fn undo(model: &mut Model, effects: &mut Vec<Effect>) {
     let undoable = |done: &&mut Done| {
         done.end == End::Well && done.deed.as_ref().is_some_and(|deed| deed.inverse().is_some())
     };
+    // What was done last is what is meant: while that goes on, nothing older is undone in its place.
+    let goes_on = |done: &&Done| done.end == End::NotYet && done.deed.is_some();
+    if let Some(line) = model.history.iter().rev().find(goes_on).map(|done| done.line.clone()) {
+        return done(model, format!("`{line}` is still under way"));
+    }
     let Some(last) = model.history.iter_mut().rev().find(undoable) else {
         return done(model, "nothing to undo".to_owned());
     };

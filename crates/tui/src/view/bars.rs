@@ -3,7 +3,7 @@
 use super::pen::{Pen, width};
 use crate::command::Command;
 use crate::keymap::Place;
-use crate::model::{Access, Kind, Link, Mode, Model, SPIN_MS};
+use crate::model::{Access, Link, Mode, Model, SPIN_MS};
 use glis_client::labels::Tone;
 use glis_core::Status;
 use ratatui_core::layout::Rect;
@@ -72,40 +72,6 @@ fn state(model: &Model) -> (String, Tone) {
         _ if model.access == Access::ReadOnly => ("read-only".to_owned(), Tone::Calm),
         _ => (String::new(), Tone::Faint),
     }
-}
-
-/// What was just said, or the filter.
-pub(super) fn notice(model: &Model, pen: &mut Pen<'_>, area: Rect) {
-    if area.height == 0 {
-        return;
-    }
-    let theme = model.theme;
-    let room = area.width.saturating_sub(2);
-    if let Mode::Past { words: Some(words) } = &model.mode {
-        let x = pen.put(area.x + 1, area.y, room, "/", theme.accent());
-        pen.put(x, area.y, room.saturating_sub(1), words.text(), theme.text());
-        return;
-    }
-    if let (Some(notice), false) = (&model.notice, model.mode == Mode::Filter) {
-        let (mark, tone) = match notice.kind {
-            Kind::Done => ("✓", Tone::Good),
-            Kind::Wrong => ("✗", Tone::Bad),
-        };
-        let text = format!("{mark} {}", notice.told.message);
-        let hint = notice.told.hint.as_deref().unwrap_or_default();
-        let shown = if width(hint) == 0 {
-            room
-        } else {
-            room.saturating_sub(width(hint).min(room / 2) + 2)
-        };
-        let x = pen.put(area.x + 1, area.y, shown, &text, theme.tone(tone));
-        pen.put(x + 2, area.y, area.right().saturating_sub(x + 3), hint, theme.faint());
-        return;
-    }
-    let x = pen.put(area.x + 1, area.y, room, "/", theme.accent());
-    let x = pen.put(x, area.y, room.saturating_sub(1), model.filter.text(), theme.text());
-    let all = format!("{} of {}", model.ids().count(), model.sessions.len());
-    pen.put(x + 2, area.y, area.right().saturating_sub(x + 2), &all, theme.faint());
 }
 
 /// The last row: keys that fit the moment, or who has them.

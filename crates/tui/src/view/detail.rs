@@ -181,7 +181,11 @@ fn card(model: &Model, session: &SessionView, columns: u16) -> Vec<(String, Styl
 
 /// When and why it was paused, what it did last, and up to three things that it was to do.
 fn paused(session: &SessionView, now: Now) -> Vec<String> {
-    let when = session.paused_at.as_deref().map(|at| since(at, now)).unwrap_or_default();
+    let when = match session.paused_at.as_deref().map(|at| since(at, now)).as_deref() {
+        Some("now") => "just now".to_owned(),
+        Some(age) => format!("{age} ago"),
+        None => String::new(),
+    };
     let why = session.pause_reason.map(|reason| format!(" · {}", pages::word(reason)));
     let again = session.resume_at.as_ref().map(|at| format!(" · resumes at {at}"));
     let mut lines = vec![format!(

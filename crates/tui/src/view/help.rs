@@ -3,22 +3,43 @@
 use super::layout::middle;
 use super::pen::{Pen, width};
 use crate::keymap::{HelpLine, Place};
-use crate::model::Model;
+use crate::model::{Mode, Model};
 use ratatui_core::layout::Rect;
 
 /// As wide as keys and the longest of their words need.
 const COLUMN: u16 = 38;
 
-/// Draws it over everything else, in as many columns as fit; the rest is scrolled to.
-pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect, scroll: usize) {
-    let mut lines = model.keys.help(Place::List);
+/// The keys of the place that it was opened from come first.
+fn lines(model: &Model, behind: &Mode) -> Vec<HelpLine> {
+    let own = if let Mode::Asks { .. } = behind {
+        Place::Asks
+    } else if let Mode::Past { .. } = behind {
+        Place::Past
+    } else {
+        Place::List
+    };
+    let mut places = [
+        (Place::List, "all sessions"),
+        (Place::Asks, "questions"),
+        (Place::Inline, "typing into its terminal"),
+        (Place::Past, "looking back"),
+    ];
+    places.sort_by_key(|(place, _)| *place != own);
     let head = |does: &'static str| HelpLine { keys: String::new(), does };
-    lines.extend([head(""), head("questions")]);
-    lines.extend(model.keys.help(Place::Asks).into_iter().filter(|line| !line.does.is_empty()));
-    lines.extend([head(""), head("typing into its terminal")]);
-    lines.extend(model.keys.help(Place::Inline));
-    lines.extend([head(""), head("looking back")]);
-    lines.extend(model.keys.help(Place::Past).into_iter().filter(|line| !line.does.is_empty()));
+    let mut lines: Vec<HelpLine> = Vec::new();
+    for (place, title) in places {
+        // What comes first needs no title.
+        if !lines.is_empty() {
+            lines.extend([head(""), head(title)]);
+        }
+        lines.extend(model.keys.help(place).into_iter().filter(|line| !line.does.is_empty()));
+    }
+    lines
+}
+
+/// Draws it over everything else, in as many columns as fit; the rest is scrolled to.
+pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect, (scroll, behind): (usize, &Mode)) {
+    let lines = lines(model, behind);
     let rows = usize::from(area.height.saturating_sub(3)).max(1);
     let fit = usize::from(area.width.saturating_sub(4) / COLUMN).max(1);
     let columns = fit.min(lines.len().div_ceil(rows));

@@ -10,9 +10,9 @@ type Fixed = &'static [(&'static str, &'static str)];
 
 const TRASH: Fixed = &[
     ("enter", "restore"),
-    ("r", "under another name"),
-    ("D", "delete for good"),
-    ("E", "what is due"),
+    ("r", "rename"),
+    ("D", "delete"),
+    ("E", "delete what is due"),
     ("esc", "close"),
 ];
 const JUDGED: Fixed =

@@ -1,7 +1,7 @@
 //! Where everything is: side by side where there is room, one above the other where not.
 
 use super::pen::Pen;
-use crate::model::{Mode, Model};
+use crate::model::Model;
 use ratatui_core::layout::Rect;
 
 /// From this width on the list and the session stand side by side.
@@ -31,9 +31,9 @@ impl Layout {
     pub(super) fn of(model: &Model, area: Rect) -> Self {
         let row = |y: u16| Rect { y, height: 1, ..area };
         let (top, hints) = (row(area.y), row(area.bottom().saturating_sub(1)));
-        let typed = matches!(model.mode, Mode::Filter | Mode::Past { words: Some(_) });
-        let says = model.notice.is_some() || typed || shows_filter(model);
-        let notice_rows = u16::from(says);
+        let notice_rows = super::notice::rows(model, area.width);
+        // A small screen has no more than one to give.
+        let notice_rows = if area.height < TALL { notice_rows.min(1) } else { notice_rows };
         let notice =
             Rect { height: notice_rows, ..row(area.bottom().saturating_sub(1 + notice_rows)) };
         let status_rows = u16::from(super::status::is_shown(model) && area.height >= TALL);
@@ -66,10 +66,6 @@ pub(super) fn middle(area: Rect, columns: u16, rows: u16) -> Rect {
     let x = area.x + (area.width - width) / 2;
     let y = area.y + (area.height - height) / 3;
     Rect { x, y, width, height }
-}
-
-fn shows_filter(model: &Model) -> bool {
-    !model.filter.text().is_empty()
 }
 
 fn split(model: &Model, body: Rect) -> (Rect, Option<Rect>) {

@@ -217,8 +217,17 @@ fn session_line(
     let room = end.saturating_sub(x);
     // A word or two, or nothing: a sign that something was cut off tells nothing.
     if let Some((text, tone)) = note(model, session).filter(|_| room >= NOTE_COLUMNS_MIN) {
+        let text = if width(&text) > room { shorter(model, session).unwrap_or(text) } else { text };
         pen.put(x, row.y, room, &text, theme.tone(tone));
     }
+}
+
+/// How far a loop is, where there is no room for more; nothing else is under way or wanted of it.
+fn shorter(model: &Model, session: &SessionView) -> Option<String> {
+    let (text, _) = note(model, session)?;
+    let own = session.looped.as_ref().filter(|_| text.starts_with("iteration "))?;
+    let of = own.max.map_or_else(String::new, |max| format!(" of {max}"));
+    Some(format!("#{}{of}", own.iteration))
 }
 
 /// The most important thing to be said of a session.

@@ -25,8 +25,8 @@ pub(super) fn draw(
     let columns = BOX_COLUMNS.min(area.width.saturating_sub(2));
     let lines = u16::try_from(form.prompt.text().split('\n').count()).unwrap_or(u16::MAX);
     let fields = form.fields();
-    // A blank row below the prompt, and one that says what is wrong.
-    let others = u16::try_from(fields.len()).unwrap_or(0) + 1;
+    // The others have a row each, and so has what is wrong.
+    let others = u16::try_from(fields.len()).unwrap_or(0);
     let most = area.height.saturating_sub(1 + EDGE);
     let prompt = lines.clamp(PROMPT_ROWS.0, PROMPT_ROWS.1).min(most.saturating_sub(others)).max(1);
     let rows = (prompt + others).min(most) + EDGE;

@@ -19,8 +19,8 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) -> Option<(u16,
             let content = super::content(model)?;
             super::terminal::cursor_at(model, content)
         }
-        Mode::Help { scroll } => {
-            help::draw(model, pen, area, *scroll);
+        Mode::Help { scroll, behind } => {
+            help::draw(model, pen, area, (*scroll, behind));
             None
         }
         Mode::Filter => bottom_cursor(&model.filter, area),

@@ -82,13 +82,32 @@ fn conversation(entries: &[Entry], columns: u16, theme: Theme) -> Lines {
             Voice::System => theme.faint(),
             Voice::Tool => theme.tone(Tone::Calm),
         };
-        lines.push((who(entry.voice).to_owned(), style));
+        if let Some(end) = turn_end(entry) {
+            lines.extend([(end, theme.faint()), (String::new(), theme.text())]);
+            continue;
+        }
+        lines.push((speaker(entry), style));
         let body = if entry.voice == Voice::Tool { theme.faint() } else { theme.text() };
         let text = wrapped(&entry.content, columns.saturating_sub(2));
         lines.extend(text.into_iter().map(|line| (format!("  {line}"), body)));
         lines.push((String::new(), theme.text()));
     }
     lines
+}
+
+/// Who speaks, and of a tool which one it is and how it ended, where that is known.
+fn speaker(entry: &Entry) -> String {
+    let about = |key: &str| entry.metadata.get(key).and_then(Value::as_str);
+    let known = [about("tool"), about("outcome")].into_iter().flatten();
+    let known = known.filter(|_| entry.voice == Voice::Tool).map(|word| format!(" · {word}"));
+    format!("{}{}", who(entry.voice), known.collect::<String>())
+}
+
+/// The end of a turn, which is told by an entry without words.
+fn turn_end(entry: &Entry) -> Option<String> {
+    let is_end = entry.voice == Voice::System && entry.content.trim().is_empty();
+    let outcome = entry.metadata.get("outcome").and_then(Value::as_str).unwrap_or("ended");
+    is_end.then(|| format!("── turn {outcome}"))
 }
 
 fn diff(files: &[FileDiffView], patch: &str, theme: Theme) -> Lines {

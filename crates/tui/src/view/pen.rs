@@ -7,6 +7,9 @@ use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
+/// Beside a box at least so much is seen of what lies behind it, or nothing.
+const MARGIN: u16 = 4;
+
 /// Draws into a buffer.
 pub(super) struct Pen<'b> {
     pub(super) buffer: &'b mut Buffer,
@@ -26,7 +29,12 @@ impl<'b> Pen<'b> {
             return x;
         }
         let columns = columns.min(area.right() - x);
-        let text = shortened(&printable(text), columns);
+        let text = printable(text);
+        #[cfg(test)]
+        if width(&text) > columns {
+            CUTS.with_borrow_mut(|all| all.push(format!("{text:?} to {columns} columns")));
+        }
+        let text = shortened(&text, columns);
         #[cfg(test)]
         self.note_overlap(x, y, &text);
         self.buffer.set_stringn(x, y, text, usize::from(columns), style).0
@@ -94,7 +102,10 @@ impl<'b> Pen<'b> {
 
     /// A box with a title. Returns what is inside.
     pub(super) fn frame(&mut self, area: Rect, title: &str) -> Rect {
-        self.clear(area);
+        let whole = self.buffer.area;
+        // Single letters beside a box that is almost as wide as the screen would look like a mistake.
+        let narrow = whole.width.saturating_sub(area.width) <= 2 * MARGIN;
+        self.clear(if narrow { Rect { x: whole.x, width: whole.width, ..area } } else { area });
         let (line, accent) = (self.theme.line(), self.theme.accent());
         let (right, bottom) = (area.right().saturating_sub(1), area.bottom().saturating_sub(1));
         for x in area.x..area.right() {
@@ -127,6 +138,13 @@ impl<'b> Pen<'b> {
 #[cfg(test)]
 thread_local! {
     static OVERLAPS: std::cell::RefCell<Vec<String>> = const { std::cell::RefCell::new(Vec::new()) };
+    static CUTS: std::cell::RefCell<Vec<String>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
+/// What had no room, whole, since this was last asked.
+#[cfg(test)]
+pub(crate) fn cuts() -> Vec<String> {
+    CUTS.take()
 }
 
 /// What was written over something else since this was last asked.
