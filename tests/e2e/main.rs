@@ -8,6 +8,7 @@
 
 mod support {
     pub(crate) mod bot;
+    pub(crate) mod browser;
     pub(crate) mod clock;
     pub(crate) mod freezer;
     pub(crate) mod held;
@@ -187,6 +188,7 @@ mod loops {
 /// The page and the API: who is let in, what is asked for, what is told.
 mod web {
     mod api;
+    mod browser;
     mod devices;
     mod events;
     mod guard;

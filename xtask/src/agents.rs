@@ -11,7 +11,7 @@ use crate::belongings::Belongings;
 use crate::tools::{self, Missing};
 
 /// How the folder of an installation that is under way begins.
-const UNFINISHED: &str = ".new-";
+pub(crate) const UNFINISHED: &str = ".new-";
 
 /// `cargo xtask agents`: installs what is missing and says where everything lies.
 pub(crate) fn run() -> Result<ExitCode> {
@@ -96,7 +96,8 @@ fn fetch(agent: &RealAgent, room: &Path) -> Result<()> {
     // A manifest of its own keeps npm from looking for one further up.
     fs::write(beside.path().join("package.json"), "{\"private\":true}\n")?;
     let home = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(room)?;
-    let output = npm(Path::new("npm"), &wanted, beside.path(), home.path()).output()?;
+    let packages = [wanted.clone()];
+    let output = npm(Path::new("npm"), &packages, beside.path(), home.path()).output()?;
     let told = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "npm ended with {}\n{told}", output.status);
     let program = agent.program_in(beside.path()).context("no program for this platform")?;
@@ -111,12 +112,12 @@ fn fetch(agent: &RealAgent, room: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The installation of a package, kept away from the user's own folders: packages bring programs
+/// The installation of packages, kept away from the user's own folders: packages bring programs
 /// that run at once, and that of `OpenCode` makes itself at home where it thinks that home is. The
 /// user's npmrc is read all the same, since it may name the registry.
-fn npm(program: &Path, package: &str, folder: &Path, home: &Path) -> Command {
+pub(crate) fn npm(program: &Path, packages: &[String], folder: &Path, home: &Path) -> Command {
     let mut npm = Command::new(program);
-    npm.args(["install", "--no-audit", "--no-fund", "--no-package-lock", package]);
+    npm.args(["install", "--no-audit", "--no-fund", "--no-package-lock"]).args(packages);
     npm.current_dir(folder).stdin(Stdio::null());
     for name in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "OPENCODE_CONFIG"] {
         npm.env_remove(name);
@@ -144,7 +145,7 @@ const HOMES: [(&str, &str); 5] = [
 ];
 
 /// Removes what an installation left behind that was killed; nobody else is at work under the lock.
-fn sweep(room: &Path) -> Result<()> {
+pub(crate) fn sweep(room: &Path) -> Result<()> {
     for entry in fs::read_dir(room)? {
         let entry = entry?;
         if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
@@ -193,7 +194,7 @@ mod tests {
         fs::write(&script, GREEDY).unwrap();
         fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
         fs::create_dir(&home).unwrap();
-        let output = npm(&script, "greedy@1", yard.path(), &home).output().unwrap();
+        let output = npm(&script, &["greedy@1".to_owned()], yard.path(), &home).output().unwrap();
         let told = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success(), "{told}");
         let (settings, written): (Vec<&str>, Vec<&str>) =

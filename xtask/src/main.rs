@@ -1,10 +1,11 @@
-//! The project's own tools: `cargo xtask test`, `check`, `agents`, `bench`, `soak`, `plan-kills`,
-//! `stories`, `coverage`, `pictures` and `record`.
+//! The project's own tools: `cargo xtask test`, `check`, `agents`, `browser`, `bench`, `soak`,
+//! `plan-kills`, `stories`, `coverage`, `pictures` and `record`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool that talks to a terminal")]
 
 mod agents;
 mod belongings;
 mod bench;
+mod browser;
 mod cargo;
 mod coverage;
 mod pictures;
@@ -28,6 +29,7 @@ cargo xtask VERB
 
   test              everything a change must pass: style, lints, tests, release build, demo
   agents            installs the real agents that the tests drive into the user's cache folder
+  browser           installs the browser that the tests of the page drive, and what drives it
   check             the quick part of it: style, lints, tests
   bench [MEASURE…]  measures glis beside tmux, dtach and a bare terminal loop, as ratios
   soak [--for 5m]   twenty agents at work: memory and descriptors of the daemon must not grow
@@ -60,6 +62,7 @@ fn run(verb: &str, rest: &[OsString]) -> Result<ExitCode> {
         "check" => test::run(test::Extent::Quick),
         "bench" => bench::run(rest),
         "agents" => agents::run(),
+        "browser" => browser::run(),
         "soak" => soak::run(rest),
         "plan-kills" => plan_kills::run(),
         "stories" => stories::run(),

@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result};
 
 use crate::agents;
 use crate::belongings::Belongings;
+use crate::browser;
 use crate::cargo::{self, Workspace, cargo};
 use crate::proc;
 use crate::shaky;
@@ -57,13 +58,14 @@ const QUICK: &[Step] = &[("fmt", fmt), ("clippy", clippy), ("tests", quick_tests
 
 /// What a check before a commit leaves to `cargo xtask test`: real agents, whatever is killed at
 /// every step or at random, costs, and thousands of lives. They take two thirds of all the time.
-const LONG: &str = "(package(glis) and test(/^(real|kill|cost)::/)) \
+const LONG: &str = "(package(glis) and test(/^(real|kill|cost|web::browser)::/)) \
      or (package(glis-snapshot) and test(/^(faults|coming|random)::/)) \
      or (package(glis-core) and test(/^five_thousand/))";
 
 const EVERYTHING: &[Step] = &[
     ("tools", install),
     ("agents", agents),
+    ("browser", browser),
     ("fmt", fmt),
     ("clippy", clippy),
     ("build", build),
@@ -181,6 +183,19 @@ fn agents(course: &mut Course) -> Outcome {
     match agents::install() {
         Ok(missing) => {
             for missing in missing {
+                course.skip(&missing);
+            }
+            Outcome::Passed
+        }
+        Err(failure) => Outcome::Failed(format!("{failure:#}")),
+    }
+}
+
+/// What drives the browser of the page's tests.
+fn browser(course: &mut Course) -> Outcome {
+    match browser::install() {
+        Ok(missing) => {
+            if let Some(missing) = missing {
                 course.skip(&missing);
             }
             Outcome::Passed

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// What the tests of terminals, of system calls, of peers, of disks that lose their power, of
-/// other users, of services and of command lines look for: a program and the package that has it.
+/// other users, of services, of command lines and of the page look for: a program and the package that
+/// has it.
 const WANTED: &[(&str, &str)] = &[
     ("tmux", "tmux"),
     ("strace", "strace"),
@@ -18,7 +19,12 @@ const WANTED: &[(&str, &str)] = &[
     ("zsh", "zsh"),
     ("busybox", "busybox"),
     ("mksh", "mksh"),
+    (BROWSER, "chromium-headless-shell"),
+    ("node", "nodejs"),
 ];
+
+/// Any browser that the tests can drive will do.
+const BROWSER: &str = "chromium";
 
 /// What is missing and stays missing.
 pub(crate) struct Missing {
@@ -71,7 +77,11 @@ pub(crate) fn find(program: &str) -> Option<PathBuf> {
 }
 
 fn absent() -> Vec<(&'static str, &'static str)> {
-    WANTED.iter().copied().filter(|(tool, _)| find(tool).is_none()).collect()
+    WANTED.iter().copied().filter(|(tool, _)| !is_here(tool)).collect()
+}
+
+fn is_here(tool: &str) -> bool {
+    find(tool).is_some() || tool == BROWSER && glis_stub_model::browser::program().is_some()
 }
 
 fn missing(what: &str, why: &str) -> Missing {

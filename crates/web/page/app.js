@@ -3,7 +3,7 @@
 
 import { pair, post } from "./api.js";
 import { drawAsks } from "./asks.js";
-import { complain, fill, h, icon } from "./dom.js";
+import { complain, fill, h, icon, redraw } from "./dom.js";
 import { TAKEN, USUAL, bind, bindings, listen, pressed } from "./keys.js";
 import { drawList } from "./list.js";
 import { Outbox } from "./outbox.js";
@@ -18,16 +18,22 @@ const outbox = new Outbox(() => view?.drawLetters());
 /** @type {SessionView | null} */
 let view = null;
 let shown = "";
+/** Whether what the address names was shown: a page that is loaded while nothing answers shows it later. */
+let routed = false;
 
 const stream = new Stream({
   begin: () => store.begin(),
+  beat: () => draw({}),
   event: (event) => { outbox.take(event); store.take(event); notify(event); },
   state: (state, why) => {
     const words = { live: "", connecting: "Connecting...", lost: `Not connected: ${why ?? ""}`, refused: "" };
     const told = words[state];
     if ($("link").textContent !== told) $("link").textContent = told;
     document.body.dataset.link = state;
-    if (state === "live") outbox.flush();
+    if (state === "live") {
+      outbox.flush();
+      if (!routed) route();
+    }
     if (state === "refused") welcome();
   },
 });
@@ -35,7 +41,9 @@ const stream = new Stream({
 /** What this device is told that is not known here. @param {string} [why] */
 function welcome(why) {
   stream.close();
-  shown = "";
+  view?.close();
+  [view, shown, routed] = [null, "", false];
+  document.body.dataset.place = "detail";
   fill($("list"));
   fill($("gate"));
   fill($("main"),
@@ -61,6 +69,7 @@ async function start() {
 
 function route() {
   if (!store.device.name) return;
+  routed = true;
   const [, kind, id] = location.hash.split("/");
   const wanted = kind === "s" ? id : kind || "";
   document.body.dataset.place = wanted ? "detail" : "list";
@@ -116,7 +125,7 @@ function drawGate() {
         onclick: () => act("/pause", "Failed to pause") }, icon("pause"), "Pause all")
     : h("button", { type: "button", id: "gate-do", class: "filled", disabled: !may, "aria-label": gate === "pausing" ? "Pausing all... Resume all" : "Resume all that was paused",
         onclick: () => act("/resume", "Failed to resume") }, icon("play"), gate === "pausing" ? "Pausing all... Resume" : "Resume all");
-  fill($("gate"), button);
+  redraw($("gate"), button);
 }
 
 function drawNew() {
@@ -194,6 +203,11 @@ listen({
   "next-session": () => move(1),
   "previous-session": () => move(-1),
   "write-message": () => $("message")?.focus(),
+});
+document.querySelector(".skip")?.addEventListener("click", (event) => {
+  // Addresses with a # are places of this page.
+  event.preventDefault();
+  $("main").focus();
 });
 window.addEventListener("hashchange", () => (location.hash.startsWith("#pair=") ? start() : route()));
 start();

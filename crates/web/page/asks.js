@@ -2,10 +2,13 @@
 /** Every open question of every session, in one place. An answer names the request that was shown. */
 
 import { post } from "./api.js";
-import { complain, fill, h } from "./dom.js";
+import { complain, h, redraw } from "./dom.js";
 
 /** Answers that are on their way: a second press sends no second one. @type {Set<string>} */
 const underWay = new Set();
+
+/** Answers that are being typed, by the question. @type {Map<string, string>} */
+const typed = new Map();
 
 /** @param {string} session @param {string} request @param {Record<string, any>} answer @param {() => void} drawn */
 async function give(session, request, answer, drawn) {
@@ -23,6 +26,10 @@ async function give(session, request, answer, drawn) {
   }
 }
 
+/** What is usually chosen from, as a person would write it. */
+const LABELS = { allow: "Allow", deny: "Deny" };
+const KINDS = { approval: "wants your approval", question: "has a question" };
+
 /** @param {import("./store.js").Store} store @param {import("./store.js").Session} session @param {any} ask @param {() => void} drawn */
 export function askCard(store, session, ask, drawn) {
   const waits = underWay.has(`${session.id} ${ask.request}`);
@@ -31,26 +38,27 @@ export function askCard(store, session, ask, drawn) {
   const at = `ask-${session.id}-${ask.request}`;
   const choices = ask.choices?.length ? ask.choices : ask.kind === "question" ? [] : ["allow", "deny"];
   const field = /** @type {HTMLTextAreaElement} */ (
-    h("textarea", { rows: "2", id: `${at}-text`, "aria-label": `Answer for ${session.name}` })
+    h("textarea", { rows: "2", id: `${at}-text`, "aria-label": `Answer for ${session.name}`, value: typed.get(at) ?? "",
+      oninput: (/** @type {Event} */ event) => typed.set(at, /** @type {HTMLTextAreaElement} */ (event.target).value) })
   );
   const buttons = choices.map((/** @type {string} */ choice, /** @type {number} */ index) =>
     h("button", {
       type: "button", id: `${at}-${index}`, class: choice === "allow" ? "filled" : "outline", disabled,
       onclick: say({ answer: choice }),
-    }, choice));
+    }, LABELS[choice] ?? choice));
   if (choices.includes("allow") && ask.kind === "approval") {
     buttons.push(h("button", {
       type: "button", id: `${at}-all`, class: "outline", disabled,
       onclick: say({ answer: "allow", for_session: true }),
-    }, "allow for this session"));
+    }, "Allow for this session"));
   }
   const onlyThere = Array.isArray(ask.choices) && ask.choices.length === 0;
   const free = ask.kind === "question" && !ask.choices?.length && !onlyThere;
   return h(
     "section",
-    { class: "card asks", "aria-label": `${session.name} asks` },
-    h("header", null, h("h3", null, h("a", { href: `#/s/${session.id}` }, session.name)), h("span", { class: "badge" }, ask.kind)),
-    h("p", { class: "pre" }, ask.text),
+    { class: "card asks", id: at, "aria-label": `${session.name} asks` },
+    h("header", null, h("h3", null, h("a", { href: `#/s/${session.id}` }, session.name)), ` ${KINDS[ask.kind] ?? ask.kind}`),
+    h("p", { class: "pre words" }, ask.text),
     onlyThere ? h("p", { class: "faint" }, `Only its own terminal takes the answer: glis attach ${session.name}`) : null,
     free ? field : null,
     onlyThere ? null : h(
@@ -59,7 +67,7 @@ export function askCard(store, session, ask, drawn) {
       ...buttons,
       free && h("button", {
         type: "button", id: `${at}-send`, class: "filled", disabled,
-        onclick: () => field.value.trim() && say({ answer: field.value })(),
+        onclick: () => typed.get(at)?.trim() && say({ answer: typed.get(at) })(),
       }, "Answer"),
       waits ? h("span", { class: "faint" }, "answering...") : null,
     ),
@@ -69,10 +77,8 @@ export function askCard(store, session, ask, drawn) {
 /** @param {Element} place @param {import("./store.js").Store} store */
 export function drawAsks(place, store) {
   const drawn = () => drawAsks(place, store);
-  // What is being typed is not taken away by another session's news.
-  if (place.contains(document.activeElement) && document.activeElement?.tagName === "TEXTAREA") return;
   const cards = store.asks().map(({ session, ask }) => askCard(store, session, ask, drawn));
-  fill(
+  redraw(
     place,
     h("h2", null, "Questions"),
     ...(cards.length ? cards : [h("p", { class: "faint" }, "Nothing is asked.")]),

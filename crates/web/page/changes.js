@@ -14,12 +14,18 @@ export function changes(diff, send) {
   const comments = [];
   const files = (diff.patch ?? "").split(/^(?=diff --git )/m).filter(Boolean);
   const drawn = files.map((/** @type {string} */ patch) => {
-    const lines = patch.split("\n");
-    const name = lines.find((line) => line.startsWith("+++ "))?.slice(6) ?? lines[0];
-    const shown = lines.slice(1, DIFF_LINES_MAX);
+    const lines = patch.replace(/\n$/, "").split("\n");
+    const first = lines.findIndex((line) => line.startsWith("@@"));
+    // What git says before the first line that differs; a file that is deleted has no other name than its old one.
+    const head = lines.slice(0, first < 0 ? lines.length : first);
+    const named = (/** @type {string} */ sign) => head.find((line) => line.startsWith(sign) && !line.endsWith("/dev/null"))?.slice(6);
+    const name = named("+++ ") ?? named("--- ") ?? lines[0];
+    const shown = (first < 0 ? head.slice(1) : lines.slice(first)).slice(0, DIFF_LINES_MAX);
     const body = h("div", { class: "diff" }, ...shown.map((line) => diffLine(name, line, comments)));
     const cut = lines.length > DIFF_LINES_MAX ? h("p", { class: "faint" }, `${lines.length - DIFF_LINES_MAX} lines more`) : null;
-    return h("details", { class: "file", open: files.length < 6 }, h("summary", null, name), body, cut);
+    const counts = [["+", "added"], ["-", "removed"]].map(([sign, look]) =>
+      h("span", { class: look }, `${sign}${first < 0 ? 0 : lines.slice(first).filter((line) => line.startsWith(sign)).length}`));
+    return h("details", { class: "file", open: files.length < 6 }, h("summary", null, name, " ", ...counts), body, cut);
   });
   const submit = () => {
     const said = comments.filter(({ field }) => field.value.trim());
@@ -28,8 +34,9 @@ export function changes(diff, send) {
     send(`Comments on your changes:\n\n${text}`);
     for (const { field } of said) field.value = "";
   };
-  const stat = diff.files.map((/** @type {any} */ file) => `${file.path} +${file.added ?? "-"} -${file.removed ?? "-"}`);
-  return [h("p", { class: "faint pre" }, stat.join("\n")), ...drawn,
+  const sum = (/** @type {"added" | "removed"} */ what) => diff.files.reduce((/** @type {number} */ all, /** @type {any} */ file) => all + (file[what] ?? 0), 0);
+  const told = `${diff.files.length === 1 ? "One file" : `${diff.files.length} files`} \u00b7 +${sum("added")} -${sum("removed")}`;
+  return [h("p", { class: "faint" }, told), ...drawn,
     h("button", { type: "button", id: "send-comments", class: "outline", onclick: submit }, "Send comments as one message")];
 }
 

@@ -3,6 +3,9 @@
 
 import { Refused } from "./api.js";
 
+/** Elements that listen: what they do when they are pressed is not to be seen in them. @type {WeakSet<Element>} */
+const alive = new WeakSet();
+
 /**
  * @param {string} tag
  * @param {Record<string, any> | null} [props] attributes; `on…` are listeners, `class` the class
@@ -11,6 +14,7 @@ import { Refused } from "./api.js";
  */
 export function h(tag, props, ...children) {
   const element = document.createElement(tag);
+  if (Object.keys(props ?? {}).some((name) => name.startsWith("on"))) alive.add(element);
   for (const [name, value] of Object.entries(props ?? {})) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
@@ -49,6 +53,56 @@ export function fill(element, ...children) {
   const id = element.contains(document.activeElement) ? document.activeElement?.id : "";
   element.replaceChildren(...children);
   if (id) document.getElementById(id)?.focus();
+}
+
+/**
+ * Draws anew what an element holds, and leaves alone what would look the same: whoever is pressing a button,
+ * marking text or typing there is not disturbed. An element that listens is taken or left as a whole, so what
+ * it does has to follow from its markup, and nobody may hold on to what is handed in here.
+ * @param {Element} element @param {...(Node | string | null | false)} children
+ */
+export function redraw(element, ...children) {
+  const focused = element.contains(document.activeElement) ? document.activeElement?.id : "";
+  merge(element, h("div", null, ...children));
+  if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus();
+}
+
+/** @param {Element} old @param {Element} fresh */
+function merge(old, fresh) {
+  const left = [...old.childNodes];
+  const take = (/** @type {(one: ChildNode) => boolean} */ fits) => {
+    const at = left.findIndex(fits);
+    return at < 0 ? null : left.splice(at, 1)[0];
+  };
+  const wanted = [...fresh.childNodes];
+  /** @type {(ChildNode | null)[]} */
+  const found = wanted.map((one) => take((known) => known.isEqualNode(one)));
+  wanted.forEach((one, at) => {
+    if (!found[at]) found[at] = take((known) => isSame(known, one));
+  });
+  for (const one of left) one.remove();
+  wanted.forEach((one, at) => {
+    const known = found[at];
+    const here = old.childNodes[at] ?? null;
+    if (!known) return old.insertBefore(one, here);
+    if (known !== here) old.insertBefore(known, here);
+    if (!known.isEqualNode(one)) become(/** @type {Element} */ (known), /** @type {Element} */ (one));
+  });
+}
+
+/** Whether one element can be made into the other. @param {Node} known @param {Node} fresh */
+function isSame(known, fresh) {
+  if (!(known instanceof HTMLElement) || !(fresh instanceof HTMLElement)) return false;
+  return known.tagName === fresh.tagName && known.id === fresh.id && !alive.has(known) && !alive.has(fresh);
+}
+
+/** @param {Element} known @param {Element} fresh */
+function become(known, fresh) {
+  for (const name of known.getAttributeNames()) {
+    if (!fresh.hasAttribute(name)) known.removeAttribute(name);
+  }
+  for (const name of fresh.getAttributeNames()) known.setAttribute(name, fresh.getAttribute(name) ?? "");
+  merge(known, fresh);
 }
 
 /** How long ago a time was, in its largest unit. @param {string | null} time */

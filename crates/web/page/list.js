@@ -1,7 +1,7 @@
 // @ts-check
 /** The list of sessions, who needs a person first. */
 
-import { ago, fill, h, icon } from "./dom.js";
+import { ago, h, icon, redraw } from "./dom.js";
 import { counts } from "./work.js";
 
 /** A mark for each state, so that colour is never the only sign. */
@@ -10,6 +10,9 @@ export const MARKS = {
   paused: "\u2016", suspended: "z", interrupted: "!", completed: "\u2713", failed: "\u2717", archived: "-",
 };
 
+/** What else there is, beside sessions. */
+const PLACES = [["search", "Search"], ["trash", "Trash"], ["settings", "This device"]];
+
 /** @param {import("./store.js").Session} session */
 function details(session) {
   const parts = [session.status];
@@ -17,8 +20,12 @@ function details(session) {
   if (session.loop) parts.push(`#${session.loop.iteration}`);
   parts.push(counts(session));
   if (session.waits_to_start) parts.push("waits to start");
-  parts.push(ago(session.last_active_at));
   return parts.filter(Boolean).join(" \u00b7 ");
+}
+
+/** The repository, by the name of its folder. @param {import("./store.js").Session} session */
+function place(session) {
+  return String(session.repo_root ?? "").split("/").filter(Boolean).pop() ?? "";
 }
 
 /** @param {import("./store.js").Session} session @param {boolean} current */
@@ -37,7 +44,8 @@ function row(session, current) {
       },
       h("span", { class: "mark", "aria-hidden": "true" }, MARKS[session.status] ?? "-"),
       h("span", { class: "name" }, session.name),
-      h("span", { class: "faint" }, details(session)),
+      h("span", { class: "when faint" }, ago(session.last_active_at)),
+      h("span", { class: "what faint" }, h("span", { class: "state" }, details(session)), ` \u00b7 ${place(session)}`),
       ask ? h("span", { class: "asks" }, ask.text) : null,
     ),
   );
@@ -73,20 +81,19 @@ export function pausedCard(session) {
 export function drawList(place, store, current) {
   const asks = store.asks().length;
   const sessions = store.ordered();
-  fill(
+  redraw(
     place,
+    h("p", { class: "pad" }, h("a", { href: "#/new", id: "row-new", class: "button filled" }, "New session")),
     h(
       "a",
       { href: "#/asks", id: "row-asks", class: "row", "aria-current": current === "asks" ? "page" : null },
       h("span", { class: "mark", "aria-hidden": "true" }, "?"),
       h("span", { class: "name" }, "Questions"),
-      h("span", { class: "faint" }, asks ? `${asks} open` : "none open"),
+      h("span", { class: asks ? "badge warm" : "when faint" }, asks ? `${asks} open` : "none open"),
     ),
     h("ul", null, ...sessions.map((session) => row(session, session.id === current))),
     sessions.length ? "" : h("p", { class: "faint pad" }, "No sessions."),
-    h("p", { class: "pad" }, h("a", { href: "#/new", id: "row-new" }, "New session"), " \u00b7 ",
-      h("a", { href: "#/search", id: "row-search" }, "Search"), " \u00b7 ",
-      h("a", { href: "#/trash", id: "row-trash" }, "Trash"), " \u00b7 ",
-      h("a", { href: "#/settings", id: "row-settings" }, "This device")),
+    h("p", { class: "places" }, ...PLACES.map(([name, text]) => h("a", {
+      href: `#/${name}`, id: `row-${name}`, "aria-current": current === name ? "page" : null }, text))),
   );
 }

@@ -5,6 +5,8 @@ import { Refused, newKey, post } from "./api.js";
 
 const PLACE = "glis.outbox";
 const DRAFTS = "glis.drafts";
+/** For so long it is said that a message has arrived. */
+const DELIVERED_MS = 2500;
 
 /**
  * @typedef {object} Letter
@@ -43,6 +45,8 @@ export class Outbox {
     /** @type {Record<string, string>} */
     this.drafts = kept(DRAFTS, {});
     this.posting = new Set();
+    /** Messages that have arrived: an event may be faster than the answer that tells a message's number. @type {Set<string>} */
+    this.arrived = new Set();
   }
 
   /** @param {string} session */
@@ -66,6 +70,7 @@ export class Outbox {
       try {
         const stored = await post(`/sessions/${letter.session}/send`, { text: letter.text }, letter.key);
         Object.assign(letter, { state: "stored", message: stored.message });
+        if (this.arrived.has(`${letter.session} ${stored.message}`)) this.deliver(letter);
       } catch (fault) {
         if (fault instanceof Refused && fault.status < 500) {
           Object.assign(letter, { state: "refused", why: fault.message });
@@ -83,13 +88,18 @@ export class Outbox {
   /** An event tells that a message has arrived. @param {any} event */
   take(event) {
     if (event.event !== "message_taken") return;
+    if (this.posting.size) this.arrived.add(`${event.session} ${event.message}`);
     const found = this.letters.find(
       (one) => one.session === event.session && one.message === event.message && one.state === "stored",
     );
-    if (!found) return;
-    found.state = "delivered";
+    if (found) this.deliver(found);
+  }
+
+  /** It is in the conversation now. @param {Letter} letter */
+  deliver(letter) {
+    letter.state = "delivered";
     this.save();
-    setTimeout(() => this.forget(found.key), 4000);
+    setTimeout(() => this.forget(letter.key), DELIVERED_MS);
   }
 
   /** @param {string} key */
@@ -117,8 +127,9 @@ export class Outbox {
   }
 
   save() {
-    // What is delivered is the conversation's; what is stored is the daemon's, and only watched here.
-    keep(PLACE, this.letters.filter((letter) => letter.state !== "delivered"));
+    if (!this.posting.size) this.arrived.clear();
+    // What is stored is the daemon's, and only watched here for as long as the page is open.
+    keep(PLACE, this.letters.filter((letter) => letter.state !== "delivered" && letter.state !== "stored"));
     this.changed();
   }
 }

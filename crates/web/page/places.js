@@ -47,7 +47,7 @@ export async function drawTrash(place, store) {
     const list = await get("/trash");
     const rows = list.map((/** @type {any} */ one, /** @type {number} */ at) => h("div", { class: "snapshot" },
       h("span", null, `${one.name} \u00b7 removed ${ago(one.removed_at)}`),
-      h("button", { type: "button", id: `untrash-${at}`, class: "small", disabled: !store.may("manage"), onclick: () => restore(one) }, "Take back")));
+      h("button", { type: "button", id: `untrash-${at}`, "data-id": one.id, class: "small", disabled: !store.may("manage"), onclick: () => restore(one) }, "Take back")));
     fill(place, h("h2", null, "Trash"), ...(rows.length ? rows : [h("p", { class: "faint" }, "The trash is empty.")]));
   } catch (fault) {
     fill(place, h("h2", null, "Trash"), h("p", { class: "bad" }, /** @type {Error} */ (fault).message));

@@ -4,7 +4,7 @@
 import { get, post } from "./api.js";
 import { askCard } from "./asks.js";
 import { changes } from "./changes.js";
-import { ago, complain, fill, h, icon, toast } from "./dom.js";
+import { ago, complain, fill, h, icon, redraw, toast } from "./dom.js";
 import { pausedCard } from "./list.js";
 import { loopCard, runs } from "./work.js";
 import { Terminal } from "./terminal.js";
@@ -48,15 +48,20 @@ export class SessionView {
   draw() {
     const session = this.session;
     if (!session) {
-      fill(this.head, h("h2", null, "This session is gone."), h("p", { class: "faint" }, "It may be in the trash: glis trash list"));
-      fill(this.cards);
-      return;
+      redraw(this.head, h("h2", null, "This session is gone."),
+        h("p", { class: "faint" }, "It may be in the ", h("a", { href: "#/trash" }, "trash"), "."));
+      redraw(this.cards);
     }
-    const where = [session.agent, session.branch, session.worktree].filter(Boolean).join(" \u00b7 ");
-    fill(
+    for (const part of [this.tabs, this.pane, this.composer]) part.hidden = !session;
+    if (!session) return;
+    const where = [session.agent, session.branch].filter(Boolean).join(" \u00b7 ");
+    redraw(
       this.head,
       h("a", { href: "#/", class: "back", "aria-label": "All sessions" }, icon("back")),
-      h("div", { class: "title" }, h("h2", null, session.name), h("p", { class: "faint" }, `${session.status} \u00b7 ${where}`)),
+      h("div", { class: "title", "data-status": session.status }, 
+        h("h2", null, session.name, " ", h("span", { class: `state is-${session.status}` }, session.status)),
+        h("p", { class: "faint" }, where),
+        session.worktree && h("p", { class: "faint path" }, session.worktree)),
       h("div", { class: "buttons" }, ...this.buttons(session)),
     );
     const drawn = () => this.draw();
@@ -64,13 +69,24 @@ export class SessionView {
     if (session.status === "paused") cards.push(pausedCard(session));
     if (session.loop) cards.push(loopCard(session, this.store.may("manage"), (max) => this.act("loop", "loop", { max })));
     if (session.failure) cards.push(h("p", { class: "card bad pre" }, session.failure));
-    const typing = this.cards.contains(document.activeElement) && document.activeElement?.tagName === "TEXTAREA";
-    if (!typing) fill(this.cards, ...cards);
+    redraw(this.cards, ...cards);
     this.drawLetters();
-    fill(this.tabs, ...tabsOf(session).map((tab) => h("button", {
+    redraw(this.tabs, ...tabsOf(session).map((tab) => h("button", {
       type: "button", role: "tab", id: `tab-${tab}`, "aria-selected": String(tab === this.tab), "aria-controls": "pane",
-      onclick: () => this.show(tab),
+      tabindex: tab === this.tab ? "0" : "-1",
+      onclick: () => this.show(tab), onkeydown: (/** @type {KeyboardEvent} */ event) => this.walk(event),
     }, tab)));
+  }
+
+  /** From view to view by the arrows, as one does among tabs. @param {KeyboardEvent} event */
+  walk(event) {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step || !this.session || event.altKey) return;
+    event.preventDefault();
+    const tabs = tabsOf(this.session);
+    const next = tabs[(tabs.indexOf(this.tab) + step + tabs.length) % tabs.length];
+    this.show(next);
+    document.getElementById(`tab-${next}`)?.focus();
   }
 
   /** @param {import("./store.js").Session} session */
@@ -97,14 +113,16 @@ export class SessionView {
       this.timed("for", "Pause for", "2h", (text) => this.pause({ for: text })),
       this.timed("timeout", "Suspend when idle for (minutes)", String(Math.round(session.idle_timeout_secs / 60) || "off"),
         (text) => this.act("timeout", "timeout", { minutes: text }, "The time is set.")),
+      h("hr", null),
       button("stop", "outline", () => this.act("stop", "stop"), "Stop"),
       button("snapshot", "outline", () => this.act("snapshot", "snapshot", {}, "A snapshot was taken."), "Snapshot"),
       button("auto-yes", "outline", () => this.act("auto-yes", "auto-yes", { switch: session.auto_yes ? "off" : "on" }),
         session.auto_yes ? "Auto-yes: on" : "Auto-yes: off"),
+      h("hr", null),
       button("restart", "outline", () => confirm(`Begin a fresh conversation in ${session.name}? Its files stay.`) &&
         this.act("restart", "restart", { yes: true }), "Restart"),
       button("merge", "outline", () => this.merge(), "Merge"),
-      button("rm", "outline", () => confirm(`Move ${session.name} to the trash?`) && this.act("rm", "rm", { stop: true }), "Remove"),
+      button("rm", "outline danger", () => confirm(`Move ${session.name} to the trash?`) && this.act("rm", "rm", { stop: true }), "Remove"),
     ));
     all.push(more);
     return all;
@@ -179,7 +197,7 @@ export class SessionView {
   }
 
   drawLetters() {
-    fill(this.letters, ...this.outbox.of(this.id).map((letter) => h("p", { class: `letter is-${letter.state}` },
+    redraw(this.letters, ...this.outbox.of(this.id).map((letter) => h("p", { id: `letter-${letter.key}`, class: `letter is-${letter.state}` },
       h("span", { class: "text" }, letter.text), " ",
       h("span", { class: "faint" }, STATES[letter.state], letter.why ? `: ${letter.why}` : ""),
       (letter.state === "refused" || letter.state === "unknown") && h("button", {
@@ -218,7 +236,7 @@ export class SessionView {
       this.act("restore", "restore", { snapshot: one.ref }, "Restored.");
     return [...list].reverse().map((one, index) => h("div", { class: "snapshot" },
       h("span", null, `${ago(one.at)} \u00b7 ${one.why} \u00b7 ${one.changed} changed`),
-      h("button", { type: "button", id: `restore-${index}`, class: "small", disabled: !this.store.may("manage"), onclick: () => restore(one) }, "Restore")));
+      h("button", { type: "button", id: `restore-${index}`, "data-ref": one.ref, class: "small", disabled: !this.store.may("manage"), onclick: () => restore(one) }, "Restore")));
   }
 
   /** Something has happened. @param {{session?: string, event?: any}} what */

@@ -36,8 +36,7 @@ export class Store {
 
   /** Reads everything. From which event on the rest is told. */
   async begin() {
-    this.device = await get("/device");
-    this.status = await get("/status");
+    [this.device, this.status] = await Promise.all([get("/device"), get("/status")]);
     const sessions = await get("/sessions");
     this.sessions = new Map(sessions.map((/** @type {Session} */ s) => [s.id, s]));
     this.stale.clear();

@@ -9,6 +9,7 @@ const AGAIN_MS = [500, 1000, 2000, 5000, 10000];
 /**
  * @typedef {object} Ears
  * @property {(event: any) => void} event something has happened
+ * @property {() => void} beat nothing has happened for a while, and the connection lives
  * @property {() => Promise<{log: string, seq: number}>} begin everything is read anew; from which event on
  * @property {(state: "live" | "connecting" | "lost" | "refused", why?: string) => void} state
  */
@@ -29,6 +30,8 @@ export class Stream {
       const target = name === "visibilitychange" ? document : window;
       target.addEventListener(name, () => this.look());
     }
+    // Without a network the machine that the page is on can still be reached, and no other.
+    window.addEventListener("offline", () => this.source && this.reach());
   }
 
   /** Reads everything, then follows. */
@@ -57,7 +60,14 @@ export class Stream {
       this.tries = 0;
       this.ears.state("live");
     });
-    source.addEventListener("beat", () => this.alive());
+    source.addEventListener("beat", () => {
+      this.alive();
+      this.ears.beat();
+    });
+    source.addEventListener("found", () => {
+      this.alive();
+      this.ears.state("live");
+    });
     source.addEventListener("anew", () => this.start());
     source.addEventListener("lost", (told) => {
       this.alive();
@@ -110,13 +120,19 @@ export class Stream {
 
   /** An `EventSource` does not tell why it failed: a device that was revoked is not to try for ever. */
   async probe() {
+    if (await this.reach()) this.open();
+  }
+
+  /** Whether the server lets us in; if not, that is told. */
+  async reach() {
     try {
       const response = await fetch("/api/v1/device", { cache: "no-store" });
-      if (response.status === 401) return this.ears.state("refused");
+      if (response.status !== 401) return true;
+      this.ears.state("refused");
     } catch {
-      return this.again("the server cannot be reached");
+      this.again("the server cannot be reached");
     }
-    this.open();
+    return false;
   }
 
   close() {

@@ -54,6 +54,11 @@ impl News {
         Self { text: Bytes::from(format!("id: 0\nevent: anew\ndata: {data}\n\n")) }
     }
 
+    /// The daemon is there again after it was lost.
+    fn found() -> Self {
+        Self { text: Bytes::from_static(b"event: found\ndata: {}\n\n") }
+    }
+
     fn lost(told: &Told) -> Self {
         let data = json!({"kind": told.kind, "message": told.message, "hint": told.hint});
         Self { text: Bytes::from(format!("event: lost\ndata: {data}\n\n")) }
@@ -104,8 +109,18 @@ impl Hub {
                 }
                 Err(fault) => {
                     self.tell(News::lost(&(self.explain)(fault)), |_| ());
-                    std::thread::sleep(PACE);
+                    self.find();
                 }
+            }
+        }
+    }
+
+    /// Waits until the daemon answers again, and says so: there need not be any event that would.
+    fn find(&self) {
+        loop {
+            std::thread::sleep(PACE);
+            if self.connector.connect(&mut Quiet).is_ok() {
+                return self.tell(News::found(), |_| ());
             }
         }
     }

@@ -16,6 +16,7 @@
 //! a step can do.
 #![forbid(unsafe_code)]
 
+pub mod browser;
 mod control;
 mod gates;
 mod http;

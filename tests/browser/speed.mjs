@@ -1,0 +1,64 @@
+/** How fast the page is there, and how still it is while nothing happens. */
+
+import os from "node:os";
+import { check, live, same, shows, story } from "./driver.mjs";
+
+/** All files of the page together. */
+const BYTES_MAX = 120 * 1024;
+/** From the address to the list. */
+const USABLE_MS_MAX = 300;
+/** The best of these counts: that something else runs meanwhile is not the page's fault. */
+const TRIES = 12;
+/** Where more wants to run than there are cores, everything takes as much longer. */
+const crowd = () => Math.max(1, os.loadavg()[0] / os.cpus().length);
+
+await story(async ({ house, desk }) => {
+  for (const name of ["blue", "green"]) await house.headless(name);
+  await house.glis("new", "red", "--agent", "rehearsal");
+  await house.until("red", "idle");
+  const page = await desk.page();
+  await page.addInitScript(() => {
+    const look = () => {
+      if (!document.querySelector("#list .row .name")) return requestAnimationFrame(look);
+      /** @type {any} */ (window).usable = performance.now();
+    };
+    requestAnimationFrame(look);
+  });
+  await page.goto(await house.link("desk"));
+  await live(page);
+  const took = [];
+  const limit = USABLE_MS_MAX * crowd();
+  for (let tries = 0; tries < TRIES && Math.min(Infinity, ...took) > limit; tries += 1) {
+    await page.goto("about:blank");
+    await page.goto(new URL("/", process.env.GLIS_PAGE).href);
+    await shows(page, "#list .row", "red");
+    took.push(await page.evaluate(() => /** @type {any} */ (window).usable));
+  }
+  check(Math.min(...took) <= limit, `usable after ${took.map(Math.round)} ms, at most ${Math.round(limit)}`);
+  const bytes = await page.evaluate(() => performance.getEntries()
+    .filter((one) => one instanceof PerformanceResourceTiming && !one.name.includes("/api/"))
+    .reduce((sum, one) => sum + /** @type {PerformanceResourceTiming} */ (one).decodedBodySize, 0));
+  check(bytes > 20_000 && bytes <= BYTES_MAX, `the page has ${bytes} bytes`);
+
+  // With a terminal open: between one beat of the stream and the next nothing goes to and fro.
+  await page.click("#list .row:has-text('red')");
+  await page.locator(".screen .line").first().waitFor();
+  const wire = await page.context().newCDPSession(page);
+  await wire.send("Network.enable");
+  /** @type {string[]} */
+  const heard = [];
+  let beats = 0;
+  const second = new Promise((done) => {
+    wire.on("Network.eventSourceMessageReceived", (told) => {
+      if (told.eventName !== "beat") return heard.push(`event ${told.eventName} ${told.data}`);
+      beats += 1;
+      if (beats === 1) heard.length = 0;
+      if (beats === 2) done(null);
+    });
+  });
+  wire.on("Network.requestWillBeSent", (told) => heard.push(`request ${told.request.url}`));
+  wire.on("Network.webSocketFrameReceived", () => heard.push("a frame"));
+  wire.on("Network.webSocketFrameSent", () => heard.push("a frame of ours"));
+  await second;
+  same(heard, [], "what goes to and fro while nothing happens");
+});

@@ -1,0 +1,49 @@
+//! The page in a real browser: each test is a story of `tests/browser`.
+
+use crate::support::browser::play;
+use crate::support::house::Outcome;
+
+#[test]
+fn a_newcomer_finds_the_way_from_the_link_to_the_trash_and_back() -> Outcome {
+    play("newcomer")
+}
+
+#[test]
+fn a_question_is_answered_once_and_gone_on_every_device() -> Outcome {
+    play("questions")
+}
+
+#[test]
+fn a_broken_connection_loses_nothing_and_repeats_nothing() -> Outcome {
+    play("reconnect")
+}
+
+#[test]
+fn markup_in_names_paths_lines_and_titles_is_text() -> Outcome {
+    play("hostile")
+}
+
+#[test]
+fn the_keyboard_alone_is_enough() -> Outcome {
+    play("keyboard")
+}
+
+#[test]
+fn no_view_keeps_anybody_out() -> Outcome {
+    play("access")
+}
+
+#[test]
+fn another_page_in_the_same_browser_reads_and_changes_nothing() -> Outcome {
+    play("attacks")
+}
+
+#[test]
+fn what_a_program_asks_its_terminal_is_not_answered_by_the_page() -> Outcome {
+    play("queries")
+}
+
+#[test]
+fn the_page_is_there_at_once_and_still_while_nothing_happens() -> Outcome {
+    play("speed")
+}
