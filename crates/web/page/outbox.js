@@ -2,6 +2,7 @@
 /** Messages on their way. Each has its key when it is typed, and stays here until the daemon has it. */
 
 import { Refused, newKey, post } from "./api.js";
+import { keep, kept } from "./kept.js";
 
 const PLACE = "glis.outbox";
 const DRAFTS = "glis.drafts";
@@ -17,24 +18,6 @@ const DELIVERED_MS = 2500;
  * @property {number} [message] its number, once it is stored
  * @property {string} [why]
  */
-
-/** @param {string} place @param {any} otherwise */
-function kept(place, otherwise) {
-  try {
-    return JSON.parse(localStorage.getItem(place) ?? "") ?? otherwise;
-  } catch {
-    return otherwise;
-  }
-}
-
-/** @param {string} place @param {any} value */
-function keep(place, value) {
-  try {
-    localStorage.setItem(place, JSON.stringify(value));
-  } catch {
-    // A browser without room keeps it for as long as the page is open.
-  }
-}
 
 export class Outbox {
   /** @param {() => void} changed */

@@ -214,13 +214,13 @@ export class SessionView {
     this.draw();
     this.pane.setAttribute("aria-labelledby", `tab-${tab}`);
     if (tab === "terminal") {
-      this.terminal = new Terminal(this.pane, this.id);
+      this.terminal = new Terminal(this.pane, this.id, this.store.may("manage"));
       return;
     }
     fill(this.pane, h("p", { class: "faint" }, "Reading..."));
     try {
       const drawn = tab === "conversation" ? conversation(await get(`/sessions/${this.id}/log`))
-        : tab === "changes" ? changes(await get(`/sessions/${this.id}/diff`), (text) => this.outbox.send(this.id, text))
+        : tab === "changes" ? changes(this.id, await get(`/sessions/${this.id}/diff`), (text) => this.outbox.send(this.id, text), () => this.show(tab))
         : tab === "runs" ? runs(await get("/runs", { repo: this.session?.repo_root, task: this.session?.task }))
         : this.snapshots(await get(`/sessions/${this.id}/snapshots`));
       if (this.tab === tab) fill(this.pane, ...drawn);

@@ -1,18 +1,33 @@
 // @ts-check
-/** A terminal as rows of text. It only shows: nothing that a program asks its terminal is answered here. */
+/** A terminal as rows of text. Nothing that a program asks its terminal is answered here; what is typed is what a
+ * person types. */
 
 import { h } from "./dom.js";
+
+/** Keys that a phone has not, and how they are told to a screen reader. */
+const BAR = [
+  ["Esc", { key: "Escape" }, null], ["Tab", { key: "Tab" }, null], ["\u2191", { key: "ArrowUp" }, "Up"],
+  ["\u2193", { key: "ArrowDown" }, "Down"], ["\u2190", { key: "ArrowLeft" }, "Left"], ["\u2192", { key: "ArrowRight" }, "Right"],
+  ["^C", { ctrl: "c" }, "^C, Control C"], ["\u23ce", { key: "Enter" }, "Enter"],
+];
+const NAMED = /^(Enter|Tab|Escape|Backspace|Arrow(Up|Down|Left|Right)|Home|End|Insert|Delete|Page(Up|Down))$/;
 
 /** Before a connection that failed is tried again. */
 const AGAIN_MS = 1500;
 
 export class Terminal {
-  /** @param {HTMLElement} place @param {string} session */
-  constructor(place, session) {
+  /** @param {HTMLElement} place @param {string} session @param {boolean} may whether keys may be typed into it */
+  constructor(place, session, may) {
     this.session = session;
-    this.screen = h("div", { class: "screen", role: "group", tabindex: "0", "aria-label": "Terminal" });
+    /** Whether the keyboard is the terminal's. */
+    this.types = false;
+    this.screen = h("div", { class: "screen", role: "group", tabindex: "0", "aria-label": "Terminal",
+      onkeydown: (/** @type {KeyboardEvent} */ event) => this.press(event),
+      onpaste: (/** @type {ClipboardEvent} */ event) => this.paste(event),
+      onblur: () => this.toggle(false) });
     this.note = h("p", { class: "faint", role: "status" });
-    place.replaceChildren(this.screen, this.note);
+    this.scroll = h("div", { class: "scroll" }, this.screen);
+    place.replaceChildren(this.scroll, this.note, ...(may ? [this.bar()] : []));
     /** @type {HTMLElement[]} */
     this.rows = [];
     /** @type {any[]} */
@@ -22,14 +37,64 @@ export class Terminal {
     this.closed = false;
     /** Whether the cursor is kept in sight: until a person looks elsewhere. */
     this.follows = true;
-    this.place = place;
+    const { scroll } = this;
     for (const name of ["wheel", "touchmove"]) {
-      place.addEventListener(name, () => { this.follows = false; }, { passive: true });
+      scroll.addEventListener(name, () => { this.follows = false; }, { passive: true });
     }
-    place.addEventListener("scroll", () => {
-      if (place.scrollTop + place.clientHeight >= place.scrollHeight - 4) this.follows = true;
+    scroll.addEventListener("scroll", () => {
+      if (scroll.scrollTop + scroll.clientHeight >= scroll.scrollHeight - 4) this.follows = true;
     });
     this.open();
+  }
+
+  /** A switch that gives the keyboard to the terminal, and the keys that a phone has not. */
+  bar() {
+    this.switch = h("button", { type: "button", id: "type-here", class: "small", "aria-pressed": "false",
+      onpointerdown: (/** @type {Event} */ event) => event.preventDefault(),
+      onclick: () => { this.toggle(!this.types); if (this.types) this.screen.focus(); } }, "Type into the terminal");
+    // A press that took the focus away would end the typing.
+    const keep = (/** @type {Event} */ event) => event.preventDefault();
+    return h("div", { class: "keys", role: "toolbar", "aria-label": "Keys for the terminal" }, this.switch,
+      ...BAR.map(([text, said, name]) => h("button", { type: "button", class: "small", "aria-label": name,
+        onpointerdown: keep, onclick: () => this.say(said) }, String(text))));
+  }
+
+  /** @param {boolean} on */
+  toggle(on) {
+    if (on === this.types || !this.switch) return;
+    this.types = on;
+    this.switch.setAttribute("aria-pressed", String(on));
+    this.screen.classList.toggle("types", on);
+    this.note.textContent = on ? "Every key goes to the terminal. Ctrl+] gives the keyboard back." : "";
+  }
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    if (!this.types || event.isComposing) return;
+    if (event.ctrlKey && event.key === "]") {
+      event.preventDefault();
+      this.toggle(false);
+      return this.switch?.focus();
+    }
+    const said = spoken(event);
+    if (!said) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.say(said);
+  }
+
+  /** @param {ClipboardEvent} event */
+  paste(event) {
+    const text = event.clipboardData?.getData("text/plain");
+    if (!this.types || !text) return;
+    event.preventDefault();
+    this.say({ paste: text });
+  }
+
+  /** @param {any} said */
+  say(said) {
+    if (this.socket?.readyState === WebSocket.OPEN && !this.ended) this.socket.send(JSON.stringify(said));
+    else this.note.textContent = "Nothing takes keys here right now; what was typed was not sent.";
   }
 
   open() {
@@ -45,6 +110,10 @@ export class Terminal {
 
   /** @param {any} frame */
   take(frame) {
+    if (frame.refused) {
+      this.note.textContent = frame.refused;
+      return;
+    }
     if (frame.error) {
       this.ended = true;
       this.note.textContent = frame.error.message;
@@ -55,7 +124,7 @@ export class Terminal {
       this.note.textContent = "Nothing runs here; this is the last screen.";
       return;
     }
-    this.note.textContent = "";
+    if (!this.types) this.note.textContent = "";
     this.resize(frame.size);
     const before = this.cursor;
     this.cursor = frame.cursor;
@@ -109,6 +178,14 @@ export class Terminal {
     this.closed = true;
     this.socket?.close();
   }
+}
+
+/** What a press of a key says to a terminal; nothing for what is the browser's. @param {KeyboardEvent} event */
+function spoken(event) {
+  if (event.metaKey || event.altKey) return null;
+  if (event.ctrlKey) return /^[a-z@[\\^_]$/i.test(event.key) && event.key !== "v" ? { ctrl: event.key } : null;
+  if (NAMED.test(event.key)) return { key: event.key };
+  return [...event.key].length === 1 ? { text: event.key } : null;
 }
 
 /** @param {[string, any?]} run */

@@ -31,6 +31,7 @@ const ASSETS: &[Asset] = &[
     asset!("/asks.js", SCRIPT, "asks.js"),
     asset!("/changes.js", SCRIPT, "changes.js"),
     asset!("/dom.js", SCRIPT, "dom.js"),
+    asset!("/kept.js", SCRIPT, "kept.js"),
     asset!("/keys.js", SCRIPT, "keys.js"),
     asset!("/list.js", SCRIPT, "list.js"),
     asset!("/outbox.js", SCRIPT, "outbox.js"),

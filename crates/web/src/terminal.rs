@@ -1,6 +1,7 @@
 //! A session's terminal as rows of text: the daemon paints it once, from there on its holder is read. The
-//! rows that have changed go to the page.
+//! rows that have changed go to the page, and what it types goes to the holder.
 
+mod keys;
 mod rows;
 
 use crate::call::connector;
@@ -14,6 +15,8 @@ use axum::http::request::Parts;
 use axum::response::IntoResponse as _;
 use glis_client::{Connector, Fault, Heard, Holder, Quiet};
 use glis_screen::Screen;
+use glis_wire::call::Scope;
+use keys::Typed;
 use rows::Rows;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
@@ -21,6 +24,7 @@ use serde_json::json;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
@@ -28,8 +32,10 @@ use tokio::sync::mpsc;
 const FRAME: Duration = Duration::from_millis(33);
 /// So much of a flood is taken in before it is looked whether a frame is due.
 const READS_MAX: usize = 4;
-/// What a page may say; it says nothing yet.
+/// What a page may say at once: a page of text that is pasted.
 const SAID_BYTES_MAX: usize = 64 * 1024;
+/// What a page has typed and its holder has not taken. More than this means that nothing is taken at all.
+const TYPED_MAX: usize = 256;
 
 /// Opens the socket of a terminal.
 pub(crate) async fn open(
@@ -53,10 +59,12 @@ async fn show(shared: Arc<Shared>, caller: Caller, name: String, mut socket: Web
         return;
     };
     let (connector, explain) = (connector(&shared, &caller), shared.setup.explain);
+    let (types, typed) = sync_channel(TYPED_MAX);
     let follow = {
         let wake = Arc::clone(&wake);
         move || {
-            let mut view = View { send, wake, rows: Rows::default(), drawn: None, dirty: true };
+            let rows = Rows::default();
+            let mut view = View { send, typed, wake, rows, drawn: None, dirty: true };
             if let Err(fault) = view.follow(&connector, &name) {
                 let told = explain(fault);
                 let told = json!({"error": {"kind": told.kind, "message": told.message}});
@@ -81,6 +89,14 @@ async fn show(shared: Arc<Shared>, caller: Caller, name: String, mut socket: Web
             }
             said = socket.recv() => match said {
                 Some(Ok(Message::Close(_)) | Err(_)) | None => break,
+                Some(Ok(Message::Text(said))) => {
+                    if let Err(why) = take(&caller, &types, &said) {
+                        let told = json!({"refused": why}).to_string();
+                        drop(socket.send(Message::Text(told.into())).await);
+                        break;
+                    }
+                    rustix::io::write(&*wake, &1_u64.to_ne_bytes()).ok();
+                }
                 Some(Ok(_)) => {}
             },
             _ = changes.changed() => {
@@ -96,10 +112,22 @@ async fn show(shared: Arc<Shared>, caller: Caller, name: String, mut socket: Web
     drop(socket.send(Message::Close(None)).await);
 }
 
+/// Takes what a page has typed. It can press whatever its program asks, so that `answer` is not enough.
+fn take(caller: &Caller, types: &SyncSender<Typed>, said: &str) -> Result<(), String> {
+    if caller.scope < Scope::Manage {
+        let (has, needs) = (caller.scope.word(), Scope::Manage.word());
+        return Err(format!("this device may `{has}`; typing needs `{needs}`"));
+    }
+    let typed = serde_json::from_str(said).map_err(|_| "this is no key".to_owned())?;
+    types.try_send(typed).map_err(|_| "the terminal takes no keys".to_owned())
+}
+
 /// One page's view of one terminal, on a thread of its own.
 struct View {
     send: mpsc::Sender<String>,
-    /// Written to when a frame was taken, or when the page has gone.
+    /// What the page has typed.
+    typed: Receiver<Typed>,
+    /// Written to when a frame was taken, when something was typed, or when the page has gone.
     wake: Arc<OwnedFd>,
     rows: Rows,
     drawn: Option<Instant>,
@@ -119,6 +147,9 @@ impl View {
             let mut lives = true;
             while lives && !self.send.is_closed() {
                 self.draw(&screen, offset);
+                for typed in self.typed.try_iter() {
+                    holder.write(&typed.bytes(screen.wants()));
+                }
                 self.wait(&holder);
                 lives =
                     read(&mut holder, &mut screen, &mut offset, &mut self.dirty).unwrap_or(false);

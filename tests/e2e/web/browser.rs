@@ -47,3 +47,13 @@ fn what_a_program_asks_its_terminal_is_not_answered_by_the_page() -> Outcome {
 fn the_page_is_there_at_once_and_still_while_nothing_happens() -> Outcome {
     play("speed")
 }
+
+#[test]
+fn comments_on_changes_are_kept_and_sent_as_one_message() -> Outcome {
+    play("comments")
+}
+
+#[test]
+fn what_is_typed_into_a_terminal_arrives_at_once_and_from_who_may() -> Outcome {
+    play("typing")
+}
