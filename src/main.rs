@@ -116,6 +116,12 @@ fn serve(json: bool, place: &glis_web::Place) -> Result<(), Complaint> {
                 |glis_cli::Performed { document, exit }| glis_web::Performed { document, exit };
             performed.map(as_web).map_err(for_web)
         },
+        work_on_plan: |client, folder, work| {
+            let worked = glis_cli::work_on_plan(client, folder, work);
+            let as_web =
+                |glis_cli::Performed { document, exit }| glis_web::Performed { document, exit };
+            worked.map(as_web).map_err(for_web)
+        },
         explain: |fault| for_web(Complaint::from(fault)),
     };
     let ready = |url: &str| {

@@ -65,7 +65,7 @@ await story(async ({ house, desk }) => {
     await go(`#/s/${ids.round}`);
     await shows(page, ".card", "Loop");
     await look(`${size}: loop`);
-    for (const [hash, text] of [["#/new", "New session"], ["#/search", "Search all"], ["#/trash", "gone"], ["#/settings", "This device"]]) {
+    for (const [hash, text] of [["#/new", "New session"], ["#/plans", "Plan"], ["#/search", "Search all"], ["#/trash", "gone"], ["#/settings", "This device"]]) {
       await go(hash);
       await shows(page, "#main", text);
       await look(`${size}: ${hash}`);

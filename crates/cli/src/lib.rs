@@ -14,6 +14,6 @@ pub use control::{connector, find_home};
 pub use glis_tty as tty;
 pub use verbs::{
     KeyCheck, Keys, Next, Performed, Web, check_keys_by, chosen_keys, perform, run, show_session,
-    tell,
+    tell, work_on_plan,
 };
 pub use words::verdict::verdict;

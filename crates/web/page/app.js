@@ -8,6 +8,7 @@ import { TAKEN, USUAL, bind, bindings, listen, pressed } from "./keys.js";
 import { drawList } from "./list.js";
 import { Outbox } from "./outbox.js";
 import { drawSearch, drawTrash } from "./places.js";
+import { PlansView } from "./plans.js";
 import { SessionView } from "./session.js";
 import { Store } from "./store.js";
 import { Stream } from "./stream.js";
@@ -15,7 +16,7 @@ import { Stream } from "./stream.js";
 const $ = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const store = new Store();
 const outbox = new Outbox(() => view?.drawLetters());
-/** @type {SessionView | null} */
+/** @type {SessionView | PlansView | null} */
 let view = null;
 let shown = "";
 /** Whether what the address names was shown: a page that is loaded while nothing answers shows it later. */
@@ -79,6 +80,7 @@ function route() {
     shown = wanted;
     if (kind === "s") view = new SessionView($("main"), store, outbox, id);
     else if (kind === "new") drawNew();
+    else if (kind === "plans") view = new PlansView($("main"), store);
     else if (kind === "settings") drawSettings();
     else if (kind === "search") drawSearch($("main"));
     else if (kind === "trash") drawTrash($("main"), store);

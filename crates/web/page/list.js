@@ -11,7 +11,7 @@ export const MARKS = {
 };
 
 /** What else there is, beside sessions. */
-const PLACES = [["search", "Search"], ["trash", "Trash"], ["settings", "This device"]];
+const PLACES = [["plans", "Plans"], ["search", "Search"], ["trash", "Trash"], ["settings", "This device"]];
 
 /** @param {import("./store.js").Session} session */
 function details(session) {

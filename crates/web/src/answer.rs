@@ -159,6 +159,17 @@ async fn carry_out(
                 Err(told) => reply::failure(&told),
             }
         }
+        Act::Work(work) => {
+            let asked = work(&given).and_then(|work| Ok((work, key(head, caller)?)));
+            let done = match asked {
+                Ok((work, key)) => call::work(shared, caller, key, work).await,
+                Err(told) => Err(told),
+            };
+            match done {
+                Ok(done) => reply::document(reply::status_of(done.exit), &done.document),
+                Err(told) => reply::failure(&told),
+            }
+        }
         Act::Events => events::stream(shared, caller, head, &given).await,
         // Taken before: it keeps the connection.
         Act::Terminal => nothing_here(),

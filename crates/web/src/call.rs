@@ -6,6 +6,8 @@ use crate::{Performed, Told};
 use glis_client::{Connector, Quiet};
 use glis_wire::call::{Face, Origin};
 use glis_wire::client::Request;
+use glis_wire::plan::PlanWork;
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -36,6 +38,27 @@ pub(crate) async fn ask(
             Err(told) if told.exit == NO_DAEMON && key.is_some() => once(key, request),
             told => told,
         }
+    };
+    tokio::task::spawn_blocking(call).await.unwrap_or_else(|_| Err(broken()))
+}
+
+/// Has something done with the file of a plan.
+pub(crate) async fn work(
+    shared: &Arc<Shared>,
+    caller: &Caller,
+    key: Option<String>,
+    (folder, work): (PathBuf, PlanWork),
+) -> Result<Performed, Told> {
+    let place = place(shared)?;
+    let connector = connector(shared, caller);
+    let (work_on_plan, explain) = (shared.setup.work_on_plan, shared.setup.explain);
+    let call = move || {
+        let _place = place;
+        let mut client = connector.connect(&mut Quiet).map_err(explain)?;
+        if let Some(key) = key {
+            client.name_next(key);
+        }
+        work_on_plan(&mut client, &folder, work)
     };
     tokio::task::spawn_blocking(call).await.unwrap_or_else(|_| Err(broken()))
 }

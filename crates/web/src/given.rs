@@ -118,6 +118,10 @@ impl Given {
         self.options.get(name).and_then(Value::as_str).map(ToOwned::to_owned)
     }
 
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.options.contains_key(name)
+    }
+
     pub(crate) fn texts(&self, name: &str) -> Vec<String> {
         let all = self.options.get(name).and_then(Value::as_array).map(Vec::as_slice);
         all.unwrap_or_default().iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect()

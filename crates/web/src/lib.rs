@@ -28,7 +28,9 @@ pub use verbs::{Said, devices, pair, revoke, token};
 
 use glis_client::{Client, Connector, Fault};
 use glis_wire::client::Request;
+use glis_wire::plan::PlanWork;
 use serde_json::Value;
+use std::path::Path;
 
 /// What the program hands over.
 pub struct Setup {
@@ -36,6 +38,8 @@ pub struct Setup {
     pub connector: Connector,
     /// Carries out a request, and gives what the command line prints of it as JSON.
     pub perform: fn(&mut Client, Request) -> Result<Performed, Told>,
+    /// Does something with the file of a plan, of the repository that a folder is in.
+    pub work_on_plan: fn(&mut Client, &Path, PlanWork) -> Result<Performed, Told>,
     /// The words for a fault.
     pub explain: fn(Fault) -> Told,
 }

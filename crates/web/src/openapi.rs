@@ -42,7 +42,7 @@ fn operation(row: &Row) -> Value {
     if row.method == Verb::Get {
         parameters.extend(row.takes.iter().map(query));
     }
-    if row.method == Verb::Post && matches!(row.act, Act::Ask(_)) {
+    if row.method == Verb::Post && matches!(row.act, Act::Ask(_) | Act::Work(_)) {
         parameters.push(json!({
             "name": "Idempotency-Key", "in": "header", "required": false,
             "schema": {"type": "string", "maxLength": 128},

@@ -36,6 +36,7 @@ const ASSETS: &[Asset] = &[
     asset!("/list.js", SCRIPT, "list.js"),
     asset!("/outbox.js", SCRIPT, "outbox.js"),
     asset!("/places.js", SCRIPT, "places.js"),
+    asset!("/plans.js", SCRIPT, "plans.js"),
     asset!("/session.js", SCRIPT, "session.js"),
     asset!("/store.js", SCRIPT, "store.js"),
     asset!("/stream.js", SCRIPT, "stream.js"),

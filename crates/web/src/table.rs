@@ -3,6 +3,7 @@
 
 mod house;
 mod making;
+mod plans;
 mod sessions;
 
 use crate::Told;
@@ -10,6 +11,8 @@ use crate::given::{Field, Given};
 use axum::http::Method;
 use glis_wire::call::Scope;
 use glis_wire::client::Request;
+use glis_wire::plan::PlanWork;
+use std::path::PathBuf;
 
 /// Everything of the API is below this.
 pub(crate) const ROOT: &str = "/api/v1";
@@ -60,6 +63,8 @@ pub(crate) enum Gives {
 pub(crate) enum Act {
     /// The daemon, asked for this.
     Ask(fn(&Given) -> Result<Request, Told>),
+    /// The command line's own functions for the file of a plan, in this repository.
+    Work(fn(&Given) -> Result<(PathBuf, PlanWork), Told>),
     /// The stream of events.
     Events,
     /// A session's terminal.
@@ -110,11 +115,15 @@ impl Row {
     const fn asks(self, ask: fn(&Given) -> Result<Request, Told>) -> Self {
         Self { act: Act::Ask(ask), ..self }
     }
+
+    const fn works(self, work: fn(&Given) -> Result<(PathBuf, PlanWork), Told>) -> Self {
+        Self { act: Act::Work(work), ..self }
+    }
 }
 
 /// Every row.
 pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
-    house::ROWS.iter().chain(making::ROWS).chain(sessions::ROWS)
+    house::ROWS.iter().chain(making::ROWS).chain(plans::ROWS).chain(sessions::ROWS)
 }
 
 /// What a path leads to.

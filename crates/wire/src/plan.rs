@@ -88,6 +88,53 @@ impl PlanRequest {
     }
 }
 
+/// What a face has done with the file of a plan. The daemon is not asked: the file belongs to its
+/// repository, and the command line's own functions read and write it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the contract explains each verb and its options")]
+pub enum PlanWork {
+    Check,
+    Show,
+    Add(TaskWords),
+    Edit(TaskWords),
+    Remove {
+        id: String,
+    },
+    /// A session begins that drafts the plan.
+    Draft {
+        goal: String,
+        agent: Option<String>,
+        persona: Option<String>,
+        model: Option<String>,
+    },
+    /// The draft in the last words of a session is written.
+    Take {
+        session: String,
+        replace: bool,
+    },
+    Execute {
+        pace: Option<Pace>,
+    },
+    /// A task begins anew, as the file has it now.
+    Restart {
+        task: String,
+    },
+}
+
+/// A task as it is added or changed: what is not named stays, and an empty text takes a key away.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the contract names each key of a task")]
+pub struct TaskWords {
+    pub id: String,
+    pub title: Option<String>,
+    pub prompt: Option<String>,
+    pub parent: Option<String>,
+    pub needs: Option<Vec<String>>,
+    pub agent: Option<String>,
+    pub persona: Option<String>,
+    pub accept: Option<String>,
+}
+
 /// A run: its record, as it lies in the repository too.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the contract names each field of a run's record")]

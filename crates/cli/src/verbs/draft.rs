@@ -14,7 +14,7 @@ use glis_plan::{Plan, asking_again, asking_for, draft_in};
 use glis_wire::client::{Action, NewSession, Request, Response};
 use glis_wire::home::Home;
 use glis_wire::view::{Entry, SessionView, Voice, WaitingFor};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ const NAMINGS: u32 = 100;
 const LOST_MAX: u32 = 20;
 
 pub(super) fn new(wanted: Draft, out: &Out) -> Result<(), Complaint> {
-    let target = Target::find(wanted.replace)?;
+    let target = Target::find(place(None)?, wanted.replace)?;
     let approval = match (wanted.yes, io::stdin().is_terminal()) {
         (true, _) => Approval::Given,
         (false, true) => Approval::Asked,
@@ -63,17 +63,31 @@ enum Verdict {
 
 /// Has a session begin that drafts the plan; its name.
 fn begin(control: &mut Client, wanted: Draft, target: &Target) -> Result<String, Complaint> {
-    let goal = sayable(wanted.goal.unwrap_or_default())?;
     let folder = target.path.parent().and_then(Path::parent).unwrap_or(Path::new("."));
     let new = NewSession {
         agent: wanted.agent,
-        prompt: Some(sayable(asking_for(&goal))?),
         repo: absolute(folder)?,
-        headless: true,
         persona: wanted.persona,
         model: wanted.model,
         ..NewSession::default()
     };
+    let session = drafter(control, wanted.goal.unwrap_or_default(), new)?;
+    tell_limits(control, limits::crowded);
+    if limits::waits(&session) {
+        tell_limits(control, limits::full);
+    }
+    beside(&format!("session `{}` drafts a plan", session.name));
+    Ok(session.name)
+}
+
+/// A session that drafts a plan for this goal, under a name that is free.
+pub(super) fn drafter(
+    control: &mut Client,
+    goal: String,
+    new: NewSession,
+) -> Result<SessionView, Complaint> {
+    let goal = sayable(goal)?;
+    let new = NewSession { prompt: Some(sayable(asking_for(&goal))?), headless: true, ..new };
     let slug = name::made_from(&goal);
     let slug = slug.map_or_else(|| "plan".to_owned(), |slug| format!("plan-{slug}"));
     for n in 1..=NAMINGS {
@@ -84,12 +98,7 @@ fn begin(control: &mut Client, wanted: Draft, target: &Target) -> Result<String,
             made => made?,
         };
         let Response::Made { session, .. } = made else { return Err(unexpected()) };
-        tell_limits(control, limits::crowded);
-        if limits::waits(&session) {
-            tell_limits(control, limits::full);
-        }
-        beside(&format!("session `{}` drafts a plan", session.name));
-        return Ok(session.name);
+        return Ok(*session);
     }
     Err(Complaint::new(Kind::Refused, format!("{NAMINGS} sessions are called {slug}"))
         .hint("`glis rm NAME` puts those that are done into the trash"))
@@ -112,14 +121,7 @@ impl Drafting {
     fn go_on(&self, control: &mut Client, out: &Out) -> Result<bool, Complaint> {
         let session = self.until_said(control)?;
         let name = &session.name;
-        let Some(draft) = draft_in(&last_words(control, name)?) else {
-            let why = format!("session `{name}` has told no plan");
-            return Err(Complaint::new(Kind::Failed, why).hint(format!(
-                "`glis log {name}` shows what it says; `glis send {name} TEXT` tells it more, then \
-                 `glis plan new --from {name}`"
-            )));
-        };
-        let kept = keep(control.home(), &format!("{name}.toml"), &draft)?;
+        let (draft, kept) = kept(control, name)?;
         let verdict = match (Plan::read(&draft), self.approval) {
             (Ok(_), approval) => {
                 show(&draft, out)?;
@@ -137,11 +139,8 @@ impl Drafting {
         match verdict {
             Verdict::Yes => {
                 let former = self.target.write(control.home(), name, &draft)?;
-                // It has nothing more to do; a message wakes it.
-                act(control, name, Action::Stop).ok();
                 let path = &self.target.path;
-                let document =
-                    json!({"path": path, "session": name, "draft": kept, "former": former});
+                let document = written(control, name, path, (&kept, former.as_deref()));
                 out.document(&document, || words::plan::written(path, former.as_deref()))?;
                 Ok(true)
             }
@@ -252,6 +251,41 @@ impl Drafting {
     }
 }
 
+/// The draft in the last words of a session, and where it is kept.
+fn kept(control: &mut Client, name: &str) -> Result<(String, PathBuf), Complaint> {
+    let Some(draft) = draft_in(&last_words(control, name)?) else {
+        let why = format!("session `{name}` has told no plan");
+        return Err(Complaint::new(Kind::Failed, why).hint(format!(
+            "`glis log {name}` shows what it says; `glis send {name} TEXT` tells it more, then \
+             `glis plan new --from {name}`"
+        )));
+    };
+    let kept = keep(control.home(), &format!("{name}.toml"), &draft)?;
+    Ok((draft, kept))
+}
+
+/// A session whose draft is written has nothing more to do; a message wakes it. What is printed of that.
+fn written(
+    control: &mut Client,
+    name: &str,
+    path: &Path,
+    (kept, former): (&Path, Option<&Path>),
+) -> Value {
+    act(control, name, Action::Stop).ok();
+    json!({"path": path, "session": name, "draft": kept, "former": former})
+}
+
+/// Writes the draft in the last words of a session, which is approved. What is printed of that.
+pub(super) fn take(control: &mut Client, name: &str, target: &Target) -> Result<Value, Complaint> {
+    let (draft, kept) = kept(control, name)?;
+    if let Err(faults) = Plan::read(&draft) {
+        let why = format!("the draft is no plan:\n{}", told(&kept, &faults));
+        return Err(Complaint::new(Kind::Failed, why).hint(later(name, &kept)));
+    }
+    let former = target.write(control.home(), name, &draft)?;
+    Ok(written(control, name, &target.path, (&kept, former.as_deref())))
+}
+
 /// What can be done with a draft that was not written.
 fn later(name: &str, kept: &Path) -> String {
     format!(
@@ -316,15 +350,14 @@ fn keep(home: &Home, name: &str, text: &str) -> Result<PathBuf, Complaint> {
 }
 
 /// Where the plan is to be written.
-struct Target {
+pub(super) struct Target {
     path: PathBuf,
     /// What is there, and is to be replaced.
     former: Option<String>,
 }
 
 impl Target {
-    fn find(replaces: bool) -> Result<Self, Complaint> {
-        let path = place(None)?;
+    pub(super) fn find(path: PathBuf, replaces: bool) -> Result<Self, Complaint> {
         let former = present(&path)?;
         if former.is_some() && !replaces {
             let why = format!("{} is there already", path.display());

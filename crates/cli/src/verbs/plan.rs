@@ -8,7 +8,7 @@ use crate::words;
 use clap::{Args, Subcommand};
 use glis_plan::{Change, Changes, Fault, Plan, Task};
 use glis_wire::client::{Request, Response};
-use glis_wire::plan::{PlanRequest, PlanView, TaskState};
+use glis_wire::plan::{PlanRequest, PlanView, TaskState, TaskWords};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
@@ -102,21 +102,33 @@ pub(super) fn plan(verb: PlanVerb, out: &Out) -> Result<(), Complaint> {
         PlanVerb::Check { file } => check(&place(file)?, out),
         PlanVerb::Show { file } => show(&place(file)?, out),
         PlanVerb::Add(task) => {
-            let id = task.id.clone();
-            change(out, &format!("`{id}` is in the plan"), |text| {
-                glis_plan::add(text, &task.task())
-            })
+            let document = add(&place(None)?, &task.words())?;
+            out.document(&document, || format!("`{}` is in the plan", task.id))
         }
         PlanVerb::Edit(task) => {
-            let id = task.id.clone();
-            let changes = task.changes();
-            change(out, &format!("`{id}` is changed"), |text| glis_plan::edit(text, &id, &changes))
+            let document = edit(&place(None)?, &task.words())?;
+            out.document(&document, || format!("`{}` is changed", task.id))
         }
         PlanVerb::Rm { id } => {
-            let told = format!("`{id}` is no longer in the plan");
-            change(out, &told, |text| glis_plan::remove(text, &id))
+            let document = remove(&place(None)?, &id)?;
+            out.document(&document, || format!("`{id}` is no longer in the plan"))
         }
     }
+}
+
+/// Adds a task; what is printed of that.
+pub(super) fn add(path: &Path, words: &TaskWords) -> Result<Value, Complaint> {
+    change(path, |text| glis_plan::add(text, &task(words)))
+}
+
+/// Changes a task; what is printed of that.
+pub(super) fn edit(path: &Path, words: &TaskWords) -> Result<Value, Complaint> {
+    change(path, |text| glis_plan::edit(text, &words.id, &changes(words)))
+}
+
+/// Takes a task out; what is printed of that.
+pub(super) fn remove(path: &Path, id: &str) -> Result<Value, Complaint> {
+    change(path, |text| glis_plan::remove(text, id))
 }
 
 /// The file that is meant: the one that was named, or that of the repository which the caller is in.
@@ -126,8 +138,13 @@ pub(super) fn place(file: Option<PathBuf>) -> Result<PathBuf, Complaint> {
     }
     let here = std::env::current_dir()
         .map_err(|fault| Complaint::new(Kind::Usage, format!("the current folder: {fault}")))?;
-    let root = file::worktree_of(&here).ok_or_else(|| {
-        let why = format!("{} is in no repository, and a plan belongs to one", here.display());
+    place_in(&here)
+}
+
+/// The plan of the repository that a folder is in.
+pub(super) fn place_in(folder: &Path) -> Result<PathBuf, Complaint> {
+    let root = file::worktree_of(folder).ok_or_else(|| {
+        let why = format!("{} is in no repository, and a plan belongs to one", folder.display());
         Complaint::new(Kind::Usage, why).hint("go into a repository, or name the file")
     })?;
     Ok(root.join(glis_plan::FILE))
@@ -188,11 +205,17 @@ fn faulty(path: &Path, faults: &[Fault]) -> Complaint {
     Complaint::new(Kind::Failed, told(path, faults)).hint("nothing was changed")
 }
 
-fn check(path: &Path, out: &Out) -> Result<(), Complaint> {
+/// What is wrong with a plan, and what is printed of that.
+pub(super) fn checked(path: &Path) -> Result<(Vec<Fault>, Value), Complaint> {
     let text = read(path)?;
     let faults = Plan::read(&text).err().unwrap_or_default();
     let as_json = |fault: &Fault| json!({"line": fault.line, "why": fault.why});
     let document = json!({"path": path, "faults": faults.iter().map(as_json).collect::<Vec<_>>()});
+    Ok((faults, document))
+}
+
+fn check(path: &Path, out: &Out) -> Result<(), Complaint> {
+    let (faults, document) = checked(path)?;
     out.document(&document, || match faults.as_slice() {
         [] => format!("{} is fine", path.display()),
         faults => told(path, faults),
@@ -204,10 +227,9 @@ fn check(path: &Path, out: &Out) -> Result<(), Complaint> {
     Err(Complaint { told: out.json, ..complaint.hint("the lines above say what to change") })
 }
 
-fn show(path: &Path, out: &Out) -> Result<(), Complaint> {
-    let plan = read_plan(path)?;
-    let executed = executed(path)?;
-    let known = |id: &str| executed.as_ref()?.tasks.iter().find(|task| task.id == id);
+/// What is printed of a plan: its file, and how far it is if it was ever executed.
+pub(super) fn shown(path: &Path, plan: &Plan, executed: Option<&PlanView>) -> Value {
+    let known = |id: &str| executed?.tasks.iter().find(|task| task.id == id);
     let state = |id: &str| known(id).map(|task| task.state);
     let schedule = plan.schedule();
     let ready: BTreeSet<&str> = schedule.ready().collect();
@@ -221,13 +243,22 @@ fn show(path: &Path, out: &Out) -> Result<(), Complaint> {
         })
     };
     let tasks: Vec<Value> = plan.tasks.iter().map(task).collect();
-    let document = json!({
+    json!({
         "path": path, "title": plan.title, "tasks": tasks,
-        "branch": executed.as_ref().map(|plan| &plan.branch),
-        "paused": executed.as_ref().and_then(|plan| plan.paused),
-        "done": executed.as_ref().is_some_and(|plan| plan.done),
-    });
-    out.document(&document, || {
+        "branch": executed.map(|plan| &plan.branch),
+        "paused": executed.and_then(|plan| plan.paused),
+        "done": executed.is_some_and(|plan| plan.done),
+    })
+}
+
+fn show(path: &Path, out: &Out) -> Result<(), Complaint> {
+    let plan = read_plan(path)?;
+    let executed = executed(path)?;
+    let known = |id: &str| executed.as_ref()?.tasks.iter().find(|task| task.id == id);
+    let state = |id: &str| known(id).map(|task| task.state);
+    let schedule = plan.schedule();
+    let ready: BTreeSet<&str> = schedule.ready().collect();
+    out.document(&shown(path, &plan, executed.as_ref()), || {
         let is_ready = |task: &Task| ready.contains(task.id.as_str());
         let mark = |task: &Task| match (&executed, is_ready(task)) {
             // What was added since it was last executed is not begun.
@@ -241,59 +272,70 @@ fn show(path: &Path, out: &Out) -> Result<(), Complaint> {
 
 /// Changes the file as a whole; what would not be a plan is not written.
 fn change(
-    out: &Out,
-    done: &str,
+    path: &Path,
     change: impl FnOnce(&str) -> Result<String, Vec<Fault>>,
-) -> Result<(), Complaint> {
-    let path = place(None)?;
-    let text = match fs::read_to_string(&path) {
+) -> Result<Value, Complaint> {
+    let text = match fs::read_to_string(path) {
         Err(fault) if fault.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(_) => read(&path)?,
+        Err(_) => read(path)?,
         Ok(text) => text,
     };
-    let changed = change(&text).map_err(|faults| faulty(&path, &faults))?;
-    file::replace(&path, &changed).map_err(|fault| {
+    let changed = change(&text).map_err(|faults| faulty(path, &faults))?;
+    file::replace(path, &changed).map_err(|fault| {
         Complaint::new(Kind::Failed, format!("cannot write {}: {fault}", path.display()))
             .hint("nothing was changed")
     })?;
-    out.document(&json!({"path": path}), || done.to_owned())
+    Ok(json!({"path": path}))
+}
+
+fn task(words: &TaskWords) -> Task {
+    let said = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+    Task {
+        id: words.id.clone(),
+        title: said(&words.title),
+        prompt: said(&words.prompt),
+        parent: said(&words.parent),
+        needs: words.needs.clone().unwrap_or_default(),
+        agent: said(&words.agent),
+        persona: said(&words.persona),
+        accept: said(&words.accept),
+        line: 0,
+    }
+}
+
+fn changes(words: &TaskWords) -> Changes {
+    let of = |text: &Option<String>| match text.as_deref() {
+        None => Change::Keep,
+        Some("") => Change::Drop,
+        Some(text) => Change::Set(text.to_owned()),
+    };
+    let needs = match words.needs.as_deref() {
+        None => Change::Keep,
+        Some([one]) if one.is_empty() => Change::Drop,
+        Some(needs) => Change::Set(needs.to_vec()),
+    };
+    Changes {
+        title: of(&words.title),
+        prompt: of(&words.prompt),
+        parent: of(&words.parent),
+        needs,
+        agent: of(&words.agent),
+        persona: of(&words.persona),
+        accept: of(&words.accept),
+    }
 }
 
 impl Edit {
-    fn task(&self) -> Task {
-        let said = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
-        Task {
+    fn words(&self) -> TaskWords {
+        TaskWords {
             id: self.id.clone(),
-            title: said(&self.title),
-            prompt: said(&self.prompt),
-            parent: said(&self.parent),
-            needs: self.needs.clone().unwrap_or_default(),
-            agent: said(&self.agent),
-            persona: said(&self.persona),
-            accept: said(&self.accept),
-            line: 0,
-        }
-    }
-
-    fn changes(&self) -> Changes {
-        let of = |text: &Option<String>| match text.as_deref() {
-            None => Change::Keep,
-            Some("") => Change::Drop,
-            Some(text) => Change::Set(text.to_owned()),
-        };
-        let needs = match self.needs.as_deref() {
-            None => Change::Keep,
-            Some([one]) if one.is_empty() => Change::Drop,
-            Some(needs) => Change::Set(needs.to_vec()),
-        };
-        Changes {
-            title: of(&self.title),
-            prompt: of(&self.prompt),
-            parent: of(&self.parent),
-            needs,
-            agent: of(&self.agent),
-            persona: of(&self.persona),
-            accept: of(&self.accept),
+            title: self.title.clone(),
+            prompt: self.prompt.clone(),
+            parent: self.parent.clone(),
+            needs: self.needs.clone(),
+            agent: self.agent.clone(),
+            persona: self.persona.clone(),
+            accept: self.accept.clone(),
         }
     }
 }

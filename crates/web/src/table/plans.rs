@@ -1,0 +1,173 @@
+//! What can be asked for of plans: their files, their execution, their tasks.
+
+use super::{Gives, Row, Verb, row};
+use crate::Told;
+use crate::given::{Field, Given, Kind, may, must, usage};
+use glis_core::pause::PauseMode;
+use glis_core::plan::Pace;
+use glis_wire::call::Scope;
+use glis_wire::client::Request;
+use glis_wire::plan::{PlanRequest, PlanWork, TaskWords};
+use std::path::PathBuf;
+
+const REPO: Field = must("repo", Kind::Text, "an absolute path of a folder in the repository");
+const ID: Field = must("id", Kind::Text, "the task's id");
+const TASK: Field = must("task", Kind::Text, "the task's id");
+
+/// A task: what is not named stays, and an empty text takes a key away.
+const WORDS: &[Field] = &[
+    REPO,
+    ID,
+    may("title", Kind::Text, "What it is about, in a few words"),
+    may("prompt", Kind::Text, "What an agent is told"),
+    may("parent", Kind::Text, "The task that it is a part of"),
+    may("needs", Kind::Texts, "What has to be done before"),
+    may("agent", Kind::Text, "The agent that works on it"),
+    may("persona", Kind::Text, "The manner of that agent"),
+    may("accept", Kind::Text, "A shell command that succeeds when it is done"),
+];
+
+pub(super) const ROWS: &[Row] = &[
+    row(Verb::Get, "plan", "/plan", Scope::Watch)
+        .does("The plan of a repository: its tasks, what can be worked on, how far it is")
+        .takes(&[REPO])
+        .gives(Gives::Object)
+        .works(|given| on(given, PlanWork::Show)),
+    row(Verb::Get, "plan", "/plan/check", Scope::Watch)
+        .does("Every fault of the plan of a repository, each with its line")
+        .takes(&[REPO])
+        .gives(Gives::Object)
+        .works(|given| on(given, PlanWork::Check)),
+    row(Verb::Post, "plan", "/plan/new", Scope::Manage)
+        .does(
+            "Have an agent draft the plan: with `goal` a session begins that does; with `from` and \
+             `yes` the draft in the last words of that session is written",
+        )
+        .takes(&[
+            REPO,
+            may("goal", Kind::Text, "What is to be reached"),
+            may("from", Kind::Text, "Instead: the session whose draft is approved"),
+            may("agent", Kind::Text, "The agent that drafts it"),
+            may("persona", Kind::Text, "The manner of that agent"),
+            may("model", Kind::Text, "Model"),
+            may("replace", Kind::Flag, "Put it in the place of the plan that is there"),
+            may("yes", Kind::Flag, "The draft is approved"),
+        ])
+        .gives(Gives::Object)
+        .works(draft),
+    row(Verb::Post, "plan", "/plan/add", Scope::Manage)
+        .does("Add a task at the end of the plan")
+        .takes(WORDS)
+        .gives(Gives::Object)
+        .works(|given| on(given, PlanWork::Add(words(given)))),
+    row(Verb::Post, "plan", "/plan/edit", Scope::Manage)
+        .does("Change a task; what is not named stays, and an empty text takes a key away")
+        .takes(WORDS)
+        .gives(Gives::Object)
+        .works(|given| on(given, PlanWork::Edit(words(given)))),
+    row(Verb::Post, "plan", "/plan/rm", Scope::Manage)
+        .does("Take a task out of the plan")
+        .takes(&[REPO, ID])
+        .gives(Gives::Object)
+        .works(|given| on(given, PlanWork::Remove { id: given.text("id").unwrap_or_default() })),
+    row(Verb::Post, "execute", "/plan/execute", Scope::Manage)
+        .does("Work on the tasks of a plan, each in a session of its own; `GET /plan` follows it")
+        .takes(&[
+            REPO,
+            may("task", Kind::Text, "Only this task"),
+            may("jobs", Kind::Number, "So many tasks at a time; 1 if not given"),
+            may("review", Kind::Flag, "Stop after each task, for a look at it"),
+        ])
+        .gives(Gives::Object)
+        .works(execute),
+    row(Verb::Post, "execute", "/plan/pause", Scope::Manage)
+        .does("Let nothing of a plan begin, and pause what runs of it")
+        .takes(&[
+            must("plan", Kind::Text, "the id of the plan, as `execute` tells it"),
+            may("mode", super::sessions::MODES, "When to stop the agents; default: interrupt"),
+        ])
+        .gives(Gives::Object)
+        .asks(|given| {
+            let plan = given.text("plan").unwrap_or_default();
+            let mode = given.meant("mode").unwrap_or(PauseMode::Interrupt);
+            Ok(Request::Plan(PlanRequest::Pause { plan, mode }))
+        }),
+    row(Verb::Post, "resume", "/tasks/resume", Scope::Manage)
+        .does("Resume the latest run of a task, in the same conversation")
+        .takes(&[REPO, TASK, may("prompt", Kind::Text, "The first message after it is back")])
+        .gives(Gives::Array)
+        .asks(|given| {
+            let place = given.text("repo").unwrap_or_default();
+            let (task, prompt) = (given.text("task").unwrap_or_default(), given.text("prompt"));
+            Ok(Request::Plan(PlanRequest::Resume { place, task, prompt }))
+        }),
+    row(Verb::Post, "restart", "/tasks/restart", Scope::Manage)
+        .does("Begin another run of a task, from its prompt")
+        .takes(&[REPO, TASK, may("yes", Kind::Flag, "It is meant")])
+        .gives(Gives::Array)
+        .works(restart),
+];
+
+/// What is to be done, in the repository that is meant.
+fn on(given: &Given, work: PlanWork) -> Result<(PathBuf, PlanWork), Told> {
+    let repo = PathBuf::from(given.text("repo").unwrap_or_default());
+    if !repo.is_absolute() {
+        return Err(usage("`repo` has to be an absolute path"));
+    }
+    Ok((repo, work))
+}
+
+fn words(given: &Given) -> TaskWords {
+    TaskWords {
+        id: given.text("id").unwrap_or_default(),
+        title: given.text("title"),
+        prompt: given.text("prompt"),
+        parent: given.text("parent"),
+        needs: given.has("needs").then(|| given.texts("needs")),
+        agent: given.text("agent"),
+        persona: given.text("persona"),
+        accept: given.text("accept"),
+    }
+}
+
+fn draft(given: &Given) -> Result<(PathBuf, PlanWork), Told> {
+    let work = match (given.text("goal"), given.text("from")) {
+        (Some(goal), None) => {
+            let (agent, persona) = (given.text("agent"), given.text("persona"));
+            PlanWork::Draft { goal, agent, persona, model: given.text("model") }
+        }
+        (None, Some(session)) => {
+            if !given.flag("yes") {
+                return Err(usage(
+                    "a plan that an agent has drafted has to be approved by `yes` before it is written",
+                ));
+            }
+            PlanWork::Take { session, replace: given.flag("replace") }
+        }
+        (Some(_), Some(_)) | (None, None) => return Err(usage("either `goal` or `from`")),
+    };
+    on(given, work)
+}
+
+fn execute(given: &Given) -> Result<(PathBuf, PlanWork), Told> {
+    let jobs = match given.number("jobs").map(u32::try_from) {
+        None => None,
+        Some(Ok(jobs)) if jobs > 0 => Some(jobs),
+        Some(_) => return Err(usage("`jobs` has to be at least 1")),
+    };
+    let (only, review) = (given.text("task"), given.flag("review"));
+    // Without any of these it is executed as it was before.
+    let said = jobs.is_some() || review || only.is_some();
+    let pace = said.then(|| Pace { jobs: jobs.unwrap_or(1), review, only });
+    on(given, PlanWork::Execute { pace })
+}
+
+fn restart(given: &Given) -> Result<(PathBuf, PlanWork), Told> {
+    let task = given.text("task").unwrap_or_default();
+    if !given.flag("yes") {
+        return Err(usage(&format!(
+            "a restart of task `{task}` begins it anew and has to be confirmed by `yes`"
+        )));
+    }
+    on(given, PlanWork::Restart { task })
+}
