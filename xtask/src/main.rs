@@ -36,7 +36,7 @@ cargo xtask VERB
   plan-kills        daemon, window or both die at every step of a plan of twenty tasks
   stories           every story with every real agent, also those that start slowly
   coverage          which branches of the gate and of auto-yes their tests take
-  pictures          plays scenes before the overview and draws them into docs/pictures
+  pictures          plays scenes before the overview and the page, and draws them into docs/pictures
   record            plays two stories with real agents and puts what was seen into README.md
   help              this page
 
@@ -68,7 +68,7 @@ fn run(verb: &str, rest: &[OsString]) -> Result<ExitCode> {
         "stories" => stories::run(),
         "coverage" => coverage::run(),
         "record" => record::run(),
-        "pictures" => pictures::run(),
+        "pictures" => pictures::run(rest),
         "help" | "--help" | "-h" => {
             print!("{HELP}");
             Ok(ExitCode::SUCCESS)

@@ -1,7 +1,10 @@
 //! `cargo xtask pictures`: plays sessions of the rehearsal agent, opens the overview before them, and draws
-//! what a terminal shows, into docs/pictures.
+//! what a terminal shows, into docs/pictures; and the page, as a browser shows it.
 #![expect(clippy::cast_precision_loss, reason = "columns and rows of a terminal are small")]
 
+mod page;
+
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -28,8 +31,8 @@ const EDGE: f64 = 10.0;
 const GROUND: &str = "#1e1e2e";
 const INK: &str = "#d8dee9";
 
-/// Draws both pictures.
-pub(crate) fn run() -> Result<ExitCode> {
+/// Draws all pictures. With `--views FOLDER` those of every view of the page instead, to be looked at.
+pub(crate) fn run(given: &[OsString]) -> Result<ExitCode> {
     let workspace = Workspace::find()?;
     // Another build of the program, as the end-to-end tests take it.
     let other = std::env::var_os("GLIS_BINARY").map(PathBuf::from);
@@ -41,6 +44,12 @@ pub(crate) fn run() -> Result<ExitCode> {
     let glis = other.unwrap_or_else(|| workspace.debug("glis"));
     let folder = workspace.root.join("docs/pictures");
     std::fs::create_dir_all(&folder)?;
+    if let [option, views] = given {
+        ensure!(option == "--views", "`cargo xtask pictures [--views FOLDER]`");
+        page::take(&workspace, &glis, page::Which::Views(Path::new(views)))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    page::take(&workspace, &glis, page::Which::Readme(&folder))?;
     for (name, scene) in [("overview", overview as Scene), ("paused-loop", paused_loop)] {
         let stage = Stage::set(&glis)?;
         let mut window = scene(&stage)?;
@@ -58,6 +67,14 @@ type Scene = fn(&Stage) -> Result<Window>;
 
 /// Two repositories at work: one agent asks, one is paused, others work.
 fn overview(stage: &Stage) -> Result<Window> {
+    at_work(stage)?;
+    let mut window = stage.window()?;
+    window
+        .until("the list", |lines| shows(lines, "5 sessions") && shows(lines, "now its tests"))?;
+    Ok(window)
+}
+
+fn at_work(stage: &Stage) -> Result<()> {
     let (shop, site) = (stage.repository("shop")?, stage.repository("site")?);
     let new = |repo: &Path, name: &str, prompt: &str| {
         let repo = repo.display().to_string();
@@ -66,19 +83,17 @@ fn overview(stage: &Stage) -> Result<Window> {
     let login = "say Five failed logins a minute, then a pause. ;; write src/limit.rs pub const \
                  LIMIT: u32 = 5; ;; say The limit is in; now its tests. ;; approve Bash: cargo \
                  test -p web login";
+    let docs = "todo Write the index|Add examples|Link the guide ;; write guide.md Begin here.\\nThen go \
+                on.\\n ;; say The guide has a first chapter.";
     new(&shop, "prices", "write prices.toml eur = 1.08 ;; say Prices are in euros.")?;
     new(&shop, "search", "say Indexing the catalogue. ;; work 600")?;
     new(&site, "dark-mode", "say Two palettes, one per background. ;; work 600")?;
-    new(&site, "docs", "write guide.md Begin here. ;; say The guide has a first chapter.")?;
+    new(&site, "docs", docs)?;
     new(&shop, "fix-login", login)?;
     stage.glis(&["wait", "fix-login", "--for", "waiting"])?;
     stage.glis(&["wait", "prices", "--for", "idle"])?;
     stage.glis(&["wait", "docs", "--for", "idle"])?;
-    stage.glis(&["pause", "docs"])?;
-    let mut window = stage.window()?;
-    window
-        .until("the list", |lines| shows(lines, "5 sessions") && shows(lines, "now its tests"))?;
-    Ok(window)
+    stage.glis(&["pause", "docs"])
 }
 
 /// A loop that an interrupt has paused.
