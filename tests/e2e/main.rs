@@ -189,6 +189,7 @@ mod loops {
 mod web {
     mod api;
     mod browser;
+    mod burdens;
     mod devices;
     mod events;
     mod guard;

@@ -57,3 +57,8 @@ fn comments_on_changes_are_kept_and_sent_as_one_message() -> Outcome {
 fn what_is_typed_into_a_terminal_arrives_at_once_and_from_who_may() -> Outcome {
     play("typing")
 }
+
+#[test]
+fn a_plan_is_written_and_executed_on_the_page() -> Outcome {
+    play("plans")
+}

@@ -1,0 +1,75 @@
+//! What a server has to bear: many clients, one that never reads, heads and bodies that never end.
+
+use super::guard::token;
+use crate::support::house::{House, Outcome};
+use crate::support::web::{Web, head};
+use std::io::{BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+/// Three browsers have six connections each; the rest are scripts.
+const CLIENTS: usize = 200;
+
+#[test]
+fn two_hundred_clients_are_told_beside_one_that_never_reads() -> Outcome {
+    let house = House::new()?;
+    let web = Web::start(&house)?;
+    let token = token(&house, "script", "watch")?;
+    let (host, bearer) = (web.host(), format!("Bearer {token}"));
+    let headers = [("Host", host.as_str()), ("Authorization", bearer.as_str())];
+    let deaf = web.open("GET /api/v1/events", &headers, "")?;
+    let mut clients = Vec::new();
+    for _ in 0..CLIENTS {
+        clients.push(web.events(&token, None)?);
+    }
+    house.rehearsal("blue")?;
+    for client in &mut clients {
+        let mut last = 0;
+        loop {
+            let (seq, event) = client.next()?.ok_or("the stream ended")?;
+            assert_eq!(seq, last + 1);
+            last = seq;
+            if event["event"] == "session_created" {
+                break;
+            }
+        }
+    }
+    assert_eq!(web.get("/api/v1/sessions", &token)?.status, 200);
+    drop(deaf);
+    Ok(())
+}
+
+#[test]
+fn heads_and_bodies_that_never_end_keep_nobody_out() -> Outcome {
+    let house = House::new()?;
+    house.rehearsal("blue")?;
+    let web = Web::start(&house)?;
+    let token = token(&house, "script", "manage")?;
+    let (host, bearer) = (web.host(), format!("Bearer {token}"));
+    let mut slow = TcpStream::connect(web.address)?;
+    slow.write_all(b"GET / HTTP/1.1\r\nHost: ")?;
+    let endless = [
+        ("Host", host.as_str()),
+        ("Authorization", bearer.as_str()),
+        ("X-Glis", "1"),
+        ("Content-Type", "application/json"),
+        ("Content-Length", "100"),
+    ];
+    let endless = web.open("POST /api/v1/sessions/blue/send", &endless, "")?;
+    let huge = [("Host", host.as_str()), ("Authorization", &bearer), ("X-Glis", "1")];
+    let length = (4 * 1024 * 1024).to_string();
+    let huge = [&huge[..], &[("Content-Length", length.as_str())]].concat();
+    let huge = web.open("POST /api/v1/sessions/blue/send", &huge, "")?;
+    assert_eq!(head(&mut BufReader::new(huge))?.0, 413);
+    // Meanwhile others are served.
+    assert_eq!(web.get("/api/v1/sessions", &token)?.status, 200);
+    assert_eq!(head(&mut BufReader::new(endless))?.0, 408);
+    slow.set_read_timeout(Some(Duration::from_secs(60)))?;
+    let began = Instant::now();
+    let mut rest = Vec::new();
+    // Whether it is told or hung up on: it does not keep its place.
+    slow.read_to_end(&mut rest).ok();
+    assert!(began.elapsed() < Duration::from_secs(60), "a head that never ends is waited for");
+    assert!(house.talk("blue")?.is_empty(), "half of a message was sent");
+    Ok(())
+}
