@@ -73,6 +73,9 @@ mod terminal {
     mod attach;
     mod attached;
     mod chaos;
+    mod keys;
+    mod lists;
+    pub(crate) mod newcomer;
     mod overview;
     mod refused;
     mod several;

@@ -18,6 +18,7 @@ mod loops;
 mod manners;
 mod marks;
 mod opencode;
+mod overview;
 mod plans;
 mod restarts;
 mod rules;

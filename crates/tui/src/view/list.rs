@@ -11,8 +11,8 @@ use glis_wire::view::SessionView;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Modifier;
 
-/// Names longer than this are cut: the word beside them matters more.
-const NAME_COLUMNS: u16 = 24;
+/// A name that is made from a prompt is at most so long; one that is longer is cut.
+const NAME_COLUMNS: u16 = 32;
 /// The longest word for a status.
 const STATUS_COLUMNS: u16 = 11;
 const AGE_COLUMNS: u16 = 4;
@@ -87,8 +87,9 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let first = first_line(model, area.height);
     let names = model.sessions.values().map(|session| width(&session.name)).max().unwrap_or(0);
     let room = area.width.saturating_sub(4 + STATUS_COLUMNS + 1 + AGE_COLUMNS + 1);
-    // A narrow list leaves a third of itself to what is said of a session.
-    let name = names.min(NAME_COLUMNS).min(area.width / 3).min(room).max(4);
+    // A narrow list leaves a third of itself to what is said of a session, a wide one more.
+    let most = if area.width >= ROOMY { area.width * 2 / 5 } else { area.width / 3 };
+    let name = names.min(NAME_COLUMNS).min(most).min(room).max(4);
     let room = room.saturating_sub(name + 1 + AGENT_COLUMNS + 1);
     let numbers = if area.width >= ROOMY { Number::shown(model, room) } else { Vec::new() };
     let columns = Columns { name, numbers };
