@@ -16,7 +16,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> =
         std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
     // Roles that only glis itself takes on; they come first because holders must stay small.
-    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
         [_, "hold"] => return glis_hold::run(),
         [_, "hold", "--nursery"] => return glis_hold::run_nursery(),
         [_, "hold-sweep", session, dir, kept] => {
@@ -33,6 +34,10 @@ fn main() -> ExitCode {
         let plain = |fault: glis_tui::KeyFault| (fault.key, fault.why);
         glis_tui::key_faults(chosen).into_iter().map(plain).collect()
     });
+    if let [_, "daemon", "run", "--detached"] = words.as_slice() {
+        // What reads the command line would stay in the memory of a process that lives for weeks.
+        return daemon(Voice::Aloud, glis_daemon::detach);
+    }
     let voice = |json| if json { Voice::Kept } else { Voice::Aloud };
     match glis_cli::run(std::env::args_os(), own_build()) {
         Next::Exit(status) => ExitCode::from(status),

@@ -46,10 +46,14 @@ pub(crate) enum Use {
     Free,
 }
 
+/// What one holder is to be told, in order. Boxed, since a channel makes room for thirty-two at once and most
+/// holders are told nothing for hours.
+pub(crate) type Commands = mpsc::Receiver<Box<HolderCommand>>;
+
 /// The ways to all holders.
 #[derive(Default)]
 pub(crate) struct Links {
-    ways: Mutex<HashMap<SessionId, mpsc::Sender<HolderCommand>>>,
+    ways: Mutex<HashMap<SessionId, mpsc::Sender<Box<HolderCommand>>>>,
 }
 
 impl Links {
@@ -57,14 +61,14 @@ impl Links {
     pub(crate) fn send(&self, id: &SessionId, command: HolderCommand) -> Result<(), String> {
         let way = self.table().get(id).cloned();
         let way = way.ok_or("its process cannot be reached")?;
-        way.try_send(command).map_err(|fault| match fault {
+        way.try_send(Box::new(command)).map_err(|fault| match fault {
             mpsc::error::TrySendError::Full(_) => "too much is under way already".to_owned(),
             mpsc::error::TrySendError::Closed(_) => "its process is gone".to_owned(),
         })
     }
 
     /// Opens the way to the holder of a session, for the task that supervises it.
-    pub(crate) fn open(&self, id: &SessionId) -> mpsc::Receiver<HolderCommand> {
+    pub(crate) fn open(&self, id: &SessionId) -> Commands {
         let (sender, receiver) = mpsc::channel(WAITING_MAX);
         self.table().insert(id.clone(), sender);
         receiver
@@ -77,7 +81,7 @@ impl Links {
     }
 
     /// Each entry stands alone, so the table stays usable after a panic.
-    fn table(&self) -> MutexGuard<'_, HashMap<SessionId, mpsc::Sender<HolderCommand>>> {
+    fn table(&self) -> MutexGuard<'_, HashMap<SessionId, mpsc::Sender<Box<HolderCommand>>>> {
         self.ways.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -22,20 +22,15 @@ mod typing;
 pub(crate) use supervisor::Supervisor;
 
 use crate::holder::meet;
-use crate::links::HolderCommand;
+use crate::links::{Commands, HolderCommand};
 use connection::Standing;
 use glis_core::session::Session;
 use glis_wire::hold::{Children, Ladder};
 use std::sync::Arc;
-use tokio::sync::mpsc;
 
 impl Supervisor {
     /// Connects to a holder that has just been started, and supervises it.
-    pub(crate) fn begin(
-        self: &Arc<Self>,
-        session: Box<Session>,
-        commands: mpsc::Receiver<HolderCommand>,
-    ) {
+    pub(crate) fn begin(self: &Arc<Self>, session: Box<Session>, commands: Commands) {
         let supervisor = Arc::clone(self);
         drop(self.runtime.spawn(async move {
             // On the heap: the task of a session is as large as the largest that it ever waits for.

@@ -6,7 +6,7 @@ use super::link::{Link, complain};
 use super::listener::{Listener, Output};
 use super::supervisor::Supervisor;
 use crate::holder::{is_held, meet};
-use crate::links::HolderCommand;
+use crate::links::{Commands, HolderCommand};
 use crate::peer::Peer;
 use glis_core::SessionId;
 use glis_core::event::Ending;
@@ -17,7 +17,7 @@ use glis_wire::hold::Hello;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 /// Between two attempts to meet a holder again: soon at first, seldom if that does not help.
 const AGAIN_FIRST: Duration = Duration::from_millis(10);
@@ -38,7 +38,7 @@ pub(super) enum Standing {
 pub(super) async fn stay(
     supervisor: Arc<Supervisor>,
     mut session: Box<Session>,
-    mut commands: mpsc::Receiver<HolderCommand>,
+    mut commands: Commands,
     mut met: Option<(Peer, Hello)>,
     mut standing: Standing,
 ) {
@@ -91,16 +91,12 @@ pub(super) async fn stay(
 }
 
 /// Commands that cannot be carried out any more are told as refused.
-async fn give_back(
-    supervisor: &Supervisor,
-    id: &SessionId,
-    mut commands: mpsc::Receiver<HolderCommand>,
-) {
+async fn give_back(supervisor: &Supervisor, id: &SessionId, mut commands: Commands) {
     commands.close();
     supervisor.links.close(id);
     let why = || "its process is gone".to_owned();
     while let Ok(command) = commands.try_recv() {
-        match command {
+        match *command {
             HolderCommand::Deliver { message, .. } => {
                 let outcome = Outcome::NotDelivered { message, why: why() };
                 supervisor.tell(id, outcome).await;

@@ -6,7 +6,7 @@ use super::connection::{self, AGAIN_LAST, Standing, still_held};
 use super::supervisor::Supervisor;
 use crate::holder::meet;
 use crate::jobs::LISTEN;
-use crate::links::HolderCommand;
+use crate::links::Commands;
 use crate::mailbox::Published;
 use crate::panics::caught;
 use crate::peer::Peer;
@@ -15,7 +15,7 @@ use glis_core::session::Session;
 use glis_core::{Input, SessionId};
 use glis_wire::hold::{Hello, Order, Report};
 use std::sync::Arc;
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::broadcast;
 
 /// What an agent says is heard again from where the log's knowledge ends, so the same words may be
 /// what we fail at each time.
@@ -25,7 +25,7 @@ const TRIES: u32 = 3;
 pub(super) async fn supervise(
     supervisor: Arc<Supervisor>,
     session: Box<Session>,
-    commands: mpsc::Receiver<HolderCommand>,
+    commands: Commands,
     met: Option<(Peer, Hello)>,
     standing: Standing,
 ) {

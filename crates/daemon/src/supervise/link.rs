@@ -8,7 +8,7 @@ use super::listener::{Listener, Output};
 use super::pending::{DIALOG, Occasion, Sent, Typing, Waits};
 use super::rate::{Rate, WINDOW};
 use crate::exit;
-use crate::links::HolderCommand;
+use crate::links::Commands;
 use crate::peer::Peer;
 use crate::process::process_of;
 use glis_agent::Source;
@@ -23,7 +23,7 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 
 /// Between two looks at a program whose output flows.
@@ -129,10 +129,7 @@ impl Link {
     }
 
     /// Serves it until the connection ends.
-    pub(super) async fn serve(
-        mut self: Box<Self>,
-        commands: &mut mpsc::Receiver<HolderCommand>,
-    ) -> Parting {
+    pub(super) async fn serve(mut self: Box<Self>, commands: &mut Commands) -> Parting {
         let end = self.serve_well(commands).await;
         if let Err(fault) = &end {
             complain(&self.listener.id, fault);
@@ -142,7 +139,7 @@ impl Link {
         Parting { in_peace: end.is_ok(), owes }
     }
 
-    async fn serve_well(&mut self, commands: &mut mpsc::Receiver<HolderCommand>) -> io::Result<()> {
+    async fn serve_well(&mut self, commands: &mut Commands) -> io::Result<()> {
         Box::pin(self.listen()).await?;
         loop {
             let dues = [self.look_at, self.rest_at, self.keep_at, self.wake_at];
@@ -163,7 +160,7 @@ impl Link {
                     }
                     None => return Ok(()),
                 },
-                Some(command) = commands.recv() => Box::pin(self.run_command(command)).await?,
+                Some(command) = commands.recv() => Box::pin(self.run_command(*command)).await?,
                 () = asleep => Box::pin(self.time_passed()).await?,
             }
         }

@@ -77,7 +77,7 @@ async fn a_stop_goes_to_the_task_that_supervises_and_without_one_the_end_is_told
     let mut commands = links.open(&session.id);
     supervisor.stop(&session, session.generation, AT_ONCE, Children::StopAll);
     let sent = commands.recv().await;
-    assert!(matches!(sent, Some(HolderCommand::Stop { .. })));
+    assert!(matches!(sent.as_deref(), Some(HolderCommand::Stop { .. })));
     // No task, no holder, no process: what is left of it is told.
     drop(commands);
     let alone = bench.session();
