@@ -6,6 +6,7 @@
 
 import fs from "node:fs";
 import { createRequire } from "node:module";
+import os from "node:os";
 import path from "node:path";
 import readline from "node:readline";
 
@@ -181,6 +182,17 @@ export function gone(page, selector, text) {
  * @param {string} status */
 export function has(page, status) {
   return page.waitForFunction((wanted) => document.querySelector("#main [data-status]")?.getAttribute("data-status") === wanted, status);
+}
+
+/** How many times as long everything takes as on a machine of its own: what wants to run, shared by its cores. What
+ * ran lately counts as well as what runs now, since tests that begin together are not in any average yet. */
+export async function crowd() {
+  let running = 0;
+  for (let look = 0; look < 10; look += 1) {
+    running += Number(/(\d+)\//.exec(fs.readFileSync("/proc/loadavg", "utf8"))?.[1] ?? 1) / 10;
+    await new Promise((done) => setTimeout(done, 20));
+  }
+  return Math.max(1, os.loadavg()[0] / os.cpus().length, running / os.cpus().length);
 }
 
 /** The script that finds what keeps people out. */
