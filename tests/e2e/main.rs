@@ -64,6 +64,7 @@ mod messages {
 /// From a phone: a bot between a real daemon and a network that enforces its rules.
 mod chat {
     mod asks;
+    mod files;
     mod storms;
     mod talk;
 }

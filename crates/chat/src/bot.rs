@@ -5,6 +5,7 @@
 
 mod act;
 mod asks;
+mod files;
 mod press;
 mod say;
 mod tell;
@@ -12,12 +13,15 @@ mod tell;
 pub use say::{Say, What as SayWhat};
 pub use tell::{Untold, mark_of};
 
+use crate::channel::Channel;
 use crate::command::{self, Typed};
 use crate::desk::{Caller, Desk};
+use crate::inbox::Inbox;
 use crate::outbox::{Draft, Lane};
 use crate::policy::{Admitted, Place, Policy, Said};
 use crate::store::{Change, Store, StoreFault, Update};
 use crate::text::Text;
+use crate::voice::Voice;
 use crate::words;
 use glis_client::Fault;
 use glis_core::Status;
@@ -25,7 +29,8 @@ use glis_wire::client::{Request, Response};
 use glis_wire::view::SessionView;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// A message for a person: what happened, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +47,12 @@ pub struct Setup {
     pub store: Store,
     /// The way to the daemon.
     pub desk: Box<dyn Desk>,
+    /// The network, for files that users send. What is said goes through the outbox.
+    pub channel: Arc<dyn Channel>,
+    /// Where those files lie until the daemon has them.
+    pub inbox: Inbox,
+    /// What turns a recording into words.
+    pub voice: Voice,
     /// Who may use it.
     pub policy: Policy,
     /// Its own name on the network.
@@ -54,6 +65,8 @@ pub struct Setup {
     pub explain: fn(Fault) -> Told,
     /// The wall clock, in milliseconds.
     pub clock: fn() -> i64,
+    /// Lets time pass before something is tried again.
+    pub rest: fn(Duration),
     /// Is told when there is something to send.
     pub ring: Box<dyn Fn() + Send + Sync>,
 }
@@ -62,12 +75,16 @@ pub struct Setup {
 pub struct Bot {
     store: Mutex<Store>,
     desk: Box<dyn Desk>,
+    channel: Arc<dyn Channel>,
+    inbox: Inbox,
+    voice: Voice,
     policy: Policy,
     name: String,
     repo: Option<String>,
     repos: BTreeMap<String, String>,
     explain: fn(Fault) -> Told,
     clock: fn() -> i64,
+    rest: fn(Duration),
     ring: Box<dyn Fn() + Send + Sync>,
     drafts: Mutex<Vec<(i64, Draft)>>,
 }
@@ -92,9 +109,22 @@ struct Asked {
 impl Bot {
     /// A bot of these parts.
     pub fn new(setup: Setup) -> Self {
-        let Setup { store, desk, policy, name, repo, repos, explain, clock, ring } = setup;
-        let (store, drafts) = (Mutex::new(store), Mutex::default());
-        Self { store, desk, policy, name, repo, repos, explain, clock, ring, drafts }
+        Self {
+            store: Mutex::new(setup.store),
+            desk: setup.desk,
+            channel: setup.channel,
+            inbox: setup.inbox,
+            voice: setup.voice,
+            policy: setup.policy,
+            name: setup.name,
+            repo: setup.repo,
+            repos: setup.repos,
+            explain: setup.explain,
+            clock: setup.clock,
+            rest: setup.rest,
+            ring: setup.ring,
+            drafts: Mutex::default(),
+        }
     }
 
     /// What it knows, and nothing else of it: all that a crash leaves.
@@ -201,6 +231,9 @@ impl Bot {
         let (update_id, user, place) = (said.update, said.user, said.place);
         let asked = Asked { update: update_id, user, place, caller };
         let typed = command::read(&said.text, &self.name);
+        if said.file.is_some() && matches!(typed, Typed::Command(_)) {
+            return self.reply(&asked, words::COMMAND_WITH_FILE);
+        }
         let looks = matches!(&typed, Typed::Command(command) if command.only_looks());
         if update.late && !looks && typed != Typed::NotForUs {
             return self.offer_late(&asked, said);

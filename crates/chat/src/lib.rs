@@ -7,6 +7,7 @@ pub mod channel;
 pub mod command;
 pub mod desk;
 mod home;
+pub mod inbox;
 pub mod outbox;
 pub mod policy;
 mod run;
@@ -15,6 +16,7 @@ pub mod status;
 pub mod store;
 pub mod telegram;
 pub mod text;
+pub mod voice;
 pub mod words;
 
 #[cfg(test)]

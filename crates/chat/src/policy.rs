@@ -72,6 +72,10 @@ pub enum AttachedKind {
     Document,
     /// A picture.
     Photo,
+    /// A moving one.
+    Video,
+    /// Something to listen to.
+    Audio,
     /// Something spoken.
     Voice,
 }
@@ -205,11 +209,17 @@ fn attached(message: &Value) -> Option<Attached> {
         let bytes = value.get("file_size").and_then(Value::as_u64);
         Some(Attached { id: text("file_id")?, name: text("file_name"), bytes, kind })
     };
-    if let Some(document) = message.get("document") {
-        return of(document, AttachedKind::Document);
-    }
-    if let Some(voice) = message.get("voice") {
-        return of(voice, AttachedKind::Voice);
+    let alone = [
+        ("document", AttachedKind::Document),
+        ("voice", AttachedKind::Voice),
+        ("video", AttachedKind::Video),
+        ("video_note", AttachedKind::Video),
+        ("audio", AttachedKind::Audio),
+    ];
+    for (field, kind) in alone {
+        if let Some(value) = message.get(field) {
+            return of(value, kind);
+        }
     }
     // The last one is the largest.
     let photos = message.get("photo").and_then(Value::as_array)?;

@@ -4,11 +4,13 @@ use crate::bot::{Bot, Course, Late, Setup, Told, Untold};
 use crate::channel::{Channel, ChannelFault};
 use crate::command::COMMANDS;
 use crate::desk::Daemon;
+use crate::inbox::Inbox;
 use crate::policy::Policy;
 use crate::send::{Bell, Sender, Step, chats_of};
 use crate::status::{Health, Status};
 use crate::store::{Store, StoreFault};
 use crate::telegram::{Telegram, read_token};
+use crate::voice::Voice;
 use glis_client::{Connector, Fault, Subscription};
 use glis_config::Config;
 use std::collections::BTreeMap;
@@ -66,11 +68,20 @@ pub fn run(start: Start) -> Result<(), Told> {
     let store = Store::open(&state).map_err(|fault| {
         wrong(&fault.to_string(), "nothing was changed; move the file away to begin anew")
     })?;
+    let inbox = Inbox::new(&state);
+    let undone: Vec<i64> =
+        store.look().undone().unwrap_or_default().iter().map(|it| it.id).collect();
+    if let Err(fault) = inbox.keep_only(&undone) {
+        note(&format!("files of an earlier process stay: {fault}"));
+    }
     let bell = Arc::new(Bell::default());
     let rung = Arc::clone(&bell);
     let bot = Arc::new(Bot::new(Setup {
         store,
         desk: Box::new(Daemon::new(connector.clone())),
+        channel: Arc::clone(&channel),
+        inbox,
+        voice: Voice::new(&config.voice_command),
         policy,
         name,
         repo: config.repo.as_deref().map(|path| crate::home::text(&crate::home::expand(path))),
@@ -81,6 +92,7 @@ pub fn run(start: Start) -> Result<(), Told> {
             .collect(),
         explain,
         clock: wall_ms,
+        rest: thread::sleep,
         ring: Box::new(move || rung.ring()),
     }));
     let commands: Vec<(&str, &str)> =

@@ -8,9 +8,12 @@ mod stories;
 
 use crate::Told;
 use crate::bot::{Bot, Late, Setup};
+use crate::channel::Channel;
+use crate::inbox::Inbox;
 use crate::policy::Policy;
 use crate::send::{Sender, Step};
 use crate::store::Store;
+use crate::voice::Voice;
 use house::House;
 use network::Network;
 use random::Random;
@@ -51,6 +54,8 @@ struct World {
     house: Arc<House>,
     network: Arc<Network>,
     bot: Option<Bot>,
+    /// Where files lie.
+    folder: tempfile::TempDir,
     update: i64,
     kills: u32,
 }
@@ -59,7 +64,8 @@ impl World {
     fn new(seed: u64) -> Self {
         let random = Rc::new(Random::new(seed));
         let (house, network) = (Arc::new(House::new(seed)), Arc::new(Network::new(seed)));
-        let mut world = Self { random, house, network, bot: None, update: 100, kills: 0 };
+        let folder = tempfile::tempdir().unwrap();
+        let mut world = Self { random, house, network, bot: None, folder, update: 100, kills: 0 };
         world.bot = Some(world.begin(Store::in_memory().unwrap()));
         world
     }
@@ -68,12 +74,16 @@ impl World {
         Bot::new(Setup {
             store,
             desk: Box::new(house::Line(Arc::clone(&self.house))),
+            channel: Arc::clone(&self.network) as Arc<dyn Channel>,
+            inbox: Inbox::new(self.folder.path()),
+            voice: Voice::new(&["cat".to_owned()]),
             policy: Policy::new(&USERS, &[GROUP]).unwrap(),
             name: "glis_bot".to_owned(),
             repo: Some("/repo".to_owned()),
             repos: BTreeMap::new(),
             explain: |fault| Told { message: fault.to_string(), hint: None },
             clock: now,
+            rest: |time| pass(i64::try_from(time.as_millis()).unwrap()),
             ring: Box::new(|| {}),
         })
     }
@@ -185,6 +195,23 @@ impl World {
         }}));
     }
 
+    /// A file or a voice message of an allowed user.
+    fn file(&mut self, user: i64, kind: &str) {
+        let id = self.update + 1;
+        let file = json!({"file_id": format!("file {id}"), "file_size": 10});
+        let file = if kind == "photo" { json!([file]) } else { file };
+        // What is spoken is heard by `cat`.
+        let (caption, text) = match kind {
+            "voice" => (String::new(), network::content(&format!("file {id}"))),
+            _ => (format!("see {id}"), format!("see {id}")),
+        };
+        self.house.expect(id, user, true, &text);
+        self.update(json!({"message": {
+            "message_id": 1, "date": now() / 1000, "caption": caption, kind: file,
+            "from": {"id": user, "is_bot": false}, "chat": {"id": user, "type": "private"},
+        }}));
+    }
+
     fn press_label(&mut self, chat: i64, label: &str) {
         self.press_label_as(USERS[0], chat, label);
     }
@@ -231,6 +258,11 @@ impl World {
                 let chat = if self.random.one_in(4) { GROUP } else { user };
                 let words = format!("words {}", self.update);
                 self.message(user, chat, &words);
+            }
+            4 if self.random.one_in(2) => {
+                let user = USERS[self.random.below(2)];
+                let kind = ["document", "photo", "voice"][self.random.below(3)];
+                self.file(user, kind);
             }
             4 => {
                 let chat = [STRANGER, GROUP, ALIEN_GROUP][self.random.below(3)];

@@ -248,7 +248,8 @@ impl Channel for Telegram {
             return Err(ChannelFault::Refused("the file has no usable path".to_owned()));
         }
         let address = format!("{}/file/bot{}/{path}", self.api, self.token.reveal());
-        let mut answer = self.agent.get(&address).call().map_err(|fault| unreachable(&fault))?;
+        let request = self.agent.get(&address).config().timeout_global(Some(4 * REQUEST_TIME));
+        let mut answer = request.build().call().map_err(|fault| unreachable(&fault))?;
         if answer.status().as_u16() != 200 {
             return Err(refusal(answer.status().as_u16(), &Value::Null));
         }

@@ -2,8 +2,10 @@
 //! letter.
 
 mod card;
+mod file;
 
 pub use card::{Shown, card, fate_of, settled};
+pub use file::{COMMAND_WITH_FILE, FILE_IS_NO_ANSWER, heard, only_a, too_large, what_was_said};
 
 use crate::command::COMMANDS;
 use crate::text::{Text, clean};

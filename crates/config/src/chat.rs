@@ -25,6 +25,8 @@ pub struct TelegramConfig {
     pub repo: Option<String>,
     /// Others, by a name.
     pub repos: BTreeMap<String, String>,
+    /// The command that turns a recording into text; empty if there is none.
+    pub voice_command: Vec<String>,
     /// The server of the Bot API.
     pub api_url: String,
 }
@@ -37,6 +39,7 @@ impl Default for TelegramConfig {
             allowed_chats: Vec::new(),
             repo: None,
             repos: BTreeMap::new(),
+            voice_command: Vec::new(),
             api_url: "https://api.telegram.org".to_owned(),
         }
     }

@@ -82,6 +82,18 @@ pub(crate) fn fields(request: &Request) -> (Value, Option<(String, Vec<u8>)>) {
     (fields, file)
 }
 
+/// The bytes of a file.
+pub(crate) fn write_file(stream: &TcpStream, bytes: &[u8]) -> io::Result<()> {
+    let length = bytes.len();
+    let head = format!(
+        "HTTP/1.1 200 Status\r\ncontent-type: application/octet-stream\r\ncontent-length: {length}\r\n\r\n"
+    );
+    let mut stream = stream;
+    stream.write_all(head.as_bytes())?;
+    stream.write_all(bytes)?;
+    stream.flush()
+}
+
 /// A whole answer, or half of one.
 pub(crate) fn write(stream: &TcpStream, status: u16, body: &Value, half: bool) -> io::Result<()> {
     let body = body.to_string();

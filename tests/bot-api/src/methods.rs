@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 /// A draft goes by itself after this.
 const DRAFT_TIME: Duration = Duration::from_secs(30);
 
+/// No larger file is given out.
+const FILE_BYTES_MAX: usize = 20 * 1024 * 1024;
+
 /// What becomes of the connection.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Then {
@@ -27,6 +30,9 @@ enum Answer {
 
 /// Answers a request, or does with it what the script says.
 pub(crate) fn answer(shared: &Shared, request: &Request, stream: &TcpStream) -> io::Result<Then> {
+    if let Some(path) = request.path.strip_prefix(&format!("/file/bot{TOKEN}/")) {
+        return file(shared, path, stream);
+    }
     let Some(method) = request.path.strip_prefix(&format!("/bot{TOKEN}/")) else {
         http::write(stream, 401, &refusal(401, "Unauthorized"), false)?;
         return Ok(Then::Stay);
@@ -74,6 +80,16 @@ pub(crate) fn answer(shared: &Shared, request: &Request, stream: &TcpStream) -> 
     }
 }
 
+/// Gives out a file, under the path that was told for it.
+fn file(shared: &Shared, path: &str, stream: &TcpStream) -> io::Result<Then> {
+    let found = shared.state().files.iter().find(|(id, _)| path == format!("files/{id}")).cloned();
+    match found {
+        Some((_, bytes)) => http::write_file(stream, &bytes)?,
+        None => http::write(stream, 404, &refusal(404, "Not Found"), false)?,
+    }
+    Ok(Then::Stay)
+}
+
 fn refusal(status: u16, words: &str) -> Value {
     json!({"ok": false, "error_code": status, "description": words})
 }
@@ -112,6 +128,7 @@ fn carry_out(
         "editMessageText" => edit(&mut state, fields),
         "sendMessageDraft" => draft(&mut state, fields),
         "answerCallbackQuery" => ack(&mut state, fields),
+        "getFile" => get_file(&state, fields),
         _ => Err((404, "Not Found")),
     };
     match done {
@@ -217,6 +234,17 @@ fn draft(state: &mut State, fields: &Value) -> Result<Value, Refused> {
     });
     state.drafts.push((chat, number, text, now));
     Ok(json!(true))
+}
+
+fn get_file(state: &State, fields: &Value) -> Result<Value, Refused> {
+    let id = fields.get("file_id").and_then(Value::as_str).unwrap_or_default();
+    let Some((_, bytes)) = state.files.iter().find(|(known, _)| known == id) else {
+        return Err((400, "Bad Request: wrong file_id or the file is temporarily unavailable"));
+    };
+    if bytes.len() > FILE_BYTES_MAX {
+        return Err((400, "Bad Request: file is too big"));
+    }
+    Ok(json!({"file_id": id, "file_path": format!("files/{id}")}))
 }
 
 fn ack(state: &mut State, fields: &Value) -> Result<Value, Refused> {

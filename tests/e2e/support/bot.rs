@@ -24,15 +24,26 @@ impl BotHouse {
         Ok(bot)
     }
 
+    /// A house whose bot runs with more in its table of the configuration.
+    pub(crate) fn with(more: &str) -> Outcome<Self> {
+        let mut bot = Self::set_up(more)?;
+        bot.start()?;
+        Ok(bot)
+    }
+
     /// A house whose bot does not run yet.
     pub(crate) fn still() -> Outcome<Self> {
+        Self::set_up("")
+    }
+
+    fn set_up(more: &str) -> Outcome<Self> {
         let (house, api) = (House::new()?, BotApi::start()?);
         let token = house.folder().join("token");
         std::fs::write(&token, TOKEN)?;
         std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o600))?;
         house.configure(&format!(
             "default_agent = \"rehearsal\"\n[chat.telegram]\ntoken_file = '{}'\n\
-             allowed_users = [{ME}]\nrepo = '{}'\napi_url = '{}'\n",
+             allowed_users = [{ME}]\nrepo = '{}'\napi_url = '{}'\n{more}\n",
             token.display(),
             house.repo().display(),
             api.url()

@@ -6,8 +6,8 @@ use super::{Asked, Bot};
 use crate::button::Act;
 use crate::command::Command;
 use crate::outbox::Lane;
-use crate::policy::Said;
-use crate::store::{Follow, StoreFault};
+use crate::policy::{AttachedKind, Said};
+use crate::store::{Card, Follow, StoreFault};
 use crate::text::clean;
 use crate::words;
 use glis_client::Fault;
@@ -23,35 +23,61 @@ const SWITCHES_MAX: usize = 24;
 impl Bot {
     /// Words for the current session, or the answer to what it asks.
     pub(super) fn words(&self, asked: &Asked, said: &Said) -> Result<(), StoreFault> {
-        if let Some(message) = said.reply_to {
-            let card = self.store().look().card_at(asked.place.chat, message)?;
-            if let Some(card) = card {
-                return self.answer_by_words(asked, &card, &said.text);
-            }
+        match &said.file {
+            None => self.plain_words(asked, said, &said.text),
+            Some(file) if file.kind == AttachedKind::Voice => self.voice(asked, said, file),
+            Some(file) => self.words_with_file(asked, said, file),
         }
-        if said.file.is_some() {
-            return self.reply(asked, "Files cannot be taken yet; nothing was sent.");
+    }
+
+    /// The open card that a message answers.
+    pub(super) fn answers(&self, asked: &Asked, said: &Said) -> Result<Option<Card>, StoreFault> {
+        match said.reply_to {
+            Some(message) => self.store().look().card_at(asked.place.chat, message),
+            None => Ok(None),
         }
-        self.with_current(asked, |session| {
-            self.follow(asked, &session)?;
-            if session.status == Status::Suspended {
-                // It is told before the session wakes, which takes a moment; in the lane of what the agent
-                // will say, so that this does not come before it.
-                let line = words::resuming(session.seconds_since_activity);
-                let say = Say::text(asked.place, Lane::Final, line);
-                let now = self.now();
-                self.change(|change| say.put(change, asked.user, now))?;
+    }
+
+    /// Words that came alone, typed or spoken.
+    pub(super) fn plain_words(
+        &self,
+        asked: &Asked,
+        said: &Said,
+        text: &str,
+    ) -> Result<(), StoreFault> {
+        match self.answers(asked, said)? {
+            Some(card) => self.answer_by_words(asked, &card, text),
+            None => self
+                .with_current(asked, |session| self.send_words(asked, &session, text, Vec::new())),
+        }
+    }
+
+    /// Hands a message over.
+    pub(super) fn send_words(
+        &self,
+        asked: &Asked,
+        session: &SessionView,
+        text: &str,
+        files: Vec<String>,
+    ) -> Result<(), StoreFault> {
+        self.follow(asked, session)?;
+        if session.status == Status::Suspended {
+            // It is told before the session wakes, which takes a moment; in the lane of what the agent
+            // will say, so that this does not come before it.
+            let line = words::resuming(session.seconds_since_activity);
+            let say = Say::text(asked.place, Lane::Final, line);
+            let now = self.now();
+            self.change(|change| say.put(change, asked.user, now))?;
+        }
+        let action = Action::Send { text: text.to_owned(), files };
+        let request = Request::Act { session: session.id.clone(), action };
+        match self.desk.call(&asked.caller, request) {
+            Ok(Response::Queued { session, status, .. }) => {
+                self.answer(asked, &queued(asked, &session, status), |_| Ok(()))
             }
-            let action = Action::Send { text: said.text.clone(), files: Vec::new() };
-            let request = Request::Act { session: session.id.clone(), action };
-            match self.desk.call(&asked.caller, request) {
-                Ok(Response::Queued { session, status, .. }) => {
-                    self.answer(asked, &queued(asked, &session, status), |_| Ok(()))
-                }
-                Ok(_) => self.complain(asked, Fault::unfit()),
-                Err(fault) => self.complain(asked, fault),
-            }
-        })
+            Ok(_) => self.complain(asked, Fault::unfit()),
+            Err(fault) => self.complain(asked, fault),
+        }
     }
 
     pub(super) fn command(&self, asked: &Asked, command: Command) -> Result<(), StoreFault> {
@@ -302,7 +328,7 @@ impl Bot {
     /// What came long after it was typed is not carried out by itself.
     pub(super) fn offer_late(&self, asked: &Asked, said: &Said) -> Result<(), StoreFault> {
         let minutes = (self.now() / 1000 - said.at).max(0) / 60;
-        let text = words::late(&said.text, minutes);
+        let text = words::late(&words::what_was_said(said), minutes);
         let run = Act::RunLate { update: said.update };
         let keys = vec![vec![("Do it now".to_owned(), run), ("Leave it".to_owned(), Act::Leave)]];
         self.answer(asked, &[Say::card(asked.place, Lane::Reply, text, keys)], |_| Ok(()))

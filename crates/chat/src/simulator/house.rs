@@ -97,8 +97,12 @@ impl State {
         let expected = &self.expected[&id];
         assert!(expected.allowed && expected.user == caller.user, "for a stranger: {caller:?}");
         let at = Self::find(session).unwrap();
-        if let Action::Send { text, .. } = action {
+        if let Action::Send { text, files } = action {
             assert_eq!(expected.text, *text, "other words than were said");
+            for file in files {
+                let content = std::fs::read_to_string(file).unwrap();
+                assert_eq!(content, super::network::content(&format!("file {id}")));
+            }
             self.sent.push((caller.key.clone(), text.clone()));
             let (session, status) = (Box::new(self.view(at)), glis_core::Status::Idle);
             return Ok(Response::Queued {

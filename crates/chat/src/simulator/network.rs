@@ -24,6 +24,8 @@ struct State {
     /// Every button that was ever shown: chat, message, words, data.
     labels: Vec<(i64, i64, String, String)>,
     ban_next: Option<i64>,
+    /// So many requests for a file come to nothing.
+    unfetched: u32,
 }
 
 pub(super) struct Network {
@@ -75,6 +77,11 @@ impl Network {
     /// The next request is answered with a ban.
     pub(super) fn ban_next(&self, secs: i64) {
         self.state.lock().unwrap().ban_next = Some(secs);
+    }
+
+    /// So many requests for a file come to nothing.
+    pub(super) fn lose_files(&self, times: u32) {
+        self.state.lock().unwrap().unfetched = times;
     }
 
     pub(super) fn card_text(&self, chat: i64, message: i64) -> String {
@@ -174,9 +181,14 @@ impl Network {
     }
 }
 
+/// What is in a file of this name.
+pub(super) fn content(file: &str) -> String {
+    format!("content of {file}")
+}
+
 impl Channel for Network {
     fn limits(&self) -> Limits {
-        Limits { post_units: 4096, caption_units: 1024, file_bytes: 1 }
+        Limits { post_units: 4096, caption_units: 1024, file_bytes: 1000 }
     }
 
     fn introduce(&self) -> Result<String, ChannelFault> {
@@ -234,7 +246,26 @@ impl Channel for Network {
         Ok(())
     }
 
-    fn fetch(&self, _: &str) -> Result<Vec<u8>, ChannelFault> {
-        Err(ChannelFault::Unknown)
+    fn fetch(&self, file: &str) -> Result<Vec<u8>, ChannelFault> {
+        let roll = self.below(20);
+        let mut state = self.state.lock().unwrap();
+        if state.unfetched > 0 {
+            state.unfetched -= 1;
+            return Err(ChannelFault::Server("502".to_owned()));
+        }
+        if state.well {
+            return Ok(content(file).into_bytes());
+        }
+        state.faults += u64::from(roll < 8);
+        drop(state);
+        match roll {
+            0..2 => Err(ChannelFault::Unreachable("half an answer".to_owned())),
+            2..4 => Err(ChannelFault::Server("502".to_owned())),
+            4 => Err(ChannelFault::TooMany(3)),
+            5 => Err(ChannelFault::TooMany(6775)),
+            6 => Err(ChannelFault::Refused("wrong file_id".to_owned())),
+            7 => std::panic::panic_any(Killed),
+            _ => Ok(content(file).into_bytes()),
+        }
     }
 }

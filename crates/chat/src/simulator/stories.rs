@@ -140,3 +140,38 @@ fn of_two_buttons_of_a_card_the_first_one_pressed_counts() {
     let said = world.network.words_of(ME).join("\n");
     assert!(said.contains("Allowed once") && !said.contains("Denied"), "{said}");
 }
+
+/// A file that the network does not give is told of, and comes by a button; what is lost for a moment comes by
+/// itself.
+#[test]
+fn a_file_is_fetched_again_or_told_of() {
+    let mut world = calm();
+    let play = |world: &mut World| {
+        world.deliver();
+        world.send(100);
+    };
+    world.network.lose_files(2);
+    world.file(ME, "document");
+    play(&mut world);
+    assert_eq!(world.house.sent().len(), 1);
+    world.network.lose_files(3);
+    world.file(ME, "photo");
+    play(&mut world);
+    let said = world.network.words_of(ME).join("\n");
+    assert!(
+        said.contains("The file was not fetched") && said.contains("Nothing was sent"),
+        "{said}"
+    );
+    assert_eq!(world.house.sent().len(), 1);
+    world.press_label(ME, "Try again");
+    play(&mut world);
+    world.file(ME, "voice");
+    play(&mut world);
+    let sent = world.house.sent();
+    assert_eq!(sent.len(), 3, "{sent:?}");
+    assert!(sent[2].starts_with("content of"), "{sent:?}");
+    let said = world.network.words_of(ME).join("\n");
+    assert!(said.contains("Heard: content of"), "{said}");
+    let left = std::fs::read_dir(world.folder.path().join("chat-files")).unwrap().count();
+    assert_eq!(left, 0, "what was handed over is not kept");
+}

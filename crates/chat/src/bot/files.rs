@@ -1,0 +1,164 @@
+//! What comes with a message: files for the worktree, and voice that becomes words.
+
+use super::say::Say;
+use super::{Asked, Bot};
+use crate::button::Act;
+use crate::channel::ChannelFault;
+use crate::inbox::name_of;
+use crate::outbox::Lane;
+use crate::policy::{Attached, Said};
+use crate::store::StoreFault;
+use crate::voice::Unheard;
+use crate::words;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Before a file is asked for again.
+const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(5)];
+/// A longer ban is told instead of waited for: what is said behind the file waits with it.
+const BAN_SECS_MAX: u64 = 30;
+
+/// Why a file is not here.
+enum Unfetched {
+    /// The network does not give out so much.
+    TooLarge { bytes: u64, most: u64 },
+    /// The network does not give it now.
+    Network(ChannelFault),
+    /// It cannot be written.
+    Disk(std::io::Error),
+}
+
+impl Bot {
+    /// A message with a file. The daemon copies it into the worktree and names it in the message.
+    pub(super) fn words_with_file(
+        &self,
+        asked: &Asked,
+        said: &Said,
+        file: &Attached,
+    ) -> Result<(), StoreFault> {
+        if self.answers(asked, said)?.is_some() {
+            return self.reply(asked, words::FILE_IS_NO_ANSWER);
+        }
+        self.with_current(asked, |session| {
+            let path = match self.fetched(asked, file) {
+                Ok(path) => path,
+                Err(why) => return self.tell_unfetched(asked, &why),
+            };
+            let text =
+                if said.text.is_empty() { words::only_a(file.kind) } else { said.text.as_str() };
+            self.send_words(asked, &session, text, vec![crate::home::text(&path)])?;
+            self.inbox.forget(asked.update);
+            Ok(())
+        })
+    }
+
+    /// Something spoken: its words are the message.
+    pub(super) fn voice(
+        &self,
+        asked: &Asked,
+        said: &Said,
+        file: &Attached,
+    ) -> Result<(), StoreFault> {
+        let heard = heard_in(asked.update);
+        // A repeat must say the same: a program may hear other words the second time.
+        let known = self.store().look().meta(&heard)?;
+        let text = match known {
+            Some(text) => text,
+            None => match self.transcribe(asked, file) {
+                Ok(text) => {
+                    let text = [said.text.as_str(), text.as_str()].join("\n").trim().to_owned();
+                    let say = Say::text(asked.place, Lane::Reply, words::heard(&text));
+                    let now = self.now();
+                    self.change(|change| {
+                        change.set_meta(&heard, &text)?;
+                        say.put(change, asked.user, now)
+                    })?;
+                    text
+                }
+                Err(told) => return told,
+            },
+        };
+        self.inbox.forget(asked.update);
+        self.plain_words(asked, said, &text)?;
+        self.change(|change| change.forget_meta(&heard))
+    }
+
+    /// The words of a recording; otherwise what was told instead.
+    fn transcribe(&self, asked: &Asked, file: &Attached) -> Result<String, Result<(), StoreFault>> {
+        if !self.voice.is_set() {
+            return Err(self.reply(asked, format!("{} Nothing was sent.", Unheard::NoCommand)));
+        }
+        let path = self.fetched(asked, file).map_err(|why| self.tell_unfetched(asked, &why))?;
+        self.voice.hear(&path).map_err(|why| {
+            let text = format!("{why} Nothing was sent.");
+            match why {
+                Unheard::Failed { .. } => self.offer_again(asked, text),
+                Unheard::NoCommand | Unheard::Nothing => self.reply(asked, text),
+            }
+        })
+    }
+
+    /// Where the file of an update lies. One that lies there already is not asked for again.
+    fn fetched(&self, asked: &Asked, file: &Attached) -> Result<PathBuf, Unfetched> {
+        let name = name_of(file);
+        if let Some(path) = self.inbox.get(asked.update, &name) {
+            return Ok(path);
+        }
+        let most = self.channel.limits().file_bytes;
+        if let Some(bytes) = file.bytes.filter(|bytes| *bytes > most) {
+            return Err(Unfetched::TooLarge { bytes, most });
+        }
+        let bytes = self.fetch(&file.id).map_err(Unfetched::Network)?;
+        self.inbox.put(asked.update, &name, &bytes).map_err(Unfetched::Disk)
+    }
+
+    fn fetch(&self, file: &str) -> Result<Vec<u8>, ChannelFault> {
+        for pause in PAUSES {
+            let pause = match self.channel.fetch(file) {
+                Ok(bytes) => return Ok(bytes),
+                Err(ChannelFault::TooMany(secs)) if secs <= BAN_SECS_MAX => {
+                    Duration::from_secs(secs.max(1))
+                }
+                Err(ChannelFault::Unreachable(_) | ChannelFault::Server(_)) => pause,
+                Err(
+                    fault @ (ChannelFault::TooMany(_)
+                    | ChannelFault::Refused(_)
+                    | ChannelFault::Blocked
+                    | ChannelFault::Unauthorized
+                    | ChannelFault::Conflict
+                    | ChannelFault::Unknown),
+                ) => return Err(fault),
+            };
+            (self.rest)(pause);
+        }
+        self.channel.fetch(file)
+    }
+
+    fn tell_unfetched(&self, asked: &Asked, why: &Unfetched) -> Result<(), StoreFault> {
+        match why {
+            Unfetched::TooLarge { bytes, most } => {
+                self.reply(asked, words::too_large(*bytes, *most))
+            }
+            Unfetched::Network(fault) => self.offer_again(
+                asked,
+                format!("The file was not fetched: {fault}. Nothing was sent."),
+            ),
+            Unfetched::Disk(fault) => self.offer_again(
+                asked,
+                format!("The file was not written: {fault}. Nothing was sent."),
+            ),
+        }
+    }
+
+    /// Nothing was done with an update; it can be tried once more by a button.
+    fn offer_again(&self, asked: &Asked, text: String) -> Result<(), StoreFault> {
+        let again = Act::RunLate { update: asked.update };
+        let keys = vec![vec![("Try again".to_owned(), again), ("Leave it".to_owned(), Act::Leave)]];
+        self.answer(asked, &[Say::card(asked.place, Lane::Reply, text, keys)], |_| Ok(()))
+    }
+}
+
+/// Where the words of a recording are kept until they are sent.
+fn heard_in(update: i64) -> String {
+    format!("heard-{update}")
+}

@@ -1,0 +1,171 @@
+//! What was spoken, as text: by a command of the user's own, which gets the recording and prints the words.
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use std::io::{self, Read as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// A recording of a minute takes a small model some seconds; what takes longer than this hangs.
+const TIME_MAX: Duration = Duration::from_secs(120);
+/// More was not spoken.
+const BYTES_MAX: u64 = 64 * 1024;
+/// Between two looks whether the command has ended, after it has closed its output.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The command, if there is one.
+#[derive(Debug, Clone)]
+pub struct Voice {
+    command: Vec<String>,
+    time_max: Duration,
+}
+
+/// Why there are no words.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unheard {
+    /// No command is set.
+    #[error(
+        "Voice messages need a command that turns them into text: set `voice_command` in [chat.telegram]."
+    )]
+    NoCommand,
+    /// It could not be run, or it failed.
+    #[error("The voice message was not understood: `{program}` {why}.")]
+    Failed {
+        /// The program.
+        program: String,
+        /// What became of it.
+        why: String,
+    },
+    /// It printed nothing.
+    #[error("No words were found in the voice message.")]
+    Nothing,
+}
+
+impl Voice {
+    /// This command; empty if there is none.
+    pub fn new(command: &[String]) -> Self {
+        Self { command: command.to_vec(), time_max: TIME_MAX }
+    }
+
+    /// Whether there is a command.
+    pub fn is_set(&self) -> bool {
+        !self.command.is_empty()
+    }
+
+    /// The words of a recording.
+    pub fn hear(&self, recording: &Path) -> Result<String, Unheard> {
+        let Some((program, words)) = self.command.split_first() else {
+            return Err(Unheard::NoCommand);
+        };
+        let program = crate::home::expand(program);
+        let failed = |why: String| Unheard::Failed { program: crate::home::text(&program), why };
+        let mut command = Command::new(&program);
+        command.args(words).arg(recording);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        // In a group of its own, so that what it has started is ended with it.
+        command.process_group(0).env_remove("CREDENTIALS_DIRECTORY");
+        if let Some(folder) = recording.parent() {
+            command.current_dir(folder);
+        }
+        let mut child =
+            command.spawn().map_err(|fault| failed(format!("cannot be run: {fault}")))?;
+        let heard = self.listen(&mut child);
+        let ended = end(&mut child).map_err(|fault| failed(format!("was lost: {fault}")))?;
+        match heard {
+            Some(said) if ended.success() => {
+                let said = crate::text::clean(said.trim());
+                if said.is_empty() { Err(Unheard::Nothing) } else { Ok(said) }
+            }
+            Some(_) => Err(failed(format!("failed ({ended})"))),
+            None => Err(failed(format!("took longer than {} s", self.time_max.as_secs()))),
+        }
+    }
+
+    /// What it prints until it ends; `None` if that takes too long.
+    fn listen(&self, child: &mut Child) -> Option<String> {
+        let end = Instant::now() + self.time_max;
+        let output = child.stdout.take()?;
+        let (done, read) = mpsc::channel();
+        // The pipe may stay open in a process that outlives the command: it is not waited for here.
+        std::thread::spawn(move || {
+            let mut said = Vec::new();
+            drop(output.take(BYTES_MAX).read_to_end(&mut said));
+            drop(done.send(said));
+        });
+        let said = read.recv_timeout(self.time_max).ok()?;
+        let pid = pid_of(child)?;
+        // It is not reaped here: its number must stay its own until its group is ended.
+        let how = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        loop {
+            if matches!(waitid(WaitId::Pid(pid), how), Ok(Some(_))) {
+                return Some(String::from_utf8_lossy(&said).into_owned());
+            }
+            if Instant::now() >= end {
+                return None;
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+fn pid_of(child: &Child) -> Option<Pid> {
+    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+}
+
+/// Ends the command with all that it has started.
+fn end(child: &mut Child) -> io::Result<ExitStatus> {
+    if let Some(group) = pid_of(child) {
+        // One that is empty by now is no fault.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    child.wait()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(script: &str, time_max: Duration) -> Result<String, Unheard> {
+        let folder = tempfile::tempdir().unwrap();
+        let recording = folder.path().join("voice.ogg");
+        std::fs::write(&recording, "spoken").unwrap();
+        let command = ["sh", "-c", script, "hear"].map(str::to_owned).to_vec();
+        Voice { command, time_max }.hear(&recording)
+    }
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn a_command_prints_what_was_spoken() {
+        assert_eq!(heard("echo \" $(cat \"$1\") words \"", LONG).unwrap(), "spoken words");
+        assert_eq!(heard("true", LONG), Err(Unheard::Nothing));
+        assert_eq!(Voice::new(&[]).hear(Path::new("x")), Err(Unheard::NoCommand));
+        let told = heard("echo words; exit 3", LONG).unwrap_err().to_string();
+        assert!(told.contains("exit status: 3"), "{told}");
+        let none = Voice::new(&["/no/such/program".to_owned()]);
+        let told = none.hear(Path::new("/x")).unwrap_err().to_string();
+        assert!(told.contains("/no/such/program") && told.contains("cannot be run"), "{told}");
+    }
+
+    #[test]
+    fn a_command_that_hangs_is_ended_with_all_that_it_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let fifo = folder.path().join("fifo");
+        let made = Command::new("mkfifo").arg(&fifo).status().unwrap();
+        assert!(made.success());
+        // Its child has the other end of the pipe open for as long as it lives.
+        let script = format!("exec 3<>'{}'; cat <&3 & wait", fifo.display());
+        let told = heard(&script, Duration::from_millis(300)).unwrap_err().to_string();
+        assert!(told.contains("took longer"), "{told}");
+        // While a reader is left this succeeds; a process that was killed takes a moment to go.
+        let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NONBLOCK;
+        let is_read = || rustix::fs::open(&fifo, flags, rustix::fs::Mode::empty()).is_ok();
+        let end = Instant::now() + LONG;
+        while is_read() {
+            assert!(Instant::now() < end, "its child lives on");
+            std::thread::sleep(LOOK);
+        }
+    }
+}
