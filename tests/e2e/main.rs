@@ -67,6 +67,7 @@ mod chat {
     mod files;
     mod storms;
     mod talk;
+    mod topics;
 }
 
 /// A session on a real terminal.

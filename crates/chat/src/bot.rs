@@ -57,6 +57,8 @@ pub struct Setup {
     pub policy: Policy,
     /// Its own name on the network.
     pub name: String,
+    /// Whether a session gets a topic of its own, where the chat has topics.
+    pub topics: bool,
     /// Where `/new` works.
     pub repo: Option<String>,
     /// Where it works as well, by name.
@@ -80,6 +82,7 @@ pub struct Bot {
     voice: Voice,
     policy: Policy,
     name: String,
+    topics: bool,
     repo: Option<String>,
     repos: BTreeMap<String, String>,
     explain: fn(Fault) -> Told,
@@ -103,6 +106,8 @@ struct Asked {
     update: i64,
     user: i64,
     place: Place,
+    /// What a session gets that is made here.
+    topic: Topic,
     caller: Caller,
 }
 
@@ -117,6 +122,7 @@ impl Bot {
             voice: setup.voice,
             policy: setup.policy,
             name: setup.name,
+            topics: setup.topics,
             repo: setup.repo,
             repos: setup.repos,
             explain: setup.explain,
@@ -228,8 +234,9 @@ impl Bot {
 
     fn hear(&self, update: &Update, said: &Said) -> Result<(), StoreFault> {
         let caller = Caller { user: said.user, key: format!("telegram-{}", said.update) };
-        let (update_id, user, place) = (said.update, said.user, said.place);
-        let asked = Asked { update: update_id, user, place, caller };
+        let topic = if said.forum && self.topics { Topic::Own } else { Topic::None };
+        let (user, place) = (said.user, said.place);
+        let asked = Asked { update: said.update, user, place, topic, caller };
         let typed = command::read(&said.text, &self.name);
         if said.file.is_some() && matches!(typed, Typed::Command(_)) {
             return self.reply(&asked, words::COMMAND_WITH_FILE);
@@ -325,6 +332,13 @@ impl Bot {
             Err(Some(fault)) => self.complain(asked, fault),
         }
     }
+}
+
+/// Whether a session gets a topic of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Topic {
+    Own,
+    None,
 }
 
 /// From which age on what was said counts as late.

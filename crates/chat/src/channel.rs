@@ -32,6 +32,9 @@ pub enum ChannelFault {
     /// It does not take this.
     #[error("the network refuses: {0}")]
     Refused(String),
+    /// The topic is not there any more.
+    #[error("the topic is gone")]
+    TopicGone,
     /// The bot was shut out of the chat.
     #[error("the bot is shut out of the chat")]
     Blocked,

@@ -66,6 +66,8 @@ pub enum Outcome {
     ServerFault,
     /// The network does not take it as it is.
     Refused,
+    /// The topic is not there any more.
+    TopicGone,
     /// The user has shut the bot out of this chat.
     Blocked,
 }
@@ -77,6 +79,8 @@ pub enum Settled {
     Gone(Vec<u64>),
     /// This one is tried in another form.
     Changed(Box<Item>),
+    /// Everything that was for this topic goes to its chat instead.
+    OutOfTopic(i64),
     /// They are as they were.
     Waiting,
 }
@@ -220,8 +224,19 @@ impl Outbox {
                 item.faults += 1;
                 if item.faults < FAULTS_MAX { Settled::Waiting } else { self.wear(sent) }
             }
+            Outcome::TopicGone => match first.thread {
+                Some(thread) => self.leave_topic(first.chat, thread),
+                None => self.wear(sent),
+            },
             Outcome::Refused => self.wear(sent),
         }
+    }
+
+    fn leave_topic(&mut self, chat: i64, thread: i64) -> Settled {
+        for item in self.queue(chat).items.values_mut() {
+            item.thread = item.thread.filter(|known| *known != thread);
+        }
+        Settled::OutOfTopic(thread)
     }
 
     /// Takes note of what came of a draft. It is not repeated, whatever that was.
@@ -237,7 +252,7 @@ impl Outbox {
         queue.served = served;
         queue.budget.spend(now);
         match outcome {
-            Outcome::Sent(_) | Outcome::Refused => self.strikes = 0,
+            Outcome::Sent(_) | Outcome::Refused | Outcome::TopicGone => self.strikes = 0,
             Outcome::TooMany(secs) => {
                 let ends = now.saturating_add(secs.saturating_mul(1000).max(1000) + BAN_MARGIN_MS);
                 queue.banned_until = queue.banned_until.max(ends);

@@ -42,6 +42,8 @@ pub struct Said {
     pub user: i64,
     /// Where.
     pub place: Place,
+    /// Whether the chat has topics.
+    pub forum: bool,
     /// Its own number in the chat.
     pub message: i64,
     /// The words; those below a picture or a file count as well.
@@ -196,6 +198,7 @@ fn said(update: i64, user: i64, chat: i64, message: &Value) -> Option<Said> {
         at: message.get("date").and_then(Value::as_i64)?,
         user,
         place: Place { chat, thread: thread(message) },
+        forum: message.pointer("/chat/is_forum").and_then(Value::as_bool).unwrap_or(false),
         message: message.get("message_id").and_then(Value::as_i64)?,
         text,
         reply_to: reply.and_then(Value::as_i64),

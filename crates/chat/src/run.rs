@@ -84,6 +84,7 @@ pub fn run(start: Start) -> Result<(), Told> {
         voice: Voice::new(&config.voice_command),
         policy,
         name,
+        topics: config.topics,
         repo: config.repo.as_deref().map(|path| crate::home::text(&crate::home::expand(path))),
         repos: config
             .repos
@@ -205,6 +206,7 @@ fn listen(
                     ChannelFault::Unreachable(_)
                     | ChannelFault::Server(_)
                     | ChannelFault::Refused(_)
+                    | ChannelFault::TopicGone
                     | ChannelFault::Blocked => Duration::from_secs(backoff(strikes)),
                 };
                 strikes += 1;

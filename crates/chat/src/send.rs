@@ -2,9 +2,9 @@
 
 use crate::bot::Bot;
 use crate::channel::{Channel, ChannelFault};
-use crate::outbox::{Draft, Item, Next, Outbox, Outcome, Settled, What, together};
+use crate::outbox::{Draft, Item, Lane, Next, Outbox, Outcome, Settled, What, together};
 use crate::policy::Place;
-use crate::store::{CardState, StoreFault};
+use crate::store::{CardState, Change, StoreFault};
 use crate::words;
 use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -168,6 +168,7 @@ impl<'b> Sender<'b> {
             What::File { name, content, caption } => {
                 self.channel.file(place, name, content, caption).map(Some)
             }
+            What::Topic { name, .. } => self.channel.thread(place.chat, name).map(Some),
             What::Ack { query, words } => self.channel.ack(query, words).map(|()| None),
         }
     }
@@ -190,7 +191,11 @@ impl<'b> Sender<'b> {
             match settled {
                 Settled::Gone(ids) => ids.iter().try_for_each(|id| change.sent(*id))?,
                 Settled::Changed(item) => change.reshape(item)?,
+                Settled::OutOfTopic(thread) => leave_topic(change, chat, *thread)?,
                 Settled::Waiting => {}
+            }
+            if let What::Topic { session, name } = what {
+                return note_topic(change, (chat, session, name), outcome);
             }
             let (What::Post { card: Some(name), .. }, Outcome::Sent(Some(message))) =
                 (what, outcome)
@@ -203,7 +208,7 @@ impl<'b> Sender<'b> {
                 // It was answered while it was on its way.
                 let text = words::settled(&card.shown, card.fate.as_deref());
                 let edit = What::Edit { message: *message, text };
-                change.push((card.chat, card.thread), crate::outbox::Lane::Reply, &edit, None)?;
+                change.push((card.chat, card.thread), Lane::Reply, &edit, None)?;
             }
             Ok(())
         })
@@ -232,11 +237,44 @@ impl<'b> Sender<'b> {
     }
 }
 
+/// A topic is gone: what was for it goes to the chat, with a word about that before everything else.
+fn leave_topic(change: &Change<'_>, chat: i64, thread: i64) -> Result<(), StoreFault> {
+    for name in change.leave_topic(chat, thread)? {
+        let text = words::topic_gone(&name);
+        let word = What::Post { text, keys: Vec::new(), card: None };
+        change.push((chat, None), Lane::Approval, &word, None)?;
+    }
+    Ok(())
+}
+
+/// A session has a topic, or the network gives it none.
+fn note_topic(
+    change: &Change<'_>,
+    (chat, session, name): (i64, &str, &str),
+    outcome: &Outcome,
+) -> Result<(), StoreFault> {
+    let (thread, text) = match outcome {
+        Outcome::Sent(Some(thread)) => {
+            change.set_topic(session, chat, *thread)?;
+            (Some(*thread), words::topic_made(name))
+        }
+        Outcome::Refused | Outcome::TopicGone => (None, words::no_topic(name)),
+        Outcome::Sent(None)
+        | Outcome::TooMany(_)
+        | Outcome::Unreachable
+        | Outcome::ServerFault
+        | Outcome::Blocked => return Ok(()),
+    };
+    let word = What::Post { text, keys: Vec::new(), card: None };
+    change.push((chat, thread), Lane::Reply, &word, None).map(drop)
+}
+
 fn outcome(answer: &Result<Option<i64>, ChannelFault>) -> Outcome {
     match answer {
         Ok(message) => Outcome::Sent(*message),
         Err(ChannelFault::TooMany(secs)) => Outcome::TooMany(*secs),
         Err(ChannelFault::Refused(_) | ChannelFault::Unknown) => Outcome::Refused,
+        Err(ChannelFault::TopicGone) => Outcome::TopicGone,
         Err(ChannelFault::Blocked) => Outcome::Blocked,
         Err(ChannelFault::Server(_)) => Outcome::ServerFault,
         // A token that is not valid any more may be again: nothing is given up for it.

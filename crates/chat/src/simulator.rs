@@ -79,6 +79,7 @@ impl World {
             voice: Voice::new(&["cat".to_owned()]),
             policy: Policy::new(&USERS, &[GROUP]).unwrap(),
             name: "glis_bot".to_owned(),
+            topics: true,
             repo: Some("/repo".to_owned()),
             repos: BTreeMap::new(),
             explain: |fault| Told { message: fault.to_string(), hint: None },

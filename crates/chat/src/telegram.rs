@@ -25,6 +25,9 @@ const FILE_BYTES_MAX: u64 = 20 * 1024 * 1024;
 /// A topic's name is no longer.
 const TOPIC_CHARS_MAX: usize = 128;
 
+/// What is said of a topic that was deleted or closed.
+const TOPIC_GONE: [&str; 3] = ["message thread not found", "TOPIC_DELETED", "TOPIC_CLOSED"];
+
 /// A bot on Telegram. It has no `Debug`, since it holds the token.
 pub struct Telegram {
     agent: Agent,
@@ -105,6 +108,7 @@ fn refusal(status: u16, answer: &Value) -> ChannelFault {
         403 => ChannelFault::Blocked,
         404 => ChannelFault::Unknown,
         409 => ChannelFault::Conflict,
+        400 if TOPIC_GONE.iter().any(|words| why.contains(words)) => ChannelFault::TopicGone,
         400 | 413 => ChannelFault::Refused(why),
         200..=299 => ChannelFault::Unreachable("half an answer".to_owned()),
         status => ChannelFault::Server(format!("{status}: {why}")),
@@ -267,6 +271,8 @@ mod tests {
         let after = json!({"ok": false, "parameters": {"retry_after": 6775}});
         assert_eq!(refusal(429, &after), ChannelFault::TooMany(6775));
         assert_eq!(refusal(429, &Value::Null), ChannelFault::TooMany(RETRY_SECS));
+        let gone = json!({"description": "Bad Request: message thread not found"});
+        assert_eq!(refusal(400, &gone), ChannelFault::TopicGone);
         assert_eq!(refusal(401, &Value::Null), ChannelFault::Unauthorized);
         assert_eq!(refusal(409, &Value::Null), ChannelFault::Conflict);
         assert_eq!(refusal(502, &Value::Null), ChannelFault::Server("502: no reason given".into()));

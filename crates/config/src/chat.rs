@@ -25,6 +25,8 @@ pub struct TelegramConfig {
     pub repo: Option<String>,
     /// Others, by a name.
     pub repos: BTreeMap<String, String>,
+    /// Whether a session gets a topic of its own, in groups that have topics.
+    pub topics: bool,
     /// The command that turns a recording into text; empty if there is none.
     pub voice_command: Vec<String>,
     /// The server of the Bot API.
@@ -39,6 +41,7 @@ impl Default for TelegramConfig {
             allowed_chats: Vec::new(),
             repo: None,
             repos: BTreeMap::new(),
+            topics: true,
             voice_command: Vec::new(),
             api_url: "https://api.telegram.org".to_owned(),
         }

@@ -44,6 +44,8 @@ pub struct Message {
     pub id: i64,
     /// The chat.
     pub chat: i64,
+    /// The topic in it.
+    pub thread: Option<i64>,
     /// Its words; of a file the words below it.
     pub text: String,
     /// How some of them look.
@@ -81,6 +83,10 @@ pub(crate) struct State {
     pub(crate) rates: rate::Rates,
     pub(crate) pollers: u32,
     pub(crate) number: i64,
+    /// Groups with topics in which the bot may make some.
+    pub(crate) forums: Vec<i64>,
+    /// The topics: chat, number and name.
+    pub(crate) topics: Vec<(i64, i64, String)>,
     /// Files that users have sent, by the name that the network has for each.
     pub(crate) files: Vec<(String, Vec<u8>)>,
 }
@@ -185,6 +191,31 @@ impl BotApi {
             "id": query, "data": data, "from": from(user),
             "message": {"message_id": message, "chat": chat_of(chat)},
         }}))
+    }
+
+    /// A group has topics from now on, and the bot may make some.
+    pub fn open_forum(&self, chat: i64) {
+        self.shared.state().forums.push(chat);
+    }
+
+    /// The topics that there are: chat, number and name.
+    pub fn topics(&self) -> Vec<(i64, i64, String)> {
+        self.shared.state().topics.clone()
+    }
+
+    /// A topic is deleted by a person.
+    pub fn delete_topic(&self, chat: i64, thread: i64) {
+        self.shared.state().topics.retain(|(of, id, _)| (*of, *id) != (chat, thread));
+    }
+
+    /// A user writes in a group that has topics, in one of them or in none.
+    pub fn say_in(&self, user: i64, chat: i64, thread: Option<i64>, text: &str) -> i64 {
+        let mut more = json!({"chat": {"id": chat, "type": "supergroup", "is_forum": true}});
+        if let Some(thread) = thread {
+            more["message_thread_id"] = json!(thread);
+            more["is_topic_message"] = json!(true);
+        }
+        self.say_with(user, chat, text, &more)
     }
 
     /// Any update; it gets a number.

@@ -128,6 +128,7 @@ fn carry_out(
         "editMessageText" => edit(&mut state, fields),
         "sendMessageDraft" => draft(&mut state, fields),
         "answerCallbackQuery" => ack(&mut state, fields),
+        "createForumTopic" => topic(&mut state, fields),
         "getFile" => get_file(&state, fields),
         _ => Err((404, "Not Found")),
     };
@@ -180,9 +181,10 @@ fn post(state: &mut State, fields: &Value) -> Result<Value, Refused> {
     let (chat, text) = chat_and_text(fields)?;
     let buttons = rules::buttons(fields.get("reply_markup"))?;
     let entities = fields.get("entities").cloned().unwrap_or_default();
+    let thread = thread(state, chat, fields)?;
     state.number += 1;
     let (id, at) = (state.number, Instant::now());
-    Ok(add(state, Message { id, chat, text, entities, buttons, file: None, at }))
+    Ok(add(state, Message { id, chat, thread, text, entities, buttons, file: None, at }))
 }
 
 fn document(
@@ -199,10 +201,11 @@ fn document(
     if file.as_ref().is_none_or(|(_, bytes)| bytes.is_empty()) {
         return Err((400, "Bad Request: file must be non-empty"));
     }
+    let thread = thread(state, chat, fields)?;
     state.number += 1;
     let (id, at) = (state.number, Instant::now());
     let (entities, buttons) = (Value::Null, Vec::new());
-    Ok(add(state, Message { id, chat, text, entities, buttons, file, at }))
+    Ok(add(state, Message { id, chat, thread, text, entities, buttons, file, at }))
 }
 
 fn edit(state: &mut State, fields: &Value) -> Result<Value, Refused> {
@@ -234,6 +237,29 @@ fn draft(state: &mut State, fields: &Value) -> Result<Value, Refused> {
     });
     state.drafts.push((chat, number, text, now));
     Ok(json!(true))
+}
+
+/// The topic that a message is for. It must be there.
+fn thread(state: &State, chat: i64, fields: &Value) -> Result<Option<i64>, Refused> {
+    let Some(thread) = fields.get("message_thread_id").and_then(Value::as_i64) else {
+        return Ok(None);
+    };
+    let known = state.topics.iter().any(|(of, id, _)| (*of, *id) == (chat, thread));
+    if known { Ok(Some(thread)) } else { Err((400, "Bad Request: message thread not found")) }
+}
+
+fn topic(state: &mut State, fields: &Value) -> Result<Value, Refused> {
+    let chat = fields.get("chat_id").and_then(Value::as_i64).unwrap_or_default();
+    if !state.forums.contains(&chat) {
+        return Err((400, "Bad Request: not enough rights to create a topic"));
+    }
+    let name = fields.get("name").and_then(Value::as_str).unwrap_or_default();
+    if !(1..=128).contains(&name.chars().count()) {
+        return Err((400, "Bad Request: invalid topic name"));
+    }
+    state.number += 1;
+    state.topics.push((chat, state.number, name.to_owned()));
+    Ok(json!({"message_thread_id": state.number, "name": name}))
 }
 
 fn get_file(state: &State, fields: &Value) -> Result<Value, Refused> {

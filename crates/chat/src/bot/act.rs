@@ -2,10 +2,10 @@
 
 use super::say::{Say, What};
 use super::tell::mark_now;
-use super::{Asked, Bot};
+use super::{Asked, Bot, Topic};
 use crate::button::Act;
 use crate::command::Command;
-use crate::outbox::Lane;
+use crate::outbox::{Lane, What as Sent};
 use crate::policy::{AttachedKind, Said};
 use crate::store::{Card, Follow, StoreFault};
 use crate::text::clean;
@@ -166,9 +166,16 @@ impl Bot {
                 let follow = self.follow_of(asked, &session);
                 let text = words::made(&session, &notes);
                 let say = Say::text(asked.place, Lane::Reply, text);
+                let chat = asked.place.chat;
                 self.answer(asked, &[say], |change| {
-                    change.set_current(asked.place.chat, Some(&session.id))?;
-                    change.follow(&follow)
+                    change.set_current(chat, Some(&session.id))?;
+                    change.follow(&follow)?;
+                    if asked.topic == Topic::Own {
+                        let (session, name) = (session.id.clone(), session.name.clone());
+                        let topic = Sent::Topic { session, name };
+                        change.push((chat, None), Lane::Reply, &topic, None)?;
+                    }
+                    Ok(())
                 })
             }
             Ok(_) => self.complain(asked, Fault::unfit()),

@@ -1,7 +1,7 @@
 //! Buttons, pressed: each counts once, for its user, in its chat, in its time, for its own request.
 
 use super::say::Say;
-use super::{Asked, Bot};
+use super::{Asked, Bot, Topic};
 use crate::button::{Act, Stale};
 use crate::desk::Caller;
 use crate::outbox::Lane;
@@ -15,7 +15,7 @@ impl Bot {
     pub(super) fn press(&self, pressed: &Pressed) -> Result<(), StoreFault> {
         let caller = Caller { user: pressed.user, key: format!("telegram-{}", pressed.update) };
         let Pressed { update, user, place, .. } = *pressed;
-        let asked = Asked { update, user, place, caller };
+        let asked = Asked { update, user, place, topic: Topic::None, caller };
         match self.claim(pressed)? {
             Ok(act) => self.carry_out(&asked, act),
             Err(_) => Ok(()),

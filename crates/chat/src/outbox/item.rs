@@ -71,6 +71,13 @@ pub enum What {
         /// Some words below it.
         caption: String,
     },
+    /// A topic of its own for a session.
+    Topic {
+        /// The session's id.
+        session: String,
+        /// The session's name.
+        name: String,
+    },
     /// That a button was pressed is known.
     Ack {
         /// The press.
@@ -118,7 +125,11 @@ impl Item {
             What::Post { text, keys, card: None } if keys.is_empty() && !self.alone => {
                 Some(text.units())
             }
-            What::Post { .. } | What::Edit { .. } | What::File { .. } | What::Ack { .. } => None,
+            What::Post { .. }
+            | What::Edit { .. }
+            | What::File { .. }
+            | What::Topic { .. }
+            | What::Ack { .. } => None,
         }
     }
 
@@ -126,14 +137,17 @@ impl Item {
     pub(super) fn is_lasting(&self) -> bool {
         match self.what {
             What::Post { .. } | What::File { .. } => true,
-            What::Edit { .. } | What::Ack { .. } => false,
+            // Without a topic a session is talked to in the chat.
+            What::Edit { .. } | What::Topic { .. } | What::Ack { .. } => false,
         }
     }
 
     /// The next form of it, if there is one.
     pub(super) fn plainer(&self) -> Option<Self> {
         let worn = match (self.worn, &self.what) {
-            (_, What::Edit { .. } | What::Ack { .. }) | (Worn::Note, _) => return None,
+            (_, What::Edit { .. } | What::Topic { .. } | What::Ack { .. }) | (Worn::Note, _) => {
+                return None;
+            }
             (Worn::Not, What::Post { .. } | What::File { .. }) => Worn::Plain,
             (Worn::Plain, What::Post { .. } | What::File { .. }) => Worn::Note,
         };

@@ -84,6 +84,28 @@ impl Change<'_> {
         Ok(())
     }
 
+    /// A session has this topic of a chat.
+    pub fn set_topic(&self, session: &str, chat: i64, thread: i64) -> Result<(), StoreFault> {
+        let sql = "UPDATE follows SET thread = ?3 WHERE session = ?1 AND chat = ?2";
+        self.db.prepare_cached(sql)?.execute(params![session, chat, thread])?;
+        Ok(())
+    }
+
+    /// A topic is gone: what was for it is for its chat. The names of the sessions whose it was.
+    pub fn leave_topic(&self, chat: i64, thread: i64) -> Result<Vec<String>, StoreFault> {
+        let names = {
+            let sql = "SELECT name FROM follows WHERE chat = ?1 AND thread = ?2";
+            let mut rows = self.db.prepare_cached(sql)?;
+            let found = rows.query_map(params![chat, thread], |row| row.get(0))?;
+            found.collect::<Result<Vec<String>, _>>()?
+        };
+        for table in ["follows", "outbox", "cards"] {
+            let sql = format!("UPDATE {table} SET thread = NULL WHERE chat = ?1 AND thread = ?2");
+            self.db.prepare_cached(&sql)?.execute(params![chat, thread])?;
+        }
+        Ok(names)
+    }
+
     /// A chat was told everything up to this entry.
     pub fn set_told(&self, session: &str, chat: i64, mark: &Mark) -> Result<(), StoreFault> {
         let sql = "UPDATE follows SET told_at = ?3, told_sum = ?4 WHERE session = ?1 AND chat = ?2";
