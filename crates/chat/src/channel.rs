@@ -63,6 +63,10 @@ pub trait Channel: Send + Sync {
     fn post(&self, to: Place, text: &Text, keys: &[Vec<Key>]) -> Result<i64, ChannelFault>;
     /// A picture of something unfinished, which goes by itself.
     fn draft(&self, to: Place, number: i64, text: &Text) -> Result<(), ChannelFault>;
+    /// A message that shows something unfinished and rings nowhere. Its number.
+    fn preview(&self, to: Place, text: &Text) -> Result<i64, ChannelFault>;
+    /// Takes a message away. One that is gone already is no fault.
+    fn delete(&self, chat: i64, message: i64) -> Result<(), ChannelFault>;
     /// Other words for a message, and no buttons.
     fn edit(&self, chat: i64, message: i64, text: &Text) -> Result<(), ChannelFault>;
     /// A text file. Its message's number.

@@ -1,11 +1,14 @@
 //! The one hand that sends: takes from the outbox what may go, and writes down what came of it.
 
+mod pictures;
+
 use crate::bot::Bot;
 use crate::channel::{Channel, ChannelFault};
-use crate::outbox::{Draft, Item, Lane, Next, Outbox, Outcome, Settled, What, together};
+use crate::outbox::{Item, Lane, Next, Outbox, Outcome, Settled, What, together};
 use crate::policy::Place;
 use crate::store::{CardState, Change, StoreFault};
 use crate::words;
+use pictures::Pictures;
 use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -56,8 +59,7 @@ pub struct Sender<'b> {
     outbox: Outbox,
     /// The number of the next item that was not seen yet.
     next: u64,
-    /// The network knows drafts.
-    drafts: bool,
+    pictures: Pictures,
     began: Instant,
     /// Milliseconds that have passed since the beginning; tests move it.
     clock: Option<fn() -> u64>,
@@ -72,9 +74,9 @@ impl<'b> Sender<'b> {
         clock_wall: fn() -> i64,
         clock: Option<fn() -> u64>,
     ) -> Result<Self, StoreFault> {
-        let (outbox, began) = (Outbox::new(), Instant::now());
-        let mut sender =
-            Self { bot, channel, outbox, next: 0, drafts: true, began, clock, clock_wall };
+        let (outbox, pictures) = (Outbox::new(), Pictures::default());
+        let began = Instant::now();
+        let mut sender = Self { bot, channel, outbox, next: 0, pictures, began, clock, clock_wall };
         let now = sender.now();
         for (chat, until) in bot.store().look().bans()? {
             let left = u64::try_from(until - clock_wall()).unwrap_or(0);
@@ -103,7 +105,12 @@ impl<'b> Sender<'b> {
                 Ok(Step::Again)
             }
             Next::Show(chat, draft) => {
-                self.show(chat, &draft)?;
+                let answer = self.pictures.show((self.bot, self.channel), chat, &draft)?;
+                if let Some(answer) = answer {
+                    let (now, outcome) = (self.now(), outcome(&answer));
+                    self.outbox.report_draft(chat, now, &outcome);
+                    self.keep(chat, None, &outcome, &Settled::Waiting, now)?;
+                }
                 Ok(Step::Again)
             }
             Next::Wait(until) => Ok(Step::Wait(until.saturating_sub(now))),
@@ -126,10 +133,8 @@ impl<'b> Sender<'b> {
         if !gone.is_empty() {
             self.bot.store().change(|change| gone.iter().try_for_each(|id| change.sent(*id)))?;
         }
-        if self.drafts {
-            for (chat, draft) in self.bot.take_drafts() {
-                self.outbox.draft(chat, draft);
-            }
+        for (chat, draft) in self.bot.take_drafts() {
+            self.outbox.draft(chat, draft);
         }
         Ok(())
     }
@@ -152,11 +157,19 @@ impl<'b> Sender<'b> {
         let Some(first) = waiting.first() else { return Ok(()) };
         let Some(what) = together(&waiting) else { return Ok(()) };
         let place = Place { chat: first.chat, thread: first.thread };
+        if let What::Clear { session } = &what {
+            self.pictures.begin_anew(place.chat, session);
+            if pictures::shown(self.bot, place.chat, session)?.is_none() {
+                let id = first.id;
+                self.outbox.withdraw(id);
+                return self.bot.store().change(|change| change.sent(id));
+            }
+        }
         let answer = self.request(place, &what);
         let outcome = outcome(&answer);
         let now = self.now();
         let settled = self.outbox.report(&waiting, now, &outcome);
-        self.keep(place.chat, &what, &outcome, &settled, now)
+        self.keep(place.chat, Some(&what), &outcome, &settled, now)
     }
 
     fn request(&self, place: Place, what: &What) -> Result<Option<i64>, ChannelFault> {
@@ -169,6 +182,12 @@ impl<'b> Sender<'b> {
                 self.channel.file(place, name, content, caption).map(Some)
             }
             What::Topic { name, .. } => self.channel.thread(place.chat, name).map(Some),
+            What::Clear { session } => {
+                // What is known of it cannot be read only where the disk fails; then it stays.
+                let shown = pictures::shown(self.bot, place.chat, session).ok().flatten();
+                let gone = shown.map(|message| self.channel.delete(place.chat, message));
+                gone.unwrap_or(Ok(())).map(|()| None)
+            }
             What::Ack { query, words } => self.channel.ack(query, words).map(|()| None),
         }
     }
@@ -176,7 +195,7 @@ impl<'b> Sender<'b> {
     fn keep(
         &self,
         chat: i64,
-        what: &What,
+        what: Option<&What>,
         outcome: &Outcome,
         settled: &Settled,
         now: u64,
@@ -189,15 +208,20 @@ impl<'b> Sender<'b> {
                 change.set_ban(chat, wall + left)?;
             }
             match settled {
-                Settled::Gone(ids) => ids.iter().try_for_each(|id| change.sent(*id))?,
+                Settled::Gone(ids) => {
+                    ids.iter().try_for_each(|id| change.sent(*id))?;
+                    if let Some(What::Clear { session }) = what {
+                        pictures::forget(change, chat, session)?;
+                    }
+                }
                 Settled::Changed(item) => change.reshape(item)?,
                 Settled::OutOfTopic(thread) => leave_topic(change, chat, *thread)?,
                 Settled::Waiting => {}
             }
-            if let What::Topic { session, name } = what {
+            if let Some(What::Topic { session, name }) = what {
                 return note_topic(change, (chat, session, name), outcome);
             }
-            let (What::Post { card: Some(name), .. }, Outcome::Sent(Some(message))) =
+            let (Some(What::Post { card: Some(name), .. }), Outcome::Sent(Some(message))) =
                 (what, outcome)
             else {
                 return Ok(());
@@ -212,28 +236,6 @@ impl<'b> Sender<'b> {
             }
             Ok(())
         })
-    }
-
-    fn show(&mut self, chat: i64, draft: &Draft) -> Result<(), StoreFault> {
-        let number = draft.session.bytes().fold(7_i64, |sum, byte| {
-            (sum.wrapping_mul(31).wrapping_add(i64::from(byte))) & 0x7fff_ffff
-        });
-        let place = Place { chat, thread: draft.thread };
-        let answer = self.channel.draft(place, number.max(1), &draft.text).map(|()| None);
-        if matches!(answer, Err(ChannelFault::Unknown | ChannelFault::Refused(_))) {
-            // A server that does not know them, or a chat that does not: they are no loss.
-            self.drafts = false;
-        }
-        let now = self.now();
-        let outcome = outcome(&answer);
-        self.outbox.report_draft(chat, now, &outcome);
-        self.keep(
-            chat,
-            &What::Ack { query: String::new(), words: String::new() },
-            &outcome,
-            &Settled::Waiting,
-            now,
-        )
     }
 }
 

@@ -194,6 +194,21 @@ impl Channel for Telegram {
         self.call("sendMessageDraft", &body.into()).map(drop)
     }
 
+    fn preview(&self, place: Place, text: &Text) -> Result<i64, ChannelFault> {
+        let mut body = with_text(to(place), text);
+        body.insert("link_preview_options".to_owned(), json!({"is_disabled": true}));
+        body.insert("disable_notification".to_owned(), json!(true));
+        number(&self.call("sendMessage", &body.into())?, "message_id")
+    }
+
+    fn delete(&self, chat: i64, message: i64) -> Result<(), ChannelFault> {
+        let body = json!({"chat_id": chat, "message_id": message});
+        match self.call("deleteMessage", &body) {
+            Err(ChannelFault::Refused(why)) if why.contains("to delete not found") => Ok(()),
+            answer => answer.map(drop),
+        }
+    }
+
     fn edit(&self, chat: i64, message: i64, text: &Text) -> Result<(), ChannelFault> {
         let mut body = with_text(to(Place { chat, thread: None }), text);
         body.insert("message_id".to_owned(), json!(message));

@@ -83,6 +83,8 @@ pub(crate) struct State {
     pub(crate) rates: rate::Rates,
     pub(crate) pollers: u32,
     pub(crate) number: i64,
+    /// Messages that were taken away.
+    pub(crate) deleted: Vec<Message>,
     /// Groups with topics in which the bot may make some.
     pub(crate) forums: Vec<i64>,
     /// The topics: chat, number and name.
@@ -248,6 +250,11 @@ impl BotApi {
     /// All messages, in the order in which they came; an edited one as it is now.
     pub fn messages(&self) -> Vec<Message> {
         self.shared.state().messages.clone()
+    }
+
+    /// Messages that were taken away, in that order.
+    pub fn deleted(&self) -> Vec<Message> {
+        self.shared.state().deleted.clone()
     }
 
     /// Everything that was asked for.

@@ -128,6 +128,7 @@ fn carry_out(
         "editMessageText" => edit(&mut state, fields),
         "sendMessageDraft" => draft(&mut state, fields),
         "answerCallbackQuery" => ack(&mut state, fields),
+        "deleteMessage" => delete(&mut state, fields),
         "createForumTopic" => topic(&mut state, fields),
         "getFile" => get_file(&state, fields),
         _ => Err((404, "Not Found")),
@@ -236,6 +237,17 @@ fn draft(state: &mut State, fields: &Value) -> Result<Value, Refused> {
         (*of, *id) != (chat, number) && now.duration_since(*at) < DRAFT_TIME
     });
     state.drafts.push((chat, number, text, now));
+    Ok(json!(true))
+}
+
+fn delete(state: &mut State, fields: &Value) -> Result<Value, Refused> {
+    let number = |name: &str| fields.get(name).and_then(Value::as_i64);
+    let (chat, id) = (number("chat_id"), number("message_id"));
+    let fits = |one: &Message| Some(one.chat) == chat && Some(one.id) == id;
+    let at = state.messages.iter().position(fits);
+    let at = at.ok_or((400, "Bad Request: message to delete not found"))?;
+    let message = state.messages.remove(at);
+    state.deleted.push(message);
     Ok(json!(true))
 }
 

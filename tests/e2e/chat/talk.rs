@@ -2,8 +2,9 @@
 
 use crate::support::bot::{BotHouse, ME, STRANGER};
 use crate::support::house::Outcome;
-use glis_bot_api::TOKEN;
+use glis_bot_api::{Fault, TOKEN};
 use serde_json::json;
+use std::time::Duration;
 
 #[test]
 fn a_session_is_made_and_talked_to() -> Outcome {
@@ -142,6 +143,41 @@ fn what_an_agent_does_is_seen_while_it_does_it() -> Outcome {
     let told = bot.hear("second")?;
     assert_eq!(told.text, "first\n\nsecond");
     assert_eq!(bot.api.drafts(), 0, "a draft goes with the message");
+    Ok(())
+}
+
+/// A server that knows no drafts: a message is edited, and goes when the words are here.
+#[test]
+fn without_drafts_a_message_shows_what_goes_on() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    bot.api.fail("sendMessageDraft", Fault::Status(404, "Not Found"));
+    let began = bot.api.seen().len();
+    bot.say(
+        "work 3 ;; say first ;; run true ;; work 3 ;; run true ;; work 3 ;; run true ;; work 3 ;; run true ;; \
+         work 1 ;; say second",
+    );
+    let preview = bot.hear("\u{2699}")?;
+    assert!(preview.text.starts_with("first\n"), "{}", preview.text);
+    let told = bot.hear("second")?;
+    assert_eq!(told.text, "first\n\nsecond");
+    assert!(bot.api.until_seen(|seen| seen.iter().any(|it| it.method == "deleteMessage")));
+    let deleted = bot.api.deleted();
+    assert_eq!(deleted.iter().map(|it| it.id).collect::<Vec<_>>(), [preview.id]);
+    assert_eq!(bot.count("first"), 1, "the words are there once");
+    let seen: Vec<_> = bot.api.seen().split_off(began);
+    let at = |method: &str| {
+        let times = seen.iter().filter(|it| it.method == method && it.status == 200);
+        times.map(|it| it.at).collect::<Vec<_>>()
+    };
+    let (sent, edited) = (at("sendMessage"), at("editMessageText"));
+    assert_eq!(sent.len(), 2, "the picture and the words");
+    assert!(at("deleteMessage")[0] > sent[1], "first the words, then the picture goes");
+    let shown: Vec<_> = sent[..1].iter().chain(&edited).collect();
+    for pair in shown.windows(2) {
+        assert!(*pair[1] - *pair[0] >= Duration::from_millis(1400), "{shown:?}");
+    }
+    assert!(!edited.is_empty());
     Ok(())
 }
 

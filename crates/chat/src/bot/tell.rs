@@ -3,7 +3,7 @@
 use super::Bot;
 use super::asks::{answered_by_whom, bot_itself, close, note_answer, show_asks_in};
 use super::say::{Say, What};
-use crate::outbox::{Draft, Lane};
+use crate::outbox::{Draft, Lane, What as Sent};
 use crate::policy::Place;
 use crate::store::{Change, Follow, Mark, Position, StoreFault};
 use crate::text::{Text, clean, from_markdown};
@@ -219,13 +219,13 @@ fn tell_words(
         return Ok(());
     };
     let fresh = since(entries, &follow.told);
-    let Some(last) = fresh.last() else { return Ok(()) };
+    let Some(last) = fresh.last() else { return clear(change, follow) };
     change.set_told(&follow.session, follow.chat, &mark_of(last))?;
     let said = fresh.iter().filter(|entry| entry.voice == Voice::Assistant);
     let said: Vec<String> = said.map(|entry| clean(entry.content.trim())).collect();
     let whole = said.join("\n\n");
     if whole.trim().is_empty() {
-        return Ok(());
+        return clear(change, follow);
     }
     let is_current =
         change.look().current(follow.chat)?.as_deref() == Some(follow.session.as_str());
@@ -237,13 +237,23 @@ fn tell_words(
     let text = lead.join(&from_markdown(&whole));
     let what = What::Text { text, whole, name: follow.name.clone() };
     let place = Place { chat: follow.chat, thread: follow.thread };
-    Say::new(place, Lane::Final, what).put(change, follow.user, now)
+    Say::new(place, Lane::Final, what).put(change, follow.user, now)?;
+    clear(change, follow)
+}
+
+/// The picture of what a session did goes, behind its words.
+fn clear(change: &Change<'_>, follow: &Follow) -> Result<(), StoreFault> {
+    let what = Sent::Clear { session: follow.session.clone() };
+    change.push((follow.chat, follow.thread), Lane::Final, &what, None).map(drop)
 }
 
 /// A session is not there any more: nothing of it is open.
 fn lose(change: &Change<'_>, session: &str) -> Result<(), StoreFault> {
     for card in change.look().open_cards(session)? {
         close(change, &card)?;
+    }
+    for follow in change.look().follows_of(session)? {
+        clear(change, &follow)?;
     }
     change.forget_current(session)?;
     change.unfollow(session)

@@ -78,6 +78,11 @@ pub enum What {
         /// The session's name.
         name: String,
     },
+    /// The picture of what a session did goes, now that its words are here.
+    Clear {
+        /// The session's id.
+        session: String,
+    },
     /// That a button was pressed is known.
     Ack {
         /// The press.
@@ -129,6 +134,7 @@ impl Item {
             | What::Edit { .. }
             | What::File { .. }
             | What::Topic { .. }
+            | What::Clear { .. }
             | What::Ack { .. } => None,
         }
     }
@@ -138,16 +144,15 @@ impl Item {
         match self.what {
             What::Post { .. } | What::File { .. } => true,
             // Without a topic a session is talked to in the chat.
-            What::Edit { .. } | What::Topic { .. } | What::Ack { .. } => false,
+            What::Edit { .. } | What::Topic { .. } | What::Clear { .. } | What::Ack { .. } => false,
         }
     }
 
     /// The next form of it, if there is one.
     pub(super) fn plainer(&self) -> Option<Self> {
         let worn = match (self.worn, &self.what) {
-            (_, What::Edit { .. } | What::Topic { .. } | What::Ack { .. }) | (Worn::Note, _) => {
-                return None;
-            }
+            (_, What::Edit { .. } | What::Topic { .. } | What::Clear { .. } | What::Ack { .. })
+            | (Worn::Note, _) => return None,
             (Worn::Not, What::Post { .. } | What::File { .. }) => Worn::Plain,
             (Worn::Plain, What::Post { .. } | What::File { .. }) => Worn::Note,
         };

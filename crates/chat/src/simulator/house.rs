@@ -281,6 +281,7 @@ impl House {
         keys.dedup();
         assert_eq!(keys.len(), all, "seed {seed}: a message was sent twice");
         assert_eq!(network.early(), 0, "seed {seed}: requests during a ban");
+        assert_eq!(network.previews(), 0, "seed {seed}: a picture stays");
         (texts, state.answered.len())
     }
 }

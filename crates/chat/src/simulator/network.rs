@@ -24,6 +24,9 @@ struct State {
     /// Every button that was ever shown: chat, message, words, data.
     labels: Vec<(i64, i64, String, String)>,
     ban_next: Option<i64>,
+    /// Pictures of what goes on that are to be seen, and the number of the last.
+    previews: Vec<i64>,
+    preview: i64,
     /// So many requests for a file come to nothing.
     unfetched: u32,
 }
@@ -95,6 +98,11 @@ impl Network {
         let state = self.state.lock().unwrap();
         let own = state.messages.iter().filter(|(c, ..)| *c == chat);
         own.map(|(_, _, text, _)| text.clone()).collect()
+    }
+
+    /// How many pictures of what goes on are to be seen.
+    pub(super) fn previews(&self) -> usize {
+        self.state.lock().unwrap().previews.len()
     }
 
     pub(super) fn faults(&self) -> u64 {
@@ -220,6 +228,21 @@ impl Channel for Network {
 
     fn draft(&self, to: Place, _: i64, _: &Text) -> Result<(), ChannelFault> {
         self.effect((to.chat, true), |_| ())
+    }
+
+    fn preview(&self, to: Place, text: &Text) -> Result<i64, ChannelFault> {
+        assert!((1..=4096).contains(&text.units()));
+        let id = self.effect((to.chat, true), |state| {
+            state.preview += 1;
+            state.preview
+        })?;
+        // One whose answer is lost is known to nobody.
+        self.state.lock().unwrap().previews.push(id);
+        Ok(id)
+    }
+
+    fn delete(&self, chat: i64, message: i64) -> Result<(), ChannelFault> {
+        self.effect((chat, true), |state| state.previews.retain(|id| *id != message))
     }
 
     fn edit(&self, chat: i64, message: i64, text: &Text) -> Result<(), ChannelFault> {

@@ -1,0 +1,110 @@
+//! Pictures of what an agent is doing: a draft where the network knows those, and else a message that is edited
+//! and goes when the words are here. One that cannot be shown is not shown later.
+
+use crate::bot::Bot;
+use crate::channel::{Channel, ChannelFault};
+use crate::outbox::Draft;
+use crate::policy::Place;
+use crate::store::{Change, StoreFault};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What came of a request, with the number of a message.
+type Answer = Result<Option<i64>, ChannelFault>;
+
+/// What is known of the ways to show one.
+#[derive(Debug, Default)]
+pub(super) struct Pictures {
+    /// The server does not know drafts.
+    draftless: bool,
+    /// These chats do not.
+    chats: BTreeSet<i64>,
+    /// What was last shown, by chat and session: the same is not shown again.
+    last: BTreeMap<(i64, String), String>,
+}
+
+impl Pictures {
+    /// Shows one; `None` if there was nothing to ask for.
+    pub(super) fn show(
+        &mut self,
+        (bot, channel): (&Bot, &dyn Channel),
+        chat: i64,
+        draft: &Draft,
+    ) -> Result<Option<Answer>, StoreFault> {
+        let name = (chat, draft.session.clone());
+        if self.last.get(&name) == Some(&draft.text.text) {
+            return Ok(None);
+        }
+        self.last.insert(name, draft.text.text.clone());
+        let place = Place { chat, thread: draft.thread };
+        // Groups have negative numbers, and no drafts.
+        if chat < 0 || self.draftless || self.chats.contains(&chat) {
+            return preview((bot, channel), place, draft).map(Some);
+        }
+        let answer = channel.draft(place, number(&draft.session), &draft.text);
+        match &answer {
+            Err(ChannelFault::Unknown) => self.draftless = true,
+            Err(ChannelFault::Refused(_)) => drop(self.chats.insert(chat)),
+            Ok(())
+            | Err(
+                ChannelFault::TooMany(_)
+                | ChannelFault::Unreachable(_)
+                | ChannelFault::Server(_)
+                | ChannelFault::TopicGone
+                | ChannelFault::Blocked
+                | ChannelFault::Unauthorized
+                | ChannelFault::Conflict,
+            ) => {}
+        }
+        Ok(Some(answer.map(|()| None)))
+    }
+
+    /// The next picture of a session is another one, whatever it shows.
+    pub(super) fn begin_anew(&mut self, chat: i64, session: &str) {
+        self.last.remove(&(chat, session.to_owned()));
+    }
+}
+
+/// A number for the drafts of a session, which is never zero.
+fn number(session: &str) -> i64 {
+    let sum = session.bytes().fold(7_i64, |sum, byte| {
+        (sum.wrapping_mul(31).wrapping_add(i64::from(byte))) & 0x7fff_ffff
+    });
+    sum.max(1)
+}
+
+/// Shows it as a message, or changes the one that is there.
+fn preview(
+    (bot, channel): (&Bot, &dyn Channel),
+    place: Place,
+    draft: &Draft,
+) -> Result<Answer, StoreFault> {
+    let Some(message) = shown(bot, place.chat, &draft.session)? else {
+        let answer = channel.preview(place, &draft.text);
+        if let Ok(message) = answer {
+            let name = key(place.chat, &draft.session);
+            bot.store().change(|change| change.set_meta(&name, &message.to_string()))?;
+        }
+        return Ok(answer.map(Some));
+    };
+    let answer = channel.edit(place.chat, message, &draft.text);
+    if matches!(answer, Err(ChannelFault::Refused(_))) {
+        // A person has taken it away.
+        bot.store().change(|change| forget(change, place.chat, &draft.session))?;
+    }
+    Ok(answer.map(|()| None))
+}
+
+/// The message that shows what a session does.
+pub(super) fn shown(bot: &Bot, chat: i64, session: &str) -> Result<Option<i64>, StoreFault> {
+    let known = bot.store().look().meta(&key(chat, session))?;
+    Ok(known.and_then(|number| number.parse().ok()))
+}
+
+/// It is gone.
+pub(super) fn forget(change: &Change<'_>, chat: i64, session: &str) -> Result<(), StoreFault> {
+    change.forget_meta(&key(chat, session))
+}
+
+fn key(chat: i64, session: &str) -> String {
+    format!("preview-{chat}-{session}")
+}
