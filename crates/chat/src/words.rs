@@ -5,7 +5,7 @@ mod card;
 mod file;
 mod topic;
 
-pub use card::{Shown, card, fate_of, settled};
+pub use card::{Shown, answer_in_words, card, fate_of, settled};
 pub use file::{COMMAND_WITH_FILE, FILE_IS_NO_ANSWER, heard, only_a, too_large, what_was_said};
 pub use topic::{no_topic, topic_gone, topic_made};
 

@@ -87,6 +87,23 @@ fn a_pending_approval_outlives_the_bot() -> Outcome {
 }
 
 #[test]
+fn a_reply_to_an_approval_denies_it_and_says_why() -> Outcome {
+    let bot = asking("approve delete it all? ;; say next")?;
+    let card = bot.hear("delete it all?")?;
+    assert!(card.text.contains("Reply to this message to deny it and say why."), "{}", card.text);
+    let reply = serde_json::json!({"reply_to_message": {"message_id": card.id}});
+    // Who means yes is not taken for a no.
+    bot.api.say_with(ME, ME, "Yes!", &reply);
+    bot.hear("Press one of the buttons to answer this.")?;
+    bot.api.say_with(ME, ME, "say keep the logs", &reply);
+    let settled = bot.hear("Denied, by chat telegram 7")?;
+    assert_eq!((settled.id, settled.buttons.len()), (card.id, 0));
+    // The rehearsal agent takes no reason with a no: it is its next message.
+    bot.hear("keep the logs")?;
+    Ok(())
+}
+
+#[test]
 fn a_question_is_answered_by_a_reply() -> Outcome {
     let bot = asking("question Which colour?")?;
     let card = bot.hear("Which colour?")?;

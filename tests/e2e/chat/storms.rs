@@ -114,6 +114,34 @@ fn a_second_poller_is_told_and_waited_for() -> Outcome {
     Ok(())
 }
 
+/// Why a bot does not run is told, also where it cannot.
+#[test]
+fn doctor_tells_whether_the_bot_works_and_why_not() -> Outcome {
+    let mut bot = BotHouse::still()?;
+    let doctor = |bot: &BotHouse| -> Outcome<String> {
+        let output = bot.house.glis().arg("doctor").output()?;
+        Ok(String::from_utf8(output.stdout)?)
+    };
+    let token = bot.house.folder().join("token");
+    let told = doctor(&bot)?;
+    assert!(told.contains("does not run") && told.contains("daemon install --chat"), "{told}");
+    bot.api.fail("getMe", Fault::Status(401, "Unauthorized"));
+    let refused = bot.house.glis().arg("chat").output()?;
+    assert!(!refused.status.success());
+    assert!(doctor(&bot)?.contains("when it last did: the token is not valid"));
+    std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o640))?;
+    assert!(doctor(&bot)?.contains("and cannot: the token's file"));
+    std::fs::remove_file(&token)?;
+    assert!(doctor(&bot)?.contains("cannot be read: entity not found"));
+    std::fs::write(&token, glis_bot_api::TOKEN)?;
+    std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o600))?;
+    bot.start()?;
+    bot.ask("/help", "/sessions")?;
+    let told = doctor(&bot)?;
+    assert!(told.contains("the bot @glis_test_bot works"), "{told}");
+    Ok(())
+}
+
 #[test]
 fn a_token_that_others_can_read_is_refused() -> Outcome {
     let bot = BotHouse::still()?;

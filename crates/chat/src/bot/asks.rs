@@ -29,7 +29,7 @@ impl Bot {
         &self,
         asked: &Asked,
         (session, request, generation, text): &Question,
-        answer: &str,
+        (answer, reason): (&str, Option<&str>),
     ) -> Result<(), StoreFault> {
         let shown = match self.show(&asked.caller, session) {
             Ok(shown) => shown,
@@ -37,8 +37,8 @@ impl Bot {
         };
         let is_same = |ask: &WaitingFor| ask.request == *request && ask.text == *text;
         let open = shown.generation == *generation && shown.asks.iter().any(is_same);
-        let action =
-            Action::Answer { ask: Some(request.clone()), answer: answer.to_owned(), reason: None };
+        let (answer, reason) = (answer.to_owned(), reason.map(str::to_owned));
+        let action = Action::Answer { ask: Some(request.clone()), answer, reason };
         let call = Request::Act { session: session.clone(), action };
         // A press that is seen again after a crash finds the question gone, by its own answer: the key tells.
         let known = self.store().look().meta(&answered_by(asked.update))?.is_some();
@@ -59,7 +59,7 @@ impl Bot {
         }
     }
 
-    /// A reply to a card is the answer to its question.
+    /// A reply to a card is the answer to its question; to an approval it is a no, and says why.
     pub(super) fn answer_by_words(
         &self,
         asked: &Asked,
@@ -74,13 +74,12 @@ impl Bot {
         let Some(ask) = ask.filter(|_| shown.generation == card.generation) else {
             return self.reply(asked, "That question is not asked any more.");
         };
-        if ask.choices.is_some() || ask.kind == glis_core::talk::AskKind::Approval {
-            // Words below an approval say why not.
-            return self.reply(asked, "Press one of the buttons to answer this.");
-        }
         let question =
             (card.session.clone(), card.request.clone(), card.generation, ask.text.clone());
-        self.answer_question(asked, &question, text)
+        match words::answer_in_words(ask, text) {
+            Some(answer) => self.answer_question(asked, &question, answer),
+            None => self.reply(asked, "Press one of the buttons to answer this."),
+        }
     }
 }
 
@@ -109,11 +108,11 @@ pub(super) fn note_answer(
     change: &Change<'_>,
     session: &str,
     request: &str,
-    (answer, by): (&str, Option<&str>),
+    fate: &str,
 ) -> Result<(), StoreFault> {
     for card in change.look().open_cards(session)? {
         if card.request == request {
-            change.set_fate(&card.name, &words::fate_of(answer, by))?;
+            change.set_fate(&card.name, fate)?;
         }
     }
     Ok(())

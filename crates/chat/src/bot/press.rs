@@ -54,7 +54,7 @@ impl Bot {
         match act {
             Act::Answer { session, request, generation, asked: text, answer } => {
                 let question = (session, request, generation, text);
-                self.answer_question(asked, &question, &answer)
+                self.answer_question(asked, &question, (&answer, None))
             }
             Act::Switch { session } => self.switch(asked, &session),
             Act::Resume { session } => self.resume(asked, &session),

@@ -154,8 +154,9 @@ impl Bot {
             if kind == Kind::Answering {
                 let text = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or_default();
                 let by = event.get("from").and_then(answered_by_whom);
-                let answer = (text("answer"), by.as_deref());
-                note_answer(change, session, text("ask"), answer)?;
+                let reason = event.get("reason").and_then(Value::as_str);
+                let fate = words::fate_of(text("answer"), reason, by.as_deref());
+                note_answer(change, session, text("ask"), &fate)?;
             }
             match &shown {
                 Some(shown) => {

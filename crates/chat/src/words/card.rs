@@ -35,7 +35,10 @@ pub fn card(session: &str, ask: &WaitingFor) -> Shown {
     match (ask.kind, ask.choices.as_deref()) {
         (_, Some([])) => text = text.and("\nThis can be answered at its terminal only."),
         (AskKind::Question, None) => text = text.and("\nReply to this message to answer."),
-        _ => {}
+        (AskKind::Approval, _) if takes(ask, DENY) => {
+            text = text.and("\nReply to this message to deny it and say why.");
+        }
+        (AskKind::Approval | AskKind::Question | AskKind::Doubt, _) => {}
     }
     Shown { text, whole, answers: answers(ask, &numbered) }
 }
@@ -83,17 +86,49 @@ fn numbered(ask: &WaitingFor) -> Vec<String> {
     choices.iter().filter(|choice| !ours.contains(&choice.as_str())).cloned().collect()
 }
 
-fn answers(ask: &WaitingFor, numbered: &[String]) -> Vec<Vec<(String, String)>> {
-    let takes = |answer: &str| match (&ask.choices, ask.kind) {
+/// Whether one of our own words is an answer.
+fn takes(ask: &WaitingFor, answer: &str) -> bool {
+    match (&ask.choices, ask.kind) {
         (Some(choices), _) => choices.iter().any(|choice| choice == answer),
         (None, AskKind::Approval) => true,
         (None, AskKind::Doubt) => answer != ALLOW_FOR_SESSION,
         (None, AskKind::Question) => false,
-    };
+    }
+}
+
+/// Words that mean yes below an approval, where a reply means no: these are told to press a button.
+const CONSENT: [&str; 12] = [
+    "y",
+    "yes",
+    "yep",
+    "yeah",
+    "ok",
+    "okay",
+    "allow",
+    "sure",
+    "go",
+    "go on",
+    "go ahead",
+    "\u{1f44d}",
+];
+
+/// What a reply to a card answers, and why; `None` where only a button does.
+pub fn answer_in_words<'t>(ask: &WaitingFor, text: &'t str) -> Option<(&'t str, Option<&'t str>)> {
+    let plain = text.trim().trim_end_matches(['.', '!']).to_lowercase();
+    match (ask.kind, &ask.choices) {
+        (AskKind::Question, None) => Some((text, None)),
+        (AskKind::Approval, _) if takes(ask, DENY) && !CONSENT.contains(&plain.as_str()) => {
+            Some((DENY, Some(text)))
+        }
+        (AskKind::Approval | AskKind::Doubt | AskKind::Question, _) => None,
+    }
+}
+
+fn answers(ask: &WaitingFor, numbered: &[String]) -> Vec<Vec<(String, String)>> {
     let yes = if ask.kind == AskKind::Doubt { "Send again" } else { "Allow once" };
     let no = if ask.kind == AskKind::Doubt { "Drop it" } else { "Deny" };
     let words = [(yes, ALLOW), ("Allow for session", ALLOW_FOR_SESSION), (no, DENY)];
-    let known = words.iter().filter(|(_, answer)| takes(answer));
+    let known = words.iter().filter(|(_, answer)| takes(ask, answer));
     let known: Vec<_> =
         known.map(|(label, answer)| (label.to_string(), answer.to_string())).collect();
     let numbers = numbered.iter().enumerate();
@@ -104,14 +139,16 @@ fn answers(ask: &WaitingFor, numbered: &[String]) -> Vec<Vec<(String, String)>> 
 }
 
 /// What an answer reads as on its card.
-pub fn fate_of(answer: &str, by: Option<&str>) -> String {
+pub fn fate_of(answer: &str, reason: Option<&str>, by: Option<&str>) -> String {
     let answer = match answer {
         ALLOW => "Allowed once".to_owned(),
         ALLOW_FOR_SESSION => "Allowed for the session".to_owned(),
         DENY => "Denied".to_owned(),
         words => format!("Answered: {}", super::short(words, 200)),
     };
-    by.map_or_else(|| answer.clone(), |by| format!("{answer}, by {}", super::short(by, 60)))
+    let by = by.map_or_else(String::new, |by| format!(", by {}", super::short(by, 60)));
+    let reason = reason.map_or_else(String::new, |why| format!(": {}", super::short(why, 200)));
+    format!("{answer}{by}{reason}")
 }
 
 /// A card that is not open any more: what happened.

@@ -89,7 +89,9 @@ fn an_approval_shows_everything_and_has_three_buttons() {
     asked.wants =
         Some(Want::Command { line: "rm -rf build".to_owned(), folder: Some("/w".to_owned()) });
     let shown = card("blue", &asked);
-    assert_eq!(shown.text.text, "blue asks for approval\nBash\n$ rm -rf build\n# in /w");
+    let (text, hint) = shown.text.text.rsplit_once('\n').unwrap();
+    assert_eq!(text, "blue asks for approval\nBash\n$ rm -rf build\n# in /w");
+    assert_eq!(hint, "Reply to this message to deny it and say why.");
     assert_eq!(labels(&asked), [["Allow once", "Allow for session", "Deny"]]);
     assert_eq!(shown.whole, None);
     asked.text = "x".repeat(5000);
@@ -119,11 +121,25 @@ fn what_only_a_terminal_can_answer_has_no_button() {
 }
 
 #[test]
+fn words_below_an_approval_are_a_no_and_never_a_yes() {
+    let approval = ask(AskKind::Approval, "Bash", None);
+    assert_eq!(answer_in_words(&approval, "not now"), Some(("deny", Some("not now"))));
+    for consent in ["yes", " OK! ", "Go ahead.", "\u{1f44d}"] {
+        assert_eq!(answer_in_words(&approval, consent), None, "{consent}");
+    }
+    let question = ask(AskKind::Question, "Which?", None);
+    assert_eq!(answer_in_words(&question, "yes"), Some(("yes", None)));
+    let choice = ask(AskKind::Question, "Which?", Some(&["a", "b"]));
+    assert_eq!(answer_in_words(&choice, "a"), None);
+    assert_eq!(answer_in_words(&ask(AskKind::Doubt, "hello", None), "no"), None);
+}
+
+#[test]
 fn a_settled_card_tells_what_happened() {
     let shown = Text::plain("may I?");
     assert_eq!(settled(&shown, None).text, "may I?\n\nNo longer asked");
-    let fate = fate_of("deny", Some("cli ann"));
-    assert_eq!(settled(&shown, Some(&fate)).text, "may I?\n\nDenied, by cli ann");
+    let fate = fate_of("deny", Some("not now"), Some("cli ann"));
+    assert_eq!(settled(&shown, Some(&fate)).text, "may I?\n\nDenied, by cli ann: not now");
 }
 
 /// A network takes each of these as it is.
