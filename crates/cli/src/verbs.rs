@@ -180,7 +180,10 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         Verb::Execute(wanted) => execute::execute(wanted, out),
         Verb::Runs { task } => task::runs(task, out),
         Verb::Config { verb } => config::config(&verb, out),
-        Verb::Daemon { verb: DaemonVerb::Install } => service::install(out),
+        Verb::Daemon { verb: DaemonVerb::Install { chat } } => {
+            let bot = if chat { service::WithBot::Yes } else { service::WithBot::No };
+            service::install(bot, out)
+        }
         Verb::Daemon { verb: DaemonVerb::Uninstall } => service::uninstall(out),
         Verb::Daemon { verb } => upkeep::daemon(&verb, out),
         Verb::Completions { shell } => upkeep::completions(shell, out),

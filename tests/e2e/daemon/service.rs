@@ -97,6 +97,26 @@ fn it_is_installed_twice_and_removed_twice() -> Outcome {
     Ok(())
 }
 
+/// The bot has a unit of its own, which goes with the daemon's.
+#[test]
+fn the_bot_is_a_service_as_well() -> Outcome {
+    let house = house()?;
+    let (status, error) = house.fails(&["daemon", "install", "--chat"])?;
+    assert_eq!(status, 2, "{error}");
+    house.configure("[chat.telegram]\nallowed_users = [7]\n")?;
+    let told = house.json(&["daemon", "install", "--chat"])?;
+    let bot = PathBuf::from(told["bot"].as_str().ok_or("no unit")?);
+    let unit = std::fs::read_to_string(&bot)?;
+    assert!(values(&unit, "ExecStart")[0].ends_with(" chat"), "{unit}");
+    assert_eq!(values(&unit, "After"), [told["name"].as_str().ok_or("no name")?]);
+    std::fs::write(&bot, "[Service]\nExecStart=/bin/true\n")?;
+    assert_eq!(house.fails(&["daemon", "install", "--chat"])?.0, 4);
+    std::fs::write(&bot, &unit)?;
+    assert_eq!(house.json(&["daemon", "uninstall"])?["removed"], true);
+    assert!(!bot.exists());
+    Ok(())
+}
+
 #[test]
 fn a_unit_of_somebody_else_is_left_alone() -> Outcome {
     let house = house()?;

@@ -1,11 +1,13 @@
-//! The daemon as a service of the user's own systemd: it runs from the login on, or from the boot.
+//! The daemon as a service of the user's own systemd, and the bot as another: they run from the login on, or from
+//! the boot.
 //!
-//! Only the daemon itself is ended with the service (`KillMode=process`): the agents and their
+//! Only the daemon itself is ended with its service (`KillMode=process`): the agents and their
 //! holders run on, and the next daemon finds them.
 
 use super::{Out, file, upkeep};
 use crate::complaint::{Complaint, Kind};
 use crate::control;
+use glis_config::Config;
 use serde_json::json;
 use std::env;
 use std::fs;
@@ -16,12 +18,18 @@ use std::process::{Command, Output, Stdio};
 /// The first line of every unit that we write. A file without it is not ours to touch.
 const MARK: &str = "# Written by `glis daemon install`; `glis daemon uninstall` removes it.";
 
-/// The unit's name, where `GLIS_HOME` is not set.
-const NAME: &str = "glis.service";
+/// What is made a service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Daemon,
+    /// The bot of `[chat.telegram]`.
+    Bot,
+}
 
 /// What the service starts.
 #[derive(Debug, PartialEq, Eq)]
 struct Service {
+    part: Part,
     program: PathBuf,
     /// The value of `GLIS_HOME`, if it is set.
     home: Option<PathBuf>,
@@ -29,56 +37,82 @@ struct Service {
     path: String,
 }
 
-/// Writes the unit and starts it, where systemd runs for this user.
-pub(super) fn install(out: &Out) -> Result<(), Complaint> {
-    let service = Service::of_this_process()?;
-    let file = service.file()?;
-    refuse_foreign(&file)?;
-    file::replace(&file, &service.unit()).map_err(|fault| {
-        let why = format!("the unit {} cannot be written: {fault}", file.display());
-        Complaint::new(Kind::Failed, why).hint("fix this and retry; nothing else was changed")
-    })?;
-    let name = service.name();
+/// Whether the bot is made a service as well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WithBot {
+    Yes,
+    No,
+}
+
+/// Writes the units and starts them, where systemd runs for this user.
+pub(super) fn install(with_bot: WithBot, out: &Out) -> Result<(), Complaint> {
+    let daemon = Service::of_this_process(Part::Daemon)?;
+    let bot = match with_bot {
+        WithBot::Yes => {
+            refuse_without_bot()?;
+            Some(Service::of_this_process(Part::Bot)?)
+        }
+        WithBot::No => None,
+    };
+    let services: Vec<&Service> = std::iter::once(&daemon).chain(&bot).collect();
+    for service in &services {
+        refuse_foreign(&service.file()?)?;
+    }
+    for service in &services {
+        service.write()?;
+    }
     let started = manager_runs();
     if started {
         // One that runs already has the place that the service needs. Its agents run on.
         upkeep::end_running()?;
         systemctl(&["daemon-reload"])?;
-        systemctl(&["enable", &name])?;
-        systemctl(&["restart", &name])?;
+        for service in &services {
+            systemctl(&["enable", &service.name()])?;
+            systemctl(&["restart", &service.name()])?;
+        }
     }
-    let lingers = lingers();
-    let document = json!({"unit": file, "name": name, "started": started, "lingers": lingers});
-    out.document(&document, || installed(&file, &name, started, lingers))
+    let (file, name, lingers) = (daemon.file()?, daemon.name(), lingers());
+    let bot_file = bot.as_ref().map(Service::file).transpose()?;
+    let document = json!({
+        "unit": file, "name": name, "started": started, "lingers": lingers, "bot": bot_file,
+    });
+    out.document(&document, || {
+        let mut lines = vec![installed(&file, &name, started, lingers)];
+        lines.extend(bot_file.map(|file| format!("wrote {}, for the bot", file.display())));
+        lines.join("\n")
+    })
 }
 
-/// Ends the service and removes its unit. The agents keep running.
-pub(super) fn uninstall(out: &Out) -> Result<(), Complaint> {
-    let service = Service::of_this_process()?;
-    let file = service.file()?;
-    if !file.exists() {
-        let words = || format!("there is no service: {} does not exist", file.display());
-        return out.document(&json!({"unit": file, "removed": false}), words);
-    }
-    refuse_foreign(&file)?;
-    let manager = manager_runs();
-    if manager {
-        systemctl(&["disable", "--now", &service.name()])?;
-    }
-    fs::remove_file(&file).map_err(|fault| {
-        let why = format!("the unit {} cannot be removed: {fault}", file.display());
-        Complaint::new(Kind::Failed, why).hint("remove the file by hand")
+/// A bot that is not set up would be started again and again.
+fn refuse_without_bot() -> Result<(), Complaint> {
+    let path = control::find_home()?.config_file();
+    let config = Config::read(&path).map_err(|fault| {
+        Complaint::new(Kind::Usage, fault.to_string()).hint("`glis config check` has more")
     })?;
-    if manager {
-        systemctl(&["daemon-reload"])?;
+    if config.chat.telegram.is_set() {
+        return Ok(());
     }
-    let words = || {
-        format!(
-            "removed the service {}; agents keep running, and any command starts a daemon",
-            service.name()
-        )
-    };
-    out.document(&json!({"unit": file, "removed": true}), words)
+    let why = "no bot is set up: [chat.telegram] has neither users nor a token";
+    Err(Complaint::new(Kind::Usage, why).hint("README has how, in a minute"))
+}
+
+/// Ends the services and removes their units. The agents keep running.
+pub(super) fn uninstall(out: &Out) -> Result<(), Complaint> {
+    let daemon = Service::of_this_process(Part::Daemon)?;
+    let bot = Service::of_this_process(Part::Bot)?;
+    // What waits for the other goes first.
+    bot.remove()?;
+    let (file, removed) = (daemon.file()?, daemon.remove()?);
+    out.document(&json!({"unit": file, "removed": removed}), || {
+        if removed {
+            format!(
+                "removed the service {}; agents keep running, and any command starts a daemon",
+                daemon.name()
+            )
+        } else {
+            format!("there is no service: {} does not exist", file.display())
+        }
+    })
 }
 
 fn installed(file: &Path, name: &str, started: bool, lingers: Option<bool>) -> String {
@@ -101,7 +135,7 @@ fn installed(file: &Path, name: &str, started: bool, lingers: Option<bool>) -> S
 }
 
 impl Service {
-    fn of_this_process() -> Result<Self, Complaint> {
+    fn of_this_process(part: Part) -> Result<Self, Complaint> {
         let program = env::current_exe().ok().filter(|program| program.is_file());
         let program = program.ok_or_else(|| {
             Complaint::new(Kind::Failed, "the program that this command runs was deleted or moved")
@@ -111,15 +145,53 @@ impl Service {
         control::find_home()?;
         let home = env::var_os(glis_wire::home::VARIABLE).filter(|home| !home.is_empty());
         let path = env::var("PATH").unwrap_or_default();
-        Ok(Self { program, home: home.map(PathBuf::from), path })
+        Ok(Self { part, program, home: home.map(PathBuf::from), path })
     }
 
-    /// A home that was moved has a service of its own.
+    fn write(&self) -> Result<(), Complaint> {
+        let file = self.file()?;
+        file::replace(&file, &self.unit()).map_err(|fault| {
+            let why = format!("the unit {} cannot be written: {fault}", file.display());
+            Complaint::new(Kind::Failed, why).hint("fix this and retry; nothing else was changed")
+        })
+    }
+
+    /// Ends it and removes its unit. Whether there was one.
+    fn remove(&self) -> Result<bool, Complaint> {
+        let file = self.file()?;
+        if !file.exists() {
+            return Ok(false);
+        }
+        refuse_foreign(&file)?;
+        let manager = manager_runs();
+        if manager {
+            systemctl(&["disable", "--now", &self.name()])?;
+        }
+        fs::remove_file(&file).map_err(|fault| {
+            let why = format!("the unit {} cannot be removed: {fault}", file.display());
+            Complaint::new(Kind::Failed, why).hint("remove the file by hand")
+        })?;
+        if manager {
+            systemctl(&["daemon-reload"])?;
+        }
+        Ok(true)
+    }
+
     fn name(&self) -> String {
-        let Some(home) = &self.home else { return NAME.to_owned() };
+        self.name_of(self.part)
+    }
+
+    /// A home that was moved has services of its own. No home has an underscore here, so that none has the
+    /// bot's name.
+    fn name_of(&self, part: Part) -> String {
+        let stem = match part {
+            Part::Daemon => "glis",
+            Part::Bot => "glis_chat",
+        };
+        let Some(home) = &self.home else { return format!("{stem}.service") };
         let letter = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
         let home: String = home.to_string_lossy().chars().map(letter).collect();
-        format!("glis-{}.service", home.trim_matches('-'))
+        format!("{stem}-{}.service", home.trim_matches('-'))
     }
 
     /// Where the user's systemd looks for it.
@@ -141,31 +213,55 @@ impl Service {
         let home = self.home.iter().map(|home| {
             format!("Environment={}\n", quoted(&format!("GLIS_HOME={}", home.display())))
         });
-        format!(
-            "{MARK}\n\
-             [Unit]\n\
-             Description=glis keeps AI coding agents alive\n\
-             \n\
-             [Service]\n\
-             Type=exec\n\
-             ExecStart={program} daemon run\n\
-             Environment={path}\n\
-             {home}\
-             # The agents outlive the daemon: only it is ended, and what runs out of memory is one agent.\n\
-             KillMode=process\n\
-             OOMPolicy=continue\n\
-             TasksMax=infinity\n\
-             Restart=on-failure\n\
-             RestartSec=1\n\
-             # Another daemon has the house.\n\
-             RestartPreventExitStatus=4\n\
-             \n\
-             [Install]\n\
-             WantedBy=default.target\n",
-            program = quoted(&self.program.to_string_lossy().replace('$', "$$")),
-            path = quoted(&format!("PATH={}", self.path)),
-            home = home.collect::<String>(),
-        )
+        let home: String = home.collect();
+        let program = quoted(&self.program.to_string_lossy().replace('$', "$$"));
+        let path = quoted(&format!("PATH={}", self.path));
+        match self.part {
+            Part::Daemon => format!(
+                "{MARK}\n\
+                 [Unit]\n\
+                 Description=glis keeps AI coding agents alive\n\
+                 \n\
+                 [Service]\n\
+                 Type=exec\n\
+                 ExecStart={program} daemon run\n\
+                 Environment={path}\n\
+                 {home}\
+                 # The agents outlive the daemon: only it is ended, and what runs out of memory is one agent.\n\
+                 KillMode=process\n\
+                 OOMPolicy=continue\n\
+                 TasksMax=infinity\n\
+                 Restart=on-failure\n\
+                 RestartSec=1\n\
+                 # Another daemon has the house.\n\
+                 RestartPreventExitStatus=4\n\
+                 \n\
+                 [Install]\n\
+                 WantedBy=default.target\n"
+            ),
+            Part::Bot => format!(
+                "{MARK}\n\
+                 [Unit]\n\
+                 Description=glis chat: sessions from a phone\n\
+                 Wants={daemon}\n\
+                 After={daemon}\n\
+                 \n\
+                 [Service]\n\
+                 Type=exec\n\
+                 ExecStart={program} chat\n\
+                 Environment={path}\n\
+                 {home}\
+                 # A daemon that it has started outlives it.\n\
+                 KillMode=process\n\
+                 Restart=on-failure\n\
+                 # A token that is not valid is not asked for all the time.\n\
+                 RestartSec=30\n\
+                 \n\
+                 [Install]\n\
+                 WantedBy=default.target\n",
+                daemon = self.name_of(Part::Daemon),
+            ),
+        }
     }
 }
 
@@ -220,7 +316,8 @@ mod tests {
 
     fn service(program: &str, home: Option<&str>) -> Service {
         let home = home.map(PathBuf::from);
-        Service { program: program.into(), home, path: "/usr/bin:/opt/50% \"x\"".to_owned() }
+        let (part, path) = (Part::Daemon, "/usr/bin:/opt/50% \"x\"".to_owned());
+        Service { part, program: program.into(), home, path }
     }
 
     #[test]
@@ -237,5 +334,11 @@ mod tests {
         assert_eq!(service("/glis", None).name(), "glis.service");
         let named = service("/glis", Some("/home/u/other home")).name();
         assert_eq!(named, "glis-home-u-other-home.service");
+        let bot = Service { part: Part::Bot, ..service("/glis", Some("/home/u")) };
+        assert_eq!(bot.name(), "glis_chat-home-u.service");
+        let unit = bot.unit();
+        assert!(unit.contains("\nExecStart=\"/glis\" chat\n"), "{unit}");
+        assert!(unit.contains("\nAfter=glis-home-u.service\n"), "{unit}");
+        assert!(unit.contains("\nKillMode=process\n"), "{unit}");
     }
 }

@@ -49,7 +49,7 @@ pub(super) fn daemon(verb: &DaemonVerb, out: &Out) -> Result<(), Complaint> {
         }
         DaemonVerb::Stop { agents: false } => ended(end_running()?, "the agents keep running", out),
         // Taken before.
-        DaemonVerb::Install | DaemonVerb::Uninstall | DaemonVerb::Run { .. } => Ok(()),
+        DaemonVerb::Install { .. } | DaemonVerb::Uninstall | DaemonVerb::Run { .. } => Ok(()),
     }
 }
 

@@ -27,7 +27,11 @@ pub(crate) enum DaemonVerb {
     /// Say whether it runs
     Status,
     /// Make it a service of your systemd, which starts at your login; the agents outlive it
-    Install,
+    Install {
+        /// The bot of `[chat.telegram]` too, as a service of its own
+        #[arg(long)]
+        chat: bool,
+    },
     /// End and remove that service; the agents keep running
     Uninstall,
     /// Run the daemon in the foreground
