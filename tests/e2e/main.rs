@@ -65,6 +65,7 @@ mod messages {
 mod chat {
     mod asks;
     mod files;
+    mod loops;
     mod storms;
     mod talk;
     mod topics;

@@ -3,10 +3,12 @@
 
 mod card;
 mod file;
+mod progress;
 mod topic;
 
 pub use card::{Shown, answer_in_words, card, fate_of, settled};
 pub use file::{COMMAND_WITH_FILE, FILE_IS_NO_ANSWER, heard, only_a, too_large, what_was_said};
+pub use progress::{iterated, loop_broke, loop_done, loop_now};
 pub use topic::{no_topic, topic_gone, topic_made};
 
 use crate::command::COMMANDS;
@@ -143,6 +145,9 @@ pub fn status(session: &SessionView) -> Text {
     }
     if let Some(why) = &session.failure {
         text = text.and(&format!("\n{}", clean(why)));
+    }
+    if let Some(line) = session.looped.as_deref().map(loop_now) {
+        text = text.and(&format!("\n{line}"));
     }
     if let Some(waits) = waits(session) {
         text = text.and(&format!("\n{waits}"));

@@ -160,9 +160,9 @@ impl Bot {
             }
             match &shown {
                 Some(shown) => {
-                    if let Some(line) = line(kind, shown, event) {
+                    if let Some((lane, line)) = line(kind, shown, event) {
                         for follow in follows {
-                            say(change, follow, &line, now)?;
+                            say(change, follow, (lane, &line), now)?;
                         }
                     }
                     if kind != Kind::Working && kind != Kind::Answering {
@@ -260,11 +260,16 @@ fn lose(change: &Change<'_>, session: &str) -> Result<(), StoreFault> {
     change.unfollow(session)
 }
 
-/// A line about a session, among what its agent says.
-fn say(change: &Change<'_>, follow: &Follow, line: &str, now: i64) -> Result<(), StoreFault> {
+/// A line about a session or a plan, among what agents say or below it.
+pub(super) fn say(
+    change: &Change<'_>,
+    follow: &Follow,
+    (lane, line): (Lane, &str),
+    now: i64,
+) -> Result<(), StoreFault> {
     let place = Place { chat: follow.chat, thread: follow.thread };
     let text = Text::default().bold(&follow.name).and(": ").and(line);
-    Say::text(place, Lane::Final, text).put(change, follow.user, now)
+    Say::text(place, lane, text).put(change, follow.user, now)
 }
 
 fn is_live(event: &Value, now: i64) -> bool {
@@ -288,6 +293,9 @@ enum Kind {
     Limited,
     Refused,
     Archived,
+    Iterated,
+    LoopDone,
+    LoopBroke,
 }
 
 impl Kind {
@@ -305,6 +313,9 @@ impl Kind {
             "limit_reached" => Self::Limited,
             "message_refused" => Self::Refused,
             "archived" => Self::Archived,
+            "loop_looked_back" => Self::Iterated,
+            "loop_done" => Self::LoopDone,
+            "loop_broke" => Self::LoopBroke,
             _ => return None,
         })
     }
@@ -327,17 +338,25 @@ impl Kind {
 }
 
 /// What is told once, in a line.
-fn line(kind: Kind, session: &SessionView, event: &Value) -> Option<String> {
+fn line(kind: Kind, session: &SessionView, event: &Value) -> Option<(Lane, String)> {
     let text = |name: &str| event.get(name).and_then(Value::as_str).map(clean);
     let why = session.failure.as_deref().map(clean).or_else(|| text("why")).unwrap_or_default();
+    let told = |line: String| Some((Lane::Final, line));
     match kind {
-        Kind::Failed => Some(format!("failed: {why}")),
-        Kind::Interrupted => Some(format!("was interrupted: {why}. /resume to go on.")),
-        Kind::Completed => Some("completed.".to_owned()),
+        Kind::Failed => told(format!("failed: {why}")),
+        Kind::Interrupted => told(format!("was interrupted: {why}. /resume to go on.")),
+        Kind::Completed => told("completed.".to_owned()),
         Kind::Limited => {
-            Some(format!("usage limit reached; until {}", text("reset_at").unwrap_or_default()))
+            told(format!("usage limit reached; until {}", text("reset_at").unwrap_or_default()))
         }
-        Kind::Refused => Some(format!("your message was not taken: {why}")),
+        Kind::Refused => told(format!("your message was not taken: {why}")),
+        // What has passed by the time a ban is over is not worth telling.
+        Kind::Iterated => {
+            let iteration = event.get("iteration").and_then(Value::as_u64).unwrap_or_default();
+            words::iterated(session, iteration).map(|line| (Lane::Status, line))
+        }
+        Kind::LoopDone => told(words::loop_done(session)),
+        Kind::LoopBroke => told(words::loop_broke(session)),
         Kind::TurnEnded
         | Kind::Working
         | Kind::Asking
