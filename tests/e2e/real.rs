@@ -5,6 +5,7 @@ mod accounts;
 mod answers;
 mod bare;
 mod cast;
+mod chat;
 mod claude;
 mod codex;
 mod compaction;

@@ -26,6 +26,113 @@ fn a_final_text_arrives_whatever_the_network_does() -> Outcome {
     Ok(())
 }
 
+/// In the middle of a stream, of a final text and of an approval.
+#[test]
+fn each_step_outlives_a_ban_and_a_silence() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    for (number, fault) in
+        [Fault::TooMany(0), Fault::TooMany(4), Fault::Silence(Duration::from_secs(1))]
+            .into_iter()
+            .enumerate()
+    {
+        bot.api.fail("sendMessageDraft", fault.clone());
+        bot.say(&format!(
+            "work 3 ;; say begun {number}. ;; run true ;; work 1 ;; say ended {number}."
+        ));
+        // A draft that could not be shown at once was not shown: then its fault is still to come.
+        bot.hear(&format!("ended {number}."))?;
+        bot.api.fail("sendMessage", fault);
+        bot.say(&format!("approve go {number}? ;; say went {number}."));
+        bot.hear(&format!("go {number}?"))?;
+        bot.press("Allow once")?;
+        bot.hear(&format!("went {number}."))?;
+    }
+    let bans = bot.api.seen().iter().filter(|seen| seen.status == 429).count();
+    assert!((2..=4).contains(&bans), "{bans}: no early request");
+    Ok(())
+}
+
+/// The user shuts the bot out, the token is not valid for a while, a card is as it was: nothing is lost.
+#[test]
+fn what_a_network_refuses_for_a_while_comes_later() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    bot.api.fail("sendMessage", Fault::Status(403, "Forbidden: bot was blocked by the user"));
+    bot.say("say one.");
+    assert!(bot.api.until_seen(|seen| seen.iter().any(|it| it.status == 403)));
+    bot.ask("say two.", "two.")?;
+    bot.hear("one.")?;
+    for (method, fault) in [
+        ("sendMessage", Fault::Status(401, "Unauthorized")),
+        ("getUpdates", Fault::Status(502, "Bad Gateway")),
+        ("getUpdates", Fault::TooMany(1)),
+        ("getUpdates", Fault::HalfBody),
+    ] {
+        bot.api.fail(method, fault);
+    }
+    bot.ask("say three.", "three.")?;
+    bot.api.fail("editMessageText", Fault::Status(400, "Bad Request: message is not modified"));
+    bot.ask("approve go? ;; say four.", "go?")?;
+    bot.press("Allow once")?;
+    bot.hear("four.")?;
+    bot.ask("say five.", "five.")?;
+    Ok(())
+}
+
+/// The daemon and the bot die at every step of an approval, again and again.
+#[test]
+fn an_approval_outlives_bot_and_daemon_at_every_step() -> Outcome {
+    let mut bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    for (number, step) in ["asked", "answer_began", "ask_gone", "turn_ended"].iter().enumerate() {
+        let from =
+            bot.house.json(&["daemon", "status"])?["last_seq"].as_u64().ok_or("no number")?;
+        let mut events = bot.house.follow(from + 1)?;
+        bot.say(&format!("approve go {number}? ;; say went {number}."));
+        if *step != "asked" {
+            bot.hear(&format!("go {number}?"))?;
+            bot.press("Allow once")?;
+        }
+        events.until(|event| event["event"] == *step)?;
+        bot.kill();
+        bot.house.kill_daemon()?;
+        bot.start()?;
+        if *step == "asked" {
+            bot.hear(&format!("go {number}?"))?;
+            bot.press("Allow once")?;
+        }
+        bot.hear(&format!("went {number}."))?;
+    }
+    let id = bot.house.show("blue")?["id"].clone();
+    let events = bot.house.events(id.as_str().ok_or("no id")?)?;
+    let answers = events.iter().filter(|event| *event == "answer_began").count();
+    assert_eq!(answers, 4, "each question is answered once");
+    Ok(())
+}
+
+/// Words of every kind come as they are; what looks like a secret does not.
+#[test]
+fn odd_words_come_whole() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    let joined = "\u{1f469}\u{200d}\u{1f4bb}";
+    let hebrew = "\u{5e9}\u{5dc}\u{5d5}\u{5dd}";
+    for words in [joined, hebrew, "e\u{301}", "a_b*c[d](e)"] {
+        bot.ask(&format!("say {words} end."), &format!("{words} end."))?;
+    }
+    // More units than a message takes, and none of them is cut.
+    let emoji = "\u{1f600}".repeat(4096);
+    bot.say(&format!("say {emoji}"));
+    let all = bot.api.until(|all| {
+        let parts: Vec<_> = all.iter().filter(|it| it.text.starts_with('\u{1f600}')).collect();
+        let whole: String = parts.iter().map(|it| it.text.as_str()).collect();
+        (whole.chars().filter(|c| *c == '\u{1f600}').count() == 4096).then_some(parts.len())
+    });
+    assert_eq!(all, Some(2));
+    Ok(())
+}
+
 #[test]
 fn a_ban_is_waited_out_and_then_everything_comes() -> Outcome {
     let bot = BotHouse::new()?;

@@ -37,12 +37,17 @@ impl BotHouse {
     }
 
     fn set_up(more: &str) -> Outcome<Self> {
-        let (house, api) = (House::new()?, BotApi::start()?);
+        Self::over(House::new()?, "rehearsal", more)
+    }
+
+    /// A bot in a house that is there already, whose sessions have this agent. It does not run yet.
+    pub(crate) fn over(house: House, agent: &str, more: &str) -> Outcome<Self> {
+        let api = BotApi::start()?;
         let token = house.folder().join("token");
         std::fs::write(&token, TOKEN)?;
         std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o600))?;
         house.configure(&format!(
-            "default_agent = \"rehearsal\"\n[chat.telegram]\ntoken_file = '{}'\n\
+            "default_agent = \"{agent}\"\n[chat.telegram]\ntoken_file = '{}'\n\
              allowed_users = [{ME}]\nrepo = '{}'\napi_url = '{}'\n{more}\n",
             token.display(),
             house.repo().display(),

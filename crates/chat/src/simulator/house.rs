@@ -173,6 +173,19 @@ impl House {
         state.event(at, json!({"event": "worktree_saved"}));
     }
 
+    /// An agent uses a tool.
+    pub(super) fn work(&self, at: usize) {
+        let mut state = self.state.lock().unwrap();
+        let entry = Entry {
+            timestamp: time(),
+            voice: Voice::Tool,
+            content: "Bash: ls".to_owned(),
+            metadata: serde_json::Map::new(),
+        };
+        state.sessions[at].entries.push(entry);
+        state.event(at, json!({"event": "tool_began", "tool": "Bash"}));
+    }
+
     pub(super) fn ask(&self, at: usize) {
         let mut state = self.state.lock().unwrap();
         state.number += 1;

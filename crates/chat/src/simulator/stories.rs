@@ -91,6 +91,44 @@ fn a_ban_of_five_minutes_holds_everything_and_loses_nothing() {
     assert_eq!(world.house.check(&world.network, bot, 1).0, 9);
 }
 
+/// In the middle of a stream, of a final text and of an approval, for no time, for long and for very long.
+#[test]
+fn a_ban_at_any_step_is_obeyed_and_loses_nothing() {
+    for secs in [0, 30, 6775] {
+        for step in 0..3 {
+            let mut world = calm();
+            pass(10_000);
+            world.house.work(0);
+            if step == 0 {
+                world.network.ban_next(secs);
+            }
+            world.news();
+            world.send(1);
+            if step == 1 {
+                world.network.ban_next(secs);
+            }
+            let began = now();
+            world.house.say(0);
+            world.news();
+            world.send(1);
+            if step == 2 {
+                world.network.ban_next(secs);
+            }
+            world.house.ask(0);
+            world.news();
+            while now() < began + secs * 1000 {
+                world.send(1);
+            }
+            world.send(100);
+            assert!(now() < began + secs * 1000 + 20_000, "{secs} s at step {step}");
+            let bot = world.bot.as_ref().unwrap();
+            assert_eq!(world.house.check(&world.network, bot, 1).0, 1, "{secs} s at step {step}");
+            let said = world.network.words_of(ME).join("\n");
+            assert!(said.contains("asks for approval"), "{secs} s at step {step}: {said}");
+        }
+    }
+}
+
 #[test]
 fn an_idle_bot_does_nothing() {
     let mut world = calm();
