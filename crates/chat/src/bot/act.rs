@@ -16,7 +16,12 @@ use glis_core::spec::IdleLimit;
 use glis_core::{Refusal, Status};
 use glis_wire::client::{Action, NewSession, PauseAll, Request, Response};
 use glis_wire::view::SessionView;
+use std::time::Duration;
 
+/// Between two looks for a card that is on its way.
+const CARD_PAUSE: Duration = Duration::from_millis(100);
+/// So often it is looked for: its number is noted as soon as the network has answered.
+const CARD_LOOKS: u32 = 50;
 /// So many sessions have a button below the list.
 const SWITCHES_MAX: usize = 24;
 
@@ -30,12 +35,23 @@ impl Bot {
         }
     }
 
-    /// The open card that a message answers.
+    /// The open card that a message answers. A card that the network has may not be noted yet: a reply to it
+    /// would be taken for a message, so that it is waited for.
     pub(super) fn answers(&self, asked: &Asked, said: &Said) -> Result<Option<Card>, StoreFault> {
-        match said.reply_to {
-            Some(message) => self.store().look().card_at(asked.place.chat, message),
-            None => Ok(None),
+        let Some(message) = said.reply_to else { return Ok(None) };
+        let chat = asked.place.chat;
+        for _ in 0..CARD_LOOKS {
+            let (found, coming) = {
+                let store = self.store();
+                let look = store.look();
+                (look.card_at(chat, message)?, look.has_unsent_card(chat)?)
+            };
+            if found.is_some() || !coming {
+                return Ok(found);
+            }
+            (self.rest)(CARD_PAUSE);
         }
+        self.store().look().card_at(chat, message)
     }
 
     /// Words that came alone, typed or spoken.
