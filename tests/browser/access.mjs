@@ -1,6 +1,6 @@
 /** Every view in both sizes and both themes: nothing of it keeps anybody out. */
 
-import { axe, check, has, shows, story } from "./driver.mjs";
+import { SIZES, axe, check, has, shows, story } from "./driver.mjs";
 
 await story(async ({ house, desk }) => {
   await house.headless("asks", "--prompt", "write a.txt one\\n ;; say **Ready**, almost. ;; approve Bash: touch it");
@@ -20,6 +20,8 @@ await story(async ({ house, desk }) => {
   /** @type {string[]} */
   const found = [];
   const look = async (/** @type {string} */ view) => {
+    // Whoever waits for this story knows that it goes on: on a crowded machine it takes minutes.
+    console.log(view);
     for (const theme of ["light", "dark"]) {
       await page.emulateMedia({ colorScheme: /** @type {any} */ (theme) });
       // Structure has no theme.
@@ -37,7 +39,6 @@ await story(async ({ house, desk }) => {
   const read = () => page.waitForFunction(() => !document.querySelector("#pane")?.textContent?.includes("Reading..."));
 
   for (const size of ["desk", "phone"]) {
-    const { SIZES } = await import("./driver.mjs");
     await page.setViewportSize(SIZES[size]);
     await go("#/");
     await shows(page, "#list .row", "paused");
