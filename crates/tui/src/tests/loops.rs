@@ -45,6 +45,15 @@ fn a_loop_has_a_line_that_tells_how_far_it_is() {
     assert!(status_line(&desk).ends_with("✓ DONE"), "{}", status_line(&desk));
 }
 
+/// The words of its next iteration are a message too, and tell nobody anything.
+#[test]
+fn the_list_tells_how_far_a_loop_is_and_not_what_it_has_queued() {
+    let mut view = looped("paused", Status::Paused);
+    view.queued = 1;
+    let desk = Desk::new(vec![view]);
+    assert!(desk.frame().contains("iteration 3 of 10, paused"), "{}", desk.frame());
+}
+
 #[test]
 fn where_there_is_less_room_parts_are_left_out_whole() {
     let mut desk = Desk::new(vec![looped("paused", Status::Paused)]);

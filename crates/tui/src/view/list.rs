@@ -256,9 +256,6 @@ fn note(model: &Model, session: &SessionView) -> Option<(String, Tone)> {
     if let Some(why) = &session.failure {
         return Some((why.clone(), Tone::Bad));
     }
-    if session.queued > 0 {
-        return Some((format!("({} queued)", session.queued), Tone::Calm));
-    }
     if let Some(own) = &session.looped {
         let of = own.max.map_or_else(String::new, |max| format!(" of {max}"));
         let tasks =
@@ -266,6 +263,10 @@ fn note(model: &Model, session: &SessionView) -> Option<(String, Tone)> {
         let state = if own.state == "running" { String::new() } else { format!(", {}", own.state) };
         let broke = if own.broke.is_some() { Tone::Bad } else { Tone::Calm };
         return Some((format!("iteration {}{of}{state}{tasks}", own.iteration), broke));
+    }
+    // Behind a loop's place: its own words are queued as well.
+    if session.queued > 0 {
+        return Some((format!("({} queued)", session.queued), Tone::Calm));
     }
     if !model.draft(&session.id).is_empty() {
         return Some(("✎ not sent yet".to_owned(), Tone::Calm));
