@@ -22,7 +22,7 @@ const SOURCES: [&str; 10] = [
     "crates/core/src/react/judge.rs",
     "crates/daemon/src/foreground.rs",
     "crates/daemon/src/gate.rs",
-    "crates/daemon/src/judging.rs",
+    "crates/daemon/src/rules.rs",
 ];
 
 /// The crates whose tests are run.

@@ -54,6 +54,7 @@ mod reading;
 mod resets;
 mod returns;
 mod rooms;
+mod rules;
 mod run_records;
 mod screens;
 mod serve;

@@ -3,6 +3,7 @@
 
 mod aftermath;
 mod backfill;
+mod by_rule;
 mod connection;
 mod ending;
 mod faults;

@@ -1,6 +1,7 @@
 //! Each subsystem made alone, in a house of its own: what it is handed, it gets; what is beside it is
 //! not there.
 
+mod answers;
 mod creator;
 mod doctor;
 mod launcher;

@@ -32,6 +32,10 @@ impl Link {
                 self.write(Waits::Delivery(message, text), &keys).await
             }
             HolderCommand::Answer { ask, answer, reason } => {
+                let by_rule = ask.answerer == Answerer::Rules;
+                if by_rule && !self.rules_still_say(&ask.id, &answer).await {
+                    return self.tell_withdrawn(ask.id).await;
+                }
                 if self.listener.dialect.source() == Source::Screen && !self.still_asks(&ask).await
                 {
                     let why = "the question is no longer on the screen".to_owned();
@@ -53,7 +57,7 @@ impl Link {
                 };
                 self.listener.dialect.answered(&ask, &answer);
                 if self.listener.dialect.shows_ask(&ask, &[]).is_some() {
-                    return self.press(&ask, keys).await;
+                    return self.press(&ask, answer, keys).await;
                 }
                 self.write(Waits::Answer(ask.id), &keys).await
             }

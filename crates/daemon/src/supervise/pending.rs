@@ -1,6 +1,7 @@
 //! What waits for a holder or for its agent's screen.
 
 use glis_core::talk::Ask;
+use glis_core::verdict::Answerer;
 use glis_core::{AskId, MessageId, OpId};
 use tokio::time::Instant;
 
@@ -43,6 +44,8 @@ pub(super) struct OnScreen {
 
 /// An answer that waits for its question, or for its being taken.
 pub(super) struct Answering {
+    /// In words.
+    pub(super) answer: String,
     pub(super) keys: Vec<u8>,
     pub(super) presses: u8,
     /// Not again before.
@@ -62,6 +65,11 @@ impl OnScreen {
 
     pub(super) fn is_answered(&self) -> bool {
         self.answer.is_some()
+    }
+
+    /// Whether the answer that waits for it is one of the rules.
+    pub(super) fn is_answered_by_rule(&self) -> bool {
+        self.is_answered() && self.ask.answerer == Answerer::Rules
     }
 }
 

@@ -48,7 +48,12 @@ impl Link {
     }
 
     /// Presses the keys of an answer as soon as the question is there.
-    pub(super) async fn press(&mut self, ask: &Ask, keys: Vec<u8>) -> io::Result<()> {
+    pub(super) async fn press(
+        &mut self,
+        ask: &Ask,
+        answer: String,
+        keys: Vec<u8>,
+    ) -> io::Result<()> {
         let open = self.listener.on_screen.iter_mut().find(|open| open.ask.id == ask.id);
         let Some(open) = open else {
             let why = "the question is no longer on the screen".to_owned();
@@ -56,7 +61,8 @@ impl Link {
             return Ok(());
         };
         let now = Instant::now();
-        let answer = Answering { keys, presses: 0, again_at: now, until: now + PATIENCE };
+        let until = now + PATIENCE;
+        let answer = Answering { answer, keys, presses: 0, again_at: now, until };
         open.answer = Some(answer);
         // Who answers decides how exactly the screen is looked at.
         open.ask.answerer = ask.answerer;
@@ -153,8 +159,12 @@ impl Link {
         lines: &[String],
         occasion: Occasion,
     ) -> io::Result<()> {
-        let mut all = self.listener.on_screen.iter_mut();
-        let Some(open) = all.find(|open| open.ask.id == id) else { return Ok(()) };
+        let of_it = |open: &&mut OnScreen| open.ask.id == id;
+        let by_rule = |open: &OnScreen| open.ask.id == id && open.is_answered_by_rule();
+        if self.listener.on_screen.iter().any(by_rule) && !self.is_for_rules(&id).await {
+            return self.withdraw(id).await;
+        }
+        let Some(open) = self.listener.on_screen.iter_mut().find(of_it) else { return Ok(()) };
         match self.listener.dialect.shows_ask(&open.ask, lines) {
             Some(true) => {
                 open.seen = true;
@@ -171,6 +181,14 @@ impl Link {
                 if answer.presses > 0 && !may {
                     return Ok(());
                 }
+                let words = answer.answer.clone();
+                if by_rule && !self.rules_still_say(&id, &words).await {
+                    return self.withdraw(id).await;
+                }
+                let open = self.listener.on_screen.iter_mut().find(of_it);
+                let Some(answer) = open.and_then(|open| open.answer.as_mut()) else {
+                    return Ok(());
+                };
                 let waits = if answer.presses == 0 { Waits::Answer(id) } else { Waits::Nothing };
                 answer.presses += 1;
                 answer.again_at = Instant::now() + PRESS_PACE;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 const AT_ONCE: Ladder = Ladder { interrupt_ms: 0, terminate_ms: 0 };
 
-fn supervisor(bench: &Bench) -> (Arc<Supervisor>, Arc<Links>) {
+pub(super) fn supervisor(bench: &Bench) -> (Arc<Supervisor>, Arc<Links>) {
     let links = Arc::new(Links::default());
     let settings = Arc::clone(&bench.settings);
     let supervisor = Supervisor::new(

@@ -1,0 +1,60 @@
+//! Answers of the rules. One may wait for its question to come to the screen, and nothing is pressed in a
+//! person's name that they have forbidden meanwhile.
+
+use super::link::Link;
+use crate::rules;
+use glis_core::AskId;
+use glis_core::input::Outcome;
+use glis_core::session::{Phase, Session};
+use glis_core::talk::{ALLOW, Ask, DENY};
+use glis_core::verdict::{Answerer, Verdict};
+use std::io;
+use std::sync::Arc;
+
+impl Link {
+    /// Whether the rules would still give this answer, as they, their files and the agent's process are by
+    /// now, and whether they may.
+    pub(super) async fn rules_still_say(&self, id: &AskId, answer: &str) -> bool {
+        let Some(session) = self.listener.session().await else { return false };
+        let Some(ask) = left_to_rules(&session, id).cloned() else { return false };
+        let supervisor = &self.listener.supervisor;
+        let settings = Arc::clone(&supervisor.settings);
+        let judge = move || Ok(rules::verdict(&settings, &session, &ask));
+        let says = match supervisor.run_blocking(judge).await {
+            Ok(Verdict::Accept { .. }) => answer == ALLOW,
+            Ok(Verdict::Reject { .. }) => answer == DENY,
+            Ok(Verdict::Manual { .. }) | Err(_) => false,
+        };
+        // Files are slow: a person may have been faster.
+        says && self.is_for_rules(id).await
+    }
+
+    /// Whether the rules may still answer this.
+    pub(super) async fn is_for_rules(&self, id: &AskId) -> bool {
+        let session = self.listener.session().await;
+        session.is_some_and(|session| left_to_rules(&session, id).is_some())
+    }
+
+    /// Takes back an answer of the rules that was not taken yet: no key of it is pressed any more.
+    pub(super) async fn withdraw(&mut self, id: AskId) -> io::Result<()> {
+        let open = self.listener.on_screen.iter_mut().find(|open| open.ask.id == id);
+        match open.and_then(|open| open.answer.take()) {
+            Some(_) => self.tell_withdrawn(id).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Tells that a person has to answer it.
+    pub(super) async fn tell_withdrawn(&self, ask: AskId) -> io::Result<()> {
+        let why = "auto-yes was switched off, or its rules say something else by now".to_owned();
+        self.outcome(Outcome::AnswerNotGiven { ask, why: why.into() }).await;
+        Ok(())
+    }
+}
+
+/// The question that rules are answering, if nobody has taken it from them.
+fn left_to_rules<'s>(session: &'s Session, id: &AskId) -> Option<&'s Ask> {
+    let theirs = |ask: &&Ask| ask.id == *id && ask.answering && ask.answerer == Answerer::Rules;
+    let ask = session.asked().iter().find(theirs)?;
+    (session.spec.auto_yes && session.phase == Phase::Live).then_some(ask)
+}
