@@ -212,7 +212,7 @@ impl Session {
             Event::AskGone { ask, .. } => self.drop_ask(ask),
             Event::AnswerBegan { ask, .. } => self.set_answering(ask, true),
             Event::AnswerFailed { ask, .. } => self.set_answering(ask, false),
-            Event::AskJudged { ask, verdict, .. } => self.take_verdict(ask, verdict),
+            Event::AskJudged { ask, text, verdict } => self.take_verdict(ask, text, verdict),
             Event::AutoYesSet { on } => self.set_auto_yes(*on),
             Event::LimitReached { reset_at, .. } => self.reach_limit(reset_at),
             Event::ScreenJudged { state } => self.judge_screen(state),

@@ -35,6 +35,26 @@ pub struct Run {
     pub asks: Vec<Ask>,
     /// A usage limit has ended its last turn.
     pub limited: bool,
+    /// What the rules have answered last in its turn, and how often in a row.
+    #[serde(default)]
+    pub repeated: Option<Repeated>,
+}
+
+impl Run {
+    /// How often in a row the rules have answered this, and nothing else.
+    pub(crate) fn answered_in_a_row(&self, text: &str) -> u32 {
+        let repeated = self.repeated.as_ref().filter(|repeated| repeated.text == text);
+        repeated.map_or(0, |repeated| repeated.times)
+    }
+}
+
+/// The same question, answered by the rules again and again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repeated {
+    /// What is asked.
+    pub text: String,
+    /// How often in a row.
+    pub times: u32,
 }
 
 /// What an agent refused at its start, with the reason in its own words.
@@ -78,6 +98,7 @@ impl Run {
             screen: ScreenState::Flowing,
             asks: Vec::new(),
             limited: false,
+            repeated: None,
         }
     }
 }

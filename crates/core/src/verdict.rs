@@ -132,6 +132,8 @@ pub enum Unruled {
     NotLive,
     /// What the agent asks cannot be answered with a yes or a no.
     NoSuchAnswer,
+    /// The rules have answered the very same over and over, and it is asked once more.
+    Repeated,
     /// No verdict or no answer in time.
     Overdue,
     /// The rules could not be applied, for a fault of ours.

@@ -232,7 +232,9 @@ async fn change(
 ) -> io::Result<Response> {
     match request {
         Request::New(wanted) => act::new(state, steps, *wanted, env).await,
-        Request::Act { session, action } => act::act(state, steps, &session, action, env).await,
+        Request::Act { session, action } => {
+            Box::pin(act::act(state, steps, &session, action, env)).await
+        }
         Request::ActEach { which, action } => {
             each::act_each(state, steps, (which, action), env).await
         }

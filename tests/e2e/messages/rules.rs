@@ -137,6 +137,25 @@ fn a_request_is_answered_once_or_said_to_be_gone() -> Outcome {
     Ok(())
 }
 
+/// An agent that asks the same for ever is answered for a while.
+#[test]
+fn the_same_request_is_not_answered_for_ever() -> Outcome {
+    let house = House::new()?;
+    begin(&house, &["--headless"])?;
+    let asks = vec!["approve run ls"; 21].join(" ;; ");
+    house.ok(&["send", "blue", &asks])?;
+    let waits = house.until("blue", "waiting")?;
+    assert_eq!(waits["waiting_for"]["text"], "run ls");
+    let said = judged(&house)?;
+    assert_eq!(said.len(), 21);
+    assert_eq!(said.last(), Some(&one("run ls", "manual", "repeated")));
+    let shown = house.ok(&["auto-yes", "log", "blue"])?;
+    assert!(shown.contains("the same too often in a row"), "{shown}");
+    house.ok(&["answer", "blue", "allow"])?;
+    house.until("blue", "idle")?;
+    Ok(())
+}
+
 /// Which verdicts a person has seen is known by the lists of all sessions.
 #[test]
 fn the_list_tells_what_is_new_since_the_last_look() -> Outcome {

@@ -57,6 +57,7 @@ fn reason(why: Unruled, about: &str) -> String {
         Unruled::Place => "it is not known where it would run, or with which PATH".to_owned(),
         Unruled::NotLive => "the session was being paused, stopped or started".to_owned(),
         Unruled::NoSuchAnswer => "it takes no plain yes or no".to_owned(),
+        Unruled::Repeated => "the rules have answered the same too often in a row".to_owned(),
         Unruled::Overdue => "no answer by rule within the timeout".to_owned(),
         Unruled::Fault => "the rules could not be applied".to_owned(),
     }

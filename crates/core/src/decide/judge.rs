@@ -5,10 +5,16 @@ use crate::decision::Reply;
 use crate::draft::Draft;
 use crate::effect::Effect;
 use crate::event::Event;
+use crate::run::Run;
 use crate::session::Phase;
 use crate::talk::{ALLOW, Ask, DENY};
 use crate::timer::{Span, TimerKey, When};
 use crate::verdict::{Answerer, Unruled, Verdict};
+
+/// So often in a row the rules answer the very same within a turn. An agent that tests, mends and tests
+/// again has something else to ask in between, or is done; one that asks the same for ever, and a program
+/// that takes no answer for one, would go on all night.
+const SAME_MAX: u32 = 20;
 
 /// Whether questions are answered by rules, from now on and of those that are open.
 pub(super) fn set(draft: &mut Draft<'_>, on: bool) {
@@ -62,6 +68,10 @@ pub(super) fn judged(draft: &mut Draft<'_>, judged: &Ask, verdict: Verdict) {
     }
 }
 
+fn is_repeated(run: &Run, ask: &Ask) -> bool {
+    run.answered_in_a_row(&ask.text) >= SAME_MAX
+}
+
 /// A verdict that cannot be carried out is left to a person.
 fn applicable(draft: &Draft<'_>, ask: &Ask, verdict: Verdict) -> Verdict {
     let answer = match &verdict {
@@ -73,6 +83,8 @@ fn applicable(draft: &Draft<'_>, ask: &Ask, verdict: Verdict) -> Verdict {
         Verdict::manual(Unruled::NotLive)
     } else if !ask.takes(answer) {
         Verdict::manual(Unruled::NoSuchAnswer)
+    } else if draft.session.run.as_ref().is_some_and(|run| is_repeated(run, ask)) {
+        Verdict::manual(Unruled::Repeated)
     } else {
         verdict
     }

@@ -2,6 +2,7 @@
 
 use crate::ids::AskId;
 use crate::rule::Rule;
+use crate::run::Repeated;
 use crate::safe::ScreenState;
 use crate::session::{Phase, Session, Spoken};
 use crate::talk::{Ask, Tool};
@@ -21,6 +22,7 @@ impl Session {
         run.turn.open = true;
         run.turn.due = false;
         run.limited = false;
+        run.repeated = None;
         // If it lasts, the turn will say so.
         self.limit_until = None;
         self.rule = Rule::TurnBegan;
@@ -82,8 +84,17 @@ impl Session {
         }
     }
 
-    pub(super) fn take_verdict(&mut self, id: &AskId, verdict: &Verdict) {
+    pub(super) fn take_verdict(&mut self, id: &AskId, text: &str, verdict: &Verdict) {
         let Some(run) = &mut self.run else { return };
+        run.repeated = match verdict {
+            Verdict::Accept { .. } | Verdict::Reject { .. } => {
+                let former = run.repeated.take().filter(|repeated| repeated.text == text);
+                let times = former.map_or(0, |repeated| repeated.times).saturating_add(1);
+                Some(Repeated { text: text.to_owned(), times })
+            }
+            // A person looks at it.
+            Verdict::Manual { .. } => None,
+        };
         if let Verdict::Manual { .. } = verdict {
             for ask in run.asks.iter_mut().filter(|ask| ask.id == *id) {
                 ask.answerer = Answerer::Person;

@@ -97,6 +97,32 @@ fn several_questions_are_each_judged_and_each_answerable() {
     told(&[IDLE, BUSY, ON, story]).unwrap();
 }
 
+/// A program that takes no answer for one would be answered for ever.
+#[test]
+fn what_is_asked_again_and_again_is_left_to_a_person() {
+    let once = "asks go
+        judged go accept => ask judged accept, answer began | do give answer allow
+        given go
+        unasks go => ask gone";
+    let again = "asks go
+        judged go accept => ask judged manual, repeated";
+    let twenty = vec![once; 20].join("\n");
+    let stage = told(&[IDLE, BUSY, ON, &twenty, again]).unwrap();
+    assert_eq!(status(&stage), Some(Status::Waiting));
+    // A person has looked at it: then the rules go on.
+    let looked = "answer allow => answer began | do give answer allow\nunasks go => ask gone";
+    told(&[IDLE, BUSY, ON, &twenty, again, looked, &twenty, again]).unwrap();
+    // Something else in between, or another turn, is no such thing.
+    let nineteen = vec![once; 19].join("\n");
+    let other = once.replace(" go", " other").replace("ask other", "ask go");
+    told(&[IDLE, BUSY, ON, &nineteen, &other, &nineteen, once]).unwrap();
+    let turn = "turn ended\nturn began";
+    told(&[IDLE, BUSY, ON, &twenty, turn, once]).unwrap();
+    // To be refused for ever is no better.
+    let refused = once.replace("accept", "reject").replace("allow", "deny");
+    told(&[IDLE, BUSY, ON, &vec![refused.as_str(); 20].join("\n"), again]).unwrap();
+}
+
 #[test]
 fn a_verdict_that_does_not_come_in_time_is_not_waited_for() {
     let story = "asks go
