@@ -120,4 +120,31 @@ mod tests {
         settings.look();
         assert_eq!(settings.now().default_agent, None);
     }
+
+    /// Whichever group the fault is in, nothing else of the file counts, and nothing of the rules.
+    #[test]
+    fn a_fault_in_any_group_keeps_the_last_good_file_as_a_whole() {
+        let documented = include_str!("../../config/src/documented.toml");
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        std::fs::write(&path, documented).unwrap();
+        let settings = Settings::read(path.clone()).unwrap();
+        let (config, judge) = (settings.now(), settings.judge());
+        let groups: Vec<_> = documented.lines().filter(|line| line.starts_with('[')).collect();
+        assert!(groups.len() > 20, "{groups:?}");
+        for group in groups {
+            // All other groups are as if nothing were written there.
+            std::fs::write(&path, format!("{group}\nno_such_key = 1\n")).unwrap();
+            settings.look();
+            let fault = settings.fault();
+            let told = fault.as_ref().is_some_and(|fault| fault.contains("config.toml:"));
+            assert!(told, "{group}: {fault:?}");
+            assert!(Arc::ptr_eq(&settings.now(), &config), "{group}");
+            assert!(Arc::ptr_eq(&settings.judge(), &judge), "{group}");
+        }
+        std::fs::write(&path, documented).unwrap();
+        settings.look();
+        assert_eq!(settings.fault(), None);
+        assert!(!Arc::ptr_eq(&settings.now(), &config), "what is mended counts again");
+    }
 }

@@ -1,7 +1,7 @@
 //! `config`: what counts, where it comes from, and what is wrong with the file.
 
 use crate::support::house::{House, Outcome};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn every_key_is_shown_with_its_origin_and_no_daemon_is_needed() -> Outcome {
@@ -40,5 +40,52 @@ fn every_fault_is_told_with_its_line_also_where_the_daemon_cannot_start() -> Out
     assert_eq!(house.fails(&["ls"])?.0, 8);
     std::fs::remove_file(house.home().join("config.toml"))?;
     assert_eq!(house.json(&["config", "check"])?["exists"], false);
+    Ok(())
+}
+
+/// What the doctor says of the configuration, if anything.
+fn complaint(house: &House) -> Outcome<Option<String>> {
+    let output = house.glis().args(["--json", "doctor"]).output()?;
+    let findings: Value = serde_json::from_slice(&output.stdout)?;
+    let of = |finding: &&Value| finding["subject"] == "configuration";
+    let found = findings.as_array().into_iter().flatten().find(of);
+    Ok(found.and_then(|finding| finding["message"].as_str()).map(str::to_owned))
+}
+
+/// A file that is broken under a running daemon: what it had before counts in every part, and it is told
+/// wherever somebody asks, until it is mended.
+#[test]
+fn a_file_that_breaks_changes_nothing_and_is_told_until_it_is_mended() -> Outcome {
+    let house = House::new()?;
+    let rule = "[[auto_yes.rule]]\nprogram = \"sort\"\nrest = \"path\"\nmatch = [\"sort a\"]\n";
+    house.configure(&format!("[pause]\nsafe_state_secs = 1\n[idle]\ntimeout = \"7m\"\n{rule}"))?;
+    house.json(&["new", "blue", "--agent", "rehearsal", "--auto-yes"])?;
+    assert_eq!(
+        (house.show("blue")?["idle_timeout_secs"].as_u64(), complaint(&house)?),
+        (Some(420), None)
+    );
+    // Each group is another, and one of them has a fault.
+    house.configure("[pause]\nsafe_state_secs = 600\n[idle]\ntimeout = \"9m\"\nhours = 1\n")?;
+    for _ in 0..2 {
+        let told = complaint(&house)?.ok_or("the doctor says nothing")?;
+        assert!(told.contains("config.toml:5: "), "{told}");
+        let (status, error) = house.fails(&["new", "red", "--agent", "rehearsal"])?;
+        assert!(
+            status == 2 && error["message"].as_str().is_some_and(|m| m.contains(":5: ")),
+            "{error}"
+        );
+        let check = house.glis().args(["config", "check"]).output()?;
+        assert_eq!(check.status.code(), Some(1));
+        assert!(String::from_utf8(check.stdout)?.contains("config.toml:5: "));
+    }
+    house.turn("blue", "approve run sort a.txt")?;
+    house.turn("blue", "ignore int")?;
+    house.ok(&["send", "blue", "work 600"])?;
+    house.until("blue", "busy")?;
+    assert_eq!(house.fails(&["pause", "blue"])?.0, 5, "after a second and not after ten minutes");
+    house.configure("[idle]\ntimeout = \"9m\"\n")?;
+    assert_eq!(complaint(&house)?, None);
+    let red = house.json(&["new", "red", "--agent", "rehearsal"])?;
+    assert_eq!(red["idle_timeout_secs"], 540);
     Ok(())
 }
