@@ -13,6 +13,7 @@ pub use topic::{no_topic, topic_gone, topic_made};
 
 use crate::command::COMMANDS;
 use crate::text::{Text, clean};
+use glis_client::labels::state;
 use glis_core::Status;
 use glis_core::session::Deferral;
 use glis_wire::view::{Entry, FileDiffView, GateView, SessionView, Voice};
@@ -118,10 +119,9 @@ pub fn made(session: &SessionView, notes: &[String]) -> Text {
 
 /// Another session is the current one.
 pub fn switched(session: &SessionView) -> Text {
-    let status = session.status.word();
     Text::plain("Switched to ")
         .code(&session.name)
-        .and(&format!(" ({status})."))
+        .and(&format!(" ({}).", state(session)))
         .join(&open(session))
 }
 
@@ -139,7 +139,7 @@ pub fn status(session: &SessionView) -> Text {
     let mut text = Text::default().bold(&session.name).and(&format!(" \u{b7} {}", session.agent));
     let persona = session.persona.as_ref().map(|name| format!(" \u{b7} {name}"));
     text = text.and(&persona.unwrap_or_default());
-    text = text.and(&format!("\n{} {}", emoji(session.status), session.status.word()));
+    text = text.and(&format!("\n{} {}", emoji(session.status), state(session)));
     if let Some(operation) = &session.operation {
         text = text.and(&format!(" ({})", clean(operation)));
     }

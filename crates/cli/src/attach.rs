@@ -84,6 +84,8 @@ pub enum Leave {
     Ended(Box<ExitRecord>),
     /// The holder is gone, and has not said why.
     Lost,
+    /// A pause has stopped its process in place.
+    Kept,
     /// Nothing runs, and the user has seen enough.
     NotRunning,
 }
@@ -106,12 +108,16 @@ pub fn attach(spec: AttachSpec) -> io::Result<Leave> {
     let mut keys = Keys::new(detach);
     let mut view = View { paint, paint_size, from, holder };
     let left = loop {
-        let shown = look_at(&mut terminal, &mut keys, view, keys_unwanted.as_deref());
+        let kept = match companion.as_mut().map(|companion| companion.until_kept()) {
+            Some(kept) => kept?,
+            None => None,
+        };
+        let shown = look_at(&mut terminal, &mut keys, view, (keys_unwanted.as_deref(), kept));
         let (from, companion) = match (shown, &mut companion) {
             (Ok(Leave::Ended(record)), Some(companion)) => {
                 (From::Process(Some(record.generation)), companion)
             }
-            (Ok(Leave::Lost), Some(companion)) => (From::Process(None), companion),
+            (Ok(Leave::Lost | Leave::Kept), Some(companion)) => (From::Process(None), companion),
             (Ok(Leave::NotRunning), Some(companion)) => (From::Nothing, companion),
             (shown, _) => break shown,
         };
@@ -142,7 +148,7 @@ fn look_at(
     terminal: &mut Terminal,
     keys: &mut Keys,
     view: View,
-    keys_unwanted: Option<&str>,
+    (keys_unwanted, kept): (Option<&str>, Option<Aside>),
 ) -> io::Result<Leave> {
     let View { paint, paint_size, holder, .. } = view;
     let Some(mut holder) = holder else {
@@ -150,7 +156,7 @@ fn look_at(
         return Ok(Leave::NotRunning);
     };
     holder.resize(tty::size()?);
-    let mut attached = Attached { terminal, keys, keys_unwanted, holder, paint_size };
+    let mut attached = Attached { terminal, keys, keys_unwanted, kept, holder, paint_size };
     attached.terminal.paint(&paint)?;
     attached.tell_unwanted()?;
     attached.serve()
@@ -260,6 +266,8 @@ struct Attached<'t> {
     terminal: &'t mut Terminal,
     keys: &'t mut Keys,
     keys_unwanted: Option<&'t str>,
+    /// Done when its process was stopped in place: then nothing takes keys, and nothing tells so.
+    kept: Option<Aside>,
     holder: Holder,
     /// The size that what is shown was made for, if it is known.
     paint_size: Option<Size>,
@@ -284,6 +292,9 @@ impl Attached<'_> {
             {
                 return Ok(leave);
             }
+            if ready.kept {
+                return Ok(Leave::Kept);
+            }
             self.holder.send()?;
         }
     }
@@ -298,21 +309,19 @@ impl Attached<'_> {
         } else {
             PollFlags::empty()
         };
-        let mut waiting = [
+        let mut waiting = vec![
             PollFd::from_borrowed_fd(self.terminal.tty.signals(), PollFlags::IN),
             PollFd::new(&self.holder, towards),
             PollFd::from_borrowed_fd(stdin(), input),
         ];
+        waiting.extend(self.kept.as_ref().map(|kept| PollFd::new(&kept.done, PollFlags::IN)));
         match poll(&mut waiting, None) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(fault) => return Err(fault.into()),
         }
         let came = PollFlags::IN | PollFlags::HUP | PollFlags::ERR;
-        let [_, holder, input] = waiting;
-        Ok(Ready {
-            holder: holder.revents().intersects(came),
-            input: input.revents().intersects(came),
-        })
+        let came = |at: usize| waiting.get(at).is_some_and(|fd| fd.revents().intersects(came));
+        Ok(Ready { holder: came(1), input: came(2), kept: came(3) })
     }
 
     fn heed(&mut self, wake: Wake) -> io::Result<()> {
@@ -389,6 +398,7 @@ impl Attached<'_> {
 struct Ready {
     holder: bool,
     input: bool,
+    kept: bool,
 }
 
 /// Ends the process by the signal that is waiting to be read.

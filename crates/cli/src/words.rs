@@ -24,7 +24,7 @@ pub(crate) use said::{entry, hits};
 use crate::width::{shortened, width as width_of};
 use anstyle::{AnsiColor, Style};
 use companions::{companions, listed};
-use glis_client::labels::{Tone, ago, mark, tone, until};
+use glis_client::labels::{Tone, ago, mark, state, tone, until};
 use glis_core::Status;
 use glis_core::plain::without_escapes;
 use glis_core::reason::SafeRule;
@@ -67,7 +67,7 @@ pub(crate) fn table(sessions: &[SessionView]) -> String {
         .map(|s| {
             [
                 s.name.clone(),
-                format!("{} {}", mark(s.status), s.status.word()),
+                format!("{} {}", mark(s.status), state(s)),
                 if s.auto_yes { format!("{}, auto-yes", s.agent) } else { s.agent.clone() },
                 branch(s).unwrap_or_else(|| "-".to_owned()),
                 if s.queued == 0 { "-".to_owned() } else { s.queued.to_string() },
@@ -144,7 +144,7 @@ fn note(session: &SessionView) -> String {
 
 /// What `show` prints.
 pub(crate) fn whole(s: &SessionView) -> String {
-    let mut lines = vec![format!("{} {} ({})", mark(s.status), s.name, s.status.word())];
+    let mut lines = vec![format!("{} {} ({})", mark(s.status), s.name, state(s))];
     let mut fact = |name: &str, value: Option<String>| {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
             lines.push(format!("  {name:<14}{}", plain(&value)));

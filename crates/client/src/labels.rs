@@ -1,6 +1,7 @@
 //! Short labels that every face shares: marks, tones, ages, steps. Sentences are each face's own.
 
 use glis_core::Status;
+use glis_wire::view::SessionView;
 use serde_json::Value;
 
 /// What a status means for who looks. Each face has a colour for it, and none tells it by that alone.
@@ -44,6 +45,15 @@ pub fn tone(status: Status) -> Tone {
         Status::Interrupted | Status::Failed => Tone::Bad,
         Status::Created | Status::Suspended | Status::Archived => Tone::Faint,
     }
+}
+
+/// What is said of a process that a pause has stopped in place: it is there, and so is its memory.
+pub const KEPT: &str = "process kept";
+
+/// How a session is, in a word, and in two more where that is not all.
+pub fn state(session: &SessionView) -> String {
+    let kept = if session.process_kept { format!(", {KEPT}") } else { String::new() };
+    format!("{}{kept}", session.status.word())
 }
 
 /// How long ago a time of ours was.

@@ -13,9 +13,12 @@ export const MARKS = {
 /** What else there is, beside sessions. */
 const PLACES = [["plans", "Plans"], ["search", "Search"], ["trash", "Trash"], ["settings", "This device"]];
 
+/** How a session is, in a word, and in two more where that is not all. @param {import("./store.js").Session} session */
+export const state = (session) => (session.process_kept ? `${session.status}, process kept` : session.status);
+
 /** @param {import("./store.js").Session} session */
 function details(session) {
-  const parts = [session.status];
+  const parts = [state(session)];
   if (session.queued) parts.push(`${session.queued} queued`);
   if (session.loop) parts.push(`#${session.loop.iteration}`);
   parts.push(counts(session));

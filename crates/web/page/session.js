@@ -5,7 +5,7 @@ import { get, post } from "./api.js";
 import { askCard } from "./asks.js";
 import { changes } from "./changes.js";
 import { ago, complain, fill, h, icon, redraw, toast } from "./dom.js";
-import { pausedCard } from "./list.js";
+import { pausedCard, state } from "./list.js";
 import { loopCard, runs } from "./work.js";
 import { Terminal } from "./terminal.js";
 
@@ -59,7 +59,7 @@ export class SessionView {
       this.head,
       h("a", { href: "#/", class: "back", "aria-label": "All sessions" }, icon("back")),
       h("div", { class: "title", "data-status": session.status }, 
-        h("h2", null, session.name, " ", h("span", { class: `state is-${session.status}` }, session.status)),
+        h("h2", null, session.name, " ", h("span", { class: `state is-${session.status}` }, state(session))),
         h("p", { class: "faint" }, where),
         session.worktree && h("p", { class: "faint path" }, session.worktree)),
       h("div", { class: "buttons" }, ...this.buttons(session)),

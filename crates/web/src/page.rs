@@ -73,6 +73,7 @@ pub(crate) fn reply(asset: &'static Asset, head: &Parts) -> Reply {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glis_client::labels;
     use std::path::Path;
 
     #[test]
@@ -86,6 +87,21 @@ mod tests {
         }
         let bytes: usize = ASSETS.iter().map(|asset| asset.bytes.len()).sum();
         assert!(bytes <= 120 * 1024, "{bytes} bytes: the page is to load at once");
+    }
+
+    /// The page has no crate to take its labels from.
+    #[test]
+    fn the_page_has_the_labels_of_the_other_faces() {
+        let list = include_str!("../page/list.js");
+        for status in glis_core::Status::ALL {
+            let mark = match labels::mark(status) {
+                plain if plain.is_ascii() => plain.to_string(),
+                other => format!("\\u{:04x}", u32::from(other)),
+            };
+            let line = format!("{}: \"{mark}\"", status.word());
+            assert!(list.contains(&line), "{line}");
+        }
+        assert!(list.contains(&format!(", {}`", labels::KEPT)));
     }
 
     /// What agents say is shown as text. No file of ours has a way to make it anything else.

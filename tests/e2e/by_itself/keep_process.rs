@@ -1,6 +1,7 @@
 //! `new --keep-process`: a pause stops the process in place, and a resume goes on in it.
 
 use crate::support::house::{House, Outcome, await_gone, eventually, kill_and_wait};
+use crate::support::tmux::Tmux;
 use crate::support::wreck::{holder_of, marked, pid_of, text_of};
 use serde_json::{Value, json};
 use std::fs;
@@ -84,6 +85,35 @@ fn a_paused_command_goes_on_in_the_same_process() -> Outcome {
     ticks(&house)?;
     assert_eq!(state(number(&house, "stopped")?), 'T', "what its user had stopped stays so");
     still_knows(&house)
+}
+
+/// Nothing that is typed reaches it, so whoever looks is told, and can have it back with a key.
+#[test]
+fn a_terminal_that_shows_it_is_told_and_goes_on_with_it() -> Outcome {
+    let house = House::new()?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    shell(&house)?;
+    tmux.line("one", "glis attach blue")?;
+    tmux.sees("one", "bash")?;
+    for back in ["r", "resume"] {
+        house.ok(&["pause", "blue"])?;
+        tmux.sees("one", "r resumes, q leaves | `blue` is paused, its process kept,")?;
+        let (list, shown) = (house.ok(&["ls"])?, house.ok(&["show", "blue"])?);
+        assert!(list.contains("paused, process kept"), "{list}");
+        assert!(shown.contains("(paused, process kept)"), "{shown}");
+        if back == "r" {
+            tmux.key("one", "r")?;
+        } else {
+            house.ok(&["resume", "blue"])?;
+        }
+        tmux.until("one", |screen| !screen.contains("process kept"))?;
+        tmux.line("one", &format!("echo typed-{back} $((known + 1))"))?;
+        tmux.sees("one", &format!("typed-{back} 42"))?;
+        house.until("blue", "idle")?;
+    }
+    tmux.key("one", "C-q")?;
+    tmux.sees("one", "detached from `blue`")?;
+    Ok(())
 }
 
 #[test]

@@ -56,6 +56,15 @@ fn sessions_are_listed_as_ever() {
 }
 
 #[test]
+fn a_process_that_a_pause_has_kept_is_told() {
+    let mut blue = session("blue", "paused");
+    assert!(status(&blue).text.ends_with(" paused"), "{}", status(&blue).text);
+    blue.process_kept = true;
+    assert!(status(&blue).text.ends_with(" paused, process kept"), "{}", status(&blue).text);
+    assert_eq!(switched(&blue).text, "Switched to blue (paused, process kept).");
+}
+
+#[test]
 fn timeouts_have_the_words_of_old() {
     let mut blue = session("blue", "idle");
     assert_eq!(timeout(&blue), "Current idle timeout: 10 minutes\n\nUsage: /timeout <minutes>");

@@ -63,6 +63,9 @@ pub trait Companion {
     fn resume(&mut self) -> io::Result<Aside>;
     /// Why it was not brought back, once that is known.
     fn not_resumed(&mut self) -> Option<String>;
+    /// Waits until a pause has stopped its process in place, which that cannot tell itself; `None` where
+    /// no pause does so.
+    fn until_kept(&mut self) -> io::Result<Option<Aside>>;
 }
 
 /// What was shown before.

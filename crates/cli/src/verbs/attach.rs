@@ -33,7 +33,9 @@ pub(super) fn attach(name: &str, out: &Out) -> Result<(), Complaint> {
         Leave::Detached => {
             ("detached", format!("detached from `{}`; it keeps running", session.name))
         }
-        Leave::NotRunning | Leave::Ended(_) | Leave::Lost => ("not_running", words::is(&session)),
+        Leave::NotRunning | Leave::Ended(_) | Leave::Lost | Leave::Kept => {
+            ("not_running", words::is(&session))
+        }
     };
     let document = json!({"session": session.name, "left": word, "status": session.status});
     out.document(&document, || text)
@@ -122,14 +124,16 @@ fn painted_anew(control: &mut Client, name: &str) -> Result<Painted, Complaint> 
 struct Company {
     control: Option<Client>,
     id: String,
+    keeps_process: bool,
     status: Status,
     refused: Arc<Mutex<Option<String>>>,
 }
 
 impl Company {
     fn of(session: &SessionView) -> Self {
-        let (id, status) = (session.id.clone(), session.status);
-        Self { control: None, id, status, refused: Arc::default() }
+        let (id, status, keeps_process) =
+            (session.id.clone(), session.status, session.keep_process);
+        Self { control: None, id, keeps_process, status, refused: Arc::default() }
     }
 
     fn painted(&mut self) -> Result<Painted, Complaint> {
@@ -178,6 +182,24 @@ impl Companion for Company {
 
     fn not_resumed(&mut self) -> Option<String> {
         self.refused.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn until_kept(&mut self) -> io::Result<Option<Aside>> {
+        if !self.keeps_process {
+            return Ok(None);
+        }
+        let (session, statuses) = (self.id.clone(), vec![Status::Paused]);
+        let request = Request::Wait { session, statuses, timeout_ms: None };
+        let wait = move || loop {
+            let waited =
+                control::connect().and_then(|mut control| Ok(control.call(request.clone())?));
+            match waited {
+                // What is gone is paused no more.
+                Err(complaint) if complaint.kind != Kind::NotFound => std::thread::sleep(PACE),
+                Ok(_) | Err(_) => return,
+            }
+        };
+        beside(wait).map(Some)
     }
 }
 

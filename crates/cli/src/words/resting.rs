@@ -12,7 +12,8 @@ pub(crate) fn resting(s: &SessionView) -> String {
         Status::Paused => {
             let rule = s.pause_rule.as_ref().map_or(String::new(), |rule| format!(" ({rule})"));
             let why = s.pause_reason.map_or("", reason);
-            format!("`{name}` is paused {why}{rule}")
+            let kept = if s.process_kept { ", its process kept," } else { "" };
+            format!("`{name}` is paused{kept} {why}{rule}")
         }
         Status::Suspended | Status::Interrupted | Status::Completed => {
             format!("`{name}` is {}: {verdict}", s.status.word())

@@ -163,6 +163,18 @@ fn no_view_writes_over_itself_at_any_size() {
 }
 
 #[test]
+fn a_process_that_a_pause_has_kept_is_told() {
+    let mut desk = desk((80, 24), Ground::Dark, "");
+    assert!(!desk.frame().contains("process kept"));
+    let mut kept = desk.model.sessions.values().find(|s| s.name == "api").cloned().unwrap();
+    kept.process_kept = true;
+    desk.seen(kept);
+    let frame = desk.frame();
+    let told = frame.lines().any(|line| line.contains("api ") && line.contains("process kept"));
+    assert!(told, "{frame}");
+}
+
+#[test]
 fn on_a_usual_terminal_nothing_is_cut() {
     for size in [(80, 24), (200, 50)] {
         for keys in VIEWS {

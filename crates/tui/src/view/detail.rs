@@ -8,7 +8,7 @@ use crate::keymap::Place;
 use crate::message::Now;
 use crate::message::Tab;
 use crate::model::{Mode, Model, Page, since};
-use glis_client::labels::{Tone, mark, tone};
+use glis_client::labels::{Tone, mark, state, tone};
 use glis_core::Status;
 use glis_wire::view::SessionView;
 use ratatui_core::layout::Rect;
@@ -26,7 +26,7 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let room = area.width.saturating_sub(1);
     let bold = theme.text().add_modifier(Modifier::BOLD);
     let x = pen.put(area.x, area.y, room, &session.name, bold) + 2;
-    let state = format!("{} {}", mark(session.status), session.status.word());
+    let state = format!("{} {}", mark(session.status), state(session));
     let x = pen.put(
         x,
         area.y,

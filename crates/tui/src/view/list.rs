@@ -5,7 +5,7 @@ use super::pen::{Pen, width};
 use crate::command::Command;
 use crate::keymap::Place;
 use crate::model::{Line, Link, Model, since};
-use glis_client::labels::{Tone, mark, tone};
+use glis_client::labels::{KEPT, Tone, mark, tone};
 use glis_core::Status;
 use glis_wire::view::SessionView;
 use ratatui_core::layout::Rect;
@@ -267,6 +267,9 @@ fn note(model: &Model, session: &SessionView) -> Option<(String, Tone)> {
     // Behind a loop's place: its own words are queued as well.
     if session.queued > 0 {
         return Some((format!("({} queued)", session.queued), Tone::Calm));
+    }
+    if session.process_kept {
+        return Some((KEPT.to_owned(), Tone::Calm));
     }
     if !model.draft(&session.id).is_empty() {
         return Some(("✎ not sent yet".to_owned(), Tone::Calm));
