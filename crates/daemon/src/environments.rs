@@ -7,7 +7,7 @@ use glis_wire::home::Home;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Variables with their values.
 pub(crate) type Env = Vec<(String, String)>;
@@ -53,7 +53,7 @@ pub(crate) struct Caller {
 #[derive(Debug, Clone, Default)]
 struct Known {
     note: Option<EnvNote>,
-    env: Option<(Env, EnvOrigin)>,
+    env: Option<(Arc<Env>, EnvOrigin)>,
     /// The limits that came with the environment.
     limits: Vec<Limit>,
 }
@@ -73,16 +73,18 @@ impl Environments {
 
     /// Remembers the environment of a command that may cause a start, in memory only.
     pub(crate) fn remember(&self, id: &SessionId, caller: Caller) {
-        let mut known = self.table();
-        let known = known.entry(id.clone()).or_default();
-        known.env = Some((caller.env, EnvOrigin::Caller));
+        let mut table = self.table();
+        let env = shared(&table, caller.env);
+        let known = table.entry(id.clone()).or_default();
+        known.env = Some((env, EnvOrigin::Caller));
         known.limits = caller.limits;
     }
 
     /// Remembers what a holder has told of its agent's environment, unless a command was faster.
     pub(crate) fn learn(&self, id: &SessionId, env: Env, limits: Vec<Limit>) {
-        let mut known = self.table();
-        let known = known.entry(id.clone()).or_default();
+        let mut table = self.table();
+        let env = shared(&table, env);
+        let known = table.entry(id.clone()).or_default();
         if known.env.is_none() {
             known.env = Some((env, EnvOrigin::Former));
             known.limits = limits;
@@ -93,14 +95,17 @@ impl Environments {
     pub(crate) fn known_of(&self, id: &SessionId) -> Option<Caller> {
         let table = self.table();
         let known = table.get(id)?;
-        let (env, _) = known.env.clone()?;
-        Some(Caller { env, limits: known.limits.clone() })
+        let (env, _) = known.env.as_ref()?;
+        Some(Caller { env: Env::clone(env), limits: known.limits.clone() })
     }
 
     /// The environment for the next start, and whose it is.
     pub(crate) fn of_next_start(&self, session: &Session) -> (Env, EnvOrigin) {
         let remembered = self.table().get(&session.id).and_then(|known| known.env.clone());
-        remembered.unwrap_or_else(|| (self.own.clone(), EnvOrigin::Daemon))
+        remembered.map_or_else(
+            || (self.own.clone(), EnvOrigin::Daemon),
+            |(env, origin)| (Env::clone(&env), origin),
+        )
     }
 
     /// The limits for the next start; none means the daemon's own.
@@ -138,6 +143,13 @@ impl Environments {
     }
 }
 
+/// Sessions that were begun in one shell have one environment, kept once.
+fn shared(table: &HashMap<SessionId, Known>, env: Env) -> Arc<Env> {
+    let all = table.values().filter_map(|known| known.env.as_ref());
+    let alike = all.map(|(known, _)| known).find(|known| ***known == env);
+    alike.map_or_else(|| Arc::new(env), Arc::clone)
+}
+
 /// What the daemon itself was started with, less what was meant for it alone.
 pub(crate) fn own_environment() -> Env {
     std::env::vars_os()
@@ -167,6 +179,21 @@ mod tests {
         environments.learn(&session.id, env("late"), Vec::new());
         let caller = (env("caller"), EnvOrigin::Caller);
         assert_eq!(environments.of_next_start(&session), caller);
+    }
+
+    #[test]
+    fn one_environment_of_many_sessions_is_kept_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let environments = Environments::new(Home::under(folder.path()));
+        for (id, value) in [("a", "same"), ("b", "other"), ("c", "same")] {
+            let caller = Caller { env: env(value), limits: Vec::new() };
+            environments.remember(&SessionId(id.to_owned()), caller);
+        }
+        environments.learn(&SessionId("d".to_owned()), env("same"), Vec::new());
+        let table = environments.table();
+        let of = |id: &str| &table[&SessionId(id.to_owned())].env.as_ref().unwrap().0;
+        assert!(Arc::ptr_eq(of("a"), of("c")) && Arc::ptr_eq(of("a"), of("d")));
+        assert_eq!((&**of("b"), &**of("c")), (&env("other"), &env("same")));
     }
 
     #[test]
