@@ -76,7 +76,8 @@ export function askCard(store, session, ask, drawn) {
 
 /** @param {Element} place @param {import("./store.js").Store} store */
 export function drawAsks(place, store) {
-  const drawn = () => drawAsks(place, store);
+  // An answer may come back after the person has gone elsewhere.
+  const drawn = () => { if (location.hash === "#/asks") drawAsks(place, store); };
   const cards = store.asks().map(({ session, ask }) => askCard(store, session, ask, drawn));
   redraw(
     place,

@@ -45,6 +45,8 @@ export async function drawTrash(place, store) {
   };
   try {
     const list = await get("/trash");
+    // The person may have gone elsewhere meanwhile.
+    if (location.hash !== "#/trash") return;
     const rows = list.map((/** @type {any} */ one, /** @type {number} */ at) => h("div", { class: "snapshot" },
       h("span", null, `${one.name} \u00b7 removed ${ago(one.removed_at)}`),
       h("button", { type: "button", id: `untrash-${at}`, "data-id": one.id, class: "small", disabled: !store.may("manage"), onclick: () => restore(one) }, "Take back")));
