@@ -1,5 +1,7 @@
 //! The house rules that a machine can hold: who may use whom, and how a file looks.
 
+#[path = "tidy/criteria.rs"]
+mod criteria;
 #[path = "tidy/rooms.rs"]
 mod rooms;
 

@@ -80,6 +80,7 @@ mod terminal {
     mod lists;
     pub(crate) mod newcomer;
     mod overview;
+    mod planned;
     mod refused;
     mod several;
 }
@@ -150,7 +151,6 @@ mod daemon {
 
 /// Strangers at the sockets, and callers that mean harm or are clumsy.
 mod intruders {
-    mod enemy;
     mod sockets;
 }
 
@@ -169,6 +169,7 @@ mod cost {
 /// Plans: drafted, executed, interrupted, resumed, begun anew, and killed at every step.
 mod plans {
     mod draft;
+    mod enemy;
     mod execute;
     mod interrupted;
     mod kill;

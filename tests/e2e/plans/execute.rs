@@ -189,7 +189,7 @@ fn a_branch_of_the_plans_name_that_no_plan_has_made_is_not_taken_for_nothing() -
 }
 
 #[test]
-fn a_question_of_a_task_is_answered_by_resume() -> Outcome {
+fn resume_resumes_a_waiting_run_with_its_answer() -> Outcome {
     let house = House::new()?;
     plan(&house, &[task("ask", "question Which colour? ;; write a.txt a", &[], None)])?;
     let window = Window::open(&house, &[])?;

@@ -1,4 +1,4 @@
-//! Ctrl+C, resume and restart of tasks: what the second seed of this project accepts nothing less than.
+//! Ctrl+C, resume and restart of tasks, by the criteria in `docs/criteria.md`.
 
 use crate::support::house::{House, Outcome, kill_and_wait};
 use crate::support::planned::{LONG, Window, plan, record, runs, task, until_at_work};
@@ -64,7 +64,7 @@ fn after_pausing_no_further_tasks_are_started_automatically() -> Outcome {
 }
 
 #[test]
-fn resume_goes_on_with_the_same_run_in_the_same_conversation() -> Outcome {
+fn resume_resumes_a_paused_run_in_the_same_conversation() -> Outcome {
     let (house, _) = interrupted()?;
     let before = record(&house, "long-1")?;
     house.ok(&["resume", "long"])?;

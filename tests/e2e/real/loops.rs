@@ -31,6 +31,8 @@ fn a_loop_is_paused_after_its_iteration_and_goes_on_after_a_kill(part: Part) -> 
     let request = real.model.until_prompt(BETWEEN)?;
     assert_eq!(times(&request, Voice::User, WORDS), 1, "{:#?}", request.turns);
     house.kill_daemon()?;
+    // Paused it stays, over any number of daemons.
+    assert_eq!(house.show(NAME)?["loop"]["state"], "paused");
     house.ok(&["resume", NAME])?;
     house.follow(1)?.until(|event| event["event"] == "loop_done")?;
     let ended = house.show(NAME)?;
@@ -52,16 +54,49 @@ fn a_loop_is_paused_after_its_iteration_and_goes_on_after_a_kill(part: Part) -> 
 }
 
 #[test]
-fn claude_iterates_is_paused_after_the_iteration_and_goes_on_after_a_kill() -> Outcome {
+fn claude_a_pause_takes_effect_after_the_current_iteration_and_outlives_the_daemon() -> Outcome {
     a_loop_is_paused_after_its_iteration_and_goes_on_after_a_kill(CLAUDE_HEADLESS)
 }
 
 #[test]
-fn claude_in_its_terminal_iterates_as_well() -> Outcome {
+fn claude_in_its_terminal_is_paused_after_the_current_iteration_as_well() -> Outcome {
     a_loop_is_paused_after_its_iteration_and_goes_on_after_a_kill(CLAUDE_TERMINAL)
 }
 
 #[test]
-fn codex_iterates_is_paused_after_the_iteration_and_goes_on_after_a_kill() -> Outcome {
+fn codex_a_pause_takes_effect_after_the_current_iteration_and_outlives_the_daemon() -> Outcome {
     a_loop_is_paused_after_its_iteration_and_goes_on_after_a_kill(CODEX_HEADLESS)
+}
+
+fn a_toggle_while_pausing_cancels_it(part: Part) -> Outcome {
+    let Some(real) = Real::with(part.agent)? else { return Ok(()) };
+    let house = &real.house;
+    let words = prompt(WORDS, &[held("It is done.", "first")]);
+    house.json(&part.begins("loop", &["--prompt", &words, "--max", "2"]))?;
+    real.model.until_held("first")?;
+    let mut window = Background::start(house.glis().args(["pause", NAME]))?;
+    let mut events = house.follow(1)?;
+    events.until(|event| event["event"] == "loop_pause_asked")?;
+    assert!(house.ok(&["ls"])?.contains("PAUSING... after this iteration"));
+    house.ok(&["resume", NAME])?;
+    assert_eq!(house.show(NAME)?["loop"]["state"], "running");
+    assert!(!window.0.wait()?.success(), "who waits for the pause is told");
+    real.model.open("first");
+    events.until(|event| event["event"] == "loop_done")?;
+    let ended = house.show(NAME)?;
+    assert_eq!(ended["loop"]["iteration"], 2, "{ended}");
+    let id = ended["id"].as_str().ok_or("no id")?;
+    let begun = house.events(id)?.into_iter().filter(|event| event == "pause_began");
+    assert_eq!(begun.count(), 0, "nothing was paused");
+    Ok(())
+}
+
+#[test]
+fn claude_a_toggle_while_pausing_cancels_the_pause_and_the_loop_goes_on() -> Outcome {
+    a_toggle_while_pausing_cancels_it(CLAUDE_HEADLESS)
+}
+
+#[test]
+fn codex_a_toggle_while_pausing_cancels_the_pause_and_the_loop_goes_on() -> Outcome {
+    a_toggle_while_pausing_cancels_it(CODEX_HEADLESS)
 }

@@ -1,0 +1,122 @@
+//! A plan and a loop in the overview: paused, resumed and begun anew by keys, as by the command line.
+
+use super::overview::opened;
+use crate::support::house::{House, Outcome, kill_and_wait};
+use crate::support::looped;
+use crate::support::planned::{LONG, Window, plan, record, runs, task, until_at_work};
+use crate::support::tmux::Tmux;
+use serde_json::{Value, json};
+
+/// A plan of two tasks that works on the first, with a window on it.
+fn at_work() -> Outcome<(House, Window)> {
+    let house = House::new()?;
+    plan(&house, &[task("long", LONG, &[], None), task("next", "write next.txt n", &[], None)])?;
+    let window = Window::open(&house, &[])?;
+    until_at_work(&house, "long-1")?;
+    Ok((house, window))
+}
+
+/// What has happened to the plan, and what is known of its runs.
+fn course(house: &House) -> Outcome<(Vec<String>, Vec<Value>)> {
+    let all = house.ok(&["events"])?;
+    let names = all.lines().map(serde_json::from_str::<Value>).collect::<Result<Vec<_>, _>>()?;
+    let names = names.iter().filter_map(|event| event["event"].as_str());
+    let names = names.filter(|name| name.starts_with("plan_") || name.starts_with("run_"));
+    let known = ["long-1", "long-2"].map(|run| record(house, run));
+    let fields =
+        ["state", "pause_reason", "resumable", "restart_of_run_id", "superseded_by_run_id"];
+    let known = known.into_iter().map(|run| {
+        let run = run?;
+        Ok(Value::from(fields.map(|field| run[field].clone()).to_vec()))
+    });
+    Ok((names.map(ToOwned::to_owned).collect(), known.collect::<Outcome<_>>()?))
+}
+
+/// Ctrl+C, resume and restart: the same events and the same records, whoever asks.
+#[test]
+fn cli_and_tui_share_the_same_pause_resume_and_restart() -> Outcome {
+    let (typed, window) = at_work()?;
+    window.interrupt()?;
+    assert_eq!(window.end()?.0, Some(130));
+    typed.ok(&["resume", "long"])?;
+    typed.follow(1)?.until(|event| event["event"] == "run_succeeded")?;
+    typed.ok(&["restart", "long", "--yes"])?;
+    until_at_work(&typed, "long-2")?;
+
+    let (pressed, window) = at_work()?;
+    kill_and_wait(window.pid()?)?;
+    let Some(tmux) = Tmux::start(&pressed)? else { return Ok(()) };
+    opened(&tmux)?;
+    tmux.sees("one", "task long")?;
+    tmux.key("one", "C-c")?;
+    tmux.sees("one", "Paused. Ctrl+C again to quit.")?;
+    let paused = record(&pressed, "long-1")?;
+    assert_eq!(
+        (&paused["state"], &paused["pause_reason"]),
+        (&json!("paused"), &json!("user_interrupt")),
+        "{paused}"
+    );
+    assert_eq!(runs(&pressed, "next")?.len(), 0, "nothing else has begun");
+    tmux.key("one", "u")?;
+    pressed.follow(1)?.until(|event| event["event"] == "run_succeeded")?;
+    tmux.until("one", |screen| !screen.contains("Paused. Ctrl+C again to quit."))?;
+    tmux.key("one", "R")?;
+    tmux.sees("one", "Begin a fresh conversation")?;
+    assert_eq!(runs(&pressed, "long")?.len(), 1, "not before it is confirmed");
+    tmux.key("one", "y")?;
+    until_at_work(&pressed, "long-2")?;
+    assert_eq!(course(&pressed)?, course(&typed)?);
+    assert_eq!(runs(&pressed, "next")?.len(), 0, "nothing else has begun");
+    tmux.key("one", "q")?;
+    tmux.left("one", "left-with-0").map(drop)
+}
+
+/// The second Ctrl+C leaves, and changes nothing.
+#[test]
+fn ctrl_c_pauses_the_run_and_stays_and_ctrl_c_again_quits() -> Outcome {
+    let (house, window) = at_work()?;
+    kill_and_wait(window.pid()?)?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    opened(&tmux)?;
+    tmux.sees("one", "task long")?;
+    tmux.key("one", "C-c")?;
+    tmux.sees("one", "Paused. Ctrl+C again to quit.")?;
+    let before = house.ok(&["events"])?;
+    tmux.key("one", "C-c")?;
+    tmux.left("one", "left-with-0")?;
+    assert_eq!(house.ok(&["events"])?, before, "leaving changes nothing");
+    assert_eq!(record(&house, "long-1")?["state"], "paused");
+    Ok(())
+}
+
+/// Not paused, pausing, paused: one chord for all of them.
+#[test]
+fn ctrl_x_p_toggles_pause_and_resume_in_every_state() -> Outcome {
+    let house = looped::house()?;
+    looped::begin(&house, looped::HELD, &["--max", "3"])?;
+    let mut watch = looped::Watch::of(&house)?;
+    watch.until_held(1)?;
+    let Some(tmux) = Tmux::start(&house)? else { return Ok(()) };
+    opened(&tmux)?;
+    let toggle = || tmux.key("one", "C-x").and_then(|()| tmux.key("one", "p"));
+    tmux.sees("one", "Iteration #1")?;
+    toggle()?;
+    watch.until("loop_pause_asked")?;
+    tmux.sees("one", "PAUSING...")?;
+    toggle()?;
+    watch.until("loop_pause_withdrawn")?;
+    tmux.until("one", |screen| !screen.contains("PAUSING..."))?;
+    looped::is(&house, &[("state", json!("running")), ("iteration", json!(1))])?;
+    toggle()?;
+    watch.until("loop_pause_asked")?;
+    tmux.sees("one", "PAUSING...")?;
+    looped::let_go(&house)?;
+    tmux.sees("one", "⏸ PAUSED")?;
+    looped::is(&house, &[("state", json!("paused")), ("iteration", json!(1))])?;
+    toggle()?;
+    watch.until_held(2)?;
+    tmux.sees("one", "Iteration #2")?;
+    looped::is(&house, &[("state", json!("running")), ("iteration", json!(2))])?;
+    tmux.key("one", "q")?;
+    tmux.left("one", "left-with-0").map(drop)
+}
