@@ -36,7 +36,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("steps of operations", &["jobs"]),
     (
         "limits, the records of runs, and the log's way in",
-        &["bounds", "opening", "fill", "premises", "run_records", "strays"],
+        &["bounds", "opening", "fill", "premises", "repo_hooks", "run_records", "strays"],
     ),
     (
         "what subsystems share",

@@ -40,6 +40,13 @@ pub enum Unmerged {
     },
     /// Its worktree is not there.
     NoWorktree,
+    /// A hook of the repository has refused it, where the user wants them to be run.
+    Hook {
+        /// Its name.
+        name: String,
+        /// How it ended, and its last words.
+        said: String,
+    },
     /// Git or the disk kept it.
     Failed {
         /// How.

@@ -51,6 +51,7 @@ mod process;
 mod program;
 mod provision;
 mod reading;
+mod repo_hooks;
 mod resets;
 mod returns;
 mod rooms;

@@ -26,6 +26,7 @@ pub(crate) use owed::Owed;
 pub(crate) use state::{Daemon, ServerState};
 
 use self::keys::Known;
+use self::merge::HookWish;
 use self::steps::Steps;
 use crate::diary;
 use crate::environments::Caller;
@@ -244,7 +245,10 @@ async fn change(
         Request::PauseAll(wanted) => gate::pause_all(state, steps, wanted).await,
         Request::ResumeAll { from_log } => gate::resume_all(state, steps, from_log, env).await,
         Request::TrashEmpty { which } => keep::empty_trash(state, steps, which).await,
-        Request::Merge { session, into } => Ok(merge::merge(state, &session, into).await),
+        Request::Merge { session, into, hooks } => {
+            let hooks = if hooks { HookWish::Run(env) } else { HookWish::None };
+            Ok(merge::merge(state, &session, into, hooks).await)
+        }
         Request::Plan(request) => plans::change(state, steps, request, env).await,
         Request::RestoreTo { session, snapshot, to } => {
             Ok(keep::restore_to(state, &session, snapshot, to).await)

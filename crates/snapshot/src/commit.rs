@@ -1,9 +1,10 @@
 //! A worktree's files as a commit on its own branch. The worktree keeps every byte; nothing that the
-//! repository configures is run.
+//! repository configures is run, unless the caller runs it ([`Hooks`]).
 
 use crate::fault::{About as _, SnapshotFault};
 use crate::filters;
 use crate::git::{GitFault, checked, git, run_in, settled};
+use crate::hooks::{HookFault, Hooks, Source};
 use crate::place::Place;
 use crate::scratch::{Scratch, sync_dir};
 use std::fs::{self, File};
@@ -34,6 +35,8 @@ pub struct CommitRequest<'a> {
     pub branch: &'a str,
     /// The message of a commit.
     pub message: &'a str,
+    /// What runs the hooks of the repository, if they are to have a say.
+    pub hooks: Option<&'a dyn Hooks>,
 }
 
 /// Everything that a worktree holds and git does not ignore is in this commit.
@@ -73,6 +76,9 @@ pub enum CommitFault {
         /// The folder, seen from the worktree.
         path: String,
     },
+    /// A hook has refused it.
+    #[error(transparent)]
+    Hook(#[from] HookFault),
     /// Something else kept it.
     #[error(transparent)]
     Snapshot(#[from] SnapshotFault),
@@ -97,17 +103,25 @@ pub fn commit_work(request: &CommitRequest<'_>) -> Result<Committed, CommitFault
     adding.args(["add", "--all", "--", "."]).env("GIT_INDEX_FILE", &index.copy);
     checked(settled(&mut adding)?, "add")?;
     index.refuse_nested(&place)?;
-    let tree = index.say(&place, &["write-tree"])?;
+    let mut tree = index.say(&place, &["write-tree"])?;
     let head = place.head.commit.map(|commit| commit.to_string());
     let committed = match &head {
         Some(head) => crate::git::run(&place.root, &["rev-parse", &format!("{head}^{{tree}}")])?,
         None => String::new(),
     };
+    let hooks = request.hooks.filter(|_| tree != committed);
+    let mut message = request.message.to_owned();
+    if let Some(hooks) = hooks {
+        hooks.before(&index.copy)?;
+        index.refuse_nested(&place)?;
+        tree = index.say(&place, &["write-tree"])?;
+        message = hooks.message(&message, Source::Work)?;
+    }
     if tree == committed {
         index.install(&place)?;
         return Ok(Committed { commit: head.unwrap_or_default(), fresh: false });
     }
-    let mut args = vec!["commit-tree", &tree, "-m", request.message];
+    let mut args = vec!["commit-tree", &tree, "-m", &message];
     args.extend(head.iter().flat_map(|head| ["-p", head.as_str()]));
     let commit = crate::git::run(&place.root, &args)?;
     // The index first: what a kill leaves is staged, as if by the agent itself. The other way round
@@ -118,6 +132,9 @@ pub fn commit_work(request: &CommitRequest<'_>) -> Result<Committed, CommitFault
     let former = head.as_deref().unwrap_or_default();
     let why = "commit: work of a session";
     run_in(&place.git_dir, &["update-ref", "-m", why, &full, &commit, former])?;
+    if let Some(hooks) = hooks {
+        hooks.after();
+    }
     Ok(Committed { commit, fresh: true })
 }
 

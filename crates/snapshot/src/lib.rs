@@ -18,6 +18,7 @@ pub mod git;
 mod gitdir;
 mod glance;
 mod hash;
+mod hooks;
 mod ignore;
 mod import;
 mod index;
@@ -58,6 +59,7 @@ pub use diff::{FileDiff, Side, diff_files, patch};
 pub use fault::SnapshotFault;
 pub use git::GitFault;
 pub use glance::{Glance, glance};
+pub use hooks::{HookFault, Hooks, Source};
 pub use list::{
     Keep, Listed, Shelf, commit_of, delete, delete_one, from_trash, list, list_last, names,
     not_captured, read_back, sessions, thin, to_trash, verify,

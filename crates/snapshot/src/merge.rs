@@ -4,6 +4,7 @@
 use crate::admin::records;
 use crate::fault::SnapshotFault;
 use crate::git::{GitFault, LIST, checked, git, listed, run, settled};
+use crate::hooks::{HookFault, Hooks, Source};
 use crate::scratch::common_of;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
@@ -22,6 +23,9 @@ pub struct MergeRequest<'a> {
     pub aside: &'a str,
     /// The message of a commit.
     pub message: &'a str,
+    /// What runs the hooks of the repository that have a say in that message, if they are to. Those that
+    /// look at files have nothing to look at: there is no checkout.
+    pub hooks: Option<&'a dyn Hooks>,
 }
 
 /// A branch has everything of a commit.
@@ -59,6 +63,9 @@ pub enum MergeFault {
         /// Where.
         at: PathBuf,
     },
+    /// A hook has refused it.
+    #[error(transparent)]
+    Hook(#[from] HookFault),
     /// Something else kept it.
     #[error(transparent)]
     Snapshot(#[from] SnapshotFault),
@@ -162,7 +169,11 @@ fn combine(
         files.dedup();
         return Err(MergeFault::Conflict { into: into.to_owned(), files });
     }
-    let args = ["commit-tree", &tree, "-p", ours, "-p", theirs, "-m", request.message];
+    let message = match request.hooks {
+        Some(hooks) => hooks.message(request.message, Source::Merge)?,
+        None => request.message.to_owned(),
+    };
+    let args = ["commit-tree", &tree, "-p", ours, "-p", theirs, "-m", &message];
     Ok(run(repo, &args)?)
 }
 

@@ -150,9 +150,10 @@ impl Deed {
                 snapshot: Some(snapshot.clone()),
                 to: to.clone(),
             },
-            Self::Merge => Request::Merge { session: id.to_owned(), into: None },
+            Self::Merge => Request::Merge { session: id.to_owned(), into: None, hooks: false },
             Self::MergeInto { branch } => {
-                Request::Merge { session: id.to_owned(), into: Some(branch.clone()) }
+                let (session, into) = (id.to_owned(), Some(branch.clone()));
+                Request::Merge { session, into, hooks: false }
             }
             Self::Undelete { name } => {
                 let action = TrashAction::Restore { name: name.clone() };

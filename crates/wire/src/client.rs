@@ -136,6 +136,9 @@ pub enum Request {
     Merge {
         session: String,
         into: Option<String>,
+        /// Whether the hooks of the repository have a say in the commits.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        hooks: bool,
     },
     /// Something about a plan or its tasks.
     Plan(PlanRequest),
@@ -380,6 +383,8 @@ impl Request {
         match self {
             Self::New(_) | Self::ResumeAll { .. } => true,
             Self::Plan(request) => request.may_start(),
+            // Hooks are programs of the user's.
+            Self::Merge { hooks, .. } => *hooks,
             Self::Act { action, .. } | Self::ActEach { action, .. } => match action {
                 Action::Send { .. }
                 | Action::Resume { .. }
@@ -410,7 +415,6 @@ impl Request {
             | Self::Compaction { .. }
             | Self::Diff { .. }
             | Self::RestoreTo { .. }
-            | Self::Merge { .. }
             | Self::Search { .. }
             | Self::Trash
             | Self::PauseAll(_)

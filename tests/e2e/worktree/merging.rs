@@ -1,6 +1,6 @@
 //! `merge`: a session's work in a branch, while every checkout stays as it is.
 
-use crate::support::house::{House, Outcome};
+use crate::support::house::{House, Outcome, eventually, lives};
 
 /// A session that has written a file and is idle.
 fn worker(house: &House, name: &str, text: &str) -> Outcome {
@@ -134,21 +134,32 @@ fn a_branch_that_is_checked_out_in_any_worktree_is_never_moved() -> Outcome {
     Ok(())
 }
 
+/// A hook of the repository.
+fn hook(house: &House, name: &str, program: &str) -> Outcome {
+    use std::os::unix::fs::PermissionsExt as _;
+    let path = house.repo().join(".git/hooks").join(name);
+    std::fs::create_dir_all(house.repo().join(".git/hooks"))?;
+    std::fs::write(&path, format!("#!/bin/sh\n{program}\n"))?;
+    Ok(std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755))?)
+}
+
+const HOOKS: &str = "pre-commit prepare-commit-msg commit-msg post-commit pre-merge-commit post-merge \
+                     reference-transaction post-index-change post-rewrite";
+
+/// Every hook of the repository notes here that it was run.
+fn noting_hooks(house: &House) -> Outcome<std::path::PathBuf> {
+    let ran = house.folder().join("ran");
+    for name in HOOKS.split_whitespace() {
+        hook(house, name, &format!("basename \"$0\" >> {}", ran.display()))?;
+    }
+    Ok(ran)
+}
+
 #[test]
 fn no_hook_and_no_program_of_the_repository_is_run() -> Outcome {
-    use std::os::unix::fs::PermissionsExt as _;
     let house = House::new()?;
     house.git(&["branch", "target"])?;
-    let ran = house.folder().join("ran");
-    let hooks = house.repo().join(".git/hooks");
-    std::fs::create_dir_all(&hooks)?;
-    let program = format!("#!/bin/sh\necho \"$0\" >> {}\n", ran.display());
-    let all = "pre-commit prepare-commit-msg commit-msg post-commit pre-merge-commit post-merge \
-               reference-transaction post-index-change post-rewrite";
-    for name in all.split_whitespace() {
-        std::fs::write(hooks.join(name), &program)?;
-        std::fs::set_permissions(hooks.join(name), std::fs::Permissions::from_mode(0o755))?;
-    }
+    let ran = noting_hooks(&house)?;
     worker(&house, "blue", "two")?;
     // Both sides have work, so that there is a commit of a merge.
     house.json(&["merge", "blue", "--into", "target"])?;
@@ -158,6 +169,80 @@ fn no_hook_and_no_program_of_the_repository_is_run() -> Outcome {
     // The hooks are there, and run for who asks git itself.
     house.git(&["commit", "--quiet", "--allow-empty", "--message=own"])?;
     assert!(ran.exists());
+    Ok(())
+}
+
+#[test]
+fn hooks_are_run_for_who_asks_for_them_in_the_environment_of_the_command() -> Outcome {
+    let house = House::new()?;
+    house.git(&["branch", "target"])?;
+    worker(&house, "blue", "two")?;
+    worker(&house, "red", "two")?;
+    house.turn("red", "write red.txt red")?;
+    let ran = noting_hooks(&house)?;
+    // It sees what is to be committed, and may add to it.
+    let formats =
+        "git diff --cached --name-only > \"$SEEN\"; echo tidy > tidy.txt; git add tidy.txt";
+    hook(&house, "pre-commit", formats)?;
+    hook(&house, "commit-msg", "echo \"Reviewed-by: $REVIEWER\" >> \"$1\"")?;
+    let seen = house.folder().join("seen");
+    let mut merge = house.glis();
+    merge.env("SEEN", &seen).env("REVIEWER", "Ada").args(["--json", "merge", "blue", "--hooks"]);
+    let told = merge.args(["--into", "target"]).output()?;
+    assert!(told.status.success(), "{told:?}");
+    assert_eq!(std::fs::read_to_string(&seen)?, "file.txt\n");
+    assert_eq!(house.git(&["show", "target:tidy.txt"])?, "tidy");
+    let said = house.git(&["log", "-1", "--format=%B", "target"])?;
+    assert!(said.trim_end().ends_with("Reviewed-by: Ada"), "{said}");
+    // What its own `git add` has run is its own affair.
+    let ran = std::fs::read_to_string(&ran)?;
+    let ran: Vec<&str> = ran.lines().filter(|name| *name != "post-index-change").collect();
+    assert_eq!(ran, ["prepare-commit-msg", "post-commit"]);
+    let worktree = house.file("blue", "")?;
+    let state = house.git(&["-C", &worktree.to_string_lossy(), "status", "--porcelain"])?;
+    assert_eq!(state, "", "everything is in the commit");
+    // The message of the commit that joins the two is theirs as well.
+    let told = house.glis().args(["merge", "red", "--into", "target", "--hooks"]).output()?;
+    assert!(told.status.success(), "{told:?}");
+    assert_eq!(house.git(&["log", "-1", "--format=%p", "target"])?.split(' ').count(), 2);
+    let said = house.git(&["log", "-1", "--format=%B", "target"])?;
+    assert!(said.contains("Merge `red`") && said.contains("Reviewed-by:"), "{said}");
+    Ok(())
+}
+
+#[test]
+fn a_hook_that_refuses_keeps_the_work_where_it_is() -> Outcome {
+    let house = House::new()?;
+    house.git(&["branch", "target"])?;
+    worker(&house, "blue", "two")?;
+    let before = (house.git(&["rev-parse", "target"])?, house.git(&["rev-parse", "glis/blue"])?);
+    for name in ["pre-commit", "commit-msg"] {
+        hook(&house, name, "echo not like this >&2; exit 3")?;
+        let (status, error) = house.fails(&["merge", "blue", "--into", "target", "--hooks"])?;
+        assert_eq!(status, 4, "{error}");
+        let told = error["message"].as_str().unwrap_or_default();
+        for part in [name, "exit status: 3", "not like this", "nothing was merged"] {
+            assert!(told.contains(part), "{part}: {told}");
+        }
+        let after = (house.git(&["rev-parse", "target"])?, house.git(&["rev-parse", "glis/blue"])?);
+        assert_eq!(after, before);
+        assert_eq!(std::fs::read_to_string(house.file("blue", "file.txt")?)?.trim_end(), "two");
+        hook(&house, name, "exit 0")?;
+    }
+    // One that never ends is ended, with what it has started.
+    house.configure("[worktree]\nsetup_secs_max = 1\n")?;
+    let pids = house.folder().join("pids");
+    let hangs = format!("sleep 1000 & echo $! > {0}; echo $$ >> {0}; wait", pids.display());
+    hook(&house, "pre-commit", &hangs)?;
+    let (status, error) = house.fails(&["merge", "blue", "--into", "target", "--hooks"])?;
+    assert_eq!(status, 4, "{error}");
+    assert!(error["message"].as_str().is_some_and(|told| told.contains("no end")), "{error}");
+    for pid in std::fs::read_to_string(&pids)?.lines() {
+        let pid = pid.parse()?;
+        eventually("nothing of it is left", || !lives(pid))?;
+    }
+    house.ok(&["merge", "blue", "--into", "target"])?;
+    assert_eq!(house.git(&["show", "target:file.txt"])?, "two");
     Ok(())
 }
 

@@ -86,7 +86,7 @@ pub(super) fn restore(restore: Restore, out: &Out) -> Result<(), Complaint> {
 /// Shows what differs, and merges it.
 pub(super) fn merge(merge: Merge, out: &Out) -> Result<(), Complaint> {
     let mut control = control::connect()?;
-    let Merge { name: session, into } = merge;
+    let Merge { name: session, into, hooks } = merge;
     let request = Request::Diff { session: session.clone(), since: None, patch: false };
     let Response::Diff { files, .. } = ask(&mut control, request)? else {
         return Err(unexpected());
@@ -94,9 +94,8 @@ pub(super) fn merge(merge: Merge, out: &Out) -> Result<(), Complaint> {
     if !out.json {
         say(&words::stat(&files))?;
     }
-    let Response::Merged(merged) = ask(&mut control, Request::Merge { session, into })? else {
-        return Err(unexpected());
-    };
+    let request = Request::Merge { session, into, hooks };
+    let Response::Merged(merged) = ask(&mut control, request)? else { return Err(unexpected()) };
     out.document(&documents::merged(&merged, &files), || words::merged(&merged))
 }
 

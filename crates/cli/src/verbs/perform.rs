@@ -41,14 +41,13 @@ pub fn perform(control: &mut Client, request: Request) -> Result<Performed, Comp
             let Response::Made { session, notes } = made else { return Err(unexpected()) };
             Ok(documents::made(&session, &notes).into())
         }
-        Request::Merge { session, into } => {
+        Request::Merge { session, into, hooks } => {
             let look = Request::Diff { session: session.clone(), since: None, patch: false };
             let Response::Diff { files, .. } = control.call(look)? else {
                 return Err(unexpected());
             };
-            let Response::Merged(merged) = control.call(Request::Merge { session, into })? else {
-                return Err(unexpected());
-            };
+            let merge = Request::Merge { session, into, hooks };
+            let Response::Merged(merged) = control.call(merge)? else { return Err(unexpected()) };
             Ok(documents::merged(&merged, &files).into())
         }
         Request::TrashEmpty { .. } => emptied(control, request),

@@ -82,6 +82,7 @@ pub(crate) fn note(session: &SessionView) -> Option<String> {
         Unmerged::Nested { path } => format!("{path} is a repository"),
         Unmerged::NoBranch | Unmerged::NoBase => "the plan's branch is gone".to_owned(),
         Unmerged::NoWorktree => "its worktree is gone".to_owned(),
+        Unmerged::Hook { name, .. } => format!("the hook {name} has refused it"),
         Unmerged::Failed { why } => why.clone(),
     };
     Some(format!("task {task} waits: {why}"))
@@ -126,6 +127,11 @@ fn unmerged(task: &str, worktree: Option<&str>, why: &Unmerged) -> String {
         }
         Unmerged::NoWorktree => {
             format!("its worktree is not there; `glis restart {task}` begins anew")
+        }
+        Unmerged::Hook { name, said } => {
+            format!(
+                "the hook {name} has refused it: {said}; mend that in {by_hand}, then `glis resume {task}`"
+            )
         }
         Unmerged::Failed { why } => {
             format!("its work could not be merged: {why}; `glis resume {task}` tries again")

@@ -188,6 +188,7 @@ fn mending(plan: &Plan, why: &Unmerged) -> Option<String> {
         | Unmerged::NoBase
         | Unmerged::CheckedOut { .. }
         | Unmerged::NoWorktree
+        | Unmerged::Hook { .. }
         | Unmerged::Failed { .. } => None,
     }
 }

@@ -190,6 +190,7 @@ fn unmerged(why: &Unmerged) -> String {
         Unmerged::NoBranch | Unmerged::NoBase => "the plan's branch is gone".to_owned(),
         Unmerged::CheckedOut { branch, at } => format!("{branch} is checked out in {at}"),
         Unmerged::NoWorktree => "its worktree is gone".to_owned(),
+        Unmerged::Hook { name, .. } => format!("the hook {name} has refused it"),
         Unmerged::Failed { why } => why.clone(),
     }
 }

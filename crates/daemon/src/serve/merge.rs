@@ -3,6 +3,7 @@
 use super::carry::trouble;
 use super::keep::failed;
 use super::state::ServerState;
+use crate::environments::Caller;
 use crate::pools::Kind;
 use crate::trees::NotMerged;
 use glis_core::merge::Unmerged;
@@ -13,13 +14,25 @@ use glis_wire::client::Response;
 use glis_wire::view::MergeView;
 use std::sync::Arc;
 
-pub(super) async fn merge(state: &ServerState, given: &str, into: Option<String>) -> Response {
+/// Whether hooks of the repository are run.
+pub(super) enum HookWish {
+    None,
+    /// In the environment of who asks; without one, in that of the session.
+    Run(Option<Caller>),
+}
+
+pub(super) async fn merge(
+    state: &ServerState,
+    given: &str,
+    into: Option<String>,
+    hooks: HookWish,
+) -> Response {
     let session = match state.find(given).await {
         Ok(session) => session,
         Err(refusal) => return Response::Refused(refusal),
     };
     match refused(&session, into) {
-        Ok(into) => merge_into(state, session, into).await,
+        Ok(into) => merge_into(state, session, into, hooks).await,
         Err(refusal) => Response::Refused(*refusal),
     }
 }
@@ -54,9 +67,23 @@ fn not_merged(session: &Session, into: &str, why: Unmerged) -> Refusal {
     Refusal::NotMerged { session: name, into: into.to_owned(), worktree, why }
 }
 
-async fn merge_into(state: &ServerState, session: Session, into: String) -> Response {
+async fn merge_into(
+    state: &ServerState,
+    session: Session,
+    into: String,
+    hooks: HookWish,
+) -> Response {
     let (trees, subject, branch) = (Arc::clone(&state.trees), session.clone(), into.clone());
-    let done = state.trees.ask(Kind::Tree, move || trees.merge(&subject, &branch)).await;
+    let env = match hooks {
+        HookWish::None => None,
+        HookWish::Run(Some(caller)) => Some(caller.env),
+        HookWish::Run(None) => Some(state.creator.environments.of_next_start(&session).0),
+    };
+    let merge = move || match env {
+        None => trees.merge(&subject, &branch),
+        Some(env) => trees.merge_with_hooks(&subject, &branch, env),
+    };
+    let done = state.trees.ask(Kind::Tree, merge).await;
     let (work, merged) = match done {
         Ok(Ok(done)) => done,
         Ok(Err(NotMerged::Refused(why))) => {

@@ -4,11 +4,13 @@ use super::Trees;
 use super::lock::set_stale_aside;
 use super::save::relink;
 use super::unmerged::NotMerged;
+use crate::environments::Env;
+use crate::repo_hooks::RepoHooks;
 use crate::worktrees::{repository, top};
 use glis_core::Session;
 use glis_core::merge::Unmerged;
 use glis_core::session::Phase;
-use glis_snapshot::{CommitRequest, Committed, MergeRequest, Merged, Unreadable};
+use glis_snapshot::{CommitRequest, Committed, Hooks, MergeRequest, Merged, Unreadable};
 
 /// How the names of the branches begin that get a result whose own branch is checked out.
 const ASIDE: &str = "glis/merge/";
@@ -17,13 +19,42 @@ const SUBJECT_MAX: usize = 72;
 
 impl Trees {
     /// Saves a session's worktree, commits it on the session's branch, and merges that. Each step can
-    /// be repeated, so what a kill leaves is finished by the next call.
+    /// be repeated, so what a kill leaves is finished by the next call. No hook of the repository is
+    /// run.
     pub(crate) fn merge(
         &self,
         session: &Session,
         into: &str,
     ) -> Result<(Committed, Merged), NotMerged> {
-        let work = self.commit(session)?;
+        self.merge_by(session, into, None)
+    }
+
+    /// The same with the hooks of the repository, in this environment.
+    pub(crate) fn merge_with_hooks(
+        &self,
+        session: &Session,
+        into: &str,
+        env: Env,
+    ) -> Result<(Committed, Merged), NotMerged> {
+        let worktree = top(session)?.filter(|path| path.is_dir());
+        let worktree = worktree.ok_or(NotMerged::Refused(Unmerged::NoWorktree))?;
+        let hooks = RepoHooks {
+            env,
+            worktree,
+            dir: self.home.session(&session.id.0),
+            secs_max: self.settings.now().worktree.setup_secs_max,
+            umask: self.umask,
+        };
+        self.merge_by(session, into, Some(&hooks))
+    }
+
+    fn merge_by(
+        &self,
+        session: &Session,
+        into: &str,
+        hooks: Option<&dyn Hooks>,
+    ) -> Result<(Committed, Merged), NotMerged> {
+        let work = self.commit_as(session, &message(session), hooks)?;
         crate::failpoint::reach("merge", &session.name);
         let (repo, name) = (repository(session), &session.name);
         let merged = glis_snapshot::merge(&MergeRequest {
@@ -32,13 +63,9 @@ impl Trees {
             into,
             aside: &format!("{ASIDE}{name}"),
             message: &format!("Merge `{name}` into {into}"),
+            hooks,
         })?;
         Ok((work, merged))
-    }
-
-    /// Everything that a session has done is in one commit on its branch.
-    fn commit(&self, session: &Session) -> Result<Committed, NotMerged> {
-        self.commit_as(session, &message(session))
     }
 
     /// What an iteration of a loop has done is a commit on the session's branch.
@@ -48,10 +75,16 @@ impl Trees {
         iteration: u32,
     ) -> Result<Committed, NotMerged> {
         let message = message(session).replacen('\n', &format!(" ({iteration})\n"), 1);
-        self.commit_as(session, &message)
+        self.commit_as(session, &message, None)
     }
 
-    fn commit_as(&self, session: &Session, message: &str) -> Result<Committed, NotMerged> {
+    /// Everything that a session has done is in one commit on its branch.
+    fn commit_as(
+        &self,
+        session: &Session,
+        message: &str,
+        hooks: Option<&dyn Hooks>,
+    ) -> Result<Committed, NotMerged> {
         let branch = session.branch.as_deref().ok_or(NotMerged::Refused(Unmerged::NoWorktree))?;
         self.jobs.turns().wait(&session.id, || {
             let worktree = top(session)?.filter(|path| path.is_dir());
@@ -62,7 +95,7 @@ impl Trees {
                 set_stale_aside(&self.jobs, session, &worktree);
             }
             self.save(session, &worktree, "before a commit", Unreadable::List)?;
-            let request = CommitRequest { worktree: worktree.as_path(), branch, message };
+            let request = CommitRequest { worktree: worktree.as_path(), branch, message, hooks };
             Ok(glis_snapshot::commit_work(&request)?)
         })
     }

@@ -2,7 +2,7 @@
 
 use glis_core::merge::Unmerged;
 use glis_core::tree::PathList;
-use glis_snapshot::{CommitFault, MergeFault, SnapshotFault};
+use glis_snapshot::{CommitFault, HookFault, MergeFault, SnapshotFault};
 use std::fmt;
 
 /// Why a session's work is not in a branch.
@@ -26,6 +26,7 @@ impl fmt::Display for NotMerged {
             Unmerged::Unfinished { what } => write!(f, "a {what} is not finished"),
             Unmerged::Nested { path } => write!(f, "{path} is a repository of its own"),
             Unmerged::NoWorktree => write!(f, "it has no worktree of its own"),
+            Unmerged::Hook { name, said } => write!(f, "the hook {name} has refused it: {said}"),
             Unmerged::Failed { why } => write!(f, "{why}"),
             Unmerged::Conflict { .. }
             | Unmerged::NoBranch
@@ -47,6 +48,7 @@ impl From<CommitFault> for NotMerged {
             CommitFault::OffBranch { found, .. } => Unmerged::OffBranch { found },
             CommitFault::Unfinished { what, .. } => Unmerged::Unfinished { what: what.to_owned() },
             CommitFault::Nested { path } => Unmerged::Nested { path },
+            CommitFault::Hook(fault) => hook(fault),
             CommitFault::Snapshot(fault) => return Self::Failed(fault),
         })
     }
@@ -60,7 +62,12 @@ impl From<MergeFault> for NotMerged {
             MergeFault::CheckedOut { branch, at } => {
                 Unmerged::CheckedOut { branch, at: at.to_string_lossy().into_owned() }
             }
+            MergeFault::Hook(fault) => hook(fault),
             MergeFault::Snapshot(fault) => return Self::Failed(fault),
         })
     }
+}
+
+fn hook(fault: HookFault) -> Unmerged {
+    Unmerged::Hook { name: fault.name.to_owned(), said: fault.said }
 }

@@ -14,12 +14,17 @@ fn git(dir: &Path, args: &[&str]) -> Outcome<String> {
 }
 
 fn commit(house: &House) -> Result<Committed, CommitFault> {
-    commit_work(&CommitRequest { worktree: &house.tree, branch: "work", message: "some work" })
+    commit_work(&CommitRequest {
+        worktree: &house.tree,
+        branch: "work",
+        message: "some work",
+        hooks: None,
+    })
 }
 
 fn merged(house: &House, work: &str, into: &str) -> Result<Merged, MergeFault> {
     let (repo, message) = (house.repo.as_path(), "the merge");
-    merge(&MergeRequest { repo, work, into, aside: "glis/merge/x", message })
+    merge(&MergeRequest { repo, work, into, aside: "glis/merge/x", message, hooks: None })
 }
 
 /// Everything that a merge could have changed of the user's.

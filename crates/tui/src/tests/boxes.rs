@@ -38,8 +38,11 @@ fn a_box_asks_for_the_words_that_are_missing() {
 }
 
 fn merge(into: &str) -> String {
-    let request =
-        Request::Merge { session: "id-fix-login".to_owned(), into: Some(into.to_owned()) };
+    let request = Request::Merge {
+        session: "id-fix-login".to_owned(),
+        into: Some(into.to_owned()),
+        hooks: false,
+    };
     serde_json::to_value(request).unwrap().to_string()
 }
 

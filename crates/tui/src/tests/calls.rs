@@ -96,7 +96,7 @@ fn all() -> Vec<Request> {
         Request::Snapshots { session: session(), last: None },
         Request::Diff { session: session(), since: None, patch: true },
         Request::RestoreTo { session: session(), snapshot: None, to: "/tmp/copy".to_owned() },
-        Request::Merge { session: session(), into: None },
+        Request::Merge { session: session(), into: None, hooks: false },
         Request::Plan(PlanRequest::Runs { place: place(), task: None }),
         Request::Plan(PlanRequest::Pause { plan: "p1".to_owned(), mode: PauseMode::Interrupt }),
         Request::Plan(PlanRequest::Resume { place: place(), task: task(), prompt: None }),

@@ -185,10 +185,14 @@ pub(super) const ROWS: &[Row] = &[
         .asks(restore),
     row(Verb::Post, "merge", "/sessions/{session}/merge", Scope::Manage)
         .does("Commit a session's work on its branch and merge that, without touching any checkout")
-        .takes(&[may("into", Kind::Text, "The branch; default: the one that it began from")])
+        .takes(&[
+            may("into", Kind::Text, "The branch; default: the one that it began from"),
+            may("hooks", Kind::Flag, "Run the repository's hooks that have a say in a commit"),
+        ])
         .gives(Gives::Object)
         .asks(|given| {
-            Ok(Request::Merge { session: given.name.clone(), into: given.text("into") })
+            let (session, into) = (given.name.clone(), given.text("into"));
+            Ok(Request::Merge { session, into, hooks: given.flag("hooks") })
         }),
 ];
 

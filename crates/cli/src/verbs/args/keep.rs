@@ -64,4 +64,8 @@ pub(crate) struct Merge {
     /// out is never moved: then the result is glis/merge/NAME, with the line to type
     #[arg(long, value_name = "BRANCH")]
     pub(crate) into: Option<String>,
+    /// Run the repository's hooks that have a say in a commit: pre-commit, prepare-commit-msg, commit-msg,
+    /// post-commit. Without it none is run
+    #[arg(long)]
+    pub(crate) hooks: bool,
 }
