@@ -10,6 +10,9 @@ pub struct SnapshotRef {
     pub name: String,
     /// The commit it names.
     pub commit: String,
+    /// How many paths differ from HEAD in it, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<u32>,
 }
 
 /// What a snapshot was taken for, beside those of a pause.

@@ -201,6 +201,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         tasks_done: tally.done,
         tasks_active: tally.active,
         tasks_open: tally.open,
+        changed_files: session.snapshot.as_ref().and_then(|snapshot| snapshot.changed),
         env_names,
     }
 }

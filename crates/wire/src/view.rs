@@ -180,6 +180,9 @@ pub struct SessionView {
     /// Those that are left.
     #[serde(default)]
     pub tasks_open: u32,
+    /// How many files differ from HEAD, as of the last time that the worktree was saved.
+    #[serde(default)]
+    pub changed_files: Option<u32>,
     /// Names of the variables in the environment it was last started with.
     pub env_names: Vec<String>,
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 /// The contract's fields of a session.
-const FIELDS: [&str; 31] = [
+const FIELDS: [&str; 32] = [
     "id",
     "name",
     "status",
@@ -39,6 +39,7 @@ const FIELDS: [&str; 31] = [
     "last_accessed_at",
     "is_compacted",
     "compacted_at",
+    "changed_files",
 ];
 
 fn has_all_fields(session: &Value) {
@@ -88,6 +89,7 @@ fn a_session_shows_every_field_through_its_whole_life() -> Outcome {
         ("waiting_for", json!(null)),
         ("auto_yes", json!(false)),
         ("generation", json!(0)),
+        ("changed_files", json!(null)),
     ] {
         assert_eq!(created[field], wanted, "{field}");
     }
@@ -106,6 +108,7 @@ fn a_session_shows_every_field_through_its_whole_life() -> Outcome {
     has_all_fields(&paused);
     assert_eq!(paused["status"], "paused");
     assert_eq!(paused["pause_reason"], "user");
+    assert_eq!(paused["changed_files"], 1);
     assert_eq!(paused["pid"], Value::Null);
     assert_eq!((&paused["can_pause"], &paused["can_resume"]), (&json!(false), &json!(true)));
     assert!(is_utc(&paused["paused_at"]));

@@ -81,6 +81,10 @@ fn without_it_nothing_is_committed_and_changed_files_are_told() -> Outcome {
     assert_eq!(house.git(&["log", "--format=%s", "main..glis/l"])?, "");
     let told = house.ok(&["diff", "l", "--stat"])?;
     assert!(told.contains("1 file, +2 -0"), "{told}");
+    assert_eq!(house.json(&["pause", "l"])?["changed_files"], 1);
+    // The next daemon knows it too.
+    house.kill_daemon()?;
+    assert_eq!(house.show("l")?["changed_files"], 1);
     Ok(())
 }
 

@@ -310,7 +310,8 @@ impl State {
     #[expect(clippy::too_many_lines, reason = "every effect is named once")]
     fn perform(&mut self, session: &SessionId, effect: &Effect) -> Option<Outcome> {
         let site = self.sites.iter_mut().find(|site| site.id == *session)?;
-        let snapshot = || SnapshotRef { name: "snap".to_owned(), commit: "c".to_owned() };
+        let (name, commit) = ("snap".to_owned(), "c".to_owned());
+        let snapshot = || SnapshotRef { name: name.clone(), commit: commit.clone(), changed: None };
         Some(match effect {
             Effect::MakeWorktree { op } => Outcome::WorktreeMade {
                 op: *op,

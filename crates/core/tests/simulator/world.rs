@@ -77,7 +77,7 @@ impl Site {
         let tree = *self.tree.get_or_insert(0);
         let name = format!("snap-{}", self.kept.len());
         self.kept.insert(name.clone(), tree);
-        SnapshotRef { name, commit: "c".to_owned() }
+        SnapshotRef { name, commit: "c".to_owned(), changed: None }
     }
 
     fn checked(&mut self, session: &Session, op: OpId) -> Outcome {
@@ -199,7 +199,8 @@ impl Site {
             Effect::RestoreWorktree { op, .. } if fails => Outcome::NotRestored { op: *op, why },
             Effect::RestoreWorktree { op, snapshot } => {
                 self.tree = self.kept.get(snapshot).copied();
-                let snapshot = SnapshotRef { name: snapshot.clone(), commit: "c".to_owned() };
+                let (name, commit) = (snapshot.clone(), "c".to_owned());
+                let snapshot = SnapshotRef { name, commit, changed: None };
                 Outcome::WorktreeRestored { op: *op, snapshot, notes: Vec::new() }
             }
             Effect::BringBack { op } if fails => Outcome::NotBroughtBack { op: *op, why },

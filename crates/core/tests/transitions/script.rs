@@ -551,7 +551,7 @@ pub(crate) fn check_each(kind: Kind, beginning: &str, table: &str) -> Result<(),
 }
 
 fn snapshot(number: u64) -> SnapshotRef {
-    SnapshotRef { name: format!("snap-{number}"), commit: "c".into() }
+    SnapshotRef { name: format!("snap-{number}"), commit: "c".into(), changed: None }
 }
 
 fn found(words: &str) -> Option<Found> {

@@ -104,7 +104,7 @@ impl Trees {
         let repo_root = repository(session);
         let done = || -> Result<_, SnapshotFault> {
             let commit = glis_snapshot::commit_of(&repo_root, reference)?;
-            let snapshot = SnapshotRef { name: reference.to_owned(), commit };
+            let snapshot = SnapshotRef { name: reference.to_owned(), commit, changed: None };
             // Done again after a crash, or asked for in vain.
             let same = glis_snapshot::compare(&worktree, &repo_root, reference, &self.limits());
             if matches!(same, Ok(Difference::Untouched)) {

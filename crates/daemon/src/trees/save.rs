@@ -192,7 +192,8 @@ fn keep(config: &SnapshotConfig) -> Keep {
 }
 
 pub(super) fn named(saved: &Saved) -> SnapshotRef {
-    SnapshotRef { name: saved.reference.clone(), commit: saved.commit.clone() }
+    let changed = u32::try_from(saved.changed).ok();
+    SnapshotRef { name: saved.reference.clone(), commit: saved.commit.clone(), changed }
 }
 
 /// Why something was not saved. Of a repository that was moved away git says only that it is none.
