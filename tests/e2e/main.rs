@@ -151,6 +151,7 @@ mod daemon {
 
 /// Strangers at the sockets, and callers that mean harm or are clumsy.
 mod intruders {
+    mod enemy;
     mod sockets;
 }
 

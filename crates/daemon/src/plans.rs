@@ -9,7 +9,7 @@ use crate::jobs::Jobs;
 use crate::panics::caught;
 use crate::plan_view;
 use crate::pools::Kind;
-use crate::run_records::{self, RunRecords};
+use crate::run_records::{self, RunRecords, Unfit};
 use crate::shell_line::ShellLine;
 use crate::trees::{NotMerged, Trees};
 use accept::Acceptance;
@@ -315,9 +315,10 @@ impl Plans {
     }
 
     /// Says why a repository cannot keep the records of its runs, if so.
-    pub(crate) async fn check_place(&self, root: &str) -> Result<(), String> {
+    pub(crate) async fn check_place(&self, root: &str) -> Result<(), Unfit> {
         let root = PathBuf::from(root);
-        self.jobs.ask(Kind::Look, move || run_records::check_place(&root)).await?
+        let look = move || run_records::check_place(&root);
+        self.jobs.ask(Kind::Look, look).await.map_err(Unfit::Place)?
     }
 
     /// The root of the repository that a folder belongs to.

@@ -144,14 +144,23 @@ pub(crate) fn folder(root: &Path, slug: &str) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// Says why a repository cannot keep records, if so.
-pub(crate) fn check_place(root: &Path) -> Result<(), String> {
+/// Why a repository cannot keep records.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Unfit {
+    /// Something else is in their place.
+    Place(String),
+    /// They would be in the user's commits.
+    Unignored(String),
+}
+
+/// Says why a repository cannot keep records, if so. From here on it ignores them.
+pub(crate) fn check_place(root: &Path) -> Result<(), Unfit> {
     let mut folder = root.to_owned();
     for name in FOLDERS {
         folder.push(name);
-        check(&folder)?;
+        check(&folder).map_err(Unfit::Place)?;
     }
-    Ok(())
+    ignore(root).map_err(Unfit::Unignored)
 }
 
 /// Whether this is a folder, or can become one. A link is not followed: it leads out of the repository,
@@ -169,8 +178,17 @@ fn check(folder: &Path) -> Result<(), String> {
     }
 }
 
-/// Has a repository ignore the records, by its own list and by no file that it tracks.
+/// Has a repository ignore the records, by its own list and by no file that it tracks; unless that list
+/// cannot be written, and something else of the user's does it.
 fn ignore(root: &Path) -> Result<(), String> {
+    ignore_by_list(root).or_else(|why| {
+        let record = format!("{}/x", IGNORED.trim_matches('/'));
+        let asked = ["check-ignore", "--quiet", &record];
+        if glis_snapshot::git::run(root, &asked).is_ok() { Ok(()) } else { Err(why) }
+    })
+}
+
+fn ignore_by_list(root: &Path) -> Result<(), String> {
     let asked = ["rev-parse", "--git-path", "info/exclude"];
     let list = glis_snapshot::git::run(root, &asked).map_err(|fault| fault.to_string())?;
     let list = root.join(list);

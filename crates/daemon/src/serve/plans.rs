@@ -7,6 +7,7 @@ use crate::environments::Caller;
 use crate::mailbox::Published;
 use crate::peer::Peer;
 use crate::plan_view;
+use crate::run_records::Unfit;
 use glis_core::decision::Reply;
 use glis_core::pause::PauseMode;
 use glis_core::plan::{Pace, Plan, PlanSpec, Run};
@@ -175,9 +176,17 @@ fn no_base(why: &str) -> Response {
     }
 }
 
-fn no_records(why: String) -> Response {
-    let hint = "put a folder in its place; the plan itself may be any file: `glis execute FILE`";
-    Response::Unusable { message: why, hint: hint.to_owned() }
+fn no_records(why: Unfit) -> Response {
+    let (message, hint) = match why {
+        Unfit::Place(why) => {
+            (why, "put a folder in its place; the plan itself may be any file: `glis execute FILE`")
+        }
+        Unfit::Unignored(why) => (
+            format!("the records of runs would be in your commits: {why}"),
+            "make that file writable, or have git ignore /.glis/runs/ otherwise",
+        ),
+    };
+    Response::Unusable { message, hint: hint.to_owned() }
 }
 
 /// A plan's name in the names of branches: from its title, else from its file.
