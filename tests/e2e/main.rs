@@ -178,6 +178,7 @@ mod plans {
     mod meanwhile;
     mod records;
     mod refusals;
+    mod stopped;
 }
 
 /// Loops: paused between iterations, limited, counted, killed and gone on with.
@@ -190,6 +191,7 @@ mod loops {
     mod messages;
     mod mishaps;
     mod pausing;
+    mod stopped;
     mod told;
 }
 

@@ -30,7 +30,7 @@ use crate::house::House;
 use crate::input::{Command, Hearing, Input, Outcome};
 use crate::limits::Limits;
 use crate::pause::{Captured, PauseReason, PauseWish};
-use crate::react::{follow, settle, settle_house};
+use crate::react::{self, follow, settle, settle_house};
 use crate::reason::FailedStep;
 use crate::refusal::Refusal;
 use crate::session::{FolderState, Phase, Session, StartStep};
@@ -222,12 +222,21 @@ fn obey(draft: &mut Draft<'_>, command: Command) -> Result<(), Refusal> {
         }
         Command::Restart { agent_ref, prompt, .. } => looping::restart(draft, agent_ref, prompt)?,
         Command::Stop { .. } => {
+            let judged = react::plan::stop_judging(draft);
             looping::stop(draft);
             end::stop(draft);
+            if judged {
+                react::plan::stop_plan(draft);
+                // Its agent may have ended before; something is stopped all the same.
+                if draft.decision.reply == Reply::Already {
+                    draft.reply(Reply::Done);
+                }
+            }
         }
         Command::LimitIdle { limit, .. } => idle::limit(draft, limit)?,
         Command::Remove { running, .. } => {
             chore::remove(draft, running)?;
+            react::plan::stop_judging(draft);
             looping::stop(draft);
         }
         Command::Snapshot { .. } => save::asked(draft)?,

@@ -32,6 +32,9 @@ pub enum Effect {
     /// End the command that sets a fresh worktree up, or keep it from beginning. The worktree itself
     /// is made all the same.
     CutSetUpShort,
+    /// End the command that says whether its work is done (`--until` of a loop, `accept` of a task), or
+    /// keep it from beginning: nobody waits for its word any more. That of a loop has no outcome then.
+    CutLineShort,
     /// See whether a start can succeed, and bring the worktree back if it is gone.
     CheckStart { op: OpId },
     /// Start the holder, unless one of this generation lives.

@@ -42,11 +42,11 @@ pub enum Unmerged {
     NoWorktree,
     /// A hook of the repository has refused it, where the user wants them to be run.
     Hook {
-        /// Its name.
-        name: String,
-        /// How it ended, and its last words.
-        said: String,
+        /// Its name, how it ended, and its last words.
+        why: String,
     },
+    /// A person has stopped it while it was judged.
+    Stopped,
     /// Git or the disk kept it.
     Failed {
         /// How.

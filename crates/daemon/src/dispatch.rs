@@ -55,6 +55,7 @@ impl Act for Dispatcher {
         match effect {
             Effect::MakeWorktree { op } => self.trees.make(session, op),
             Effect::CutSetUpShort => self.provision.cut_short(&id),
+            Effect::CutLineShort => self.jobs.lines.cut_short(&id),
             Effect::CheckStart { op } => self.check_start(session, op),
             Effect::StartProcess { op, generation } => self.start(session, op, generation),
             Effect::Deliver { message, text, .. } => {
@@ -123,6 +124,7 @@ impl Act for Dispatcher {
             Effect::SetTimer { key, when } => self.timers.set(Subject::House, key, when),
             Effect::MakeWorktree { .. }
             | Effect::CutSetUpShort
+            | Effect::CutLineShort
             | Effect::CheckStart { .. }
             | Effect::StartProcess { .. }
             | Effect::Deliver { .. }
@@ -159,6 +161,7 @@ impl Act for Dispatcher {
             Effect::FinishRun { run } => self.plans.finish(house, plan, &run),
             Effect::MakeWorktree { .. }
             | Effect::CutSetUpShort
+            | Effect::CutLineShort
             | Effect::CheckStart { .. }
             | Effect::StartProcess { .. }
             | Effect::Deliver { .. }

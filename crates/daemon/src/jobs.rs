@@ -6,6 +6,7 @@ use crate::mailbox::{Mailbox, Query};
 use crate::panics::fault;
 use crate::pools::{Kind, Place, Pools};
 use crate::settings::Settings;
+use crate::shell_line::ShellLines;
 use crate::strikes::Strikes;
 use crate::timers::Time;
 use crate::turns::Turns;
@@ -28,6 +29,7 @@ pub(crate) struct Jobs {
     pub(crate) mailbox: Mailbox,
     pub(crate) bounds: Arc<Bounds>,
     pub(crate) strikes: Strikes,
+    pub(crate) lines: Arc<ShellLines>,
     settings: Arc<Settings>,
     pools: Pools,
     runtime: Handle,
@@ -49,6 +51,7 @@ impl Jobs {
             bounds: Bounds::new(mailbox.clone(), Arc::clone(&settings), time),
             mailbox,
             strikes,
+            lines: Arc::default(),
             settings,
             pools,
             runtime: Handle::current(),

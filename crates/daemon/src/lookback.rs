@@ -6,7 +6,7 @@ use crate::environments::Environments;
 use crate::jobs::Jobs;
 use crate::pools::Kind;
 use crate::settings::Settings;
-use crate::shell_line::{End, ShellLine};
+use crate::shell_line::{End, ShellLine, Ticket};
 use crate::trees::Trees;
 use crate::worktrees::top;
 use glis_core::input::Outcome;
@@ -26,6 +26,14 @@ const UNTIL_LOG: &str = "until.log";
 const UNTIL_MARK: &str = "until.mark";
 /// The last words of an agent stand in the last of these bytes, unless it has said none.
 const TAIL_BYTES: u64 = 128 * 1024;
+
+/// What the command says by which the end of a loop is known.
+enum Reached {
+    Yes,
+    No,
+    /// A person did not wait for it.
+    CutShort,
+}
 
 /// Looks back at iterations.
 pub(crate) struct LookBack {
@@ -55,14 +63,15 @@ impl LookBack {
                 note,
             })
         };
-        let own = Arc::clone(self);
+        let (own, ticket) = (Arc::clone(self), self.jobs.lines.want(&session.id));
         let what = (Kind::LookBack, "look back at an iteration");
         self.jobs.blocking(session, what, failed, move |session| {
-            Some(Outcome::LookedBack(own.look_now(session, iteration)))
+            own.look_now(session, iteration, &ticket).map(Outcome::LookedBack)
         });
     }
 
-    fn look_now(&self, session: &Session, iteration: u32) -> LookedBack {
+    /// What comes of it; nothing where nobody waits for it any more.
+    fn look_now(&self, session: &Session, iteration: u32, ticket: &Ticket) -> Option<LookedBack> {
         let mut notes = Vec::new();
         let spec = session.looped.as_ref().map(|looped| &looped.spec);
         crate::failpoint::reach("look-back", &session.name);
@@ -72,13 +81,15 @@ impl LookBack {
             notes.push(format!("its work was not committed: {fault}"));
         }
         let until = spec.and_then(|spec| spec.until.as_deref());
-        let reached = until.is_some_and(|line| match self.is_reached(session, line) {
-            Ok(reached) => reached,
-            Err(why) => {
+        let reached = match until.map(|line| (line, self.is_reached(session, line, ticket))) {
+            Some((_, Ok(Reached::Yes))) => true,
+            None | Some((_, Ok(Reached::No))) => false,
+            Some((_, Ok(Reached::CutShort))) => return None,
+            Some((line, Err(why))) => {
                 notes.push(format!("--until {line:?}: {why}"));
                 false
             }
-        });
+        };
         let left = match self.left(session) {
             Ok(left) => left,
             Err(why) => {
@@ -89,12 +100,17 @@ impl LookBack {
         let agent_ref = fresh_ref(session.spec.traits.refs);
         let note = (!notes.is_empty()).then(|| notes.join("; "));
         let cost_micros = self.cost(session);
-        LookedBack { iteration, reached, left, cost_micros, agent_ref, note }
+        Some(LookedBack { iteration, reached, left, cost_micros, agent_ref, note })
     }
 
     /// Whether the command that was given succeeds, in the session's environment and worktree. What it
     /// printed is kept for a person who wants to know why a loop goes on; nothing relies on it.
-    fn is_reached(&self, session: &Session, command: &str) -> Result<bool, String> {
+    fn is_reached(
+        &self,
+        session: &Session,
+        command: &str,
+        ticket: &Ticket,
+    ) -> Result<Reached, String> {
         let dir = self.folder(session);
         let secs_max = self.settings.now().looped.until_secs;
         let line = ShellLine {
@@ -107,9 +123,10 @@ impl LookBack {
             secs_max,
             umask: self.umask,
         };
-        match line.run().map_err(|fault| fault.to_string())? {
-            (End::Well, _) => Ok(true),
-            (End::Failed(_), _) => Ok(false),
+        match line.run(Some(ticket)).map_err(|fault| fault.to_string())? {
+            (End::Well, _) => Ok(Reached::Yes),
+            (End::Failed(_), _) => Ok(Reached::No),
+            (End::CutShort, _) => Ok(Reached::CutShort),
             (End::TooLate, _) => Err(format!("it was not done after {secs_max} s, and was ended")),
         }
     }

@@ -10,7 +10,7 @@ use crate::panics::caught;
 use crate::plan_view;
 use crate::pools::Kind;
 use crate::run_records::{self, RunRecords, Unfit};
-use crate::shell_line::ShellLine;
+use crate::shell_line::{ShellLine, Ticket};
 use crate::trees::{NotMerged, Trees};
 use accept::Acceptance;
 use glis_core::merge::Unmerged;
@@ -250,22 +250,26 @@ impl Plans {
     pub(crate) fn finish(self: &Arc<Self>, house: &House, plan: &Plan, run: &RunId) {
         let Some(work) = Work::of(house, plan, run) else { return };
         let plans = Arc::clone(self);
+        let ticket = work.session.as_ref().map(|session| self.jobs.lines.want(&session.id));
         self.jobs.later(async move {
             let (plan, run) = (work.plan.clone(), work.run.clone());
             let failed = |why| PlanOutcome::Unmerged { run, why: Unmerged::Failed { why } };
-            let outcome = caught(plans.finish_now(work)).await.unwrap_or_else(failed);
+            let outcome = caught(plans.finish_now(work, ticket)).await.unwrap_or_else(failed);
             plans.jobs.mailbox.tell(Input::PlanOutcome { plan, outcome }).await;
         });
     }
 
-    async fn finish_now(&self, work: Work) -> PlanOutcome {
+    async fn finish_now(&self, work: Work, ticket: Option<Ticket>) -> PlanOutcome {
         let run = work.run.clone();
         let failed = |why: String| Unmerged::Failed { why };
-        let Some(session) = work.session.clone() else {
+        let (Some(session), Some(ticket)) = (work.session.clone(), ticket) else {
             return PlanOutcome::Unmerged { run, why: Unmerged::NoWorktree };
         };
-        match self.accept(&work, &session).await {
+        match self.accept(&work, &session, ticket).await {
             Ok(Acceptance::Accepted) => {}
+            Ok(Acceptance::CutShort) => {
+                return PlanOutcome::Unmerged { run, why: Unmerged::Stopped };
+            }
             Ok(Acceptance::Refused(why)) => return PlanOutcome::NotAccepted { run, why },
             Err(why) => return PlanOutcome::Unmerged { run, why: failed(why) },
         }
@@ -290,7 +294,12 @@ impl Plans {
         PlanOutcome::Unmerged { run, why }
     }
 
-    async fn accept(&self, work: &Work, session: &Session) -> Result<Acceptance, String> {
+    async fn accept(
+        &self,
+        work: &Work,
+        session: &Session,
+        ticket: Ticket,
+    ) -> Result<Acceptance, String> {
         let Some(command) = work.task.as_ref().and_then(|task| task.accept.clone()) else {
             return Ok(Acceptance::Accepted);
         };
@@ -311,7 +320,7 @@ impl Plans {
             log,
             umask: self.umask,
         };
-        self.jobs.ask(Kind::Make, move || accept::run(&call)).await?
+        self.jobs.ask(Kind::Make, move || accept::run(&call, &ticket)).await?
     }
 
     /// Says why a repository cannot keep the records of its runs, if so.

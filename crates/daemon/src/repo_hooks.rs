@@ -49,12 +49,14 @@ impl RepoHooks {
             secs_max: self.secs_max,
             umask: self.umask,
         };
-        let (end, last) = line.run().map_err(|fault| refused(name, fault))?;
+        let (end, last) = line.run(None).map_err(|fault| refused(name, &fault))?;
         match end {
             End::Well => Ok(()),
-            End::Failed(status) => Err(refused(name, format!("{status}; its last output: {last}"))),
-            End::TooLate => {
-                Err(refused(name, format!("no end after {} s", self.secs_max)))
+            End::Failed(status) => {
+                Err(refused(name, &format!("{status}; its last output: {last}")))
+            }
+            End::TooLate | End::CutShort => {
+                Err(refused(name, &format!("no end after {} s", self.secs_max)))
             }
         }
     }
@@ -68,7 +70,7 @@ impl Hooks for RepoHooks {
     fn message(&self, text: &str, source: Source) -> Result<String, HookFault> {
         let (prepare, judge) = ("prepare-commit-msg", "commit-msg");
         let file = self.dir.join(MESSAGE);
-        fs::write(&file, format!("{text}\n")).map_err(|fault| refused(prepare, fault))?;
+        fs::write(&file, format!("{text}\n")).map_err(|fault| refused(prepare, &fault))?;
         let quoted = quoted(&file);
         let source = match source {
             Source::Work => "message",
@@ -76,10 +78,10 @@ impl Hooks for RepoHooks {
         };
         self.run(prepare, &format!("{quoted} {source}"), None)?;
         self.run(judge, &quoted, None)?;
-        let told = fs::read_to_string(&file).map_err(|fault| refused(judge, fault))?;
+        let told = fs::read_to_string(&file).map_err(|fault| refused(judge, &fault))?;
         let told = told.trim_end();
         if told.is_empty() {
-            return Err(refused(judge, "it has left no message"));
+            return Err(refused(judge, &"it has left no message"));
         }
         Ok(told.to_owned())
     }
@@ -91,7 +93,7 @@ impl Hooks for RepoHooks {
     }
 }
 
-fn refused(name: &'static str, said: impl ToString) -> HookFault {
+fn refused(name: &'static str, said: &dyn ToString) -> HookFault {
     HookFault { name, said: said.to_string() }
 }
 

@@ -165,7 +165,7 @@ async fn answer(state: &Arc<ServerState>, peer: &mut Peer, call: Call) -> io::Re
         Request::Compaction { session } => compact::show(state, &session).await,
         Request::Snapshots { session, last } => keep::snapshots(state, &session, last).await,
         Request::Diff { session, since, patch } => {
-            keep::diff(state, peer, &session, since, patch).await?
+            Box::pin(keep::diff(state, peer, &session, since, patch)).await?
         }
         Request::Search { words, most } => stream::search(state, words, most).await,
         Request::Trash => keep::trash(state).await,
@@ -247,11 +247,11 @@ async fn change(
         Request::TrashEmpty { which } => keep::empty_trash(state, steps, which).await,
         Request::Merge { session, into, hooks } => {
             let hooks = if hooks { HookWish::Run(env) } else { HookWish::None };
-            Ok(merge::merge(state, &session, into, hooks).await)
+            Ok(Box::pin(merge::merge(state, &session, into, hooks)).await)
         }
         Request::Plan(request) => plans::change(state, steps, request, env).await,
         Request::RestoreTo { session, snapshot, to } => {
-            Ok(keep::restore_to(state, &session, snapshot, to).await)
+            Ok(Box::pin(keep::restore_to(state, &session, snapshot, to)).await)
         }
         Request::List { .. }
         | Request::Show { .. }

@@ -1,17 +1,21 @@
 //! A line for the shell that says whether a session's work is done: run in its worktree, within its time,
-//! its output kept, and never two of them at once.
+//! its output kept, never two of them at once, and ended when nobody waits for its word any more.
 
 use crate::child::{end_all, ends_within, last_words, shell};
 use crate::environments::Env;
+use glis_core::SessionId;
 use glis_record::durable;
 use glis_snapshot::Task;
 use rustix::fs::OFlags;
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
-use std::process::{ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What is needed to run it.
 pub(crate) struct ShellLine {
@@ -35,11 +39,108 @@ pub(crate) enum End {
     Failed(ExitStatus),
     /// Not by itself: its time was over.
     TooLate,
+    /// Nobody waits for its word any more.
+    CutShort,
+}
+
+/// The lines that are wanted, at most one a session.
+#[derive(Debug, Default)]
+pub(crate) struct ShellLines(Mutex<Slots>);
+
+#[derive(Debug, Default)]
+struct Slots {
+    last: u64,
+    slots: HashMap<SessionId, (u64, Wanted)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    ToCome,
+    Runs(Pid),
+    NoMore,
+}
+
+impl Wanted {
+    /// Ends it if it runs. As long as the table is locked, the child is not collected: its number is its
+    /// own.
+    fn end(self) {
+        if let Self::Runs(pid) = self {
+            kill_process_group(pid, Signal::KILL).ok();
+        }
+    }
+}
+
+impl ShellLines {
+    /// A line is wanted for a session from now on, in the place of any other.
+    pub(crate) fn want(self: &Arc<Self>, session: &SessionId) -> Ticket {
+        let mut known = self.known();
+        known.last += 1;
+        let number = known.last;
+        if let Some((_, former)) = known.slots.insert(session.clone(), (number, Wanted::ToCome)) {
+            former.end();
+        }
+        Ticket { lines: Arc::clone(self), session: session.clone(), number }
+    }
+
+    /// Ends the line of a session, or keeps it from beginning.
+    pub(crate) fn cut_short(&self, session: &SessionId) {
+        if let Some((_, wanted)) = self.known().slots.get_mut(session) {
+            wanted.end();
+            *wanted = Wanted::NoMore;
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Slots> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// That a line is wanted, until this is dropped.
+pub(crate) struct Ticket {
+    lines: Arc<ShellLines>,
+    session: SessionId,
+    number: u64,
+}
+
+impl Ticket {
+    /// Starts it, if it is still wanted.
+    fn begin(&self, command: &mut Command) -> io::Result<Option<Child>> {
+        let mut known = self.lines.known();
+        let Some((number, wanted)) = known.slots.get_mut(&self.session) else { return Ok(None) };
+        if *number != self.number || *wanted == Wanted::NoMore {
+            return Ok(None);
+        }
+        let child = command.spawn()?;
+        *wanted = Wanted::Runs(Pid::from_child(&child));
+        Ok(Some(child))
+    }
+
+    /// It has ended and is about to be collected. Whether it was wanted to its end.
+    fn ended(&self) -> bool {
+        let mut known = self.lines.known();
+        match known.slots.get_mut(&self.session) {
+            Some((number, wanted)) if *number == self.number && *wanted != Wanted::NoMore => {
+                *wanted = Wanted::ToCome;
+                true
+            }
+            Some(_) | None => false,
+        }
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        let mut known = self.lines.known();
+        if known.slots.get(&self.session).is_some_and(|(number, _)| *number == self.number) {
+            known.slots.remove(&self.session);
+        }
+    }
 }
 
 impl ShellLine {
-    /// Runs it to its end, which comes with its last words. The error is why it could not be run.
-    pub(crate) fn run(&self) -> io::Result<(End, String)> {
+    /// Runs it to its end, which comes with its last words. One that somebody has a ticket for is cut
+    /// short by who takes that away. The error is why it could not be run.
+    pub(crate) fn run(&self, ticket: Option<&Ticket>) -> io::Result<(End, String)> {
         durable::private_folder(&self.dir)?;
         // Two at once would be in each other's way.
         if let Ok(mark) = std::fs::read_to_string(self.dir.join(self.mark)) {
@@ -57,19 +158,25 @@ impl ShellLine {
         shell.env("PWD", &self.worktree).env(variable, &mark);
         shell.stdin(Stdio::null()).process_group(0);
         shell.stdout(log.try_clone()?).stderr(log.try_clone()?);
-        let mut child = shell.spawn()?;
+        let child = match ticket {
+            Some(ticket) => ticket.begin(&mut shell)?,
+            None => Some(shell.spawn()?),
+        };
+        let Some(mut child) = child else { return Ok((End::CutShort, String::new())) };
         // It has its own limit, and may well wait for something.
         let in_time = glis_snapshot::patiently(|| ends_within(&child, self.secs_max));
+        let wanted = ticket.is_none_or(Ticket::ended);
         let status = child.wait()?;
-        if !in_time {
+        if !in_time || !wanted {
             end_all(&task);
         }
         log.sync_all()?;
         std::fs::remove_file(self.dir.join(self.mark)).ok();
-        let end = match (in_time, status.success()) {
-            (true, true) => End::Well,
-            (true, false) => End::Failed(status),
-            (false, _) => End::TooLate,
+        let end = match (wanted, in_time, status.success()) {
+            (false, _, _) => End::CutShort,
+            (true, true, true) => End::Well,
+            (true, true, false) => End::Failed(status),
+            (true, false, _) => End::TooLate,
         };
         Ok((end, last_words(&mut log)))
     }

@@ -37,10 +37,12 @@ pub(super) fn not_merged(session: &str, into: &str, worktree: &str, why: &Unmerg
             refused(format!("the branch {branch} is checked out in {at}, so it is not moved"))
                 .hint(format!("`git -C {at} switch --detach` frees it"))
         }
-        Unmerged::Hook { name, said } => refused(format!(
-            "the hook {name} of the repository has refused the work of `{session}`: {said}; nothing was merged"
+        Unmerged::Hook { why } => refused(format!(
+            "a hook of the repository has refused the work of `{session}`: {why}; nothing was merged"
         ))
         .hint(format!("mend it in {worktree}, or run no hooks: `glis merge {session}`")),
+        Unmerged::Stopped => refused(format!("`{session}` was stopped; nothing was merged"))
+            .hint(format!("`glis merge {session}` tries again")),
         Unmerged::Failed { why } => Complaint::new(Kind::Failed, why.clone())
             .hint("`glis doctor` looks for the cause"),
         Unmerged::NoWorktree => refused(format!("the worktree of `{session}` is not there"))

@@ -82,7 +82,8 @@ pub(crate) fn note(session: &SessionView) -> Option<String> {
         Unmerged::Nested { path } => format!("{path} is a repository"),
         Unmerged::NoBranch | Unmerged::NoBase => "the plan's branch is gone".to_owned(),
         Unmerged::NoWorktree => "its worktree is gone".to_owned(),
-        Unmerged::Hook { name, .. } => format!("the hook {name} has refused it"),
+        Unmerged::Hook { .. } => "a hook has refused it".to_owned(),
+        Unmerged::Stopped => "it was stopped while it was judged".to_owned(),
         Unmerged::Failed { why } => why.clone(),
     };
     Some(format!("task {task} waits: {why}"))
@@ -128,10 +129,11 @@ fn unmerged(task: &str, worktree: Option<&str>, why: &Unmerged) -> String {
         Unmerged::NoWorktree => {
             format!("its worktree is not there; `glis restart {task}` begins anew")
         }
-        Unmerged::Hook { name, said } => {
-            format!(
-                "the hook {name} has refused it: {said}; mend that in {by_hand}, then `glis resume {task}`"
-            )
+        Unmerged::Hook { why } => format!(
+            "a hook has refused it: {why}; mend that in {by_hand}, then `glis resume {task}`"
+        ),
+        Unmerged::Stopped => {
+            format!("it was stopped while its work was judged; `glis resume {task}` tries again")
         }
         Unmerged::Failed { why } => {
             format!("its work could not be merged: {why}; `glis resume {task}` tries again")

@@ -72,7 +72,16 @@ pub(super) fn withdraw(draft: &mut Draft<'_>) -> bool {
 pub(super) fn stop(draft: &mut Draft<'_>) {
     withdraw(draft);
     if draft.session.iterates() {
+        cut_look_short(draft);
         tell(draft, LoopEvent::Stopped);
+    }
+}
+
+/// What an iteration was being looked back at for counts no more.
+fn cut_look_short(draft: &mut Draft<'_>) {
+    let looks = |looped: &Loop| matches!(looped.stage, LoopStage::Looking { .. });
+    if draft.session.looped.as_deref().is_some_and(looks) {
+        draft.effect(Effect::CutLineShort);
     }
 }
 
@@ -93,6 +102,7 @@ pub(super) fn restart(
     };
     let words = prompt.or_else(|| draft.session.spec.prompt.clone());
     start::restart(draft, agent_ref, words)?;
+    cut_look_short(draft);
     tell(draft, LoopEvent::Began { iteration });
     Ok(())
 }

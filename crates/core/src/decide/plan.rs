@@ -189,6 +189,7 @@ fn mending(plan: &Plan, why: &Unmerged) -> Option<String> {
         | Unmerged::CheckedOut { .. }
         | Unmerged::NoWorktree
         | Unmerged::Hook { .. }
+        | Unmerged::Stopped
         | Unmerged::Failed { .. } => None,
     }
 }
@@ -256,8 +257,17 @@ pub(super) fn outcome(house: &House, id: &PlanId, outcome: PlanOutcome) -> Decis
             review(&mut draft, id, &run.task);
             end_session(&mut draft, &run);
         }
-        PlanOutcome::Unmerged { run, why } => {
-            draft.plan_event(id, PlanEvent::RunWaits { run, why });
+        PlanOutcome::Unmerged { run: kept, why } => {
+            let session = run.session.as_ref().and_then(|session| draft.session_of(session));
+            let gone = session.is_some_and(|it| it.phase == Phase::Rest(Rest::Archived));
+            draft.plan_event(
+                id,
+                if gone {
+                    PlanEvent::RunCanceled { run: kept }
+                } else {
+                    PlanEvent::RunWaits { run: kept, why }
+                },
+            );
         }
         PlanOutcome::NotAccepted { run: failed, why } => {
             let why = RunFault::NotAccepted(why);

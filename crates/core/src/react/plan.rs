@@ -31,6 +31,24 @@ pub(crate) fn works_for_plan(draft: &Draft<'_>) -> bool {
     run_in_hand(draft).is_some()
 }
 
+/// Has the command end that judges the work of the session in hand, if its run has come to that: a
+/// person wants it stopped. What is being merged already is merged. Whether there is such a run.
+pub(crate) fn stop_judging(draft: &mut Draft<'_>) -> bool {
+    let judged = run_in_hand(draft).is_some_and(|(_, run)| run.step == RunStep::Finishing);
+    if judged {
+        draft.effect(Effect::CutLineShort);
+    }
+    judged
+}
+
+/// Nothing else of the plan of the session in hand begins by itself.
+pub(crate) fn stop_plan(draft: &mut Draft<'_>) {
+    let Some((of, _)) = run_in_hand(draft) else { return };
+    if draft.plan(&of.plan).is_some_and(|plan| plan.paused != Some(PlanPause::User)) {
+        draft.plan_event(&of.plan, PlanEvent::Stopped { why: PlanPause::User });
+    }
+}
+
 /// Pauses the session in hand if it has only just begun, and its plan was interrupted meanwhile.
 pub(super) fn stop_if_paused(draft: &mut Draft<'_>) {
     let Some((of, run)) = run_in_hand(draft) else { return };
@@ -56,12 +74,8 @@ pub(super) fn stop_with_session(draft: &mut Draft<'_>) {
         )
     };
     let paused = draft.own_events().any(by_person) && !returns(draft, &draft.session.id);
-    if !paused && !taken_from_gate(draft) {
-        return;
-    }
-    let Some((of, _)) = run_in_hand(draft) else { return };
-    if draft.plan(&of.plan).is_some_and(|plan| plan.paused != Some(PlanPause::User)) {
-        draft.plan_event(&of.plan, PlanEvent::Stopped { why: PlanPause::User });
+    if paused || taken_from_gate(draft) {
+        stop_plan(draft);
     }
 }
 
@@ -86,10 +100,21 @@ fn returns(draft: &Draft<'_>, session: &SessionId) -> bool {
 /// Ends the run of the session in hand, if its agent is done or will never be.
 pub(super) fn end_if_done(draft: &mut Draft<'_>) {
     let Some((of, run)) = run_in_hand(draft) else { return };
-    if run.step != RunStep::Working {
-        return;
-    }
     let id = run.id;
+    match run.step {
+        RunStep::Working => {}
+        // Whatever it waits for, it was thrown away.
+        RunStep::Waiting(_) if draft.session.phase == Phase::Rest(Rest::Archived) => {
+            draft.plan_event(&of.plan, PlanEvent::RunCanceled { run: id });
+            return;
+        }
+        RunStep::Preparing
+        | RunStep::Finishing
+        | RunStep::Waiting(_)
+        | RunStep::Succeeded(_)
+        | RunStep::Failed(_)
+        | RunStep::Canceled => return,
+    }
     match &draft.session.phase {
         Phase::Rest(Rest::Archived) => {
             let failed = draft.own_events().find_map(|event| {

@@ -398,6 +398,7 @@ impl State {
             Effect::Empty { op } => Outcome::Emptied { op: *op },
             Effect::Interrupt { .. }
             | Effect::CutSetUpShort
+            | Effect::CutLineShort
             | Effect::CutShort { .. }
             | Effect::DropTimer { .. }
             | Effect::KeepGate { .. }
@@ -456,6 +457,7 @@ fn failed(effect: &Effect) -> Option<Outcome> {
         Effect::LookBack { .. }
         | Effect::StopProcess { .. }
         | Effect::CutSetUpShort
+        | Effect::CutLineShort
         | Effect::CutShort { .. }
         | Effect::DropTimer { .. }
         | Effect::KeepGate { .. }

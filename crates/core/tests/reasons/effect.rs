@@ -2,7 +2,7 @@
 
 use glis_core::effect::Effect;
 use glis_core::gate::GateStep;
-use glis_core::looping::LoopStage;
+use glis_core::looping::{Loop, LoopStage};
 use glis_core::pause::PauseStep;
 use glis_core::session::{StartCause, StartStep};
 use glis_core::verdict::Answerer;
@@ -76,6 +76,11 @@ pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
         }),
         Effect::Compact { op: Some(op) } => session.compaction.asked == Some(*op),
         Effect::CutSetUpShort => matches!(&session.phase, Phase::Stopping { .. }),
+        // Of a loop that was stopped or begun anew, or of a task whose work is judged.
+        Effect::CutLineShort => {
+            let looks = |looped: &Loop| matches!(looped.stage, LoopStage::Looking { .. });
+            session.spec.task.is_some() || !session.looped.as_deref().is_some_and(looks)
+        }
         Effect::Sweep { .. } | Effect::CheckSave { .. } => step == Some(PauseStep::Boundary),
         Effect::CaptureTerminal { .. } => step == Some(PauseStep::Capturing),
         Effect::TakeSnapshot { .. } => {

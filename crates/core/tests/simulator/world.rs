@@ -352,6 +352,7 @@ impl World {
             | Effect::DropGate { .. }
             | Effect::BeginRun { .. }
             | Effect::FinishRun { .. }
+            | Effect::CutLineShort
             | Effect::CutSetUpShort => return Ok(None),
             // Somebody may be attached; one who is left alone is not.
             Effect::CheckIdle { spell, cause } if luck == Luck::Mixed && rng.percent(30) => {

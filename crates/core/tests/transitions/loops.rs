@@ -68,11 +68,11 @@ states! {
         cancel => refused: idle
         resume => already
         resume go on => message queued, delivery began | do deliver go on | already
-        restart => stop began, loop began | do stop quietly | pending
-        stop => loop stopped, stop began | do stop quietly | pending
+        restart => stop began, loop began | do stop quietly, cut line short | pending
+        stop => loop stopped, stop began | do cut line short, stop quietly | pending
         timeout 20 => idle limit set
         rm => refused: idle
-        rm and stop => stop began, loop stopped | do stop quietly | pending
+        rm and stop => stop began, loop stopped | do stop quietly, cut line short | pending
         answer allow => refused: nothing asked
         auto-yes on => auto yes set
         set 5 => loop set

@@ -88,6 +88,8 @@ fn told(house: &mut House, input: Input) -> String {
             words.push(format!("begin {run}"));
         } else if let Effect::FinishRun { run } = effect {
             words.push(format!("finish {run}"));
+        } else if *effect == Effect::CutLineShort {
+            words.push("cut line short".to_owned());
         } else {
             assert!(!matches!(subject, Subject::Plan(_)), "{effect:?}");
         }
@@ -359,6 +361,28 @@ fn work_that_is_in_conflict_waits_and_its_agent_mends_it() {
     let full = |run| PlanOutcome::Unmerged { run, why: Unmerged::Failed { why: String::new() } };
     ended(&mut house, full, "dust-1");
     assert_eq!(resume(&mut house, "dust"), finishing);
+}
+
+/// What judges it is ended; what is being merged by then is merged.
+#[test]
+fn a_task_that_is_stopped_while_it_is_judged_waits_and_nothing_else_begins() {
+    let stopped = |run| PlanOutcome::Unmerged { run, why: Unmerged::Stopped };
+    let stop = || Input::Command(Command::Stop { session: id("dust-1") });
+    let finishing = "dust-1 finishing, finish dust-1";
+    for outcome in [stopped, |run| PlanOutcome::Merged { run, commit: "c1".to_owned() }] {
+        let mut house = House::default();
+        execute(&mut house, pace(1));
+        begin(&mut house, "dust-1", "dust");
+        assert_eq!(sign(&mut house, "dust-1", Sign::TurnEnded), finishing);
+        assert_eq!(told(&mut house, stop()), "stopped by user, cut line short");
+        let then = ended(&mut house, outcome, "dust-1");
+        if then == "dust-1 waits" {
+            assert_eq!(state(&house, "dust-1"), RunState::Waiting);
+            assert_eq!(resume(&mut house, "dust"), finishing);
+        } else {
+            assert_eq!(then, "dust-1 succeeded", "and nothing begins");
+        }
+    }
 }
 
 #[test]

@@ -150,6 +150,7 @@ fn effect(effect: &Effect) -> String {
     match effect {
         Effect::MakeWorktree { .. } => "make worktree".to_owned(),
         Effect::CutSetUpShort => "cut set-up short".to_owned(),
+        Effect::CutLineShort => "cut line short".to_owned(),
         Effect::CheckStart { .. } => "check start".to_owned(),
         Effect::StartProcess { generation, .. } => format!("start process {generation}"),
         Effect::Deliver { text, .. } => {

@@ -190,7 +190,8 @@ fn unmerged(why: &Unmerged) -> String {
         Unmerged::NoBranch | Unmerged::NoBase => "the plan's branch is gone".to_owned(),
         Unmerged::CheckedOut { branch, at } => format!("{branch} is checked out in {at}"),
         Unmerged::NoWorktree => "its worktree is gone".to_owned(),
-        Unmerged::Hook { name, .. } => format!("the hook {name} has refused it"),
+        Unmerged::Hook { .. } => "a hook has refused it".to_owned(),
+        Unmerged::Stopped => "it was stopped while it was judged".to_owned(),
         Unmerged::Failed { why } => why.clone(),
     }
 }

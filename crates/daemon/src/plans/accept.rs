@@ -1,6 +1,6 @@
 //! The command that says whether a task is done: run in its worktree, its output kept.
 
-use crate::shell_line::{End, ShellLine};
+use crate::shell_line::{End, ShellLine, Ticket};
 
 /// Names the processes of the last one, which a daemon that died has left behind.
 pub(super) const MARK: &str = "accept.mark";
@@ -10,13 +10,17 @@ pub(super) const MARK: &str = "accept.mark";
 pub(super) enum Acceptance {
     Accepted,
     Refused(String),
+    /// A person did not wait for it.
+    CutShort,
 }
 
 /// Runs the command to its end. The error is why it could not be judged at all.
-pub(super) fn run(line: &ShellLine) -> Result<Acceptance, String> {
-    let (end, said) = line.run().map_err(|fault| format!("`accept` cannot be run: {fault}"))?;
+pub(super) fn run(line: &ShellLine, ticket: &Ticket) -> Result<Acceptance, String> {
+    let (end, said) =
+        line.run(Some(ticket)).map_err(|fault| format!("`accept` cannot be run: {fault}"))?;
     let how = match end {
         End::Well => return Ok(Acceptance::Accepted),
+        End::CutShort => return Ok(Acceptance::CutShort),
         End::Failed(status) => status.to_string(),
         End::TooLate => format!("no end after {} s", line.secs_max),
     };

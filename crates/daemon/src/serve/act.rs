@@ -74,7 +74,7 @@ pub(super) async fn act(
         Ok(brought) => brought,
         Err(answer) => return Ok(*answer),
     };
-    let response = match translate(state, given, action).await {
+    let response = match Box::pin(translate(state, given, action)).await {
         Ok(command) => carry_out(state, steps, command, env).await?,
         Err(answer) => *answer,
     };

@@ -37,7 +37,7 @@ pub(super) async fn act_each(
     };
     let translate = |state: Arc<ServerState>, name: String| {
         let action = action.clone();
-        async move { act::translate(&state, &name, action).await }
+        async move { Box::pin(act::translate(&state, &name, action)).await }
     };
     let wanted = side_by_side(state, names, translate).await?;
     carry_out_together(state, steps, wanted, env).await

@@ -189,7 +189,7 @@ pub(super) async fn diff(
         };
         Ok::<_, Box<Response>>(Sides { session, since, kept, patch })
     };
-    let sides = match sides.await {
+    let sides = match Box::pin(sides).await {
         Ok(sides) => sides,
         Err(answer) => return Ok(*answer),
     };
@@ -301,7 +301,7 @@ pub(super) async fn restore_to(
         .await?;
         Ok(Response::RestoredTo { path: to, snapshot, notes })
     };
-    restored.await.unwrap_or_else(|answer| *answer)
+    Box::pin(restored).await.unwrap_or_else(|answer| *answer)
 }
 
 fn is_empty_folder(path: &std::path::Path) -> bool {

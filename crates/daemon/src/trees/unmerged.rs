@@ -26,7 +26,8 @@ impl fmt::Display for NotMerged {
             Unmerged::Unfinished { what } => write!(f, "a {what} is not finished"),
             Unmerged::Nested { path } => write!(f, "{path} is a repository of its own"),
             Unmerged::NoWorktree => write!(f, "it has no worktree of its own"),
-            Unmerged::Hook { name, said } => write!(f, "the hook {name} has refused it: {said}"),
+            Unmerged::Hook { why } => write!(f, "a hook has refused it: {why}"),
+            Unmerged::Stopped => write!(f, "it was stopped"),
             Unmerged::Failed { why } => write!(f, "{why}"),
             Unmerged::Conflict { .. }
             | Unmerged::NoBranch
@@ -48,7 +49,7 @@ impl From<CommitFault> for NotMerged {
             CommitFault::OffBranch { found, .. } => Unmerged::OffBranch { found },
             CommitFault::Unfinished { what, .. } => Unmerged::Unfinished { what: what.to_owned() },
             CommitFault::Nested { path } => Unmerged::Nested { path },
-            CommitFault::Hook(fault) => hook(fault),
+            CommitFault::Hook(fault) => hook(&fault),
             CommitFault::Snapshot(fault) => return Self::Failed(fault),
         })
     }
@@ -62,12 +63,12 @@ impl From<MergeFault> for NotMerged {
             MergeFault::CheckedOut { branch, at } => {
                 Unmerged::CheckedOut { branch, at: at.to_string_lossy().into_owned() }
             }
-            MergeFault::Hook(fault) => hook(fault),
+            MergeFault::Hook(fault) => hook(&fault),
             MergeFault::Snapshot(fault) => return Self::Failed(fault),
         })
     }
 }
 
-fn hook(fault: HookFault) -> Unmerged {
-    Unmerged::Hook { name: fault.name.to_owned(), said: fault.said }
+fn hook(fault: &HookFault) -> Unmerged {
+    Unmerged::Hook { why: format!("{}: {}", fault.name, fault.said) }
 }
