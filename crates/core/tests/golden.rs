@@ -67,7 +67,8 @@ variants! {
     plan_pause: PlanPause { User Review Only }
     run_fault: RunFault { NotBegun NotStarted NotAccepted }
     unmerged: Unmerged {
-        Conflict OffBranch Unfinished Nested NoBranch NoBase CheckedOut NoWorktree Failed
+        Conflict OffBranch Unfinished Nested NoBranch NoBase CheckedOut NoWorktree Hook Stopped
+        Failed
     }
     looped: LoopEvent {
         Began NotBegun Ended LookedBack Done Broke Stopped Reopened PauseAsked PauseWithdrawn Set

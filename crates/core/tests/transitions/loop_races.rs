@@ -99,7 +99,7 @@ fn a_loop_that_was_thrown_away_is_stopped() {
         "loop fresh 3 go",
         OPEN,
         "turn ended",
-        "rm and stop => stop began, loop stopped | do stop quietly | pending",
+        "rm and stop => stop began, loop stopped | do stop quietly, cut line short | pending",
         "looked => nothing",
     ])
     .unwrap();
