@@ -126,7 +126,7 @@ impl LookBack {
         match line.run(Some(ticket)).map_err(|fault| fault.to_string())? {
             (End::Well, _) => Ok(Reached::Yes),
             (End::Failed(_), _) => Ok(Reached::No),
-            (End::CutShort, _) => Ok(Reached::CutShort),
+            (End::CutShort | End::Replaced, _) => Ok(Reached::CutShort),
             (End::TooLate, _) => Err(format!("it was not done after {secs_max} s, and was ended")),
         }
     }

@@ -254,34 +254,38 @@ impl Plans {
         self.jobs.later(async move {
             let (plan, run) = (work.plan.clone(), work.run.clone());
             let failed = |why| PlanOutcome::Unmerged { run, why: Unmerged::Failed { why } };
-            let outcome = caught(plans.finish_now(work, ticket)).await.unwrap_or_else(failed);
-            plans.jobs.mailbox.tell(Input::PlanOutcome { plan, outcome }).await;
+            let outcome = caught(plans.finish_now(work, ticket)).await;
+            if let Some(outcome) = outcome.unwrap_or_else(|why| Some(failed(why))) {
+                plans.jobs.mailbox.tell(Input::PlanOutcome { plan, outcome }).await;
+            }
         });
     }
 
-    async fn finish_now(&self, work: Work, ticket: Option<Ticket>) -> PlanOutcome {
+    /// What comes of it; nothing where it was begun once more meanwhile, as a daemon may that has just started.
+    async fn finish_now(&self, work: Work, ticket: Option<Ticket>) -> Option<PlanOutcome> {
         let run = work.run.clone();
         let failed = |why: String| Unmerged::Failed { why };
         let (Some(session), Some(ticket)) = (work.session.clone(), ticket) else {
-            return PlanOutcome::Unmerged { run, why: Unmerged::NoWorktree };
+            return Some(PlanOutcome::Unmerged { run, why: Unmerged::NoWorktree });
         };
         match self.accept(&work, &session, ticket).await {
             Ok(Acceptance::Accepted) => {}
             Ok(Acceptance::CutShort) => {
-                return PlanOutcome::Unmerged { run, why: Unmerged::Stopped };
+                return Some(PlanOutcome::Unmerged { run, why: Unmerged::Stopped });
             }
-            Ok(Acceptance::Refused(why)) => return PlanOutcome::NotAccepted { run, why },
-            Err(why) => return PlanOutcome::Unmerged { run, why: failed(why) },
+            Ok(Acceptance::Refused(why)) => return Some(PlanOutcome::NotAccepted { run, why }),
+            Ok(Acceptance::Replaced) => return None,
+            Err(why) => return Some(PlanOutcome::Unmerged { run, why: failed(why) }),
         }
         let _one = self.merging.lock().await;
         if let Err(why) = self.begin_branch(&work).await {
-            return PlanOutcome::Unmerged { run, why: failed(why) };
+            return Some(PlanOutcome::Unmerged { run, why: failed(why) });
         }
         let (trees, branch) = (Arc::clone(&self.trees), work.branch.clone());
         let merged = self.jobs.ask(Kind::Tree, move || trees.merge(&session, &branch)).await;
         let why = match merged {
             Ok(Ok((_, merged))) => match merged.checked_out {
-                None => return PlanOutcome::Merged { run, commit: merged.commit },
+                None => return Some(PlanOutcome::Merged { run, commit: merged.commit }),
                 Some(at) => Unmerged::CheckedOut {
                     branch: work.branch,
                     at: at.to_string_lossy().into_owned(),
@@ -291,7 +295,7 @@ impl Plans {
             Ok(Err(NotMerged::Failed(fault))) => failed(fault.to_string()),
             Err(why) => failed(why),
         };
-        PlanOutcome::Unmerged { run, why }
+        Some(PlanOutcome::Unmerged { run, why })
     }
 
     async fn accept(

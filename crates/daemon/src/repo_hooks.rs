@@ -55,7 +55,7 @@ impl RepoHooks {
             End::Failed(status) => {
                 Err(refused(name, &format!("{status}; its last output: {last}")))
             }
-            End::TooLate | End::CutShort => {
+            End::TooLate | End::CutShort | End::Replaced => {
                 Err(refused(name, &format!("no end after {} s", self.secs_max)))
             }
         }

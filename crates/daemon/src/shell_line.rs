@@ -41,6 +41,8 @@ pub(crate) enum End {
     TooLate,
     /// Nobody waits for its word any more.
     CutShort,
+    /// Another one is wanted in its place, and will tell.
+    Replaced,
 }
 
 /// The lines that are wanted, at most one a session.
@@ -103,27 +105,33 @@ pub(crate) struct Ticket {
 }
 
 impl Ticket {
-    /// Starts it, if it is still wanted.
-    fn begin(&self, command: &mut Command) -> io::Result<Option<Child>> {
+    /// Starts it, unless it is not wanted any more: how it has ended then.
+    fn begin(&self, command: &mut Command) -> io::Result<Result<Child, End>> {
         let mut known = self.lines.known();
-        let Some((number, wanted)) = known.slots.get_mut(&self.session) else { return Ok(None) };
-        if *number != self.number || *wanted == Wanted::NoMore {
-            return Ok(None);
+        match known.standing(self) {
+            Ok(wanted) => {
+                let child = command.spawn()?;
+                *wanted = Wanted::Runs(Pid::from_child(&child));
+                Ok(Ok(child))
+            }
+            Err(end) => Ok(Err(end)),
         }
-        let child = command.spawn()?;
-        *wanted = Wanted::Runs(Pid::from_child(&child));
-        Ok(Some(child))
     }
 
-    /// It has ended and is about to be collected. Whether it was wanted to its end.
-    fn ended(&self) -> bool {
+    /// It has ended and is about to be collected. How, if it was not wanted to its end.
+    fn ended(&self) -> Option<End> {
         let mut known = self.lines.known();
-        match known.slots.get_mut(&self.session) {
-            Some((number, wanted)) if *number == self.number && *wanted != Wanted::NoMore => {
-                *wanted = Wanted::ToCome;
-                true
-            }
-            Some(_) | None => false,
+        known.standing(self).map(|wanted| *wanted = Wanted::ToCome).err()
+    }
+}
+
+impl Slots {
+    /// What is known of the line that this ticket is for, if it is still wanted.
+    fn standing(&mut self, ticket: &Ticket) -> Result<&mut Wanted, End> {
+        match self.slots.get_mut(&ticket.session) {
+            Some((number, Wanted::NoMore)) if *number == ticket.number => Err(End::CutShort),
+            Some((number, wanted)) if *number == ticket.number => Ok(wanted),
+            Some(_) | None => Err(End::Replaced),
         }
     }
 }
@@ -160,23 +168,26 @@ impl ShellLine {
         shell.stdout(log.try_clone()?).stderr(log.try_clone()?);
         let child = match ticket {
             Some(ticket) => ticket.begin(&mut shell)?,
-            None => Some(shell.spawn()?),
+            None => Ok(shell.spawn()?),
         };
-        let Some(mut child) = child else { return Ok((End::CutShort, String::new())) };
+        let mut child = match child {
+            Ok(child) => child,
+            Err(end) => return Ok((end, String::new())),
+        };
         // It has its own limit, and may well wait for something.
         let in_time = glis_snapshot::patiently(|| ends_within(&child, self.secs_max));
-        let wanted = ticket.is_none_or(Ticket::ended);
+        let unwanted = ticket.and_then(Ticket::ended);
         let status = child.wait()?;
-        if !in_time || !wanted {
+        if !in_time || unwanted.is_some() {
             end_all(&task);
         }
         log.sync_all()?;
         std::fs::remove_file(self.dir.join(self.mark)).ok();
-        let end = match (wanted, in_time, status.success()) {
-            (false, _, _) => End::CutShort,
-            (true, true, true) => End::Well,
-            (true, true, false) => End::Failed(status),
-            (true, false, _) => End::TooLate,
+        let end = match (unwanted, in_time, status.success()) {
+            (Some(end), _, _) => end,
+            (None, true, true) => End::Well,
+            (None, true, false) => End::Failed(status),
+            (None, false, _) => End::TooLate,
         };
         Ok((end, last_words(&mut log)))
     }

@@ -12,6 +12,8 @@ pub(super) enum Acceptance {
     Refused(String),
     /// A person did not wait for it.
     CutShort,
+    /// It is judged once more, and what comes of that counts.
+    Replaced,
 }
 
 /// Runs the command to its end. The error is why it could not be judged at all.
@@ -21,6 +23,7 @@ pub(super) fn run(line: &ShellLine, ticket: &Ticket) -> Result<Acceptance, Strin
     let how = match end {
         End::Well => return Ok(Acceptance::Accepted),
         End::CutShort => return Ok(Acceptance::CutShort),
+        End::Replaced => return Ok(Acceptance::Replaced),
         End::Failed(status) => status.to_string(),
         End::TooLate => format!("no end after {} s", line.secs_max),
     };
