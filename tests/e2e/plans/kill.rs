@@ -139,16 +139,28 @@ fn check(house: &House) -> Outcome {
     let files = (0..TASKS).map(file);
     let wanted: Vec<String> = std::iter::once(before.trim().to_owned()).chain(files).collect();
     assert_eq!(listed.lines().collect::<Vec<_>>(), wanted);
-    let runs = house.json(&["runs"])?;
+    let runs = asked(house, "runs")?;
     let runs = runs.as_array().cloned().unwrap_or_default();
     let state = |run: &Value| (run["task_id"].clone(), run["state"].clone());
     let mut states: Vec<_> = runs.iter().map(state).collect();
     states.sort_by_key(|(task, _)| task.to_string());
     let once = |n: usize| (json!(format!("t{n:02}")), json!("succeeded"));
     assert_eq!(states, (0..TASKS).map(once).collect::<Vec<_>>());
-    let sessions = house.json(&["ls"])?;
+    let sessions = asked(house, "ls")?;
     assert_eq!(sessions.as_array().map(Vec::len), Some(TASKS), "a run has one session");
     Ok(())
+}
+
+/// What a verb tells. The plan is done, but some of its sessions are still being ended: a daemon that dies at one
+/// of those steps, in the middle of its answer, is asked again.
+fn asked(house: &House, verb: &str) -> Outcome<Value> {
+    for _ in 0..TASKS {
+        match house.json(&[verb]) {
+            Err(fault) if fault.to_string().contains("no_daemon") => {}
+            told => return told,
+        }
+    }
+    house.json(&[verb])
 }
 
 /// A line for each kind of step at each of these sides.

@@ -55,9 +55,8 @@ impl Plan {
             PlanEvent::RunSucceeded { run, commit } => {
                 self.step(at, run, RunStep::Succeeded(commit.clone()));
                 self.tip = Some(commit.clone());
-                if let Some(run) = self.runs.get(run) {
-                    self.schedule.finish(&run.task);
-                    self.take_tried();
+                if let Some(task) = self.runs.get(run).map(|run| run.task.clone()) {
+                    self.finish(&task);
                 }
             }
             PlanEvent::RunFailed { run, why } => self.step(at, run, RunStep::Failed(why.clone())),
@@ -80,22 +79,22 @@ impl Plan {
     fn revise(&mut self, spec: &PlanSpec) {
         self.spec = Arc::new(spec.clone());
         let mut schedule = schedule_of(&spec.tasks);
-        schedule.finish_all(|task| {
-            self.latest_run(task).is_some_and(|run| matches!(run.step, RunStep::Succeeded(_)))
-        });
+        schedule.finish_all(|task| has_succeeded(self.latest_run(task)));
         for task in self.latest.keys() {
             schedule.take(task);
         }
         self.schedule = schedule;
     }
 
-    /// What has come free and was tried before, while what it needs was worked on once more, waits for
-    /// a person.
-    fn take_tried(&mut self) {
-        let tried = |task: &&str| self.latest.contains_key(*task);
-        let tried: Vec<String> = self.schedule.ready().filter(tried).map(str::to_owned).collect();
-        for task in tried {
-            self.schedule.take(&task);
+    /// A task is done. It may be so once more: what needs it and is done stays done, and what needs it and
+    /// came to nothing waits for a person.
+    fn finish(&mut self, task: &str) {
+        let (latest, runs) = (&self.latest, &self.runs);
+        let is_done = |task: &str| latest.get(task).is_some_and(|run| has_succeeded(runs.get(run)));
+        for ready in self.schedule.finish_with(task, is_done) {
+            if self.latest.contains_key(&ready) {
+                self.schedule.take(&ready);
+            }
         }
     }
 
@@ -166,4 +165,8 @@ impl Plan {
             run.updated_at = at;
         }
     }
+}
+
+fn has_succeeded(run: Option<&Run>) -> bool {
+    run.is_some_and(|run| matches!(run.step, RunStep::Succeeded(_)))
 }

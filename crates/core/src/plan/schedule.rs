@@ -163,14 +163,30 @@ impl Schedule {
         self.place(id).and_then(|at| self.finish_at(at)).is_some()
     }
 
+    /// A task is done, and so is what becomes ready with it and was done before. The rest that becomes ready.
+    pub(crate) fn finish_with(&mut self, id: &str, is_done: impl Fn(&str) -> bool) -> Vec<String> {
+        let open = self.place(id).and_then(|at| self.finish_at(at)).unwrap_or_default();
+        self.finish_done(open, is_done)
+    }
+
     /// Finishes every task that is ready and done, and whatever is ready then.
     pub(crate) fn finish_all(&mut self, is_done: impl Fn(&str) -> bool) {
-        let mut open: Vec<usize> = self.ready.keys().copied().collect();
+        let open = self.ready.keys().copied().collect();
+        self.finish_done(open, is_done);
+    }
+
+    /// Finishes those of these that are done, and whatever is ready then. Those that are not.
+    fn finish_done(&mut self, mut open: Vec<usize>, is_done: impl Fn(&str) -> bool) -> Vec<String> {
+        let mut rest = Vec::new();
         while let Some(at) = open.pop() {
-            if self.order.ids.get(at).is_some_and(|id| is_done(id)) {
+            let Some(id) = self.order.ids.get(at).cloned() else { continue };
+            if is_done(&id) {
                 open.extend(self.finish_at(at).into_iter().flatten());
+            } else {
+                rest.push(id);
             }
         }
+        rest
     }
 
     /// The tasks that can be worked on because of it; nothing if it was not ready or taken.

@@ -554,3 +554,24 @@ fn a_task_whose_daemon_died_before_its_process_was_started_is_begun_by_the_next(
     let starts = |effect: &Effect| matches!(effect, Effect::StartProcess { generation: 1, .. });
     assert!(decision.effects.iter().any(|(_, effect)| starts(effect)), "{:?}", decision.effects);
 }
+
+/// What needs it was worked on once and is done, whatever the file says now.
+#[test]
+fn what_is_done_once_more_does_not_undo_what_needs_it() {
+    let mut house = House::default();
+    execute(&mut house, pace(1));
+    for task in ["dust", "sweep", "wash", "wax"] {
+        go_through(&mut house, &format!("{task}-1"), task);
+    }
+    assert_eq!(restart(&mut house, "dust"), "dust-2 began, begin dust-2");
+    begin(&mut house, "dust-2", "dust");
+    let mut more = tasks();
+    more.push(TaskSpec { id: "air".to_owned(), ..TaskSpec::default() });
+    let (id, spec) = (plan(), spec(more));
+    let again = Input::Plan(PlanCommand::Execute { id, spec, pace: pace(2) });
+    assert_eq!(told(&mut house, again), "revised, continued, air-1 began, begin air-1");
+    sign(&mut house, "dust-2", Sign::TurnEnded);
+    assert_eq!(merged(&mut house, "dust-2"), "dust-2 succeeded");
+    assert_eq!(go_through(&mut house, "air-1", "air"), "air-1 succeeded");
+    assert!(house.plan(&plan()).is_some_and(|plan| plan.schedule.is_over()));
+}
