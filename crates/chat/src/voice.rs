@@ -1,6 +1,7 @@
 //! What was spoken, as text: by a command of the user's own, which gets the recording and prints the words.
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use std::io::{self, Read as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -12,8 +13,6 @@ use std::time::{Duration, Instant};
 const TIME_MAX: Duration = Duration::from_secs(120);
 /// More was not spoken.
 const BYTES_MAX: u64 = 64 * 1024;
-/// Between two looks whether the command has ended, after it has closed its output.
-const LOOK: Duration = Duration::from_millis(20);
 
 /// The command, if there is one.
 #[derive(Debug, Clone)]
@@ -95,31 +94,20 @@ impl Voice {
             drop(done.send(said));
         });
         let said = read.recv_timeout(self.time_max).ok()?;
-        let pid = pid_of(child)?;
         // It is not reaped here: its number must stay its own until its group is ended.
-        let how = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        loop {
-            if matches!(waitid(WaitId::Pid(pid), how), Ok(Some(_))) {
-                return Some(String::from_utf8_lossy(&said).into_owned());
-            }
-            if Instant::now() >= end {
-                return None;
-            }
-            std::thread::sleep(LOOK);
-        }
+        let ended = pidfd_open(Pid::from_child(child), PidfdFlags::empty()).and_then(|fd| {
+            let left = Timespec::try_from(end.saturating_duration_since(Instant::now())).ok();
+            poll(&mut [PollFd::new(&fd, PollFlags::IN)], left.as_ref())
+        });
+        let in_time = ended.is_ok_and(|ready| ready > 0);
+        in_time.then(|| String::from_utf8_lossy(&said).into_owned())
     }
-}
-
-fn pid_of(child: &Child) -> Option<Pid> {
-    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
 }
 
 /// Ends the command with all that it has started.
 fn end(child: &mut Child) -> io::Result<ExitStatus> {
-    if let Some(group) = pid_of(child) {
-        // One that is empty by now is no fault.
-        let _ = kill_process_group(group, Signal::KILL);
-    }
+    // One that is empty by now is no fault.
+    let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
     child.wait()
 }
 
@@ -136,6 +124,7 @@ mod tests {
     }
 
     const LONG: Duration = Duration::from_secs(60);
+    const LOOK: Duration = Duration::from_millis(20);
 
     #[test]
     fn a_command_prints_what_was_spoken() {
