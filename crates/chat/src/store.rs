@@ -12,6 +12,7 @@ pub use follows::{Follow, Mark};
 
 use crate::button::{Bound, Button};
 use crate::outbox::{Item, Lane, What, Worn};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use std::fs::{DirBuilder, File};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -22,6 +23,8 @@ use std::time::Duration;
 pub const FILE: &str = "chat.db";
 /// Another form of the tables is another number.
 const FORM: i64 = 1;
+/// All statements of this file and of those below it: none is made ready twice.
+const STATEMENTS: usize = 64;
 /// What was dealt with is known for so long; no network repeats an update after a day.
 const KEPT_MS: i64 = 48 * 3_600_000;
 
@@ -111,6 +114,9 @@ impl Store {
     }
 
     fn prepare(db: Connection) -> Result<Self, StoreFault> {
+        db.set_prepared_statement_cache_capacity(STATEMENTS);
+        // Otherwise a statement is made anew for each value that is looked for.
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         let form: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
         if form > FORM {
             return Err(StoreFault::Newer(form));
@@ -157,7 +163,7 @@ impl Look<'_> {
     /// A word that is kept under a name.
     pub fn meta(&self, key: &str) -> Result<Option<String>, StoreFault> {
         let sql = "SELECT value FROM meta WHERE key = ?1";
-        Ok(self.db.query_row(sql, [key], |row| row.get(0)).optional()?)
+        Ok(self.db.prepare_cached(sql)?.query_row([key], |row| row.get(0)).optional()?)
     }
 
     /// How far the events were read.
@@ -178,7 +184,7 @@ impl Look<'_> {
     /// An update that was written down.
     pub fn update(&self, id: i64) -> Result<Option<Update>, StoreFault> {
         let sql = "SELECT id, body, late FROM updates WHERE id = ?1";
-        Ok(self.db.query_row(sql, [id], update).optional()?)
+        Ok(self.db.prepare_cached(sql)?.query_row([id], update).optional()?)
     }
 
     /// What waits to be sent from this number on. Times to expire are those of the wall clock.
@@ -205,13 +211,14 @@ impl Look<'_> {
     /// Whether this still waits to be sent.
     pub fn waits(&self, id: u64) -> Result<bool, StoreFault> {
         let sql = "SELECT 1 FROM outbox WHERE id = ?1";
-        Ok(self.db.query_row(sql, [stored(id)], |_| Ok(())).optional()?.is_some())
+        Ok(self.db.prepare_cached(sql)?.exists([stored(id)])?)
     }
 
     /// A button.
     pub fn button(&self, nonce: &str) -> Result<Option<Button>, StoreFault> {
         let sql = "SELECT bound, used_by FROM buttons WHERE nonce = ?1";
-        let row = self.db.query_row(sql, [nonce], |row| Ok((row.get(0)?, row.get(1)?)));
+        let mut rows = self.db.prepare_cached(sql)?;
+        let row = rows.query_row([nonce], |row| Ok((row.get(0)?, row.get(1)?)));
         let Some((bound, used_by)) = row.optional()? else { return Ok(None) };
         let bound: String = bound;
         Ok(Some(Button { bound: serde_json::from_str(&bound)?, used_by }))
@@ -220,7 +227,7 @@ impl Look<'_> {
     /// The current session of a chat.
     pub fn current(&self, chat: i64) -> Result<Option<String>, StoreFault> {
         let sql = "SELECT current FROM chats WHERE chat = ?1";
-        Ok(self.db.query_row(sql, [chat], |row| row.get(0)).optional()?.flatten())
+        Ok(self.db.prepare_cached(sql)?.query_row([chat], |row| row.get(0)).optional()?.flatten())
     }
 
     /// Chats to which nothing may go before a time of the wall clock.

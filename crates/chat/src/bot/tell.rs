@@ -58,7 +58,8 @@ pub(super) fn mark_now(now: i64) -> Mark {
 
 /// The entries behind a mark. One that is gone (the conversation was made short) is known by its time.
 pub(super) fn since<'e>(entries: &'e [Entry], mark: &Mark) -> &'e [Entry] {
-    let told = entries.iter().rposition(|entry| mark_of(entry) == *mark);
+    let is_told = |entry: &Entry| entry.timestamp == mark.at && mark_of(entry) == *mark;
+    let told = entries.iter().rposition(is_told);
     let from = told.map_or_else(
         || entries.iter().position(|entry| entry.timestamp > mark.at).unwrap_or(entries.len()),
         |told| told + 1,

@@ -56,6 +56,11 @@ impl Network {
         state.updates.iter().filter(|(id, _)| *id >= from).map(|(_, body)| body.clone()).collect()
     }
 
+    /// The number of the last one that was added.
+    pub(super) fn last_update(&self) -> i64 {
+        self.state.lock().unwrap().updates.last().map_or(0, |(id, _)| *id)
+    }
+
     pub(super) fn any_button(&self) -> Option<(i64, i64, String)> {
         let state = self.state.lock().unwrap();
         let all: Vec<_> = state
@@ -121,7 +126,8 @@ impl Network {
     /// What goes wrong before a request has any effect; `Ok` if nothing does. The flag says that the answer
     /// to what was done is lost.
     fn trouble(&self, chat: i64, plain: bool) -> Result<bool, ChannelFault> {
-        let roll = self.below(100);
+        // Three of seven requests go wrong.
+        let roll = self.below(70);
         let secs = [1, 30, 300, 6775][self.below(4)];
         let mut state = self.state.lock().unwrap();
         let ban = state.banned_until.get(&chat).copied().unwrap_or(0);
