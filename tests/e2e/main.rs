@@ -203,6 +203,7 @@ mod web {
     mod devices;
     mod events;
     mod guard;
+    mod past;
 }
 
 /// What happens by itself: idle sessions are suspended.

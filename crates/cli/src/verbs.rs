@@ -35,11 +35,11 @@ pub use attach::show as show_session;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
 pub use config::{KeyCheck, Keys, check_keys_by, chosen_keys};
+use documents::Dress;
 use glis_client::{Client, Fault, Streamed, labels};
 use glis_core::Refusal;
 use glis_wire::build::Build;
 use glis_wire::client::{Request, Response, Which};
-use look::Dress;
 pub use perform::{Performed, perform};
 use plan::PlanVerb;
 pub use plan_work::work_on_plan;
@@ -161,8 +161,8 @@ fn carry_out(verb: Verb, out: &Out) -> Result<(), Complaint> {
         }
         Verb::Log { name, follow } => look::log(Request::Log { session: name, follow }, out),
         Verb::Search { words, most } => look::search(&words, most, out),
-        Verb::Screen { name, ansi: true } => look::screen(name, Dress::Coloured, out),
-        Verb::Screen { name, ansi: false } => look::screen(name, Dress::Plain, out),
+        Verb::Screen { name, ansi: true, at } => look::screen(name, at, Dress::Coloured, out),
+        Verb::Screen { name, ansi: false, at } => look::screen(name, at, Dress::Plain, out),
         Verb::Output { name, from, follow } => {
             look::output(Request::Output { session: name, from, follow }, out)
         }

@@ -5,6 +5,7 @@ use glis_core::pause::{Captured as What, PauseMode};
 use glis_core::safe::Look;
 use glis_core::session::{Phase, Session};
 use glis_record::durable;
+use glis_record::frames::KeyFrames;
 use glis_record::output::OutputLog;
 use glis_screen::{Output as _, Screen};
 use glis_wire::hold::{Size, place};
@@ -63,11 +64,19 @@ impl Screens {
         let screen = self.take(id);
         let mut screen = screen.lock().unwrap_or_else(PoisonError::into_inner);
         if screen.offset() > end || screen.offset() < log.oldest() || screen.offset() == 0 {
-            *screen = Screen::replay(&log, end)?;
+            *screen = KeyFrames::new(dir).screen_at(&log, end)?;
         } else {
-            screen.catch_up(&log, end)?;
+            KeyFrames::new(dir).catch_up(&log, &mut screen, end)?;
         }
         Ok(picture(&screen))
+    }
+
+    /// The session's screen as it was at an offset, or at the nearest one that there is.
+    pub(crate) fn look_back(&self, dir: &Path, id: &SessionId, at: u64) -> io::Result<Picture> {
+        let kept = self.take(id);
+        // Two that go through the same output would note the same key frames at once.
+        let _turn = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(picture(&KeyFrames::new(dir).screen_at(&OutputLog::new(dir), at)?))
     }
 
     /// The same for a caller that cannot wait: of a flood only the end is read.

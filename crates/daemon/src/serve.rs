@@ -150,7 +150,7 @@ async fn answer(state: &Arc<ServerState>, peer: &mut Peer, call: Call) -> io::Re
         Request::List { all: false } => list(state, Query::Living).await,
         Request::Show { session } => show(state, &session).await,
         Request::Attach { session } => stream::attach(state, peer, &session).await?,
-        Request::Screen { session } => stream::screen(state, &session).await,
+        Request::Screen { session, at } => stream::screen(state, &session, at).await,
         Request::Output { session, from, follow } => {
             stream::output(state, peer, &session, from, follow).await?
         }

@@ -153,6 +153,17 @@ impl Views {
         self.pools.run_blocking(Kind::Look, look).await.map_err(io::Error::other)?
     }
 
+    /// Its screen as it was at an offset of its output.
+    pub(crate) async fn past_screen(
+        self: &Arc<Self>,
+        session: &Session,
+        at: u64,
+    ) -> io::Result<Picture> {
+        let (views, id, dir) = (Arc::clone(self), session.id.clone(), self.folder_of(session));
+        let look = move || views.screens.look_back(&dir, &id, at);
+        self.pools.run_blocking(Kind::Look, look).await.map_err(io::Error::other)?
+    }
+
     /// Where a session's files are. One that was put aside is read where it was put.
     pub(crate) fn folder_of(&self, session: &Session) -> PathBuf {
         let (home, id) = (&self.home, session.id.0.as_str());

@@ -99,6 +99,15 @@ impl Screen {
         Ok(screen)
     }
 
+    /// The screen that [`Self::paint`] has painted at an offset of this log.
+    pub fn repainted(log: &impl Output, offset: u64, size: Size, paint: &[u8]) -> Self {
+        let mut screen = Self::new(size);
+        screen.feed(paint);
+        screen.offset = offset;
+        screen.from_pipes = log.sizes().is_empty();
+        screen
+    }
+
     /// The screen as of `upto` as far as the last `bytes_max` bytes tell: cheap, and right for
     /// whatever repaints itself now and then.
     pub fn tail(log: &impl Output, bytes_max: u64, upto: u64, size: Size) -> io::Result<Self> {

@@ -3,6 +3,7 @@
  * person types. */
 
 import { h } from "./dom.js";
+import { Past } from "./past.js";
 
 /** Keys that a phone has not, and how they are told to a screen reader. */
 const BAR = [
@@ -14,6 +15,10 @@ const NAMED = /^(Enter|Tab|Escape|Backspace|Arrow(Up|Down|Left|Right)|Home|End|I
 
 /** Before a connection that failed is tried again. */
 const AGAIN_MS = 1500;
+const ENDED = "Nothing runs here; this is the last screen.";
+
+/** A screen with nothing on it. @returns {{runs: any[], cursor: [number, number] | null, size: {columns: number, rows: number}}} */
+const nothing = () => ({ runs: [], cursor: null, size: { columns: 0, rows: 0 } });
 
 export class Terminal {
   /** @param {HTMLElement} place @param {string} session @param {boolean} may whether keys may be typed into it */
@@ -27,13 +32,13 @@ export class Terminal {
       onblur: () => this.toggle(false) });
     this.note = h("p", { class: "faint", role: "status" });
     this.scroll = h("div", { class: "scroll" }, this.screen);
-    place.replaceChildren(this.scroll, this.note, ...(may ? [this.bar()] : []));
+    this.past = new Past(session, (screen) => this.lookBack(screen));
+    place.replaceChildren(this.scroll, this.past.element, this.note, ...(may ? [this.bar()] : []));
     /** @type {HTMLElement[]} */
     this.rows = [];
-    /** @type {any[]} */
-    this.runs = [];
-    /** @type {[number, number] | null} */
-    this.cursor = null;
+    /** The present: what the frames have told, whether or not it is what is shown. */
+    this.present = nothing();
+    this.shown = this.present;
     this.closed = false;
     /** Whether the cursor is kept in sight: until a person looks elsewhere. */
     this.follows = true;
@@ -62,6 +67,7 @@ export class Terminal {
   /** @param {boolean} on */
   toggle(on) {
     if (on === this.types || !this.switch) return;
+    if (on && this.past.shown) this.past.leave();
     this.types = on;
     this.switch.setAttribute("aria-pressed", String(on));
     this.screen.classList.toggle("types", on);
@@ -93,6 +99,12 @@ export class Terminal {
 
   /** @param {any} said */
   say(said) {
+    // A key for what is seen must not press what is not.
+    if (this.past.shown) {
+      this.past.leave();
+      this.note.textContent = "This is the present again; the key was not sent.";
+      return;
+    }
     if (this.socket?.readyState === WebSocket.OPEN && !this.ended) this.socket.send(JSON.stringify(said));
     else this.note.textContent = "Nothing takes keys here right now; what was typed was not sent.";
   }
@@ -121,33 +133,47 @@ export class Terminal {
     }
     if (frame.ended) {
       this.ended = true;
-      this.note.textContent = "Nothing runs here; this is the last screen.";
+      if (!this.past.shown) this.note.textContent = ENDED;
       return;
     }
-    if (!this.types) this.note.textContent = "";
-    this.resize(frame.size);
-    const before = this.cursor;
-    this.cursor = frame.cursor;
+    this.past.grown(frame.offset);
+    const { present } = this;
+    const [before, size] = [present.cursor, present.size];
+    [present.cursor, present.size] = [frame.cursor, frame.size];
+    present.runs.length = frame.size.rows;
     const changed = new Set();
     for (const [number, runs] of frame.rows) {
-      this.runs[number] = runs;
+      present.runs[number] = runs;
       changed.add(number);
     }
-    if (before) changed.add(before[1]);
-    if (this.cursor) changed.add(this.cursor[1]);
+    if (this.past.shown) return;
+    if (!this.types) this.note.textContent = "";
+    if (size.columns !== frame.size.columns || size.rows !== frame.size.rows) this.resize();
+    for (const cursor of [before, present.cursor]) if (cursor) changed.add(cursor[1]);
     for (const number of changed) this.draw(number);
     if (this.follows) this.look();
   }
 
-  /** Brings the cursor into sight, or the last row that holds something. */
-  look() {
-    const last = this.runs.findLastIndex((runs) => runs?.length);
-    const row = this.rows[Math.max(this.cursor ? this.cursor[1] : 0, last)];
-    row?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  /** Shows a screen of the past; without one, the present again. @param {any | null} screen */
+  lookBack(screen) {
+    this.screen.classList.toggle("of-the-past", Boolean(screen));
+    this.shown = screen
+      ? { runs: screen.runs, cursor: null, size: { columns: screen.columns, rows: screen.rows } } : this.present;
+    if (!screen && this.ended) this.note.textContent = ENDED;
+    this.resize();
+    this.rows.forEach((_, number) => this.draw(number));
   }
 
-  /** @param {{columns: number, rows: number}} size */
-  resize(size) {
+  /** Brings the cursor into sight, or the last row that holds something. */
+  look() {
+    const { runs, cursor } = this.shown;
+    const last = runs.findLastIndex((row) => row?.length);
+    this.rows[Math.max(cursor ? cursor[1] : 0, last)]?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+
+  /** As many rows as what is shown has. */
+  resize() {
+    const { size } = this.shown;
     this.screen.style.setProperty("--columns", String(size.columns));
     while (this.rows.length < size.rows) {
       const row = h("div", { class: "line" });
@@ -155,16 +181,16 @@ export class Terminal {
       this.screen.append(row);
     }
     while (this.rows.length > size.rows) this.rows.pop()?.remove();
-    this.runs.length = size.rows;
   }
 
   /** @param {number} number */
   draw(number) {
     const row = this.rows[number];
     if (!row) return;
-    const spans = (this.runs[number] ?? []).map(span);
-    const at = this.cursor && this.cursor[1] === number ? this.cursor[0] : -1;
-    row.replaceChildren(...(at < 0 ? spans : withCursor(this.runs[number] ?? [], at)));
+    const { runs, cursor } = this.shown;
+    const here = runs[number] ?? [];
+    const at = cursor && cursor[1] === number ? cursor[0] : -1;
+    row.replaceChildren(...(at < 0 ? here.map(span) : withCursor(here, at)));
   }
 
   /** After its process has begun again. */

@@ -9,7 +9,7 @@ use crate::page;
 use crate::pair;
 use crate::reply::{self, Reply, dress, wrong};
 use crate::shared::Shared;
-use crate::table::{self, Act, Found, Row, Verb};
+use crate::table::{self, Act, Found, Gives, Row, Verb};
 use crate::terminal;
 use crate::verbs::told;
 use axum::body::{Body, Bytes};
@@ -155,7 +155,12 @@ async fn carry_out(
                 return reply::refused(guard::Refused::Scope { has: caller.scope, needs });
             }
             match call::ask(shared, caller, key, request).await {
-                Ok(done) => reply::document(reply::status_of(done.exit), &done.document),
+                Ok(mut done) => {
+                    if row.gives == Gives::Screen {
+                        terminal::as_runs(&mut done.document);
+                    }
+                    reply::document(reply::status_of(done.exit), &done.document)
+                }
                 Err(told) => reply::failure(&told),
             }
         }

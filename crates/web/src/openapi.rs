@@ -101,6 +101,12 @@ fn response(gives: Gives) -> Value {
         Gives::Sessions => {
             ("Sessions", "application/json", json!({"type": "array", "items": session}))
         }
+        Gives::Screen => (
+            "As `--json` prints it, and its rows as a terminal has them: `runs` is an array of \
+             `[[text, look?], …]`",
+            "application/json",
+            json!({"type": "object"}),
+        ),
         Gives::Object => ("As `--json` prints it", "application/json", json!({"type": "object"})),
         Gives::Array => ("As `--json` prints it", "application/json", json!({"type": "array"})),
         Gives::Stream => ("Server-sent events", "text/event-stream", json!({"type": "string"})),

@@ -35,6 +35,7 @@ const ASSETS: &[Asset] = &[
     asset!("/keys.js", SCRIPT, "keys.js"),
     asset!("/list.js", SCRIPT, "list.js"),
     asset!("/outbox.js", SCRIPT, "outbox.js"),
+    asset!("/past.js", SCRIPT, "past.js"),
     asset!("/places.js", SCRIPT, "places.js"),
     asset!("/plans.js", SCRIPT, "plans.js"),
     asset!("/session.js", SCRIPT, "session.js"),

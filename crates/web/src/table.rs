@@ -48,6 +48,8 @@ pub(crate) enum Gives {
     Session,
     /// Several sessions.
     Sessions,
+    /// A screen, also as runs of text.
+    Screen,
     /// Some other object.
     Object,
     /// Some other array.

@@ -16,11 +16,12 @@ use axum::response::IntoResponse as _;
 use glis_client::{Connector, Fault, Heard, Holder, Quiet};
 use glis_screen::Screen;
 use glis_wire::call::Scope;
+use glis_wire::hold::Size;
 use keys::Typed;
 use rows::Rows;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -120,6 +121,20 @@ fn take(caller: &Caller, types: &SyncSender<Typed>, said: &str) -> Result<(), St
     }
     let typed = serde_json::from_str(said).map_err(|_| "this is no key".to_owned())?;
     types.try_send(typed).map_err(|_| "the terminal takes no keys".to_owned())
+}
+
+/// Gives the rows of a screen as a terminal's frames have them, in place of the same with control
+/// sequences.
+pub(crate) fn as_runs(document: &mut Value) {
+    let number = |name: &str| document[name].as_u64().and_then(|number| u16::try_from(number).ok());
+    let (Some(columns), Some(rows)) = (number("columns"), number("rows")) else { return };
+    let ansi = document.as_object_mut().and_then(|document| document.remove("ansi"));
+    let mut screen = Screen::new(Size { columns, rows });
+    for (row, line) in ansi.iter().filter_map(Value::as_array).flatten().enumerate() {
+        screen.feed(format!("\x1b[{};1H", row + 1).as_bytes());
+        screen.feed(line.as_str().unwrap_or_default().as_bytes());
+    }
+    document["runs"] = Value::from(rows::rows(&screen));
 }
 
 /// One page's view of one terminal, on a thread of its own.

@@ -16,7 +16,7 @@ use glis_core::spec::IdleLimit;
 use glis_core::tree::Clearing;
 use serde::{Deserialize, Serialize};
 
-pub use crate::response::{Response, Trouble};
+pub use crate::response::{Response, ScreenView, Trouble};
 
 /// Version of this protocol. Front end and daemon come from one program, so a mismatch means that
 /// the daemon is older or newer; an older one is replaced.
@@ -92,8 +92,11 @@ pub enum Request {
         session: String,
         follow: bool,
     },
+    /// As of now, or as of an offset of the output.
     Screen {
         session: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<u64>,
     },
     Output {
         session: String,

@@ -51,13 +51,7 @@ pub enum Response {
         size: Size,
         holder_dir: Option<String>,
     },
-    Screen {
-        lines: Vec<String>,
-        ansi: Vec<String>,
-        cursor: (u16, u16),
-        size: Size,
-        offset: u64,
-    },
+    Screen(Box<ScreenView>),
     Daemon(DaemonView),
     Findings(Vec<Finding>),
     Snapshots(Vec<SnapshotView>),
@@ -150,7 +144,7 @@ impl Response {
             | Self::Session(_)
             | Self::Sessions(_)
             | Self::Attached { .. }
-            | Self::Screen { .. }
+            | Self::Screen(_)
             | Self::Daemon(_)
             | Self::Findings(_)
             | Self::Snapshots(_)
@@ -168,4 +162,25 @@ impl Response {
             | Self::Trouble { .. } => true,
         }
     }
+}
+
+/// A screen as text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScreenView {
+    /// Every row, without spaces at its end.
+    pub lines: Vec<String>,
+    /// The same with colours and styles, and with no other control sequence.
+    pub ansi: Vec<String>,
+    /// Column and row, counted from 0.
+    pub cursor: (u16, u16),
+    /// How large it was.
+    pub size: Size,
+    /// The offset of the output that it is as of.
+    pub offset: u64,
+    /// The first offset that there still is.
+    #[serde(default)]
+    pub oldest: u64,
+    /// The offset after the last byte.
+    #[serde(default)]
+    pub end: u64,
 }

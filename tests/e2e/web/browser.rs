@@ -59,6 +59,11 @@ fn what_is_typed_into_a_terminal_arrives_at_once_and_from_who_may() -> Outcome {
 }
 
 #[test]
+fn a_slider_goes_through_the_whole_past_of_a_terminal() -> Outcome {
+    play("past")
+}
+
+#[test]
 fn a_plan_is_written_and_executed_on_the_page() -> Outcome {
     play("plans")
 }

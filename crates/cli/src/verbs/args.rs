@@ -146,6 +146,9 @@ pub(crate) enum Verb {
         /// With colours
         #[arg(long)]
         ansi: bool,
+        /// As it was when the output had reached this offset
+        #[arg(long, value_name = "OFFSET")]
+        at: Option<u64>,
     },
     /// Print the raw bytes that the agent wrote
     Output {

@@ -2,7 +2,7 @@
 
 use crate::words;
 use glis_core::Status;
-use glis_wire::hold::Size;
+use glis_wire::client::ScreenView;
 use glis_wire::view::{FileDiffView, MergeView, SessionView};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -36,12 +36,25 @@ pub(super) fn staying(session: &SessionView) -> Option<String> {
     worktree.filter(|path| !session.in_place && Path::new(path).exists())
 }
 
+/// How a screen is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dress {
+    Plain,
+    Coloured,
+}
+
 /// A screen.
-pub(super) fn screen(lines: &[String], cursor: (u16, u16), size: Size, offset: u64) -> Value {
-    json!({
+pub(super) fn screen(screen: &ScreenView, dress: Dress) -> Value {
+    let ScreenView { lines, ansi, cursor, size, offset, oldest, end } = screen;
+    let mut document = json!({
         "lines": lines, "cursor": {"x": cursor.0, "y": cursor.1},
-        "columns": size.columns, "rows": size.rows, "offset": offset,
-    })
+        "columns": size.columns, "rows": size.rows,
+        "offset": offset, "oldest": oldest, "end": end,
+    });
+    if dress == Dress::Coloured {
+        document["ansi"] = json!(ansi);
+    }
+    document
 }
 
 /// Raw output, as text.

@@ -1,12 +1,13 @@
 //! Verbs that only look.
 
+use super::documents::Dress;
 use super::{Out, ask, documents, say, unexpected};
 use crate::complaint::Complaint;
 use crate::control;
 use crate::streams::write_out;
 use crate::words;
 use glis_client::{Client, Streamed};
-use glis_wire::client::{Request, Response};
+use glis_wire::client::{Request, Response, ScreenView};
 use serde_json::json;
 use std::io::{self, Write as _};
 
@@ -75,22 +76,20 @@ pub(super) fn search(wanted: &[String], most: u32, out: &Out) -> Result<(), Comp
     out.document(&hits, || words::hits(&hits))
 }
 
-/// How a screen is shown to a person.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dress {
-    Plain,
-    Coloured,
-}
-
-pub(super) fn screen(name: String, dress: Dress, out: &Out) -> Result<(), Complaint> {
-    let Response::Screen { lines, ansi: coloured, cursor, size, offset } =
-        ask(&mut control::connect()?, Request::Screen { session: name })?
-    else {
+pub(super) fn screen(
+    session: String,
+    at: Option<u64>,
+    dress: Dress,
+    out: &Out,
+) -> Result<(), Complaint> {
+    let request = Request::Screen { session, at };
+    let Response::Screen(screen) = ask(&mut control::connect()?, request)? else {
         return Err(unexpected());
     };
-    let document = documents::screen(&lines, cursor, size, offset);
+    let document = documents::screen(&screen, dress);
     out.document(&document, || {
-        let shown = if dress == Dress::Coloured { coloured } else { lines };
+        let ScreenView { lines, ansi, .. } = *screen;
+        let shown = if dress == Dress::Coloured { ansi } else { lines };
         let last = shown.iter().rposition(|line| !line.is_empty()).map_or(0, |at| at + 1);
         shown.get(..last).unwrap_or_default().join("\n")
     })

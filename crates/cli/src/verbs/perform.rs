@@ -1,5 +1,6 @@
 //! A request carried out for another face: it gets what the command line prints with `--json`.
 
+use super::documents::Dress;
 use super::many::with;
 use super::session::{check_answer, sayable, warning_of};
 use super::{act, auto_yes, documents, unexpected};
@@ -149,9 +150,7 @@ fn told(response: Response) -> Result<Performed, Complaint> {
     let document = match usable(response)? {
         Response::Done { session, .. } | Response::Session(session) => json!(session),
         Response::Sessions(sessions) => json!(sessions),
-        Response::Screen { lines, cursor, size, offset, .. } => {
-            documents::screen(&lines, cursor, size, offset)
-        }
+        Response::Screen(screen) => documents::screen(&screen, Dress::Coloured),
         Response::Daemon(daemon) => json!(daemon),
         Response::Findings(findings) => {
             let bad = findings.iter().any(|finding| finding.health == Health::Bad);

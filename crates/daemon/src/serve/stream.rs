@@ -5,6 +5,7 @@ use super::state::ServerState;
 use crate::mailbox::Query;
 use crate::peer::Peer;
 use crate::pools::Kind;
+use crate::screens::Picture;
 use crate::view;
 use glis_core::session::Session;
 use glis_core::{Refusal, Status};
@@ -12,7 +13,7 @@ use glis_record::conversation;
 use glis_record::output::OutputLog;
 use glis_record::search::{self, Source};
 use glis_screen::Output as _;
-use glis_wire::client::{Response, Trouble};
+use glis_wire::client::{Response, ScreenView, Trouble};
 use glis_wire::hold::{Order, Report, place};
 use std::io;
 use std::sync::Arc;
@@ -67,19 +68,25 @@ async fn is_inside(state: &ServerState, peer: &Peer) -> bool {
     state.pools.run(Kind::Look, move || watches.begin_events(&sessions, pid)).await
 }
 
-pub(super) async fn screen(state: &ServerState, given: &str) -> Response {
-    match state.find(given).await {
-        Ok(session) => match state.views.screen(&session).await {
-            Ok(picture) => Response::Screen {
-                lines: picture.lines,
-                ansi: picture.ansi,
-                cursor: picture.cursor,
-                size: picture.size,
-                offset: picture.offset,
-            },
-            Err(fault) => trouble(&fault),
-        },
-        Err(refusal) => Response::Refused(refusal),
+pub(super) async fn screen(state: &ServerState, given: &str, at: Option<u64>) -> Response {
+    let session = match state.find(given).await {
+        Ok(session) => session,
+        Err(refusal) => return Response::Refused(refusal),
+    };
+    let log = OutputLog::new(state.views.folder_of(&session));
+    let (oldest, end) = state.pools.run(Kind::Look, move || (log.oldest(), log.end())).await;
+    let picture = match at {
+        Some(at) => state.views.past_screen(&session, at).await,
+        None => state.views.screen(&session).await,
+    };
+    match picture {
+        Ok(Picture { lines, ansi, cursor, size, offset, .. }) => {
+            // It may have grown meanwhile.
+            let end = end.max(offset);
+            let screen = ScreenView { lines, ansi, cursor, size, offset, oldest, end };
+            Response::Screen(Box::new(screen))
+        }
+        Err(fault) => trouble(&fault),
     }
 }
 

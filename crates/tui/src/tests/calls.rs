@@ -88,7 +88,7 @@ fn all() -> Vec<Request> {
         Request::ActEach { which: Which::All, action: pause() },
         Request::Wait { session: session(), statuses: vec![Status::Idle], timeout_ms: None },
         Request::Log { session: session(), follow: false },
-        Request::Screen { session: session() },
+        Request::Screen { session: session(), at: None },
         Request::Output { session: session(), from: 0, follow: false },
         Request::Events { from: 0, follow: false },
         Request::Verdicts { session: None, fresh: false },

@@ -56,8 +56,11 @@ pub(super) const ROWS: &[Row] = &[
         .asks(|given| Ok(Request::Log { session: given.name.clone(), follow: false })),
     row(Verb::Get, "screen", "/sessions/{session}/screen", Scope::Watch)
         .does("The terminal's screen as text, running or not")
-        .gives(Gives::Object)
-        .asks(|given| Ok(Request::Screen { session: given.name.clone() })),
+        .takes(&[may("at", Kind::Number, "As it was when the output had reached this offset")])
+        .gives(Gives::Screen)
+        .asks(|given| {
+            Ok(Request::Screen { session: given.name.clone(), at: given.number("at") })
+        }),
     Row {
         act: Act::Terminal,
         ..row(Verb::Get, "", "/sessions/{session}/terminal", Scope::Watch)

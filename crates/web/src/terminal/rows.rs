@@ -43,7 +43,7 @@ impl Rows {
 }
 
 /// Every row as runs: `[text]`, or `[text, look]`.
-fn rows(screen: &Screen) -> Vec<Value> {
+pub(super) fn rows(screen: &Screen) -> Vec<Value> {
     let mut rows: Vec<Row> = Vec::new();
     rows.resize_with(usize::from(screen.size().rows), Row::default);
     screen.each_cell(|_, row, text, look| {
