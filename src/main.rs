@@ -1,6 +1,6 @@
 //! One program, several roles: what is typed decides which.
 
-use glis_cli::complaint::Complaint;
+use glis_cli::complaint::{Complaint, Kind};
 use glis_cli::{Next, Web};
 use glis_daemon::{DaemonFault, Own};
 use glis_prove::Voice;
@@ -138,14 +138,24 @@ fn serve(json: bool, place: &glis_web::Place) -> Result<(), Complaint> {
 
 /// The bot of a chat, until it is ended.
 fn chat() -> ExitCode {
-    let told = |Complaint { message, hint, .. }: Complaint| glis_chat::Told { message, hint };
-    let explain = |fault| {
-        let Complaint { message, hint, .. } = Complaint::from(fault);
+    fn told(Complaint { message, hint, .. }: Complaint) -> glis_chat::Told {
         glis_chat::Told { message, hint }
-    };
-    let ended = glis_cli::connector(Face::Chat, Scope::Manage)
-        .map_err(told)
-        .and_then(|connector| glis_chat::run(glis_chat::Start { connector, explain }));
+    }
+    let explain = |fault| told(Complaint::from(fault));
+    let ended =
+        glis_cli::connector(Face::Chat, Scope::Manage).map_err(told).and_then(|connector| {
+            glis_chat::run(glis_chat::Start {
+                connector,
+                explain,
+                work_on_plan: |client, folder, work| {
+                    let worked = glis_cli::work_on_plan(client, folder, work);
+                    worked.map(|performed| performed.document).map_err(|complaint| {
+                        let is_lost = complaint.kind == Kind::NoDaemon;
+                        glis_chat::Unworked { told: told(complaint), is_lost }
+                    })
+                },
+            })
+        });
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(glis_chat::Told { message, hint }) => {

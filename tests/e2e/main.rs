@@ -66,6 +66,7 @@ mod chat {
     mod asks;
     mod files;
     mod loops;
+    mod plans;
     mod storms;
     mod talk;
     mod topics;

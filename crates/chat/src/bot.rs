@@ -6,6 +6,9 @@
 mod act;
 mod asks;
 mod files;
+mod plan;
+mod plan_keys;
+mod plan_news;
 mod press;
 mod say;
 mod tell;
@@ -21,6 +24,7 @@ use crate::outbox::{Draft, Lane};
 use crate::policy::{Admitted, Place, Policy, Said};
 use crate::store::{Change, Store, StoreFault, Update};
 use crate::text::Text;
+use crate::told::Told;
 use crate::voice::Voice;
 use crate::words;
 use glis_client::Fault;
@@ -31,15 +35,6 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-
-/// A message for a person: what happened, and what to do about it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
-    /// What happened.
-    pub message: String,
-    /// The next step.
-    pub hint: Option<String>,
-}
 
 /// What a bot is made of.
 pub struct Setup {

@@ -57,6 +57,30 @@ pub enum Act {
         /// The session's id.
         session: String,
     },
+    /// Executes the plan of the repository here.
+    ExecutePlan {
+        /// A folder of it.
+        place: String,
+    },
+    /// Pauses it.
+    PausePlan {
+        /// A folder of it.
+        place: String,
+    },
+    /// Goes on with a task of it.
+    ResumeTask {
+        /// A folder of the repository.
+        place: String,
+        /// The task's id.
+        task: String,
+    },
+    /// Begins another run of a task.
+    RestartTask {
+        /// A folder of the repository.
+        place: String,
+        /// The task's id.
+        task: String,
+    },
     /// Carries out what came late.
     RunLate {
         /// The update that brought it.

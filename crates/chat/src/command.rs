@@ -35,11 +35,27 @@ pub enum Command {
     Log,
     PauseAll,
     ResumeAll,
+    /// What is to be done with the plan of a repository.
+    Plan {
+        verb: PlanVerb,
+        repo: Option<String>,
+    },
     Help,
     /// It is none of ours, or was typed wrongly: the usage to show.
     Unclear {
         usage: String,
     },
+}
+
+/// What is to be done with a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "they are the words behind `/plan`")]
+pub enum PlanVerb {
+    Show,
+    Execute,
+    Pause { mode: PauseMode },
+    Resume { task: String },
+    Restart { task: String },
 }
 
 /// What a message is.
@@ -54,7 +70,7 @@ pub enum Typed {
 }
 
 /// Each command with what it takes and what it does, in the order of the help.
-pub const COMMANDS: [(&str, &str, &str); 16] = [
+pub const COMMANDS: [(&str, &str, &str); 17] = [
     ("new", "[name] [persona] [@repo]", "Make a session and switch to it"),
     ("sessions", "", "List all sessions"),
     ("switch", "<name>", "Make a session the current one"),
@@ -69,6 +85,7 @@ pub const COMMANDS: [(&str, &str, &str); 16] = [
     ("log", "", "Show the end of the conversation"),
     ("pauseall", "", "Pause everything"),
     ("resumeall", "", "Resume what was paused"),
+    ("plan", "[execute|pause|resume TASK|restart TASK] [@repo]", "Show or execute the plan"),
     ("help", "", "Show this"),
     ("start", "", "Show this"),
 ];
@@ -93,10 +110,11 @@ pub fn read(text: &str, bot: &str) -> Typed {
 }
 
 fn command(verb: &str, mut words: Vec<String>) -> Command {
-    let repo = (verb == "new").then(|| words.pop_if(|word| word.starts_with('@'))).flatten();
+    let in_repo = verb == "new" || verb == "plan";
+    let repo = in_repo.then(|| words.pop_if(|word| word.starts_with('@'))).flatten();
     let repo = repo.map(|word| word.trim_start_matches('@').to_owned());
     let most = match verb {
-        "new" => 2,
+        "new" | "plan" => 2,
         "switch" | "archive" | "timeout" | "pause" => 1,
         _ => 0,
     };
@@ -124,8 +142,25 @@ fn command(verb: &str, mut words: Vec<String>) -> Command {
         "log" => Command::Log,
         "pauseall" => Command::PauseAll,
         "resumeall" => Command::ResumeAll,
+        "plan" => match plan_verb(first.as_deref(), words.next()) {
+            Some(verb) => Command::Plan { verb, repo },
+            None => Command::Unclear { usage: usage(verb) },
+        },
         "help" | "start" => Command::Help,
         _ => Command::Unclear { usage: usage(verb) },
+    }
+}
+
+fn plan_verb(word: Option<&str>, of: Option<String>) -> Option<PlanVerb> {
+    match (word, of) {
+        (None | Some("show"), None) => Some(PlanVerb::Show),
+        (Some("execute"), None) => Some(PlanVerb::Execute),
+        // As Ctrl+C in the window of a plan does.
+        (Some("pause"), None) => Some(PlanVerb::Pause { mode: PauseMode::Interrupt }),
+        (Some("pause"), Some(how)) => mode(&how).map(|mode| PlanVerb::Pause { mode }),
+        (Some("resume"), Some(task)) => Some(PlanVerb::Resume { task }),
+        (Some("restart"), Some(task)) => Some(PlanVerb::Restart { task }),
+        (Some(_) | None, _) => None,
     }
 }
 
@@ -158,7 +193,8 @@ impl Command {
             | Self::Stop
             | Self::Diff
             | Self::PauseAll
-            | Self::ResumeAll => true,
+            | Self::ResumeAll
+            | Self::Plan { .. } => true,
             Self::New { .. }
             | Self::Sessions
             | Self::Switch { .. }
@@ -180,6 +216,7 @@ impl Command {
             | Self::Help
             | Self::Unclear { .. } => true,
             Self::Timeout { minutes } => minutes.is_none(),
+            Self::Plan { verb, .. } => *verb == PlanVerb::Show,
             Self::New { .. }
             | Self::Switch { .. }
             | Self::Archive { .. }
@@ -221,6 +258,15 @@ mod tests {
             ),
             ("/new a @web", "New { name: Some(\"a\"), persona: None, repo: Some(\"web\") }"),
             ("/new a b c", "Unclear { usage: \"Usage: /new [name] [persona] [@repo]\" }"),
+            ("/plan", "Plan { verb: Show, repo: None }"),
+            ("/plan execute @web", "Plan { verb: Execute, repo: Some(\"web\") }"),
+            ("/plan pause", "Plan { verb: Pause { mode: Interrupt }, repo: None }"),
+            ("/plan pause force", "Plan { verb: Pause { mode: Force }, repo: None }"),
+            ("/plan resume dust", "Plan { verb: Resume { task: \"dust\" }, repo: None }"),
+            (
+                "/plan resume",
+                "Unclear { usage: \"Usage: /plan [execute|pause|resume TASK|restart TASK] [@repo]\" }",
+            ),
             ("/timeout 5", "Timeout { minutes: Some(\"5\") }"),
             ("/frobnicate", "Unclear { usage: \"Unknown command. /help lists all.\" }"),
             ("/start", "Help"),

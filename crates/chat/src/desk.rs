@@ -1,8 +1,12 @@
 //! The way to the daemon. A trait, so that the bot can be played through without one.
 
+use crate::told::Told;
 use glis_client::{Client, Connector, Fault, Quiet, Streamed};
 use glis_wire::client::{Request, Response};
+use glis_wire::plan::PlanWork;
 use glis_wire::view::{Entry, FileDiffView};
+use serde_json::Value;
+use std::path::Path;
 use std::time::Duration;
 
 /// A daemon that went away is there again in a moment: the next connection starts one.
@@ -19,6 +23,18 @@ pub struct Caller {
     pub key: String,
 }
 
+/// Does something with the file of a plan, as the command line does, and returns what that prints.
+pub type WorkOnPlan = fn(&mut Client, &Path, PlanWork) -> Result<Value, Unworked>;
+
+/// Why nothing was done with a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unworked {
+    /// The words for it.
+    pub told: Told,
+    /// The daemon has ended in the middle of it: asked again under the same name, it is done once.
+    pub is_lost: bool,
+}
+
 /// What a bot asks of the daemon.
 pub trait Desk: Send + Sync {
     /// Makes a call. One that changes something has the caller's key.
@@ -27,17 +43,21 @@ pub trait Desk: Send + Sync {
     fn conversation(&self, session: &str) -> Result<Vec<Entry>, Fault>;
     /// What a session has changed: the files, and the patch.
     fn diff(&self, session: &str) -> Result<(Vec<FileDiffView>, String), Fault>;
+    /// Does something with the plan of the repository that a folder is in.
+    fn plan(&self, caller: &Caller, folder: &Path, work: PlanWork) -> Result<Value, Told>;
 }
 
 /// The daemon of a house.
 pub struct Daemon {
     connector: Connector,
+    work_on_plan: WorkOnPlan,
+    explain: fn(Fault) -> Told,
 }
 
 impl Daemon {
     /// Calls go through this connector; each has its own user's name.
-    pub fn new(connector: Connector) -> Self {
-        Self { connector }
+    pub fn new(connector: Connector, work_on_plan: WorkOnPlan, explain: fn(Fault) -> Told) -> Self {
+        Self { connector, work_on_plan, explain }
     }
 
     fn connect(&self, who: &str) -> Result<Client, Fault> {
@@ -102,5 +122,27 @@ impl Desk for Daemon {
             let Response::Diff { files, .. } = answer else { return Err(Fault::unfit()) };
             Ok((files, String::from_utf8_lossy(&patch).into_owned()))
         })
+    }
+
+    fn plan(&self, caller: &Caller, folder: &Path, work: PlanWork) -> Result<Value, Told> {
+        let once = || -> Result<Value, Unworked> {
+            let connected = self.connect(&who(caller.user));
+            let mut client = connected.map_err(|fault| Unworked {
+                is_lost: fault.is_lost(),
+                told: (self.explain)(fault),
+            })?;
+            client.name_next(&caller.key);
+            (self.work_on_plan)(&mut client, folder, work.clone())
+        };
+        let mut tried = 1;
+        loop {
+            match once() {
+                Err(unworked) if unworked.is_lost && tried < TRIES => {
+                    tried += 1;
+                    std::thread::sleep(PAUSE);
+                }
+                worked => return worked.map_err(|unworked| unworked.told),
+            }
+        }
     }
 }

@@ -16,11 +16,13 @@ pub mod status;
 pub mod store;
 pub mod telegram;
 pub mod text;
+mod told;
 pub mod voice;
 pub mod words;
 
 #[cfg(test)]
 mod simulator;
 
-pub use bot::Told;
+pub use desk::Unworked;
 pub use run::{Start, run};
+pub use told::Told;

@@ -1,15 +1,16 @@
 //! The process: one thread listens to the network, one to the house, one sends; each chat has its own turn.
 
-use crate::bot::{Bot, Course, Late, Setup, Told, Untold};
+use crate::bot::{Bot, Course, Late, Setup, Untold};
 use crate::channel::{Channel, ChannelFault};
 use crate::command::COMMANDS;
-use crate::desk::Daemon;
+use crate::desk::{Daemon, WorkOnPlan};
 use crate::inbox::Inbox;
 use crate::policy::Policy;
 use crate::send::{Bell, Sender, Step, chats_of};
 use crate::status::{Health, Status};
 use crate::store::{Store, StoreFault};
 use crate::telegram::{Telegram, read_token};
+use crate::told::Told;
 use crate::voice::Voice;
 use glis_client::{Connector, Fault, Subscription};
 use glis_config::Config;
@@ -41,11 +42,13 @@ pub struct Start {
     pub connector: Connector,
     /// The words for a fault.
     pub explain: fn(Fault) -> Told,
+    /// What the command line does with the file of a plan.
+    pub work_on_plan: WorkOnPlan,
 }
 
 /// Runs the bot until the process is ended, which may be at any moment. It returns only if it cannot begin.
 pub fn run(start: Start) -> Result<(), Told> {
-    let Start { mut connector, explain } = start;
+    let Start { mut connector, explain, work_on_plan } = start;
     let config = Config::read(&connector.home.config_file());
     let config =
         config.map_err(|fault| wrong(&fault.to_string(), "`glis config check` has more"))?;
@@ -78,7 +81,7 @@ pub fn run(start: Start) -> Result<(), Told> {
     let rung = Arc::clone(&bell);
     let bot = Arc::new(Bot::new(Setup {
         store,
-        desk: Box::new(Daemon::new(connector.clone())),
+        desk: Box::new(Daemon::new(connector.clone(), work_on_plan, explain)),
         channel: Arc::clone(&channel),
         inbox,
         voice: Voice::new(&config.voice_command),

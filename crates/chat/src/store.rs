@@ -6,9 +6,11 @@
 
 mod cards;
 mod follows;
+mod plans;
 
 pub use cards::{Card, CardState};
 pub use follows::{Follow, Mark};
+pub use plans::PlanFollow;
 
 use crate::button::{Bound, Button};
 use crate::outbox::{Item, Lane, What, Worn};
@@ -50,6 +52,9 @@ const TABLES: &str = "
         session TEXT NOT NULL, chat INTEGER NOT NULL, thread INTEGER, user INTEGER NOT NULL,
         name TEXT NOT NULL, told_at TEXT NOT NULL, told_sum INTEGER NOT NULL,
         PRIMARY KEY (session, chat)) STRICT;
+    CREATE TABLE IF NOT EXISTS plans (
+        plan TEXT NOT NULL, chat INTEGER NOT NULL, thread INTEGER, user INTEGER NOT NULL,
+        place TEXT NOT NULL, told TEXT NOT NULL, PRIMARY KEY (plan, chat)) STRICT;
 ";
 
 /// Why the file cannot be used.

@@ -3,11 +3,16 @@
 
 mod card;
 mod file;
+mod plan;
 mod progress;
 mod topic;
 
 pub use card::{Shown, answer_in_words, card, fate_of, settled};
 pub use file::{COMMAND_WITH_FILE, FILE_IS_NO_ANSWER, heard, only_a, too_large, what_was_said};
+pub use plan::{
+    can_resume, is_stuck, plan_now, plan_paused, plan_runs, plan_title, plan_written, rests,
+    run_line, stuck,
+};
 pub use progress::{iterated, loop_broke, loop_done, loop_now};
 pub use topic::{no_topic, topic_gone, topic_made};
 

@@ -1,13 +1,12 @@
 //! What is typed, carried out.
 
 use super::say::{Say, What};
-use super::tell::mark_now;
 use super::{Asked, Bot, Topic};
 use crate::button::Act;
 use crate::command::Command;
 use crate::outbox::{Lane, What as Sent};
 use crate::policy::{AttachedKind, Said};
-use crate::store::{Card, Follow, StoreFault};
+use crate::store::{Card, Follow, Mark, StoreFault};
 use crate::text::clean;
 use crate::words;
 use glis_client::Fault;
@@ -150,6 +149,7 @@ impl Bot {
                 self.gate(asked, Request::PauseAll(all))
             }
             Command::ResumeAll => self.gate(asked, Request::ResumeAll { from_log: false }),
+            Command::Plan { verb, repo } => self.plan(asked, verb, repo.as_deref()),
             Command::Help => self.reply(asked, words::help()),
             Command::Unclear { usage } => self.reply(asked, usage),
         }
@@ -162,11 +162,7 @@ impl Bot {
         persona: Option<String>,
         repo: Option<&str>,
     ) -> Result<(), StoreFault> {
-        let place = match repo {
-            Some(name) => self.repos.get(name),
-            None => self.repo.as_ref(),
-        };
-        let Some(place) = place else {
+        let Some(place) = self.place_of(repo) else {
             let known: Vec<&str> = self.repos.keys().map(String::as_str).collect();
             return self.reply(asked, words::no_repo(repo, &known));
         };
@@ -196,6 +192,14 @@ impl Bot {
             }
             Ok(_) => self.complain(asked, Fault::unfit()),
             Err(fault) => self.complain(asked, fault),
+        }
+    }
+
+    /// The repository that is meant.
+    pub(super) fn place_of(&self, repo: Option<&str>) -> Option<&String> {
+        match repo {
+            Some(name) => self.repos.get(name),
+            None => self.repo.as_ref(),
         }
     }
 
@@ -249,7 +253,7 @@ impl Bot {
             thread: None,
             user: asked.user,
             name: session.name.clone(),
-            told: mark_now(self.now()),
+            told: Mark::at(self.now()),
         }
     }
 
@@ -290,7 +294,7 @@ impl Bot {
             Ok(Response::Done { .. }) => self.reply(asked, "Session paused. /resume to continue."),
             Ok(_) => self.complain(asked, Fault::unfit()),
             Err(fault @ Fault::Refused(Refusal::NotSafe { .. })) => {
-                let super::Told { message, .. } = (self.explain)(fault);
+                let crate::told::Told { message, .. } = (self.explain)(fault);
                 let force = Act::ForcePause { session: session.to_owned() };
                 let keys = vec![vec![
                     ("Pause all the same".to_owned(), force),

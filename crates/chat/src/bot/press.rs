@@ -74,6 +74,10 @@ impl Bot {
                     )
                 })
             }
+            Act::ExecutePlan { place } => self.execute_plan(asked, &place),
+            Act::PausePlan { place } => self.pause_plan(asked, &place, PauseMode::Interrupt),
+            Act::ResumeTask { place, task } => self.resume_task(asked, &place, &task),
+            Act::RestartTask { place, task } => self.restart_task(asked, &place, &task),
             Act::RunLate { update } => {
                 self.answer(asked, &[], |change| change.take_up(update))?;
                 self.deal_with(update)

@@ -50,12 +50,6 @@ pub fn mark_of(entry: &Entry) -> Mark {
     Mark { at: entry.timestamp.clone(), sum: sum.cast_signed() }
 }
 
-/// The place of what is said from now on.
-pub(super) fn mark_now(now: i64) -> Mark {
-    let at = jiff::Timestamp::from_millisecond(now).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
-    Mark { at: at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(), sum: 0 }
-}
-
 /// The entries behind a mark. One that is gone (the conversation was made short) is known by its time.
 pub(super) fn since<'e>(entries: &'e [Entry], mark: &Mark) -> &'e [Entry] {
     let is_told = |entry: &Entry| entry.timestamp == mark.at && mark_of(entry) == *mark;
@@ -109,6 +103,7 @@ impl Bot {
         let position = Position { log_id: log_id.to_owned(), next: seq + 1 };
         let session = event.get("session").and_then(Value::as_str).unwrap_or_default();
         let name = event.get("event").and_then(Value::as_str).unwrap_or_default();
+        self.tell_plans(name, event)?;
         let follows = self.store().look().follows_of(session)?;
         let Some(kind) = Kind::of(name).filter(|_| !follows.is_empty()) else {
             return Ok(self.note_position(&position)?);

@@ -5,13 +5,16 @@ use super::random::Random;
 use super::{GROUP, Killed, USERS, now};
 use crate::bot::Bot;
 use crate::desk::{Caller, Desk};
+use crate::told::Told;
 use crate::words;
 use glis_client::{Fault, News};
 use glis_core::Refusal;
 use glis_wire::client::{Action, Request, Response};
+use glis_wire::plan::PlanWork;
 use glis_wire::view::{DaemonView, Entry, FileDiffView, SessionView, Voice};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
 #[derive(Default)]
@@ -352,5 +355,9 @@ impl Desk for Line {
 
     fn diff(&self, _: &str) -> Result<(Vec<FileDiffView>, String), Fault> {
         Ok((Vec::new(), String::new()))
+    }
+
+    fn plan(&self, _: &Caller, _: &Path, work: PlanWork) -> Result<Value, Told> {
+        panic!("not asked for by anyone: {work:?}");
     }
 }

@@ -29,6 +29,14 @@ pub struct Mark {
     pub sum: i64,
 }
 
+impl Mark {
+    /// The place of what is said from now on.
+    pub fn at(now: i64) -> Self {
+        let at = jiff::Timestamp::from_millisecond(now).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+        Self { at: at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(), sum: 0 }
+    }
+}
+
 const FIELDS: &str = "session, chat, thread, user, name, told_at, told_sum";
 
 fn follow(row: &Row<'_>) -> rusqlite::Result<Follow> {
@@ -99,7 +107,7 @@ impl Change<'_> {
             let found = rows.query_map(params![chat, thread], |row| row.get(0))?;
             found.collect::<Result<Vec<String>, _>>()?
         };
-        for table in ["follows", "outbox", "cards"] {
+        for table in ["follows", "outbox", "cards", "plans"] {
             let sql = format!("UPDATE {table} SET thread = NULL WHERE chat = ?1 AND thread = ?2");
             self.db.prepare_cached(&sql)?.execute(params![chat, thread])?;
         }

@@ -1,0 +1,198 @@
+//! The plan of a repository: shown, executed, paused, and its tasks taken up again.
+
+use super::plan_keys::{execute_key, keys_of};
+use super::say::Say;
+use super::{Asked, Bot};
+use crate::command::PlanVerb;
+use crate::outbox::Lane;
+use crate::store::{Change, PlanFollow, StoreFault};
+use crate::text::Text;
+use crate::told::Told;
+use crate::words;
+use glis_client::Fault;
+use glis_core::pause::PauseMode;
+use glis_wire::client::{Request, Response};
+use glis_wire::plan::{PlanRequest, PlanView, PlanWork};
+use serde_json::Value;
+use std::path::Path;
+
+/// Where a repository has its plan.
+pub(super) const FILE: &str = ".glis/plan.toml";
+
+impl Bot {
+    /// What was typed behind `/plan`.
+    pub(super) fn plan(
+        &self,
+        asked: &Asked,
+        verb: PlanVerb,
+        repo: Option<&str>,
+    ) -> Result<(), StoreFault> {
+        let Some(place) = self.place_of(repo).cloned() else {
+            let known: Vec<&str> = self.repos.keys().map(String::as_str).collect();
+            return self.reply(asked, words::no_repo(repo, &known));
+        };
+        match verb {
+            PlanVerb::Show => self.show_plan(asked, &place),
+            PlanVerb::Execute => self.execute_plan(asked, &place),
+            PlanVerb::Pause { mode } => self.pause_plan(asked, &place, mode),
+            PlanVerb::Resume { task } => self.resume_task(asked, &place, &task),
+            PlanVerb::Restart { task } => self.restart_task(asked, &place, &task),
+        }
+    }
+
+    /// A plan that is executed is heard of from then on.
+    fn show_plan(&self, asked: &Asked, place: &str) -> Result<(), StoreFault> {
+        match self.look_at_plan(place) {
+            Ok(Some(plan)) => self.show_executed(asked, place, &plan),
+            Ok(None) => match self.desk.plan(&asked.caller, Path::new(place), PlanWork::Show) {
+                Ok(written) => {
+                    let keys = vec![vec![execute_key(place)]];
+                    let say = Say::card(asked.place, Lane::Reply, as_written(&written), keys);
+                    self.answer(asked, &[say], |_| Ok(()))
+                }
+                Err(told) => self.tell_fault(asked, &told),
+            },
+            Err(fault) => self.complain(asked, fault),
+        }
+    }
+
+    fn show_executed(&self, asked: &Asked, place: &str, plan: &PlanView) -> Result<(), StoreFault> {
+        let text = words::plan_now(plan);
+        // In the lane of what follows, so that this does not come before it.
+        let say = Say::card(asked.place, Lane::Final, text, keys_of(place, plan));
+        self.answer(asked, &[say], |change| self.hear_of(change, asked, place, plan))
+    }
+
+    pub(super) fn execute_plan(&self, asked: &Asked, place: &str) -> Result<(), StoreFault> {
+        let work = PlanWork::Execute { pace: None };
+        if let Err(told) = self.desk.plan(&asked.caller, Path::new(place), work) {
+            return self.tell_fault(asked, &told);
+        }
+        match self.look_at_plan(place) {
+            Ok(Some(plan)) => self.show_executed(asked, place, &plan),
+            Ok(None) => self.complain(asked, Fault::unfit()),
+            Err(fault) => self.complain(asked, fault),
+        }
+    }
+
+    /// What becomes of its tasks is told as it happens.
+    pub(super) fn pause_plan(
+        &self,
+        asked: &Asked,
+        place: &str,
+        mode: PauseMode,
+    ) -> Result<(), StoreFault> {
+        let plan = match self.meet_plan(asked, place)? {
+            Ok(Some(plan)) => plan,
+            Ok(None) => return self.reply(asked, "The plan was not executed yet."),
+            Err(fault) => return self.complain(asked, fault),
+        };
+        let request = PlanRequest::Pause { plan: plan.id, mode };
+        match self.desk.call(&asked.caller, Request::Plan(request)) {
+            Ok(Response::Plan(plan)) => self.reply(asked, words::plan_paused(&plan)),
+            Ok(_) => self.complain(asked, Fault::unfit()),
+            Err(fault) => self.complain(asked, fault),
+        }
+    }
+
+    pub(super) fn resume_task(
+        &self,
+        asked: &Asked,
+        place: &str,
+        task: &str,
+    ) -> Result<(), StoreFault> {
+        if let Err(fault) = self.meet_plan(asked, place)? {
+            return self.complain(asked, fault);
+        }
+        let (place, task) = (place.to_owned(), task.to_owned());
+        let told = format!("{task} is resumed.");
+        let request = PlanRequest::Resume { place, task, prompt: None };
+        match self.desk.call(&asked.caller, Request::Plan(request)) {
+            Ok(Response::Runs(_)) => self.reply(asked, told),
+            Ok(_) => self.complain(asked, Fault::unfit()),
+            Err(fault) => self.complain(asked, fault),
+        }
+    }
+
+    pub(super) fn restart_task(
+        &self,
+        asked: &Asked,
+        place: &str,
+        task: &str,
+    ) -> Result<(), StoreFault> {
+        if let Err(fault) = self.meet_plan(asked, place)? {
+            return self.complain(asked, fault);
+        }
+        let work = PlanWork::Restart { task: task.to_owned() };
+        match self.desk.plan(&asked.caller, Path::new(place), work) {
+            Ok(_) => self.reply(asked, format!("{task} begins anew.")),
+            Err(told) => self.tell_fault(asked, &told),
+        }
+    }
+
+    /// Hears of a plan before something is done with it, so that everything that comes of it is told.
+    fn meet_plan(
+        &self,
+        asked: &Asked,
+        place: &str,
+    ) -> Result<Result<Option<PlanView>, Fault>, StoreFault> {
+        let plan = self.look_at_plan(place);
+        if let Ok(Some(plan)) = &plan {
+            self.change(|change| match change.look().plan_follow(&plan.id, asked.place.chat)? {
+                Some(_) => Ok(()),
+                None => self.hear_of(change, asked, place, plan),
+            })?;
+        }
+        Ok(plan)
+    }
+
+    /// This chat hears of a plan from now on, and of the sessions that work on it. It was shown how that is.
+    fn hear_of(
+        &self,
+        change: &Change<'_>,
+        asked: &Asked,
+        place: &str,
+        plan: &PlanView,
+    ) -> Result<(), StoreFault> {
+        let follow = PlanFollow {
+            plan: plan.id.clone(),
+            chat: asked.place.chat,
+            thread: asked.place.thread,
+            user: asked.user,
+            place: place.to_owned(),
+            told: super::plan_news::told_now(plan),
+        };
+        change.follow_plan(&follow)?;
+        for run in words::plan_runs(plan).filter(|run| run.commit.is_none()) {
+            let Some((session, name)) = run.session.as_ref().zip(run.session_name.as_ref()) else {
+                continue;
+            };
+            change.follow(&follow.session(session, name, self.now()))?;
+        }
+        Ok(())
+    }
+
+    /// A plan as it is executed, if it ever was.
+    pub(super) fn look_at_plan(&self, place: &str) -> Result<Option<PlanView>, Fault> {
+        let request = PlanRequest::Show { place: place.to_owned(), file: FILE.to_owned() };
+        let response = self.desk.call(&super::asks::bot_itself(), Request::Plan(request))?;
+        if response == Response::NoPlan {
+            return Ok(None);
+        }
+        let Response::Plan(plan) = response else { return Err(Fault::unfit()) };
+        Ok(Some(*plan))
+    }
+
+    fn tell_fault(&self, asked: &Asked, told: &Told) -> Result<(), StoreFault> {
+        self.reply(asked, words::fault(&told.message, told.hint.as_deref()))
+    }
+}
+
+/// What the file of a plan has.
+fn as_written(document: &Value) -> Text {
+    let text = |value: &Value, name: &str| value.get(name)?.as_str().map(str::to_owned);
+    let tasks = document.get("tasks").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let tasks: Vec<(String, Option<String>)> =
+        tasks.iter().filter_map(|task| Some((text(task, "id")?, text(task, "title")))).collect();
+    words::plan_written(text(document, "title").as_deref(), &tasks)
+}

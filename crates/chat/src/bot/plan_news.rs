@@ -1,0 +1,140 @@
+//! What happens to plans, told in the chats that hear of them. What was told is kept with each, so that an
+//! event that is read again tells nothing again.
+
+use super::Bot;
+use super::plan_keys::keys_of;
+use super::say::Say;
+use super::tell::Untold;
+use crate::outbox::Lane;
+use crate::policy::Place;
+use crate::store::{Change, PlanFollow, StoreFault};
+use crate::text::Text;
+use crate::words;
+use glis_wire::plan::PlanView;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// What a chat was told of a plan.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Heard {
+    /// The line of each run.
+    runs: BTreeMap<String, String>,
+    /// What was said when nothing went on by itself.
+    rest: Option<String>,
+}
+
+impl Heard {
+    fn of(plan: &PlanView) -> Self {
+        let line =
+            |run: &glis_wire::plan::RunView| Some((run.run_id.clone(), words::run_line(run)?));
+        Self {
+            runs: words::plan_runs(plan).filter_map(line).collect(),
+            rest: words::rests(plan).filter(|_| plan.at_rest),
+        }
+    }
+}
+
+/// Everything that is known of a plan now, as told.
+pub(super) fn told_now(plan: &PlanView) -> String {
+    serde_json::to_string(&Heard::of(plan)).unwrap_or_default()
+}
+
+/// Events of a session that may make something else of the run that it is. A plan's own say so by their names.
+const OF_RUNS: [&str; 13] = [
+    "session_created",
+    "start_ended",
+    "asked",
+    "ask_gone",
+    "message_doubted",
+    "message_refused",
+    "paused",
+    "suspended",
+    "interrupted",
+    "failed",
+    "resume_appointed",
+    "limit_over",
+    "archived",
+];
+
+impl Bot {
+    /// Tells what an event has made of the plans that chats hear of.
+    pub(super) fn tell_plans(&self, name: &str, event: &Value) -> Result<(), Untold> {
+        let is_plan = name.starts_with("run_") || name.starts_with("plan_");
+        if !is_plan && !OF_RUNS.contains(&name) && !name.starts_with("orchestrator:") {
+            return Ok(());
+        }
+        let follows = self.store().look().followed_plans()?;
+        if follows.is_empty() {
+            return Ok(());
+        }
+        self.meet(&follows, event)?;
+        let mut seen: BTreeMap<String, Option<PlanView>> = BTreeMap::new();
+        for follow in follows {
+            if !seen.contains_key(&follow.plan) {
+                let plan = match self.look_at_plan(&follow.place) {
+                    Ok(plan) => plan,
+                    // A repository that is gone has no plan.
+                    Err(fault @ glis_client::Fault::Lost(_)) => return Err(fault.into()),
+                    Err(_) => None,
+                };
+                seen.insert(follow.plan.clone(), plan);
+            }
+            let Some(Some(plan)) = seen.get(&follow.plan) else { continue };
+            let now = self.now();
+            self.change(|change| tell_plan(change, &follow, plan, now))?;
+        }
+        Ok(())
+    }
+
+    /// A session that works on a task is heard of where its plan is: it may ask something.
+    fn meet(&self, follows: &[PlanFollow], event: &Value) -> Result<(), StoreFault> {
+        let text = |at: &str| event.pointer(at).and_then(Value::as_str);
+        let Some((plan, session)) = text("/spec/task/plan").zip(text("/session")) else {
+            return Ok(());
+        };
+        let now = self.now();
+        for follow in follows.iter().filter(|follow| follow.plan == plan) {
+            let met = follow.session(session, text("/name").unwrap_or_default(), now);
+            self.change(|change| change.follow(&met))?;
+        }
+        Ok(())
+    }
+}
+
+/// Tells a chat what has changed since it was last told.
+fn tell_plan(
+    change: &Change<'_>,
+    follow: &PlanFollow,
+    plan: &PlanView,
+    now: i64,
+) -> Result<(), StoreFault> {
+    // Read again within the change: a command may have told it meanwhile.
+    let Some(follow) = change.look().plan_follow(&follow.plan, follow.chat)? else { return Ok(()) };
+    let told: Heard = serde_json::from_str(&follow.told).unwrap_or_default();
+    let heard = Heard::of(plan);
+    if heard == told {
+        return Ok(());
+    }
+    let fresh: Vec<_> = words::plan_runs(plan)
+        .filter(|run| heard.runs.get(&run.run_id) != told.runs.get(&run.run_id))
+        .filter_map(|run| Some((run, words::run_line(run)?)))
+        .collect();
+    let mut lines: Vec<String> = fresh.iter().map(|(_, line)| line.clone()).collect();
+    let rest = heard.rest.as_ref().filter(|_| heard.rest != told.rest);
+    lines.extend(rest.cloned());
+    if !lines.is_empty() {
+        let place = Place { chat: follow.chat, thread: follow.thread };
+        let title = words::plan_title(plan);
+        let text = Text::default().bold(&title).and("\n").and(&lines.join("\n"));
+        let needs_help = rest.is_some() || fresh.iter().any(|(run, _)| words::is_stuck(run));
+        let keys = if needs_help { keys_of(&follow.place, plan) } else { Vec::new() };
+        // All of it in one lane: what comes in another order tells what is not so any more.
+        Say::card(place, Lane::Final, text, keys).put(change, follow.user, now)?;
+    }
+    if plan.done && plan.at_rest {
+        return change.unfollow_plan(&follow.plan, follow.chat);
+    }
+    let told = serde_json::to_string(&heard)?;
+    change.set_plan_told(&follow.plan, follow.chat, &told)
+}

@@ -1,0 +1,10 @@
+//! What a person is told of a fault.
+
+/// A message for a person: what happened, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// What happened.
+    pub message: String,
+    /// The next step.
+    pub hint: Option<String>,
+}

@@ -1,0 +1,71 @@
+//! Plans from a phone: shown, executed, paused and taken up again, with the way on where a task stands still.
+
+use crate::support::bot::BotHouse;
+use crate::support::house::Outcome;
+use crate::support::planned::{BRANCH, LONG, plan, record, task, until_at_work};
+
+#[test]
+fn a_plan_is_shown_executed_and_told_to_its_end() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/plan", "plan.toml")?;
+    let sweep = "approve sweep now? ;; write sweep.txt b";
+    plan(
+        &bot.house,
+        &[task("dust", "write dust.txt a", &[], None), task("sweep", sweep, &["dust"], None)],
+    )?;
+    let shown = bot.ask("/plan", "Tidy up \u{b7} 2 tasks, not executed yet")?;
+    assert_eq!(shown.buttons.iter().map(|(label, _)| label).collect::<Vec<_>>(), ["Execute"]);
+    bot.press("Execute")?;
+    bot.hear("dust: done")?;
+    // What a task asks is a card like any other, and the plan says which task waits.
+    bot.hear("sweep: waiting: sweep now? (answer its card)")?;
+    let shown = bot.ask("/plan", "1 of 2 tasks done")?;
+    assert!(shown.text.contains("\u{2713} dust succeeded"), "{}", shown.text);
+    assert!(shown.text.contains("? sweep waiting"), "{}", shown.text);
+    bot.press("Allow once")?;
+    let end = bot.hear(&format!("All tasks are done: branch {BRANCH}"))?;
+    assert_eq!(end.buttons, []);
+    assert_eq!(bot.count("dust: done"), 1, "each end is told once");
+    assert_eq!(bot.count("All tasks are done"), 1);
+    Ok(())
+}
+
+#[test]
+fn a_plan_is_paused_and_its_task_resumed() -> Outcome {
+    let mut bot = BotHouse::new()?;
+    plan(&bot.house, &[task("dust", LONG, &[], None), task("air", "write air.txt c", &[], None)])?;
+    bot.ask("/plan execute", "Tidy up")?;
+    until_at_work(&bot.house, "dust-1")?;
+    bot.ask("/plan pause", "The plan is paused: nothing of it begins by itself.")?;
+    let paused = bot.hear("dust: paused. /plan resume dust goes on")?;
+    assert!(paused.text.contains("Paused. /plan execute does the rest."), "{}", paused.text);
+    assert_eq!(record(&bot.house, "dust-1")?["state"], "paused");
+    // A bot that is started anew knows the plan and its buttons.
+    bot.kill();
+    bot.start()?;
+    bot.press("Resume dust")?;
+    bot.hear("dust is resumed.")?;
+    // The rehearsal agent takes it for done.
+    bot.hear("dust: done")?;
+    bot.ask("/plan resume wax", "no task or run `wax`")?;
+    bot.ask("/plan execute", "\u{2713} dust succeeded")?;
+    bot.hear("All tasks are done")?;
+    Ok(())
+}
+
+#[test]
+fn a_task_that_failed_says_so_and_begins_anew() -> Outcome {
+    let bot = BotHouse::new()?;
+    let go = bot.house.folder().join("go");
+    let accept = format!("test -e {}", go.display());
+    plan(&bot.house, &[task("dust", "write dust.txt a", &[], Some(&accept))])?;
+    bot.ask("/plan execute", "Tidy up")?;
+    let failed = bot.hear("dust: failed: not accepted: ")?;
+    assert!(failed.text.contains("/plan restart dust begins anew"), "{}", failed.text);
+    std::fs::write(&go, "")?;
+    bot.press("Begin dust anew")?;
+    bot.hear("dust begins anew.")?;
+    bot.hear("All tasks are done")?;
+    assert_eq!(record(&bot.house, "dust-2")?["restart_of_run_id"], "dust-1");
+    Ok(())
+}
