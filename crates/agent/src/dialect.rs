@@ -98,6 +98,12 @@ pub trait Dialect: Send + Sync {
         false
     }
 
+    /// Whether the screen shows that a turn runs which its keys would stop, for an agent that takes no
+    /// notice of them until it has painted that.
+    fn shows_work(&self, _lines: &[String]) -> Option<bool> {
+        None
+    }
+
     /// What a screen that has come to rest means, where nothing better was heard.
     fn at_rest(&mut self, _shown: &Shown) -> Option<Sign> {
         None

@@ -319,6 +319,11 @@ impl Dialect for Terminal {
                 .is_some_and(|shown| shown.id.as_ref() == Some(&ask.id) && shown.wants == ask.wants)
     }
 
+    /// It writes that a turn has begun before its terminal knows of it; Escape does nothing until then.
+    fn shows_work(&self, lines: &[String]) -> Option<bool> {
+        Some(lines.iter().any(|line| works(line)))
+    }
+
     fn source(&self) -> Source {
         Source::Transcript
     }

@@ -62,6 +62,8 @@ pub(super) struct Link {
     pub(super) retyped: Option<MessageId>,
     /// An interruption that waits for what was typed, until then at most.
     pub(super) held: Option<Instant>,
+    /// When the key of an interruption counts as swallowed, if the agent still works then.
+    pub(super) swallowed_at: Option<Instant>,
     /// A question of the program itself on its screen.
     pub(super) dialog: Option<AskId>,
     /// Where in the output this run began: a screen is that of this run alone.
@@ -101,6 +103,7 @@ impl Link {
             sent,
             retyped: None,
             held: None,
+            swallowed_at: None,
             began_at: hello.began_at,
             process: process_of(&hello.process),
             agent: session.spec.agent.clone(),

@@ -7,6 +7,7 @@ use crate::process::is_stopped;
 use glis_agent::{Interrupt, Shown};
 use glis_core::MessageId;
 use glis_core::input::Outcome;
+use glis_core::pause::PauseStep;
 use glis_core::session::{Phase, Session};
 use std::io;
 use std::time::Duration;
@@ -19,6 +20,12 @@ const UNTAKEN_TIME: Duration = Duration::from_secs(5);
 /// How long an interruption waits for what was typed to begin something. A key that comes between
 /// the text and its Enter takes the text back without a word.
 const INTERRUPT_PATIENCE: Duration = Duration::from_secs(3);
+/// The same for a turn that has begun and is not on the screen yet. While words flow some agents never
+/// show that they work, so it must be short.
+const SHOWN_PATIENCE: Duration = Duration::from_secs(1);
+/// Before a key is taken for swallowed by an agent that still shows that it works. One that is only slow
+/// would meet the second where the first has done its work.
+const SWALLOWED_TIME: Duration = Duration::from_millis(1500);
 /// Between two looks at whether it has.
 const LOOK_PACE: Duration = Duration::from_millis(100);
 
@@ -82,6 +89,8 @@ impl Link {
             self.held = Some(Instant::now());
         } else if self.sent.is_some() {
             self.held = Some(Instant::now() + INTERRUPT_PATIENCE);
+        } else if self.listener.dialect.shows_work(&[]).is_some() {
+            self.held = Some(Instant::now() + SHOWN_PATIENCE);
         } else {
             return self.press_interrupt().await;
         }
@@ -89,9 +98,9 @@ impl Link {
         Ok(())
     }
 
-    /// Lets an interruption go that has waited, as soon as what was typed has begun a turn. If it is
-    /// seen to have begun none, there is nothing to interrupt.
-    pub(super) async fn judge_held(&mut self, shown: &Shown) -> io::Result<()> {
+    /// Lets an interruption go that has waited, as soon as what was typed has begun a turn and the
+    /// screen shows it. If it is seen to have begun none, there is nothing to interrupt.
+    pub(super) async fn judge_held(&mut self, shown: &Shown, lines: &[String]) -> io::Result<()> {
         let Some(until) = self.held else { return Ok(()) };
         let Some(session) = self.listener.session().await else { return Ok(()) };
         let sent = self.sent.map(|sent| sent.message);
@@ -101,8 +110,10 @@ impl Link {
             self.held = None;
             return Ok(());
         }
+        let early = Instant::now() < until;
         let idle = matches!(shown, Shown::Prompt | Shown::Draft);
-        if on_its_way && (Instant::now() < until || idle) {
+        let unseen = self.listener.dialect.shows_work(lines) == Some(false);
+        if on_its_way && (early || idle) || unseen && early {
             self.look_at = Some(Instant::now() + LOOK_PACE);
             return Ok(());
         }
@@ -110,7 +121,29 @@ impl Link {
         self.press_interrupt().await
     }
 
+    /// Presses the key of an interruption once more that was swallowed: the turn goes on, the pause
+    /// still waits for its end, and the screen shows that it works.
+    pub(super) async fn judge_swallowed(&mut self, lines: &[String]) -> io::Result<()> {
+        let Some(at) = self.swallowed_at else { return Ok(()) };
+        let Some(session) = self.listener.session().await else { return Ok(()) };
+        let waits = matches!(&session.phase, Phase::Pausing(pause)
+            if pause.step == PauseStep::Interrupting);
+        if !waits || !session.turn().under_way() {
+            self.swallowed_at = None;
+        } else if at <= Instant::now() && self.listener.dialect.shows_work(lines) == Some(true) {
+            return self.press_interrupt().await;
+        } else {
+            self.look_at = Some(at.max(Instant::now() + LOOK_PACE));
+        }
+        Ok(())
+    }
+
     async fn press_interrupt(&mut self) -> io::Result<()> {
+        if self.listener.dialect.shows_work(&[]).is_some() {
+            let at = Instant::now() + SWALLOWED_TIME;
+            self.swallowed_at = Some(at);
+            self.look_at = Some(at);
+        }
         match self.listener.dialect.interrupt() {
             Interrupt::Bytes(bytes) => self.write(Waits::Nothing, &bytes).await,
             Interrupt::Signal(number) => {

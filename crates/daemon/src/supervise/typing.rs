@@ -72,7 +72,8 @@ impl Link {
     /// Looks at the screen if anything depends on it.
     pub(super) async fn attend(&mut self, occasion: Occasion) -> io::Result<()> {
         let asks = !self.listener.on_screen.is_empty() || self.dialog.is_some();
-        let waits = self.typing.is_some() || self.held.is_some() || asks;
+        let interrupts = self.held.is_some() || self.swallowed_at.is_some();
+        let waits = self.typing.is_some() || interrupts || asks;
         if self.listener.ready && !waits && occasion == Occasion::Moved {
             return Ok(());
         }
@@ -100,7 +101,8 @@ impl Link {
             }
             self.judge_sent(&shown).await;
         }
-        self.judge_held(&shown).await?;
+        self.judge_held(&shown, &lines).await?;
+        self.judge_swallowed(&lines).await?;
         self.judge_dialog(&shown).await;
         self.judge_questions(&lines, occasion).await?;
         if let Shown::Asking(prompt) = &shown {
