@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::cargo::{Workspace, cargo};
 
 /// What is measured: what a mistake would cost most in.
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 11] = [
     "crates/approve/src/",
     "crates/core/src/gate.rs",
     "crates/core/src/decide/gate.rs",
@@ -23,6 +23,7 @@ const SOURCES: [&str; 10] = [
     "crates/daemon/src/foreground.rs",
     "crates/daemon/src/gate.rs",
     "crates/daemon/src/rules.rs",
+    "crates/daemon/src/supervise/by_rule.rs",
 ];
 
 /// The crates whose tests are run.
