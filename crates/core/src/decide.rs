@@ -80,6 +80,7 @@ fn decide(house: &House, input: Input) -> Result<Decision, Refusal> {
             })
         }
         Input::Limits(limits) => Ok(set_limits(house, limits)),
+        Input::ConfigRead(fault) => Ok(config_was_read(house, fault)),
         Input::Gate(command) => Ok(gate::command(house, command)),
         Input::GateKept { op, result } => Ok(gate::kept(house, op, result)),
         Input::Plan(command) => plan::command(house, command),
@@ -120,6 +121,16 @@ fn set_limits(house: &House, limits: Limits) -> Decision {
     draft.limits = limits;
     draft.decision.events.push((Subject::House, Event::LimitsSet(limits)));
     settle_house(draft)
+}
+
+/// A fault of the configuration is told once, and that it is mended once.
+fn config_was_read(house: &House, fault: Option<String>) -> Decision {
+    let mut decision = Decision::default();
+    if house.config_fault() != fault.as_deref() {
+        let event = fault.map_or(Event::ConfigMended, |fault| Event::ConfigBroke { fault });
+        decision.events.push((Subject::House, event));
+    }
+    decision
 }
 
 fn timer_fired(mut draft: Draft<'_>, key: TimerKey) -> Decision {

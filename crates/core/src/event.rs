@@ -362,6 +362,10 @@ pub enum Event {
     StartForgone,
     /// Of the house: so many agents may run at once.
     LimitsSet(Limits),
+    /// Of the house: the configuration file has a fault. The last good one counts meanwhile.
+    ConfigBroke { fault: String },
+    /// Of the house: it has none any more, and counts.
+    ConfigMended,
     /// Something has happened to its loop.
     Loop(LoopEvent),
     /// Of the house: something has happened to the gate.

@@ -161,6 +161,8 @@ impl Session {
             // happens to the gate or a plan is about no session.
             Event::Gate(_)
             | Event::LimitsSet(_)
+            | Event::ConfigBroke { .. }
+            | Event::ConfigMended
             | Event::Plan(_)
             | Event::SessionCreated { .. }
             | Event::SessionRecovered { .. }

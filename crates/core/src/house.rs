@@ -31,6 +31,8 @@ pub struct House {
     plans: BTreeMap<PlanId, Plan>,
     gate: Gate,
     limits: Limits,
+    /// What is wrong with the configuration file.
+    config_fault: Option<String>,
     /// Who asked last for something of the gate.
     gate_caller: Option<Origin>,
     /// Sequence number of the last event that was applied.
@@ -50,15 +52,23 @@ impl House {
         if let Some(id) = recorded.subject.session() {
             self.index.change(id, &was, &self.entry_of(recorded));
         }
-        if let Event::LimitsSet(limits) = &recorded.event {
-            self.limits = *limits;
-        }
+        self.learn_config(&recorded.event);
         self.gate.apply(recorded.at, &recorded.subject, &recorded.event);
         self.apply_to_plan(recorded);
         if seen.is_some() && seen != self.seen_of_run(recorded) {
             self.touch_run(recorded);
         }
         self.learn_caller(recorded);
+    }
+
+    fn learn_config(&mut self, event: &Event) {
+        if let Event::LimitsSet(limits) = event {
+            self.limits = *limits;
+        } else if let Event::ConfigBroke { fault } = event {
+            self.config_fault = Some(fault.clone());
+        } else if *event == Event::ConfigMended {
+            self.config_fault = None;
+        }
     }
 
     /// What the index has of the session that an event is about.
@@ -170,6 +180,11 @@ impl House {
     /// How many agents may run at once.
     pub fn limits(&self) -> Limits {
         self.limits
+    }
+
+    /// What is wrong with the configuration file, as far as it was told.
+    pub fn config_fault(&self) -> Option<&str> {
+        self.config_fault.as_deref()
     }
 
     /// Sequence number of the last event that was applied.

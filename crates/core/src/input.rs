@@ -52,6 +52,8 @@ pub enum Input {
     },
     /// The configuration says how many agents may run at once.
     Limits(Limits),
+    /// The configuration file was read: what is wrong with it, if anything is.
+    ConfigRead(Option<String>),
     /// A call asks for something of the gate.
     Gate(GateCommand),
     /// What the gate has stopped is written down, or could not be.
@@ -109,6 +111,7 @@ impl Input {
             | Self::Broke { session, .. }
             | Self::Observed { session, .. } => session.clone().into(),
             Self::Limits(_)
+            | Self::ConfigRead(_)
             | Self::Gate(_)
             | Self::GateKept { .. }
             | Self::AllObserved

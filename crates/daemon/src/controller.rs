@@ -71,7 +71,7 @@ fn session_of<'h>(house: &'h House, subject: &Subject) -> Option<&'h Session> {
 fn kind_of(input: &Input) -> &'static str {
     match input {
         Input::Command(_) => "command",
-        Input::Limits(_) => "limits",
+        Input::Limits(_) | Input::ConfigRead(_) => "configuration",
         Input::Gate(_) | Input::GateKept { .. } => "gate",
         Input::Plan(_) | Input::PlanOutcome { .. } => "plan",
         Input::Outcome { .. } => "outcome",

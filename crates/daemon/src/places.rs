@@ -1,4 +1,5 @@
-//! How many agents may run at once: told to the house whenever the configuration says otherwise.
+//! What the house has to know of the configuration, told whenever that says otherwise: how many agents may
+//! run at once, and whether its file has a fault.
 
 use crate::mailbox::Mailbox;
 use crate::settings::Settings;
@@ -12,7 +13,13 @@ pub(crate) struct Places {
     settings: Arc<Settings>,
     mailbox: Mailbox,
     /// Held while it is told, so that no request overtakes what it is to be judged by.
-    told: Mutex<Option<Limits>>,
+    told: Mutex<Option<Told>>,
+}
+
+struct Told {
+    limits: Limits,
+    /// What was wrong with the file, if anything was.
+    fault: Option<String>,
 }
 
 impl Places {
@@ -28,21 +35,27 @@ impl Places {
 
     /// Tells the house what is configured, unless it knows.
     pub(crate) async fn tell(&self) {
-        let limits = self.settings.now().limits.limits();
         let mut told = self.told.lock().await;
-        if told.is_some_and(|told| told.closed) {
-            return;
+        // Looked at once it is this one's turn to tell: what was true before may have been told since.
+        let (limits, fault) = (self.settings.now().limits.limits(), self.settings.fault());
+        let former = told.take();
+        if former.as_ref().is_none_or(|former| former.fault != fault) {
+            self.mailbox.tell(Input::ConfigRead(fault.clone())).await;
         }
-        if told.replace(limits) != Some(limits) {
+        let known = former.map(|former| former.limits);
+        let limits = known.filter(|known| known.closed).unwrap_or(limits);
+        if known != Some(limits) {
             self.mailbox.tell(Input::Limits(limits)).await;
         }
+        *told = Some(Told { limits, fault });
     }
 
     /// Nothing starts any more: the agents are ended, and what waits is left to the next daemon.
     pub(crate) async fn close(&self) {
         let limits = Limits { closed: true, ..self.settings.now().limits.limits() };
         let mut told = self.told.lock().await;
-        *told = Some(limits);
+        let fault = told.take().and_then(|told| told.fault);
+        *told = Some(Told { limits, fault });
         self.mailbox.tell(Input::Limits(limits)).await;
     }
 }

@@ -89,3 +89,36 @@ fn a_file_that_breaks_changes_nothing_and_is_told_until_it_is_mended() -> Outcom
     assert_eq!(red["idle_timeout_secs"], 540);
     Ok(())
 }
+
+/// Who follows the events hears of it, whether or not anybody asks for anything, and once each.
+#[test]
+fn events_tell_that_the_file_has_broken_and_that_it_is_mended() -> Outcome {
+    let house = House::new()?;
+    house.configure("[trash]\ndays = 3\n")?;
+    house.ok(&["ls"])?;
+    let mut events = house.follow(1)?;
+    house.configure("[trash]\ndays = 3\nyears = 1\n")?;
+    let broke = events.until(|event| event["event"] == "config_broke")?;
+    let fault = broke["fault"].as_str().ok_or("no fault")?;
+    assert!(fault.contains("config.toml:3: "), "{broke}");
+    // Whoever looks at it again has nothing new to tell.
+    house.ok(&["ls"])?;
+    house.configure("[trash]\ndays = 4\n")?;
+    events.until(|event| event["event"] == "config_mended")?;
+    // One that is mended while no daemon runs is told by the next.
+    house.configure("[trash]\nmonths = 1\n")?;
+    events.until(|event| event["event"] == "config_broke")?;
+    house.kill_daemon()?;
+    house.configure("")?;
+    house.ok(&["ls"])?;
+    let mut events = house.follow(1)?;
+    let mut told = Vec::new();
+    for wanted in ["config_broke", "config_mended"].repeat(2) {
+        let event = events.until(|event| {
+            event["event"].as_str().is_some_and(|name| name.starts_with("config_"))
+        })?;
+        assert_eq!(event["event"], wanted, "{told:?}");
+        told.push(event["event"].clone());
+    }
+    Ok(())
+}

@@ -106,6 +106,8 @@ impl Event {
             | Self::StartDeferred { .. }
             | Self::StartForgone
             | Self::LimitsSet(_)
+            | Self::ConfigBroke { .. }
+            | Self::ConfigMended
             | Self::BarLifted => None,
         }
     }
@@ -207,6 +209,8 @@ impl Event {
             | Self::StartDeferred { .. }
             | Self::StartForgone
             | Self::LimitsSet(_)
+            | Self::ConfigBroke { .. }
+            | Self::ConfigMended
             | Self::Loop(_)
             | Self::Gate(_)
             | Self::Plan(_)
@@ -326,6 +330,8 @@ impl Event {
             | Self::StartDeferred { .. }
             | Self::StartForgone
             | Self::LimitsSet(_)
+            | Self::ConfigBroke { .. }
+            | Self::ConfigMended
             | Self::Gate(_)
             | Self::Plan(_)
             | Self::BarLifted => false,

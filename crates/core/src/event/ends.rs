@@ -121,6 +121,8 @@ impl Event {
             | Self::StartDeferred { .. }
             | Self::StartForgone
             | Self::LimitsSet(_)
+            | Self::ConfigBroke { .. }
+            | Self::ConfigMended
             | Self::Loop(_)
             | Self::Gate(_)
             | Self::Plan(_)

@@ -233,3 +233,23 @@ fn while_the_daemon_ends_its_agents_nothing_begins_and_the_next_one_goes_on() {
     assert_eq!(waits(&house, "a"), Some(Deferral::Limit));
     assert_eq!(limit(&mut house, 1, Over::Queue), [id("a")]);
 }
+
+/// What is told of the configuration when its file was read.
+fn told(house: &mut House, fault: Option<&str>) -> Vec<Event> {
+    let decision = house.decide(Input::ConfigRead(fault.map(str::to_owned))).unwrap_or_default();
+    let events: Vec<_> = decision.events.iter().map(|(_, event)| event.clone()).collect();
+    record(house, decision);
+    events
+}
+
+#[test]
+fn a_fault_of_the_configuration_is_told_once_and_so_is_that_it_is_mended() {
+    let mut house = House::default();
+    let broke = |fault: &str| vec![Event::ConfigBroke { fault: fault.to_owned() }];
+    assert_eq!(told(&mut house, None), []);
+    assert_eq!(told(&mut house, Some("line 1")), broke("line 1"));
+    assert_eq!(told(&mut house, Some("line 1")), []);
+    assert_eq!(told(&mut house, Some("line 2")), broke("line 2"));
+    assert_eq!(told(&mut house, None), [Event::ConfigMended]);
+    assert_eq!(told(&mut house, None), []);
+}
