@@ -1,5 +1,6 @@
 //! What comes in: commands from people, outcomes from adapters, signs from agents, timers.
 
+mod sign;
 mod world;
 
 use crate::event::Spot;
@@ -12,7 +13,6 @@ use crate::pause::{Captured, Moment, OnTimeout, PauseMode, PauseReason};
 use crate::plan::{PlanCommand, PlanOutcome};
 use crate::reason::Why;
 use crate::refusal::ResumeFault;
-use crate::safe::ScreenState;
 use crate::session::{Process, StopCause};
 use crate::spec::{IdleLimit, Spec};
 use crate::subject::Subject;
@@ -23,6 +23,7 @@ use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
+pub use sign::{Hearing, Sign};
 pub use world::{Exit, World};
 
 /// One thing to decide on.
@@ -121,16 +122,6 @@ impl Input {
             Self::TimerFired { subject, .. } => subject.clone(),
         }
     }
-}
-
-/// Whether a sign is heard as it is given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hearing {
-    /// As it is given.
-    Live,
-    /// Afterwards, before it was told what the world looks like. It is accounted for, but nothing
-    /// follows from it until then.
-    CatchingUp,
 }
 
 /// What a person can ask of a session.
@@ -456,48 +447,4 @@ pub enum Outcome {
     CompactionEarly {
         wait: Duration,
     },
-}
-
-/// What an agent was seen to do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(
-    missing_docs,
-    reason = "the fields are named like the session's own, where they are explained"
-)]
-pub enum Sign {
-    /// It told its session id.
-    RefKnown(String),
-    /// It takes messages.
-    Ready,
-    /// It took a message: this one, or what it was last handed if it does not say.
-    TookMessage { text: Option<String> },
-    /// It works.
-    TurnBegan,
-    /// It started a tool.
-    ToolBegan { tool: String, what: String },
-    /// A tool has ended.
-    ToolEnded(String),
-    /// Work beside its turn.
-    Background(u32),
-    /// It is done with its turn.
-    TurnEnded,
-    /// It let go of its turn before it was done with it.
-    TurnCut,
-    /// It asks.
-    Asked(Ask),
-    /// It no longer asks.
-    AskGone(AskId),
-    /// Its usage limit is reached. It may try again by itself.
-    LimitReached { reset_at: String },
-    /// Its turn has ended because its usage limit is reached: seconds since 1970 at which that ends,
-    /// or what else the agent tells.
-    TurnLimited { reset_at: String },
-    /// Its screen has come to another state.
-    Screen(ScreenState),
-    /// It rejects the session id it was given.
-    RefRejected(String),
-    /// It does not begin, whatever conversation it was given: its configuration is broken, say.
-    StartRefused(String),
-    /// It refuses to begin, for this reason, and has not looked at what it was handed.
-    MessageRefused(String),
 }

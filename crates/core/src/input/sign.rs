@@ -1,0 +1,60 @@
+//! What an agent is seen to do.
+
+use crate::ids::AskId;
+use crate::safe::ScreenState;
+use crate::talk::Ask;
+use serde::{Deserialize, Serialize};
+
+/// Whether a sign is heard as it is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hearing {
+    /// As it is given.
+    Live,
+    /// Afterwards, before it was told what the world looks like. It is accounted for, but nothing
+    /// follows from it until then.
+    CatchingUp,
+}
+
+/// What an agent was seen to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(
+    missing_docs,
+    reason = "the fields are named like the session's own, where they are explained"
+)]
+pub enum Sign {
+    /// It told its session id.
+    RefKnown(String),
+    /// It takes messages.
+    Ready,
+    /// It took a message: this one, or what it was last handed if it does not say.
+    TookMessage { text: Option<String> },
+    /// It works.
+    TurnBegan,
+    /// It started a tool.
+    ToolBegan { tool: String, what: String },
+    /// A tool has ended.
+    ToolEnded(String),
+    /// Work beside its turn.
+    Background(u32),
+    /// It is done with its turn.
+    TurnEnded,
+    /// It let go of its turn before it was done with it.
+    TurnCut,
+    /// It asks.
+    Asked(Ask),
+    /// It no longer asks.
+    AskGone(AskId),
+    /// Its usage limit is reached. It may try again by itself.
+    LimitReached { reset_at: String },
+    /// Its turn has ended because its usage limit is reached: seconds since 1970 at which that ends,
+    /// or what else the agent tells.
+    TurnLimited { reset_at: String },
+    /// Its screen has come to another state.
+    Screen(ScreenState),
+    /// It rejects the session id it was given.
+    RefRejected(String),
+    /// It does not begin, whatever conversation it was given: its configuration is broken, say.
+    StartRefused(String),
+    /// It refuses to begin, for this reason, and has not looked at what it was handed.
+    MessageRefused(String),
+}
