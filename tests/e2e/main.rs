@@ -205,6 +205,7 @@ mod web {
     mod events;
     mod guard;
     mod past;
+    mod unsteady;
 }
 
 /// What happens by itself: idle sessions are suspended.

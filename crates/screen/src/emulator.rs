@@ -35,6 +35,9 @@ const TITLE_CHARS_MAX: usize = 512;
 /// terminal answer when they are set.
 const FOREIGN_MODES: [u16; 4] = [9, 1015, 1016, 2031];
 
+/// The mode that a program sets for as long as what it draws is one update.
+const SYNCHRONIZED: u16 = 2026;
+
 /// The kitty keyboard flags of one screen: those saved by pushes, and those in force.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Keyboard {
@@ -58,6 +61,10 @@ pub(super) struct Emulator {
     pub(super) charset: CharsetIndex,
     pub(super) tabs: Vec<bool>,
     pub(super) foreign_modes: BTreeSet<u16>,
+    /// How many updates were announced as one.
+    pub(super) updates: u64,
+    /// Whether the last of them is still under way.
+    pub(super) is_midway: bool,
 }
 
 impl Emulator {
@@ -79,6 +86,8 @@ impl Emulator {
             charset: CharsetIndex::G0,
             tabs: usual_tabs(size.columns),
             foreign_modes: BTreeSet::new(),
+            updates: 0,
+            is_midway: false,
         }
     }
 
@@ -333,6 +342,10 @@ impl Handler for Emulator {
                 Handler::set_private_mode(&mut self.term, mode);
             }
             12 => self.cursor_style.get_or_insert_default().blinking = true,
+            SYNCHRONIZED => {
+                self.updates += u64::from(!self.is_midway);
+                self.is_midway = true;
+            }
             raw if FOREIGN_MODES.contains(&raw) => {
                 self.foreign_modes.insert(raw);
             }
@@ -349,6 +362,7 @@ impl Handler for Emulator {
                 Handler::unset_private_mode(&mut self.term, mode);
             }
             12 => self.cursor_style.get_or_insert_default().blinking = false,
+            SYNCHRONIZED => self.is_midway = false,
             raw if FOREIGN_MODES.contains(&raw) => {
                 self.foreign_modes.remove(&raw);
             }

@@ -377,3 +377,17 @@ fn what_programs_ask_of_their_terminal_is_told() {
     screen.feed(b"\x1b[?1002l\x1b[?1000l");
     assert_eq!(screen.wants().mouse, MouseReports::None);
 }
+
+#[test]
+fn an_update_that_is_announced_is_under_way_until_its_end() {
+    let mut screen = screen(SMALL, b"before");
+    assert!(!screen.announces_updates());
+    screen.feed(b"\x1b[?2026hhalf");
+    assert_eq!(screen.update_under_way(), Some(1));
+    screen.feed(b"\x1b[?2026hstill the same");
+    assert_eq!(screen.update_under_way(), Some(1));
+    screen.feed(b"\x1b[?2026l");
+    assert_eq!(screen.update_under_way(), None);
+    screen.feed(b"\x1b[?2026h");
+    assert_eq!(screen.update_under_way(), Some(2));
+}

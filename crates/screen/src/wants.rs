@@ -35,6 +35,17 @@ pub enum MouseReports {
 }
 
 impl Screen {
+    /// The number of the update that the programs have announced as one and not ended yet: who shows the
+    /// screen now shows half of it.
+    pub fn update_under_way(&self) -> Option<u64> {
+        self.emulator.is_midway.then_some(self.emulator.updates)
+    }
+
+    /// Whether the programs announce their updates at all.
+    pub fn announces_updates(&self) -> bool {
+        self.emulator.updates > 0
+    }
+
     /// What the programs have asked for.
     pub fn wants(&self) -> Wants {
         let mode = self.emulator.term.mode();

@@ -39,6 +39,8 @@ export class Terminal {
     /** The present: what the frames have told, whether or not it is what is shown. */
     this.present = nothing();
     this.shown = this.present;
+    /** The offset of the present. */
+    this.offset = 0;
     this.closed = false;
     /** Whether the cursor is kept in sight: until a person looks elsewhere. */
     this.follows = true;
@@ -111,7 +113,11 @@ export class Terminal {
 
   open() {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
-    this.socket = new WebSocket(`${scheme}://${location.host}/api/v1/sessions/${this.session}/terminal`);
+    // What is shown already is not told again.
+    const has = this.present.size.rows ? `?offset=${this.offset}` : "";
+    this.socket = new WebSocket(`${scheme}://${location.host}/api/v1/sessions/${this.session}/terminal${has}`);
+    // There may be nothing new to tell.
+    this.socket.onopen = () => { if (!this.types) this.note.textContent = ""; };
     this.socket.onmessage = (told) => this.take(JSON.parse(told.data));
     this.socket.onclose = () => {
       if (this.closed || this.ended) return;
@@ -136,6 +142,7 @@ export class Terminal {
       if (!this.past.shown) this.note.textContent = ENDED;
       return;
     }
+    this.offset = frame.offset;
     this.past.grown(frame.offset);
     const { present } = this;
     const [before, size] = [present.cursor, present.size];

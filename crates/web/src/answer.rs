@@ -64,8 +64,11 @@ async fn judged(shared: &Arc<Shared>, head: Parts, body: Incoming) -> Reply {
             Ok(body) => pair::pair(shared, &body),
             Err(reply) => reply,
         },
-        (Place::Row(Row { act: Act::Terminal, .. }, name), Some(caller)) => {
-            terminal::open(Arc::clone(shared), caller, name.to_owned(), head).await
+        (Place::Row(row @ Row { act: Act::Terminal, .. }, name), Some(caller)) => {
+            match query(row, name, &head) {
+                Ok(given) => terminal::open(Arc::clone(shared), caller, given, head).await,
+                Err(told) => reply::failure(&told),
+            }
         }
         (Place::Row(row, name), Some(caller)) => {
             let body = match row.method {
@@ -132,10 +135,7 @@ async fn carry_out(
     (head, body): (&Parts, &Bytes),
 ) -> Reply {
     let given = match row.method {
-        Verb::Get => match Query::<Vec<(String, String)>>::try_from_uri(&head.uri) {
-            Ok(Query(pairs)) => Given::of_query(name, pairs, row.takes),
-            Err(_) => Err(usage("the query is not understood")),
-        },
+        Verb::Get => query(row, name, head),
         Verb::Post => Given::of_body(name, body, row.takes),
     };
     let given = match given {
@@ -192,6 +192,13 @@ async fn carry_out(
             }
             Err(fault) => reply::failure(&told(&fault)),
         },
+    }
+}
+
+fn query(row: &Row, name: &str, head: &Parts) -> Result<Given, crate::Told> {
+    match Query::<Vec<(String, String)>>::try_from_uri(&head.uri) {
+        Ok(Query(pairs)) => Given::of_query(name, pairs, row.takes),
+        Err(_) => Err(usage("the query is not understood")),
     }
 }
 

@@ -5,6 +5,7 @@ mod keys;
 mod rows;
 
 use crate::call::connector;
+use crate::given::Given;
 use crate::guard::Caller;
 use crate::reply::{Reply, wrong};
 use crate::shared::Shared;
@@ -16,6 +17,7 @@ use axum::response::IntoResponse as _;
 use glis_client::{Connector, Fault, Heard, Holder, Quiet};
 use glis_screen::Screen;
 use glis_wire::call::Scope;
+use glis_wire::client::{Request, Response};
 use glis_wire::hold::Size;
 use keys::Typed;
 use rows::Rows;
@@ -33,6 +35,9 @@ use tokio::sync::mpsc;
 const FRAME: Duration = Duration::from_millis(33);
 /// So much of a flood is taken in before it is looked whether a frame is due.
 const READS_MAX: usize = 4;
+/// As terminals have it: a program that announces an update and does not end it is shown all the same.
+const UPDATE_TIME: Duration = Duration::from_millis(150);
+const UPDATE_END: &[u8] = b"\x1b[?2026l";
 /// What a page may say at once: a page of text that is pasted.
 const SAID_BYTES_MAX: usize = 64 * 1024;
 /// What a page has typed and its holder has not taken. More than this means that nothing is taken at all.
@@ -42,7 +47,7 @@ const TYPED_MAX: usize = 256;
 pub(crate) async fn open(
     shared: Arc<Shared>,
     caller: Caller,
-    name: String,
+    given: Given,
     mut head: Parts,
 ) -> Reply {
     let Ok(upgrade) = WebSocketUpgrade::from_request_parts(&mut head, &()).await else {
@@ -50,10 +55,12 @@ pub(crate) async fn open(
         return wrong(status, "usage", "a terminal is a stream of frames", hint);
     };
     let upgrade = upgrade.max_message_size(SAID_BYTES_MAX).max_frame_size(SAID_BYTES_MAX);
-    upgrade.on_upgrade(move |socket| show(shared, caller, name, socket)).into_response()
+    upgrade.on_upgrade(move |socket| show(shared, caller, given, socket)).into_response()
 }
 
-async fn show(shared: Arc<Shared>, caller: Caller, name: String, mut socket: WebSocket) {
+async fn show(shared: Arc<Shared>, caller: Caller, given: Given, mut socket: WebSocket) {
+    let has = given.number("offset");
+    let name = given.name;
     // One frame waits at most: a page that is slow gets fewer, and the last one whole.
     let (send, mut frames) = mpsc::channel(1);
     let Ok(wake) = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map(Arc::new) else {
@@ -64,9 +71,10 @@ async fn show(shared: Arc<Shared>, caller: Caller, name: String, mut socket: Web
     let follow = {
         let wake = Arc::clone(&wake);
         move || {
-            let rows = Rows::default();
-            let mut view = View { send, typed, wake, rows, drawn: None, dirty: true };
-            if let Err(fault) = view.follow(&connector, &name) {
+            let (rows, screen) = (Rows::default(), Screen::new(Size::USUAL));
+            let (offset, drawn, dirty, held) = (0, None, true, None);
+            let mut view = View { send, typed, wake, rows, screen, offset, drawn, dirty, held };
+            if let Err(fault) = view.follow(&connector, &name, has) {
                 let told = explain(fault);
                 let told = json!({"error": {"kind": told.kind, "message": told.message}});
                 drop(view.send.blocking_send(told.to_string()));
@@ -129,12 +137,19 @@ pub(crate) fn as_runs(document: &mut Value) {
     let number = |name: &str| document[name].as_u64().and_then(|number| u16::try_from(number).ok());
     let (Some(columns), Some(rows)) = (number("columns"), number("rows")) else { return };
     let ansi = document.as_object_mut().and_then(|document| document.remove("ansi"));
-    let mut screen = Screen::new(Size { columns, rows });
-    for (row, line) in ansi.iter().filter_map(Value::as_array).flatten().enumerate() {
+    let lines = ansi.iter().filter_map(Value::as_array).flatten().filter_map(Value::as_str);
+    let lines: Vec<_> = lines.map(ToOwned::to_owned).collect();
+    document["runs"] = Value::from(rows::rows(&repainted(Size { columns, rows }, &lines)));
+}
+
+/// A screen that has these rows.
+fn repainted(size: Size, ansi: &[String]) -> Screen {
+    let mut screen = Screen::new(size);
+    for (row, line) in ansi.iter().enumerate() {
         screen.feed(format!("\x1b[{};1H", row + 1).as_bytes());
-        screen.feed(line.as_str().unwrap_or_default().as_bytes());
+        screen.feed(line.as_bytes());
     }
-    document["runs"] = Value::from(rows::rows(&screen));
+    screen
 }
 
 /// One page's view of one terminal, on a thread of its own.
@@ -145,57 +160,79 @@ struct View {
     /// Written to when a frame was taken, when something was typed, or when the page has gone.
     wake: Arc<OwnedFd>,
     rows: Rows,
+    screen: Screen,
+    offset: u64,
     drawn: Option<Instant>,
     dirty: bool,
+    /// The update that is half drawn, and since when.
+    held: Option<(u64, Instant)>,
 }
 
 impl View {
-    /// Shows the terminal until its process has ended or the page has gone.
-    fn follow(&mut self, connector: &Connector, name: &str) -> Result<(), Fault> {
+    /// Shows the terminal until its process has ended or the page has gone. Of a page that has a screen
+    /// already, `has` is its offset.
+    fn follow(&mut self, connector: &Connector, name: &str, has: Option<u64>) -> Result<(), Fault> {
         let mut client = connector.connect(&mut Quiet)?;
         let painted = client.paint(name)?;
-        let mut screen = Screen::new(painted.size);
-        screen.feed(&painted.bytes);
-        let mut offset = painted.from;
-        let holder = painted.holder_dir.and_then(|dir| Holder::follow(&dir, offset).ok());
+        if let Some(at) = has.filter(|at| *at <= painted.from) {
+            let request = Request::Screen { session: name.to_owned(), at: Some(at) };
+            if let Response::Screen(seen) = client.call(request)?
+                && seen.offset == at
+            {
+                self.rows.suppose(&repainted(seen.size, &seen.ansi));
+            }
+        }
+        self.screen = Screen::new(painted.size);
+        self.screen.feed(&painted.bytes);
+        self.offset = painted.from;
+        let holder = painted.holder_dir.and_then(|dir| Holder::follow(&dir, self.offset).ok());
         if let Some(mut holder) = holder {
             let mut lives = true;
             while lives && !self.send.is_closed() {
-                self.draw(&screen, offset);
+                self.draw();
                 for typed in self.typed.try_iter() {
-                    holder.write(&typed.bytes(screen.wants()));
+                    holder.write(&typed.bytes(self.screen.wants()));
                 }
                 self.wait(&holder);
-                lives =
-                    read(&mut holder, &mut screen, &mut offset, &mut self.dirty).unwrap_or(false);
+                lives = self.read(&mut holder).unwrap_or(false);
             }
         }
-        self.dirty = true;
         // The last picture is waited for: nothing comes after it.
-        if let Some(frame) = self.rows.frame(&screen, offset) {
+        if let Some(frame) = self.rows.frame(&self.screen, self.offset) {
             drop(self.send.blocking_send(frame));
         }
-        drop(self.send.blocking_send(json!({"ended": true, "offset": offset}).to_string()));
+        drop(self.send.blocking_send(json!({"ended": true, "offset": self.offset}).to_string()));
         Ok(())
     }
 
+    /// How long a picture of what is new has still to wait.
+    fn due(&mut self) -> Option<Duration> {
+        let began = |number| match self.held {
+            Some((known, since)) if known == number => since,
+            Some(_) | None => Instant::now(),
+        };
+        self.held = self.screen.update_under_way().map(|number| (number, began(number)));
+        let paced = self.drawn.map(|drawn| FRAME.saturating_sub(drawn.elapsed()));
+        let whole = self.held.map(|(_, since)| UPDATE_TIME.saturating_sub(since.elapsed()));
+        self.dirty.then(|| paced.max(whole).unwrap_or_default())
+    }
+
     /// Sends a picture if one is due and the last one was taken.
-    fn draw(&mut self, screen: &Screen, offset: u64) {
-        if !self.dirty || self.drawn.is_some_and(|drawn| drawn.elapsed() < FRAME) {
+    fn draw(&mut self) {
+        if self.due() != Some(Duration::ZERO) {
             return;
         }
         let Ok(place) = self.send.try_reserve() else { return };
-        if let Some(frame) = self.rows.frame(screen, offset) {
+        if let Some(frame) = self.rows.frame(&self.screen, self.offset) {
             place.send(frame);
         }
         (self.dirty, self.drawn) = (false, Some(Instant::now()));
     }
 
     /// Waits until there is something to read, a picture is due, or a picture was taken.
-    fn wait(&self, holder: &Holder) {
-        let left = self.drawn.map(|drawn| FRAME.saturating_sub(drawn.elapsed()));
+    fn wait(&mut self, holder: &Holder) {
         // One that waits to be taken wakes us when it is.
-        let due = left.filter(|_| self.dirty && self.send.capacity() > 0);
+        let due = self.due().filter(|_| self.send.capacity() > 0);
         let due = due.map(|due| due + Duration::from_millis(1));
         let limit = due.and_then(|due| Timespec::try_from(due).ok());
         let wanted =
@@ -209,39 +246,54 @@ impl View {
         let mut count = [0; 8];
         rustix::io::read(&*self.wake, &mut count).ok();
     }
-}
 
-/// Reads what the holder has said, up to a bound. Whether its process lives.
-fn read(
-    holder: &mut Holder,
-    screen: &mut Screen,
-    offset: &mut u64,
-    dirty: &mut bool,
-) -> io::Result<bool> {
-    for _ in 0..READS_MAX {
-        if !holder.read()? {
-            return Ok(false);
-        }
-        let mut came = false;
-        loop {
-            match holder.hear()? {
-                Heard::Nothing => break,
-                Heard::Ended(_) => return Ok(false),
-                Heard::Output { at, bytes } => {
-                    if at > *offset {
-                        screen.skip_to(at);
-                    }
-                    screen.feed(bytes);
-                    *offset = at + bytes.len() as u64;
-                }
-                Heard::Resized { size, .. } => screen.resize(size),
+    /// Reads what the holder has said, up to a bound. Whether its process lives.
+    fn read(&mut self, holder: &mut Holder) -> io::Result<bool> {
+        for _ in 0..READS_MAX {
+            if !holder.read()? {
+                return Ok(false);
             }
-            (came, *dirty) = (true, true);
+            let mut came = false;
+            loop {
+                match holder.hear()? {
+                    Heard::Nothing => break,
+                    Heard::Ended(_) => return Ok(false),
+                    Heard::Output { at, bytes } => self.take(at, bytes),
+                    Heard::Resized { size, .. } => self.screen.resize(size),
+                }
+                (came, self.dirty) = (true, true);
+            }
+            holder.send()?;
+            if !came {
+                break;
+            }
         }
-        holder.send()?;
-        if !came {
-            break;
+        Ok(true)
+    }
+
+    /// Takes output. Where an update ends in the middle of it, a picture that is due shows that one: who
+    /// announces one update after the other would always be found half way.
+    fn take(&mut self, at: u64, mut bytes: &[u8]) {
+        if at > self.offset {
+            self.screen.skip_to(at);
+        }
+        self.offset = at;
+        while !bytes.is_empty() {
+            let (whole, rest) = bytes.split_at(self.end_of_update(bytes));
+            self.screen.feed(whole);
+            (self.offset, self.dirty, bytes) = (self.offset + whole.len() as u64, true, rest);
+            if !rest.is_empty() {
+                self.draw();
+            }
         }
     }
-    Ok(true)
+
+    /// The bytes up to the end of an update, or all.
+    fn end_of_update(&self, bytes: &[u8]) -> usize {
+        if !self.screen.announces_updates() {
+            return bytes.len();
+        }
+        let found = bytes.windows(UPDATE_END.len()).position(|part| part == UPDATE_END);
+        found.map_or(bytes.len(), |at| at + UPDATE_END.len())
+    }
 }

@@ -147,6 +147,84 @@ impl Web {
     }
 }
 
+/// A terminal as a page has it: a socket, and the rows that its frames have told.
+pub(crate) struct Terminal {
+    reader: BufReader<TcpStream>,
+    pub(crate) screen: Shown,
+}
+
+/// What a page keeps of a terminal, also while it is not connected.
+#[derive(Default)]
+pub(crate) struct Shown {
+    /// The text of each row.
+    pub(crate) rows: Vec<String>,
+    pub(crate) offset: u64,
+    /// How many rows the last frame has told.
+    pub(crate) told: usize,
+}
+
+impl Terminal {
+    /// Opens it, of a page that has these rows already.
+    pub(crate) fn open(web: &Web, session: &str, token: &str, screen: Shown) -> Outcome<Self> {
+        let (host, bearer) = (web.host(), format!("Bearer {token}"));
+        let headers = [
+            ("Host", host.as_str()),
+            ("Authorization", bearer.as_str()),
+            ("Connection", "Upgrade"),
+            ("Upgrade", "websocket"),
+            ("Sec-WebSocket-Version", "13"),
+            ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
+        ];
+        let offset = screen.offset;
+        let has = if screen.rows.is_empty() { String::new() } else { format!("?offset={offset}") };
+        let path = format!("GET /api/v1/sessions/{session}/terminal{has}");
+        let mut reader = BufReader::new(web.open(&path, &headers, "")?);
+        let (status, headers) = head(&mut reader)?;
+        if status != 101 {
+            return Err(format!("{status}: {headers:?}").into());
+        }
+        Ok(Self { reader, screen })
+    }
+
+    /// Takes the next frame in. Whether it was one with rows.
+    pub(crate) fn take(&mut self) -> Outcome<bool> {
+        let frame: Value = serde_json::from_slice(&self.message()?)?;
+        let Some(told) = frame["rows"].as_array() else { return Ok(false) };
+        let count = frame["size"]["rows"].as_u64().ok_or("no size")?;
+        let Shown { rows, offset, told: counted } = &mut self.screen;
+        rows.resize(usize::try_from(count)?, String::new());
+        for row in told {
+            let at = usize::try_from(row[0].as_u64().ok_or("no number")?)?;
+            let runs = row[1].as_array().into_iter().flatten().filter_map(|run| run[0].as_str());
+            *rows.get_mut(at).ok_or("a row beyond the last")? = runs.collect();
+        }
+        (*offset, *counted) = (frame["offset"].as_u64().ok_or("no offset")?, told.len());
+        Ok(true)
+    }
+
+    /// One message of the server. They are neither masked nor cut into parts.
+    fn message(&mut self) -> Outcome<Vec<u8>> {
+        let mut two = [0; 2];
+        self.reader.read_exact(&mut two)?;
+        let length = match two[1] {
+            126 => {
+                let mut length = [0; 2];
+                self.reader.read_exact(&mut length)?;
+                u64::from(u16::from_be_bytes(length))
+            }
+            127 => {
+                let mut length = [0; 8];
+                self.reader.read_exact(&mut length)?;
+                u64::from_be_bytes(length)
+            }
+            short => u64::from(short),
+        };
+        let mut text = vec![0; usize::try_from(length)?];
+        self.reader.read_exact(&mut text)?;
+        Ok(text)
+    }
+}
+
 impl Drop for Web {
     fn drop(&mut self) {
         if let Ok(pid) = i32::try_from(self.child.id()) {

@@ -70,6 +70,11 @@ pub(super) const ROWS: &[Row] = &[
                  `manage` it takes what is typed: `{\"text\": …}`, `{\"key\": \"Enter\"}`, `{\"ctrl\": \"c\"}` or \
                  `{\"paste\": …}`",
             )
+            .takes(&[may(
+                "offset",
+                Kind::Number,
+                "That of the last frame, of who has its rows still: then only what has changed since is told",
+            )])
             .gives(Gives::Frames)
     },
     row(Verb::Get, "output", "/sessions/{session}/output", Scope::Watch)

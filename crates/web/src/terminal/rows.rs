@@ -12,6 +12,12 @@ pub(super) struct Rows {
 }
 
 impl Rows {
+    /// The page has this screen already, from before its connection broke.
+    pub(super) fn suppose(&mut self, screen: &Screen) {
+        let size = screen.size();
+        (self.size, self.known) = ((size.columns, size.rows), rows(screen));
+    }
+
     /// What the page has to be told so that it shows this screen; none if it does.
     pub(super) fn frame(&mut self, screen: &Screen, offset: u64) -> Option<String> {
         let size = screen.size();
