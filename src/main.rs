@@ -206,7 +206,11 @@ fn daemon(voice: Voice, take_leave: impl FnOnce()) -> ExitCode {
         Err(complaint) => return refuse(complaint),
     };
     take_leave();
-    let own = Own { build: own_build(), mark_death: glis_hold::mark_death };
+    let own = Own {
+        build: own_build(),
+        mark_death: glis_hold::mark_death,
+        give_back_memory: glis_hold::give_back_memory,
+    };
     match glis_daemon::run(&home, own, ready) {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault @ DaemonFault::AlreadyRunning { .. }) => {

@@ -31,17 +31,18 @@ use crate::session::{
 use crate::spec::{Mode, RefOrigin, SignSource, Spec, Takes, Traits};
 use pause::Progress;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-pub(crate) fn apply(sessions: &mut BTreeMap<SessionId, Session>, recorded: &Recorded) {
+pub(crate) fn apply(sessions: &mut BTreeMap<SessionId, Arc<Session>>, recorded: &Recorded) {
     // What is about the house or a plan is folded there.
     let Some(id) = recorded.subject.session() else { return };
     if let Event::Emptied { .. } = &recorded.event {
         // Nothing is left of it but the log.
         sessions.remove(id);
     } else if let Some(session) = born(id, recorded.at, &recorded.event) {
-        sessions.insert(id.clone(), session);
+        sessions.insert(id.clone(), Arc::new(session));
     } else if let Some(session) = sessions.get_mut(id) {
-        session.apply(recorded.at, &recorded.event);
+        Arc::make_mut(session).apply(recorded.at, &recorded.event);
     }
 }
 

@@ -15,6 +15,7 @@ use crate::status::Status;
 use crate::subject::Subject;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Names this very fold: the sources that it was built from. A state that another one has written
 /// down may mean something else here, however well it can be read.
@@ -24,7 +25,9 @@ pub const FOLD: &str = env!("GLIS_FOLD");
 /// same [`FOLD`]; what is to last is the events.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct House {
-    sessions: BTreeMap<SessionId, Session>,
+    /// Each apart: a front end looks at one for longer than a decision may wait.
+    #[serde(with = "crate::shared::each")]
+    sessions: BTreeMap<SessionId, Arc<Session>>,
     index: Index,
     /// Who asked for what is not over yet.
     callers: BTreeMap<SessionId, Callers>,
@@ -73,13 +76,13 @@ impl House {
 
     /// What the index has of the session that an event is about.
     fn entry_of(&self, recorded: &Recorded) -> Entry {
-        let session = recorded.subject.session().and_then(|id| self.sessions.get(id));
+        let session = recorded.subject.session().and_then(|id| self.session(id));
         session.map(Entry::of).unwrap_or_default()
     }
 
     /// What the record of a run tells of its session, if the event is about such a session.
     fn seen_of_run(&self, recorded: &Recorded) -> Option<(Status, Option<String>)> {
-        let session = self.sessions.get(recorded.subject.session()?)?;
+        let session = self.session(recorded.subject.session()?)?;
         session.spec.task.as_ref()?;
         Some((session.status(), session.agent_ref.clone()))
     }
@@ -134,7 +137,7 @@ impl House {
         event: Event,
         from: Option<&Origin>,
     ) -> Recorded {
-        let former = subject.session().and_then(|id| self.sessions.get(id));
+        let former = subject.session().and_then(|id| self.session(id));
         let caller = || {
             if matches!(event, Event::Gate(_)) {
                 return self.gate_caller.as_ref();
@@ -147,7 +150,7 @@ impl House {
         let seq = self.last_seq + 1;
         let mut recorded = Recorded { from, ..Recorded::new(seq, at, subject, event) };
         self.apply(&recorded);
-        let session = recorded.subject.session().and_then(|id| self.sessions.get(id));
+        let session = recorded.subject.session().and_then(|id| self.session(id));
         recorded.status = session.map(Session::status).filter(|now| status != Some(*now));
         recorded
     }
@@ -194,32 +197,32 @@ impl House {
 
     /// All sessions that were not removed.
     pub fn sessions(&self) -> impl Iterator<Item = &Session> {
-        self.sessions.values().filter(|s| s.status() != Status::Archived)
+        self.all_sessions().filter(|s| s.status() != Status::Archived)
     }
 
     /// All sessions, removed ones included until the trash is emptied of them.
     pub fn all_sessions(&self) -> impl Iterator<Item = &Session> {
-        self.sessions.values()
+        self.sessions.values().map(Arc::as_ref)
     }
 
     /// Whether everything that is kept beside the sessions, to find them by, is as they are.
     pub fn is_consistent(&self) -> bool {
-        self.index.is_of(self.sessions.values())
+        self.index.is_of(self.all_sessions())
     }
 
     /// All sessions of which something is under way, or which wait for their turn.
     pub(crate) fn stirring(&self) -> impl Iterator<Item = &Session> {
-        self.index.stirring().filter_map(|id| self.sessions.get(id))
+        self.index.stirring().filter_map(|id| self.session(id))
     }
 
     /// All sessions that have this name, or are about to.
     pub(crate) fn named(&self, name: &str) -> impl Iterator<Item = &Session> {
-        self.index.named(name).filter_map(|id| self.sessions.get(id))
+        self.index.named(name).filter_map(|id| self.session(id))
     }
 
     /// The removed session that a person means: the last one of that name, or by its id.
     pub fn find_removed(&self, given: &str) -> Result<&Session, Refusal> {
-        let removed = || self.sessions.values().filter(|s| s.trashed.is_some());
+        let removed = || self.all_sessions().filter(|s| s.trashed.is_some());
         let named = removed().filter(|s| s.name == given);
         if let Some(session) = named.max_by_key(|s| s.trashed.as_ref().map(|t| t.at)) {
             return Ok(session);
@@ -234,13 +237,18 @@ impl House {
 
     /// The session with exactly this id.
     pub fn session(&self, id: &SessionId) -> Option<&Session> {
-        self.sessions.get(id)
+        self.sessions.get(id).map(Arc::as_ref)
+    }
+
+    /// The same as it is now, for as long as it is looked at.
+    pub fn shared(&self, id: &SessionId) -> Option<Arc<Session>> {
+        self.sessions.get(id).map(Arc::clone)
     }
 
     /// Another session than this one that its agent knows by this id.
     pub fn also_in(&self, own: &SessionId, agent_ref: &str) -> Option<&Session> {
         let agent = &self.session(own)?.spec.agent;
-        self.sessions.values().find(|other| {
+        self.all_sessions().find(|other| {
             let known = other.agent_ref.as_deref() == Some(agent_ref);
             known && other.spec.agent == *agent && other.id != *own && other.trashed.is_none()
         })
@@ -252,7 +260,7 @@ impl House {
         if let Some(session) = self.named(given).find(lives) {
             return Ok(session);
         }
-        if let Some(session) = self.sessions.get(&SessionId(given.to_owned())) {
+        if let Some(session) = self.session(&SessionId(given.to_owned())) {
             return Ok(session);
         }
         let mut like = self.sessions().filter(|s| !given.is_empty() && s.id.0.starts_with(given));
@@ -266,7 +274,7 @@ impl House {
     /// The session that works on a task, or was the last to.
     fn find_task(&self, given: &str) -> Result<&Session, Refusal> {
         let runs = self.plans.values().filter_map(|plan| plan.latest_run(given)?.session.as_ref());
-        let mut sessions = runs.filter_map(|id| self.sessions.get(id));
+        let mut sessions = runs.filter_map(|id| self.session(id));
         let mut living = sessions.by_ref().filter(|session| session.status() != Status::Archived);
         match (living.next(), living.next()) {
             (Some(session), None) => Ok(session),

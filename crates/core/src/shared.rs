@@ -3,11 +3,36 @@
 use serde::de::Deserializer;
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// An ordered map whose copies share what they have in common. A change copies the way down to one
 /// place, and nothing where no other copy has it too.
 pub type SharedMap<K, V> = rpds::RedBlackTreeMapSync<K, V>;
+
+/// A map of what is shared one by one, written down as what it is.
+pub(crate) mod each {
+    use super::{Arc, BTreeMap, Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(crate) fn serialize<K: Serialize, V: Serialize, S: Serializer>(
+        shared: &BTreeMap<K, Arc<V>>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_map(shared.iter().map(|(key, value)| (key, &**value)))
+    }
+
+    pub(crate) fn deserialize<
+        'de,
+        K: Deserialize<'de> + Ord,
+        V: Deserialize<'de>,
+        D: Deserializer<'de>,
+    >(
+        from: D,
+    ) -> Result<BTreeMap<K, Arc<V>>, D::Error> {
+        let plain = BTreeMap::<K, V>::deserialize(from)?;
+        Ok(plain.into_iter().map(|(key, value)| (key, Arc::new(value))).collect())
+    }
+}
 
 /// Something that is shared as a whole, written down as what it is.
 pub(crate) mod whole {

@@ -3,7 +3,7 @@
 use crate::copies::Copies;
 use crate::failpoint;
 use crate::log::{Checked, EventLog, LogFault};
-use crate::mailbox::{Look, Mail, Mailbox, Occasion, Published, Query};
+use crate::mailbox::{Look, Mail, Mailbox, Occasion, Published};
 use crate::panics::fault;
 use glis_core::reason::FailedStep;
 use glis_core::{
@@ -22,7 +22,7 @@ enum Due {
     Replies(oneshot::Sender<Vec<Result<Reply, Refusal>>>, Vec<Result<Reply, Refusal>>),
     Gate(oneshot::Sender<Gate>, Gate),
     Look(Look),
-    Sessions(oneshot::Sender<Vec<Session>>, Vec<Session>),
+    Sessions(oneshot::Sender<Vec<Arc<Session>>>, Vec<Arc<Session>>),
     Events(oneshot::Sender<Vec<Recorded>>, u64, u32),
     Checked(oneshot::Sender<Option<Checked>>, Option<Checked>),
     Closed(oneshot::Sender<()>),
@@ -157,7 +157,9 @@ impl<A: Act> Controller<A> {
                 Mail::LookAtGate(answer) => {
                     due.push(Due::Gate(answer, self.house.gate().clone()));
                 }
-                Mail::Query(query, answer) => due.push(Due::Sessions(answer, self.find(&query))),
+                Mail::Query(query, answer) => {
+                    due.push(Due::Sessions(answer, query.answered_by(&self.house)))
+                }
                 Mail::Read { from, max, answer } => due.push(Due::Events(answer, from, max)),
                 Mail::Check { after, to, max, answer } => {
                     // What cannot be read at all is told as such; it ends nothing.
@@ -394,14 +396,5 @@ impl<A: Act> Controller<A> {
             }
         }
         Ok(closed)
-    }
-
-    fn find(&self, query: &Query) -> Vec<Session> {
-        match query {
-            Query::Living => self.house.sessions().cloned().collect(),
-            Query::All => self.house.all_sessions().cloned().collect(),
-            Query::One(given) => self.house.find(given).into_iter().cloned().collect(),
-            Query::Removed(given) => self.house.find_removed(given).into_iter().cloned().collect(),
-        }
     }
 }

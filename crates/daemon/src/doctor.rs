@@ -49,7 +49,7 @@ impl Doctor {
         let known: Arc<BTreeSet<String>> = Arc::new(all.iter().map(|s| s.id.0.clone()).collect());
         let mut living = repository::by_path(sessions);
         // Those of removed sessions may hold what is of interest, too.
-        for path in all.iter().map(worktrees::repository) {
+        for path in all.iter().map(|session| worktrees::repository(session)) {
             living.entry(path).or_default();
         }
         let mut findings = vec![self.ask(git).await.unwrap_or_else(|why| git_hangs(&why))];
@@ -69,7 +69,7 @@ impl Doctor {
     }
 
     /// What belongs to no session and needs no git.
-    async fn house(&self, all: Vec<Session>, known: Arc<BTreeSet<String>>) -> Vec<Finding> {
+    async fn house(&self, all: Vec<Arc<Session>>, known: Arc<BTreeSet<String>>) -> Vec<Finding> {
         let log = log::examine(&self.home, &self.mailbox).await;
         let (home, settings) = (self.home.clone(), Arc::clone(&self.settings));
         let look = move || {
@@ -92,7 +92,7 @@ impl Doctor {
     async fn repository(
         &self,
         path: PathBuf,
-        sessions: Vec<Session>,
+        sessions: Vec<Arc<Session>>,
         known: &Arc<BTreeSet<String>>,
     ) -> Vec<Finding> {
         let sessions = Arc::new(sessions);
@@ -111,7 +111,7 @@ impl Doctor {
             let (trees, launcher) = (Arc::clone(&self.trees), Arc::clone(&self.launcher));
             let (dir, name) = (self.home.session(&session.id.0), session.name.clone());
             let look = move || {
-                let own = (&session, dir.as_path());
+                let own = (&*session, dir.as_path());
                 let findings = session::examine(own, &trees, &launcher, &mut repository);
                 (repository, findings)
             };
@@ -206,7 +206,7 @@ fn disk(state: &Path) -> Finding {
 }
 
 /// Removed sessions that are kept longer than was promised.
-fn trash(all: &[Session], days: u32) -> Option<Finding> {
+fn trash(all: &[Arc<Session>], days: u32) -> Option<Finding> {
     let now = jiff::Timestamp::now().as_millisecond();
     let due = |at: i64| at + i64::from(days) * 24 * 60 * 60 * 1000 <= now;
     let past = all.iter().filter(|s| s.trashed.as_ref().is_some_and(|trashed| due(trashed.at)));

@@ -52,7 +52,7 @@ pub(crate) struct Caller {
 /// What is known for the next start of one session.
 #[derive(Debug, Clone, Default)]
 struct Known {
-    note: Option<EnvNote>,
+    note: Option<Arc<EnvNote>>,
     env: Option<(Arc<Env>, EnvOrigin)>,
     /// The limits that came with the environment.
     limits: Vec<Limit>,
@@ -123,18 +123,22 @@ impl Environments {
         if let Err(fault) = written {
             crate::diary(&format!("session {id}: the names of its variables: {fault}"));
         }
-        self.table().entry(id.clone()).or_default().note = Some(note);
+        let mut table = self.table();
+        let note = alike(&table, note);
+        table.entry(id.clone()).or_default().note = Some(note);
     }
 
     /// What the session's process was last started with, as far as it is known.
-    pub(crate) fn noted(&self, id: &SessionId) -> EnvNote {
+    pub(crate) fn noted(&self, id: &SessionId) -> Arc<EnvNote> {
         if let Some(note) = self.table().get(id).and_then(|known| known.note.clone()) {
             return note;
         }
         let read = std::fs::read(self.home.session(&id.0).join(NOTE)).ok();
         let note: EnvNote =
             read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-        self.table().entry(id.clone()).or_default().note.get_or_insert(note).clone()
+        let mut table = self.table();
+        let note = alike(&table, note);
+        Arc::clone(table.entry(id.clone()).or_default().note.get_or_insert(note))
     }
 
     /// Each entry stands alone, so the table stays usable after a panic.
@@ -148,6 +152,12 @@ fn shared(table: &HashMap<SessionId, Known>, env: Env) -> Arc<Env> {
     let all = table.values().filter_map(|known| known.env.as_ref());
     let alike = all.map(|(known, _)| known).find(|known| ***known == env);
     alike.map_or_else(|| Arc::new(env), Arc::clone)
+}
+
+/// And so with the notes about it.
+fn alike(table: &HashMap<SessionId, Known>, note: EnvNote) -> Arc<EnvNote> {
+    let all = table.values().filter_map(|known| known.note.as_ref());
+    all.into_iter().find(|known| ***known == note).map_or_else(|| Arc::new(note), Arc::clone)
 }
 
 /// What the daemon itself was started with, less what was meant for it alone.
@@ -204,7 +214,7 @@ mod tests {
         let dir = home.session(&session.id.0);
         std::fs::create_dir_all(&dir).unwrap();
         let environments = Environments::new(home.clone());
-        assert_eq!(environments.noted(&session.id), EnvNote::default());
+        assert_eq!(*environments.noted(&session.id), EnvNote::default());
         let names = vec!["TOKEN".to_owned(), "A".to_owned()];
         environments.note(&session.id, EnvNote { names, ..EnvNote::default() });
         let next = Environments::new(home).noted(&session.id);

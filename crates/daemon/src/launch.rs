@@ -144,8 +144,8 @@ impl Launcher {
         if is_kept || !session.ran || session.turn().under_way() {
             return None;
         }
-        let home = self.environments.noted(&session.id).agent_home;
-        let places = self.places(session, home.as_deref());
+        let note = self.environments.noted(&session.id);
+        let places = self.places(session, note.agent_home.as_deref());
         let said = approach::said(&self.home, session);
         match approach::find(&self.home, session, agent, &places, &said) {
             Err(ResumeFault::NoTranscript(place)) => Some(place),
@@ -305,7 +305,7 @@ impl Launcher {
                 approach::take_back(session, vault, &rows, &start.plan, env)
             }
             (Some(vault), None) => {
-                let was = self.environments.noted(&session.id).agent_home;
+                let was = self.environments.noted(&session.id).agent_home.clone();
                 vault.put_back(home, was.as_deref()).map(drop).map_err(|fault| {
                     ResumeFault::NoTranscript(format!("{}: {fault}", vault.copy().display()))
                 })

@@ -53,6 +53,7 @@ mod provision;
 mod reading;
 mod repo_hooks;
 mod resets;
+mod rest;
 mod returns;
 mod rooms;
 mod rules;
@@ -96,7 +97,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 /// What only the program itself knows and can do.
 pub struct Own {
@@ -104,6 +105,8 @@ pub struct Own {
     pub build: Build,
     /// Has the first byte of a file set to `!` if this process ends itself by a fault.
     pub mark_death: fn(&File) -> io::Result<()>,
+    /// Gives back memory that it does not need while it sleeps.
+    pub give_back_memory: fn(),
 }
 
 /// Runs the daemon of this house until it is told to end, as this build of the program. `ready` is
@@ -149,7 +152,10 @@ pub fn run(home: &Home, own: Own, ready: impl FnOnce(Option<&str>)) -> Result<()
         rooms.recover(unsettled).await;
         let listener = premises.listen()?;
         ready(opened.told.as_deref());
-        let result = rooms.serve((&premises, own.build), listener, failure).await;
+        let called = Arc::new(Notify::new());
+        let (news, calls) = (mailbox.news.subscribe(), Arc::clone(&called));
+        drop(tokio::spawn(rest::after_each_burst(news, calls, own.give_back_memory)));
+        let result = rooms.serve((&premises, own.build, called), listener, failure).await;
         // Closed in order, the log is one file again, with nothing beside it.
         drop(thread.join());
         result

@@ -17,6 +17,10 @@ use tokio::time::timeout;
 /// is so busy that the answer about the others is worth more than waiting.
 const LOOK_TIME: Duration = Duration::from_secs(3);
 
+/// What was seen is told in bundles: to wake the one who waits for each costs more than the look. What
+/// was seen right before one that hangs is looked at again.
+const TELL_PACE: Duration = Duration::from_millis(2);
+
 /// The looks that are under way.
 pub(crate) struct Looks {
     pools: Pools,
@@ -42,7 +46,7 @@ impl Looks {
     /// Looks at each session; `None` for one whose files do not answer. A panic is passed on.
     pub(crate) async fn each<T: Send + 'static>(
         self: &Arc<Self>,
-        sessions: &Arc<Vec<Session>>,
+        sessions: &Arc<Vec<Arc<Session>>>,
         look: impl Fn(&Session) -> T + Send + Sync + 'static,
     ) -> Vec<Option<T>> {
         let look = Arc::new(look);
@@ -54,8 +58,8 @@ impl Looks {
             if left.is_empty() {
                 return seen;
             }
-            // As many places as there are looks: it is never full.
-            let (tell, mut told) = mpsc::channel(left.len());
+            // As many places as there are looks, and one for the last bundle: it is never full.
+            let (tell, mut told) = mpsc::channel(left.len() + 1);
             let (looks, sessions, look) =
                 (Arc::clone(self), Arc::clone(sessions), Arc::clone(&look));
             let pools = self.pools.clone();
@@ -66,10 +70,12 @@ impl Looks {
             let mut is_busy = false;
             let hangs = loop {
                 match timeout(self.time, told.recv()).await {
-                    Ok(Some((at, view))) => {
-                        is_busy |= view.is_none();
-                        if let Some(place) = seen.get_mut(at) {
-                            *place = view;
+                    Ok(Some(views)) => {
+                        for (at, view) in views {
+                            is_busy |= view.is_none();
+                            if let Some(place) = seen.get_mut(at) {
+                                *place = view;
+                            }
                         }
                     }
                     Ok(None) => break false,
@@ -88,7 +94,7 @@ impl Looks {
     }
 
     /// The sessions that were not seen yet, and are worth another look.
-    fn left<T>(&self, sessions: &[Session], seen: &[Option<T>]) -> Vec<usize> {
+    fn left<T>(&self, sessions: &[Arc<Session>], seen: &[Option<T>]) -> Vec<usize> {
         let under_way = self.table();
         let hangs = |session: &Session| {
             under_way.get(&session.id).is_some_and(|(since, _)| since.elapsed() >= self.time)
@@ -100,17 +106,23 @@ impl Looks {
     /// Looks at these sessions, one after the other, for as long as the results are wanted.
     fn round<T>(
         &self,
-        sessions: &[Session],
+        sessions: &[Arc<Session>],
         left: &[usize],
         look: &dyn Fn(&Session) -> T,
-        tell: &mpsc::Sender<Seen<T>>,
+        tell: &mpsc::Sender<Vec<Seen<T>>>,
     ) {
+        let (mut told, mut views) = (Instant::now(), Vec::new());
         for (at, session) in left.iter().filter_map(|at| Some((*at, sessions.get(*at)?))) {
             let seen = self.begin(session).map(|own| own.task.run(|| look(session)));
-            if tell.try_send((at, seen)).is_err() {
-                return;
+            views.push((at, seen));
+            if told.elapsed() >= TELL_PACE {
+                if tell.try_send(std::mem::take(&mut views)).is_err() {
+                    return;
+                }
+                told = Instant::now();
             }
         }
+        tell.try_send(views).ok();
     }
 
     /// Begins a look, unless another one at the same session is under way.
@@ -162,8 +174,9 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc::{Receiver, channel};
 
-    fn sessions(count: usize) -> Arc<Vec<Session>> {
-        let named = |n| Session { id: SessionId(format!("s{n}")), ..crate::fill::session() };
+    fn sessions(count: usize) -> Arc<Vec<Arc<Session>>> {
+        let named =
+            |n| Arc::new(Session { id: SessionId(format!("s{n}")), ..crate::fill::session() });
         Arc::new((0..count).map(named).collect())
     }
 

@@ -32,7 +32,7 @@ pub(crate) enum Mail {
     /// A look at the gate.
     LookAtGate(oneshot::Sender<Gate>),
     /// A look at sessions.
-    Query(Query, oneshot::Sender<Vec<Session>>),
+    Query(Query, oneshot::Sender<Vec<Arc<Session>>>),
     /// A look at events.
     Read { from: u64, max: u32, answer: oneshot::Sender<Vec<Recorded>> },
     /// Whether these records are sound.
@@ -56,6 +56,19 @@ pub(crate) enum Query {
     All,
     One(String),
     Removed(String),
+}
+
+impl Query {
+    /// What it finds, as it is now.
+    pub(crate) fn answered_by(&self, house: &House) -> Vec<Arc<Session>> {
+        let found: Vec<&Session> = match self {
+            Self::Living => house.sessions().collect(),
+            Self::All => house.all_sessions().collect(),
+            Self::One(given) => house.find(given).into_iter().collect(),
+            Self::Removed(given) => house.find_removed(given).into_iter().collect(),
+        };
+        found.into_iter().filter_map(|session| house.shared(&session.id)).collect()
+    }
 }
 
 /// When copies of the log may be due.
@@ -189,7 +202,7 @@ impl Mailbox {
         wait.await.ok()
     }
 
-    pub(crate) async fn query(&self, query: Query) -> Vec<Session> {
+    pub(crate) async fn query(&self, query: Query) -> Vec<Arc<Session>> {
         let (answer, wait) = oneshot::channel();
         if self.mail.send(Mail::Query(query, answer)).await.is_err() {
             return Vec::new();

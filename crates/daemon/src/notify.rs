@@ -142,7 +142,7 @@ impl Notifier {
                 let found = self.mailbox.query(Query::One(id.0.clone())).await;
                 let session = found.into_iter().next().filter(|session| news.holds(session))?;
                 let text = news.text(&session);
-                Some((Some(session), text))
+                Some((Some(Arc::unwrap_or_clone(session)), text))
             }
             About::Run(plan, run) => {
                 let (plan, run) = (plan.clone(), run.clone());

@@ -48,7 +48,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio::net::UnixListener;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 
 /// All processes of a machine are looked at in some milliseconds.
 const STRAYS_TIME: Duration = Duration::from_secs(1);
@@ -276,7 +276,7 @@ impl Rooms {
     async fn look_for_strays(&self) -> Arc<Strays> {
         let strays = Arc::<Strays>::default();
         let all = self.mailbox.query(Query::All).await;
-        let known = all.into_iter().map(|session| session.id.0).collect();
+        let known = all.iter().map(|session| session.id.0.clone()).collect();
         let (own, folder) = (Arc::clone(&strays), sessions_folder(&self.home));
         let look = self.pools.run_blocking(Kind::Look, move || own.look(&folder, &known));
         // A process that the kernel cannot tell of now is found later, and nothing waits for it.
@@ -287,7 +287,7 @@ impl Rooms {
     /// Serves front ends until the daemon is told to end.
     pub(crate) async fn serve(
         &self,
-        (premises, build): (&Arc<Premises>, Build),
+        (premises, build, called): (&Arc<Premises>, Build, Arc<Notify>),
         listener: UnixListener,
         failure: oneshot::Receiver<Result<(), LogFault>>,
     ) -> Result<(), DaemonFault> {
@@ -305,7 +305,7 @@ impl Rooms {
         let (owed, watches) = (Owed::default(), Arc::default());
         let strays = self.look_for_strays().await;
         pressure::begin(self.mailbox.clone(), Arc::clone(&self.settings));
-        let daemon = Daemon { build, since, shutdown, ending, keys, owed, watches, strays };
+        let daemon = Daemon { build, since, shutdown, ending, keys, owed, watches, strays, called };
         let state = Arc::new(self.server(daemon));
         let serving = tokio::spawn(serve::serve(Arc::clone(&state), listener, listeners));
         let called = match signals.next().await {
@@ -350,8 +350,9 @@ impl Rooms {
 /// interrupted has been seen as such before, and waits for its user.
 async fn bring_back(mailbox: Mailbox, ran: BTreeSet<SessionId>) {
     let found = mailbox.query(Query::Living).await;
-    let died =
-        |session: &&Session| session.status() == Status::Interrupted && ran.contains(&session.id);
+    let died = |session: &&Arc<Session>| {
+        session.status() == Status::Interrupted && ran.contains(&session.id)
+    };
     for session in found.iter().filter(died) {
         let resume = Command::Resume { session: session.id.clone(), prompt: None };
         match mailbox.command(resume, None).await {

@@ -102,6 +102,7 @@ async fn converse(state: &Arc<ServerState>, stream: UnixStream) -> io::Result<()
         return Ok(());
     }
     while let Some(frame) = peer.next().await? {
+        state.daemon.called.notify_one();
         match frame.words::<Call>() {
             Ok(call) => {
                 // A fault in one answer is told to the front end that asked; the others are served on.

@@ -8,6 +8,7 @@ use crate::mailbox::Query;
 use glis_core::pause::PauseStep;
 use glis_core::session::Phase;
 use glis_core::{Command, Session};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
@@ -116,11 +117,11 @@ impl ShutdownSignals {
                 call = self.next() => drop(call?),
             }
         };
-        let named = |session: Session| match session.process() {
+        let named = |session: &Arc<Session>| match session.process() {
             Some(process) => format!("{} (pid {})", session.name, process.pid),
-            None => session.name,
+            None => session.name.clone(),
         };
-        let left: Vec<_> = left.into_iter().map(named).collect();
+        let left: Vec<_> = left.iter().map(named).collect();
         if !left.is_empty() {
             diary(&format!(
                 "these agents could not be suspended and keep running: {}",
@@ -141,13 +142,13 @@ impl ShutdownSignals {
 }
 
 /// Sessions that have a process, or are about to.
-async fn running(jobs: &Jobs) -> Vec<Session> {
+async fn running(jobs: &Jobs) -> Vec<Arc<Session>> {
     let sessions = jobs.mailbox.query(Query::Living).await;
     if jobs.mailbox.mail.is_closed() {
         // What runs is not known any more; that the controller is gone ends everything.
         std::future::pending::<()>().await;
     }
-    let runs = |s: &Session| s.expects_process() || matches!(s.phase, Phase::Starting(_));
+    let runs = |s: &Arc<Session>| s.expects_process() || matches!(s.phase, Phase::Starting(_));
     sessions.into_iter().filter(runs).collect()
 }
 

@@ -13,7 +13,7 @@ use crate::environments::{Caller, Environments};
 use crate::jobs::Jobs;
 use crate::launch::Launcher;
 use crate::log::Checked;
-use crate::mailbox::{Mail, Mailbox, Query};
+use crate::mailbox::{Mail, Mailbox};
 use crate::pools::Pools;
 use crate::provision::Provision;
 use crate::settings::Settings;
@@ -182,7 +182,7 @@ async fn control(
             }
             Mail::Query(query, answer) => {
                 let records = records.lock().unwrap_or_else(PoisonError::into_inner);
-                drop(answer.send(find(&records.house, &query)));
+                drop(answer.send(query.answered_by(&records.house)));
             }
             Mail::Check { after, answer, .. } => {
                 drop(answer.send(Some(Checked { end: after, damaged: Vec::new() })));
@@ -205,13 +205,4 @@ fn decide(
         records.log.push(recorded);
     }
     Ok(decision.reply)
-}
-
-fn find(house: &House, query: &Query) -> Vec<Session> {
-    match query {
-        Query::Living => house.sessions().cloned().collect(),
-        Query::All => house.all_sessions().cloned().collect(),
-        Query::One(given) => house.find(given).into_iter().cloned().collect(),
-        Query::Removed(given) => house.find_removed(given).into_iter().cloned().collect(),
-    }
 }

@@ -168,7 +168,7 @@ impl Trees {
                 // What happened meanwhile has a save of its own.
                 let now = trees.jobs.mailbox.query(Query::One(session.id.0.clone())).await;
                 let goes_on =
-                    |now: &Session| now.phase == Phase::Live && now.generation == generation;
+                    |now: &Arc<Session>| now.phase == Phase::Live && now.generation == generation;
                 if !now.first().is_some_and(goes_on) {
                     return;
                 }

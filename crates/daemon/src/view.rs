@@ -19,6 +19,7 @@ use glis_wire::view::{
 };
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// What is known about a session beside the log.
 #[derive(Default)]
@@ -28,7 +29,7 @@ pub(crate) struct Beside {
     /// Output is missing from here on.
     pub(crate) gap_at: Option<u64>,
     /// What its process was started with.
-    pub(crate) env: EnvNote,
+    pub(crate) env: Arc<EnvNote>,
     /// What its conversation comes down to.
     pub(crate) digest: Digest,
     /// Where the conversation was looked for, if it is nowhere.
@@ -50,11 +51,11 @@ pub(crate) struct Beside {
 }
 
 /// How many agents run, and may.
-pub(crate) fn limits(sessions: &[Session], config: &LimitsConfig) -> LimitsView {
+pub(crate) fn limits(sessions: &[Arc<Session>], config: &LimitsConfig) -> LimitsView {
     let mut agents: Vec<_> =
         sessions.iter().filter(|s| s.is_at_work()).map(|s| s.name.clone()).collect();
     agents.sort();
-    let place = |session: &Session| {
+    let place = |session: &Arc<Session>| {
         let waits = session.deferred.filter(|deferred| deferred.why == Deferral::Limit)?;
         Some((waits.turn, session.name.clone()))
     };
@@ -70,11 +71,11 @@ pub(crate) fn limits(sessions: &[Session], config: &LimitsConfig) -> LimitsView 
 }
 
 /// What a person should know about a session, beside how it is.
-fn warnings(session: &Session, env: EnvNote, lost: Option<String>) -> Vec<String> {
+fn warnings(session: &Session, env: &EnvNote, lost: Option<String>) -> Vec<String> {
     let paused = session.pause_record().into_iter().flat_map(|record| &record.warnings);
     let mut warnings: Vec<_> = paused.map(ToString::to_string).collect();
     warnings.extend(whose(env.origin).filter(|_| session.runs()).map(ToOwned::to_owned));
-    warnings.extend(env.warnings);
+    warnings.extend(env.warnings.iter().cloned());
     warnings.extend(left_behind(session));
     let told = |place| format!("its transcript is missing ({place}): a resume will fail");
     warnings.extend(lost.map(told));
@@ -114,8 +115,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
     let cost = digest.account.as_ref().and_then(Account::cost_micros);
     // A process that runs may still write it.
     let is_gone = lost.is_some() && !session.runs();
-    let env_names = env.names.clone();
-    let warnings = warnings(session, env, lost);
+    let warnings = warnings(session, &env, lost);
     // What the rules are about to answer waits for no person.
     let waiting = session.asks().into_iter().filter(|ask| ask.answerer.is_person());
     let waiting: Vec<WaitingFor> = waiting.map(waiting_for).collect();
@@ -202,7 +202,7 @@ pub(crate) fn session(session: &Session, beside: Beside) -> SessionView {
         tasks_active: tally.active,
         tasks_open: tally.open,
         changed_files: session.snapshot.as_ref().and_then(|snapshot| snapshot.changed),
-        env_names,
+        env_names: env.names.clone(),
     }
 }
 

@@ -63,16 +63,17 @@ impl Views {
 
     /// A session with what its files tell.
     pub(crate) async fn one(self: &Arc<Self>, session: &Session) -> SessionView {
-        let seen = self.all(vec![session.clone()]).await;
+        let seen = self.all(vec![Arc::new(session.clone())]).await;
         seen.into_iter().next().unwrap_or_else(|| self.unread(session))
     }
 
     /// Sessions with what their files tell.
-    pub(crate) async fn all(self: &Arc<Self>, sessions: Vec<Session>) -> Vec<SessionView> {
+    pub(crate) async fn all(self: &Arc<Self>, sessions: Vec<Arc<Session>>) -> Vec<SessionView> {
         let (views, sessions) = (Arc::clone(self), Arc::new(sessions));
         let seen = self.looks.each(&sessions, move |session| views.look_at(session)).await;
-        let told =
-            |(session, seen): (&Session, Option<_>)| seen.unwrap_or_else(|| self.unread(session));
+        let told = |(session, seen): (&Arc<Session>, Option<_>)| {
+            seen.unwrap_or_else(|| self.unread(session))
+        };
         sessions.iter().zip(seen).map(told).collect()
     }
 

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
 use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, IntoRawFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
@@ -236,6 +236,33 @@ pub(crate) fn give_back_heap() {
     };
 }
 
+/// Gives back what this process has and does not need while it sleeps: freed memory, and the mapped
+/// pages of its program. They stay in the system's cache, and are mapped again when they are run.
+pub fn give_back_memory() {
+    give_back_heap();
+    if let Ok(maps) = std::fs::read_to_string("/proc/self/maps")
+        && let Some(text) = executable_around(&maps, give_back_memory as fn() as usize)
+    {
+        let at = ptr::with_exposed_provenance_mut(text.start);
+        // SAFETY: the range is the program's own code, mapped from its file for reading and running
+        // alone: what is run there afterwards is read from the file again.
+        unsafe { libc::madvise(at, text.len(), libc::MADV_DONTNEED) };
+    }
+}
+
+/// The mapping around an address, if it is a file's and nothing can write to it.
+fn executable_around(maps: &str, address: usize) -> Option<Range<usize>> {
+    maps.lines().find_map(|line| {
+        let mut words = line.split_whitespace();
+        let (range, rights) = (words.next()?, words.next()?);
+        let (start, end) = range.split_once('-')?;
+        let number = |hex| usize::from_str_radix(hex, 16).ok();
+        let range = number(start)?..number(end)?;
+        let of_file = words.nth(2)? != "0";
+        (rights == "r-xp" && of_file && range.contains(&address)).then_some(range)
+    })
+}
+
 /// Anonymous memory that costs nothing until it is touched and can be given back.
 #[derive(Debug)]
 pub(crate) struct Pages {
@@ -291,5 +318,37 @@ impl Drop for Pages {
     fn drop(&mut self) {
         // SAFETY: the mapping was made by `new` with this length and nothing refers to it.
         unsafe { libc::munmap(self.at.as_ptr().cast(), self.len) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_code_of_a_file_is_given_back() {
+        let maps = "00200000-00545000 r--p 00000000 fe:00 77 /opt/glis\n\
+                    00545000-013b1000 r-xp 00344000 fe:00 77 /opt/glis\n\
+                    013b1000-0140d000 rw-p 011af000 fe:00 77 /opt/glis\n\
+                    7fd000000000-7fd000001000 r-xp 00000000 00:00 0 [vdso]\n";
+        assert_eq!(executable_around(maps, 0x0060_0000), Some(0x0054_5000..0x013b_1000));
+        for elsewhere in [0x0020_0000, 0x013b_1000, 0x7fd0_0000_0000, 0x1000] {
+            assert_eq!(executable_around(maps, elsewhere), None);
+        }
+    }
+
+    #[test]
+    fn a_program_runs_on_when_its_pages_are_given_back() {
+        let text = || {
+            let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+            let own = executable_around(&maps, give_back_memory as fn() as usize).unwrap();
+            let from = maps.split_once(&format!("{:08x}-", own.start)).unwrap().1;
+            let pss = from.lines().find_map(|line| line.strip_prefix("Pss:")).unwrap();
+            pss.trim().trim_end_matches(" kB").parse::<u64>().unwrap()
+        };
+        let before = text();
+        give_back_memory();
+        let after = text();
+        assert!(after < before, "{before} kB of its code were mapped, and {after} kB still are");
     }
 }

@@ -8,6 +8,7 @@ use glis_snapshot::{Checkup, Difference, Limits, Shelf, SnapshotFault};
 use glis_wire::view::{Finding, Health};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// More names than this tell nothing more.
 const NAMED_MAX: usize = 3;
@@ -29,7 +30,7 @@ enum State {
 
 impl Repository {
     /// Looks at a repository and at the snapshots that its sessions would come back from.
-    pub(super) fn open(path: PathBuf, sessions: &[Session]) -> Self {
+    pub(super) fn open(path: PathBuf, sessions: &[Arc<Session>]) -> Self {
         let state = if path.is_dir() {
             match Checkup::open(&path) {
                 Ok(checkup) => {
@@ -76,9 +77,14 @@ impl Repository {
     }
 
     /// What is to be said about the repository itself.
-    pub(super) fn findings(&self, sessions: &[Session], known: &BTreeSet<String>) -> Vec<Finding> {
+    pub(super) fn findings(
+        &self,
+        sessions: &[Arc<Session>],
+        known: &BTreeSet<String>,
+    ) -> Vec<Finding> {
         // A session in place may work in no repository at all.
-        let all: Vec<&Session> = sessions.iter().filter(|session| !session.spec.in_place).collect();
+        let all: Vec<&Session> =
+            sessions.iter().map(Arc::as_ref).filter(|session| !session.spec.in_place).collect();
         let path = self.path.display();
         let bad = |message: String, hint: &str| {
             if all.is_empty() {
@@ -153,15 +159,15 @@ fn locks(path: &Path) -> Option<Finding> {
 }
 
 /// A repository that could not be looked at, with those of its sessions that nothing is told about.
-pub(super) fn hangs(path: &Path, sessions: &[Session], why: &str) -> Finding {
-    let all: Vec<&Session> = sessions.iter().collect();
+pub(super) fn hangs(path: &Path, sessions: &[Arc<Session>], why: &str) -> Finding {
+    let all: Vec<&Session> = sessions.iter().map(Arc::as_ref).collect();
     let message = format!("{}: {why}; {}", path.display(), concerned(&all));
     finding("repository", Health::Bad, message, Some(HUNG))
 }
 
 /// The sessions of each repository.
-pub(super) fn by_path(sessions: Vec<Session>) -> BTreeMap<PathBuf, Vec<Session>> {
-    let mut all: BTreeMap<PathBuf, Vec<Session>> = BTreeMap::new();
+pub(super) fn by_path(sessions: Vec<Arc<Session>>) -> BTreeMap<PathBuf, Vec<Arc<Session>>> {
+    let mut all: BTreeMap<PathBuf, Vec<Arc<Session>>> = BTreeMap::new();
     for session in sessions {
         all.entry(worktrees::repository(&session)).or_default().push(session);
     }

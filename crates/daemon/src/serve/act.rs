@@ -175,7 +175,7 @@ async fn usual_clearing(state: &ServerState, session: &Session) -> Clearing {
         None if config.pause.remove_worktree => true,
         None => {
             let percent = config.pause.remove_below_percent;
-            !on_full_disks(state, std::slice::from_ref(session), percent).await.is_empty()
+            !on_full_disks(state, [session], percent).await.is_empty()
         }
     };
     // What a pause keeps stands in its worktree.
@@ -187,11 +187,11 @@ async fn usual_clearing(state: &ServerState, session: &Session) -> Clearing {
 /// user.
 pub(super) async fn on_full_disks(
     state: &ServerState,
-    sessions: &[Session],
+    sessions: impl IntoIterator<Item = &Session>,
     percent: u64,
 ) -> Vec<SessionId> {
     let worktree = |session: &Session| Some((session.id.clone(), session.worktree.clone()?));
-    let worktrees: Vec<_> = sessions.iter().filter_map(worktree).collect();
+    let worktrees: Vec<_> = sessions.into_iter().filter_map(worktree).collect();
     if percent == 0 || worktrees.is_empty() {
         return Vec::new();
     }

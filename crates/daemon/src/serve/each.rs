@@ -127,7 +127,7 @@ async fn all(state: &ServerState, is_meant: impl Fn(&Session) -> bool) -> Vec<St
     let mut sessions = state.mailbox.query(Query::Living).await;
     sessions.retain(|session| is_meant(session));
     sessions.sort_by_key(|session| std::cmp::Reverse(session.last_active_at));
-    sessions.into_iter().map(|session| session.id.0).collect()
+    sessions.iter().map(|session| session.id.0.clone()).collect()
 }
 
 /// Whether a session is one of all those with which this is to be done.

@@ -60,7 +60,9 @@ pub(super) async fn pause_all(
     let on_timeout = on_timeout.unwrap_or(config.pause.on_timeout);
     let removes = config.pause.remove_worktree;
     let before = state.mailbox.query(Query::Living).await;
-    let full = on_full_disks(state, &before, config.pause.remove_below_percent).await;
+    let full =
+        on_full_disks(state, before.iter().map(Arc::as_ref), config.pause.remove_below_percent)
+            .await;
     let wish = GateWish { mode, reason, on_timeout, clearing, removes, full };
     let mut news = state.mailbox.news.subscribe();
     let by_force = forced(state, &before, mode).await;
@@ -170,7 +172,7 @@ async fn came_of(
 }
 
 /// What is needed to end every agent by force, should the log fail: then no session can be asked about.
-async fn forced(state: &ServerState, sessions: &[Session], mode: PauseMode) -> Vec<Asked> {
+async fn forced(state: &ServerState, sessions: &[Arc<Session>], mode: PauseMode) -> Vec<Asked> {
     let (reason, clearing, on_timeout) = (PauseReason::User, Clearing::Keep, OnTimeout::Force);
     let mut asked = Vec::new();
     for session in sessions.iter().filter(|s| s.runs() && mode == PauseMode::Force) {
@@ -225,7 +227,7 @@ pub(super) async fn resume_all(
     };
     let missing = kept == Kept::Missing;
     let sessions = state.mailbox.query(Query::Living).await;
-    let meant = |session: &&Session| {
+    let meant = |session: &&Arc<Session>| {
         let paused = matches!(session.phase, Phase::Rest(Rest::Paused(_)));
         if gate.shut().is_some() { gate.holds(&session.id) } else { paused }
     };
@@ -264,7 +266,7 @@ fn damaged(state: &ServerState, why: String) -> Response {
 
 /// These sessions, latest activity first.
 fn latest_first(
-    mut sessions: Vec<Session>,
+    mut sessions: Vec<Arc<Session>>,
     ids: impl Iterator<Item = SessionId>,
 ) -> Vec<SessionId> {
     sessions.sort_by_key(|session| session.last_active_at);

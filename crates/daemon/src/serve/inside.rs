@@ -6,6 +6,7 @@ use glis_core::event::{Event, Recorded};
 use glis_core::session::Session;
 use glis_core::{Refusal, SessionId};
 use glis_wire::hold::MARK;
+use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 
 /// More ancestors than this has no process; a circle cannot be excluded while they come and go.
@@ -37,7 +38,7 @@ impl Watches {
     /// `sessions` are all that may run.
     pub(super) fn begin(
         &self,
-        sessions: &[Session],
+        sessions: &[Arc<Session>],
         target: &Session,
         pid: i32,
     ) -> Result<(), Refusal> {
@@ -65,7 +66,7 @@ impl Watches {
     }
 
     /// Notes that a process follows the events. True if it runs in a session.
-    pub(super) fn begin_events(&self, sessions: &[Session], pid: i32) -> bool {
+    pub(super) fn begin_events(&self, sessions: &[Arc<Session>], pid: i32) -> bool {
         let inside = around(pid, sessions);
         let Some(began) = start_ticks(pid).filter(|_| !inside.is_empty()) else { return false };
         let mut watches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -107,7 +108,7 @@ fn reached(watches: &[Watch], from: &SessionId) -> Vec<SessionId> {
 
 /// The sessions that a process runs in: it, or one that it descends from, carries the mark or is
 /// the agent or its holder. A cleared environment or a session of its own does not hide it.
-fn around(pid: i32, sessions: &[Session]) -> Vec<SessionId> {
+fn around(pid: i32, sessions: &[Arc<Session>]) -> Vec<SessionId> {
     let mut family = Vec::new();
     let mut marks = Vec::new();
     let mut at = pid;
@@ -117,7 +118,7 @@ fn around(pid: i32, sessions: &[Session]) -> Vec<SessionId> {
         let Some(parent) = parent_of(at) else { break };
         at = parent;
     }
-    let is_around = |session: &&Session| {
+    let is_around = |session: &&Arc<Session>| {
         // A process may ask before it is on record that it runs: then the mark alone tells.
         let agent = session.process().map(|agent| agent.pid);
         let holder = || agent.and_then(parent_of).filter(|parent| *parent > 1);

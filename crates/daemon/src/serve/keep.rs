@@ -309,7 +309,7 @@ fn is_empty_folder(path: &std::path::Path) -> bool {
 }
 
 /// What is in the trash, removed last first, with the time when each is due, and now.
-async fn in_trash(state: &ServerState) -> (Vec<(Session, Trashed, i64)>, i64) {
+async fn in_trash(state: &ServerState) -> (Vec<(Arc<Session>, Trashed, i64)>, i64) {
     let days = i64::from(state.settings.now().trash.days);
     let removed = state.mailbox.query(Query::All).await.into_iter();
     let mut list: Vec<_> = removed
@@ -341,7 +341,7 @@ pub(super) async fn empty_trash(
             let meant = |deadline: i64| which == Discard::All || deadline <= now;
             let meant = list.into_iter().filter(|(_, _, deadline)| meant(*deadline));
             wanted.extend(meant.map(|(session, _, _)| {
-                Ok((session.id.clone(), Command::Empty { session: session.id }))
+                Ok((session.id.clone(), Command::Empty { session: session.id.clone() }))
             }));
         }
     }
@@ -351,10 +351,10 @@ pub(super) async fn empty_trash(
 pub(super) async fn trash(state: &ServerState) -> Response {
     let (list, now) = in_trash(state).await;
     let views = list.into_iter().map(|(session, trashed, deadline)| TrashView {
-        id: session.id.0,
-        name: session.name,
-        agent: session.spec.agent,
-        branch: session.branch,
+        id: session.id.0.clone(),
+        name: session.name.clone(),
+        agent: session.spec.agent.clone(),
+        branch: session.branch.clone(),
         removed_at: view::time(trashed.at),
         deadline: view::time(deadline),
         due: deadline <= now,

@@ -23,7 +23,7 @@ use glis_wire::view::SessionView;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 /// What all connections share.
 pub(crate) struct ServerState {
@@ -57,6 +57,8 @@ pub(crate) struct Daemon {
     pub(crate) watches: Arc<Watches>,
     /// Agents that run and are on no record.
     pub(crate) strays: Arc<Strays>,
+    /// Told of each call.
+    pub(crate) called: Arc<Notify>,
 }
 
 impl ServerState {
@@ -64,7 +66,7 @@ impl ServerState {
     pub(super) async fn find(&self, given: &str) -> Result<Session, Refusal> {
         let found = self.look(Query::One(given.to_owned())).await;
         if let Some(session) = found.into_iter().next() {
-            return Ok(session);
+            return Ok(Arc::unwrap_or_clone(session));
         }
         let all = self.mailbox.query(Query::Living).await;
         let like = all.iter().filter(|s| !given.is_empty() && s.id.0.starts_with(given)).count();
@@ -74,7 +76,8 @@ impl ServerState {
 
     /// The session with this id, as it is now.
     pub(super) async fn session(&self, id: &SessionId) -> Option<Session> {
-        self.mailbox.query(Query::One(id.0.clone())).await.into_iter().next()
+        let found = self.mailbox.query(Query::One(id.0.clone())).await;
+        found.into_iter().next().map(Arc::unwrap_or_clone)
     }
 
     /// A session as a front end is shown it.
@@ -84,7 +87,7 @@ impl ServerState {
     }
 
     /// Sessions as a front end is shown them.
-    pub(super) async fn all(&self, sessions: Vec<Session>) -> Vec<SessionView> {
+    pub(super) async fn all(&self, sessions: Vec<Arc<Session>>) -> Vec<SessionView> {
         let views = self.views.all(sessions).await;
         self.behind_gate(views).await
     }
@@ -103,7 +106,7 @@ impl ServerState {
     /// The sessions that a query finds. A controller that has ended takes the daemon with it in a
     /// moment: until then no front end is told that there is no session, and the connection ends
     /// unanswered.
-    pub(super) async fn look(&self, which: Query) -> Vec<Session> {
+    pub(super) async fn look(&self, which: Query) -> Vec<Arc<Session>> {
         let found = self.mailbox.query(which).await;
         if found.is_empty() && self.mailbox.mail.is_closed() {
             std::future::pending::<()>().await;

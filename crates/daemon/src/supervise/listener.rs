@@ -98,7 +98,8 @@ impl Listener {
         let agent = glis_agent::find(&session.spec.agent)
             .ok_or_else(|| io::Error::other(format!("no agent {:?}", session.spec.agent)))?;
         let dir = supervisor.dir(&session.id);
-        let home = supervisor.environments.noted(&session.id).agent_home.unwrap_or_default();
+        let home =
+            supervisor.environments.noted(&session.id).agent_home.clone().unwrap_or_default();
         let places = Places { home, ..supervisor.agents.clone() };
         let agent_ref = session.agent_ref.clone();
         let mut dialect = agent.dialect(session.spec.mode);

@@ -68,7 +68,8 @@ impl Supervisor {
 
     /// The session as the log has it, with everything that was told before this.
     pub(super) async fn session(&self, id: &SessionId) -> Option<Session> {
-        self.mailbox.query(Query::One(id.0.clone())).await.into_iter().next()
+        let found = self.mailbox.query(Query::One(id.0.clone())).await;
+        found.into_iter().next().map(Arc::unwrap_or_clone)
     }
 
     /// Tells what came of an effect.

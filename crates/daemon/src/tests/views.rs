@@ -69,6 +69,11 @@ async fn sessions_are_shown_in_the_order_that_was_asked_for() {
     let mut sessions: Vec<_> = (0..30).map(|_| bench.session()).collect();
     sessions.sort_by(|a, b| b.id.cmp(&a.id));
     let ids: Vec<_> = sessions.iter().map(|session| session.id.0.clone()).collect();
-    let shown: Vec<_> = views.all(sessions).await.into_iter().map(|view| view.id).collect();
+    let shown: Vec<_> = views
+        .all(sessions.into_iter().map(Arc::new).collect())
+        .await
+        .into_iter()
+        .map(|view| view.id)
+        .collect();
     assert_eq!(shown, ids);
 }
