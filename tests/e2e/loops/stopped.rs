@@ -1,4 +1,4 @@
-//! A loop that a person stops or throws away while `--until` is asked: nothing of that stays behind.
+//! A loop that a person stops, pauses at once or throws away while `--until` is asked: nothing of that stays behind.
 
 use crate::support::house::{House, Outcome, eventually, lives};
 use crate::support::looped::{QUICK, Watch, asked, begin, house, is, until_asked};
@@ -30,6 +30,22 @@ fn a_stop_ends_until_with_all_it_started_and_a_resume_asks_again() -> Outcome {
     is(&house, &[("state", json!("stopped")), ("iteration", json!(1)), ("failures", json!(0))])?;
     house.ok(&["resume", "l"])?;
     until_asked(&house, 4)?;
+    is(&house, &[("state", json!("running")), ("iteration", json!(1))])
+}
+
+#[test]
+fn a_pause_now_ends_until_with_all_it_started_and_a_resume_asks_again() -> Outcome {
+    let house = looked_back_at()?;
+    for (mode, asks) in [("interrupt", 4), ("force", 6)] {
+        house.ok(&["pause", "l", "--mode", mode])?;
+        nothing_is_left(&house)?;
+        assert_eq!(house.show("l")?["status"], json!("paused"));
+        // A daemon that comes meanwhile lets it rest.
+        house.kill_daemon()?;
+        is(&house, &[("iteration", json!(1)), ("failures", json!(0))])?;
+        house.ok(&["resume", "l"])?;
+        until_asked(&house, asks)?;
+    }
     is(&house, &[("state", json!("running")), ("iteration", json!(1))])
 }
 

@@ -46,12 +46,41 @@ fn pause(draft: &mut Draft<'_>, wish: PauseWish) -> Result<bool, Refusal> {
         }
         return Ok(true);
     }
+    // It does not wait for a command that may take long: that is tried again with what follows.
+    let is_over = matches!(draft.session.phase, Phase::Rest(_)) && is_program(draft);
+    if is_over || draft.session.phase == Phase::Live {
+        cut_look_short(draft);
+    }
+    if is_over {
+        let op = former.map_or_else(|| draft.new_op(), |former| former.op);
+        tell(draft, LoopEvent::PauseAsked(LoopPause { op, wish }));
+        draft.reply(Reply::Pending(op));
+        look_no_longer(draft);
+        return Ok(true);
+    }
     let Some(former) = former.filter(|_| draft.session.phase == Phase::Live) else {
         return Ok(false);
     };
     // It is hastened, and stays the same operation for those who wait for it.
     pause::begin_now(draft, former.op, wish);
     Ok(true)
+}
+
+/// What has no conversation to come back to goes on with its next run: whether that was wanted is looked
+/// at after it.
+fn look_no_longer(draft: &mut Draft<'_>) {
+    let Some(looped) = &draft.session.looped else { return };
+    looked_back(
+        draft,
+        LookedBack {
+            iteration: looped.iteration,
+            reached: false,
+            left: None,
+            cost_micros: looped.cost_micros,
+            agent_ref: None,
+            note: Some("a pause has cut the look back at it short".to_owned()),
+        },
+    );
 }
 
 /// Whether an iteration is over and the next one has not begun.
@@ -123,6 +152,8 @@ fn reopen(draft: &mut Draft<'_>) {
 pub(super) fn resume(draft: &mut Draft<'_>, prompt: Option<&String>) -> Result<bool, Refusal> {
     let Some(looped) = &draft.session.looped else { return Ok(false) };
     let stopped = matches!(looped.stage, LoopStage::Stopped { .. });
+    let cut_short = matches!(looped.stage, LoopStage::Looking { .. })
+        && matches!(draft.session.phase, Phase::Rest(Rest::Paused(_)));
     let blocked = looped.broke.is_some() && draft.session.phase == Phase::Live;
     if withdraw(draft) || blocked {
         if blocked {
@@ -142,6 +173,9 @@ pub(super) fn resume(draft: &mut Draft<'_>, prompt: Option<&String>) -> Result<b
         draft.session.phase,
         Phase::Rest(Rest::Paused(_) | Rest::Suspended | Rest::Interrupted)
     );
+    if cut_short && draft.session.agent_ref.is_none() && !is_given_ids(draft) {
+        look_no_longer(draft);
+    }
     if !is_due(draft) || !at_rest {
         return Ok(false);
     }
@@ -188,6 +222,11 @@ fn next_is_fresh(draft: &Draft<'_>) -> bool {
 /// Whether it runs a program that has no conversation.
 pub(crate) fn is_program(draft: &Draft<'_>) -> bool {
     draft.session.spec.traits.refs == RefOrigin::None
+}
+
+/// Whether each of its conversations gets an id from the daemon.
+fn is_given_ids(draft: &Draft<'_>) -> bool {
+    draft.session.spec.traits.refs == RefOrigin::Chosen
 }
 
 /// Begins the next iteration, in a conversation of its own or in the former one.

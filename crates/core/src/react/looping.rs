@@ -23,13 +23,24 @@ pub(super) fn go_on(draft: &mut Draft<'_>) {
     match looped.stage {
         LoopStage::Open => end_if_over(draft),
         LoopStage::Due { .. } => begin_if_it_may(draft),
-        // What was under way when the daemon died is done again.
-        LoopStage::Looking { .. } if draft.just_met => {
+        // What was under way when the daemon died is done again, and what a pause has cut short.
+        LoopStage::Looking { .. } if draft.just_met && !is_paused(draft) || comes_back(draft) => {
             let iteration = looped.iteration;
             draft.effect(Effect::LookBack { iteration });
         }
         LoopStage::Looking { .. } | LoopStage::Done(_) | LoopStage::Stopped { .. } => {}
     }
+}
+
+fn is_paused(draft: &Draft<'_>) -> bool {
+    matches!(draft.session.phase, Phase::Rest(Rest::Paused(_)))
+}
+
+/// Whether it was paused, or about to be, until now.
+fn comes_back(draft: &Draft<'_>) -> bool {
+    let before = draft.before().map(|session| &session.phase);
+    let was_away = matches!(before, Some(Phase::Starting(_) | Phase::Pausing(_)));
+    was_away && draft.session.phase == Phase::Live
 }
 
 /// A pause that was asked for begins once nothing is open, and before anything is counted. Where

@@ -76,10 +76,12 @@ pub(crate) fn has_reason(session: &Session, effect: &Effect) -> bool {
         }),
         Effect::Compact { op: Some(op) } => session.compaction.asked == Some(*op),
         Effect::CutSetUpShort => matches!(&session.phase, Phase::Stopping { .. }),
-        // Of a loop that was stopped or begun anew, or of a task whose work is judged.
+        // Of a loop that was stopped, paused or begun anew, or of a task whose work is judged.
         Effect::CutLineShort => {
             let looks = |looped: &Loop| matches!(looped.stage, LoopStage::Looking { .. });
-            session.spec.task.is_some() || !session.looped.as_deref().is_some_and(looks)
+            let pauses = matches!(session.phase, Phase::Pausing(_));
+            let looked_at = session.looped.as_deref().is_some_and(looks);
+            session.spec.task.is_some() || pauses || !looked_at
         }
         Effect::Sweep { .. } | Effect::CheckSave { .. } => step == Some(PauseStep::Boundary),
         Effect::CaptureTerminal { .. } => step == Some(PauseStep::Capturing),

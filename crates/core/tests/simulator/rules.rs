@@ -378,7 +378,9 @@ impl Rules {
                     let rests = agents.iter().all(kept) && agents.is_empty() != session.runs();
                     must(rests, || format!("{id}: rests, and a process runs, or is gone"))?;
                     let looks = |looped: &Loop| matches!(looped.stage, LoopStage::Looking { .. });
-                    let sticks = session.looped.as_deref().is_some_and(looks);
+                    // What a pause has cut short is taken up again with its end.
+                    let paused = matches!(session.phase, Phase::Rest(Rest::Paused(_)));
+                    let sticks = session.looped.as_deref().is_some_and(looks) && !paused;
                     must(!sticks, || format!("{id}: its loop sticks at {:?}", session.looped))?;
                 }
                 Phase::Starting(_)

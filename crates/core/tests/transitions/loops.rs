@@ -63,8 +63,8 @@ states! {
     a_loop_that_is_looked_back_at: Kind::Agent, ["loop fresh 3 go", OPEN, OVER], "
         send hello => message queued, delivery began | do deliver hello | queued while idle
         pause => loop pause asked | pending
-        pause interrupt => pause began, safe state reached | do capture terminal | pending
-        pause force => pause began, safe state reached | do capture terminal | pending
+        pause interrupt => pause began, safe state reached | do cut line short, capture terminal | pending
+        pause force => pause began, safe state reached | do cut line short, capture terminal | pending
         cancel => refused: idle
         resume => already
         resume go on => message queued, delivery began | do deliver go on | already
@@ -454,6 +454,38 @@ fn a_start_that_fails_is_a_failure_and_no_iteration() {
     ])
     .unwrap();
     assert_eq!(iteration(&stage), 1);
+}
+
+#[test]
+fn a_pause_now_waits_for_no_look_back_and_that_is_taken_up_again() {
+    let cut = "pause interrupt => pause began, safe state reached | do cut line short, capture terminal | pending";
+    let stage = told(&[
+        "loop fresh 3 go",
+        OPEN,
+        OVER,
+        cut,
+        PAUSED,
+        "resume\nchecked\nstarted",
+        "ready => became ready, start ended | do look back at 1",
+        "looked => loop looked back, stop began, loop began | do stop quietly",
+    ])
+    .unwrap();
+    assert_eq!(iteration(&stage), 2);
+    // One that was asked for at the end of the iteration is hastened.
+    let hastened = "pause force => pause began, safe state reached | do cut line short, capture terminal | pending";
+    told(&["loop fresh 3 go", OPEN, "pause", OVER, hastened]).unwrap();
+    // A daemon that dies meanwhile takes nothing up while it is paused.
+    told(&["loop fresh 3 go", OPEN, OVER, cut, PAUSED, "crash", "found gone =>"]).unwrap();
+}
+
+#[test]
+fn a_pause_now_of_a_program_waits_for_no_look_back() {
+    let over = "loop fresh on\nmade\nchecked\nstarted\nended 0\nkept after end";
+    for pause in ["pause interrupt", "pause\npause force"] {
+        let stage = check(Kind::Command, &format!("{over}\n{pause}\n{PAUSED}")).unwrap();
+        assert_eq!(stage.session().unwrap().status(), Status::Paused);
+        assert_eq!((iteration(&stage), stage_of(&stage)), (1, LoopStage::Due { agent_ref: None }));
+    }
 }
 
 #[test]
