@@ -51,6 +51,7 @@ const FLOORS: &[(&str, &[&str])] = &[
             "pressure",
             "program",
             "provision",
+            "rest",
             "rules",
             "shell_line",
             "sweep",

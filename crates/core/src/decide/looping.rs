@@ -78,7 +78,7 @@ fn look_no_longer(draft: &mut Draft<'_>) {
             left: None,
             cost_micros: looped.cost_micros,
             agent_ref: None,
-            note: Some("a pause has cut the look back at it short".to_owned()),
+            note: None,
         },
     );
 }
