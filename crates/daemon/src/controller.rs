@@ -158,7 +158,7 @@ impl<A: Act> Controller<A> {
                     due.push(Due::Gate(answer, self.house.gate().clone()));
                 }
                 Mail::Query(query, answer) => {
-                    due.push(Due::Sessions(answer, query.answered_by(&self.house)))
+                    due.push(Due::Sessions(answer, query.answered_by(&self.house)));
                 }
                 Mail::Read { from, max, answer } => due.push(Due::Events(answer, from, max)),
                 Mail::Check { after, to, max, answer } => {

@@ -75,13 +75,14 @@ mod tests {
     #[test]
     fn children_of_every_thread_are_found() {
         let own = i32::try_from(std::process::id()).unwrap();
-        let started = |_| std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let mut children = vec![started(())];
+        #[expect(clippy::disallowed_methods, reason = "where it sleeps does not matter")]
+        let started = || std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let mut children = vec![started()];
         // Of a thread that lives on: the children of one that ends are given to another.
         let (tell, told) = std::sync::mpsc::channel();
         let (end, ends) = std::sync::mpsc::channel::<()>();
         let thread = std::thread::spawn(move || {
-            tell.send(started(())).unwrap();
+            tell.send(started()).unwrap();
             ends.recv().ok();
         });
         children.push(told.recv().unwrap());
