@@ -54,6 +54,7 @@ pub(crate) fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
         Msg::Preview { session, news } => {
             if model.preview.session.as_ref() == Some(&session) {
                 model.preview.hear(news);
+                past::fetch(model, &mut effects);
             }
         }
         Msg::Past { session, result } => past::arrived(model, &session, result),

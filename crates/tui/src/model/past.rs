@@ -7,6 +7,8 @@ use glis_screen::Run;
 pub(crate) struct Past {
     /// Whose it is.
     pub(crate) session: String,
+    /// Whether the rows were asked for: not before the screen is known from which it is looked back.
+    pub(crate) asked: bool,
     /// None while it is on its way.
     pub(crate) rows: Option<Vec<Vec<Run>>>,
     /// How many rows lie below what is seen.

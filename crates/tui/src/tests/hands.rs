@@ -168,6 +168,36 @@ fn one_looks_back_searches_copies_and_is_live_again() {
 }
 
 #[test]
+fn a_key_that_looks_back_before_the_screen_is_there_is_not_lost() {
+    let session = "id-fix-login".to_owned();
+    let painted = || {
+        let (size, bytes) = (Size { rows: 24, columns: 80 }, b"live now".to_vec());
+        let news = PreviewNews::Painted { bytes, from: 9, size };
+        Msg::Preview { session: "id-fix-login".to_owned(), news }
+    };
+    let fetches = |effects: &[Effect]| {
+        effects.iter().filter(|effect| matches!(effect, Effect::FetchPast { .. })).count()
+    };
+    let mut desk = Desk::new(few());
+    assert_eq!(desk.press("pgup pgup"), "", "there is nothing to look back from yet");
+    assert_eq!(fetches(&desk.tell(painted())), 1);
+    desk.tell(Msg::Past { session: session.clone(), result: Ok(rows(200)) });
+    assert!(desk.frame().contains("esc back to live"), "{}", desk.frame());
+    // Behind a suspension the screen is painted anew; what is looked at stays as it is.
+    desk.tell(Msg::Returned(Ok(())));
+    assert!(desk.frame().contains("old row 1"), "{}", desk.frame());
+    assert_eq!(fetches(&desk.tell(painted())), 0);
+    // A screen that cannot be shown has no past either.
+    desk.press("esc");
+    desk.tell(Msg::Returned(Ok(())));
+    desk.press("pgup");
+    let told = Told { message: "it has no terminal".to_owned(), hint: None };
+    desk.tell(Msg::Preview { session, news: PreviewNews::Refused(told) });
+    assert_eq!(desk.model.mode, Mode::List);
+    assert!(desk.frame().contains("it has no terminal"), "{}", desk.frame());
+}
+
+#[test]
 fn a_past_that_cannot_be_had_or_is_empty_is_said() {
     let mut desk = at_terminal("live now");
     desk.press("pgup");

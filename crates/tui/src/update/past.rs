@@ -15,17 +15,31 @@ fn height(model: &Model) -> usize {
     view::content(model).map_or(1, |area| usize::from(area.height)).max(1)
 }
 
-/// Begins to look back, by so many rows.
+/// Begins to look back, by so many rows. A screen that is still on its way is waited for: whoever presses
+/// the key right behind a start, a suspension or a move in the list means it as well.
 pub(super) fn begin(model: &mut Model, rows: usize, effects: &mut Vec<Effect>) {
     let Some(session) = model.selected.clone() else { return };
-    let Shown::Screen(screen, _) = &model.preview.shown else { return };
-    if model.shown_tab() != Tab::Terminal || view::content(model).is_none() {
+    let refused = matches!(model.preview.shown, Shown::Refused(_));
+    if refused || model.shown_tab() != Tab::Terminal || view::content(model).is_none() {
         return;
     }
-    let (upto, size) = (model.preview.at, screen.size());
-    effects.push(Effect::FetchPast { session: session.clone(), upto, size });
     model.past = Some(Past::of(session, rows));
     model.mode = Mode::Past { words: None };
+    fetch(model, effects);
+}
+
+/// Asks for the rows as soon as there is a screen to look back from; one that cannot be shown ends it.
+pub(super) fn fetch(model: &mut Model, effects: &mut Vec<Effect>) {
+    let Some(past) = model.past.as_mut().filter(|past| !past.asked) else { return };
+    match &model.preview.shown {
+        Shown::Nothing => {}
+        Shown::Screen(screen, _) => {
+            past.asked = true;
+            let (upto, size) = (model.preview.at, screen.size());
+            effects.push(Effect::FetchPast { session: past.session.clone(), upto, size });
+        }
+        Shown::Refused(_) => leave(model),
+    }
 }
 
 /// The rows have come.

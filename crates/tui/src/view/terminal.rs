@@ -12,6 +12,10 @@ use ratatui_core::style::{Color, Modifier, Style};
 /// Draws it.
 pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let theme = model.theme;
+    // It needs no screen: that is drawn anew after a suspension, and what is looked at stays.
+    if let (Some(past), Mode::Past { .. }) = (&model.past, &model.mode) {
+        return look_back(model, past, pen, area);
+    }
     match &model.preview.shown {
         Shown::Nothing => {}
         Shown::Refused(told) => {
@@ -19,10 +23,7 @@ pub(super) fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
             let hint = told.hint.as_deref().unwrap_or_default();
             pen.put(area.x, area.y + 1, area.width, hint, theme.faint());
         }
-        Shown::Screen(screen, _) => match (&model.past, &model.mode) {
-            (Some(past), Mode::Past { .. }) => look_back(model, past, pen, area),
-            _ => show(screen, window(model, screen, area), pen, area),
-        },
+        Shown::Screen(screen, _) => show(screen, window(model, screen, area), pen, area),
     }
 }
 
