@@ -20,6 +20,7 @@ use crate::channel::Channel;
 use crate::command::{self, Typed};
 use crate::desk::{Caller, Desk};
 use crate::inbox::Inbox;
+use crate::on_the_way::{OnTheWay, Sending};
 use crate::outbox::{Draft, Lane};
 use crate::policy::{Admitted, Place, Policy, Said};
 use crate::store::{Change, Store, StoreFault, Update};
@@ -85,6 +86,7 @@ pub struct Bot {
     rest: fn(Duration),
     ring: Box<dyn Fn() + Send + Sync>,
     drafts: Mutex<Vec<(i64, Draft)>>,
+    on_the_way: OnTheWay,
 }
 
 /// How an update is carried out.
@@ -125,6 +127,7 @@ impl Bot {
             rest: setup.rest,
             ring: setup.ring,
             drafts: Mutex::default(),
+            on_the_way: OnTheWay::default(),
         }
     }
 
@@ -156,6 +159,11 @@ impl Bot {
     /// Pictures of what agents are doing, which are shown at once or never.
     pub fn take_drafts(&self) -> Vec<(i64, Draft)> {
         std::mem::take(&mut *self.drafts.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A card is being sent to this chat, until what is returned goes.
+    pub(crate) fn sends_card(&self, chat: i64) -> Sending<'_> {
+        self.on_the_way.begin(chat)
     }
 
     fn now(&self) -> i64 {

@@ -8,6 +8,7 @@ pub mod command;
 pub mod desk;
 mod home;
 pub mod inbox;
+mod on_the_way;
 pub mod outbox;
 pub mod policy;
 mod run;

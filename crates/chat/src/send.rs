@@ -165,6 +165,8 @@ impl<'b> Sender<'b> {
                 return self.bot.store().change(|change| change.sent(id));
             }
         }
+        let is_card = matches!(what, What::Post { card: Some(_), .. });
+        let _sending = is_card.then(|| self.bot.sends_card(place.chat));
         let answer = self.request(place, &what);
         let outcome = outcome(&answer);
         let now = self.now();

@@ -17,10 +17,9 @@ use glis_wire::client::{Action, NewSession, PauseAll, Request, Response};
 use glis_wire::view::SessionView;
 use std::time::Duration;
 
-/// Between two looks for a card that is on its way.
-const CARD_PAUSE: Duration = Duration::from_millis(100);
-/// So often it is looked for: its number is noted as soon as the network has answered.
-const CARD_LOOKS: u32 = 50;
+/// A card that the network shows is noted as soon as the network has answered; one that does not answer must
+/// not hold up everything that is said in its chat.
+const CARD_WAIT: Duration = Duration::from_secs(5);
 /// So many sessions have a button below the list.
 const SWITCHES_MAX: usize = 24;
 
@@ -35,21 +34,11 @@ impl Bot {
     }
 
     /// The open card that a message answers. A card that the network has may not be noted yet: a reply to it
-    /// would be taken for a message, so that it is waited for.
+    /// would be taken for a message, so that the sender is waited for.
     pub(super) fn answers(&self, asked: &Asked, said: &Said) -> Result<Option<Card>, StoreFault> {
         let Some(message) = said.reply_to else { return Ok(None) };
         let chat = asked.place.chat;
-        for _ in 0..CARD_LOOKS {
-            let (found, coming) = {
-                let store = self.store();
-                let look = store.look();
-                (look.card_at(chat, message)?, look.has_unsent_card(chat)?)
-            };
-            if found.is_some() || !coming {
-                return Ok(found);
-            }
-            (self.rest)(CARD_PAUSE);
-        }
+        self.on_the_way.wait(chat, CARD_WAIT);
         self.store().look().card_at(chat, message)
     }
 

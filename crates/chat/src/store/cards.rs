@@ -67,13 +67,6 @@ impl Look<'_> {
         Ok(cards.into_iter().find(|card| card.chat == chat))
     }
 
-    /// Whether an open card of a chat has no message yet.
-    pub fn has_unsent_card(&self, chat: i64) -> Result<bool, StoreFault> {
-        let sql = "SELECT 1 FROM cards WHERE state = 'open' AND chat = ?1 AND message IS NULL";
-        let mut rows = self.db.prepare_cached(sql)?;
-        Ok(rows.exists([chat])?)
-    }
-
     fn cards_where(&self, what: &str, value: &str) -> Result<Vec<Card>, StoreFault> {
         let sql = format!(
             "SELECT card, chat, thread, session, request, generation, shown, message, state, fate \
