@@ -50,16 +50,35 @@ pub fn restore(request: &RestoreRequest<'_>) -> Result<Restored, SnapshotFault> 
     let common = common_of(request.repo_root)?;
     refuse_inside(request, &common)?;
     let found = refs::exact(&common, request.reference)?;
-    crate::list::verify(request.repo_root, request.reference)?;
-    let loaded = Loaded::read(&common, found.commit, request.reference)?;
-    let mut notes = Vec::new();
-    let session = found.value("session").unwrap_or("unknown").to_owned();
     aside::refuse_main(&common, request.to)?;
+    let session = found.value("session").unwrap_or("unknown");
+    // Whether it is whole is looked at meanwhile: until that is known, nothing stands at its place.
+    std::thread::scope(|scope| {
+        let verify = || crate::list::verify(request.repo_root, request.reference);
+        let verified = crate::threads::within(scope, verify)?;
+        let is_whole =
+            move || verified.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        match Loaded::read(&common, found.commit, request.reference) {
+            Ok(loaded) => come_back(request, &common, loaded, session, is_whole),
+            // What is missing says more than what could not be read without it.
+            Err(fault) => is_whole().and(Err(fault)),
+        }
+    })
+}
+
+fn come_back(
+    request: &RestoreRequest<'_>,
+    common: &Path,
+    loaded: Loaded,
+    session: &str,
+    is_whole: impl FnOnce() -> Result<(), SnapshotFault>,
+) -> Result<Restored, SnapshotFault> {
+    let mut notes = Vec::new();
     if let Some(parent) = request.to.parent() {
         std::fs::create_dir_all(parent).about(parent)?;
     }
-    let coming = Coming::begin(&common, request.to)?;
-    let back = bring(request, &common, &loaded, &coming, &session, &mut notes);
+    let coming = Coming::begin(common, request.to)?;
+    let back = bring(request, (common, session), &loaded, &coming, &mut notes, is_whole);
     if back.is_err() {
         // Why it failed says more than why the rest of it stays.
         drop(coming.remove());
@@ -74,17 +93,19 @@ pub fn restore(request: &RestoreRequest<'_>) -> Result<Restored, SnapshotFault> 
 /// nothing is left to do that takes long or much room.
 fn bring(
     request: &RestoreRequest<'_>,
-    common: &Path,
+    (common, session): (&Path, &str),
     loaded: &Loaded,
     coming: &Coming,
-    session: &str,
     notes: &mut Vec<String>,
+    is_whole: impl FnOnce() -> Result<(), SnapshotFault>,
 ) -> Result<(HeadState, Option<SetAside>), SnapshotFault> {
     let (to, stand) = (request.to, request.stand);
     let reason = coming.reason(request.lock_owner);
     let way = Way { stand, umask: loaded.state.umask(), alive: coming.alive() };
     let target = Target { to: coming.path(), lock_owner: &reason, way };
-    let place = fill_worktree(common, loaded, &target, notes)?;
+    let filled = fill_worktree(common, loaded, &target, notes);
+    is_whole()?;
+    let place = filled?;
     coming.sync()?;
     let set_aside = aside::clear_the_way(common, to, session, notes)?;
     let head = stand_up(&place, loaded, way, notes)?;

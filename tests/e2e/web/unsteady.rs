@@ -35,7 +35,7 @@ fn two_hundred_cuts_miss_no_event_and_leave_every_row_right() -> Outcome {
     // Rows all over the screen, colours, and scrolling.
     let draw = "stty -echo; n=0; while :; do n=$((n+1)); \
         printf '\\033[%d;%dH\\033[3%dm<%d>\\033[0m' $((n*7%23+1)) $((n*5%60+1)) $((n%8)) $n; \
-        [ $((n%9)) = 0 ] && printf '\\033[24;1Hline %d\\r\\n' $n; sleep 0.004; done";
+        [ $((n%9)) = 0 ] && printf '\\033[24;1Hline %d\\r\\n' $n; sleep 0.02; done";
     house.command("draws", &["sh", "-c", draw])?;
     let web = Web::start(&house)?;
     let token = token(&house, "script", "manage")?;
