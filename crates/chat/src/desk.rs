@@ -68,10 +68,17 @@ impl Daemon {
 
     /// Does something on a connection; once more if the daemon ends in the middle of it.
     fn patiently<T>(act: impl Fn() -> Result<T, Fault>) -> Result<T, Fault> {
+        Self::once_more(act, Fault::is_lost)
+    }
+
+    fn once_more<T, E>(
+        act: impl Fn() -> Result<T, E>,
+        is_lost: impl Fn(&E) -> bool,
+    ) -> Result<T, E> {
         let mut tried = 1;
         loop {
             match act() {
-                Err(fault) if fault.is_lost() && tried < TRIES => {
+                Err(fault) if is_lost(&fault) && tried < TRIES => {
                     tried += 1;
                     std::thread::sleep(PAUSE);
                 }
@@ -134,15 +141,6 @@ impl Desk for Daemon {
             client.name_next(&caller.key);
             (self.work_on_plan)(&mut client, folder, work.clone())
         };
-        let mut tried = 1;
-        loop {
-            match once() {
-                Err(unworked) if unworked.is_lost && tried < TRIES => {
-                    tried += 1;
-                    std::thread::sleep(PAUSE);
-                }
-                worked => return worked.map_err(|unworked| unworked.told),
-            }
-        }
+        Self::once_more(once, |unworked| unworked.is_lost).map_err(|unworked| unworked.told)
     }
 }

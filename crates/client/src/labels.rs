@@ -1,6 +1,8 @@
 //! Short labels that every face shares: marks, tones, ages, steps. Sentences are each face's own.
 
 use glis_core::Status;
+use glis_core::plan::RunState;
+use glis_wire::plan::TaskState;
 use glis_wire::view::SessionView;
 use serde_json::Value;
 
@@ -33,6 +35,19 @@ pub fn mark(status: Status) -> char {
         Status::Completed => '\u{2713}',
         Status::Failed => '\u{2717}',
         Status::Archived => '-',
+    }
+}
+
+/// A mark for each state of a task.
+pub fn task_mark(state: TaskState) -> char {
+    match state {
+        TaskState::Todo | TaskState::Ready => '\u{25cb}',
+        TaskState::Run(RunState::Running) => '\u{25cf}',
+        TaskState::Run(RunState::Waiting) => '?',
+        TaskState::Run(RunState::Paused) => '\u{23f8}',
+        TaskState::Run(RunState::Succeeded) => '\u{2713}',
+        TaskState::Run(RunState::Failed) => '\u{2717}',
+        TaskState::Run(RunState::Canceled) => '\u{2013}',
     }
 }
 

@@ -147,17 +147,17 @@ impl Environments {
     }
 }
 
-/// Sessions that were begun in one shell have one environment, kept once.
-fn shared(table: &HashMap<SessionId, Known>, env: Env) -> Arc<Env> {
-    let all = table.values().filter_map(|known| known.env.as_ref());
-    let alike = all.map(|(known, _)| known).find(|known| ***known == env);
-    alike.map_or_else(|| Arc::new(env), Arc::clone)
+/// Sessions that were begun in one shell have one environment and one note about it, kept once.
+fn kept_once<'k, T: PartialEq + 'k>(mut known: impl Iterator<Item = &'k Arc<T>>, new: T) -> Arc<T> {
+    known.find(|known| ***known == new).map_or_else(|| Arc::new(new), Arc::clone)
 }
 
-/// And so with the notes about it.
+fn shared(table: &HashMap<SessionId, Known>, env: Env) -> Arc<Env> {
+    kept_once(table.values().filter_map(|known| known.env.as_ref()).map(|(env, _)| env), env)
+}
+
 fn alike(table: &HashMap<SessionId, Known>, note: EnvNote) -> Arc<EnvNote> {
-    let all = table.values().filter_map(|known| known.note.as_ref());
-    all.into_iter().find(|known| ***known == note).map_or_else(|| Arc::new(note), Arc::clone)
+    kept_once(table.values().filter_map(|known| known.note.as_ref()), note)
 }
 
 /// What the daemon itself was started with, less what was meant for it alone.

@@ -209,6 +209,14 @@ pub struct PlanView {
     pub tasks: Vec<TaskView>,
 }
 
+impl PlanView {
+    /// The tasks that have no parts.
+    pub fn leaves(&self) -> impl Iterator<Item = &TaskView> {
+        let is_group = |id: &str| self.tasks.iter().any(|task| task.parent.as_deref() == Some(id));
+        self.tasks.iter().filter(move |task| !is_group(&task.id))
+    }
+}
+
 /// A task of a plan in execution.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the contract names each key of a task")]

@@ -2,6 +2,7 @@
 
 use super::short;
 use crate::text::{Text, clean};
+use glis_client::labels::task_mark;
 use glis_core::merge::Unmerged;
 use glis_core::plan::{PlanPause, RunFault, RunState};
 use glis_wire::plan::{PlanView, RunView, TaskState, TaskView};
@@ -28,7 +29,7 @@ pub fn plan_now(plan: &PlanView) -> Text {
     text = text.and(&format!(" \u{b7} {}", count(plan)));
     for task in plan.tasks.iter().take(TASKS_MAX) {
         let state = format!(" {}", task.state.word());
-        text = text.and(&format!("\n{} ", sign(task.state))).code(&task.id).and(&state);
+        text = text.and(&format!("\n{} ", task_mark(task.state))).code(&task.id).and(&state);
         text = text.and(&titled(task.title.as_deref()));
     }
     text = text.join(&more(plan.tasks.len()));
@@ -50,34 +51,15 @@ fn more(tasks: usize) -> Text {
     }
 }
 
-/// Never the sign alone: the word stands beside it.
-fn sign(state: TaskState) -> &'static str {
-    match state {
-        TaskState::Todo | TaskState::Ready => "\u{25cb}",
-        TaskState::Run(RunState::Running) => "\u{25cf}",
-        TaskState::Run(RunState::Waiting) => "?",
-        TaskState::Run(RunState::Paused) => "\u{23f8}",
-        TaskState::Run(RunState::Succeeded) => "\u{2713}",
-        TaskState::Run(RunState::Failed) => "\u{2717}",
-        TaskState::Run(RunState::Canceled) => "\u{2013}",
-    }
-}
-
-/// The tasks that have no parts.
-fn leaves(plan: &PlanView) -> impl Iterator<Item = &TaskView> {
-    let is_group = |id: &str| plan.tasks.iter().any(|task| task.parent.as_deref() == Some(id));
-    plan.tasks.iter().filter(move |task| !is_group(&task.id))
-}
-
 fn count(plan: &PlanView) -> String {
     let is_done = |task: &&TaskView| task.state == TaskState::Run(RunState::Succeeded);
-    let (done, all) = (leaves(plan).filter(is_done).count(), leaves(plan).count());
+    let (done, all) = (plan.leaves().filter(is_done).count(), plan.leaves().count());
     format!("{done} of {all} tasks done")
 }
 
 /// The latest run of each task that has one.
 pub fn plan_runs(plan: &PlanView) -> impl Iterator<Item = &RunView> {
-    leaves(plan).filter_map(|task| task.run.as_ref())
+    plan.leaves().filter_map(|task| task.run.as_ref())
 }
 
 /// The runs that do not go on by themselves.

@@ -1,23 +1,15 @@
 //! What a person is told of plans, tasks and runs.
 
+use glis_client::labels::task_mark;
 use glis_core::merge::Unmerged;
 use glis_core::plan::{PlanPause, RunFault, RunState};
-use glis_wire::plan::{PlanView, RunView, TaskState, TaskView};
+use glis_wire::plan::{PlanView, RunView, TaskState};
 use glis_wire::view::SessionView;
 use std::path::Path;
 
 /// A task's sign and word: never the sign alone.
 pub(crate) fn mark(state: TaskState) -> String {
-    let sign = match state {
-        TaskState::Todo | TaskState::Ready => "\u{25cb}",
-        TaskState::Run(RunState::Running) => "\u{25cf}",
-        TaskState::Run(RunState::Waiting) => "?",
-        TaskState::Run(RunState::Paused) => "\u{23f8}",
-        TaskState::Run(RunState::Succeeded) => "\u{2713}",
-        TaskState::Run(RunState::Failed) => "\u{2717}",
-        TaskState::Run(RunState::Canceled) => "\u{2013}",
-    };
-    format!("{sign} {:<9}", state.word())
+    format!("{} {:<9}", task_mark(state), state.word())
 }
 
 /// A run that has become something else, in a line, with what to do where it stands still.
@@ -168,13 +160,13 @@ pub(crate) fn written(path: &Path, former: Option<&Path>) -> String {
 
 /// How far a plan is, once nothing of it goes on by itself.
 pub(crate) fn rests(plan: &PlanView) -> String {
-    let (done, all) = (count(plan, RunState::Succeeded), leaves(plan).count());
+    let (done, all) = (count(plan, RunState::Succeeded), plan.leaves().count());
     let branch = &plan.branch;
     if plan.done {
         return format!("All {all} tasks are done: branch {branch}");
     }
     let mut lines = vec![format!("{done} of {all} tasks are done: branch {branch}")];
-    for task in leaves(plan) {
+    for task in plan.leaves() {
         let TaskState::Run(state) = task.state else { continue };
         if state != RunState::Succeeded && state != RunState::Running {
             lines.extend(task.run.as_ref().map(run));
@@ -207,13 +199,8 @@ fn only(plan: &PlanView) -> Option<String> {
     }
 }
 
-fn leaves(plan: &PlanView) -> impl Iterator<Item = &TaskView> {
-    let is_group = |id: &str| plan.tasks.iter().any(|task| task.parent.as_deref() == Some(id));
-    plan.tasks.iter().filter(move |task| !is_group(&task.id))
-}
-
 fn count(plan: &PlanView, state: RunState) -> usize {
-    leaves(plan).filter(|task| task.state == TaskState::Run(state)).count()
+    plan.leaves().filter(|task| task.state == TaskState::Run(state)).count()
 }
 
 /// What is left behind by an interrupt: the words that scripts and people look for.
