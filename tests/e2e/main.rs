@@ -74,6 +74,7 @@ mod chat {
 
 /// A session on a real terminal.
 mod terminal {
+    mod asked;
     mod attach;
     mod attached;
     mod chaos;

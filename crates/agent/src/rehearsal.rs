@@ -8,6 +8,7 @@ use crate::hearing::{self, json_line as line};
 use crate::launch::{Approach, LaunchPlan, Places};
 use crate::lines::Lines;
 use crate::storage::FileLocation;
+use crate::wants::said_with;
 use glis_core::AskId;
 use glis_core::input::Sign;
 use glis_core::session::Session;
@@ -224,8 +225,10 @@ fn meaning(at: u64, line: Record) -> Vec<Heard> {
         Record::ToolEnded { id, .. } => sign(Sign::ToolEnded(id)),
         Record::Background { running } => sign(Sign::Background(running)),
         Record::Ask { id, kind, text, folder } => {
-            let wants = wants(&text, folder);
-            sign(Sign::Asked(Ask::new(AskId(id), kind, text).wanting(wants)))
+            let (wants, input) = (wants(&text, folder), beside(kind, &text));
+            let text = if input.is_some() { text.split(" | ").next() } else { Some(&*text) };
+            let ask = Ask::new(AskId(id), kind, text.unwrap_or_default()).wanting(wants);
+            sign(Sign::Asked(ask.told(input.as_ref().and_then(said_with))))
         }
         Record::AskGone { id, .. } => sign(Sign::AskGone(AskId(id))),
         Record::Todo { items } => {
@@ -285,9 +288,23 @@ fn wants(text: &str, folder: Option<String>) -> Option<Want> {
     if let Some(line) = text.strip_prefix("run ") {
         return Some(Want::Command { line: line.to_owned(), folder });
     }
-    text.strip_prefix("edit ").map(|path| Want::Edit { paths: vec![path.to_owned()] })
+    let path = text.strip_prefix("edit ")?.split(" | ").next()?;
+    Some(Want::Edit { paths: vec![path.to_owned()] })
 }
 
+/// What it says with a question: the text of an edit, as in `edit PATH | FORMER | NEW`, or what can be
+/// chosen, as in `Which colour | red | blue`.
+fn beside(kind: AskKind, text: &str) -> Option<serde_json::Value> {
+    let mut parts = text.split(" | ");
+    let first = parts.next()?;
+    if kind == AskKind::Approval {
+        let (path, former, new) = (first.strip_prefix("edit ")?, parts.next()?, parts.next()?);
+        return Some(json!({"file_path": path, "old_string": former, "new_string": new}));
+    }
+    let options: Vec<_> = parts.map(|label| json!({"label": label})).collect();
+    let question = json!({"question": first, "options": options});
+    (!options.is_empty()).then(|| json!({"questions": [question]}))
+}
 impl Dialect for Rehearsing {
     fn hear(&mut self, offset: u64, bytes: &[u8]) -> Vec<Heard> {
         match self.mode {

@@ -15,6 +15,46 @@ pub(crate) fn digest(request: &Value) -> String {
     })
 }
 
+/// More than this of what is said with a question is not kept: an edit so large is looked at in an editor.
+const INPUT_BYTES_MAX: usize = 128 * 1024;
+
+/// What an agent said with a question, as it is kept for people: whole, but for texts of a size that
+/// no one reads before an answer, which are cut with a mark.
+pub(crate) fn said_with(said: &Value) -> Option<String> {
+    if said.is_null() || said.as_object().is_some_and(serde_json::Map::is_empty) {
+        return None;
+    }
+    let whole = said.to_string();
+    if whole.len() <= INPUT_BYTES_MAX {
+        return Some(whole);
+    }
+    // Every text gets the same share, so that none hides the others.
+    let share = INPUT_BYTES_MAX / (2 * texts(said).max(1));
+    Some(cut(said, share).to_string()).filter(|cut| cut.len() <= 2 * INPUT_BYTES_MAX)
+}
+
+fn texts(said: &Value) -> usize {
+    match said {
+        Value::String(_) => 1,
+        Value::Array(all) => all.iter().map(texts).sum(),
+        Value::Object(all) => all.values().map(texts).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}
+
+fn cut(said: &Value, share: usize) -> Value {
+    match said {
+        Value::String(text) if text.len() > share => {
+            let end = (0..=share).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+            let rest = text.len() - end;
+            Value::String(format!("{}\n… {rest} more bytes", text.get(..end).unwrap_or_default()))
+        }
+        Value::Array(all) => all.iter().map(|one| cut(one, share)).collect(),
+        Value::Object(all) => all.iter().map(|(key, one)| (key.clone(), cut(one, share))).collect(),
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => said.clone(),
+    }
+}
+
 /// A command line that a tool is given, if it is given nothing else but what is in `beside`: what
 /// changes how it is run is not for rules.
 pub(crate) fn command(
@@ -64,6 +104,19 @@ mod tests {
         assert_eq!(digest(&one), digest(&json!({"description": "x", "command": "ls"})));
         assert_ne!(digest(&one), digest(&json!({"command": "ls", "description": "y"})));
         assert_eq!(digest(&one).len(), 64);
+    }
+
+    #[test]
+    fn what_is_said_with_a_question_is_kept_whole_up_to_a_bound() {
+        let edit = json!({"file_path": "a.rs", "old_string": "one\n", "new_string": "two\n"});
+        assert_eq!(said_with(&edit), Some(edit.to_string()));
+        assert_eq!(said_with(&Value::Null), None);
+        assert_eq!(said_with(&json!({})), None);
+        let huge = json!({"file_path": "a.rs", "content": "ä".repeat(INPUT_BYTES_MAX)});
+        let kept: Value = serde_json::from_str(&said_with(&huge).unwrap()).unwrap();
+        assert_eq!(kept["file_path"], "a.rs");
+        let text = kept["content"].as_str().unwrap();
+        assert!(text.len() < INPUT_BYTES_MAX && text.ends_with(" more bytes"));
     }
 
     #[test]

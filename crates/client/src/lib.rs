@@ -4,6 +4,7 @@
 
 mod connect;
 mod connection;
+mod edits;
 mod events;
 mod fault;
 mod holder;
@@ -19,6 +20,7 @@ mod watcher;
 
 pub use connect::Connector;
 pub use connection::{Client, Streamed, usable};
+pub use edits::{Edit, edits};
 pub use events::{News, Subscription};
 pub use fault::{Fault, HomeFault, Stuck};
 pub use holder::{Heard, Holder};

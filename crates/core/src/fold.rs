@@ -211,7 +211,7 @@ impl Session {
             Event::ToolEnded { tool, .. } => self.end_tool(tool),
             Event::BackgroundChanged { running, .. } => self.change_background(*running),
             Event::TurnEnded { cut, .. } => self.end_turn(*cut),
-            Event::Asked { ask, .. } => self.add_ask(ask),
+            Event::Asked { ask, .. } => self.add_ask(at, ask),
             Event::AskGone { ask, .. } => self.drop_ask(ask),
             Event::AnswerBegan { ask, .. } => self.set_answering(ask, true),
             Event::AnswerFailed { ask, .. } => self.set_answering(ask, false),

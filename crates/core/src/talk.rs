@@ -1,6 +1,7 @@
 //! What goes back and forth between a person and an agent: messages, questions, turns.
 
 use crate::ids::{AskId, MessageId};
+use crate::timer::WallMs;
 use crate::tree::PathList;
 use crate::verdict::{Answerer, Want};
 use serde::{Deserialize, Serialize};
@@ -64,6 +65,13 @@ pub struct Ask {
     /// What it wants to do, where a rule can judge that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wants: Option<Want>,
+    /// What the agent said with the question, as JSON in its own form: the text of an edit, the options of a
+    /// choice. For people; rules and answers go by the rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// When it was put on record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<WallMs>,
     /// A sum over everything that the agent said with the question. An answer counts for this and
     /// for nothing that came under the same name later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,6 +94,8 @@ impl Ask {
             answering: false,
             choices: None,
             wants: None,
+            input: None,
+            since: None,
             digest: None,
             answerer: Answerer::Person,
             takes_reason: false,
@@ -96,6 +106,12 @@ impl Ask {
     #[must_use]
     pub fn wanting(self, wants: Option<Want>) -> Self {
         Self { wants, ..self }
+    }
+
+    /// The same, with what the agent said with it, as JSON.
+    #[must_use]
+    pub fn told(self, input: Option<String>) -> Self {
+        Self { input, ..self }
     }
 
     /// The same, with a sum over everything that the agent said with it.
@@ -118,8 +134,10 @@ impl Ask {
             text,
             choices,
             wants,
+            input,
             digest,
             takes_reason,
+            since: _,
             answering: _,
             answerer: _,
         } = self;
@@ -128,6 +146,7 @@ impl Ask {
             && *text == other.text
             && *choices == other.choices
             && *wants == other.wants
+            && *input == other.input
             && *digest == other.digest
             && *takes_reason == other.takes_reason
     }

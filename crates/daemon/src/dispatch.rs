@@ -65,8 +65,9 @@ impl Act for Dispatcher {
             }
             Effect::GiveAnswer { ask, answer, reason, .. } => {
                 let asked = ask.id.clone();
-                if let Err(why) =
-                    self.links.send(&id, HolderCommand::Answer { ask, answer, reason })
+                if let Err(why) = self
+                    .links
+                    .send(&id, HolderCommand::Answer { ask: Box::new(ask), answer, reason })
                 {
                     self.jobs.report(id, Outcome::AnswerNotGiven { ask: asked, why: why.into() });
                 }

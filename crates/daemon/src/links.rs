@@ -19,7 +19,7 @@ pub(crate) enum HolderCommand {
         text: String,
     },
     Answer {
-        ask: Ask,
+        ask: Box<Ask>,
         answer: String,
         /// Why it is a no, for an agent that takes a reason.
         reason: Option<String>,

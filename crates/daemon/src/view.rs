@@ -313,8 +313,10 @@ fn left_behind(session: &Session) -> Vec<String> {
 }
 
 fn waiting_for(ask: Ask) -> WaitingFor {
-    let Ask { id, kind, text, choices, wants, .. } = ask;
-    WaitingFor { request: id.0, kind, text, choices, wants }
+    let Ask { id, kind, text, choices, wants, input, since, .. } = ask;
+    let input = input.and_then(|input| serde_json::from_str(&input).ok());
+    let since = since.map(time);
+    WaitingFor { request: id.0, kind, text, choices, wants, input, since }
 }
 
 /// RFC 3339 in UTC.

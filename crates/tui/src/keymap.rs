@@ -328,6 +328,10 @@ mod tests {
                 let (name, keys) = (bound.command.name(), keys.join(" "));
                 writeln!(page, "| `{name}` | {keys} | {} |", bound.does).unwrap();
             }
+            if place == Asks {
+                let digits = "A digit makes the choice of that number, where a question has choices; a digit that is the key of something else stays that.";
+                writeln!(page, "\n{digits}").unwrap();
+            }
         }
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/keys.md");
         if std::env::var_os("GLIS_WRITE_DOCS").is_some() {

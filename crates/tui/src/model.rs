@@ -331,16 +331,17 @@ impl Model {
 
     /// Everything that is asked, what has waited longest first.
     pub(crate) fn asks(&self) -> Vec<(&SessionView, &WaitingFor)> {
-        let mut waiting: Vec<_> =
-            self.sessions.values().filter(|s| s.status == Status::Waiting).collect();
-        waiting.sort_by(|one, other| {
-            (&one.last_active_at, &one.id).cmp(&(&other.last_active_at, &other.id))
-        });
-        let all = waiting.into_iter().flat_map(|session| {
+        let waiting = self.sessions.values().filter(|s| s.status == Status::Waiting);
+        let all = waiting.flat_map(|session| {
             let only = session.waiting_for.iter().filter(|_| session.asks.is_empty());
             session.asks.iter().chain(only).map(move |ask| (session, ask))
         });
-        all.collect()
+        let mut all: Vec<_> = all.collect();
+        // What one agent asks at once stays in the agent's own order.
+        all.sort_by_key(|(session, ask)| {
+            (ask.since.as_ref().unwrap_or(&session.last_active_at), &session.id)
+        });
+        all
     }
 
     /// Whether a session waits of which it is not known yet what it asks: its status came with an event, and

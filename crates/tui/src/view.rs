@@ -18,6 +18,7 @@ mod pen;
 mod status;
 mod terminal;
 
+pub(crate) use asks::{choices, keys_for};
 #[cfg(test)]
 pub(crate) use pen::{cuts, overlaps};
 

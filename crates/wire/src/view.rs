@@ -295,6 +295,12 @@ pub struct WaitingFor {
     /// The command or the files that it is about, where the agent tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wants: Option<Want>,
+    /// What the agent said with it, in its own form: the text of an edit, the options of a choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<serde_json::Value>,
+    /// Since when it is asked, RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
 }
 
 /// One line of a conversation file.

@@ -7,7 +7,7 @@ use crate::dialect::{CHANGED, Dialect, GONE, Interrupt, Shown, Source};
 use crate::heard::{Heard, Said, Usage};
 use crate::hearing::{Meaning, answers, json_line, text};
 use crate::lines::Lines;
-use crate::wants::{digest, may_move};
+use crate::wants::{digest, may_move, said_with};
 use glis_core::AskId;
 use glis_core::input::Sign;
 use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, DENY};
@@ -115,7 +115,7 @@ impl Stream {
         let folder = self.folder.clone().filter(|_| !self.has_strayed(&tool_use));
         let (wants, digest) = (wants(&tool, &input, folder), digest(request));
         let ask = Ask::new(AskId(id.clone()), kind, asks).wanting(wants).summed(digest.clone());
-        let ask = ask.with_reasons();
+        let ask = ask.with_reasons().told(said_with(&input));
         self.asks.insert(id, Asked { tool, tool_use, input, suggestions, digest });
         line.sign(Sign::Asked(ask));
     }

@@ -9,7 +9,7 @@ use crate::dialect::{Dialect, GONE, Interrupt, NO_SUCH_CHOICE, Shown, Source, ty
 use crate::heard::{Heard, Outcome, Said, Usage};
 use crate::hearing::{Meaning, as_said, as_text, question, text, what};
 use crate::lines::Lines;
-use crate::wants::digest;
+use crate::wants::{digest, said_with};
 use glis_core::AskId;
 use glis_core::input::Sign;
 use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, DENY};
@@ -172,7 +172,7 @@ impl Terminal {
         let choices = self.dialogs.ask(id.clone(), (name, kind), input);
         let folder = words.get("cwd").and_then(Value::as_str).map(str::to_owned);
         let wants = wants(name, input, folder).filter(|_| !self.dialogs.is_crowded());
-        let ask = Ask::new(id, kind, asks).among(choices).wanting(wants);
+        let ask = Ask::new(id, kind, asks).among(choices).wanting(wants).told(said_with(input));
         line.sign(Sign::Asked(ask.summed(digest(words))));
     }
 

@@ -6,7 +6,7 @@ use crate::dialect::{CHANGED, Dialect, GONE, Interrupt, Shown, Source};
 use crate::heard::{Heard, Said, Usage};
 use crate::hearing::{Meaning, answers, gist, json_line, text, to_allow, what};
 use crate::lines::Lines;
-use crate::wants::{digest, unwrapped};
+use crate::wants::{digest, said_with, unwrapped};
 use glis_core::AskId;
 use glis_core::input::Sign;
 use glis_core::talk::{ALLOW, ALLOW_FOR_SESSION, Ask, AskKind, DENY};
@@ -36,6 +36,8 @@ pub(super) struct Server {
     asks: BTreeMap<String, Asked>,
     /// What it is saying, by the item: an answer that is interrupted is never said as a whole.
     unfinished: BTreeMap<String, String>,
+    /// What each change of files is to be, by the item: a question about one only names it.
+    changes: BTreeMap<String, Value>,
     usage: Option<Usage>,
     /// Tokens of the whole conversation, as it told them last.
     total: u64,
@@ -105,7 +107,9 @@ impl Server {
         };
         let digest = digest(&json!([method, params]));
         let ask = Ask::new(AskId(id.clone()), kind, asks).summed(digest.clone());
+        let changes = self.changes.get(item).map(|changes| json!({"changes": changes}));
         let ask = ask.wanting(wants(method, params));
+        let ask = ask.told(said_with(changes.as_ref().unwrap_or(params)));
         let (request, method, params) = (request.clone(), method.to_owned(), params.clone());
         self.asks.insert(id, Asked { request, method, params, digest });
         line.sign(Sign::Asked(ask));
@@ -123,7 +127,12 @@ impl Server {
                 text(params, "/turn/id").clone_into(&mut self.turn);
                 line.sign(Sign::TurnBegan);
             }
-            "item/started" => item_began(item, line),
+            "item/started" => {
+                let changes = item.get("changes").filter(|_| text(item, "/type") == "fileChange");
+                let id = || text(item, "/id").to_owned();
+                self.changes.extend(changes.map(|changes| (id(), changes.clone())));
+                item_began(item, line);
+            }
             "item/completed" => self.item_ended(item, line),
             "item/agentMessage/delta" => {
                 let said = self.unfinished.entry(text(params, "/itemId").to_owned()).or_default();
@@ -184,6 +193,7 @@ impl Server {
 
     fn turn_ended(&mut self, params: &Value, line: &mut Meaning) {
         self.turn.clear();
+        self.changes.clear();
         for id in std::mem::take(&mut self.asks).into_keys() {
             line.sign(Sign::AskGone(AskId(id)));
         }

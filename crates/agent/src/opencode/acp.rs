@@ -6,6 +6,7 @@ use crate::heard::{Heard, Said, Usage};
 use crate::hearing::{Meaning, as_text, gist, json_line, pending, text, what};
 use crate::launch::Approach;
 use crate::lines::Lines;
+use crate::wants::said_with;
 use glis_core::AskId;
 use glis_core::input::Sign;
 use glis_core::session::Session;
@@ -226,6 +227,12 @@ impl Acp {
         let kind = AskKind::Approval;
         let choices = WAYS.iter().filter(|(_, kind)| option(&params["options"], kind).is_some());
         let ask = Ask::new(AskId(id), kind, asks).among(choices.map(|(word, _)| *word));
+        // What it shows of it, a diff of each file among that, else what it gives the tool.
+        let shown =
+            call.get("content").filter(|shown| shown.as_array().is_some_and(|s| !s.is_empty()));
+        let said =
+            shown.map_or_else(|| call["rawInput"].clone(), |shown| json!({"content": shown}));
+        let ask = ask.told(said_with(&said));
         line.sign(Sign::Asked(ask));
     }
 

@@ -84,7 +84,8 @@ fn timeouts_have_the_words_of_old() {
 
 fn ask(kind: AskKind, text: &str, choices: Option<&[&str]>) -> WaitingFor {
     let choices = choices.map(|all| all.iter().map(|one| (*one).to_owned()).collect());
-    WaitingFor { request: "r".to_owned(), kind, text: text.to_owned(), choices, wants: None }
+    let (request, text) = ("r".to_owned(), text.to_owned());
+    WaitingFor { request, kind, text, choices, wants: None, input: None, since: None }
 }
 
 fn labels(ask: &WaitingFor) -> Vec<Vec<String>> {

@@ -6,6 +6,7 @@ use crate::run::Repeated;
 use crate::safe::ScreenState;
 use crate::session::{Phase, Session, Spoken};
 use crate::talk::{Ask, Tool};
+use crate::timer::WallMs;
 use crate::verdict::{Answerer, Verdict};
 
 impl Session {
@@ -58,10 +59,10 @@ impl Session {
         self.note_turn_ended();
     }
 
-    pub(super) fn add_ask(&mut self, ask: &Ask) {
+    pub(super) fn add_ask(&mut self, at: WallMs, ask: &Ask) {
         let Some(run) = &mut self.run else { return };
         run.asks.retain(|a| a.id != ask.id);
-        run.asks.push(ask.clone());
+        run.asks.push(Ask { since: Some(at), ..ask.clone() });
         self.tell_that_it_asks();
     }
 

@@ -98,7 +98,9 @@ impl Scene {
     /// The answer of the rules is to be given, and waits for its question.
     async fn answer(&self) {
         let (ask, answer, reason) = (self.ask.clone(), ALLOW.to_owned(), None);
-        self.links.send(&self.id, HolderCommand::Answer { ask, answer, reason }).unwrap();
+        self.links
+            .send(&self.id, HolderCommand::Answer { ask: Box::new(ask), answer, reason })
+            .unwrap();
         // One thing after the other: once this is told, that was taken.
         let (told, waits) = oneshot::channel();
         self.links.send(&self.id, HolderCommand::CheckIdle(told)).unwrap();

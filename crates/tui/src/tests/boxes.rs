@@ -24,6 +24,39 @@ pub(super) fn with_snapshots(desk: &mut Desk) {
 }
 
 #[test]
+fn an_edit_is_shown_as_a_diff_and_a_choice_is_made_by_its_digit() {
+    let mut sessions = few();
+    let edit = serde_json::json!({
+        "request": "r1", "kind": "approval", "text": "allow Edit: src/login.rs",
+        "wants": {"edit": {"paths": ["src/login.rs"]}},
+        "input": {"file_path": "src/login.rs", "old_string": "a\nb\nc", "new_string": "a\nbee\nc"},
+    });
+    let question = serde_json::json!({
+        "request": "r2", "kind": "question", "text": "Which colour?",
+        "input": {"questions": [{"question": "Which colour?",
+            "options": [{"label": "red"}, {"label": "deep blue"}]}]},
+    });
+    sessions[1].asks =
+        [edit, question].map(|ask| serde_json::from_value(ask).unwrap()).into_iter().collect();
+    let mut desk = Desk::new(sessions);
+    desk.press("a");
+    let frame = desk.frame();
+    let rows: Vec<&str> = frame.lines().map(str::trim).collect();
+    let at = rows.iter().position(|row| *row == "✎ src/login.rs").expect(&frame);
+    assert_eq!(rows[at + 1..at + 5], ["a", "-b", "+bee", "c"], "{frame}");
+    assert_eq!(desk.press("2"), "", "an approval has no choices");
+    desk.press("j");
+    let frame = desk.frame();
+    assert!(frame.contains("1  red") && frame.contains("2  deep blue"), "{frame}");
+    assert!(frame.contains("1 to 2 chooses"), "{frame}");
+    assert_eq!(desk.press("3 0"), "");
+    // A yes would be taken for the answer.
+    assert_eq!(desk.press("y Y"), "");
+    assert!(desk.frame().contains("it wants no yes or no: 1 to 2 chooses"), "{}", desk.frame());
+    assert_eq!(desk.press("2"), "answer id-fix-login r2 deep blue");
+}
+
+#[test]
 fn a_box_asks_for_the_words_that_are_missing() {
     let mut desk = Desk::new(few());
     desk.press("t");

@@ -12,6 +12,7 @@ use crate::wanted::Wanted;
 use glis_core::Status;
 use glis_core::input::IfRunning;
 use glis_core::pause::PauseMode;
+use glis_core::talk::AskKind;
 use glis_core::tree::Clearing;
 
 /// As many lines as a key that scrolls goes on.
@@ -288,12 +289,30 @@ fn removal(session: &View) -> Deed {
 pub(super) fn answer(model: &mut Model, answer: Reply, effects: &mut Vec<Effect>) {
     let Mode::Asks { at: Some((id, request)) } = &model.mode else { return };
     let (id, request) = (id.clone(), request.clone());
-    let is_open = model.asks().iter().any(|(s, ask)| s.id == id && ask.request == request);
-    if !is_open {
+    let asks = model.asks();
+    let own = asks.iter().find(|(s, ask)| s.id == id && ask.request == request);
+    let Some((session, ask)) = own else {
         return done(model, "that question is gone".to_owned());
+    };
+    // The agent would take the word for the answer.
+    if ask.kind == AskKind::Question && matches!(answer, Reply::Allow | Reply::AllowForSession) {
+        let keys = crate::view::keys_for(model, session, ask);
+        return done(model, format!("it wants no yes or no: {keys}"));
     }
     step(model, 1, effects);
     act(model, &id, Deed::Answer { request, answer }, effects);
+}
+
+/// Answers a question by the number of one of its choices.
+pub(super) fn choose(model: &mut Model, number: usize, effects: &mut Vec<Effect>) {
+    let Mode::Asks { at: Some((id, request)) } = &model.mode else { return };
+    let asks = model.asks();
+    let own = asks.iter().find(|(s, ask)| s.id == *id && ask.request == *request);
+    let choices = own.map_or_else(Vec::new, |(_, ask)| crate::view::choices(ask));
+    let chosen = number.checked_sub(1).and_then(|at| choices.into_iter().nth(at));
+    if let Some(chosen) = chosen {
+        answer(model, Reply::Words(chosen), effects);
+    }
 }
 
 fn mark(model: &mut Model, effects: &mut Vec<Effect>) {

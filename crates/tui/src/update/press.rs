@@ -43,6 +43,12 @@ pub(super) fn press(model: &mut Model, chord: Chord, effects: &mut Vec<Effect>) 
             let help = model.key(Place::List, Command::Help);
             done(model, format!("`{keys}` means nothing; {help} shows all keys"));
         }
+        Meaning::Unbound if place == Place::Asks => {
+            let digit = chord.text().and_then(|letter| letter.to_digit(10));
+            if let Some(digit) = digit.and_then(|digit| usize::try_from(digit).ok()) {
+                command::choose(model, digit, effects);
+            }
+        }
         Meaning::Unbound => {}
     }
 }

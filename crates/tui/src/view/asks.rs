@@ -4,6 +4,8 @@ use super::pen::{Pen, width, wrapped};
 use crate::command::Command;
 use crate::keymap::Place;
 use crate::model::{Mode, Model};
+use crate::theme::Theme;
+use glis_client::edits;
 use glis_client::labels::Tone;
 use glis_core::talk::AskKind;
 use glis_core::verdict::Want;
@@ -120,6 +122,7 @@ fn whole(
     let mut lines: Vec<(String, Style)> = vec![(String::new(), theme.text())];
     let text = wrapped(&ask.text, columns);
     lines.extend(text.into_iter().map(|line| (line, theme.text())));
+    let edits = ask.input.as_ref().map_or_else(Vec::new, edits);
     match &ask.wants {
         Some(Want::Command { line, folder }) => {
             lines.push((String::new(), theme.text()));
@@ -127,11 +130,27 @@ fn whole(
             lines.extend(shown.into_iter().map(|line| (format!("$ {line}"), theme.accent())));
             lines.extend(folder.iter().map(|folder| (format!("in {folder}"), theme.faint())));
         }
-        Some(Want::Edit { paths }) => {
+        Some(Want::Edit { paths }) if edits.is_empty() => {
             lines.push((String::new(), theme.text()));
             lines.extend(paths.iter().map(|path| (format!("✎ {path}"), theme.accent())));
         }
-        None => {}
+        Some(Want::Edit { .. }) | None => {}
+    }
+    for edit in &edits {
+        lines.push((String::new(), theme.text()));
+        lines.push((format!("✎ {}", edit.path), theme.accent()));
+        lines.extend(edit.lines.iter().flat_map(|line| patch_line(line, columns, theme)));
+    }
+    let choices = choices(ask);
+    if !choices.is_empty() {
+        lines.push((String::new(), theme.text()));
+        for (at, choice) in choices.iter().enumerate().take(DIGITS) {
+            let shown = wrapped(choice, columns.saturating_sub(3));
+            let numbered = shown.into_iter().enumerate().map(|(row, text)| {
+                if row == 0 { format!("{}  {text}", at + 1) } else { format!("   {text}") }
+            });
+            lines.extend(numbered.map(|line| (line, theme.accent())));
+        }
     }
     lines.push((String::new(), theme.text()));
     lines.push((keys_for(model, session, ask), theme.faint()));
@@ -140,8 +159,48 @@ fn whole(
     lines
 }
 
+/// As many choices have a digit.
+const DIGITS: usize = 9;
+
+/// What a question may be answered with, where it is one question: as it can be told, else as the agent
+/// lists it.
+pub(crate) fn choices(ask: &WaitingFor) -> Vec<String> {
+    if ask.kind != AskKind::Question {
+        return Vec::new();
+    }
+    if let Some(choices) = &ask.choices {
+        return choices.clone();
+    }
+    let questions = ask.input.as_ref().and_then(|input| input.get("questions")?.as_array());
+    let Some([only]) = questions.map(Vec::as_slice) else { return Vec::new() };
+    let options = only.get("options").and_then(|options| options.as_array());
+    let label = |option: &serde_json::Value| Some(option.get("label")?.as_str()?.to_owned());
+    options.into_iter().flatten().filter_map(label).collect()
+}
+
+/// A line of a patch, in the colour of what it does; a long one goes on below itself.
+fn patch_line(line: &str, columns: u16, theme: Theme) -> Vec<(String, Style)> {
+    let style = match line.as_bytes().first() {
+        Some(b'+') => theme.tone(Tone::Good),
+        Some(b'-') => theme.tone(Tone::Bad),
+        Some(b'@') => theme.tone(Tone::Calm),
+        Some(_) | None => theme.text(),
+    };
+    let mut rows = vec![String::new()];
+    for letter in line.replace('\t', "    ").chars() {
+        let row = rows.last().map_or(0, |row| width(row));
+        if row + width(letter.encode_utf8(&mut [0; 4])) > columns.max(2) {
+            rows.push(" ".to_owned());
+        }
+        if let Some(row) = rows.last_mut() {
+            row.push(letter);
+        }
+    }
+    rows.into_iter().map(|row| (row, style)).collect()
+}
+
 /// What can be pressed for it.
-fn keys_for(model: &Model, session: &SessionView, ask: &WaitingFor) -> String {
+pub(crate) fn keys_for(model: &Model, session: &SessionView, ask: &WaitingFor) -> String {
     let key = |command: Command| model.key(Place::Asks, command);
     let (yes, no) = (key(Command::Allow), key(Command::Deny));
     match (ask.kind, ask.choices.as_deref()) {
@@ -150,10 +209,11 @@ fn keys_for(model: &Model, session: &SessionView, ask: &WaitingFor) -> String {
             let attach = key(Command::Attach);
             format!("only at its own terminal: {attach} attaches to {}", session.name)
         }
-        (AskKind::Question, Some(choices)) => {
-            format!("{} answers: {}", key(Command::Send), choices.join(" | "))
+        (AskKind::Question, _) if !choices(ask).is_empty() => {
+            let last = choices(ask).len().min(DIGITS);
+            format!("1 to {last} chooses · {} answers in words", key(Command::Send))
         }
-        (AskKind::Question, None) => format!("{} answers in words", key(Command::Send)),
+        (AskKind::Question, _) => format!("{} answers in words", key(Command::Send)),
         (AskKind::Approval, _) => {
             let always = key(Command::AllowForSession);
             format!("{yes} once · {always} for the session · {no} deny")

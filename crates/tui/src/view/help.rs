@@ -33,6 +33,9 @@ fn lines(model: &Model, behind: &Mode) -> Vec<HelpLine> {
             lines.extend([head(""), head(title)]);
         }
         lines.extend(model.keys.help(place).into_iter().filter(|line| !line.does.is_empty()));
+        if place == Place::Asks {
+            lines.push(HelpLine { keys: "1 to 9".to_owned(), does: "make that choice" });
+        }
     }
     lines
 }

@@ -4,6 +4,7 @@ use crate::command::Command;
 use crate::keymap::Place;
 use crate::model::{Mode, Model};
 use glis_core::Status;
+use glis_core::talk::AskKind;
 
 /// Keys of a box, which are the same whatever the user has chosen.
 type Fixed = &'static [(&'static str, &'static str)];
@@ -82,7 +83,7 @@ pub(super) fn hints(model: &Model) -> Vec<(String, &'static str)> {
         }
     };
     let commands = match place {
-        Place::Asks => ask_hints(),
+        Place::Asks => ask_hints(model),
         Place::Past => past_hints(),
         Place::List | Place::Inline => list_hints(model),
     };
@@ -92,15 +93,23 @@ pub(super) fn hints(model: &Model) -> Vec<(String, &'static str)> {
     commands.into_iter().filter_map(keys).collect()
 }
 
-fn ask_hints() -> Vec<(Command, &'static str)> {
-    vec![
+/// What answers the question in hand comes first.
+fn ask_hints(model: &Model) -> Vec<(Command, &'static str)> {
+    let in_hand = if let Mode::Asks { at } = &model.mode { at.as_ref() } else { None };
+    let in_words = model.asks().iter().any(|(session, ask)| {
+        let own = in_hand.is_some_and(|(id, request)| (id, request) == (&session.id, &ask.request));
+        own && ask.kind == AskKind::Question
+    });
+    let yes = [
         (Command::Allow, "allow"),
         (Command::AllowForSession, "for the session"),
         (Command::Deny, "deny"),
-        (Command::Send, "in words"),
-        (Command::Attach, "attach"),
-        (Command::Close, "back"),
-    ]
+    ];
+    let words = [(Command::Send, "in words")];
+    let first: Vec<_> =
+        if in_words { words.to_vec() } else { yes.into_iter().chain(words).collect() };
+    let last = [(Command::Attach, "attach"), (Command::Close, "back")];
+    first.into_iter().chain(last).collect()
 }
 
 fn past_hints() -> Vec<(Command, &'static str)> {
