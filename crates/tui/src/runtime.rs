@@ -176,7 +176,11 @@ impl Runtime {
                     return Ok(());
                 }
             }
-            if ready.holder {
+            // What a key did is seen before more of a flood is taken in: that may take as long as a frame.
+            if self.pressed {
+                self.draw()?;
+            }
+            if ready.holder && !self.pressed {
                 for msg in self.follower.read() {
                     self.tell_model(msg)?;
                 }
@@ -215,7 +219,8 @@ impl Runtime {
             PollFd::from_borrowed_fd(stdin(), PollFlags::IN),
             PollFd::new(self.inbox.woken(), PollFlags::IN),
         ];
-        if let Some(holder) = self.follower.holder() {
+        // While a key waits for its frame, output waits as well: its bytes would only be in the way.
+        if let Some(holder) = self.follower.holder().filter(|_| !self.pressed) {
             waiting.push(PollFd::from_borrowed_fd(holder, self.follower.wanted()));
         }
         match poll(&mut waiting, limit.as_ref()) {

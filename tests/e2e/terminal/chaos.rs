@@ -30,6 +30,9 @@ stty "$before"
 printf '\nall-is-over\n'
 "#;
 
+/// What is printed when everything is over.
+const LAST: &[u8] = b"\nall-is-over";
+
 /// How many keys a seed plays, in strokes of so many.
 const KEYS: usize = 1500;
 const STROKE: u64 = 12;
@@ -212,6 +215,11 @@ fn play(seed: u64) -> Outcome {
     let faults = std::fs::read_to_string(here.join("faults")).unwrap_or_default();
     assert!(faults.is_empty(), "seed {seed}: {faults}");
     assert_eq!(facts(&tmux)?, before, "seed {seed}");
+    // What writes it down reads a pipe, and may be behind what is seen.
+    eventually("all of it is recorded", || {
+        let written = std::fs::read(&record).unwrap_or_default();
+        written.windows(LAST.len()).any(|part| part == LAST)
+    })?;
     let written = std::fs::read(record)?;
     let left = left_set(&written);
     assert!(left.is_empty(), "seed {seed}: modes are left set: {left:?}");

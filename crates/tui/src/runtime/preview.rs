@@ -9,8 +9,8 @@ use rustix::event::PollFlags;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
 
-/// So much of a flood is taken in before the keys are looked at again.
-const READS_MAX: usize = 2;
+/// So many reads are taken in before the keys are looked at again: one, which is up to 256 KiB of a flood.
+const READS_MAX: usize = 1;
 /// More than a person types, and than most pastes hold.
 const WAITING_BYTES_MAX: usize = 4 * 1024 * 1024;
 
