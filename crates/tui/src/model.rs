@@ -361,6 +361,12 @@ impl Model {
         self.under_way.values().rev().find(|under_way| under_way.id.as_deref() == Some(id))
     }
 
+    /// What a session was asked for last, of what is still under way with it.
+    pub(crate) fn asked_of<T>(&self, id: &str, what: impl Fn(&Deed) -> Option<T>) -> Option<T> {
+        let own = self.under_way.values().rev().filter(|one| one.id.as_deref() == Some(id));
+        own.filter_map(|one| one.deed.as_ref()).find_map(what)
+    }
+
     /// What was typed for a session and not sent.
     pub(crate) fn draft(&self, id: &str) -> &str {
         self.drafts.get(id).map_or("", Editor::text)

@@ -77,8 +77,19 @@ fn iterations_are_counted_up_and_down() {
     let mut desk = Desk::new(vec![looped("running", Status::Busy)]);
     assert_eq!(desk.press("+"), "set_loop id-my-session");
     assert_eq!(desk.model.history[0].line, "glis loop my-session --set max=11");
-    desk.press("-");
-    assert_eq!(desk.model.history[1].line, "glis loop my-session --set max=9");
+    // Each press counts, also before the one before it is known to be done, or is seen in the list.
+    desk.press("+ -");
+    assert_eq!(desk.model.history[1].line, "glis loop my-session --set max=12");
+    assert_eq!(desk.model.history[2].line, "glis loop my-session --set max=11");
+    let ended = |desk: &mut Desk, ticket| {
+        let session = Box::new(looped("running", Status::Busy));
+        let result = Ok(Box::new(Response::Done { session, already: false }));
+        desk.tell(Msg::Ended { ticket, result });
+    };
+    (1..=3).for_each(|ticket| ended(&mut desk, ticket));
+    desk.press("+");
+    assert_eq!(desk.model.history[3].line, "glis loop my-session --set max=12");
+    ended(&mut desk, 4);
     let mut last = looped("running", Status::Busy);
     if let Some(own) = &mut last.looped {
         own.max = Some(3);

@@ -153,10 +153,17 @@ fn what_is_still_under_way_is_not_passed_over_by_an_undo() {
         desk.tell(Msg::Ended { ticket, result: Ok(Box::new(response)) });
     };
     ended(&mut desk, 1);
+    // It is known to be on before the next look tells so.
+    desk.press("Y");
+    assert_eq!(desk.model.history[1].line, "glis auto-yes docs off");
+    desk.press("Y");
+    assert_eq!(desk.model.history[2].line, "glis auto-yes docs on");
+    ended(&mut desk, 2);
+    ended(&mut desk, 3);
     desk.press("p");
     assert_eq!(desk.press("z"), "", "auto-yes is not what is meant");
     assert!(desk.frame().contains("`glis pause docs` is still under way"), "{}", desk.frame());
-    ended(&mut desk, 2);
+    ended(&mut desk, 4);
     assert_eq!(desk.press("z"), "resume id-docs");
 }
 

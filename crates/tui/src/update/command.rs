@@ -14,6 +14,7 @@ use glis_core::input::IfRunning;
 use glis_core::pause::PauseMode;
 use glis_core::talk::AskKind;
 use glis_core::tree::Clearing;
+use std::collections::BTreeMap;
 
 /// As many lines as a key that scrolls goes on.
 const PAGE: isize = 10;
@@ -55,7 +56,7 @@ pub(super) fn run(model: &mut Model, command: Command, effects: &mut Vec<Effect>
         Command::Compact => each(model, |_| Some(Deed::Compact), effects),
         Command::Acknowledge => each(model, |_| Some(Deed::Acknowledge), effects),
         Command::Merge => confirm(model, |_| Deed::Merge, effects),
-        Command::AutoYes => each(model, |s| Some(Deed::AutoYes { on: !s.auto_yes }), effects),
+        Command::AutoYes => auto_yes(model, effects),
         Command::Timeout
         | Command::ResumeWith
         | Command::MergeInto
@@ -246,6 +247,21 @@ fn pause(model: &mut Model, effects: &mut Vec<Effect>) {
         return confirm(model, |_| Deed::ForcePause, effects);
     }
     each(model, |session| Some(executing::usual_pause(session)), effects);
+}
+
+/// The other way round than it is, or than it was asked to be a moment ago.
+fn auto_yes(model: &mut Model, effects: &mut Vec<Effect>) {
+    let asked = |deed: &Deed| if let Deed::AutoYes { on } = deed { Some(*on) } else { None };
+    let asked: BTreeMap<String, bool> = model
+        .targets()
+        .into_iter()
+        .filter_map(|id| {
+            let on = model.asked_of(&id, asked)?;
+            Some((id, on))
+        })
+        .collect();
+    let now = |session: &View| asked.get(&session.id).copied().unwrap_or(session.auto_yes);
+    each(model, |session| Some(Deed::AutoYes { on: !now(session) }), effects);
 }
 
 /// One key for all states: a pause that is still waited for is cancelled.

@@ -109,7 +109,9 @@ pub(super) fn count(model: &mut Model, command: Command, effects: &mut Vec<Effec
     let Some(own) = &session.looped else {
         return done(model, format!("`{}` is no loop", session.name));
     };
-    let Some(max) = own.max else {
+    // A key that is pressed twice counts twice, however fast.
+    let asked = |deed: &Deed| if let Deed::SetLoop { change } = deed { change.max } else { None };
+    let Some(max) = model.asked_of(&session.id, asked).unwrap_or(own.max) else {
         return done(model, format!("`{}` goes round as often as it takes", session.name));
     };
     let next = (i64::from(max) + by).max(i64::from(own.iteration.max(1)));

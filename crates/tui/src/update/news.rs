@@ -166,7 +166,8 @@ pub(super) fn ended(
                 let returned = returns.then(|| session.id.clone());
                 // A response is older than the events that came before it: what is known is looked
                 // at again.
-                if model.sessions.contains_key(&session.id) {
+                if let Some(known) = model.sessions.get_mut(&session.id) {
+                    under_way.deed.iter().for_each(|deed| has_become(known, deed));
                     model.looking.stale.insert(session.id);
                 } else {
                     take(model, session);
@@ -185,6 +186,17 @@ pub(super) fn ended(
             give_back(model, &under_way, effects);
             wrong(model, told);
         }
+    }
+}
+
+/// What the next press of the same key goes by is known at once: before the next look it would be taken
+/// for what it was.
+fn has_become(session: &mut SessionView, deed: &Deed) {
+    if let Deed::AutoYes { on } = deed {
+        session.auto_yes = *on;
+    }
+    if let (Deed::SetLoop { change }, Some(own)) = (deed, session.looped.as_deref_mut()) {
+        own.max = change.max.unwrap_or(own.max);
     }
 }
 
