@@ -13,6 +13,7 @@ await story(async ({ house, desk }) => {
   const colours = "printf '\\033[31mred \\033[32mgreen \\033[33myellow \\033[34mblue \\033[35mpink \\033[36mcyan \\033[90mgrey\\033[0m\\n'; sleep 1000";
   await house.glis("new", "shell", "--agent", "command", "--", "sh", "-c", colours);
   await house.glis("loop", "round", "--agent", "rehearsal", "--headless", "--max", "3", "--prompt", "say again ;; work 600");
+  await house.says("plan", "add", "dust", "--title", "Dust", "--prompt", "say x");
   const ids = Object.fromEntries((await house.glis("ls")).map((/** @type {any} */ one) => [one.name, one.id]));
   // Our own rules would keep the script of the examination out.
   const page = await desk.paired("desk", { bypassCSP: true });
@@ -66,7 +67,19 @@ await story(async ({ house, desk }) => {
     await go(`#/s/${ids.round}`);
     await shows(page, ".card", "Loop");
     await look(`${size}: loop`);
-    for (const [hash, text] of [["#/new", "New session"], ["#/plans", "Plan"], ["#/search", "Search all"], ["#/trash", "gone"], ["#/settings", "This device"]]) {
+    await go("#/plans");
+    await shows(page, "#task-dust", "Dust");
+    await page.click("#task-dust-edit");
+    await look(`${size}: plan, a task is changed`);
+    await page.click("#task-dust-edit");
+    if (size === "desk") {
+      await page.fill("#plan-new textarea", "say Here:\\n```toml\\n[[task]]\\nid = \"Air\"\\nprompt = \"x\"\\n```");
+      await page.fill("#plan-new input[name=agent]", "rehearsal");
+      await page.click("#plan-new button");
+    }
+    await shows(page, "#plan-draft .bad", "must begin with");
+    await look(`${size}: plan, drafted`);
+    for (const [hash, text] of [["#/new", "New session"], ["#/search", "Search all"], ["#/trash", "gone"], ["#/settings", "This device"]]) {
       await go(hash);
       await shows(page, "#main", text);
       await look(`${size}: ${hash}`);

@@ -1,6 +1,6 @@
-/** A plan on the page: written, executed, looked at, and begun anew. */
+/** A plan on the page: written, changed, executed, looked at; and another one that an agent drafts. */
 
-import { check, same, shows, story } from "./driver.mjs";
+import { check, gone, same, shows, story } from "./driver.mjs";
 
 await story(async ({ house, desk }) => {
   const page = await desk.paired("desk");
@@ -26,6 +26,26 @@ await story(async ({ house, desk }) => {
   await shows(page, ".toast", "Failed to add");
   same(await page.inputValue("#plan-add textarea"), "again", "what was typed");
 
+  // A change is of what was changed: what the command line says of the rest meanwhile stays.
+  await page.click("#task-wax-edit");
+  await page.fill("#edit-wax input[name=title]", "Shine");
+  await house.says("plan", "edit", "wax", "--prompt", "write wax.txt c ;; approve Bash: polish");
+  await page.click("#edit-wax button:text-is('Save')");
+  await shows(page, "#task-wax", "Shine");
+  await gone(page, "#edit-wax");
+  await page.click("#task-dust-edit");
+  await page.fill("#edit-dust input[name=needs]", "nothing");
+  await page.click("#edit-dust button:text-is('Save')");
+  await shows(page, ".toast", "Failed to change");
+  same(await page.inputValue("#edit-dust input[name=needs]"), "nothing", "what was typed");
+  await page.click("#edit-dust button:text-is('Close')");
+  await add("rinse", "say x", "wax");
+  await page.click("#task-rinse-edit");
+  await desk.confirm(page.locator("#edit-rinse button.danger"));
+  await gone(page, "#task-rinse");
+  const [dust, wax, ...others] = (await house.glis("plan", "show")).tasks;
+  same([dust.needs, wax.title, wax.needs, wax.prompt.includes("wax.txt c"), others], [[], "Shine", ["dust"], true, []], "the file");
+
   await page.click("#plan-execute");
   await shows(page, "#task-dust.is-succeeded", "dust");
   await shows(page, "#task-wax.is-waiting", "polish");
@@ -35,8 +55,31 @@ await story(async ({ house, desk }) => {
   await shows(page, "#task-wax.is-succeeded", "wax");
   await shows(page, ".plan", "2 of 2 done");
   check((await house.glis("plan", "show")).done, "the command line says so, too");
+
   await page.click("#task-wax a");
   await shows(page, "#main h2", "wax");
   await page.click("#tab-runs");
   await shows(page, ".entry", "succeeded");
+  await page.click("#row-plans");
+
+  // An agent drafts another one. It is looked at, changed, and only then written.
+  const draft = (/** @type {string} */ id) => "say Here:\\n```toml\\n[[task]]\\nid = \"" + id + "\"\\nprompt = \"say y\"\\n```";
+  await page.fill("#plan-new textarea", draft("air"));
+  await page.fill("#plan-new input[name=agent]", "rehearsal");
+  await page.click("#plan-new button");
+  await shows(page, "#plan-draft pre", 'id = "air"');
+  await page.reload();
+  await shows(page, "#plan-draft pre", 'id = "air"');
+  await page.fill("#draft-change textarea", draft("Air"));
+  await page.click("#draft-change button");
+  await shows(page, "#plan-draft .bad", "must begin with");
+  check(await page.locator("#draft-write").isDisabled(), "what is no plan cannot be written");
+  await page.fill("#draft-change textarea", draft("fresh"));
+  await page.click("#draft-change button");
+  await shows(page, "#plan-draft pre", 'id = "fresh"');
+  same((await house.glis("plan", "show")).tasks.length, 2, "tasks before it was approved");
+  await desk.confirm(page.locator("#draft-write"));
+  await shows(page, "#task-fresh", "fresh");
+  await gone(page, "#plan-draft");
+  same((await house.glis("plan", "show")).tasks.map((/** @type {any} */ task) => task.id), ["fresh"], "the tasks that were drafted");
 });

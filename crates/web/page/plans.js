@@ -3,6 +3,8 @@
 
 import { get, post } from "./api.js";
 import { complain, fill, h, icon, redraw } from "./dom.js";
+import { Draft } from "./draft.js";
+import { adder, editor } from "./tasks.js";
 
 const PLACE = "glis.repo";
 
@@ -27,9 +29,16 @@ export class PlansView {
     this.repos = [...new Set([...store.sessions.values()].map((session) => session.repo_root))].sort();
     const kept = localStorage.getItem(PLACE) ?? "";
     this.repo = kept || this.repos[0] || "";
+    this.draft = this.drafted();
+    /** The task that is being changed, as it was when that began. @type {any} */
+    this.editing = null;
     this.body = h("div", { class: "plan" });
     fill(place, h("h2", null, "Plan"), this.chooser(), this.body);
     this.read();
+  }
+
+  drafted() {
+    return new Draft(this.store, this.repo, (path, body, lead) => this.act(path, body, lead));
   }
 
   chooser() {
@@ -37,6 +46,7 @@ export class PlansView {
     const choose = (/** @type {Event} */ event) => {
       event.preventDefault();
       this.repo = field.value.trim();
+      [this.draft, this.editing] = [this.drafted(), null];
       localStorage.setItem(PLACE, this.repo);
       this.read();
     };
@@ -59,6 +69,7 @@ export class PlansView {
       } catch (fault) {
         [this.plan, this.why] = [null, /** @type {Error} */ (fault).message];
       }
+      await this.draft.read();
       if (!this.closed) this.draw();
     }
     this.reading = false;
@@ -67,7 +78,8 @@ export class PlansView {
   draw() {
     const may = this.store.may("manage");
     const { plan } = this;
-    if (!plan) return redraw(this.body, h("p", { class: "faint pre" }, this.why), may && this.adder());
+    const below = [this.repo && this.draft.draw(may, !!plan), may && this.repo && adder((body) => this.act("/plan/add", { ...body, repo: this.repo }, "Failed to add"))];
+    if (!plan) return redraw(this.body, h("p", { class: "faint pre" }, this.why), ...below);
     const done = plan.tasks.filter((/** @type {any} */ task) => task.state === "succeeded").length;
     const runs = plan.tasks.some((/** @type {any} */ task) => task.run?.moves);
     const id = plan.tasks.find((/** @type {any} */ task) => task.run)?.run.plan;
@@ -82,7 +94,7 @@ export class PlansView {
             : h("button", { type: "button", id: "plan-execute", class: "filled", disabled: !may || plan.done || !!this.doing,
                 onclick: () => this.act("/plan/execute", { repo: this.repo }, "Failed to execute") }, icon("play"), "Execute"))),
       h("ul", { class: "tasks" }, ...plan.tasks.map((/** @type {any} */ task) => this.task(task, may))),
-      may && this.adder());
+      ...below);
   }
 
   /** @param {any} task @param {boolean} may */
@@ -97,7 +109,13 @@ export class PlansView {
         h("p", null, run?.session ? h("a", { href: `#/s/${run.session}` }, task.id) : h("b", null, task.id), task.title ? ` ${task.title}` : ""),
         h("p", { class: "faint" }, told.filter(Boolean).join(" \u00b7 ")),
         run?.asks && h("p", { class: "pre" }, run.asks),
-        run?.doubt && h("p", { class: "pre bad" }, run.doubt)),
+        run?.doubt && h("p", { class: "pre bad" }, run.doubt),
+        this.editing?.id === task.id && editor(this.editing,
+          (body) => this.act("/plan/edit", { ...body, repo: this.repo }, "Failed to change"),
+          () => confirm(`Take ${task.id} out of the plan?`) && this.act("/plan/rm", { repo: this.repo, id: task.id }, "Failed to remove"),
+          () => { this.editing = null; this.draw(); })),
+      h("button", { type: "button", id: `task-${task.id}-edit`, class: "small", disabled: !may, "aria-expanded": String(this.editing?.id === task.id),
+        "aria-label": `Edit ${task.id}`, onclick: () => { this.editing = this.editing?.id === task.id ? null : task; this.draw(); } }, "Edit"),
       again && h("button", { type: "button", id: `task-${task.id}-resume`, class: "small", disabled: !may,
         onclick: () => this.act("/tasks/resume", { repo: this.repo, task: task.id }, "Failed to resume") }, "Resume"),
       run && h("button", { type: "button", id: `task-${task.id}-restart`, class: "small", disabled: !may || run.moves,
@@ -105,26 +123,10 @@ export class PlansView {
           this.act("/tasks/restart", { repo: this.repo, task: task.id, yes: true }, "Failed to restart") }, "Restart"));
   }
 
-  /** Adds a task, by its name and its prompt. */
-  adder() {
-    const form = /** @type {HTMLFormElement} */ (h("form", { class: "form", id: "plan-add", onsubmit: async (/** @type {Event} */ event) => {
-      event.preventDefault();
-      const given = Object.fromEntries([...new FormData(form)].filter(([, value]) => value !== ""));
-      const needs = String(given.needs ?? "").split(",").map((one) => one.trim()).filter(Boolean);
-      const added = await this.act("/plan/add", { ...given, needs: needs.length ? needs : undefined, repo: this.repo }, "Failed to add");
-      if (added) form.reset();
-    } },
-      h("h3", null, "Add a task"),
-      h("label", null, "Id", h("input", { name: "id", required: true, autocomplete: "off" })),
-      h("label", null, "What an agent is told", h("textarea", { name: "prompt", rows: "3", required: true })),
-      h("label", null, "Needs (ids, with commas)", h("input", { name: "needs", autocomplete: "off" })),
-      h("label", null, "Agent (the usual one if empty)", h("input", { name: "agent", autocomplete: "off" })),
-      h("button", { type: "submit", class: "outline" }, "Add")));
-    return form;
-  }
-
-  /** @param {string} path @param {Record<string, any>} body @param {string} lead */
+  /** Does something, and looks at the plan again; without a path only that.
+   * @param {string} path @param {Record<string, any>} body @param {string} lead */
   async act(path, body, lead) {
+    if (!path) return this.read();
     if (this.doing) return null;
     this.doing = path;
     this.draw();
@@ -135,15 +137,17 @@ export class PlansView {
       return null;
     } finally {
       this.doing = "";
-      await this.read();
-      if (!this.closed) this.draw();
+      // Who waits for the outcome does not wait for this: what is typed meanwhile would be taken for what was sent.
+      this.read();
     }
   }
 
   /** Something has happened: to a plan, or to a session that works on a task. @param {{session?: string, event?: any}} what */
   take(what) {
     const { event } = what;
-    if (event && (!event.session || this.store.sessions.get(event.session)?.task)) this.read();
+    // The session that drafts is looked at when it was read anew, since its status tells whether there is a draft.
+    const drafts = what.session && what.session === this.draft.session && !event;
+    if (drafts || (event && (!event.session || this.store.sessions.get(event.session)?.task))) this.read();
   }
 
   // What every view has.

@@ -121,15 +121,15 @@ export class SessionView {
       h("hr", null),
       button("restart", "outline", () => confirm(`Begin a fresh conversation in ${session.name}? Its files stay.`) &&
         this.act("restart", "restart", { yes: true }), "Restart"),
-      button("merge", "outline", () => this.merge(), "Merge"),
+      this.timed("merge", "Merge into (empty: where it began)", "", (text) => this.merge(text), "Merge"),
       button("rm", "outline danger", () => confirm(`Move ${session.name} to the trash?`) && this.act("rm", "rm", { stop: true }), "Remove"),
     ));
     all.push(more);
     return all;
   }
 
-  /** A field with a button, for what needs a word. @param {string} id @param {string} label @param {string} usual @param {(text: string) => void} act */
-  timed(id, label, usual, act) {
+  /** A field with a button, for what needs a word. @param {string} id @param {string} label @param {string} usual @param {(text: string) => void} act @param {string} [does] */
+  timed(id, label, usual, act, does = "Set") {
     const field = /** @type {HTMLInputElement} */ (h("input", { id: `do-${id}-text`, value: this.typed[id] ?? usual, autocomplete: "off",
       oninput: () => { this.typed[id] = field.value; } }));
     const submit = (/** @type {Event} */ event) => {
@@ -138,7 +138,7 @@ export class SessionView {
       act(field.value.trim());
     };
     return h("form", { class: "timed", onsubmit: submit }, h("label", { for: `do-${id}-text` }, label), field,
-      h("button", { type: "submit", id: `do-${id}`, class: "outline", disabled: !this.store.may("manage") || this.doing.has(id) }, "Set"));
+      h("button", { type: "submit", id: `do-${id}`, class: "outline", disabled: !this.store.may("manage") || this.doing.has(id) }, does));
   }
 
   /** @param {string} id @param {string} verb @param {Record<string, any>} [body] @param {string} [done] */
@@ -170,8 +170,9 @@ export class SessionView {
     return this.act("resume", "resume");
   }
 
-  async merge() {
-    const merged = await this.act("merge", "merge");
+  /** @param {string} into a branch, or nothing */
+  async merge(into) {
+    const merged = await this.act("merge", "merge", { into: into || undefined });
     if (merged) toast(merged.next ? `Merged into ${merged.branch}. Type there: ${merged.next}` : `Merged into ${merged.branch}.`);
   }
 
@@ -232,11 +233,17 @@ export class SessionView {
   /** @param {any[]} list */
   snapshots(list) {
     if (!list.length) return [h("p", { class: "faint" }, "No snapshots.")];
-    const restore = (/** @type {any} */ one) => confirm("Restore this snapshot? What is there now is moved aside.") &&
-      this.act("restore", "restore", { snapshot: one.ref }, "Restored.");
-    return [...list].reverse().map((one, index) => h("div", { class: "snapshot" },
+    const field = /** @type {HTMLInputElement} */ (h("input", { id: "restore-to", autocomplete: "off", placeholder: "/a/folder/that/is/not/there/yet" }));
+    const restore = (/** @type {any} */ one) => {
+      const to = field.value.trim();
+      if (to) return this.act("restore", "restore", { snapshot: one.ref, to }, `Restored to ${to}.`);
+      return confirm("Restore this snapshot? What is there now is moved aside.") &&
+        this.act("restore", "restore", { snapshot: one.ref }, "Restored.");
+    };
+    const into = h("p", { class: "inline" }, h("label", { for: "restore-to" }, "Restore into this folder of the machine (empty: the worktree)"), field);
+    return [into, ...[...list].reverse().map((one, index) => h("div", { class: "snapshot" },
       h("span", null, `${ago(one.at)} \u00b7 ${one.why} \u00b7 ${one.changed} changed`),
-      h("button", { type: "button", id: `restore-${index}`, "data-ref": one.ref, class: "small", disabled: !this.store.may("manage"), onclick: () => restore(one) }, "Restore")));
+      h("button", { type: "button", id: `restore-${index}`, "data-ref": one.ref, class: "small", disabled: !this.store.may("manage"), onclick: () => restore(one) }, "Restore")))];
   }
 
   /** Something has happened. @param {{session?: string, event?: any}} what */

@@ -107,10 +107,16 @@ pub enum PlanWork {
         persona: Option<String>,
         model: Option<String>,
     },
+    /// The draft in the last words of a session, for a person to look at.
+    Drafted {
+        session: String,
+    },
     /// The draft in the last words of a session is written.
     Take {
         session: String,
         replace: bool,
+        /// The one that was looked at: another one is not written.
+        seen: Option<String>,
     },
     Execute {
         pace: Option<Pace>,

@@ -96,6 +96,8 @@ impl Stage {
             ("says", words) => Ok(json!(self.house.ok(words)?)),
             ("repo", []) => Ok(json!(self.house.repo())),
             ("repo", [name]) => self.repository(name),
+            ("git", words) => Ok(json!(self.house.git(words)?)),
+            ("text", [path]) => Ok(json!(std::fs::read_to_string(path)?)),
             ("file", [session, file]) => {
                 let text = std::fs::read(self.house.file(session, file)?).unwrap_or_default();
                 Ok(json!(String::from_utf8_lossy(&text)))

@@ -205,7 +205,15 @@ fn a_plan_is_drafted_by_a_session_and_written_once_it_is_approved() -> Outcome {
     let mut take = json!({"repo": house.repo(), "from": name});
     assert_eq!(web.post("/api/v1/plan/new", &token, &take)?.status, 400);
     assert!(!file.exists(), "it was not approved");
+    let query = format!("/api/v1/plan/draft?repo={}&from={name}", house.repo().display());
+    let drafted = web.get(&query, &token)?.json()?;
+    assert_eq!((&drafted["draft"], &drafted["faults"]), (&json!(draft), &json!([])), "{drafted}");
     take["yes"] = json!(true);
+    // Only the one that was looked at.
+    take["draft"] = json!("[[task]]");
+    let other = web.post("/api/v1/plan/new", &token, &take)?;
+    assert_eq!((other.status, file.exists()), (409, false), "{other:?}");
+    take["draft"] = json!(draft);
     let written = web.post("/api/v1/plan/new", &token, &take)?;
     assert_eq!(written.status, 200, "{written:?}");
     assert_eq!(std::fs::read_to_string(&file)?, draft);

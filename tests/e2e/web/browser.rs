@@ -64,6 +64,11 @@ fn a_slider_goes_through_the_whole_past_of_a_terminal() -> Outcome {
 }
 
 #[test]
-fn a_plan_is_written_and_executed_on_the_page() -> Outcome {
+fn a_plan_is_written_changed_executed_and_drafted_on_the_page() -> Outcome {
     play("plans")
+}
+
+#[test]
+fn a_snapshot_goes_into_a_folder_and_the_work_into_a_branch_that_is_named() -> Outcome {
+    play("keeping")
 }

@@ -2,7 +2,7 @@
 
 use super::act::act;
 use super::limits::tell_limits;
-use super::plan::{Draft, place, read, told};
+use super::plan::{Draft, listed, place, read, told};
 use super::session::{absolute, check_answer, sayable};
 use super::{Out, ask, file, say, unexpected};
 use crate::complaint::{Complaint, Kind};
@@ -251,15 +251,20 @@ impl Drafting {
     }
 }
 
-/// The draft in the last words of a session, and where it is kept.
-fn kept(control: &mut Client, name: &str) -> Result<(String, PathBuf), Complaint> {
-    let Some(draft) = draft_in(&last_words(control, name)?) else {
+/// The draft in the last words of a session.
+fn found(control: &mut Client, name: &str) -> Result<String, Complaint> {
+    draft_in(&last_words(control, name)?).ok_or_else(|| {
         let why = format!("session `{name}` has told no plan");
-        return Err(Complaint::new(Kind::Failed, why).hint(format!(
+        Complaint::new(Kind::Failed, why).hint(format!(
             "`glis log {name}` shows what it says; `glis send {name} TEXT` tells it more, then \
              `glis plan new --from {name}`"
-        )));
-    };
+        ))
+    })
+}
+
+/// The draft in the last words of a session, and where it is kept.
+fn kept(control: &mut Client, name: &str) -> Result<(String, PathBuf), Complaint> {
+    let draft = found(control, name)?;
     let kept = keep(control.home(), &format!("{name}.toml"), &draft)?;
     Ok((draft, kept))
 }
@@ -275,9 +280,27 @@ fn written(
     json!({"path": path, "session": name, "draft": kept, "former": former})
 }
 
-/// Writes the draft in the last words of a session, which is approved. What is printed of that.
-pub(super) fn take(control: &mut Client, name: &str, target: &Target) -> Result<Value, Complaint> {
+/// The draft in the last words of a session, for a face that shows it before it is approved, and what
+/// is wrong with it.
+pub(super) fn drafted(control: &mut Client, name: &str) -> Result<Value, Complaint> {
+    let draft = found(control, name)?;
+    let faults = Plan::read(&draft).err().unwrap_or_default();
+    Ok(json!({"session": name, "draft": draft, "faults": listed(&faults)}))
+}
+
+/// Writes the draft in the last words of a session, which is approved. What is printed of that. Where the
+/// person has looked at another one than it is now, nothing is written.
+pub(super) fn take(
+    control: &mut Client,
+    name: &str,
+    target: &Target,
+    seen: Option<&str>,
+) -> Result<Value, Complaint> {
     let (draft, kept) = kept(control, name)?;
+    if seen.is_some_and(|seen| seen != draft) {
+        let why = format!("session `{name}` has drafted another plan meanwhile");
+        return Err(Complaint::new(Kind::Refused, why).hint("look at that one first"));
+    }
     if let Err(faults) = Plan::read(&draft) {
         let why = format!("the draft is no plan:\n{}", told(&kept, &faults));
         return Err(Complaint::new(Kind::Failed, why).hint(later(name, &kept)));

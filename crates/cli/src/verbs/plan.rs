@@ -209,9 +209,13 @@ fn faulty(path: &Path, faults: &[Fault]) -> Complaint {
 pub(super) fn checked(path: &Path) -> Result<(Vec<Fault>, Value), Complaint> {
     let text = read(path)?;
     let faults = Plan::read(&text).err().unwrap_or_default();
-    let as_json = |fault: &Fault| json!({"line": fault.line, "why": fault.why});
-    let document = json!({"path": path, "faults": faults.iter().map(as_json).collect::<Vec<_>>()});
+    let document = json!({"path": path, "faults": listed(&faults)});
     Ok((faults, document))
+}
+
+/// Faults, each with its line.
+pub(super) fn listed(faults: &[Fault]) -> Vec<Value> {
+    faults.iter().map(|fault| json!({"line": fault.line, "why": fault.why})).collect()
 }
 
 fn check(path: &Path, out: &Out) -> Result<(), Complaint> {

@@ -37,9 +37,10 @@ pub fn work_on_plan(
             let new = NewSession { agent, repo, persona, model, ..NewSession::default() };
             draft::drafter(control, goal, new).map(|session| json!(session).into())
         }
-        PlanWork::Take { session, replace } => {
+        PlanWork::Drafted { session } => draft::drafted(control, &session).map(Performed::from),
+        PlanWork::Take { session, replace, seen } => {
             let target = Target::find(path, replace)?;
-            draft::take(control, &session, &target).map(Performed::from)
+            draft::take(control, &session, &target, seen.as_deref()).map(Performed::from)
         }
         PlanWork::Execute { pace } => {
             let wanted = execute::written(Some(path), pace)?;

@@ -38,6 +38,13 @@ pub(super) const ROWS: &[Row] = &[
         .takes(&[REPO])
         .gives(Gives::Object)
         .works(|given| on(given, PlanWork::Check)),
+    row(Verb::Get, "plan", "/plan/draft", Scope::Watch)
+        .does("The draft in the last words of a session, and every fault of it with its line")
+        .takes(&[REPO, must("from", Kind::Text, "the session that drafts the plan")])
+        .gives(Gives::Object)
+        .works(|given| {
+            on(given, PlanWork::Drafted { session: given.text("from").unwrap_or_default() })
+        }),
     row(Verb::Post, "plan", "/plan/new", Scope::Manage)
         .does(
             "Have an agent draft the plan: with `goal` a session begins that does; with `from` and \
@@ -52,6 +59,11 @@ pub(super) const ROWS: &[Row] = &[
             may("model", Kind::Text, "Model"),
             may("replace", Kind::Flag, "Put it in the place of the plan that is there"),
             may("yes", Kind::Flag, "The draft is approved"),
+            may(
+                "draft",
+                Kind::Text,
+                "With `from`: the draft that was looked at; another is not written",
+            ),
         ])
         .gives(Gives::Object)
         .works(draft),
@@ -142,7 +154,8 @@ fn draft(given: &Given) -> Result<(PathBuf, PlanWork), Told> {
                     "a plan that an agent has drafted has to be approved by `yes` before it is written",
                 ));
             }
-            PlanWork::Take { session, replace: given.flag("replace") }
+            let (replace, seen) = (given.flag("replace"), given.text("draft"));
+            PlanWork::Take { session, replace, seen }
         }
         (Some(_), Some(_)) | (None, None) => return Err(usage("either `goal` or `from`")),
     };
