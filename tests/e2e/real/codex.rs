@@ -272,3 +272,25 @@ fn a_persona_counts_after_a_resume_too() -> Outcome {
     }
     Ok(())
 }
+
+/// The daemon dies between its promise to interrupt and the key: the next one presses it.
+#[test]
+fn an_interruption_whose_key_was_never_pressed_is_made_up_for() -> Outcome {
+    let Some(mut play) = Play::with(CODEX_TERMINAL, &[])? else { return Ok(()) };
+    play.turn("first words")?;
+    play.send(&prompt("go on", &[held("early", "gate")]))?;
+    play.real.model.until_held("gate")?;
+    play.until("busy")?;
+    play.house().ok(&["daemon", "stop"])?;
+    play.real.house.surround("GLIS_FAILPOINT", "after:interrupt_began");
+    // Nobody is left to answer it.
+    play.house().glis().args(["pause", NAME, "--mode", "interrupt"]).output()?;
+    play.real.house.spare("GLIS_FAILPOINT");
+    let paused = play.until("paused")?;
+    assert_eq!(paused["pause_rule"], "the agent's turn was interrupted", "{paused}");
+    let request = play.resume("after the pause")?;
+    for words in ["first words", "go on", "after the pause"] {
+        assert_eq!(times(&request, Voice::User, words), 1, "{words}: {:#?}", request.turns);
+    }
+    Ok(())
+}

@@ -4,7 +4,7 @@
 use super::link::Link;
 use super::pending::{Sent, Waits};
 use crate::process::is_stopped;
-use glis_agent::{Interrupt, Shown};
+use glis_agent::{Dialect, Interrupt, Shown};
 use glis_core::MessageId;
 use glis_core::input::Outcome;
 use glis_core::pause::PauseStep;
@@ -26,6 +26,9 @@ const SHOWN_PATIENCE: Duration = Duration::from_secs(1);
 /// Before a key is taken for swallowed by an agent that still shows that it works. One that is only slow
 /// would meet the second where the first has done its work.
 const SWALLOWED_TIME: Duration = Duration::from_millis(1500);
+/// How much later that is for an agent that does not show it, as while its words flow. What has ended a
+/// turn is written down by then.
+const UNSEEN_TIME: Duration = Duration::from_millis(3500);
 /// Between two looks at whether it has.
 const LOOK_PACE: Duration = Duration::from_millis(100);
 
@@ -121,16 +124,16 @@ impl Link {
         self.press_interrupt().await
     }
 
-    /// Presses the key of an interruption once more that was swallowed: the turn goes on, the pause
-    /// still waits for its end, and the screen shows that it works.
+    /// Presses the key of an interruption once more that was swallowed: the turn goes on and the pause
+    /// still waits for its end, though the screen shows work or a long time has passed.
     pub(super) async fn judge_swallowed(&mut self, lines: &[String]) -> io::Result<()> {
         let Some(at) = self.swallowed_at else { return Ok(()) };
         let Some(session) = self.listener.session().await else { return Ok(()) };
-        let waits = matches!(&session.phase, Phase::Pausing(pause)
-            if pause.step == PauseStep::Interrupting);
-        if !waits || !session.turn().under_way() {
+        let works = self.listener.dialect.shows_work(lines) == Some(true);
+        let unseen = if works { Duration::ZERO } else { UNSEEN_TIME };
+        if !waits_for_its_end(&session) || !session.turn().under_way() {
             self.swallowed_at = None;
-        } else if at <= Instant::now() && self.listener.dialect.shows_work(lines) == Some(true) {
+        } else if at + unseen <= Instant::now() {
             return self.press_interrupt().await;
         } else {
             self.look_at = Some(at.max(Instant::now() + LOOK_PACE));
@@ -139,8 +142,7 @@ impl Link {
     }
 
     async fn press_interrupt(&mut self) -> io::Result<()> {
-        if self.listener.dialect.shows_work(&[]).is_some() {
-            let at = Instant::now() + SWALLOWED_TIME;
+        if let Some(at) = if_swallowed(self.listener.dialect.as_ref()) {
             self.swallowed_at = Some(at);
             self.look_at = Some(at);
         }
@@ -151,6 +153,21 @@ impl Link {
             }
         }
     }
+}
+
+/// When a key that an earlier daemon has pressed, or died before it did, counts as swallowed.
+pub(super) fn swallowed_at(session: &Session, dialect: &dyn Dialect) -> Option<Instant> {
+    if_swallowed(dialect).filter(|_| waits_for_its_end(session))
+}
+
+/// The same for a key that is pressed now. Who does not show its work is not pressed twice.
+fn if_swallowed(dialect: &dyn Dialect) -> Option<Instant> {
+    dialect.shows_work(&[]).map(|_| Instant::now() + SWALLOWED_TIME)
+}
+
+/// Whether a pause has interrupted the turn and waits for its end.
+fn waits_for_its_end(session: &Session) -> bool {
+    matches!(&session.phase, Phase::Pausing(pause) if pause.step == PauseStep::Interrupting)
 }
 
 fn is_on_its_way(session: &Session, message: MessageId) -> bool {
