@@ -437,6 +437,16 @@ fn stored(s: &SessionView, before: usize, status: Status, idle_secs: Option<u64>
     }
 }
 
+/// That the configuration file has a fault.
+pub(crate) fn former_config(fault: &str) -> String {
+    format!("warning: {fault}; until that is fixed the former configuration is used")
+}
+
+/// How many things `doctor` has found to be wrong.
+pub(crate) fn wrong(count: usize) -> String {
+    if count == 1 { "one thing is wrong".to_owned() } else { format!("{count} things are wrong") }
+}
+
 /// What `doctor` prints.
 pub(crate) fn findings(findings: &[Finding]) -> String {
     let lines = findings.iter().map(|finding| {

@@ -316,13 +316,14 @@ async fn status(state: &ServerState) -> Response {
         pid: std::process::id(),
         build: state.daemon.build.clone(),
         home: state.home.state.to_string_lossy().into_owned(),
-        limits: crate::view::limits(&sessions, &state.settings.now().limits),
+        limits: Box::new(crate::view::limits(&sessions, &state.settings.now().limits)),
         sessions: sessions.len(),
         uptime_secs: state.daemon.since.elapsed().as_secs(),
         log_id: state.mailbox.log_id(),
         last_seq,
         memory_given_back_bytes: state.views.live.given_back(),
         unregistered: state.daemon.strays.pids(),
+        config_fault: state.settings.fault(),
         gate: gate::seen(state).await,
     })
 }

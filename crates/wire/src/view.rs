@@ -416,9 +416,12 @@ pub struct DaemonView {
     /// Agents of this home that run and are on no record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unregistered: Vec<i32>,
+    /// What is wrong with the configuration file as it is. Until it is mended the former one counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config_fault: Option<String>,
     /// How many agents run, and may.
     #[serde(default)]
-    pub limits: LimitsView,
+    pub limits: Box<LimitsView>,
     /// Whether anything may start.
     #[serde(flatten)]
     pub gate: Box<GateView>,

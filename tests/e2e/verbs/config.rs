@@ -74,6 +74,9 @@ fn a_file_that_breaks_changes_nothing_and_is_told_until_it_is_mended() -> Outcom
             status == 2 && error["message"].as_str().is_some_and(|m| m.contains(":5: ")),
             "{error}"
         );
+        let listed = house.glis().arg("ls").output()?;
+        let warned = String::from_utf8(listed.stderr)?;
+        assert!(listed.status.success() && warned.contains("config.toml:5: "), "{warned}");
         let check = house.glis().args(["config", "check"]).output()?;
         assert_eq!(check.status.code(), Some(1));
         assert!(String::from_utf8(check.stdout)?.contains("config.toml:5: "));
@@ -85,6 +88,7 @@ fn a_file_that_breaks_changes_nothing_and_is_told_until_it_is_mended() -> Outcom
     assert_eq!(house.fails(&["pause", "blue"])?.0, 5, "after a second and not after ten minutes");
     house.configure("[idle]\ntimeout = \"9m\"\n")?;
     assert_eq!(complaint(&house)?, None);
+    assert_eq!(house.glis().arg("ls").output()?.stderr, b"");
     let red = house.json(&["new", "red", "--agent", "rehearsal"])?;
     assert_eq!(red["idle_timeout_secs"], 540);
     Ok(())

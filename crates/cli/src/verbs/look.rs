@@ -22,8 +22,9 @@ pub(super) fn ls(request: Request, out: &Out) -> Result<(), Complaint> {
         let unregistered =
             (!daemon.unregistered.is_empty()).then(|| words::unregistered(&daemon.unregistered));
         let shut = words::gate::shut(&daemon.gate);
+        let fault = daemon.config_fault.as_deref().map(words::former_config);
         let limits = words::limits::told(&daemon.limits);
-        for told in unregistered.into_iter().chain(shut).chain(limits) {
+        for told in unregistered.into_iter().chain(fault).chain(shut).chain(limits) {
             drop(writeln!(io::stderr(), "{told}"));
         }
     }

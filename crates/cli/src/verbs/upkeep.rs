@@ -19,7 +19,7 @@ pub(super) fn doctor(out: &Out) -> Result<(), Complaint> {
     out.document(&findings, || words::findings(&findings))?;
     let bad = findings.iter().filter(|finding| finding.health == Health::Bad).count();
     if bad > 0 {
-        let complaint = Complaint::new(Kind::Failed, format!("{bad} things are wrong"));
+        let complaint = Complaint::new(Kind::Failed, words::wrong(bad));
         return Err(Complaint {
             told: out.json,
             ..complaint.hint("the hints above say how to fix them")

@@ -7,7 +7,6 @@
 use super::listener::{Listener, Output};
 use super::pending::{DIALOG, Occasion, Sent, Typing, Waits};
 use super::rate::{Rate, WINDOW};
-use super::sent::swallowed_at;
 use crate::exit;
 use crate::links::Commands;
 use crate::peer::Peer;
@@ -98,14 +97,13 @@ impl Link {
         listener.supervisor.live.set_audience(&listener.id, attached);
         let in_terminal = listener.dialect.source() == Source::Transcript;
         let sent = session.in_flight().filter(|_| in_terminal).map(|sent| Sent::now(sent.id));
-        let swallowed_at = swallowed_at(session, listener.dialect.as_ref());
         Self {
             listener,
             rest_at: sent.map(|_| Instant::now() + LAST_LOOK),
             sent,
             retyped: None,
             held: None,
-            swallowed_at,
+            swallowed_at: None,
             began_at: hello.began_at,
             process: process_of(&hello.process),
             agent: session.spec.agent.clone(),
@@ -117,7 +115,7 @@ impl Link {
             judged: None,
             stirred: false,
             rate: Rate::default(),
-            look_at: swallowed_at,
+            look_at: None,
             moved_at: Instant::now(),
             keep_at: None,
             typing: None,
@@ -146,6 +144,7 @@ impl Link {
 
     async fn serve_well(&mut self, commands: &mut Commands) -> io::Result<()> {
         Box::pin(self.listen()).await?;
+        self.meet_interruption().await;
         loop {
             let dues = [self.look_at, self.rest_at, self.keep_at, self.wake_at];
             let due = dues.into_iter().flatten().min();

@@ -4,7 +4,7 @@
 use super::link::Link;
 use super::pending::{Sent, Waits};
 use crate::process::is_stopped;
-use glis_agent::{Dialect, Interrupt, Shown};
+use glis_agent::{Interrupt, Shown};
 use glis_core::MessageId;
 use glis_core::input::Outcome;
 use glis_core::pause::PauseStep;
@@ -141,11 +141,24 @@ impl Link {
         Ok(())
     }
 
-    async fn press_interrupt(&mut self) -> io::Result<()> {
-        if let Some(at) = if_swallowed(self.listener.dialect.as_ref()) {
+    /// A key that an earlier daemon has pressed, or has died before it did, may be swallowed too.
+    pub(super) async fn meet_interruption(&mut self) {
+        if self.listener.session().await.is_some_and(|session| waits_for_its_end(&session)) {
+            self.mind_swallowing();
+        }
+    }
+
+    /// From now on the key counts as pressed. Where an agent never shows its work, it is not pressed twice.
+    fn mind_swallowing(&mut self) {
+        if self.listener.dialect.shows_work(&[]).is_some() {
+            let at = Instant::now() + SWALLOWED_TIME;
             self.swallowed_at = Some(at);
             self.look_at = Some(at);
         }
+    }
+
+    async fn press_interrupt(&mut self) -> io::Result<()> {
+        self.mind_swallowing();
         match self.listener.dialect.interrupt() {
             Interrupt::Bytes(bytes) => self.write(Waits::Nothing, &bytes).await,
             Interrupt::Signal(number) => {
@@ -153,16 +166,6 @@ impl Link {
             }
         }
     }
-}
-
-/// When a key that an earlier daemon has pressed, or died before it did, counts as swallowed.
-pub(super) fn swallowed_at(session: &Session, dialect: &dyn Dialect) -> Option<Instant> {
-    if_swallowed(dialect).filter(|_| waits_for_its_end(session))
-}
-
-/// The same for a key that is pressed now. Who does not show its work is not pressed twice.
-fn if_swallowed(dialect: &dyn Dialect) -> Option<Instant> {
-    dialect.shows_work(&[]).map(|_| Instant::now() + SWALLOWED_TIME)
 }
 
 /// Whether a pause has interrupted the turn and waits for its end.
