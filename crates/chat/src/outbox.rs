@@ -325,6 +325,11 @@ impl Queue {
         let mut together = vec![first.clone()];
         let mut length = first.joinable().unwrap_or(usize::MAX);
         for next in self.in_lane(first.lane).skip(1) {
+            // A picture of what went on may go behind words of a later turn; between each two of them it would
+            // make a message of each.
+            if matches!(next.what, What::Clear { .. }) {
+                continue;
+            }
             let fits = next.joinable().filter(|_| next.thread == first.thread);
             let Some(more) = fits else { break };
             length = length.saturating_add(more + 2);

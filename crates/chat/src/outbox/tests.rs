@@ -83,6 +83,20 @@ fn a_ban_is_obeyed_whole_and_all_arrives_right_after() {
     assert_eq!(order, [vec![50], (1..40).collect()].concat());
 }
 
+/// Behind the words of each turn the picture of it goes; that keeps no words apart.
+#[test]
+fn words_of_several_turns_stand_together_whatever_goes_between_them() {
+    let mut outbox = Outbox::new();
+    for id in 0..5 {
+        outbox.push(post(2 * id, 7, Lane::Final));
+        let clear = What::Clear { session: "s".to_owned() };
+        outbox.push(Item::new(2 * id + 1, 7, None, Lane::Final, clear));
+    }
+    let ids: Vec<_> = drain(&mut outbox, 0).into_iter().map(|(_, ids)| ids).collect();
+    assert_eq!(ids[0], [0, 2, 4, 6, 8]);
+    assert_eq!(ids[1..].concat(), [1, 3, 5, 7, 9]);
+}
+
 /// The longest ban that was ever seen.
 #[test]
 fn no_ban_is_cut_short() {
