@@ -2,6 +2,7 @@
 
 use crate::support::bot::{BotHouse, ME, STRANGER};
 use crate::support::house::Outcome;
+use glis_bot_api::Fault;
 
 fn asking(text: &str) -> Outcome<BotHouse> {
     let bot = BotHouse::new()?;
@@ -112,5 +113,22 @@ fn a_question_is_answered_by_a_reply() -> Outcome {
     bot.api.say_with(ME, ME, "green", &reply);
     bot.hear("Answered: green")?;
     bot.house.until("blue", "idle")?;
+    Ok(())
+}
+
+/// The network has the card, and its answer was lost: the press alone tells where the card is.
+#[test]
+fn a_card_whose_answer_was_lost_tells_what_became_of_it() -> Outcome {
+    let bot = BotHouse::new()?;
+    bot.ask("/new blue", "Session blue created.")?;
+    bot.api.fail("sendMessage", Fault::NoAnswer);
+    let card = bot.ask("approve go on? ;; say went on.", "go on?")?;
+    bot.api.press_data(ME, ME, card.id, &card.buttons[0].1);
+    bot.hear("went on.")?;
+    let settled = bot.api.until(|all| {
+        let found = all.iter().find(|message| message.id == card.id)?;
+        (found.text.contains("Allowed once") && found.buttons.is_empty()).then_some(())
+    });
+    assert!(settled.is_some(), "{:#?}", bot.api.messages());
     Ok(())
 }

@@ -5,7 +5,7 @@ use super::{Asked, Bot};
 use crate::button::Act;
 use crate::desk::Caller;
 use crate::outbox::{Lane, What as Sent};
-use crate::policy::Place;
+use crate::policy::{Place, Pressed};
 use crate::store::{Card, CardState, Change, Follow, StoreFault};
 use crate::text::clean;
 use crate::words;
@@ -173,15 +173,32 @@ fn add(
 /// Takes a card back: its buttons count for nothing, and it tells what happened.
 pub(crate) fn close(change: &Change<'_>, card: &Card) -> Result<(), StoreFault> {
     change.close_card(&card.name)?;
-    let unsent = change.unsend_card(&card.name)?;
+    change.unsend_card(&card.name)?;
     match card.message {
-        Some(message) if !unsent => {
-            let text = words::settled(&card.shown, card.fate.as_deref());
-            let edit = Sent::Edit { message, text };
-            change.push((card.chat, card.thread), Lane::Reply, &edit, None).map(drop)
-        }
+        Some(message) => settle(change, card, message),
         // It is on its way: the sender finds it closed when the network has taken it.
-        Some(_) | None => Ok(()),
+        None => Ok(()),
+    }
+}
+
+/// A message that shows a card tells what happened, and loses its buttons.
+fn settle(change: &Change<'_>, card: &Card, message: i64) -> Result<(), StoreFault> {
+    let text = words::settled(&card.shown, card.fate.as_deref());
+    let edit = Sent::Edit { message, text };
+    change.push((card.chat, card.thread), Lane::Reply, &edit, None).map(drop)
+}
+
+/// A press tells which message shows a card. The network may have it though its answer was lost: then nothing
+/// else tells, and one that was sent twice is told of at the message that somebody looks at.
+pub(super) fn note_where(change: &Change<'_>, pressed: &Pressed) -> Result<(), StoreFault> {
+    let card = change.look().card_of_button(&pressed.data)?;
+    let here = card.filter(|card| card.chat == pressed.place.chat);
+    let Some(card) = here.filter(|card| card.message != Some(pressed.message)) else {
+        return Ok(());
+    };
+    match card.state {
+        CardState::Open => change.set_message(&card.name, pressed.message),
+        CardState::Closed => settle(change, &card, pressed.message),
     }
 }
 

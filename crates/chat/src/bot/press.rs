@@ -1,5 +1,6 @@
 //! Buttons, pressed: each counts once, for its user, in its chat, in its time, for its own request.
 
+use super::asks::note_where;
 use super::say::Say;
 use super::{Asked, Bot, Topic};
 use crate::button::{Act, Stale};
@@ -40,6 +41,7 @@ impl Bot {
                 change.use_up(&pressed.data, update)?;
             }
             if !known {
+                note_where(change, pressed)?;
                 let words = judged.as_ref().err().map_or("", |stale| why(*stale));
                 Say::ack(place, &pressed.query, words).put(change, user, now)?;
             }

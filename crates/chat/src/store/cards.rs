@@ -67,6 +67,12 @@ impl Look<'_> {
         Ok(cards.into_iter().find(|card| card.chat == chat))
     }
 
+    /// The card of an agent's question that this button stands on.
+    pub fn card_of_button(&self, nonce: &str) -> Result<Option<Card>, StoreFault> {
+        let named = "card = (SELECT card FROM buttons WHERE nonce = ?1)";
+        Ok(self.cards_where(named, nonce)?.into_iter().next())
+    }
+
     fn cards_where(&self, what: &str, value: &str) -> Result<Vec<Card>, StoreFault> {
         let sql = format!(
             "SELECT card, chat, thread, session, request, generation, shown, message, state, fate \
@@ -139,8 +145,9 @@ impl Change<'_> {
     }
 
     /// What of a card waits to be sent need not be.
-    pub fn unsend_card(&self, card: &str) -> Result<bool, StoreFault> {
+    pub fn unsend_card(&self, card: &str) -> Result<(), StoreFault> {
         let sql = "DELETE FROM outbox WHERE json_extract(what, '$.post.card') = ?1";
-        Ok(self.db.prepare_cached(sql)?.execute([card])? > 0)
+        self.db.prepare_cached(sql)?.execute([card])?;
+        Ok(())
     }
 }
