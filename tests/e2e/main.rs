@@ -8,6 +8,7 @@
 
 mod support {
     pub(crate) mod bot;
+    pub(crate) mod bot_time;
     pub(crate) mod browser;
     pub(crate) mod clock;
     pub(crate) mod freezer;
@@ -64,11 +65,13 @@ mod messages {
 /// From a phone: a bot between a real daemon and a network that enforces its rules.
 mod chat {
     mod asks;
+    mod faults;
     mod files;
     mod loops;
     mod plans;
     mod storms;
     mod talk;
+    mod times;
     mod topics;
 }
 

@@ -17,6 +17,7 @@ pub mod status;
 pub mod store;
 pub mod telegram;
 pub mod text;
+mod time;
 mod told;
 pub mod voice;
 pub mod words;

@@ -10,6 +10,7 @@ use crate::send::{Bell, Sender, Step, chats_of};
 use crate::status::{Health, Status};
 use crate::store::{Store, StoreFault};
 use crate::telegram::{Telegram, read_token};
+use crate::time;
 use crate::told::Told;
 use crate::voice::Voice;
 use glis_client::{Connector, Fault, Subscription};
@@ -20,7 +21,7 @@ use std::path::Path;
 use std::sync::mpsc::{self, Sender as Queue};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The network holds a request back for so long until something happens.
 const POLL: Duration = Duration::from_secs(50);
@@ -95,8 +96,8 @@ pub fn run(start: Start) -> Result<(), Told> {
             .map(|(name, path)| (name.clone(), crate::home::text(&crate::home::expand(path))))
             .collect(),
         explain,
-        clock: wall_ms,
-        rest: thread::sleep,
+        clock: time::wall_ms,
+        rest: time::sleep,
         ring: Box::new(move || rung.ring()),
     }));
     let commands: Vec<(&str, &str)> =
@@ -124,11 +125,6 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Told> {
     spawned.map(drop).map_err(|fault| wrong(&format!("no thread: {fault}"), "try again"))
 }
 
-/// The wall clock in milliseconds.
-fn wall_ms() -> i64 {
-    jiff::Timestamp::now().as_millisecond()
-}
-
 /// A line of the process's own log. What looks like a secret is taken out, though none should be in it.
 pub(crate) fn note(line: &str) {
     let line = crate::text::clean(line);
@@ -154,7 +150,7 @@ fn introduce(channel: &dyn Channel, status: &Status) -> Result<String, Told> {
                 strikes += 1;
                 status.tell(&Health::trouble(&fault.to_string()));
                 note(&format!("{fault}; again in {pause} s"));
-                thread::sleep(Duration::from_secs(pause));
+                time::sleep(Duration::from_secs(pause));
             }
         }
     }
@@ -181,16 +177,17 @@ fn listen(
     let mut desks = Turns::new(bot);
     let undone: Vec<i64> = bot.store().look().undone()?.into_iter().map(|it| it.id).collect();
     desks.hand_out(&undone)?;
-    let mut last_good: Option<Instant> = None;
+    let mut last_good: Option<Duration> = None;
     let mut strikes = 0;
     loop {
         let offset = bot.store().look().offset()?;
         match channel.updates(offset, POLL) {
             Ok(updates) => {
-                let was_away = last_good
-                    .is_none_or(|at| at.elapsed() > Duration::from_millis(LATE_MS.unsigned_abs()));
+                let now = time::passed();
+                let long = Duration::from_millis(LATE_MS.unsigned_abs());
+                let was_away = last_good.is_none_or(|at| now.saturating_sub(at) > long);
                 let late = if was_away { Late::After(LATE_MS) } else { Late::Never };
-                last_good = Some(Instant::now());
+                last_good = Some(now);
                 strikes = 0;
                 status.tell(&Health::good(bot.name()));
                 if updates.is_empty() {
@@ -215,7 +212,7 @@ fn listen(
                 strikes += 1;
                 status.tell(&Health::trouble(&fault.to_string()));
                 note(&format!("{fault}; again in {} s", pause.as_secs()));
-                thread::sleep(pause);
+                time::sleep(pause);
             }
         }
     }
@@ -275,18 +272,18 @@ fn deal_with(bot: &Bot, update: i64) {
     for _ in 0..STORE_TRIES {
         let Err(fault) = bot.deal_with(update) else { return };
         note(&format!("update {update}: {fault}"));
-        thread::sleep(HOUSE_PAUSE);
+        time::sleep(HOUSE_PAUSE);
     }
 }
 
 /// Sends for as long as the process lives.
 fn send(bot: &Bot, channel: &dyn Channel, bell: &Bell, heard: &Mutex<Vec<i64>>) {
     let mut sender = loop {
-        match Sender::new(bot, channel, wall_ms, None) {
+        match Sender::new(bot, channel, time::wall_ms, time::passed_ms) {
             Ok(sender) => break sender,
             Err(fault) => {
                 note(&fault.to_string());
-                thread::sleep(HOUSE_PAUSE);
+                time::sleep(HOUSE_PAUSE);
             }
         }
     };
@@ -300,7 +297,7 @@ fn send(bot: &Bot, channel: &dyn Channel, bell: &Bell, heard: &Mutex<Vec<i64>>) 
             Ok(Step::Idle) => bell.wait(None),
             Err(fault) => {
                 note(&fault.to_string());
-                thread::sleep(HOUSE_PAUSE);
+                time::sleep(HOUSE_PAUSE);
             }
         }
     }
@@ -314,7 +311,7 @@ fn follow(bot: &Bot, connector: &Connector) {
             Untold::House(fault) => fault.to_string(),
         };
         note(&fault);
-        thread::sleep(HOUSE_PAUSE);
+        time::sleep(HOUSE_PAUSE);
     }
 }
 

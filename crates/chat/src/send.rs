@@ -7,11 +7,12 @@ use crate::channel::{Channel, ChannelFault};
 use crate::outbox::{Item, Lane, Next, Outbox, Outcome, Settled, What, together};
 use crate::policy::Place;
 use crate::store::{CardState, Change, StoreFault};
+use crate::time;
 use crate::words;
 use pictures::Pictures;
 use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Wakes the sender. Rung before it is waited at, it does not wait.
 #[derive(Debug, Default)]
@@ -29,6 +30,10 @@ impl Bell {
 
     /// Waits until it rings, or for so long.
     pub fn wait(&self, most: Option<Duration>) {
+        let end = most.filter(|_| time::is_by_hand()).map(|most| time::passed() + most);
+        if let Some(end) = end {
+            return self.wait_by_hand(end);
+        }
         let rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
         let mut rung = if let Some(most) = most {
             let waited = self.heard.wait_timeout_while(rung, most, |rung| !*rung);
@@ -37,6 +42,17 @@ impl Bell {
             let waited = self.heard.wait_while(rung, |rung| !*rung);
             waited.unwrap_or_else(PoisonError::into_inner)
         };
+        *rung = false;
+    }
+
+    /// Waits where a test moves time.
+    fn wait_by_hand(&self, end: Duration) {
+        let _waiting = time::Waiting::until(end);
+        let mut rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
+        while !*rung && time::passed() < end {
+            let waited = self.heard.wait_timeout(rung, time::LOOK);
+            rung = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
         *rung = false;
     }
 }
@@ -60,23 +76,21 @@ pub struct Sender<'b> {
     /// The number of the next item that was not seen yet.
     next: u64,
     pictures: Pictures,
-    began: Instant,
-    /// Milliseconds that have passed since the beginning; tests move it.
-    clock: Option<fn() -> u64>,
+    /// Milliseconds that have passed since something in the past.
+    clock: fn() -> u64,
     clock_wall: fn() -> i64,
 }
 
 impl<'b> Sender<'b> {
-    /// A sender that goes on where the last one was ended. `clock` is that of a test.
+    /// A sender that goes on where the last one was ended.
     pub fn new(
         bot: &'b Bot,
         channel: &'b dyn Channel,
         clock_wall: fn() -> i64,
-        clock: Option<fn() -> u64>,
+        clock: fn() -> u64,
     ) -> Result<Self, StoreFault> {
         let (outbox, pictures) = (Outbox::new(), Pictures::default());
-        let began = Instant::now();
-        let mut sender = Self { bot, channel, outbox, next: 0, pictures, began, clock, clock_wall };
+        let mut sender = Self { bot, channel, outbox, next: 0, pictures, clock, clock_wall };
         let now = sender.now();
         for (chat, until) in bot.store().look().bans()? {
             let left = u64::try_from(until - clock_wall()).unwrap_or(0);
@@ -86,8 +100,7 @@ impl<'b> Sender<'b> {
     }
 
     fn now(&self) -> u64 {
-        let elapsed = || u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.clock.map_or_else(elapsed, |clock| clock())
+        (self.clock)()
     }
 
     /// Something was said in this chat: it is open again.

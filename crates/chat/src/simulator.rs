@@ -145,7 +145,7 @@ impl World {
     /// Sends for a while.
     fn send(&mut self, most: u32) {
         self.alive(|world, bot| {
-            let mut sender = Sender::new(bot, &*world.network, now, Some(ticks)).unwrap();
+            let mut sender = Sender::new(bot, &*world.network, now, ticks).unwrap();
             for chat in USERS.into_iter().chain([GROUP]) {
                 sender.heard_from(chat);
             }

@@ -8,6 +8,7 @@ use crate::channel::{Channel, ChannelFault, Limits};
 use crate::outbox::Key;
 use crate::policy::Place;
 use crate::text::Text;
+use crate::time;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 use ureq::Agent;
@@ -54,7 +55,12 @@ impl Telegram {
     }
 
     fn call(&self, method: &str, body: &Value) -> Result<Value, ChannelFault> {
-        self.request(method, "application/json", body.to_string().as_bytes(), REQUEST_TIME)
+        self.request(
+            method,
+            "application/json",
+            body.to_string().as_bytes(),
+            time::on_the_wire(REQUEST_TIME),
+        )
     }
 
     fn request(
@@ -244,7 +250,7 @@ impl Channel for Telegram {
         body.extend(["--", &boundary, "\r\n", &head, "\r\n\r\n", content, "\r\n"]);
         body.extend(["--", &boundary, "--\r\n"]);
         let kind = format!("multipart/form-data; boundary={boundary}");
-        let time = 4 * REQUEST_TIME;
+        let time = time::on_the_wire(4 * REQUEST_TIME);
         number(&self.request("sendDocument", &kind, body.as_bytes(), time)?, "message_id")
     }
 
@@ -267,7 +273,11 @@ impl Channel for Telegram {
             return Err(ChannelFault::Refused("the file has no usable path".to_owned()));
         }
         let address = format!("{}/file/bot{}/{path}", self.api, self.token.reveal());
-        let request = self.agent.get(&address).config().timeout_global(Some(4 * REQUEST_TIME));
+        let request = self
+            .agent
+            .get(&address)
+            .config()
+            .timeout_global(Some(time::on_the_wire(4 * REQUEST_TIME)));
         let mut answer = request.build().call().map_err(|fault| unreachable(&fault))?;
         if answer.status().as_u16() != 200 {
             return Err(refusal(answer.status().as_u16(), &Value::Null));

@@ -91,6 +91,17 @@ pub(crate) struct State {
     pub(crate) topics: Vec<(i64, i64, String)>,
     /// Files that users have sent, by the name that the network has for each.
     pub(crate) files: Vec<(String, Vec<u8>)>,
+    /// By how much a test has moved its time.
+    moved: Duration,
+    /// When it was last asked for updates.
+    pub(crate) polled_at: Option<Instant>,
+}
+
+impl State {
+    /// What time it is for the server.
+    pub(crate) fn now(&self) -> Instant {
+        Instant::now() + self.moved
+    }
 }
 
 /// A running server. It ends with the process.
@@ -134,12 +145,20 @@ impl BotApi {
 
     /// A user writes something in their private chat, or in a group.
     pub fn say(&self, user: i64, chat: i64, text: &str) -> i64 {
-        self.update(json!({"message": message(user, chat, text)}))
+        self.update(json!({"message": self.message(user, chat, text)}))
+    }
+
+    fn message(&self, user: i64, chat: i64, text: &str) -> Value {
+        let now = std::time::SystemTime::now() + self.shared.state().moved;
+        let date = now.duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs();
+        json!({
+            "message_id": 1, "date": date, "text": text, "from": from(user), "chat": chat_of(chat),
+        })
     }
 
     /// The same, with more in the message.
     pub fn say_with(&self, user: i64, chat: i64, text: &str, more: &Value) -> i64 {
-        let mut message = message(user, chat, text);
+        let mut message = self.message(user, chat, text);
         for (key, value) in more.as_object().into_iter().flatten() {
             message[key] = value.clone();
         }
@@ -155,7 +174,7 @@ impl BotApi {
             id
         };
         let file = json!({"file_id": id, "file_name": name, "file_size": bytes.len()});
-        let mut message = message(user, user, "");
+        let mut message = self.message(user, user, "");
         message["caption"] = json!(caption);
         message[kind] = match kind {
             // Small ones first; nobody has named it.
@@ -220,6 +239,22 @@ impl BotApi {
         self.say_with(user, chat, text, &more)
     }
 
+    /// So much time passes for the server.
+    pub fn pass(&self, time: Duration) {
+        self.shared.state().moved += time;
+        self.shared.changed.notify_all();
+    }
+
+    /// What time it is for the server.
+    pub fn now(&self) -> Instant {
+        self.shared.state().now()
+    }
+
+    /// When it was last asked for updates.
+    pub fn polled_at(&self) -> Option<Instant> {
+        self.shared.state().polled_at
+    }
+
     /// Any update; it gets a number.
     pub fn update(&self, mut update: Value) -> i64 {
         let mut state = self.shared.state();
@@ -279,7 +314,16 @@ impl BotApi {
 
     /// Waits until something is to be seen in what has come.
     pub fn until<T>(&self, look: impl Fn(&[Message]) -> Option<T>) -> Option<T> {
-        let end = Instant::now() + PATIENCE;
+        self.until_for(PATIENCE, look)
+    }
+
+    /// The same, and no longer than this.
+    pub fn until_for<T>(
+        &self,
+        patience: Duration,
+        look: impl Fn(&[Message]) -> Option<T>,
+    ) -> Option<T> {
+        let end = Instant::now() + patience;
         let mut state = self.shared.state();
         loop {
             if let Some(found) = look(&state.messages) {
@@ -318,14 +362,6 @@ fn from(user: i64) -> Value {
 
 fn chat_of(chat: i64) -> Value {
     json!({"id": chat, "type": if chat < 0 { "supergroup" } else { "private" }})
-}
-
-fn message(user: i64, chat: i64, text: &str) -> Value {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    let date = since.unwrap_or_default().as_secs();
-    json!({
-        "message_id": 1, "date": date, "text": text, "from": from(user), "chat": chat_of(chat),
-    })
 }
 
 fn serve(shared: &Shared, stream: &TcpStream) -> io::Result<()> {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::io;
 use std::net::TcpStream;
 use std::sync::PoisonError;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A draft goes by itself after this.
 const DRAFT_TIME: Duration = Duration::from_secs(30);
@@ -47,12 +47,14 @@ pub(crate) fn answer(shared: &Shared, request: &Request, stream: &TcpStream) -> 
     let answer = match &fault {
         Some(Fault::TooMany(secs)) => {
             let time = Duration::from_secs(*secs);
-            Answer::TooMany(shared.state().rates.ban(chat.unwrap_or(0), time))
+            let mut state = shared.state();
+            let now = state.now();
+            Answer::TooMany(state.rates.ban(chat.unwrap_or(0), now, time))
         }
         Some(Fault::Status(status, words)) => Answer::Refused((*status, words)),
         Some(Fault::Silence(time)) => {
             note(shared, method, 0);
-            std::thread::sleep(*time);
+            wait(shared, *time);
             return Ok(Then::Close);
         }
         Some(Fault::HalfBody | Fault::NoAnswer) | None => carry_out(shared, method, &fields, file),
@@ -94,9 +96,21 @@ fn refusal(status: u16, words: &str) -> Value {
     json!({"ok": false, "error_code": status, "description": words})
 }
 
+/// Waits until so much time has passed for the server.
+fn wait(shared: &Shared, time: Duration) {
+    let mut state = shared.state();
+    let end = state.now() + time;
+    while let Some(left) = end.checked_duration_since(state.now()).filter(|left| !left.is_zero()) {
+        let waited = shared.changed.wait_timeout(state, left);
+        state = waited.unwrap_or_else(PoisonError::into_inner).0;
+    }
+}
+
 fn note(shared: &Shared, method: &str, status: u16) {
-    let seen = Seen { method: method.to_owned(), status, at: Instant::now() };
-    shared.state().seen.push(seen);
+    let mut state = shared.state();
+    let at = state.now();
+    state.seen.push(Seen { method: method.to_owned(), status, at });
+    drop(state);
     shared.changed.notify_all();
 }
 
@@ -110,9 +124,9 @@ fn carry_out(
         return updates(shared, fields);
     }
     let mut state = shared.state();
-    let chat = fields.get("chat_id").and_then(Value::as_i64);
+    let (chat, now) = (fields.get("chat_id").and_then(Value::as_i64), state.now());
     if let Some(chat) = chat
-        && let Err(secs) = state.rates.count(chat)
+        && let Err(secs) = state.rates.count(chat, now)
     {
         return Answer::TooMany(secs);
     }
@@ -142,8 +156,11 @@ fn carry_out(
 /// Waits for updates. Those before the offset are forgotten; one process alone may ask.
 fn updates(shared: &Shared, fields: &Value) -> Answer {
     let number = |name: &str| fields.get(name).and_then(Value::as_i64).unwrap_or(0);
-    let end = Instant::now() + Duration::from_secs(number("timeout").unsigned_abs());
     let mut state = shared.state();
+    let now = state.now();
+    let end = now + Duration::from_secs(number("timeout").unsigned_abs());
+    state.polled_at = Some(now);
+    shared.changed.notify_all();
     if state.pollers > 0 {
         let words = "Conflict: terminated by other getUpdates request";
         return Answer::Refused((409, words));
@@ -154,7 +171,7 @@ fn updates(shared: &Shared, fields: &Value) -> Answer {
         update.get("update_id").and_then(Value::as_i64).is_some_and(|id| id >= offset)
     });
     while state.updates.is_empty() {
-        let Some(left) = end.checked_duration_since(Instant::now()) else { break };
+        let Some(left) = end.checked_duration_since(state.now()) else { break };
         let waited = shared.changed.wait_timeout(state, left);
         state = waited.unwrap_or_else(PoisonError::into_inner).0;
     }
@@ -184,7 +201,7 @@ fn post(state: &mut State, fields: &Value) -> Result<Value, Refused> {
     let entities = fields.get("entities").cloned().unwrap_or_default();
     let thread = thread(state, chat, fields)?;
     state.number += 1;
-    let (id, at) = (state.number, Instant::now());
+    let (id, at) = (state.number, state.now());
     Ok(add(state, Message { id, chat, thread, text, entities, buttons, file: None, at }))
 }
 
@@ -204,7 +221,7 @@ fn document(
     }
     let thread = thread(state, chat, fields)?;
     state.number += 1;
-    let (id, at) = (state.number, Instant::now());
+    let (id, at) = (state.number, state.now());
     let (entities, buttons) = (Value::Null, Vec::new());
     Ok(add(state, Message { id, chat, thread, text, entities, buttons, file, at }))
 }
@@ -232,7 +249,7 @@ fn draft(state: &mut State, fields: &Value) -> Result<Value, Refused> {
     }
     let number = fields.get("draft_id").and_then(Value::as_i64).filter(|number| *number != 0);
     let number = number.ok_or((400, "Bad Request: draft_id must be non-zero"))?;
-    let now = Instant::now();
+    let now = state.now();
     state.drafts.retain(|(of, id, _, at)| {
         (*of, *id) != (chat, number) && now.duration_since(*at) < DRAFT_TIME
     });

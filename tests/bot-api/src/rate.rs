@@ -25,8 +25,7 @@ struct Rate {
 
 impl Rates {
     /// Counts a request; for how many seconds it is refused.
-    pub(crate) fn count(&mut self, chat: i64) -> Result<(), u64> {
-        let now = Instant::now();
+    pub(crate) fn count(&mut self, chat: i64, now: Instant) -> Result<(), u64> {
         let rate = self.chats.entry(chat).or_default();
         if let Some(until) = rate.banned_until.filter(|until| *until > now) {
             // An early request makes it longer.
@@ -38,15 +37,15 @@ impl Rates {
         let full_at = rate.full_at.unwrap_or(now).max(now) + interval;
         let burst = u32::try_from(burst).unwrap_or(u32::MAX);
         if full_at - now > interval * burst {
-            return Err(self.ban(chat, BAN));
+            return Err(self.ban(chat, now, BAN));
         }
         rate.full_at = Some(full_at);
         Ok(())
     }
 
     /// Bans a chat. For how many seconds.
-    pub(crate) fn ban(&mut self, chat: i64, time: Duration) -> u64 {
-        self.chats.entry(chat).or_default().banned_until = Some(Instant::now() + time);
+    pub(crate) fn ban(&mut self, chat: i64, now: Instant, time: Duration) -> u64 {
+        self.chats.entry(chat).or_default().banned_until = Some(now + time);
         seconds(time)
     }
 }

@@ -133,7 +133,7 @@ fn a_ban_at_any_step_is_obeyed_and_loses_nothing() {
 fn an_idle_bot_does_nothing() {
     let mut world = calm();
     let bot = world.bot.take().unwrap();
-    let mut sender = Sender::new(&bot, &*world.network, now, Some(super::ticks)).unwrap();
+    let mut sender = Sender::new(&bot, &*world.network, now, super::ticks).unwrap();
     assert_eq!(sender.step().unwrap(), Step::Idle);
 }
 
