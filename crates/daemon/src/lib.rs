@@ -115,7 +115,7 @@ pub fn run(home: &Home, own: Own, ready: impl FnOnce(Option<&str>)) -> Result<()
     let umask = rustix::process::umask(Mode::from_raw_mode(0o077));
     prepare(&home.state)?;
     let premises = Arc::new(Premises::take(&home.state)?);
-    let (settings, opened) = Settings::read(home.config_file())
+    let (settings, opened) = Settings::open(home.config_file(), copies::folder(&home.state))
         .map_err(DaemonFault::Config)
         .and_then(|settings| Ok((settings, opening::open(home)?)))
         // The command that started us may have gone before it could hear why we do not start.

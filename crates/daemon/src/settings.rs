@@ -1,7 +1,8 @@
 //! The configuration that counts: read again when its file has changed.
 
 use glis_approve::Judge;
-use glis_config::Config;
+use glis_config::{Config, Unread, text_of};
+use glis_record::durable;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,8 +11,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// from when its folder tells; a file with a fault changes nothing.
 pub(crate) struct Settings {
     path: PathBuf,
+    /// Where a copy of the last file without a fault is kept, for a daemon that begins beside one with.
+    copy: Option<Copy>,
     held: Mutex<Held>,
 }
+
+/// A folder, in which it has the name that people know.
+struct Copy(PathBuf);
+
+const COPY: &str = "config.toml";
 
 struct Held {
     mark: Mark,
@@ -31,12 +39,33 @@ fn mark(path: &Path) -> Mark {
 }
 
 impl Settings {
-    /// Reads the file for the first time.
-    pub(crate) fn read(path: PathBuf) -> Result<Self, String> {
+    /// Reads the file for the first time. One that was broken since a daemon last read it keeps nobody
+    /// from their agents: what it was before counts, as it would have for that daemon.
+    pub(crate) fn open(path: PathBuf, copies: PathBuf) -> Result<Self, String> {
+        let copy = Copy(copies);
         // Marked first: what is changed while it is read is read again.
         let mark = mark(&path);
-        let (config, judge) = read(&path)?;
-        Ok(Self { path, held: Mutex::new(Held { mark, config, judge, fault: None }) })
+        let (good, fault) = match read(&path) {
+            Ok(good) => {
+                copy.keep(&good.text);
+                (good, None)
+            }
+            Err(fault) => {
+                crate::diary(&format!("{fault}; the former configuration is used if there is one"));
+                (copy.read().ok_or_else(|| fault.clone())?, Some(fault))
+            }
+        };
+        let Good { config, judge, .. } = good;
+        let held = Mutex::new(Held { mark, config, judge, fault });
+        Ok(Self { path, copy: Some(copy), held })
+    }
+
+    /// The same without a copy.
+    #[cfg(test)]
+    pub(crate) fn read(path: PathBuf) -> Result<Self, String> {
+        let (mark, Good { config, judge, .. }) = (mark(&path), read(&path)?);
+        let held = Mutex::new(Held { mark, config, judge, fault: None });
+        Ok(Self { path, copy: None, held })
     }
 
     /// What counts.
@@ -67,10 +96,13 @@ impl Settings {
             return;
         }
         let read = read(&self.path);
+        if let (Ok(good), Some(copy)) = (&read, &self.copy) {
+            copy.keep(&good.text);
+        }
         let mut held = self.held();
         held.mark = mark;
         held.fault = match read {
-            Ok((config, judge)) => {
+            Ok(Good { config, judge, .. }) => {
                 held.config = config;
                 held.judge = judge;
                 None
@@ -87,10 +119,39 @@ impl Settings {
     }
 }
 
-fn read(path: &Path) -> Result<(Arc<Config>, Arc<Judge>), String> {
-    let config = Config::read(path).map_err(|unread| unread.to_string())?;
-    let judge = config.auto_yes.judge()?;
-    Ok((Arc::new(config), Arc::new(judge)))
+impl Copy {
+    /// Keeps this text. That it cannot be kept is no reason to keep anybody waiting.
+    fn keep(&self, text: &str) {
+        if std::fs::read_to_string(self.0.join(COPY)).is_ok_and(|kept| kept == text) {
+            return;
+        }
+        let kept = durable::private_folder(&self.0)
+            .and_then(|()| durable::replace(&self.0, COPY, text.as_bytes()));
+        if let Err(fault) = kept {
+            crate::diary(&format!("no copy of the configuration is kept: {fault}"));
+        }
+    }
+
+    /// What was kept last, if anything was.
+    fn read(&self) -> Option<Good> {
+        let path = self.0.join(COPY);
+        path.exists().then(|| read(&path).ok())?
+    }
+}
+
+/// A file without a fault.
+struct Good {
+    text: String,
+    config: Arc<Config>,
+    judge: Arc<Judge>,
+}
+
+fn read(path: &Path) -> Result<Good, String> {
+    let text = text_of(path).map_err(|unread| unread.to_string())?;
+    let faulty = |faults| Unread::Faulty(path.to_owned(), faults).to_string();
+    let config = Config::parse(&text).map_err(faulty)?;
+    let judge = Arc::new(config.auto_yes.judge()?);
+    Ok(Good { text, config: Arc::new(config), judge })
 }
 
 #[cfg(test)]
@@ -119,6 +180,34 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         settings.look();
         assert_eq!(settings.now().default_agent, None);
+    }
+
+    /// Another daemon that finds it broken goes by what it was; where it never was whole, none begins.
+    #[test]
+    fn a_file_that_broke_between_two_daemons_counts_as_it_was() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, copies) = (dir.path().join("config.toml"), dir.path().join("backup"));
+        let open = || Settings::open(path.clone(), copies.clone());
+        let agent = |settings: &Settings| settings.now().default_agent.clone();
+        std::fs::write(&path, "default_agent = 3\n").unwrap();
+        assert!(open().err().unwrap().contains("config.toml:1: "));
+        std::fs::write(&path, "default_agent = \"one\"\n").unwrap();
+        let first = open().unwrap();
+        std::fs::write(&path, "default_agent = \"two\"\n").unwrap();
+        first.look();
+        std::fs::write(&path, "default_agent = 3\n").unwrap();
+        first.look();
+        let second = open().unwrap();
+        assert_eq!(agent(&second).as_deref(), Some("two"));
+        assert!(second.fault().unwrap().starts_with(path.to_str().unwrap()), "not the copy's");
+        std::fs::write(&path, "default_agent = \"three\"\n").unwrap();
+        second.look();
+        assert_eq!((agent(&second).as_deref(), second.fault()), (Some("three"), None));
+        // Without a file the defaults count, and they are what is kept.
+        std::fs::remove_file(&path).unwrap();
+        second.look();
+        std::fs::write(&path, "default_agent = 3\n").unwrap();
+        assert_eq!(agent(&open().unwrap()), None);
     }
 
     /// Whichever group the fault is in, nothing else of the file counts, and nothing of the rules.

@@ -94,6 +94,24 @@ fn a_file_that_breaks_changes_nothing_and_is_told_until_it_is_mended() -> Outcom
     Ok(())
 }
 
+/// A daemon that dies beside a broken file is followed by one that goes by what the file was.
+#[test]
+fn a_broken_file_keeps_nobody_from_their_agents_when_the_daemon_dies() -> Outcome {
+    let house = House::new()?;
+    house.configure("[idle]\ntimeout = \"7m\"\n")?;
+    let blue = house.json(&["new", "blue", "--agent", "rehearsal"])?;
+    house.configure("[idle]\ntimeout = \"9m\"\nhours = 1\n")?;
+    house.kill_daemon()?;
+    let shown = house.show("blue")?;
+    assert_eq!((&shown["pid"], &shown["idle_timeout_secs"]), (&blue["pid"], &json!(420)));
+    assert!(complaint(&house)?.is_some_and(|told| told.contains("config.toml:3: ")));
+    house.ok(&["pause", "blue"])?;
+    house.configure("[idle]\ntimeout = \"9m\"\n")?;
+    house.ok(&["resume", "blue"])?;
+    assert_eq!(house.show("blue")?["idle_timeout_secs"], 540);
+    Ok(())
+}
+
 /// Who follows the events hears of it, whether or not anybody asks for anything, and once each.
 #[test]
 fn events_tell_that_the_file_has_broken_and_that_it_is_mended() -> Outcome {

@@ -309,3 +309,23 @@ fn the_longest_idle_is_looked_at_first_and_the_next_if_that_one_is_in_use() {
     assert_eq!(in_use("a"), ["c"]);
     assert_eq!(in_use("c"), Vec::<String>::new());
 }
+
+/// What the first gives back may be enough, also where a second one was looked at meanwhile.
+#[test]
+fn one_goes_at_a_time() {
+    let mut house = idle_house(&["a", "b", "c"]).unwrap();
+    let unused = |house: &House, name: &str| {
+        let session = SessionId(name.to_owned());
+        let spell = house.session(&session).unwrap().idle_spell().unwrap();
+        let outcome = Outcome::NotInUse { spell, cause: StopCause::Memory };
+        Input::Outcome { session, outcome }
+    };
+    for (subject, event) in house.decide(unused(&house, "a")).unwrap().events {
+        house.record(100, subject, event, None);
+    }
+    let going = house.session(&SessionId("a".to_owned())).unwrap();
+    assert_eq!(going.idle_spell(), None, "it is being suspended");
+    let second = house.decide(unused(&house, "b")).unwrap();
+    assert_eq!((second.events, second.effects), (Vec::new(), Vec::new()));
+    assert_eq!(looked_at(&house, Input::MemoryShort).unwrap(), Vec::<String>::new());
+}
